@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Policies of cgroups (v2): a job has the policy of its cgroup, or of the
+ * nearest one above it that has one.
+ *
+ * A cgroup is remembered by its id, which is never used again, and is not held:
+ * an entry whose cgroup is gone matches nobody, is not shown, and makes room at
+ * the next write.
+ */
+
+#include <linux/cgroup.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "mlx5_ep.h"
+#include "compat/compat.h"
+
+/* Entries of a device. */
+#define MAX_CGROUPS 64
+/* Longest path that is shown whole. */
+#define PATH_LEN 256
+
+/**
+ * struct mlx5_ep_cgroup - the policy of one cgroup on one device
+ * @node: in mlx5_ep_device.cgroups
+ * @id: of the cgroup
+ * @settings: its policy
+ */
+struct mlx5_ep_cgroup {
+	struct list_head node;
+	u64 id;
+	struct mlx5_ep_settings settings;
+};
+
+static struct mlx5_ep_cgroup *find_entry(struct mlx5_ep_device *edev, u64 id)
+{
+	struct mlx5_ep_cgroup *entry;
+
+	list_for_each_entry(entry, &edev->cgroups, node)
+		if (entry->id == id)
+			return entry;
+	return NULL;
+}
+
+/**
+ * mlx5_ep_cgroup_settings() - the policy of the caller's cgroup
+ * @edev: device; its lock is held
+ *
+ * Return: the policy of the nearest cgroup that has one; NULL when none has
+ */
+const struct mlx5_ep_settings *
+mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev)
+{
+	struct mlx5_ep_cgroup *entry = NULL;
+	struct cgroup *cgrp;
+
+	lockdep_assert_held(&edev->lock);
+	if (list_empty(&edev->cgroups))
+		return NULL;
+	rcu_read_lock();
+	for (cgrp = task_dfl_cgroup(current); cgrp && !entry;
+	     cgrp = cgroup_parent(cgrp))
+		entry = find_entry(edev, cgroup_id(cgrp));
+	rcu_read_unlock();
+	return entry ? &entry->settings : NULL;
+}
+
+static void drop_entry(struct mlx5_ep_cgroup *entry)
+{
+	list_del(&entry->node);
+	kfree(entry);
+}
+
+/* Drop the entries whose cgroups are gone; how many are left. */
+static unsigned int drop_dead(struct mlx5_ep_device *edev)
+{
+	struct mlx5_ep_cgroup *entry, *next;
+	unsigned int left = 0;
+	struct cgroup *cgrp;
+
+	list_for_each_entry_safe(entry, next, &edev->cgroups, node) {
+		cgrp = cgroup_get_from_id(entry->id);
+		if (IS_ERR(cgrp)) {
+			drop_entry(entry);
+			continue;
+		}
+		cgroup_put(cgrp);
+		left++;
+	}
+	return left;
+}
+
+/**
+ * mlx5_ep_cgroup_set() - give a cgroup a policy, or take it away
+ * @edev: device
+ * @path: of the cgroup, from the root of the caller's cgroup namespace
+ * @settings: the policy; NULL: none of its own any more
+ *
+ * Return: 0; -ENOENT or -ENOTDIR: no such cgroup, or it has no policy; -ENOMEM;
+ * -ENOSPC: 64 cgroups have one already
+ */
+int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
+		       const struct mlx5_ep_settings *settings)
+{
+	struct cgroup *cgrp = cgroup_get_from_path(path);
+	struct mlx5_ep_cgroup *entry;
+	unsigned int entries;
+	int ret = 0;
+
+	if (IS_ERR(cgrp))
+		return PTR_ERR(cgrp);
+	mutex_lock(&edev->lock);
+	entries = drop_dead(edev);
+	entry = find_entry(edev, cgroup_id(cgrp));
+	if (!settings) {
+		if (entry)
+			drop_entry(entry);
+		else
+			ret = -ENOENT;
+		goto out_unlock;
+	}
+	if (!entry) {
+		if (entries == MAX_CGROUPS) {
+			ret = -ENOSPC;
+			goto out_unlock;
+		}
+		entry = kzalloc_obj(*entry, GFP_KERNEL);
+		if (!entry) {
+			ret = -ENOMEM;
+			goto out_unlock;
+		}
+		entry->id = cgroup_id(cgrp);
+		list_add_tail(&entry->node, &edev->cgroups);
+	}
+	entry->settings = *settings;
+
+out_unlock:
+	mutex_unlock(&edev->lock);
+	cgroup_put(cgrp);
+	return ret;
+}
+
+/**
+ * mlx5_ep_cgroup_show() - list the policies, one "PATH POLICY STRICT PAGES" each
+ * @edev: device
+ * @buf: page of a sysfs attribute
+ *
+ * Return: bytes written; -ENOMEM
+ */
+ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf)
+{
+	struct mlx5_ep_cgroup *entry;
+	struct cgroup *cgrp;
+	ssize_t len = 0;
+	char *path;
+
+	path = kmalloc(PATH_LEN, GFP_KERNEL);
+	if (!path)
+		return -ENOMEM;
+	mutex_lock(&edev->lock);
+	list_for_each_entry(entry, &edev->cgroups, node) {
+		cgrp = cgroup_get_from_id(entry->id);
+		if (IS_ERR(cgrp))
+			continue;
+		if (cgroup_path(cgrp, path, PATH_LEN) > 0)
+			len += sysfs_emit_at(
+				buf, len, "%s %s %d %u\n", path,
+				mlx5_ep_policy_names[entry->settings.policy],
+				entry->settings.strict, entry->settings.pages);
+		cgroup_put(cgrp);
+	}
+	mutex_unlock(&edev->lock);
+	kfree(path);
+	return len;
+}
+
+/**
+ * mlx5_ep_cgroup_fini() - forget all policies of a device
+ * @edev: device that goes
+ */
+void mlx5_ep_cgroup_fini(struct mlx5_ep_device *edev)
+{
+	struct mlx5_ep_cgroup *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &edev->cgroups, node)
+		drop_entry(entry);
+}

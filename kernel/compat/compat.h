@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Every difference between the kernels that mlx5_ep builds for, and nothing
+ * else. Each probe in probe/ says since when and by which commit; an entry goes
+ * when the last kernel without it goes.
+ */
+
+#ifndef MLX5_EP_COMPAT_H
+#define MLX5_EP_COMPAT_H
+
+#include <linux/device/class.h>
+#include <linux/mm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_types.h>
+
+#include "probed.h"
+
+/*
+ * Since 7.0 (2932ba8d9c99, "slab: Introduce kmalloc_obj() and family"), which
+ * takes the type from the pointer. Drop with 6.12.
+ */
+#ifndef kzalloc_obj
+#include <linux/slab.h>
+#define kzalloc_obj(obj, gfp) ((typeof(obj) *)kzalloc(sizeof(obj), gfp))
+#endif
+
+/* The arguments of class_interface callbacks: drop with 6.1. */
+#if HAVE_CLASS_INTERFACE_TWO_ARGS
+#define CLASS_INTERFACE_ARGS(_dev) \
+	struct device *_dev, struct class_interface *intf
+#else
+#define CLASS_INTERFACE_ARGS(_dev) struct device *_dev
+#endif
+
+/* The frame behind one page of a VM_PFNMAP mapping: drop with 6.1. */
+#if HAVE_FOLLOW_PFNMAP
+static inline int compat_vma_pfn(struct vm_area_struct *vma, unsigned long addr,
+				 unsigned long *pfn)
+{
+	struct follow_pfnmap_args args = { .vma = vma, .address = addr };
+	int ret = follow_pfnmap_start(&args);
+
+	if (ret)
+		return ret;
+	*pfn = args.pfn;
+	follow_pfnmap_end(&args);
+	return 0;
+}
+#else
+static inline int compat_vma_pfn(struct vm_area_struct *vma, unsigned long addr,
+				 unsigned long *pfn)
+{
+	return follow_pfn(vma, addr, pfn);
+}
+#endif
+
+/* Sub-devices (SMI planes) have no uverbs: drop with 6.1. */
+static inline bool compat_ib_device_is_subdev(const struct ib_device *ibdev)
+{
+#if HAVE_RDMA_SUBDEV
+	return ibdev->type == RDMA_DEVICE_TYPE_SMI;
+#else
+	return false;
+#endif
+}
+
+/* Flags of a mapping were written directly: drop with 6.1. */
+#if !HAVE_VM_FLAGS_MOD
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
+				vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
+/*
+ * The driver's turn before uverbs ends a context, where the core has one; NULL
+ * elsewhere: drop with 6.12.
+ */
+typedef void (*compat_ufile_hw_cleanup_fn)(struct ib_uverbs_file *ufile);
+
+static inline compat_ufile_hw_cleanup_fn *
+compat_ufile_hw_cleanup(struct ib_device_ops *ops)
+{
+#if HAVE_UFILE_HW_CLEANUP
+	return &ops->ufile_hw_cleanup;
+#else
+	return NULL;
+#endif
+}
+
+/* The device of a context that ends so. */
+static inline struct ib_device *compat_ufile_device(struct ib_uverbs_file *ufile)
+{
+#if HAVE_UFILE_HW_CLEANUP
+	return ufile->ucontext->device;
+#else
+	return NULL;
+#endif
+}
+
+#endif

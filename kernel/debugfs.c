@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * /sys/kernel/debug/mlx5_ep/<PCI device>/: tables of what is open now, for
+ * people and for tests. One line of column names, then one line per row; "-"
+ * stands for what is not known.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "mlx5_ep.h"
+#include "xrc.h"
+
+static struct dentry *root;
+
+static const char *const source_names[] = {
+	[MLX5_EP_POLICY_SOURCE_DEVICE] = "device",
+	[MLX5_EP_POLICY_SOURCE_EXEMPT] = "exempt",
+	[MLX5_EP_POLICY_SOURCE_CGROUP] = "cgroup",
+	[MLX5_EP_POLICY_SOURCE_PROCESS] = "process",
+	[MLX5_EP_POLICY_SOURCE_CONTEXT] = "context",
+	[MLX5_EP_POLICY_SOURCE_FALLBACK] = "fallback",
+};
+
+static void show_known(struct seq_file *s, u32 value, u32 unknown)
+{
+	if (value == unknown)
+		seq_puts(s, " -");
+	else
+		seq_printf(s, " %u", value);
+}
+
+static int contexts_show(struct seq_file *s, void *unused)
+{
+	struct mlx5_ep_device *edev = s->private;
+	struct mlx5_ep_context_info info;
+	struct mlx5_ep_context *ectx;
+
+	seq_puts(s, "pid policy strict source managed static dynamic low_latency qps placed used_pages used_uuars shared_uuars comm\n");
+	mutex_lock(&edev->lock);
+	list_for_each_entry(ectx, &edev->contexts, node) {
+		spin_lock(&ectx->lock);
+		mlx5_ep_context_info_get(ectx, &info);
+		spin_unlock(&ectx->lock);
+		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %s\n",
+			   info.pid, mlx5_ep_policy_names[info.policy],
+			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),
+			   source_names[info.source],
+			   !!(info.flags & MLX5_EP_CONTEXT_MANAGED),
+			   info.static_pages, info.dynamic_pages,
+			   info.low_latency, info.qps, info.placed_qps,
+			   info.used_pages, info.used_uuars, info.shared_uuars,
+			   ectx->comm);
+	}
+	mutex_unlock(&edev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(contexts);
+
+static void show_context_uuars(struct seq_file *s, struct mlx5_ep_context *ectx)
+{
+	const struct mlx5_ep_uuar_table *table = ectx->table;
+	struct mlx5_ep_uuar_info info;
+	unsigned int i;
+
+	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
+		mlx5_ep_uuar_info_get(table, i, &info);
+		seq_printf(s, "%d", pid_nr(ectx->tgid));
+		show_known(s, info.uar, MLX5_EP_UAR_UNKNOWN);
+		seq_printf(s, " %u %u %u %d %d\n", info.page, info.slot,
+			   info.qps, !!(info.flags & MLX5_EP_UUAR_LOCKED),
+			   !(info.flags & MLX5_EP_UUAR_NO_BLUEFLAME));
+	}
+}
+
+static int uuars_show(struct seq_file *s, void *unused)
+{
+	struct mlx5_ep_device *edev = s->private;
+	struct mlx5_ep_context *ectx;
+
+	seq_puts(s, "pid uar page slot qps locked blueflame\n");
+	mutex_lock(&edev->lock);
+	list_for_each_entry(ectx, &edev->contexts, node) {
+		spin_lock(&ectx->lock);
+		if (ectx->table)
+			show_context_uuars(s, ectx);
+		spin_unlock(&ectx->lock);
+	}
+	mutex_unlock(&edev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(uuars);
+
+static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
+{
+	struct mlx5_ep_qp_uuar uuar;
+	struct mlx5_ep_qp *eqp;
+
+	list_for_each_entry(eqp, &ectx->qps, node) {
+		mlx5_ep_qp_uuar_get(eqp, &uuar);
+		seq_printf(s, "%d 0x%x", pid_nr(ectx->tgid), eqp->qp->qp_num);
+		show_known(s, uuar.uar, MLX5_EP_UAR_UNKNOWN);
+		show_known(s, uuar.page, MLX5_EP_UAR_UNKNOWN);
+		show_known(s, uuar.slot, MLX5_EP_SLOT_UNKNOWN);
+		show_known(s, uuar.level, 0);
+		seq_printf(s, " %u\n", uuar.uuar_qps);
+	}
+}
+
+static int qps_show(struct seq_file *s, void *unused)
+{
+	struct mlx5_ep_device *edev = s->private;
+	struct mlx5_ep_context *ectx;
+
+	seq_puts(s, "pid qpn uar page slot level uuar_qps\n");
+	mutex_lock(&edev->lock);
+	list_for_each_entry(ectx, &edev->contexts, node) {
+		spin_lock(&ectx->lock);
+		show_context_qps(s, ectx);
+		spin_unlock(&ectx->lock);
+	}
+	mutex_unlock(&edev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(qps);
+
+static int xrc_show(struct seq_file *s, void *unused)
+{
+	struct mlx5_ep_device *edev = s->private;
+
+	mlx5_ep_xrc_show(edev->xrc, s);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(xrc);
+
+static int users_show(struct seq_file *s, void *unused)
+{
+	struct mlx5_ep_device *edev = s->private;
+	struct mlx5_ep_user *user;
+
+	seq_puts(s, "uid contexts pages\n");
+	mutex_lock(&edev->lock);
+	list_for_each_entry(user, &edev->users, node)
+		seq_printf(s, "%u %u %d\n",
+			   from_kuid(&init_user_ns, user->uid), user->contexts,
+			   atomic_read(&user->pages));
+	mutex_unlock(&edev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(users);
+
+/**
+ * mlx5_ep_debugfs_init() - make the root folder
+ */
+void mlx5_ep_debugfs_init(void)
+{
+	root = debugfs_create_dir("mlx5_ep", NULL);
+}
+
+/**
+ * mlx5_ep_debugfs_fini() - remove it
+ */
+void mlx5_ep_debugfs_fini(void)
+{
+	debugfs_remove_recursive(root);
+}
+
+/**
+ * mlx5_ep_debugfs_add() - make the folder of a device
+ * @edev: attached device
+ *
+ * It is named after the PCI device, since ib_devices are renamed. Where there
+ * is no debugfs nothing else changes.
+ */
+void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
+{
+	edev->debugfs =
+		debugfs_create_dir(dev_name(edev->ibdev->dev.parent), root);
+	debugfs_create_file("contexts", 0400, edev->debugfs, edev,
+			    &contexts_fops);
+	debugfs_create_file("uuars", 0400, edev->debugfs, edev, &uuars_fops);
+	debugfs_create_file("qps", 0400, edev->debugfs, edev, &qps_fops);
+	debugfs_create_file("xrc", 0400, edev->debugfs, edev, &xrc_fops);
+	debugfs_create_file("users", 0400, edev->debugfs, edev, &users_fops);
+}
+
+/**
+ * mlx5_ep_debugfs_remove() - remove the folder of a device
+ * @edev: device; nobody reads its files any more when this returns
+ */
+void mlx5_ep_debugfs_remove(struct mlx5_ep_device *edev)
+{
+	debugfs_remove_recursive(edev->debugfs);
+}

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The operations of the ib_device that mlx5_ep wraps.
+ *
+ * Each wrapper calls the driver's own operation exactly once, except where an
+ * open that was rewritten failed and is tried again as the caller asked it.
+ * What is rewritten, and only for a context that is to be managed:
+ *
+ *   alloc_ucontext: no MLX5_LIB_CAP_DYN_UAR, so that libmlx5 maps static pages
+ *	and rings where the kernel tells it; total_num_bfregs two per page
+ *	of the plan; num_low_latency_bfregs never above the library's.
+ *   create_qp: MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a static page of
+ *	the same context, as the driver's answer bfreg_index of a uUAR there.
+ *
+ * Never touched: calls of kernel users (no udata), QPs for which the library
+ * named a page or uUAR itself (thread domains), QPs without a send queue of
+ * their own (XRC and DC targets, RSS).
+ *
+ * Our side of a context and of a QP lies behind the driver's, in the same
+ * allocation: the sizes that the core allocates are raised at attach. A QP that
+ * was made earlier has none behind it; no user's QP is that old, so only QPs
+ * with a uobject are looked at. XRC target QPs are left alone altogether: they
+ * can outlive the context that made them.
+ */
+
+#include <linux/uaccess.h>
+#include <rdma/mlx5-abi.h>
+
+#include "mlx5_ep.h"
+#include "compat/compat.h"
+#include "request.h"
+#include "trace.h"
+#include "xrc.h"
+
+/* What mlx5_ib answers for bfreg_index when the request named the page. */
+#define INVALID_BFREG BIT(31)
+/* bfregs per page as libmlx5 numbers them; the upper two are not used. */
+#define BFREGS_PER_PAGE 4
+
+/*
+ * mmap offsets of mlx5_ib: bits 15:8 of the page offset are the command, bits
+ * 7:0 an index that bits 23:16 extend (providers/mlx5/mlx5.h).
+ */
+enum mmap_command {
+	MMAP_REGULAR_PAGE = 0,
+	MMAP_WC_PAGE = 2,
+	MMAP_NC_PAGE = 3,
+	MMAP_ALLOC_WC = 6,
+	/* above: entries of any kind that were allocated after open */
+	MMAP_LAST_COMMAND = 8,
+};
+
+static size_t context_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
+}
+
+static size_t qp_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
+}
+
+/**
+ * mlx5_ep_context_of() - our side of a user context
+ * @edev: attached device
+ * @uctx: a context of it
+ *
+ * Return: our side, never NULL
+ */
+struct mlx5_ep_context *mlx5_ep_context_of(struct mlx5_ep_device *edev,
+					   struct ib_ucontext *uctx)
+{
+	return (void *)uctx + context_offset(edev);
+}
+
+/**
+ * mlx5_ep_qp_of() - our side of a user's QP
+ * @edev: attached device
+ * @qp: a QP of it with a uobject, not a handle from ib_open_qp()
+ *
+ * Return: our side, never NULL
+ */
+struct mlx5_ep_qp *mlx5_ep_qp_of(struct mlx5_ep_device *edev, struct ib_qp *qp)
+{
+	return (void *)qp + qp_offset(edev);
+}
+
+/*
+ * The open request, as far as the caller's is long. False where it is not to be
+ * rewritten: what the driver refuses stays refused, and contexts of version 0
+ * use uUAR 0 only.
+ */
+static bool read_open(struct ib_udata *udata,
+		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	memset(req, 0, sizeof(*req));
+	if (udata->inlen <
+		    offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
+			     max_cqe_version) ||
+	    copy_from_user(req, udata->inbuf,
+			   min(udata->inlen, sizeof(*req))))
+		return false;
+	return req->total_num_bfregs &&
+	       req->total_num_bfregs <= MLX5_EP_MAX_PAGES * 2 &&
+	       req->num_low_latency_bfregs < req->total_num_bfregs;
+}
+
+/* UAR pages that mlx5_ib allocates for a request, if it does not refuse it. */
+static unsigned int
+static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	if (req->lib_caps & MLX5_LIB_CAP_DYN_UAR ||
+	    req->total_num_bfregs > MLX5_EP_MAX_PAGES * 2)
+		return 0;
+	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
+}
+
+/* Try to open a managed context. Not 0: open it as the caller asked. */
+static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct ib_udata *udata,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
+{
+	struct mlx5_ep_stock *stock = &ectx->edev->stock;
+	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
+	struct mlx5_ep_request request;
+	bool intact;
+	int pages, ret;
+
+	pages = mlx5_ep_context_plan(
+		ectx, DIV_ROUND_UP(was->total_num_bfregs, 2),
+		was->num_low_latency_bfregs);
+	if (pages <= 0)
+		return pages ? pages : -EOPNOTSUPP;
+
+	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
+	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
+		was->num_low_latency_bfregs, pages);
+	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
+	ret = mlx5_ep_request_patch(&request, udata, 0, was, &is,
+				    min(udata->inlen, sizeof(is)));
+	if (ret)
+		goto err_unplan;
+	ret = stock->alloc_ucontext(uctx, udata);
+	intact = mlx5_ep_request_restore(&request);
+	if (ret)
+		goto err_clear;
+	if (!intact) {
+		/* Who knows how many pages the driver was asked for. */
+		stock->dealloc_ucontext(uctx);
+		ret = -EFAULT;
+		goto err_clear;
+	}
+	return 0;
+
+err_clear:
+	/* The driver expects its part zeroed, as the core allocated it. */
+	memset((void *)uctx + sizeof(*uctx), 0,
+	       stock->size_ib_ucontext - sizeof(*uctx));
+err_unplan:
+	mlx5_ep_context_unplan(ectx);
+	return ret;
+}
+
+static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
+	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	int ret = -EOPNOTSUPP;
+
+	mlx5_ep_context_init(ectx, edev);
+	if (read_open(udata, &req))
+		ret = open_managed(ectx, uctx, udata, &req);
+	if (!ret)
+		goto out_open;
+	if (ret == -EDQUOT)
+		goto err_close;
+	ret = mlx5_ep_context_observe(ectx, static_pages_of(&req));
+	if (ret)
+		goto err_close;
+	ret = edev->stock.alloc_ucontext(uctx, udata);
+	if (ret)
+		goto err_close;
+
+out_open:
+	mlx5_ep_context_open(ectx);
+	return 0;
+
+err_close:
+	mlx5_ep_context_close(ectx);
+	return ret;
+}
+
+static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+
+	edev->stock.dealloc_ucontext(uctx);
+	mlx5_ep_context_close(mlx5_ep_context_of(edev, uctx));
+}
+
+/* The UAR page that a mapping of one page shows, if it shows one. */
+static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
+		       u32 *uar)
+{
+	unsigned long first = edev->mdev->bar_addr >> PAGE_SHIFT;
+	unsigned long pfn;
+
+	if (compat_vma_pfn(vma, vma->vm_start, &pfn) || pfn < first ||
+	    pfn - first >= mlx5_ep_cmd_uar_pages(edev->mdev))
+		return false;
+	*uar = pfn - first;
+	return true;
+}
+
+/* Map a page that was allocated after open, if the user may have it. */
+static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct vm_area_struct *vma, unsigned long pgoff)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+	int reserved, ret;
+	u32 uar;
+
+	reserved = mlx5_ep_context_reserve(ectx, pgoff);
+	if (reserved < 0)
+		return reserved;
+	ret = edev->stock.mmap(uctx, vma);
+	if (reserved && !ret && mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_map(ectx, pgoff, uar);
+	else if (reserved)
+		mlx5_ep_context_unreserve(ectx);
+	return ret;
+}
+
+static int ep_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
+	unsigned long command = (vma->vm_pgoff >> 8) & 0xff;
+	unsigned long index = vma->vm_pgoff & 0xff;
+	bool one_page = vma->vm_end - vma->vm_start == PAGE_SIZE;
+	u32 uar;
+	int ret;
+
+	if (one_page &&
+	    (command == MMAP_ALLOC_WC || command > MMAP_LAST_COMMAND)) {
+		index |= (vma->vm_pgoff >> 8) & 0xff00;
+		return mmap_dynamic(ectx, uctx, vma, command << 16 | index);
+	}
+	ret = edev->stock.mmap(uctx, vma);
+	if (ret || !ectx->table || !one_page)
+		return ret;
+	if (command == MMAP_REGULAR_PAGE || command == MMAP_WC_PAGE ||
+	    command == MMAP_NC_PAGE) {
+		if (mapped_uar(edev, vma, &uar))
+			mlx5_ep_context_learn(ectx, index, uar);
+	}
+	return 0;
+}
+
+static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct ib_ucontext *uctx = entry->ucontext;
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	unsigned long pgoff = entry->start_pgoff;
+
+	edev->stock.mmap_free(entry);
+	mlx5_ep_context_unmap(mlx5_ep_context_of(edev, uctx), pgoff);
+}
+
+/* The consecutive fields of struct mlx5_ib_create_qp that matter here. */
+struct qp_request {
+	__u32 flags;
+	__u32 uidx;
+	__u32 bfreg_index;
+};
+
+#define QP_REQUEST_OFFSET offsetof(struct mlx5_ib_create_qp, flags)
+
+static_assert(offsetof(struct mlx5_ib_create_qp, bfreg_index) ==
+	      offsetof(struct mlx5_ib_create_qp, flags) +
+		      offsetof(struct qp_request, bfreg_index));
+static_assert(sizeof(struct mlx5_ib_alloc_ucontext_req_v2) <=
+	      MLX5_EP_PATCH_MAX);
+
+/* Does mlx5_ib choose a uUAR for such a QP? */
+static bool wants_uuar(const struct ib_qp_init_attr *attr,
+		       const struct qp_request *req)
+{
+	return !(req->flags & (MLX5_QP_FLAG_UAR_PAGE_INDEX |
+			       MLX5_QP_FLAG_BFREG_INDEX |
+			       MLX5_QP_FLAG_TYPE_DCT)) &&
+	       /* mlx5_ib refuses it, but not when a page is named */
+	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
+}
+
+/* Tell the library the uUAR, when the driver confirms that it took the page. */
+static int answer_uuar(struct ib_udata *udata, unsigned int uuar)
+{
+	__u32 __user *bfreg_index = udata->outbuf;
+	__u32 answer;
+
+	if (udata->outlen < sizeof(answer))
+		return 0;
+	if (get_user(answer, bfreg_index) || answer != INVALID_BFREG)
+		return -EFAULT;
+	answer = uuar / MLX5_EP_UUARS_PER_PAGE * BFREGS_PER_PAGE +
+		 uuar % MLX5_EP_UUARS_PER_PAGE;
+	return put_user(answer, bfreg_index);
+}
+
+static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
+			    struct ib_qp_init_attr *attr,
+			    struct ib_udata *udata,
+			    const struct qp_request *was, u32 uar)
+{
+	struct qp_request is = {
+		.flags = was->flags | MLX5_QP_FLAG_UAR_PAGE_INDEX,
+		.uidx = was->uidx,
+		.bfreg_index = uar,
+	};
+	struct mlx5_ep_request request;
+	bool intact;
+	int ret;
+
+	ret = mlx5_ep_request_patch(&request, udata, QP_REQUEST_OFFSET, was,
+				    &is, sizeof(is));
+	if (ret)
+		return ret;
+	ret = edev->stock.create_qp(qp, attr, udata);
+	intact = mlx5_ep_request_restore(&request);
+	if (ret)
+		return ret;
+	ret = intact ? answer_uuar(udata, mlx5_ep_qp_of(edev, qp)->uuar) :
+		       -EFAULT;
+	if (ret)
+		edev->stock.destroy_qp(qp, udata);
+	return ret;
+}
+
+static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			struct ib_udata *udata)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	struct mlx5_ep_context *ectx;
+	struct qp_request req;
+	struct mlx5_ep_qp *eqp;
+	u32 uar;
+	int ret;
+
+	if (!udata || !qp->uobject || attr->rwq_ind_tbl ||
+	    attr->qp_type == IB_QPT_XRC_TGT ||
+	    udata->inlen < QP_REQUEST_OFFSET + sizeof(req) ||
+	    copy_from_user(&req, udata->inbuf + QP_REQUEST_OFFSET,
+			   sizeof(req)))
+		return edev->stock.create_qp(qp, attr, udata);
+
+	ectx = mlx5_ep_context_of(
+		edev, rdma_udata_to_uverbs_attr_bundle(udata)->context);
+	eqp = mlx5_ep_qp_of(edev, qp);
+	eqp->qp = qp;
+	if (ectx->table && wants_uuar(attr, &req)) {
+		ret = mlx5_ep_qp_place(ectx, eqp, &uar);
+		if (ret >= 0) {
+			ret = create_placed_qp(edev, qp, attr, udata, &req,
+					       uar);
+			if (ret)
+				mlx5_ep_qp_release(eqp);
+			else
+				trace_mlx5_ep_qp_placed(eqp);
+			return ret;
+		}
+		if (ret != -EOPNOTSUPP)
+			return ret;
+	}
+
+	ret = edev->stock.create_qp(qp, attr, udata);
+	if (!ret)
+		mlx5_ep_qp_note(ectx, eqp,
+				req.flags & MLX5_QP_FLAG_UAR_PAGE_INDEX ?
+					req.bfreg_index :
+					MLX5_EP_UAR_UNKNOWN);
+	return ret;
+}
+
+static int ep_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	struct mlx5_ep_qp *eqp = NULL;
+	int ret;
+
+	if (qp->uobject)
+		eqp = mlx5_ep_qp_of(edev, qp);
+	ret = edev->stock.destroy_qp(qp, udata);
+	if (!ret && eqp && eqp->ectx)
+		mlx5_ep_qp_release(eqp);
+	return ret;
+}
+
+/* A context ends; on kernels that have this operation, see xrc_domain.c. */
+static void ep_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
+{
+	struct mlx5_ep_device *edev =
+		mlx5_ep_device_find(compat_ufile_device(ufile));
+
+	mlx5_ep_xrc_ufile_cleanup(edev->xrc, ufile);
+	edev->stock.ufile_hw_cleanup(ufile);
+}
+
+/**
+ * mlx5_ep_interpose_add() - wrap the operations of a device
+ * @edev: device that nobody uses yet
+ *
+ * Return: 0; -ENODEV, with the reason noted and nothing changed
+ */
+int mlx5_ep_interpose_add(struct mlx5_ep_device *edev)
+{
+	struct ib_device *ibdev = edev->ibdev;
+	compat_ufile_hw_cleanup_fn *cleanup =
+		compat_ufile_hw_cleanup(&ibdev->ops);
+	struct mlx5_ep_stock *stock = &edev->stock;
+
+	if (!ibdev->ops.create_qp || !ibdev->ops.destroy_qp ||
+	    !ibdev->ops.alloc_ucontext || !ibdev->ops.dealloc_ucontext ||
+	    !ibdev->ops.mmap)
+		return mlx5_ep_device_refuse(edev,
+					     "an operation is missing");
+	if (ibdev->ops.size_ib_ucontext < sizeof(struct ib_ucontext) ||
+	    ibdev->ops.size_ib_qp < sizeof(struct ib_qp))
+		return mlx5_ep_device_refuse(edev,
+					     "the driver allocates its QPs itself");
+
+	stock->create_qp = ibdev->ops.create_qp;
+	stock->destroy_qp = ibdev->ops.destroy_qp;
+	stock->alloc_ucontext = ibdev->ops.alloc_ucontext;
+	stock->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
+	stock->mmap = ibdev->ops.mmap;
+	stock->mmap_free = ibdev->ops.mmap_free;
+	stock->size_ib_ucontext = ibdev->ops.size_ib_ucontext;
+	stock->size_ib_qp = ibdev->ops.size_ib_qp;
+
+	if (cleanup && *cleanup) {
+		stock->ufile_hw_cleanup = *cleanup;
+		*cleanup = ep_ufile_hw_cleanup;
+	}
+	ibdev->ops.create_qp = ep_create_qp;
+	ibdev->ops.destroy_qp = ep_destroy_qp;
+	ibdev->ops.alloc_ucontext = ep_alloc_ucontext;
+	ibdev->ops.dealloc_ucontext = ep_dealloc_ucontext;
+	ibdev->ops.mmap = ep_mmap;
+	if (ibdev->ops.mmap_free)
+		ibdev->ops.mmap_free = ep_mmap_free;
+	ibdev->ops.size_ib_ucontext =
+		context_offset(edev) + sizeof(struct mlx5_ep_context);
+	ibdev->ops.size_ib_qp = qp_offset(edev) + sizeof(struct mlx5_ep_qp);
+	return 0;
+}
+
+/* What another module has restored already is left alone, see graft.c. */
+#define RESTORE(_op)                                                           \
+	do {                                                                   \
+		if (ibdev->ops._op == ep_##_op)                                \
+			ibdev->ops._op = edev->stock._op;                      \
+	} while (0)
+
+/**
+ * mlx5_ep_interpose_remove() - restore the operations of a device
+ * @edev: device that nobody uses any more
+ */
+void mlx5_ep_interpose_remove(struct mlx5_ep_device *edev)
+{
+	struct ib_device *ibdev = edev->ibdev;
+	compat_ufile_hw_cleanup_fn *cleanup =
+		compat_ufile_hw_cleanup(&ibdev->ops);
+
+	if (cleanup && *cleanup == ep_ufile_hw_cleanup)
+		*cleanup = edev->stock.ufile_hw_cleanup;
+	RESTORE(create_qp);
+	RESTORE(destroy_qp);
+	RESTORE(alloc_ucontext);
+	RESTORE(dealloc_ucontext);
+	RESTORE(mmap);
+	RESTORE(mmap_free);
+	ibdev->ops.size_ib_ucontext = edev->stock.size_ib_ucontext;
+	ibdev->ops.size_ib_qp = edev->stock.size_ib_qp;
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# make modules KDIR=...       build/modules/<release>/mlx5_ep.ko, and id_taker.ko
+#                             for the tests
+# make modules-check KDIR=... the same with W=1 and sparse; any warning fails
+#
+# The objects of each kernel live in a folder of their own, a farm of links to
+# the sources, so that builds for several kernels stand side by side.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KRELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h)
+MODULE_BUILD = build/modules/$(KRELEASE)
+MODULE_MAKE = $(MAKE) --no-print-directory -C '$(KDIR)' \
+	M='$(CURDIR)/$(MODULE_BUILD)' MLX5_EP_TEST_MODULES=1
+
+.PHONY: modules modules-check modules-farm
+
+modules-farm:
+	@test -n '$(KRELEASE)' || { echo 'make modules: no kernel in KDIR=$(KDIR)'; exit 1; }
+	@mkdir -p '$(MODULE_BUILD)'
+	@find '$(MODULE_BUILD)' -xtype l -delete
+	@cp -rsf '$(CURDIR)/Kbuild' '$(CURDIR)/kernel' '$(CURDIR)/uapi' '$(MODULE_BUILD)/'
+	@mkdir -p '$(MODULE_BUILD)/selftests'
+	@cp -rsf '$(CURDIR)/selftests/modules' '$(MODULE_BUILD)/selftests/'
+
+modules: modules-farm
+	@$(MODULE_MAKE) modules
+
+modules-check: modules-farm
+	@$(MODULE_MAKE) clean
+	@$(MODULE_MAKE) W=1 C=2 CF=-D__CHECK_ENDIAN__ modules \
+		>'$(MODULE_BUILD)/check.log' 2>&1 || { cat '$(MODULE_BUILD)/check.log'; exit 1; }
+	@! grep -E 'warning|error' '$(MODULE_BUILD)/check.log'

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mlx5_ep: a companion of the stock mlx5_ib driver. Module init and exit.
+ */
+
+#include <linux/module.h>
+
+#include "mlx5_ep.h"
+
+/* Names of enum mlx5_ep_uuar_policy, as read and written everywhere. */
+const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
+	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
+	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
+	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
+	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
+};
+
+static int __init mlx5_ep_init(void)
+{
+	int ret;
+
+	mlx5_ep_debugfs_init();
+	ret = mlx5_ep_attach_init();
+	if (ret)
+		mlx5_ep_debugfs_fini();
+	return ret;
+}
+
+static void __exit mlx5_ep_exit(void)
+{
+	mlx5_ep_attach_fini();
+	mlx5_ep_debugfs_fini();
+}
+
+module_init(mlx5_ep_init);
+module_exit(mlx5_ep_exit);
+
+MODULE_DESCRIPTION("uUAR policy, shared XRC receive QPs and registration notifications for mlx5");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION("0.1.0");
+/* Where uverbs is not loaded yet, our objects could not be reached. */
+MODULE_SOFTDEP("post: ib_uverbs");

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Methods that mlx5_ep adds to the core's uverbs objects: what it can do, the
+ * policy of a context, its table, and where a QP is.
+ */
+
+#define UVERBS_MODULE_NAME mlx5_ep
+#include <rdma/uverbs_named_ioctl.h>
+#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_std_types.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "mlx5_ep.h"
+
+static_assert(sizeof(struct mlx5_ep_features) == 32);
+static_assert(sizeof(struct mlx5_ep_context_policy) == 16);
+static_assert(sizeof(struct mlx5_ep_context_info) == 48);
+static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
+static_assert(sizeof(struct mlx5_ep_qp_uuar) == 24);
+
+static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
+
+	if (IS_ERR(uctx))
+		return ERR_CAST(uctx);
+	return mlx5_ep_context_of(mlx5_ep_device_find(uctx->device), uctx);
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_features resp = {
+		.abi_version = MLX5_EP_ABI_VERSION,
+		.policies = BIT(MLX5_EP_NR_POLICIES) - 1,
+		.features = MLX5_EP_FEATURE_UUAR_POLICY |
+			    MLX5_EP_FEATURE_QUERY_UUAR |
+			    MLX5_EP_FEATURE_CONTEXT |
+			    MLX5_EP_FEATURE_NOTIFIER |
+			    MLX5_EP_FEATURE_XRC_RCV_QP,
+		.max_context_pages = MLX5_EP_MAX_PAGES,
+	};
+
+	if (IS_ERR(ectx))
+		return PTR_ERR(ectx);
+	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
+	resp.uar_budget = READ_ONCE(ectx->edev->budget);
+	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &resp, sizeof(resp));
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_SET_POLICY)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context_policy req;
+	struct mlx5_ep_settings settings;
+	int ret;
+
+	if (IS_ERR(ectx))
+		return PTR_ERR(ectx);
+	ret = uverbs_copy_from_or_zero(&req, attrs,
+				       MLX5_EP_ATTR_CONTEXT_SET_POLICY_REQ);
+	if (ret)
+		return ret;
+	if (req.policy >= MLX5_EP_NR_POLICIES || req.reserved ||
+	    req.flags & ~(MLX5_EP_POLICY_STRICT | MLX5_EP_POLICY_LATER_OPENS) ||
+	    req.pages > MLX5_EP_MAX_PAGES)
+		return -EINVAL;
+
+	settings.policy = req.policy;
+	settings.strict = req.flags & MLX5_EP_POLICY_STRICT;
+	settings.pages = req.pages;
+	if (req.flags & MLX5_EP_POLICY_LATER_OPENS) {
+		mlx5_ep_context_set_later(ectx, &settings);
+		return 0;
+	}
+	if (req.pages)
+		return -EINVAL;
+	return mlx5_ep_context_set_policy(ectx, &settings);
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_QUERY)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context_info resp;
+
+	if (IS_ERR(ectx))
+		return PTR_ERR(ectx);
+	spin_lock(&ectx->lock);
+	mlx5_ep_context_info_get(ectx, &resp);
+	spin_unlock(&ectx->lock);
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, &resp, sizeof(resp));
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_uuar_info *infos;
+	int len, ret;
+	u32 count, i;
+
+	if (IS_ERR(ectx))
+		return PTR_ERR(ectx);
+	if (!ectx->table)
+		return -EOPNOTSUPP;
+	count = ectx->table->nr_pages * MLX5_EP_UUARS_PER_PAGE;
+	len = uverbs_attr_get_len(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS);
+	if (len < 0)
+		return len;
+
+	infos = uverbs_kcalloc(attrs, count, sizeof(*infos));
+	if (IS_ERR(infos))
+		return PTR_ERR(infos);
+	spin_lock(&ectx->lock);
+	for (i = 0; i < count; i++)
+		mlx5_ep_uuar_info_get(ectx->table, i, &infos[i]);
+	spin_unlock(&ectx->lock);
+
+	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, infos,
+			     min_t(size_t, len / sizeof(*infos), count) *
+				     sizeof(*infos));
+	if (ret)
+		return ret;
+	return uverbs_copy_to(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
+			      &count, sizeof(count));
+}
+
+/* Does the device keep a UAR page for such a QP under its number? */
+static bool has_uar(const struct ib_qp *qp)
+{
+	switch (qp->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_XRC_INI:
+		return !qp->rwq_ind_tbl;
+	default:
+		return false;
+	}
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_qp *qp = uverbs_attr_get_obj(
+		attrs, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE);
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	struct mlx5_ep_qp_uuar resp = {
+		.page = MLX5_EP_UAR_UNKNOWN,
+		.slot = MLX5_EP_SLOT_UNKNOWN,
+	};
+	struct mlx5_ep_context *ectx = NULL;
+	struct mlx5_ep_qp *eqp;
+	u32 uar = MLX5_EP_UAR_UNKNOWN;
+	int ret;
+
+	/* XRC targets are handles, with nothing of ours behind them. */
+	if (qp->real_qp == qp && qp->qp_type != IB_QPT_XRC_TGT) {
+		eqp = mlx5_ep_qp_of(edev, qp);
+		ectx = eqp->ectx;
+	}
+	if (ectx) {
+		spin_lock(&ectx->lock);
+		mlx5_ep_qp_uuar_get(eqp, &resp);
+		spin_unlock(&ectx->lock);
+	}
+	if (has_uar(qp)) {
+		ret = mlx5_ep_cmd_query_qp_uar(edev->mdev, qp->qp_num, &uar);
+		if (ret)
+			return ret;
+	}
+	resp.uar = uar;
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, &resp, sizeof(resp));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_QUERY_FEATURES,
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_QUERY_FEATURES_RESP,
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_features,
+					       uar_in_use),
+			    UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_CONTEXT_SET_POLICY,
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_CONTEXT_SET_POLICY_REQ,
+			   UVERBS_ATTR_STRUCT(struct mlx5_ep_context_policy,
+					      reserved),
+			   UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_CONTEXT_QUERY,
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_CONTEXT_QUERY_RESP,
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_context_info,
+					       shared_uuars),
+			    UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_CONTEXT_DUMP,
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
+			    UVERBS_ATTR_MIN_SIZE(0),
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
+			    UVERBS_ATTR_TYPE(__u32),
+			    UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_QP_QUERY_UUAR,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE, UVERBS_OBJECT_QP,
+			UVERBS_ACCESS_READ, UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_QP_QUERY_UUAR_RESP,
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_qp_uuar,
+					       page_qps),
+			    UA_MANDATORY));
+
+ADD_UVERBS_METHODS(mlx5_ep_device, UVERBS_OBJECT_DEVICE,
+		   &UVERBS_METHOD(MLX5_EP_METHOD_QUERY_FEATURES),
+		   &UVERBS_METHOD(MLX5_EP_METHOD_CONTEXT_SET_POLICY),
+		   &UVERBS_METHOD(MLX5_EP_METHOD_CONTEXT_QUERY),
+		   &UVERBS_METHOD(MLX5_EP_METHOD_CONTEXT_DUMP));
+
+ADD_UVERBS_METHODS(mlx5_ep_qp, UVERBS_OBJECT_QP,
+		   &UVERBS_METHOD(MLX5_EP_METHOD_QP_QUERY_UUAR));
+
+const struct uapi_definition mlx5_ep_device_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mlx5_ep_device),
+	{},
+};
+
+const struct uapi_definition mlx5_ep_qp_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_QP, &mlx5_ep_qp),
+	{},
+};

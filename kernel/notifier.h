@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The event channel: an anonymous-inode file that a process reads, polls and
+ * maps. What other objects of the module need to post events to it.
+ */
+#ifndef MLX5_EP_NOTIFIER_H
+#define MLX5_EP_NOTIFIER_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct ib_uobject;
+struct uapi_definition;
+struct uverbs_attr_bundle;
+struct mlx5_ep_notifier;
+
+/**
+ * struct mlx5_ep_notifier_source - one registrant of asynchronous events
+ * @notifier: the channel, NULL before init and after fini; a reference is held
+ * @node: link in the channel's list of sources that have something to tell
+ * @cookie: chosen by the user, returned with each event
+ * @events: bit per event type not yet read
+ * @object: number that names the object to the user (a QP number)
+ *
+ * Embedded in the object that posts, one per registration: events that nobody
+ * has read yet coalesce into it, so posting never allocates and never
+ * overflows. Zeroed, it is quiet. All fields are private to notifier.c.
+ */
+struct mlx5_ep_notifier_source {
+	struct mlx5_ep_notifier *notifier;
+	struct list_head node;
+	u64 cookie;
+	u32 events;
+	u32 object;
+};
+
+int mlx5_ep_notifier_source_init(struct mlx5_ep_notifier_source *source,
+				 struct ib_uobject *notifier_uobj, u32 object,
+				 u64 cookie);
+void mlx5_ep_notifier_source_fini(struct mlx5_ep_notifier_source *source);
+void mlx5_ep_notifier_post(struct mlx5_ep_notifier_source *source,
+			   unsigned int event);
+
+extern const struct uapi_definition mlx5_ep_notifier_defs[];
+
+#endif /* MLX5_EP_NOTIFIER_H */

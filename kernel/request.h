@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Change a few bytes of a caller's request for the time of one driver call. */
+
+#ifndef MLX5_EP_REQUEST_H
+#define MLX5_EP_REQUEST_H
+
+#include <rdma/ib_verbs.h>
+
+/* Most bytes that one patch covers. */
+#define MLX5_EP_PATCH_MAX 32
+
+/**
+ * struct mlx5_ep_request - a patched request
+ * @udata: the call's
+ * @inbuf: the caller's own request
+ * @copy: address of the patched copy in the caller; 0 when patched in place
+ * @copy_len: bytes mapped there
+ * @offset: first byte that is patched
+ * @len: bytes that are patched
+ * @was: what stood there
+ * @is: what we put there
+ */
+struct mlx5_ep_request {
+	struct ib_udata *udata;
+	const void __user *inbuf;
+	unsigned long copy;
+	size_t copy_len;
+	size_t offset;
+	size_t len;
+	u8 was[MLX5_EP_PATCH_MAX];
+	u8 is[MLX5_EP_PATCH_MAX];
+};
+
+int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
+			  size_t offset, const void *was, const void *is,
+			  size_t len);
+bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
+
+#endif

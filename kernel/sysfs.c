@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * /sys/class/infiniband/<device>/mlx5_ep/: what the administrator reads and
+ * sets. Documentation/administration.md describes each attribute.
+ *
+ * A write takes effect for contexts that are opened later. It is all or
+ * nothing, and needs CAP_NET_ADMIN beside the file's mode, as a descriptor may
+ * have been passed on.
+ */
+
+#include <linux/capability.h>
+#include <linux/ctype.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "mlx5_ep.h"
+
+static struct mlx5_ep_device *to_edev(struct kobject *kobj)
+{
+	return container_of(kobj, struct mlx5_ep_device, kobj);
+}
+
+static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+
+	if (edev->attached)
+		return sysfs_emit(buf, "yes\n");
+	return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
+}
+
+static ssize_t abi_version_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", MLX5_EP_ABI_VERSION);
+}
+
+static ssize_t uverbs_ids_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return mlx5_ep_graft_show(buf);
+}
+
+static ssize_t uar_in_use_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n",
+			  atomic_read(&to_edev(kobj)->managed_pages));
+}
+
+static ssize_t uar_observed_show(struct kobject *kobj,
+				 struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n",
+			  atomic_read(&to_edev(kobj)->observed_pages));
+}
+
+static ssize_t uuar_fallbacks_show(struct kobject *kobj,
+				   struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n",
+			  atomic_read(&to_edev(kobj)->nr_fallback));
+}
+
+static ssize_t uuar_policy_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(
+		buf, "%s\n",
+		mlx5_ep_policy_names[READ_ONCE(to_edev(kobj)->settings.policy)]);
+}
+
+static ssize_t uuar_policy_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	int policy;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	policy = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
+				      buf);
+	if (policy < 0)
+		return -EINVAL;
+	mutex_lock(&edev->lock);
+	edev->settings.policy = policy;
+	mutex_unlock(&edev->lock);
+	return count;
+}
+
+static ssize_t uuar_strict_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n",
+			  READ_ONCE(to_edev(kobj)->settings.strict));
+}
+
+static ssize_t uuar_strict_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	bool strict;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (kstrtobool(buf, &strict))
+		return -EINVAL;
+	mutex_lock(&edev->lock);
+	edev->settings.strict = strict;
+	mutex_unlock(&edev->lock);
+	return count;
+}
+
+/* Set one number of edev under its lock. */
+static ssize_t store_number(struct mlx5_ep_device *edev, unsigned int *to,
+			    unsigned int max, const char *buf, size_t count)
+{
+	unsigned int number;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (kstrtouint(buf, 0, &number) || number > max)
+		return -EINVAL;
+	mutex_lock(&edev->lock);
+	*to = number;
+	mutex_unlock(&edev->lock);
+	return count;
+}
+
+static ssize_t uuar_pages_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  READ_ONCE(to_edev(kobj)->settings.pages));
+}
+
+static ssize_t uuar_pages_store(struct kobject *kobj,
+				struct kobj_attribute *attr, const char *buf,
+				size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+
+	return store_number(edev, &edev->settings.pages, MLX5_EP_MAX_PAGES, buf,
+			    count);
+}
+
+static ssize_t uar_budget_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_edev(kobj)->budget));
+}
+
+static ssize_t uar_budget_store(struct kobject *kobj,
+				struct kobj_attribute *attr, const char *buf,
+				size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+
+	return store_number(edev, &edev->budget,
+			    mlx5_ep_cmd_uar_pages(edev->mdev), buf, count);
+}
+
+static ssize_t uar_user_limit_show(struct kobject *kobj,
+				   struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_edev(kobj)->user_limit));
+}
+
+static ssize_t uar_user_limit_store(struct kobject *kobj,
+				    struct kobj_attribute *attr,
+				    const char *buf, size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+
+	return store_number(edev, &edev->user_limit,
+			    mlx5_ep_cmd_uar_pages(edev->mdev), buf, count);
+}
+
+static ssize_t uuar_exempt_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	ssize_t len;
+
+	mutex_lock(&edev->lock);
+	len = sysfs_emit(buf, "%s\n", edev->exempt);
+	mutex_unlock(&edev->lock);
+	return len;
+}
+
+/* The words of buf, one space between; each as long as a task's name can be. */
+static int parse_exempt(const char *buf, char *exempt)
+{
+	size_t len = 0;
+
+	while (*(buf = skip_spaces(buf))) {
+		const char *end = buf;
+
+		while (*end && !isspace(*end))
+			end++;
+		if (end - buf >= TASK_COMM_LEN ||
+		    len + 1 + (end - buf) >= MLX5_EP_EXEMPT_LEN)
+			return -EINVAL;
+		if (len)
+			exempt[len++] = ' ';
+		memcpy(exempt + len, buf, end - buf);
+		len += end - buf;
+		buf = end;
+	}
+	exempt[len] = '\0';
+	return 0;
+}
+
+static ssize_t uuar_exempt_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	char *exempt;
+	int ret;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	exempt = kmalloc(MLX5_EP_EXEMPT_LEN, GFP_KERNEL);
+	if (!exempt)
+		return -ENOMEM;
+	ret = parse_exempt(buf, exempt);
+	if (!ret) {
+		mutex_lock(&edev->lock);
+		strscpy(edev->exempt, exempt, MLX5_EP_EXEMPT_LEN);
+		mutex_unlock(&edev->lock);
+	}
+	kfree(exempt);
+	return ret ? ret : count;
+}
+
+static ssize_t uuar_cgroups_show(struct kobject *kobj,
+				 struct kobj_attribute *attr, char *buf)
+{
+	return mlx5_ep_cgroup_show(to_edev(kobj), buf);
+}
+
+/* The words behind the path: "none", or a policy with strict and pages. */
+static int parse_settings(char *words, struct mlx5_ep_settings *settings)
+{
+	char *policy = strsep(&words, " ");
+	char *strict = strsep(&words, " ");
+	int ret;
+
+	ret = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
+				   policy);
+	if (ret < 0 || !words || kstrtobool(strict, &settings->strict) ||
+	    kstrtouint(words, 0, &settings->pages) ||
+	    settings->pages > MLX5_EP_MAX_PAGES)
+		return -EINVAL;
+	settings->policy = ret;
+	return 0;
+}
+
+static ssize_t uuar_cgroups_store(struct kobject *kobj,
+				  struct kobj_attribute *attr, const char *buf,
+				  size_t count)
+{
+	struct mlx5_ep_settings settings;
+	char *line, *words, *path;
+	int ret;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	line = kstrndup(buf, count, GFP_KERNEL);
+	if (!line)
+		return -ENOMEM;
+	words = strim(line);
+	path = strsep(&words, " ");
+	ret = -EINVAL;
+	if (words && (!strcmp(words, "none") || str_has_prefix(words, "none ")))
+		ret = mlx5_ep_cgroup_set(to_edev(kobj), path, NULL);
+	else if (words && !parse_settings(words, &settings))
+		ret = mlx5_ep_cgroup_set(to_edev(kobj), path, &settings);
+	kfree(line);
+	return ret ? ret : count;
+}
+
+static struct kobj_attribute attached_attr = __ATTR_RO(attached);
+static struct kobj_attribute abi_version_attr = __ATTR_RO(abi_version);
+static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
+static struct kobj_attribute uar_in_use_attr = __ATTR_RO(uar_in_use);
+static struct kobj_attribute uar_observed_attr = __ATTR_RO(uar_observed);
+static struct kobj_attribute uuar_fallbacks_attr = __ATTR_RO(uuar_fallbacks);
+static struct kobj_attribute uuar_policy_attr = __ATTR_RW(uuar_policy);
+static struct kobj_attribute uuar_strict_attr = __ATTR_RW(uuar_strict);
+static struct kobj_attribute uuar_pages_attr = __ATTR_RW(uuar_pages);
+static struct kobj_attribute uar_budget_attr = __ATTR_RW(uar_budget);
+static struct kobj_attribute uar_user_limit_attr = __ATTR_RW(uar_user_limit);
+static struct kobj_attribute uuar_exempt_attr = __ATTR_RW(uuar_exempt);
+static struct kobj_attribute uuar_cgroups_attr = __ATTR_RW(uuar_cgroups);
+
+/* The first is there in any case, the others when the device is attached. */
+static struct attribute *device_attrs[] = {
+	&attached_attr.attr,
+	&abi_version_attr.attr,
+	&uverbs_ids_attr.attr,
+	&uar_in_use_attr.attr,
+	&uar_observed_attr.attr,
+	&uuar_fallbacks_attr.attr,
+	&uuar_policy_attr.attr,
+	&uuar_strict_attr.attr,
+	&uuar_pages_attr.attr,
+	&uar_budget_attr.attr,
+	&uar_user_limit_attr.attr,
+	&uuar_exempt_attr.attr,
+	&uuar_cgroups_attr.attr,
+	NULL,
+};
+
+static umode_t device_attr_visible(struct kobject *kobj, struct attribute *attr,
+				   int index)
+{
+	return index == 0 || to_edev(kobj)->attached ? attr->mode : 0;
+}
+
+static const struct attribute_group device_group = {
+	.attrs = device_attrs,
+	.is_visible = device_attr_visible,
+};
+
+static const struct attribute_group *device_groups[] = {
+	&device_group,
+	NULL,
+};
+
+static void device_release(struct kobject *kobj)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+
+	mlx5_ep_cgroup_fini(edev);
+	put_device(edev->auxdev);
+	kfree(edev);
+}
+
+/* The folder mlx5_ep of a device; it owns struct mlx5_ep_device. */
+const struct kobj_type mlx5_ep_device_ktype = {
+	.release = device_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = device_groups,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Tracepoints of mlx5_ep: /sys/kernel/tracing/events/mlx5_ep/ */
+
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM mlx5_ep
+
+#if !defined(MLX5_EP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define MLX5_EP_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "mlx5_ep.h"
+
+#define show_mlx5_ep_policy(policy)                                            \
+	__print_symbolic(policy,                                               \
+			 { MLX5_EP_UUAR_POLICY_STOCK, "stock" },               \
+			 { MLX5_EP_UUAR_POLICY_INDEPENDENT, "independent" },   \
+			 { MLX5_EP_UUAR_POLICY_SHARED_UAR, "shared-uar" },     \
+			 { MLX5_EP_UUAR_POLICY_SHARED_UUAR, "shared-uuar" })
+
+DECLARE_EVENT_CLASS(mlx5_ep_context,
+	TP_PROTO(const struct mlx5_ep_context *ectx),
+	TP_ARGS(ectx),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__array(char, comm, TASK_COMM_LEN)
+		__field(int, pid)
+		__field(unsigned int, policy)
+		__field(unsigned int, source)
+		__field(bool, managed)
+		__field(unsigned int, pages)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&ectx->edev->ibdev->dev),
+			IB_DEVICE_NAME_MAX);
+		memcpy(__entry->comm, ectx->comm, TASK_COMM_LEN);
+		__entry->pid = pid_nr(ectx->tgid);
+		__entry->policy = ectx->settings.policy;
+		__entry->source = ectx->source;
+		__entry->managed = ectx->placing;
+		__entry->pages = ectx->static_pages;
+	),
+	TP_printk("dev=%s comm=%s pid=%d policy=%s source=%u managed=%d pages=%u",
+		  __entry->dev, __entry->comm, __entry->pid,
+		  show_mlx5_ep_policy(__entry->policy), __entry->source,
+		  __entry->managed, __entry->pages)
+);
+
+DEFINE_EVENT(mlx5_ep_context, mlx5_ep_context_open,
+	TP_PROTO(const struct mlx5_ep_context *ectx),
+	TP_ARGS(ectx)
+);
+
+DEFINE_EVENT(mlx5_ep_context, mlx5_ep_context_close,
+	TP_PROTO(const struct mlx5_ep_context *ectx),
+	TP_ARGS(ectx)
+);
+
+TRACE_EVENT(mlx5_ep_policy_refused,
+	TP_PROTO(const struct mlx5_ep_context *ectx, int error),
+	TP_ARGS(ectx, error),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__array(char, comm, TASK_COMM_LEN)
+		__field(int, pid)
+		__field(unsigned int, policy)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&ectx->edev->ibdev->dev),
+			IB_DEVICE_NAME_MAX);
+		memcpy(__entry->comm, ectx->comm, TASK_COMM_LEN);
+		__entry->pid = pid_nr(ectx->tgid);
+		__entry->policy = ectx->settings.policy;
+		__entry->error = error;
+	),
+	TP_printk("dev=%s comm=%s pid=%d policy=%s error=%d", __entry->dev,
+		  __entry->comm, __entry->pid,
+		  show_mlx5_ep_policy(__entry->policy), __entry->error)
+);
+
+DECLARE_EVENT_CLASS(mlx5_ep_qp,
+	TP_PROTO(const struct mlx5_ep_qp *eqp),
+	TP_ARGS(eqp),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__field(int, pid)
+		__field(u32, qpn)
+		__field(u32, uar)
+		__field(int, uuar)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&eqp->ectx->edev->ibdev->dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->pid = pid_nr(eqp->ectx->tgid);
+		__entry->qpn = eqp->qp->qp_num;
+		__entry->uar = eqp->uar;
+		__entry->uuar = eqp->uuar;
+	),
+	TP_printk("dev=%s pid=%d qpn=0x%x uar=%d uuar=%d", __entry->dev,
+		  __entry->pid, __entry->qpn, (int)__entry->uar, __entry->uuar)
+);
+
+DEFINE_EVENT(mlx5_ep_qp, mlx5_ep_qp_placed,
+	TP_PROTO(const struct mlx5_ep_qp *eqp),
+	TP_ARGS(eqp)
+);
+
+DEFINE_EVENT(mlx5_ep_qp, mlx5_ep_qp_released,
+	TP_PROTO(const struct mlx5_ep_qp *eqp),
+	TP_ARGS(eqp)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

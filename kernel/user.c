@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UAR pages by user, and the limit of what one user may hold on a device.
+ *
+ * UAR pages are a resource of the whole node that nothing else in the kernel
+ * counts. A page counts for the user who opened the context that holds it.
+ * Pages that a library allocates after open count from when they are mapped,
+ * which is when they can be rung.
+ */
+
+#include <linux/cred.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+
+#include "mlx5_ep.h"
+#include "compat/compat.h"
+
+/**
+ * mlx5_ep_user_get() - the caller as a user of a device
+ * @edev: device
+ *
+ * Return: the user, to be put; NULL where there is no memory: not counted
+ */
+struct mlx5_ep_user *mlx5_ep_user_get(struct mlx5_ep_device *edev)
+{
+	kuid_t uid = current_uid();
+	struct mlx5_ep_user *user;
+
+	mutex_lock(&edev->lock);
+	list_for_each_entry(user, &edev->users, node)
+		if (uid_eq(user->uid, uid))
+			goto out_unlock;
+	user = kzalloc_obj(*user, GFP_KERNEL);
+	if (!user)
+		goto out_unlock;
+	user->uid = uid;
+	list_add_tail(&user->node, &edev->users);
+
+out_unlock:
+	if (user)
+		user->contexts++;
+	mutex_unlock(&edev->lock);
+	return user;
+}
+
+/**
+ * mlx5_ep_user_put() - a context of the user is gone
+ * @edev: device
+ * @user: as mlx5_ep_user_get() returned it
+ */
+void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
+{
+	if (!user)
+		return;
+	mutex_lock(&edev->lock);
+	if (!--user->contexts) {
+		list_del(&user->node);
+		kfree(user);
+	}
+	mutex_unlock(&edev->lock);
+}
+
+/**
+ * mlx5_ep_user_room() - how many pages the user may still take
+ * @edev: device
+ * @user: user, or NULL
+ *
+ * Return: pages; more than a context can have where there is no limit
+ */
+unsigned int mlx5_ep_user_room(struct mlx5_ep_device *edev,
+			       struct mlx5_ep_user *user)
+{
+	unsigned int limit = READ_ONCE(edev->user_limit);
+	unsigned int held;
+
+	if (!limit || !user)
+		return MLX5_EP_MAX_PAGES;
+	held = atomic_read(&user->pages);
+	return limit - min(limit, held);
+}
+
+/**
+ * mlx5_ep_user_charge() - count pages for a user
+ * @edev: device
+ * @user: user, or NULL
+ * @pages: how many
+ *
+ * Return: 0; -EDQUOT: the user would hold more than the limit
+ */
+int mlx5_ep_user_charge(struct mlx5_ep_device *edev, struct mlx5_ep_user *user,
+			unsigned int pages)
+{
+	unsigned int limit = READ_ONCE(edev->user_limit);
+	unsigned int held;
+
+	if (!user || !pages)
+		return 0;
+	held = atomic_add_return(pages, &user->pages);
+	if (!limit || held <= limit)
+		return 0;
+	atomic_sub(pages, &user->pages);
+	dev_notice_ratelimited(&edev->ibdev->dev,
+			       "mlx5_ep: user %u holds %u UAR pages and is refused %u more: close contexts or raise uar_user_limit (%u)\n",
+			       from_kuid(&init_user_ns, user->uid),
+			       held - pages, pages, limit);
+	return -EDQUOT;
+}
+
+/**
+ * mlx5_ep_user_uncharge() - give pages of a user back
+ * @user: user, or NULL
+ * @pages: how many
+ */
+void mlx5_ep_user_uncharge(struct mlx5_ep_user *user, unsigned int pages)
+{
+	if (user)
+		atomic_sub(pages, &user->pages);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * QPs and the uUARs that they ring.
+ *
+ * Once a managed context has had a QP placed by mlx5_ib itself, none is placed
+ * by the policy any more, and the other way round: mlx5_ib's own books and ours
+ * do not know of each other, and two QPs on a uUAR without a lock would tear
+ * each other's BlueFlame writes. mlx5_ep_context.placing says which of the two
+ * it is, and changes only before the first QP.
+ */
+
+#include "mlx5_ep.h"
+#include "trace.h"
+
+static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+		   u32 uar, int uuar)
+{
+	eqp->ectx = ectx;
+	eqp->uar = uar;
+	eqp->uuar = uuar;
+	list_add_tail(&eqp->node, &ectx->qps);
+	ectx->nr_qps++;
+}
+
+/* May the policy place a QP of this context? ectx->lock is held. */
+static bool may_place(struct mlx5_ep_context *ectx)
+{
+	if (ectx->placing && !mlx5_ep_uuar_table_ready(ectx->table)) {
+		/* It rings no page that we know: leave it to mlx5_ib. */
+		ectx->placing = false;
+		ectx->source = MLX5_EP_POLICY_SOURCE_FALLBACK;
+		ectx->settings.policy = MLX5_EP_UUAR_POLICY_STOCK;
+		atomic_inc(&ectx->edev->nr_fallback);
+	}
+	ectx->had_qp = true;
+	return ectx->placing;
+}
+
+/**
+ * mlx5_ep_qp_place() - choose and take the uUAR of a new QP
+ * @ectx: its context
+ * @eqp: our side of the QP
+ * @uar: answer: UAR page in the device
+ *
+ * Return: static bfreg index; -ENOSPC where the policy is strict and its level
+ * used up; -EOPNOTSUPP where the policy does not place this context's QPs
+ */
+int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+		     u32 *uar)
+{
+	struct mlx5_ep_uuar_table *table = ectx->table;
+	int uuar = -EOPNOTSUPP;
+
+	spin_lock(&ectx->lock);
+	if (may_place(ectx)) {
+		uuar = mlx5_ep_uuar_policy_pick(table);
+		if (uuar >= 0) {
+			*uar = table->pages[uuar / MLX5_EP_UUARS_PER_PAGE].uar;
+			mlx5_ep_uuar_table_add(table, uuar);
+			add_qp(ectx, eqp, *uar, uuar);
+		}
+	}
+	spin_unlock(&ectx->lock);
+	if (uuar == -ENOSPC)
+		trace_mlx5_ep_policy_refused(ectx, uuar);
+	return uuar;
+}
+
+/**
+ * mlx5_ep_qp_note() - note a QP that the policy did not place
+ * @ectx: its context
+ * @eqp: our side of the QP
+ * @uar: UAR page that the library named; MLX5_EP_UAR_UNKNOWN when none
+ */
+void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+		     u32 uar)
+{
+	spin_lock(&ectx->lock);
+	ectx->had_qp = true;
+	add_qp(ectx, eqp, uar, -1);
+	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_qp_release() - give the uUAR of a QP back
+ * @eqp: our side of a QP that the device does not have any more
+ */
+void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp)
+{
+	struct mlx5_ep_context *ectx = eqp->ectx;
+
+	spin_lock(&ectx->lock);
+	list_del(&eqp->node);
+	ectx->nr_qps--;
+	if (eqp->uuar >= 0)
+		mlx5_ep_uuar_table_del(ectx->table, eqp->uuar);
+	spin_unlock(&ectx->lock);
+	trace_mlx5_ep_qp_released(eqp);
+	eqp->ectx = NULL;
+}
+
+/* Fill what the table knows of a uUAR. The context's lock is held. */
+static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
+{
+	u8 flags = 0;
+
+	if (mlx5_ep_uuar_table_locked(table, uuar))
+		flags |= MLX5_EP_UUAR_LOCKED;
+	if (!uuar)
+		flags |= MLX5_EP_UUAR_NO_BLUEFLAME;
+	if (!table->pages[uuar / MLX5_EP_UUARS_PER_PAGE].known)
+		flags |= MLX5_EP_UUAR_UNUSABLE;
+	return flags;
+}
+
+/**
+ * mlx5_ep_uuar_info_get() - one entry of a context's table, for user space
+ * @table: the table; its context's lock is held
+ * @uuar: static bfreg index
+ * @info: answer
+ */
+void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
+			   unsigned int uuar, struct mlx5_ep_uuar_info *info)
+{
+	unsigned int page = uuar / MLX5_EP_UUARS_PER_PAGE;
+
+	*info = (struct mlx5_ep_uuar_info){
+		.uar = table->pages[page].known ? table->pages[page].uar :
+						  MLX5_EP_UAR_UNKNOWN,
+		.page = page,
+		.slot = uuar % MLX5_EP_UUARS_PER_PAGE,
+		.flags = uuar_flags(table, uuar),
+		.qps = mlx5_ep_uuar_table_qps(table, uuar),
+	};
+}
+
+/**
+ * mlx5_ep_qp_uuar_get() - where a QP is, for user space
+ * @eqp: our side of the QP; its context's lock is held
+ * @uuar: answer; uar is the page named at creation
+ */
+void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
+{
+	const struct mlx5_ep_uuar_table *table = eqp->ectx->table;
+	unsigned int page;
+
+	*uuar = (struct mlx5_ep_qp_uuar){
+		.uar = eqp->uar,
+		.page = MLX5_EP_UAR_UNKNOWN,
+		.slot = MLX5_EP_SLOT_UNKNOWN,
+	};
+	if (eqp->uuar < 0)
+		return;
+	page = eqp->uuar / MLX5_EP_UUARS_PER_PAGE;
+	uuar->page = page;
+	uuar->slot = eqp->uuar % MLX5_EP_UUARS_PER_PAGE;
+	uuar->level = mlx5_ep_uuar_table_level(table, eqp->uuar);
+	uuar->flags = uuar_flags(table, eqp->uuar) | MLX5_EP_UUAR_PLACED;
+	uuar->uuar_qps = mlx5_ep_uuar_table_qps(table, eqp->uuar);
+	uuar->page_qps = mlx5_ep_uuar_page_qps(&table->pages[page]);
+}
+
+/**
+ * mlx5_ep_context_info_get() - what a context has, for user space
+ * @ectx: context; its lock is held
+ * @info: answer
+ */
+void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
+			      struct mlx5_ep_context_info *info)
+{
+	const struct mlx5_ep_uuar_table *table = ectx->table;
+	unsigned long index;
+	unsigned int i, qps;
+	void *entry;
+
+	*info = (struct mlx5_ep_context_info){
+		.policy = ectx->settings.policy,
+		.source = ectx->source,
+		.pid = pid_nr(ectx->tgid),
+		.static_pages = ectx->static_pages,
+		.low_latency = ectx->low_latency,
+		.qps = ectx->nr_qps,
+	};
+	if (ectx->placing)
+		info->flags |= MLX5_EP_CONTEXT_MANAGED;
+	if (ectx->settings.strict)
+		info->flags |= MLX5_EP_CONTEXT_STRICT;
+	if (ectx->static_pages)
+		info->flags |= MLX5_EP_CONTEXT_STATIC;
+	xa_for_each(&ectx->dynamic, index, entry)
+		info->dynamic_pages++;
+	if (!table)
+		return;
+	for (i = 0; i < table->nr_pages; i++)
+		info->used_pages += !!mlx5_ep_uuar_page_qps(&table->pages[i]);
+	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
+		qps = mlx5_ep_uuar_table_qps(table, i);
+		info->placed_qps += qps;
+		info->used_uuars += qps > 0;
+		info->shared_uuars += qps > 1;
+	}
+}

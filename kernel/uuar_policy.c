@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The uUAR policies: pure functions over a context's table.
+ *
+ * The model. A context has nr_pages static UAR pages of two uUARs each, named
+ * by static bfreg index 0 .. 2 * nr_pages - 1. libmlx5 decides from the index
+ * alone how it rings (providers/mlx5/mlx5.c, need_uuar_lock()):
+ *
+ *   - index 0: the 64-bit doorbell only, no lock, no BlueFlame. Any number of
+ *     QPs may share it, but it is the slowest, and page 0 takes the doorbells
+ *     of all CQs too. It is the last resort.
+ *   - index >= 2 * nr_pages - low_latency: BlueFlame without a lock. Two QPs
+ *     there would tear each other's writes.
+ *   - the others: BlueFlame under a lock. Any number of QPs may share them.
+ *
+ * What never happens:
+ *
+ *   - a second QP on a uUAR that libmlx5 rings with BlueFlame and no lock;
+ *   - a pick on a page whose number in the device is not known;
+ *   - a pick that another policy level would have made better, or under
+ *     "strict" any pick of a worse level than the policy's own.
+ *
+ * Pages are taken from the top, where the uUARs without a lock are; page 0
+ * comes last, its second uUAR first.
+ */
+
+#include "uuar_policy.h"
+
+static unsigned int nr_uuars(const struct mlx5_ep_uuar_table *t)
+{
+	return t->nr_pages * MLX5_EP_UUARS_PER_PAGE;
+}
+
+/* Lowest index that libmlx5 rings with BlueFlame and no lock. */
+static unsigned int first_low_latency(const struct mlx5_ep_uuar_table *t)
+{
+	if (t->low_latency >= nr_uuars(t))
+		return 1;
+	return nr_uuars(t) - t->low_latency;
+}
+
+static bool known(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+{
+	return t->pages[uuar / MLX5_EP_UUARS_PER_PAGE].known;
+}
+
+/* An empty known page, from the top; -ENOSPC when there is none. */
+static int pick_empty_page(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int page = t->nr_pages;
+
+	while (page-- > 0) {
+		if (!t->pages[page].known ||
+		    mlx5_ep_uuar_page_qps(&t->pages[page]))
+			continue;
+		/* uUAR 0 has no BlueFlame: page 0 starts with its second. */
+		return page * MLX5_EP_UUARS_PER_PAGE + (page == 0);
+	}
+	return -ENOSPC;
+}
+
+/* A free uUAR on the page with the fewest QPs, never uUAR 0. */
+static int pick_free_uuar(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int least = 0;
+	unsigned int uuar = nr_uuars(t);
+	int best = -ENOSPC;
+
+	while (--uuar > 0) {
+		unsigned int load = mlx5_ep_uuar_page_qps(
+			&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]);
+
+		if (!known(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))
+			continue;
+		if (best < 0 || load < least) {
+			best = uuar;
+			least = load;
+		}
+	}
+	return best;
+}
+
+/* A free uUAR whose sibling is in use, so that pages fill up one by one. */
+static int pick_half_page(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int uuar = nr_uuars(t);
+
+	while (--uuar > 0) {
+		if (known(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar) &&
+		    mlx5_ep_uuar_table_qps(t, uuar ^ 1))
+			return uuar;
+	}
+	return -ENOSPC;
+}
+
+/* The least shared uUAR that is locked; page 0 only when nothing beats it. */
+static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int end = first_low_latency(t);
+	unsigned int uuar, least = 0;
+	int best = -ENOSPC;
+
+	for (uuar = MLX5_EP_UUARS_PER_PAGE; uuar < end; uuar++) {
+		if (!known(t, uuar))
+			continue;
+		if (best < 0 || mlx5_ep_uuar_table_qps(t, uuar) < least) {
+			best = uuar;
+			least = mlx5_ep_uuar_table_qps(t, uuar);
+		}
+	}
+	if (end > 1 && known(t, 1) &&
+	    (best < 0 || mlx5_ep_uuar_table_qps(t, 1) < least))
+		best = 1;
+	return best;
+}
+
+/* What is left when no uUAR is locked: a free one, then the doorbell. */
+static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
+{
+	int uuar = pick_free_uuar(t);
+
+	if (uuar < 0 && known(t, 0))
+		return 0;
+	return uuar;
+}
+
+/**
+ * mlx5_ep_uuar_policy_pick() - choose the uUAR of the next QP
+ * @t: table of the context; its policy is not stock
+ *
+ * Does not change the table.
+ *
+ * Return: static bfreg index; -ENOSPC where the policy is strict and its level
+ * is used up, or where the table is not ready.
+ */
+int mlx5_ep_uuar_policy_pick(const struct mlx5_ep_uuar_table *t)
+{
+	int uuar = -ENOSPC;
+
+	switch (t->policy) {
+	case MLX5_EP_UUAR_POLICY_INDEPENDENT:
+		uuar = pick_empty_page(t);
+		if (uuar >= 0 || t->strict)
+			return uuar;
+		uuar = pick_free_uuar(t);
+		break;
+	case MLX5_EP_UUAR_POLICY_SHARED_UAR:
+		uuar = pick_half_page(t);
+		if (uuar < 0)
+			uuar = pick_empty_page(t);
+		if (uuar >= 0 || t->strict)
+			return uuar;
+		break;
+	case MLX5_EP_UUAR_POLICY_SHARED_UUAR:
+	case MLX5_EP_UUAR_POLICY_STOCK:
+		break;
+	}
+	if (uuar < 0)
+		uuar = pick_shared_uuar(t);
+	if (uuar < 0)
+		uuar = pick_last_resort(t);
+	return uuar;
+}
+
+/**
+ * mlx5_ep_uuar_policy_pages() - how many static pages a context asks for
+ * @s: what decides
+ *
+ * Where nobody said how many, one page per CPU, and for the policies that
+ * spread QPs no fewer than the library asked for. A policy of shared uUARs
+ * needs at least one that is locked and has BlueFlame beside the library's low
+ * latency range. Less is taken where the budget has less, but never no page:
+ * a context without one cannot ring at all.
+ *
+ * Return: pages, 1 to MLX5_EP_MAX_PAGES
+ */
+unsigned int mlx5_ep_uuar_policy_pages(const struct mlx5_ep_uuar_sizing *s)
+{
+	unsigned int pages = s->wanted;
+
+	if (!pages) {
+		pages = s->cpus;
+		if (s->policy != MLX5_EP_UUAR_POLICY_SHARED_UUAR &&
+		    pages < s->library)
+			pages = s->library;
+	}
+	if (s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR) {
+		/* uUAR 0, one that is locked, and the low latency range */
+		unsigned int least = (s->low_latency + 2 + 1) / 2;
+
+		if (pages < least)
+			pages = least;
+	}
+	if (pages > s->available)
+		pages = s->available;
+	if (pages > MLX5_EP_MAX_PAGES)
+		pages = MLX5_EP_MAX_PAGES;
+	return pages ? pages : 1;
+}
+
+/**
+ * mlx5_ep_uuar_policy_low_latency() - the count to ask the driver for
+ * @library: the library's count of uUARs that it rings without a lock
+ * @pages: static pages of the context
+ *
+ * mlx5_ib wants at least one uUAR outside of the range. The library's view is
+ * not changed by what is asked for: with a smaller count here mlx5_ib, where it
+ * places QPs itself, still puts one QP only on each uUAR but the first.
+ *
+ * Return: uUARs, never more than the library's
+ */
+unsigned int mlx5_ep_uuar_policy_low_latency(unsigned int library,
+					     unsigned int pages)
+{
+	unsigned int most = pages * MLX5_EP_UUARS_PER_PAGE - 1;
+
+	return library < most ? library : most;
+}
+
+/**
+ * mlx5_ep_uuar_table_ready() - can the table place any number of QPs?
+ * @t: table
+ *
+ * Page 0 is the one that takes what no other takes; libmlx5 maps it first. A
+ * table that is ready stays so.
+ *
+ * Return: true when it can
+ */
+bool mlx5_ep_uuar_table_ready(const struct mlx5_ep_uuar_table *t)
+{
+	return t->pages[0].known;
+}
+
+/**
+ * mlx5_ep_uuar_table_add() - note a QP on a uUAR
+ * @t: table
+ * @uuar: static bfreg index
+ */
+void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
+{
+	t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]
+		.qps[uuar % MLX5_EP_UUARS_PER_PAGE]++;
+}
+
+/**
+ * mlx5_ep_uuar_table_del() - forget a QP on a uUAR
+ * @t: table
+ * @uuar: static bfreg index that was added before
+ */
+void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
+{
+	t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]
+		.qps[uuar % MLX5_EP_UUARS_PER_PAGE]--;
+}
+
+/**
+ * mlx5_ep_uuar_table_locked() - does libmlx5 ring this uUAR under a lock?
+ * @t: table
+ * @uuar: static bfreg index
+ *
+ * Return: true when it does
+ */
+bool mlx5_ep_uuar_table_locked(const struct mlx5_ep_uuar_table *t,
+			       unsigned int uuar)
+{
+	return uuar && uuar < first_low_latency(t);
+}
+
+/**
+ * mlx5_ep_uuar_table_level() - how much a QP on this uUAR shares
+ * @t: table
+ * @uuar: static bfreg index with at least one QP
+ *
+ * Return: 1 alone on its page, 2 own uUAR, 3 shared uUAR
+ */
+unsigned int mlx5_ep_uuar_table_level(const struct mlx5_ep_uuar_table *t,
+				      unsigned int uuar)
+{
+	const struct mlx5_ep_uuar_page *page =
+		&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE];
+
+	if (mlx5_ep_uuar_table_qps(t, uuar) > 1)
+		return 3;
+	return mlx5_ep_uuar_page_qps(page) > 1 ? 2 : 1;
+}

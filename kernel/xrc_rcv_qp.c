@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared XRC receive QPs: the uverbs object. One object is one registration.
+ *
+ * Invariants:
+ *   - a QP of ours lives while it has a registration, whoever made it;
+ *   - a registration lives until it is destroyed or its user context ends, for
+ *     whatever reason: close, exit, kill, removal of the device;
+ *   - an XRC domain outlives its registrations (see xrc_domain.c);
+ *   - what a user reads is written on success only.
+ */
+#include <linux/slab.h>
+#include <rdma/ib_marshall.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "compat/compat.h"
+#include "mlx5_ep.h"
+#include "xrc.h"
+
+#define UVERBS_MODULE_NAME mlx5_ep
+#include <rdma/uverbs_named_ioctl.h>
+
+/* What a method that registers wants. */
+struct reg_request {
+	u32 num;		/* QP number to join, 0: none given */
+	const void *key;	/* NULL: none given */
+	u32 key_len;
+	bool create;
+};
+
+/* Give events a way to the user; the QP's number must be known. */
+static int reg_notify(struct mlx5_ep_xrc_reg *reg,
+		      struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *notifier =
+		uverbs_attr_get_uobject(attrs,
+					MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER);
+	u64 cookie = 0;
+	int ret;
+
+	if (IS_ERR(notifier))
+		return 0;
+	ret = uverbs_copy_from(&cookie, attrs,
+			       MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE);
+	if (ret && ret != -ENOENT)
+		return ret;
+	return mlx5_ep_notifier_source_init(&reg->source, notifier,
+					    reg->ib_qp->qp_num, cookie);
+}
+
+static struct mlx5_ep_xrc_qp *reg_find(struct mlx5_ep_xrc_reg *reg,
+				       const struct reg_request *request)
+{
+	if (request->key)
+		return mlx5_ep_xrc_qp_get_key(reg, request->key,
+					      request->key_len);
+	if (request->num)
+		return mlx5_ep_xrc_qp_get_num(reg, request->num);
+	return mlx5_ep_xrc_qp_get_new(reg);
+}
+
+static void reg_undo(struct mlx5_ep_xrc_reg *reg)
+{
+	mlx5_ep_xrc_qp_close(reg);
+	mlx5_ep_notifier_source_fini(&reg->source);
+	mlx5_ep_xrc_qp_put(reg->xrc, reg->qp);
+	mlx5_ep_xrc_uncharge(reg);
+}
+
+static int reg_do(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+		  const struct reg_request *request,
+		  struct uverbs_attr_bundle *attrs)
+{
+	int created, ret;
+
+	reg->xrc = mlx5_ep_device_find(reg->uobj.context->device)->xrc;
+	ret = mlx5_ep_xrc_charge(reg, xrcd);
+	if (ret)
+		return ret;
+	reg->qp = reg_find(reg, request);
+	if (IS_ERR(reg->qp)) {
+		ret = PTR_ERR(reg->qp);
+		goto err_uncharge;
+	}
+	created = mlx5_ep_xrc_qp_open(reg, request->num, request->create);
+	if (created < 0) {
+		ret = created;
+		goto err_put;
+	}
+	ret = reg_notify(reg, attrs);
+	if (ret) {
+		reg_undo(reg);
+		return ret;
+	}
+	return created;
+
+err_put:
+	mlx5_ep_xrc_qp_put(reg->xrc, reg->qp);
+err_uncharge:
+	mlx5_ep_xrc_uncharge(reg);
+	return ret;
+}
+
+/* The part that CREATE, REG and GET share; their attributes have equal ids. */
+static int reg_method(struct uverbs_attr_bundle *attrs,
+		      const struct reg_request *request)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+	struct ib_uobject *xrcd = uverbs_attr_get_uobject(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD);
+	struct mlx5_ep_xrc_reg *reg =
+		container_of(uobj, struct mlx5_ep_xrc_reg, uobj);
+	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
+	int ret;
+
+	ret = reg_do(reg, xrcd, request, attrs);
+	if (ret < 0)
+		return ret;
+
+	uobj->object = reg;
+	uverbs_finalize_uobj_create(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+
+	answer.qp_num = reg->ib_qp->qp_num;
+	if (ret)
+		answer.flags |= MLX5_EP_XRC_RCV_QP_REG_CREATED;
+	return uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			      &answer, sizeof(answer));
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_CREATE)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct reg_request request = { .create = true };
+
+	return reg_method(attrs, &request);
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct reg_request request = {};
+	int ret;
+
+	ret = uverbs_copy_from(&request.num, attrs,
+			       MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM);
+	if (ret)
+		return ret;
+	/* 0 is the subnet manager's QP, in no domain. */
+	if (!request.num)
+		return -ENOENT;
+	return reg_method(attrs, &request);
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct reg_request request = {};
+	u32 flags;
+	int ret;
+
+	ret = uverbs_get_flags32(&flags, attrs,
+				 MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
+				 MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
+	if (ret)
+		return ret;
+	request.create = !(flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
+	request.key = uverbs_attr_get_alloced_ptr(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
+	if (IS_ERR(request.key))
+		return PTR_ERR(request.key);
+	request.key_len = uverbs_attr_get_len(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
+	return reg_method(attrs, &request);
+}
+
+static void ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
+			 struct ib_uverbs_ah_attr *user)
+{
+	ah->type = rdma_ah_find_type(ibdev, user->port_num);
+	if (user->is_global) {
+		rdma_ah_set_grh(ah, NULL, user->grh.flow_label,
+				user->grh.sgid_index, user->grh.hop_limit,
+				user->grh.traffic_class);
+		rdma_ah_set_dgid_raw(ah, user->grh.dgid);
+	}
+	rdma_ah_set_dlid(ah, user->dlid);
+	rdma_ah_set_sl(ah, user->sl);
+	rdma_ah_set_path_bits(ah, user->src_path_bits);
+	rdma_ah_set_static_rate(ah, user->static_rate);
+	rdma_ah_set_port_num(ah, user->port_num);
+}
+
+/* As ib_uverbs checks the same attributes before a driver sees them. */
+static bool attr_is_sane(struct ib_qp *ib_qp,
+			 const struct ib_uverbs_qp_attr *user)
+{
+	struct ib_device *ibdev = ib_qp->device;
+	u32 mask = user->qp_attr_mask;
+
+	if (memchr_inv(user->reserved, 0, sizeof(user->reserved)) ||
+	    user->ah_attr.reserved || user->ah_attr.grh.reserved ||
+	    user->alt_ah_attr.reserved || user->alt_ah_attr.grh.reserved)
+		return false;
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return false;
+	if ((mask & IB_QP_STATE) && user->qp_state > IB_QPS_ERR)
+		return false;
+	if ((mask & IB_QP_CUR_STATE) && user->cur_qp_state > IB_QPS_ERR)
+		return false;
+	if ((mask & IB_QP_PORT) && !rdma_is_port_valid(ibdev, user->port_num))
+		return false;
+	if ((mask & IB_QP_AV) &&
+	    !rdma_is_port_valid(ibdev, user->ah_attr.port_num))
+		return false;
+	if (mask & IB_QP_ALT_PATH)
+		return rdma_is_port_valid(ibdev, user->alt_port_num) &&
+		       user->alt_port_num == user->alt_ah_attr.port_num;
+	return true;
+}
+
+static void attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
+			   struct ib_uverbs_qp_attr *user)
+{
+	u32 mask = user->qp_attr_mask;
+
+	attr->qp_state = user->qp_state;
+	attr->cur_qp_state = user->cur_qp_state;
+	attr->path_mtu = user->path_mtu;
+	attr->path_mig_state = user->path_mig_state;
+	attr->rq_psn = user->rq_psn;
+	attr->sq_psn = user->sq_psn;
+	attr->dest_qp_num = user->dest_qp_num;
+	attr->qp_access_flags = user->qp_access_flags;
+	attr->pkey_index = user->pkey_index;
+	attr->alt_pkey_index = user->alt_pkey_index;
+	attr->max_rd_atomic = user->max_rd_atomic;
+	attr->max_dest_rd_atomic = user->max_dest_rd_atomic;
+	attr->min_rnr_timer = user->min_rnr_timer;
+	attr->port_num = user->port_num;
+	attr->timeout = user->timeout;
+	attr->retry_cnt = user->retry_cnt;
+	attr->rnr_retry = user->rnr_retry;
+	attr->alt_port_num = user->alt_port_num;
+	attr->alt_timeout = user->alt_timeout;
+	if (mask & IB_QP_AV)
+		ah_from_user(ibdev, &attr->ah_attr, &user->ah_attr);
+	if (mask & IB_QP_ALT_PATH)
+		ah_from_user(ibdev, &attr->alt_ah_attr, &user->alt_ah_attr);
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_xrc_reg *reg = uverbs_attr_get_obj(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE);
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct ib_uverbs_qp_attr user;
+	struct ib_qp_attr *attr;
+	int ret;
+
+	if (IS_ERR(reg))
+		return PTR_ERR(reg);
+	ret = uverbs_copy_from(&user, attrs,
+			       MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR);
+	if (ret)
+		return ret;
+	if (!attr_is_sane(reg->ib_qp, &user))
+		return -EINVAL;
+
+	attr = kzalloc_obj(*attr, GFP_KERNEL_ACCOUNT);
+	if (!attr)
+		return -ENOMEM;
+	attr_from_user(reg->ib_qp->device, attr, &user);
+	ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask, &answer);
+	kfree(attr);
+	if (ret)
+		return ret;
+	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER,
+			     &answer, sizeof(answer));
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_xrc_reg *reg = uverbs_attr_get_obj(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE);
+	struct mlx5_ep_xrc_rcv_qp_info info = {};
+	struct ib_uverbs_qp_attr user = {};
+	struct ib_qp_attr *attr;
+	int ret;
+
+	if (IS_ERR(reg))
+		return PTR_ERR(reg);
+	attr = kzalloc_obj(*attr, GFP_KERNEL_ACCOUNT);
+	if (!attr)
+		return -ENOMEM;
+	ret = mlx5_ep_xrc_qp_query(reg, attr, &info);
+	if (!ret)
+		ib_copy_qp_attr_to_user(reg->ib_qp->device, &user, attr);
+	kfree(attr);
+	if (ret)
+		return ret;
+
+	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info,
+			     sizeof(info));
+	if (ret)
+		return ret;
+	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR, &user,
+			     sizeof(user));
+	return ret == -ENOENT ? 0 : ret;
+}
+
+/*
+ * The end of a registration: destroyed by the user, its method failed after
+ * all, its context ends or the device goes.
+ */
+static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
+		       struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_xrc_reg *reg = uobj->object;
+
+	reg_undo(reg);
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_XRC_RCV_QP_CREATE,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_NEW,
+			UA_MANDATORY),
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
+			UVERBS_OBJECT_XRCD,
+			UVERBS_ACCESS_READ,
+			UA_MANDATORY),
+	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+		       MLX5_EP_OBJECT_NOTIFIER,
+		       UVERBS_ACCESS_READ,
+		       UA_OPTIONAL),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
+			   UVERBS_ATTR_TYPE(u64),
+			   UA_OPTIONAL),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
+			    UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_XRC_RCV_QP_REG,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_NEW,
+			UA_MANDATORY),
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
+			UVERBS_OBJECT_XRCD,
+			UVERBS_ACCESS_READ,
+			UA_MANDATORY),
+	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+		       MLX5_EP_OBJECT_NOTIFIER,
+		       UVERBS_ACCESS_READ,
+		       UA_OPTIONAL),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
+			   UVERBS_ATTR_TYPE(u64),
+			   UA_OPTIONAL),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
+			   UVERBS_ATTR_TYPE(u32),
+			   UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_XRC_RCV_QP_GET,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_NEW,
+			UA_MANDATORY),
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
+			UVERBS_OBJECT_XRCD,
+			UVERBS_ACCESS_READ,
+			UA_MANDATORY),
+	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+		       MLX5_EP_OBJECT_NOTIFIER,
+		       UVERBS_ACCESS_READ,
+		       UA_OPTIONAL),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
+			   UVERBS_ATTR_TYPE(u64),
+			   UA_OPTIONAL),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY,
+			   UVERBS_ATTR_SIZE(1, MLX5_EP_XRC_KEY_MAX),
+			   UA_MANDATORY,
+			   UA_ALLOC_AND_COPY),
+	UVERBS_ATTR_FLAGS_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
+			     enum mlx5_ep_xrc_rcv_qp_get_flags,
+			     UA_OPTIONAL));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_XRC_RCV_QP_MODIFY,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_READ,
+			UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR,
+			   UVERBS_ATTR_TYPE(struct ib_uverbs_qp_attr),
+			   UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER,
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_modify),
+			    UA_OPTIONAL));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_XRC_RCV_QP_QUERY,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_READ,
+			UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO,
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_info),
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR,
+			    UVERBS_ATTR_TYPE(struct ib_uverbs_qp_attr),
+			    UA_OPTIONAL));
+
+DECLARE_UVERBS_NAMED_METHOD_DESTROY(
+	MLX5_EP_METHOD_XRC_RCV_QP_UNREG,
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE,
+			MLX5_EP_OBJECT_XRC_RCV_QP,
+			UVERBS_ACCESS_DESTROY,
+			UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(
+	MLX5_EP_OBJECT_XRC_RCV_QP,
+	UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct mlx5_ep_xrc_reg), reg_cleanup),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_CREATE),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_REG),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_GET),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_QUERY),
+	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_UNREG));
+
+const struct uapi_definition mlx5_ep_xrc_rcv_qp_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MLX5_EP_OBJECT_XRC_RCV_QP),
+	{},
+};

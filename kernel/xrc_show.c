@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared XRC receive QPs as debugfs tells them: one record per line, fields
+ * NAME=VALUE, a domain before its QPs and a QP before its registrations.
+ */
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/pid.h>
+#include <linux/seq_file.h>
+
+#include "xrc.h"
+
+static const char *state_name(u32 state)
+{
+	static const char *const names[] = {
+		[IB_QPS_RESET] = "RESET", [IB_QPS_INIT] = "INIT",
+		[IB_QPS_RTR] = "RTR", [IB_QPS_RTS] = "RTS",
+		[IB_QPS_SQD] = "SQD", [IB_QPS_SQE] = "SQE",
+		[IB_QPS_ERR] = "ERR",
+	};
+
+	return state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+static void show_reg(struct seq_file *seq, const struct mlx5_ep_xrc_reg *reg)
+{
+	seq_printf(seq, "registration qp=0x%06x pid=%d comm=",
+		   reg->ib_qp->qp_num, pid_nr(reg->holder->pid));
+	seq_escape(seq, reg->holder->comm, " \t\n\\");
+	seq_printf(seq, " events=%s\n",
+		   reg->source.notifier ? "notifier" : "none");
+}
+
+static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
+{
+	const struct mlx5_ep_xrc_reg *reg;
+	unsigned int registrants = 0;
+
+	list_for_each_entry(reg, &qp->regs, entry)
+		registrants++;
+	/* Between the first GET of a key and its QP there is nothing to tell. */
+	if (!registrants)
+		return;
+
+	reg = list_first_entry(&qp->regs, struct mlx5_ep_xrc_reg, entry);
+	seq_printf(seq, "qp num=0x%06x domain=%u state=%s registrants=%u key=",
+		   reg->ib_qp->qp_num, qp->domain->id,
+		   state_name(READ_ONCE(qp->state)), registrants);
+	if (qp->key.len)
+		seq_printf(seq, "%*phN", (int)qp->key.len, qp->key.data);
+	else
+		seq_puts(seq, "-");
+	seq_putc(seq, '\n');
+	list_for_each_entry(reg, &qp->regs, entry)
+		show_reg(seq, reg);
+}
+
+/**
+ * mlx5_ep_xrc_show - tell all domains, QPs and registrations of a device
+ * @xrc: its tables
+ * @seq: where to
+ *
+ * The state of a QP is the last one seen; MODIFY and QUERY ask the device. May
+ * sleep.
+ */
+void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq)
+{
+	const struct mlx5_ep_xrc_domain *domain;
+	const struct mlx5_ep_xrc_qp *qp;
+
+	mutex_lock(&xrc->lock);
+	list_for_each_entry(domain, &xrc->domains, entry) {
+		const struct inode *inode = domain->xrcd->inode;
+
+		seq_printf(seq, "domain id=%u handles=%u qps=%u inode=",
+			   domain->id, domain->num_handles, domain->num_qps);
+		if (inode)
+			seq_printf(seq, "%u:%u:%lu\n",
+				   MAJOR(inode->i_sb->s_dev),
+				   MINOR(inode->i_sb->s_dev),
+				   (unsigned long)inode->i_ino);
+		else
+			seq_puts(seq, "-\n");
+		list_for_each_entry(qp, &domain->qps, entry)
+			show_qp(seq, qp);
+	}
+	mutex_unlock(&xrc->lock);
+}

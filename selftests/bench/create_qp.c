@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * create_qp [-n ITERATIONS] [-i] - what creating and destroying an RC QP costs
+ *
+ * Prints the median of one create_qp + destroy_qp: nanoseconds, or with -i guest
+ * instructions. For -i the guest must have one CPU and QEMU must count
+ * instructions (-icount shift=0), where the time stamp counter advances by one
+ * with each. A CPU that halts while the HCA executes a command would let the
+ * counter jump, so a thread of the lowest class spins meanwhile, two
+ * instructions a turn, and its turns are subtracted.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "verbs.h"
+
+#define WARM_UP 30
+#define PER_TURN 2
+
+static uint64_t turns;	/* written by the spinner alone */
+
+static void *spin(void *arg)
+{
+	struct sched_param param = {};
+
+	if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &param))
+		exit(1);
+	asm volatile("1: incq %0\n\tjmp 1b" : "+m" (turns));
+	return NULL;
+}
+
+static uint64_t instructions(void)
+{
+	return __rdtsc() - PER_TURN * __atomic_load_n(&turns, __ATOMIC_RELAXED);
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int measure(struct verbs_rig *rig, uint64_t (*clock)(void),
+		   uint64_t *cost, int n)
+{
+	uint64_t before;
+	struct ibv_qp *qp;
+	int i;
+
+	for (i = -WARM_UP; i < n; i++) {
+		before = clock();
+		qp = verbs_qp_create(rig->pd, rig->cq, IBV_QPT_RC);
+		if (!qp || ibv_destroy_qp(qp)) {
+			perror("create_qp");
+			return 1;
+		}
+		if (i >= 0)
+			cost[i] = clock() - before;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t (*clock)(void) = nanoseconds;
+	struct verbs_rig rig;
+	pthread_t spinner;
+	uint64_t *cost;
+	int c, n = 300;
+
+	while ((c = getopt(argc, argv, "in:")) != -1) {
+		if (c == 'i')
+			clock = instructions;
+		else if (c == 'n')
+			n = atoi(optarg);
+		else
+			return 2;
+	}
+	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;
+	if (!cost || verbs_open(&rig, NULL, 1))
+		return 1;
+	if (clock == instructions &&
+	    pthread_create(&spinner, NULL, spin, NULL))
+		return 1;
+	if (measure(&rig, clock, cost, n))
+		return 1;
+	qsort(cost, n, sizeof(*cost), by_value);
+	printf("%ju\n", (uintmax_t)cost[n / 2]);
+	fflush(stdout);
+	verbs_close(&rig);
+	_exit(0);
+}

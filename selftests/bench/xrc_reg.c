@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * xrc_reg [-n PAIRS] [-k QPS] - what registering with a shared XRC receive QP
+ * costs, beside upstream's open and close of the same QP
+ *
+ * With QPS shared QPs in the domain, prints one line: the medians over PAIRS
+ * turns of
+ *	REG+UNREG   OPEN_QP+DESTROY   GET+UNREG (join)   CREATE+UNREG
+ * in ticks of the time stamp counter, which are instructions where QEMU counts
+ * them. The turns alternate, so that all meet the same guest.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "uverbs.h"
+#include "xrc.h"
+
+enum { KINDS = 4 };
+
+static struct xrc_node node;
+static uint32_t xrcd, num;
+
+/* Everything is sent by hand, to compare kernel with kernel. */
+static uint32_t handle_of(struct ibv_xrcd *ibv)
+{
+	struct {
+		struct ibv_xrcd xrcd;
+		uint32_t comp_mask, handle;
+	} *provider = (void *)ibv;
+
+	return provider->handle;
+}
+
+static int reg(int method, const void *key, size_t len, uint32_t *handle,
+	       uint32_t *qp_num)
+{
+	struct mlx5_ep_xrc_rcv_qp_reg answer;
+	struct uverbs_call call;
+	int ret;
+
+	uverbs_begin(&call, MLX5_EP_OBJECT_XRC_RCV_QP, method);
+	uverbs_handle(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	uverbs_handle(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, xrcd);
+	uverbs_out(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+		   sizeof(answer));
+	if (method == MLX5_EP_METHOD_XRC_RCV_QP_REG)
+		uverbs_in(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, key, len);
+	else if (method == MLX5_EP_METHOD_XRC_RCV_QP_GET)
+		uverbs_in(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
+	ret = uverbs_do(node.ctx, &call);
+	if (ret)
+		return ret;
+	*handle = call.attrs[0].data;
+	if (qp_num)
+		*qp_num = answer.qp_num;
+	return 0;
+}
+
+static int unreg(uint32_t handle)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(&call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, handle);
+	return uverbs_do(node.ctx, &call);
+}
+
+static int upstream_open(uint32_t *handle)
+{
+	struct ib_uverbs_create_qp_resp resp;
+	struct ib_uverbs_open_qp cmd = {
+		.response = (uintptr_t)&resp,
+		.pd_handle = xrcd,
+		.qpn = num,
+		.qp_type = 10,		/* IB_QPT_XRC_TGT */
+	};
+	uint64_t which = IB_USER_VERBS_CMD_OPEN_QP;
+	struct uverbs_call call;
+	int ret;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+	uverbs_in(&call, UVERBS_ATTR_CORE_IN, &cmd, sizeof(cmd));
+	uverbs_out(&call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
+	uverbs_in(&call, UVERBS_ATTR_WRITE_CMD, &which, sizeof(which));
+	ret = uverbs_do(node.ctx, &call);
+	*handle = resp.qp_handle;
+	return ret;
+}
+
+static int upstream_close(uint32_t handle)
+{
+	struct ib_uverbs_destroy_qp_resp resp;
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY);
+	uverbs_handle(&call, UVERBS_ATTR_DESTROY_QP_HANDLE, handle);
+	uverbs_out(&call, UVERBS_ATTR_DESTROY_QP_RESP, &resp, sizeof(resp));
+	return uverbs_do(node.ctx, &call);
+}
+
+static int turn(unsigned int kind)
+{
+	static const char key[] = "key 0";
+	uint32_t handle;
+	int ret;
+
+	switch (kind) {
+	case 0:
+		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_REG, &num, sizeof(num),
+			  &handle, NULL);
+		return ret ? ret : unreg(handle);
+	case 1:
+		ret = upstream_open(&handle);
+		return ret ? ret : upstream_close(handle);
+	case 2:
+		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key, sizeof(key),
+			  &handle, NULL);
+		return ret ? ret : unreg(handle);
+	default:
+		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_CREATE, NULL, 0, &handle,
+			  NULL);
+		return ret ? ret : unreg(handle);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int fill(unsigned int qps)
+{
+	char key[32];
+	uint32_t handle;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < qps && !ret; i++) {
+		memset(key, 0, sizeof(key));
+		snprintf(key, sizeof(key), "key %u", i);
+		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key, strlen(key) + 1,
+			  &handle, i ? NULL : &num);
+	}
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int pairs = 101, qps = 1, i, kind;
+	static uint64_t *ticks[KINDS];
+	uint64_t start;
+	int opt, ret;
+
+	while ((opt = getopt(argc, argv, "n:k:")) != -1) {
+		if (opt == 'n')
+			pairs = atoi(optarg);
+		else if (opt == 'k')
+			qps = atoi(optarg);
+		else
+			return 2;
+	}
+	ret = xrc_node_open(&node, NULL, NULL, 0);
+	if (ret)
+		return 1;
+	xrcd = handle_of(mlx5ep_xrcd_ibv(node.xrcd));
+	ret = fill(qps);
+	for (kind = 0; kind < KINDS; kind++)
+		ticks[kind] = calloc(pairs, sizeof(**ticks));
+	/* The turn before each timed one warms what the other kinds cooled. */
+	for (i = 0; i < pairs && !ret; i++)
+		for (kind = 0; kind < KINDS && !ret; kind++) {
+			ret = turn(kind);
+			start = __rdtsc();
+			if (!ret)
+				ret = turn(kind);
+			ticks[kind][i] = __rdtsc() - start;
+		}
+	if (ret) {
+		fprintf(stderr, "xrc_reg: %s\n", strerror(-ret));
+		return 1;
+	}
+	for (kind = 0; kind < KINDS; kind++) {
+		qsort(ticks[kind], pairs, sizeof(**ticks), by_value);
+		printf("%s%llu", kind ? " " : "",
+		       (unsigned long long)ticks[kind][pairs / 2]);
+	}
+	putchar('\n');
+	return 0;
+}

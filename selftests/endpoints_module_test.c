@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 120 */
+/*
+ * The library's calls on the module: what they answer, what they refuse, and
+ * endpoints in a context whose QPs the module places.
+ */
+#include "kselftest_harness.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "job.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+FIXTURE(module)
+{
+	struct verbs_rig rig;
+};
+
+FIXTURE_SETUP(module)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_defaults());
+}
+
+FIXTURE_TEARDOWN(module)
+{
+	if (self->rig.ctx)
+		verbs_close(&self->rig);
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST_F(module, says_that_it_is_attached)
+{
+	char reason[64] = "";
+
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	EXPECT_EQ(0, mlx5ep_device_attached(self->rig.ctx->device, reason,
+					    sizeof(reason)));
+	EXPECT_STREQ("yes", reason);
+	EXPECT_EQ(0, mlx5ep_device_attached(self->rig.ctx->device, NULL, 0));
+}
+
+TEST_F(module, tells_features_and_limits)
+{
+	struct mlx5_ep_features features;
+
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_device_query(self->rig.ctx, &features));
+	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
+	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
+	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_CONTEXT);
+	EXPECT_TRUE(features.policies & 1 << MLX5_EP_UUAR_POLICY_STOCK);
+	EXPECT_LT(0, features.uar_pages);
+}
+
+TEST_F(module, a_stock_context_has_no_table_and_keeps_its_policy)
+{
+	struct mlx5_ep_context_policy policy = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+	};
+	struct mlx5_ep_context_info info;
+	unsigned int count = 0;
+
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_context_query(self->rig.ctx, &info));
+	EXPECT_EQ(MLX5_EP_UUAR_POLICY_STOCK, info.policy);
+	EXPECT_EQ(0, info.flags & MLX5_EP_CONTEXT_MANAGED);
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_dump(self->rig.ctx, NULL,
+						   &count));
+	EXPECT_EQ(0, count);
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_set_policy(self->rig.ctx,
+							 &policy));
+	policy.policy = MLX5_EP_UUAR_POLICY_STOCK;
+	EXPECT_EQ(0, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+	policy.policy = 99;
+	EXPECT_EQ(-EINVAL, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+	policy.policy = MLX5_EP_UUAR_POLICY_STOCK;
+	policy.flags = 1u << 31;
+	EXPECT_EQ(-EINVAL, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+	policy.flags = 0;
+	policy.reserved = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+}
+
+TEST_F(module, a_managed_context_tells_where_its_qps_ring)
+{
+	struct mlx5_ep_uuar_info table[512];
+	struct mlx5_ep_context_policy policy = {
+		.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR,
+	};
+	struct mlx5_ep_context_info info;
+	struct mlx5_ep_qp_uuar uuar = { .page_qps = 77 };
+	unsigned int count = 512, few = 3, i, qps = 0;
+	struct verbs_ep eps[3];
+	struct ibv_qp stranger;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 16, false));
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 3));
+	EXPECT_EQ(0, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &eps[i], IBV_QPT_RC));
+	EXPECT_EQ(-EBUSY, mlx5ep_context_set_policy(self->rig.ctx, &policy));
+
+	ASSERT_EQ(0, mlx5ep_context_query(self->rig.ctx, &info));
+	EXPECT_EQ(MLX5_EP_UUAR_POLICY_SHARED_UAR, info.policy);
+	EXPECT_EQ(MLX5_EP_POLICY_SOURCE_CONTEXT, info.source);
+	EXPECT_TRUE(info.flags & MLX5_EP_CONTEXT_MANAGED);
+	EXPECT_EQ(16, info.static_pages);
+	EXPECT_EQ(3, info.placed_qps);
+	EXPECT_EQ(2, info.used_pages);
+
+	ASSERT_EQ(0, mlx5ep_context_dump(self->rig.ctx, table, &count));
+	EXPECT_EQ(32, count);
+	for (i = 0; i < count; i++)
+		qps += table[i].qps;
+	EXPECT_EQ(3, qps);
+	EXPECT_EQ(0, mlx5ep_context_dump(self->rig.ctx, table, &few));
+	EXPECT_EQ(32, few);
+
+	ASSERT_EQ(0, mlx5ep_qp_query_uuar(eps[0].qp, &uuar));
+	EXPECT_EQ(2, uuar.level);
+	EXPECT_EQ(2, uuar.page_qps);
+	EXPECT_EQ(1, uuar.uuar_qps);
+	stranger = *eps[0].qp;
+	stranger.handle = 0x7fffffff;
+	EXPECT_EQ(-ENOENT, mlx5ep_qp_query_uuar(&stranger, &uuar));
+	EXPECT_EQ(2, uuar.page_qps);
+	for (i = 0; i < 3; i++)
+		verbs_ep_destroy(&eps[i]);
+}
+
+/* The handle is good in the context of the parent, not in that of the child */
+TEST_F(module, another_processs_qp_is_not_found)
+{
+	struct verbs_ep ep;
+	uint32_t handle;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 16, false));
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	ASSERT_EQ(0, verbs_ep_create(&self->rig, &ep, IBV_QPT_RC));
+	handle = ep.qp->handle;
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		struct mlx5_ep_qp_uuar uuar;
+		struct verbs_rig rig;
+		struct ibv_qp qp;
+
+		if (verbs_open(&rig, NULL, 1))
+			_exit(1);
+		qp = *ep.qp;
+		qp.context = rig.ctx;
+		qp.handle = handle;
+		_exit(mlx5ep_qp_query_uuar(&qp, &uuar) == -ENOENT ? 0 : 2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	verbs_ep_destroy(&ep);
+}
+
+struct race {
+	struct ibv_context *ctx;
+	pthread_barrier_t start;
+	int set_ret;
+};
+
+static void *set_policy(void *arg)
+{
+	struct mlx5_ep_context_policy policy = {
+		.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR,
+	};
+	struct race *race = arg;
+
+	pthread_barrier_wait(&race->start);
+	race->set_ret = mlx5ep_context_set_policy(race->ctx, &policy);
+	return NULL;
+}
+
+/* Whoever comes first: the policy is set before the first QP, or refused */
+TEST_F_TIMEOUT(module, a_policy_set_beside_a_create_is_set_or_busy, 90)
+{
+	struct mlx5_ep_context_info info;
+	struct verbs_ep eps[2];
+	struct race race;
+	pthread_t id;
+	int round;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
+	ASSERT_EQ(0, pthread_barrier_init(&race.start, NULL, 2));
+	for (round = 0; round < 50; round++) {
+		ASSERT_EQ(0, verbs_open(&self->rig, NULL, 2));
+		race.ctx = self->rig.ctx;
+		ASSERT_EQ(0, pthread_create(&id, NULL, set_policy, &race));
+		pthread_barrier_wait(&race.start);
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &eps[0], IBV_QPT_RC));
+		pthread_join(id, NULL);
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &eps[1], IBV_QPT_RC));
+		ASSERT_EQ(0, mlx5ep_context_query(self->rig.ctx, &info));
+		EXPECT_EQ(2, info.placed_qps);
+		if (race.set_ret) {
+			EXPECT_EQ(-EBUSY, race.set_ret);
+			EXPECT_EQ(MLX5_EP_UUAR_POLICY_INDEPENDENT,
+				  info.policy);
+			EXPECT_EQ(2, info.used_pages);
+		} else {
+			EXPECT_EQ(MLX5_EP_UUAR_POLICY_SHARED_UAR, info.policy);
+			EXPECT_EQ(1, info.used_pages);
+		}
+		verbs_ep_destroy(&eps[0]);
+		verbs_ep_destroy(&eps[1]);
+		verbs_close(&self->rig);
+		memset(&self->rig, 0, sizeof(self->rig));
+	}
+	pthread_barrier_destroy(&race.start);
+}
+
+/* Endpoints keep their word in a context whose other QPs the module places */
+TEST_F(module, thread_domains_give_pages_in_a_managed_context_too)
+{
+	struct job job;
+	unsigned int i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
+	ASSERT_EQ(0, job_open(&job, MLX5EP_DYNAMIC, 4, 4, 0));
+	EXPECT_EQ(4, job.info.level[1]);
+	EXPECT_EQ(8, job.info.static_pages);
+	EXPECT_EQ(8 + 4, job.info.uar_pages);
+	EXPECT_EQ(0, job.info.own_pages);
+	EXPECT_EQ(0, job.info.absent_pages);
+	for (i = 0; i < 4; i++)
+		EXPECT_TRUE(job.threads[i].ep.flags & MLX5EP_ENDPOINT_DOMAIN);
+	job_close(&job);
+	ASSERT_EQ(0, job_open(&job, MLX5EP_STATIC, 4, 4, 0));
+	EXPECT_EQ(4, job.info.level[1]);
+	EXPECT_EQ(8, job.info.uar_pages);
+	job_close(&job);
+}
+
+TEST_HARNESS_MAIN

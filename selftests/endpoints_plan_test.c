@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: host */
+/*
+ * The arithmetic of endpoints: the published table, limits of auto, bad input.
+ */
+#include "kselftest_harness.h"
+
+#include <mlx5ep.h>
+
+static int predict(unsigned int category, unsigned int n,
+		   struct mlx5ep_endpoints_info *info)
+{
+	struct mlx5ep_endpoints_attr attr = { .category = category };
+
+	return mlx5ep_endpoints_predict(&attr, n, info);
+}
+
+TEST(sixteen_threads_take_what_was_published)
+{
+	/* Zambre et al. 2018: UAR pages, uUARs, QPs, CQs at 16 threads */
+	static const unsigned int table[][4] = {
+		[MLX5EP_MPI_EVERYWHERE] = { 128, 256, 16, 16 },
+		[MLX5EP_2XDYNAMIC] = { 40, 80, 32, 32 },
+		[MLX5EP_DYNAMIC] = { 24, 48, 16, 16 },
+		[MLX5EP_SHARED_DYNAMIC] = { 16, 32, 16, 16 },
+		[MLX5EP_STATIC] = { 8, 16, 16, 16 },
+		[MLX5EP_MPI_THREADS] = { 8, 16, 1, 1 },
+	};
+	struct mlx5ep_endpoints_info info;
+	unsigned int c;
+
+	for (c = 0; c < MLX5EP_AUTO; c++) {
+		ASSERT_EQ(0, predict(c, 16, &info));
+		EXPECT_EQ(table[c][0], info.uar_pages + info.absent_pages);
+		EXPECT_EQ(table[c][1], info.uuars + 2 * info.absent_pages);
+		EXPECT_EQ(table[c][2], info.qps);
+		EXPECT_EQ(table[c][3], info.cqs);
+	}
+	ASSERT_EQ(0, predict(MLX5EP_DYNAMIC, 16, &info));
+	EXPECT_EQ(16, info.uar_pages);
+	ASSERT_EQ(0, predict(MLX5EP_SHARED_DYNAMIC, 16, &info));
+	EXPECT_EQ(8, info.uar_pages);
+}
+
+TEST(memory_of_a_process_each_is_as_published)
+{
+	struct mlx5ep_endpoints_info info;
+
+	/* 5.39 MB at 16 threads, PDs included, MRs not */
+	ASSERT_EQ(0, predict(MLX5EP_MPI_EVERYWHERE, 16, &info));
+	EXPECT_EQ(16 * (345 * 1024 + 144), info.bytes);
+}
+
+TEST(every_endpoint_has_exactly_one_level)
+{
+	struct mlx5ep_endpoints_info info;
+	unsigned int c, n;
+
+	for (c = 0; c < MLX5EP_AUTO; c++)
+		for (n = 1; n <= 4096; n++) {
+			ASSERT_EQ(0, predict(c, n, &info));
+			ASSERT_EQ(n, info.level[1] + info.level[2] +
+				  info.level[3] + info.level[4]);
+			ASSERT_LE(info.used_uuars, info.uuars);
+			ASSERT_EQ(0, info.degraded);
+		}
+}
+
+static int choose(unsigned int n, unsigned int pages, unsigned int level)
+{
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_AUTO,
+		.max_uar_pages = pages,
+		.level = level,
+	};
+	struct mlx5ep_endpoints_info info;
+	int ret;
+
+	ret = mlx5ep_endpoints_predict(&attr, n, &info);
+	return ret ? ret : (int)info.category;
+}
+
+TEST(auto_takes_the_fastest_within_a_page_limit)
+{
+	EXPECT_EQ(MLX5EP_2XDYNAMIC, choose(16, 0, 0));
+	EXPECT_EQ(MLX5EP_2XDYNAMIC, choose(16, 32, 0));
+	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 31, 0));
+	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 16, 0));
+	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(16, 15, 0));
+	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(16, 8, 0));
+	EXPECT_EQ(MLX5EP_MPI_THREADS, choose(16, 7, 0));
+	EXPECT_EQ(MLX5EP_STATIC, choose(32, 8, 0));
+}
+
+TEST(auto_takes_the_fewest_pages_that_give_a_level)
+{
+	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 0, 1));
+	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(32, 0, 2));
+	EXPECT_EQ(MLX5EP_STATIC, choose(32, 0, 3));
+	EXPECT_EQ(MLX5EP_MPI_THREADS, choose(32, 0, 4));
+	EXPECT_EQ(-ENOSPC, choose(16, 15, 1));
+}
+
+TEST(bad_attributes_are_refused_and_nothing_is_written)
+{
+	static const struct mlx5ep_endpoints_attr bad[] = {
+		{ .category = MLX5EP_AUTO + 1 },
+		{ .category = MLX5EP_AUTO, .level = 5 },
+		{ .category = MLX5EP_DYNAMIC, .level = 1 },
+		{ .category = MLX5EP_DYNAMIC, .max_uar_pages = 8 },
+		{ .category = MLX5EP_DYNAMIC, .flags = 1 << 2 },
+		{ .category = MLX5EP_DYNAMIC, .flags = 1u << 31 },
+		{ .category = MLX5EP_DYNAMIC, .reserved = { 0, 0, 0, 1 } },
+	};
+	struct mlx5ep_endpoints_info info = { .category = 77 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(&bad[i], 4, &info));
+	EXPECT_EQ(-EINVAL, predict(MLX5EP_DYNAMIC, 0, &info));
+	EXPECT_EQ(-EINVAL, predict(MLX5EP_DYNAMIC, 4097, &info));
+	EXPECT_EQ(77, info.category);
+}
+
+TEST(names_and_categories_map_both_ways)
+{
+	unsigned int c;
+
+	for (c = 0; c <= MLX5EP_AUTO; c++)
+		EXPECT_EQ(c, mlx5ep_category_parse(mlx5ep_category_name(c)));
+	EXPECT_EQ(NULL, mlx5ep_category_name(MLX5EP_AUTO + 1));
+	EXPECT_EQ(-EINVAL, mlx5ep_category_parse("dynamic "));
+	EXPECT_EQ(-EINVAL, mlx5ep_category_parse(""));
+}
+
+TEST_HARNESS_MAIN

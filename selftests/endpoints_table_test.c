@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 600 */
+/*
+ * What the categories take, for 1 to 32 endpoints: the published table, what the
+ * library read back from addresses, and what the HCA counts must agree.
+ */
+#include "kselftest_harness.h"
+
+#include "job.h"
+#include "landing.h"
+#include "simhca.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define MAX_N 32
+
+struct counts {
+	int64_t uars, qps, cqs;
+};
+
+static int count(struct counts *counts)
+{
+	struct simhca_view view;
+	int ret;
+
+	ret = simhca_look(0, &view);
+	if (ret)
+		return ret;
+	counts->uars = simhca_alive(&view, "uar");
+	counts->qps = simhca_alive(&view, "qp");
+	counts->cqs = simhca_alive(&view, "cq");
+	simhca_view_put(&view);
+	return 0;
+}
+
+/* The published table, as pages, uUARs, QPs (CQs are as many) */
+static void published(unsigned int category, unsigned int n,
+		      unsigned int *pages, unsigned int *uuars,
+		      unsigned int *qps)
+{
+	switch (category) {
+	case MLX5EP_MPI_EVERYWHERE:
+		*pages = 8 * n, *uuars = 16 * n, *qps = n;
+		break;
+	case MLX5EP_2XDYNAMIC:
+		*pages = 8 + 2 * n, *uuars = 16 + 4 * n, *qps = 2 * n;
+		break;
+	case MLX5EP_DYNAMIC:
+		*pages = 8 + n, *uuars = 16 + 2 * n, *qps = n;
+		break;
+	case MLX5EP_SHARED_DYNAMIC:
+		*pages = 8 + (n + 1) / 2, *uuars = 16 + 2 * ((n + 1) / 2);
+		*qps = n;
+		break;
+	case MLX5EP_STATIC:
+		*pages = 8, *uuars = 16, *qps = n;
+		break;
+	default:
+		*pages = 8, *uuars = 16, *qps = 1;
+	}
+}
+
+FIXTURE(table)
+{
+	struct ibv_device **list;
+	struct ibv_device *dev;
+};
+
+FIXTURE_VARIANT(table)
+{
+	unsigned int category;
+};
+
+FIXTURE_VARIANT_ADD(table, mpi_everywhere) { MLX5EP_MPI_EVERYWHERE };
+FIXTURE_VARIANT_ADD(table, 2xdynamic) { MLX5EP_2XDYNAMIC };
+FIXTURE_VARIANT_ADD(table, dynamic) { MLX5EP_DYNAMIC };
+FIXTURE_VARIANT_ADD(table, shared_dynamic) { MLX5EP_SHARED_DYNAMIC };
+FIXTURE_VARIANT_ADD(table, static) { MLX5EP_STATIC };
+FIXTURE_VARIANT_ADD(table, mpi_threads) { MLX5EP_MPI_THREADS };
+
+FIXTURE_SETUP(table)
+{
+	struct ibv_context *ctx;
+	const char *name = verbs_device_name();
+	unsigned int i;
+
+	if (sysfs_attached())
+		ASSERT_EQ(0, sysfs_defaults());
+	self->list = ibv_get_device_list(NULL);
+	ASSERT_NE(NULL, self->list);
+	for (i = 0; self->list[i]; i++)
+		if (!strcmp(ibv_get_device_name(self->list[i]), name))
+			self->dev = self->list[i];
+	ASSERT_NE(NULL, self->dev);
+	/* what the driver makes once for good is then there */
+	ctx = ibv_open_device(self->dev);
+	ASSERT_NE(NULL, ctx);
+	ibv_close_device(ctx);
+}
+
+FIXTURE_TEARDOWN(table)
+{
+	ibv_free_device_list(self->list);
+}
+
+/* @before holds what there is, and will after */
+static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
+		unsigned int category, unsigned int n, struct counts *before)
+{
+	struct mlx5ep_endpoints_attr attr = {
+		.category = category,
+		.flags = MLX5EP_ENDPOINTS_STRICT,
+	};
+	struct mlx5ep_endpoints_info info, plan;
+	struct mlx5ep_endpoints *set;
+	struct counts during, after;
+	unsigned int pages, uuars, qps;
+
+	published(category, n, &pages, &uuars, &qps);
+	ASSERT_EQ(0, mlx5ep_endpoints_open(dev, &attr, n, &set));
+	ASSERT_EQ(0, mlx5ep_endpoints_query(set, &info));
+	ASSERT_EQ(0, mlx5ep_endpoints_predict(&attr, n, &plan));
+	ASSERT_EQ(0, count(&during));
+
+	EXPECT_EQ(pages, info.uar_pages + info.absent_pages);
+	EXPECT_EQ(uuars, info.uuars + 2 * info.absent_pages);
+	EXPECT_EQ(qps, info.qps);
+	EXPECT_EQ(qps, info.cqs);
+	EXPECT_EQ(0, info.degraded);
+
+	EXPECT_EQ(info.uar_pages + info.own_pages, during.uars - before->uars);
+	EXPECT_EQ(info.qps, during.qps - before->qps);
+	EXPECT_EQ(info.cqs, during.cqs - before->cqs);
+
+	info.bytes = plan.bytes;	/* sizes of other things */
+	EXPECT_EQ(0, memcmp(&plan, &info, sizeof(info)));
+
+	ASSERT_EQ(0, mlx5ep_endpoints_destroy(set));
+	ASSERT_EQ(0, count(&after));
+	EXPECT_EQ(0, memcmp(before, &after, sizeof(after)));
+}
+
+TEST_F_TIMEOUT(table, holds_for_one_to_thirty_two_endpoints, 240)
+{
+	struct counts before;
+	unsigned int n;
+
+	ASSERT_EQ(0, count(&before));
+	for (n = 1; n <= MAX_N && _metadata->exit_code == KSFT_PASS; n++) {
+		one(_metadata, self->dev, variant->category, n, &before);
+		if (_metadata->exit_code != KSFT_PASS)
+			TH_LOG("at n = %u", n);
+	}
+}
+
+static int ring_once(struct job_thread *t)
+{
+	struct job_mem *mem = t->arg;
+	uint64_t *words = mem->mrs[t->id]->addr;
+	int ret;
+
+	ret = job_rdma(t, IBV_WR_RDMA_WRITE, mem, &words[t->id], mem,
+		       &words[MAX_N + t->id], sizeof(*words));
+	return ret ? ret : job_wait(t);
+}
+
+TEST_F_TIMEOUT(table, levels_are_those_that_the_hca_sees, 60)
+{
+	static uint64_t words[2 * MAX_N];
+	struct job_mem mem;
+	struct landing landing;
+	struct job job;
+	unsigned int i;
+
+	ASSERT_EQ(0, job_open(&job, variant->category, 16, 4, 0));
+	ASSERT_EQ(0, job_mem_reg(&job, &mem, words, sizeof(words)));
+	for (i = 0; i < 16; i++) {
+		words[i] = 0x1000 + i;
+		words[MAX_N + i] = 0;
+		job.threads[i].arg = &mem;
+	}
+	ASSERT_EQ(0, simhca_zero());
+	for (i = 0; i < 16; i++)
+		ASSERT_EQ(0, ring_once(&job.threads[i]));
+	ASSERT_EQ(0, landing_look(0, &landing));
+	EXPECT_EQ(0, landing.wrong_uar);
+	EXPECT_EQ(0, landing.astray);
+	EXPECT_EQ(job.info.used_uuars, landing.uuars);
+	for (i = 0; i < 16; i++) {
+		const struct mlx5ep_endpoint *ep = &job.threads[i].ep;
+		const struct landing_qp *qp;
+
+		EXPECT_EQ(0x1000 + i, words[MAX_N + i]);
+		qp = landing_qp(&landing, ep->qp->qp_num);
+		ASSERT_NE(NULL, qp);
+		EXPECT_EQ(((uintptr_t)ep->uuar & 0xfff) == 0xa00, qp->slot);
+		if (ep->level < 4)
+			EXPECT_EQ(ep->level, qp->level);
+	}
+	landing_put(&landing);
+	job_mem_dereg(&mem);
+	job_close(&job);
+}
+
+TEST_HARNESS_MAIN

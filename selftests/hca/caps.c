@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Capabilities: what the adapter says it can do, which is what the model does.
+ *
+ * Invariants
+ * - What a driver sets never exceeds what the adapter has.
+ * - A capability without a model behind it is 0: drivers then keep off it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+#define CAP_SZ IFC_UN_SZ(hca_cap_union)
+
+/* enum mlx5_cap_type of linux/mlx5/device.h */
+enum { CAP_GENERAL = 0, CAP_ATOMIC = 3, CAP_LAST = 0x2a };
+/* op_mod: type << 1 | mode (enum mlx5_cap_mode, same source) */
+enum { CAP_MAX = 0, CAP_CUR = 1 };
+
+#define ATOMIC_CMP_SWAP 0x1
+#define ATOMIC_FETCH_ADD 0x2
+#define ATOMIC_SIZE_8B 0x8
+
+struct caps {
+	uint8_t general[2][CAP_SZ];
+	uint8_t atomic[2][CAP_SZ];
+};
+
+#define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
+
+static void caps_sizes(uint8_t *c)
+{
+	GEN(log_max_srq_sz, 15);
+	GEN(log_max_qp_sz, 15);
+	GEN(log_max_qp, 18);
+	GEN(log_max_srq, 16);
+	GEN(log_max_cq_sz, 22);
+	GEN(log_max_cq, 18);
+	GEN(log_max_eq_sz, 22);
+	GEN(log_max_eq, 7);
+	GEN(log_max_mkey, 20);
+	GEN(log_max_mrw_sz, 63);
+	GEN(log_max_klm_list_size, 16);
+	GEN(log_max_ra_req_qp, 4);
+	GEN(log_max_ra_res_qp, 4);
+	GEN(log_max_msg, 30);
+	GEN(max_wqe_sz_sq, 1024);
+	GEN(max_wqe_sz_rq, 512);
+	GEN(max_qp_mcg, 240);
+	GEN(log_max_mcg, 13);
+	GEN(log_max_transport_domain, 16);
+	GEN(log_max_pd, 18);
+	GEN(log_max_xrcd, 16);
+	GEN(log_max_sq, 10);
+	GEN(log_max_rmp, 16);
+	GEN(log_max_wq_sz, 15);
+	GEN(log_max_uctx, 8);
+	GEN(log_max_umem, 16);
+	GEN(log_bf_reg_size, 9);
+	GEN(log_pg_sz, 12);
+	GEN(uar_sz, 5); /* MB, a power of two: the BAR */
+	GEN(num_of_uars_per_page, 1);
+}
+
+static void caps_features(uint8_t *c)
+{
+	GEN(page_request_disable, 1);
+	GEN(num_ports, 1);
+	GEN(ib_virt, 1);
+	GEN(vport_group_manager, 1);
+	GEN(vport_counters, 1);
+	GEN(local_ca_ack_delay, 16);
+	GEN(stat_rate_support, 0x3ff);
+	GEN(cqe_version, 1);
+	GEN(rc, 1);
+	GEN(uc, 1);
+	GEN(ud, 1);
+	GEN(xrc, 1);
+	GEN(apm, 1);
+	GEN(pkv, 1);
+	GEN(qkv, 1);
+	GEN(bf, 1);
+	GEN(driver_version, 1);
+	GEN(atomic, 1);
+	GEN(imaicl, 1);
+	GEN(umr_ptr_rlky, 1);
+	GEN(umr_extended_translation_offset, 1);
+	GEN(cq_oi, 1);
+	GEN(cq_resize, 1);
+	GEN(cq_moderation, 1);
+	GEN(device_frequency_mhz, 1000);
+	GEN(device_frequency_khz, 1000000);
+}
+
+static void caps_atomic(uint8_t *c)
+{
+	IFC_SET(atomic_caps, c, supported_atomic_req_8B_endianness_mode_1, 1);
+	IFC_SET(atomic_caps, c, atomic_operations,
+		ATOMIC_CMP_SWAP | ATOMIC_FETCH_ADD);
+	IFC_SET(atomic_caps, c, atomic_size_qp, ATOMIC_SIZE_8B);
+}
+
+/**
+ * caps_init() - make the capabilities
+ * @hca: the adapter
+ *
+ * Return: 0 or -ENOMEM
+ */
+int caps_init(struct hca *hca)
+{
+	hca->caps = calloc(1, sizeof(*hca->caps));
+	if (!hca->caps)
+		return -ENOMEM;
+	caps_reset(hca);
+	return 0;
+}
+
+/**
+ * caps_fini() - free the capabilities
+ * @hca: the adapter
+ */
+void caps_fini(struct hca *hca)
+{
+	free(hca->caps);
+	hca->caps = NULL;
+}
+
+/**
+ * caps_reset() - forget what a driver set
+ * @hca: the adapter
+ */
+void caps_reset(struct hca *hca)
+{
+	struct caps *caps = hca->caps;
+
+	memset(caps, 0, sizeof(*caps));
+	caps_sizes(caps->general[CAP_MAX]);
+	caps_features(caps->general[CAP_MAX]);
+	caps_atomic(caps->atomic[CAP_MAX]);
+	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
+	memcpy(caps->atomic[CAP_CUR], caps->atomic[CAP_MAX], CAP_SZ);
+}
+
+static uint8_t query_hca_cap(struct cmd *cmd)
+{
+	unsigned int type = cmd->op_mod >> 1;
+	const uint8_t *from;
+
+	if (IFC_GET(query_hca_cap_in, cmd->in, other_function) ||
+	    type > CAP_LAST)
+		return CMD_BAD_PARAM;
+	switch (type) {
+	case CAP_GENERAL:
+		from = cmd->hca->caps->general[cmd->op_mod & 1];
+		break;
+	case CAP_ATOMIC:
+		from = cmd->hca->caps->atomic[cmd->op_mod & 1];
+		break;
+	default:	/* of what the adapter cannot do, all is 0 */
+		return CMD_OK;
+	}
+	memcpy(IFC_ADDR_OF(query_hca_cap_out, cmd->out, capability), from,
+	       CAP_SZ);
+	return CMD_OK;
+}
+
+static uint8_t set_general(struct caps *caps, const uint8_t *cap)
+{
+	const uint8_t *max = caps->general[CAP_MAX];
+
+	if (IFC_GET(cmd_hca_cap, cap, log_max_qp) >
+		    IFC_GET(cmd_hca_cap, max, log_max_qp) ||
+	    IFC_GET(cmd_hca_cap, cap, log_uar_page_sz) ||
+	    IFC_GET(cmd_hca_cap, cap, cmdif_checksum))
+		return CMD_BAD_PARAM;
+	memcpy(caps->general[CAP_CUR], cap, CAP_SZ);
+	return CMD_OK;
+}
+
+/* The driver sends the endianness alone and means to leave the rest. */
+static uint8_t set_atomic(struct caps *caps, const uint8_t *cap)
+{
+	uint32_t mode = IFC_GET(atomic_caps, cap,
+				atomic_req_8B_endianness_mode);
+
+	if (mode > 1)
+		return CMD_BAD_PARAM;
+	IFC_SET(atomic_caps, caps->atomic[CAP_CUR],
+		atomic_req_8B_endianness_mode, mode);
+	return CMD_OK;
+}
+
+static uint8_t set_hca_cap(struct cmd *cmd)
+{
+	const uint8_t *cap = IFC_ADDR_OF(set_hca_cap_in, cmd->in, capability);
+
+	switch (cmd->op_mod >> 1) {
+	case CAP_GENERAL:
+		return set_general(cmd->hca->caps, cap);
+	case CAP_ATOMIC:
+		return set_atomic(cmd->hca->caps, cap);
+	default:
+		return CMD_BAD_PARAM;
+	}
+}
+
+const struct cmd_def caps_cmds[] = {
+	{ MLX5_CMD_OP_QUERY_HCA_CAP, "QUERY_HCA_CAP", IFC_SZ(query_hca_cap_in),
+	  IFC_SZ(query_hca_cap_out), query_hca_cap },
+	{ MLX5_CMD_OP_SET_HCA_CAP, "SET_HCA_CAP", IFC_SZ(set_hca_cap_in),
+	  IFC_SZ(set_hca_cap_out), set_hca_cap },
+	{ 0 },
+};

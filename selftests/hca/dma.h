@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Guest memory, as the VMM maps it for this adapter (vfio-user DMA_MAP).
+ */
+#ifndef SIMHCA_DMA_H
+#define SIMHCA_DMA_H
+
+#include "hca.h"
+
+struct dma *dma_create(void);
+void dma_destroy(struct dma *dma);
+int dma_map(struct dma *dma, uint64_t iova, uint64_t size, int fd,
+	    uint64_t offset, bool write);
+int dma_unmap(struct dma *dma, uint64_t iova, uint64_t size);
+void dma_unmap_all(struct dma *dma);
+void dma_set_master(struct dma *dma, bool on);
+
+#endif

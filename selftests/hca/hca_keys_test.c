@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// runs on: host
+/*
+ * The data half by itself: memory keys of every mode, UMR, windows,
+ * invalidation.
+ */
+#include <string.h>
+
+#include "unit/pair.h"
+
+#define OK W_SIGNALED
+
+/* CREATE_MKEY of an empty one that a UMR can fill, or of mode PA. */
+static uint32_t empty_mkey(unsigned int hca, uint32_t pd, enum mkey_mode mode,
+			   unsigned int octowords, bool is_free)
+{
+	uint8_t in[IFC_SZ(create_mkey_in)] = { 0 };
+	uint8_t out[IFC_SZ(create_mkey_out)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_mkey_in, in, memory_key_mkey_entry);
+
+	IFC_SET(mkc, c, access_mode_1_0, mode);
+	IFC_SET(mkc, c, free, is_free);
+	IFC_SET(mkc, c, umr_en, 1);
+	IFC_SET(mkc, c, lr, 1);
+	IFC_SET(mkc, c, lw, mode == MKEY_PA);
+	IFC_SET(mkc, c, length64, mode == MKEY_PA);
+	IFC_SET(mkc, c, en_rinval, 1);
+	IFC_SET(mkc, c, qpn, MKEY_ANY_QP);
+	IFC_SET(mkc, c, mkey_7_0, 0x55);
+	IFC_SET(mkc, c, pd, pd);
+	IFC_SET(mkc, c, log_page_size, 12);
+	IFC_SET(mkc, c, translations_octword_size, octowords);
+	if (w_cmd(hca, mkey_cmds, MLX5_CMD_OP_CREATE_MKEY, 0, 0, in,
+		  sizeof(in), out, sizeof(out)))
+		return 0;
+	return IFC_GET(create_mkey_out, out, mkey_index) << 8 | 0x55;
+}
+
+struct umr_seg {
+	struct wqe_umr ctrl;
+	uint8_t mkc[IFC_SZ(mkc)];
+};
+
+/* Post a UMR of the first adapter with inline KLMs; its syndrome. */
+static uint8_t umr(struct pair *p, uint32_t key, struct umr_seg *seg,
+		   const struct wqe_klm *klm, unsigned int n)
+{
+	struct wqe_klm entries[4] = { 0 };
+	struct w_wqe w;
+
+	w_wqe(&w, &p->qp[0], WQE_OP_UMR, OK, key);
+	seg->ctrl.flags |= UMR_INLINE;
+	seg->ctrl.xlt_octowords = htobe16(n ? 4 : 0);
+	w_add(&w, seg, sizeof(*seg));
+	if (n) {
+		memcpy(entries, klm, n * sizeof(*klm));
+		w_add(&w, entries, sizeof(entries));
+	}
+	w_post(&p->qp[0], &w);
+	w_ring(&p->qp[0]);
+	return pair_syndrome(p, 0);
+}
+
+static void bind_seg(struct umr_seg *s, uint64_t start, uint64_t len,
+		     uint8_t variant)
+{
+	memset(s, 0, sizeof(*s));
+	s->ctrl.mkey_mask = htobe64(UMR_MASK_FREE | UMR_MASK_KEY |
+				    UMR_MASK_LEN | UMR_MASK_START |
+				    UMR_MASK_LW | UMR_MASK_RR | UMR_MASK_RW |
+				    UMR_MASK_LR);
+	IFC_SET64(mkc, s->mkc, start_addr, start);
+	IFC_SET64(mkc, s->mkc, len, len);
+	IFC_SET(mkc, s->mkc, mkey_7_0, variant);
+	IFC_SET(mkc, s->mkc, lr, 1);
+	IFC_SET(mkc, s->mkc, lw, 1);
+	IFC_SET(mkc, s->mkc, rr, 1);
+	IFC_SET(mkc, s->mkc, rw, 1);
+}
+
+/* Send what @key names, @len bytes from @va, into the peer's memory. */
+static uint8_t write_from(struct pair *p, uint64_t va, uint32_t len,
+			  uint32_t key)
+{
+	struct w_wqe w;
+
+	w_wqe(&w, &p->qp[0], WQE_OP_RDMA_WRITE, OK, 0);
+	w_raddr(&w, p->mem[1], p->key[1]);
+	w_data(&w, va, len, key);
+	w_post(&p->qp[0], &w);
+	w_ring(&p->qp[0]);
+	return pair_syndrome(p, 10);
+}
+
+static struct wqe_klm klm(uint64_t va, uint32_t len, uint32_t key)
+{
+	return (struct wqe_klm){ htobe32(len), htobe32(key), htobe64(va) };
+}
+
+static void physical_keys_name_guest_addresses(void)
+{
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 5000, 3);
+	key = empty_mkey(0, p.pd[0], MKEY_PA, 0, false);
+	CHECK_EQ(write_from(&p, p.mem[0], 5000, key), SYND_OK);
+	CHECK(pair_same(&p, 5000));
+	/* beyond the guest's memory: counted, and the QP dies */
+	CHECK_EQ(write_from(&p, W_MEM, 64, key), SYND_LOCAL_PROT);
+	CHECK_EQ(w_hca[0].errors[SIM_ERR_DMA_FAULT], 1);
+}
+
+static void a_umr_makes_a_list_of_pieces(void)
+{
+	struct wqe_klm list[2];
+	struct umr_seg s;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 5000, 3);
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, true);
+	CHECK_EQ(write_from(&p, 0, 64, key), SYND_LOCAL_PROT);	/* free */
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 5000, 3);
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, true);
+	list[0] = klm(p.mem[0] + 1000, 100, p.key[0]);
+	list[1] = klm(p.mem[0], 200, p.key[0]);
+	bind_seg(&s, 0, 300, 0x56);
+	CHECK_EQ(umr(&p, key, &s, list, 2), SYND_OK);
+	key = (key & ~0xffu) | 0x56;
+	CHECK_EQ(write_from(&p, 50, 250, key), SYND_OK);
+	CHECK(!memcmp(w_at(1, p.mem[1]), w_at(0, p.mem[0] + 1050), 50));
+	CHECK(!memcmp(w_at(1, p.mem[1] + 50), w_at(0, p.mem[0]), 200));
+	CHECK_EQ(write_from(&p, 51, 250, key), SYND_LOCAL_PROT);
+}
+
+static void invalidation_frees_a_key(void)
+{
+	struct umr_seg s;
+	struct wqe_klm list;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, true);
+	list = klm(p.mem[0], 200, p.key[0]);
+	bind_seg(&s, 0, 200, 0x56);
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_OK);
+	key++;
+	CHECK_EQ(write_from(&p, 0, 64, key), SYND_OK);
+	memset(&s, 0, sizeof(s));
+	s.ctrl.mkey_mask = htobe64(UMR_MASK_FREE);
+	IFC_SET(mkc, s.mkc, free, 1);
+	CHECK_EQ(umr(&p, key, &s, NULL, 0), SYND_OK);
+	CHECK_EQ(write_from(&p, 0, 64, key), SYND_LOCAL_PROT);
+}
+
+static void a_send_can_invalidate_the_receivers_key(void)
+{
+	struct pair p;
+	struct cqe cqe;
+	struct w_wqe w;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = empty_mkey(1, p.pd[1], MKEY_KLM, 4, false);
+	w_recv(&p.qp[1], p.mem[1], 64, p.key[1]);
+	w_wqe(&w, &p.qp[0], WQE_OP_SEND_INVAL, OK, key);
+	w_data(&w, p.mem[0], 64, p.key[0]);
+	w_post(&p.qp[0], &w);
+	w_ring(&p.qp[0]);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+	CHECK(w_poll(&p.rcq[1], &cqe));
+	CHECK_EQ(w_opcode(&cqe), CQE_RESP_SEND_INV);
+	CHECK_EQ(be32toh(cqe.imm), key);
+	CHECK(mkey_get(&w_hca[1], key)->free);
+}
+
+static void umr_keeps_to_its_rules(void)
+{
+	struct umr_seg s;
+	struct wqe_klm list;
+	struct pair p;
+	uint32_t key;
+
+	/* must be free, and is not */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	list = klm(p.mem[0], 200, p.key[0]);
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, false);
+	bind_seg(&s, 0, 200, 0x56);
+	s.ctrl.flags = UMR_MUST_BE_FREE;
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_MW_BIND);
+	CHECK(mkey_get(&w_hca[0], key));	/* nothing has changed */
+	/* another PD */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = empty_mkey(0, w_pd(0), MKEY_KLM, 4, false);
+	bind_seg(&s, 0, 200, 0x56);
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_MW_BIND);
+	/* more entries than there is room for */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, false);
+	bind_seg(&s, 0, 200, 0x56);
+	s.ctrl.flags = UMR_XLT_OFFSET;
+	s.ctrl.xlt_offset = htobe16(4);
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_MW_BIND);
+}
+
+static void keys_that_name_each_other_end_somewhere(void)
+{
+	struct umr_seg s;
+	struct wqe_klm list;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = empty_mkey(0, p.pd[0], MKEY_KLM, 4, false);
+	list = klm(0, 200, key);
+	bind_seg(&s, 0, 200, 0x55);
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_OK);
+	CHECK_EQ(write_from(&p, 0, 64, key), SYND_LOCAL_PROT);
+}
+
+static void a_key_of_a_qp_is_no_other_qps(void)
+{
+	struct pair p;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	mkey_get(&w_hca[0], p.key[0])->qpn = p.qp[0].qpn;
+	CHECK_EQ(write_from(&p, p.mem[0], 64, p.key[0]), SYND_OK);
+	mkey_get(&w_hca[0], p.key[0])->qpn = p.qp[0].qpn + 1;
+	CHECK_EQ(write_from(&p, p.mem[0], 64, p.key[0]), SYND_LOCAL_PROT);
+}
+
+#define TEST(name) { #name, name }
+
+static const struct ktap_test tests[] = {
+	TEST(physical_keys_name_guest_addresses),
+	TEST(a_umr_makes_a_list_of_pieces),
+	TEST(invalidation_frees_a_key),
+	TEST(a_send_can_invalidate_the_receivers_key),
+	TEST(umr_keeps_to_its_rules),
+	TEST(keys_that_name_each_other_end_somewhere),
+	TEST(a_key_of_a_qp_is_no_other_qps),
+};
+
+int main(void)
+{
+	return ktap_main(tests, ARRAY_SIZE(tests), w_setup, w_teardown);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * simhca: simulated ConnectX adapters for stock kernels. See
+ * Documentation/simhca.md.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "fabric.h"
+
+static const char usage[] =
+	"usage: simhca --dir DIR [--hca N] [--log FILE] [-v]\n"
+	"\n"
+	"Simulates N InfiniBand adapters (default 1) on one subnet. Makes in DIR\n"
+	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
+	"  control.sock   one JSON object per line in, one out\n"
+	"prints \"ready\" on stdout, and serves until SIGTERM or SIGINT.\n"
+	"\n"
+	"  --log FILE  append the log to FILE, not to stderr\n"
+	"  -v          log every command too\n";
+
+struct options {
+	const char *dir;
+	const char *log;
+	unsigned int hcas;
+	bool verbose;
+};
+
+static int parse(int argc, char **argv, struct options *opt)
+{
+	static const struct option longs[] = {
+		{ "dir", required_argument, NULL, 'd' },
+		{ "hca", required_argument, NULL, 'n' },
+		{ "log", required_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	char *end;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			opt->dir = optarg;
+			break;
+		case 'n':
+			opt->hcas = (unsigned int)strtoul(optarg, &end, 10);
+			if (*end || !opt->hcas || opt->hcas > FABRIC_MAX) {
+				fprintf(stderr, "simhca: --hca is 1 to %u\n",
+					FABRIC_MAX);
+				return -EINVAL;
+			}
+			break;
+		case 'l':
+			opt->log = optarg;
+			break;
+		case 'v':
+			opt->verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			return -EINVAL;
+		}
+	}
+	if (!opt->dir || optind != argc) {
+		fputs(usage, stderr);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void signal_ready(struct sim_fd *sfd, uint32_t events)
+{
+	struct signalfd_siginfo info;
+
+	(void)events;
+	if (read(sfd->fd, &info, sizeof(info)) == sizeof(info))
+		loop_stop();
+}
+
+static int signals_init(struct sim_fd *sfd)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sfd->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (sfd->fd < 0)
+		return -errno;
+	sfd->events = EPOLLIN;
+	sfd->ready = signal_ready;
+	return loop_add(sfd);
+}
+
+static int serve(const struct options *opt)
+{
+	struct sim_fd signals = { .fd = -1 };
+	char path[4096];
+	int ret;
+
+	ret = loop_init();
+	if (ret)
+		return ret;
+	ret = signals_init(&signals);
+	if (ret)
+		goto out_loop;
+	ret = fabric_init(opt->hcas, opt->dir);
+	if (ret)
+		goto out_signals;
+	snprintf(path, sizeof(path), "%s/control.sock", opt->dir);
+	ret = control_init(path);
+	if (!ret) {
+		puts("ready");
+		fflush(stdout);
+		ret = loop_run();
+	}
+	control_fini();
+	fabric_fini();
+out_signals:
+	loop_remove(&signals);
+	close(signals.fd);
+out_loop:
+	loop_fini();
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .hcas = 1 };
+	int ret;
+
+	if (parse(argc, argv, &opt))
+		return 2;
+	ret = log_open(opt.log, opt.verbose);
+	if (!ret)
+		ret = serve(&opt);
+	log_close();
+	if (ret)
+		fprintf(stderr, "simhca: %s\n", strerror(-ret));
+	return ret ? 1 : 0;
+}

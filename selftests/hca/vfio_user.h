@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The vfio-user protocol on the wire (little endian, host order here), as QEMU
+ * speaks it. Bodies that equal a struct of the VFIO uapi are taken from
+ * linux/vfio.h and not repeated.
+ */
+#ifndef SIMHCA_VFIO_USER_H
+#define SIMHCA_VFIO_USER_H
+
+#include <stdint.h>
+
+#include "hca.h"
+
+enum {
+	VFIO_USER_VERSION = 1,
+	VFIO_USER_DMA_MAP = 2,
+	VFIO_USER_DMA_UNMAP = 3,
+	VFIO_USER_DEVICE_GET_INFO = 4,
+	VFIO_USER_DEVICE_GET_REGION_INFO = 5,
+	VFIO_USER_DEVICE_GET_REGION_IO_FDS = 6,
+	VFIO_USER_DEVICE_GET_IRQ_INFO = 7,
+	VFIO_USER_DEVICE_SET_IRQS = 8,
+	VFIO_USER_REGION_READ = 9,
+	VFIO_USER_REGION_WRITE = 10,
+	VFIO_USER_DEVICE_RESET = 13,
+	VFIO_USER_REGION_WRITE_MULTI = 15,
+};
+
+#define VFIO_USER_F_TYPE 0xfu
+#define VFIO_USER_F_REPLY 0x1u
+#define VFIO_USER_F_NO_REPLY 0x10u
+#define VFIO_USER_F_ERROR 0x20u
+
+struct vfio_user_hdr {
+	uint16_t id;
+	uint16_t command;
+	uint32_t size;	/* header included */
+	uint32_t flags;
+	uint32_t error;
+};
+
+struct vfio_user_version {
+	uint16_t major;
+	uint16_t minor;
+	char json[];
+};
+
+#define VFIO_USER_DMA_READ_OK 0x1u
+#define VFIO_USER_DMA_WRITE_OK 0x2u
+
+struct vfio_user_dma_map {
+	uint32_t argsz;
+	uint32_t flags;
+	uint64_t offset;
+	uint64_t iova;
+	uint64_t size;
+};
+
+#define VFIO_USER_UNMAP_ALL 0x2u
+
+struct vfio_user_dma_unmap {
+	uint32_t argsz;
+	uint32_t flags;
+	uint64_t iova;
+	uint64_t size;
+};
+
+struct vfio_user_rw {
+	uint64_t offset;
+	uint32_t region;
+	uint32_t count;
+	uint8_t data[];
+};
+
+#define VFIO_USER_MULTI_DATA 8
+
+struct vfio_user_write_one {
+	uint64_t offset;
+	uint32_t region;
+	uint32_t count;
+	uint8_t data[VFIO_USER_MULTI_DATA];
+};
+
+struct vfio_user_write_multi {
+	uint64_t count;
+	struct vfio_user_write_one writes[];
+};
+
+#define VFIO_USER_MSG_MAX (64u << 10)
+#define VFIO_USER_XFER_MAX 4096u
+#define VFIO_USER_FDS_MAX 16u /* what QEMU sends and takes at most */
+
+/* A descriptor that came with the stream, and the byte it came with. */
+struct vfio_user_fd {
+	int fd;
+	uint64_t pos;
+};
+
+/**
+ * struct vfio_user - the adapter's side of a connection to a VMM
+ * @hca: the adapter
+ * @listen: the socket that VMMs connect to, one at a time
+ * @conn: the connected VMM
+ * @ready: VERSION has been agreed
+ * @rx: what came and is not yet handled; @rx_pos is its place in the stream
+ * @fds: descriptors that came and no message has taken yet
+ * @tx: what the socket did not take at once
+ * @irqs: MSI-X eventfds, -1 where there is none
+ */
+struct vfio_user {
+	struct hca *hca;
+	char *path;
+	struct sim_fd listen;
+	struct sim_fd conn;
+	bool ready;
+	uint8_t rx[2 * VFIO_USER_MSG_MAX];
+	size_t rx_len;
+	uint64_t rx_pos;
+	struct vfio_user_fd fds[VFIO_USER_FDS_MAX];
+	unsigned int nfds;
+	uint8_t *tx;
+	size_t tx_len;
+	int *irqs;
+};
+
+/**
+ * struct vfio_user_msg - one message while it is handled
+ * @hdr: its header
+ * @body: what follows it
+ * @len: bytes of @body
+ * @fds: descriptors that came with it; a handler that keeps one sets it to -1
+ * @nfds: how many
+ * @reply: room for the body of the answer
+ * @reply_len: bytes of it
+ */
+struct vfio_user_msg {
+	struct vfio_user_hdr hdr;
+	const uint8_t *body;
+	size_t len;
+	int *fds;
+	unsigned int nfds;
+	uint8_t reply[sizeof(struct vfio_user_rw) + VFIO_USER_XFER_MAX];
+	size_t reply_len;
+};
+
+/* vfio_msg.c: do what a message says; 0 or -errno, which the VMM is told */
+int vfio_msg_handle(struct vfio_user *vu, struct vfio_user_msg *msg);
+void vfio_msg_irqs_off(struct vfio_user *vu);
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# make dkms-check    build through DKMS for every kernel of the lab
+# make module-check  W=1 and sparse for every kernel of the lab
+
+.PHONY: dkms-check module-check
+
+dkms-check: lab
+	@$(LAB)/build-module --dkms --force all
+
+module-check: lab
+	@$(LAB)/build-module --check --force all

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "job.h"
+#include "verbs.h"
+
+#define WAIT_SECONDS 30
+#define BATCH 16
+
+double job_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static int connect_all(struct job *job)
+{
+	struct ibv_port_attr port;
+	unsigned int i;
+	int ret;
+
+	ret = ibv_query_port(job->threads[0].ep.context, 1, &port);
+	if (ret)
+		return -ret;
+	for (i = 0; i < job->n; i++) {
+		struct ibv_qp *qp = job->threads[i].ep.qp;
+
+		if (i && qp == job->threads[i - 1].ep.qp)
+			continue;
+		ret = verbs_qp_connect(qp, qp->qp_num, port.lid);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static struct ibv_device *find_device(struct ibv_device **list)
+{
+	const char *name = verbs_device_name();
+
+	for (; *list; list++)
+		if (name && !strcmp(ibv_get_device_name(*list), name))
+			return *list;
+	return NULL;
+}
+
+static int open_set(struct job *job, const struct mlx5ep_endpoints_attr *attr)
+{
+	struct ibv_device **list, *dev;
+	int ret = -ENODEV;
+
+	list = ibv_get_device_list(NULL);
+	if (!list)
+		return -errno;
+	dev = find_device(list);
+	if (dev)
+		ret = mlx5ep_endpoints_open(dev, attr, job->n, &job->set);
+	ibv_free_device_list(list);
+	return ret;
+}
+
+int job_open(struct job *job, unsigned int category, unsigned int n,
+	     unsigned int depth, unsigned int inline_data)
+{
+	bool shared = category == MLX5EP_MPI_THREADS;
+	struct mlx5ep_endpoints_attr attr = {
+		.category = category,
+		.cap = {
+			.max_send_wr = shared ? depth * n : depth,
+			.max_send_sge = 1,
+			.max_inline_data = inline_data,
+		},
+	};
+	unsigned int i;
+	int ret;
+
+	memset(job, 0, sizeof(*job));
+	job->n = n;
+	job->threads = calloc(n, sizeof(*job->threads));
+	ret = job->threads ? open_set(job, &attr) : -ENOMEM;
+	if (!ret)
+		ret = mlx5ep_endpoints_query(job->set, &job->info);
+	for (i = 0; i < n && !ret; i++) {
+		job->threads[i].job = job;
+		job->threads[i].id = i;
+		ret = mlx5ep_endpoints_get(job->set, i, &job->threads[i].ep);
+	}
+	if (!ret)
+		ret = connect_all(job);
+	if (ret)
+		job_close(job);
+	return ret;
+}
+
+void job_close(struct job *job)
+{
+	int ret = mlx5ep_endpoints_destroy(job->set);
+
+	if (ret)
+		fprintf(stderr, "job: cannot destroy the endpoints: %s\n",
+			strerror(-ret));
+	free(job->threads);
+	memset(job, 0, sizeof(*job));
+}
+
+int job_mem_reg(struct job *job, struct job_mem *mem, void *addr, size_t len)
+{
+	unsigned int i;
+
+	mem->n = job->n;
+	mem->mrs = calloc(job->n, sizeof(*mem->mrs));
+	if (!mem->mrs)
+		return -ENOMEM;
+	for (i = 0; i < job->n; i++) {
+		struct ibv_pd *pd = job->threads[i].ep.pd;
+
+		if (i && pd == job->threads[i - 1].ep.pd) {
+			mem->mrs[i] = mem->mrs[i - 1];
+			continue;
+		}
+		mem->mrs[i] = ibv_reg_mr(pd, addr, len,
+					 IBV_ACCESS_LOCAL_WRITE |
+					 IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_READ);
+		if (!mem->mrs[i])
+			return -errno;
+	}
+	return 0;
+}
+
+void job_mem_dereg(struct job_mem *mem)
+{
+	unsigned int i;
+
+	for (i = 0; i < mem->n && mem->mrs; i++)
+		if (mem->mrs[i] && (!i || mem->mrs[i] != mem->mrs[i - 1]))
+			ibv_dereg_mr(mem->mrs[i]);
+	free(mem->mrs);
+	memset(mem, 0, sizeof(*mem));
+}
+
+int job_rdma(struct job_thread *t, enum ibv_wr_opcode op,
+	     const struct job_mem *lmem, void *laddr,
+	     const struct job_mem *rmem, void *raddr, size_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)laddr,
+		.length = len,
+		.lkey = lmem->mrs[t->id]->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = t->id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = op,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {
+			.remote_addr = (uintptr_t)raddr,
+			.rkey = rmem->mrs[t->id]->rkey,
+		},
+	};
+	struct ibv_send_wr *bad;
+	int ret;
+
+	ret = ibv_post_send(t->ep.qp, &wr, &bad);
+	if (ret)
+		return -ret;
+	t->signaled++;
+	return 0;
+}
+
+static int poll_unlocked(struct job_thread *t)
+{
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_cq_ex *cq = t->ep.cq_ex;
+	int ret;
+
+	ret = ibv_start_poll(cq, &attr);
+	if (ret)
+		return ret == ENOENT ? 0 : -ret;
+	do {
+		if (cq->status != IBV_WC_SUCCESS) {
+			ret = EIO;
+			break;
+		}
+		atomic_fetch_add(&t->completed, 1);
+		ret = ibv_next_poll(cq);
+	} while (!ret);
+	ibv_end_poll(cq);
+	return ret == ENOENT ? 0 : -ret;
+}
+
+static int poll_shared(struct job_thread *t)
+{
+	struct ibv_wc wc[BATCH];
+	int i, n;
+
+	n = ibv_poll_cq(t->ep.cq, BATCH, wc);
+	if (n < 0)
+		return -EIO;
+	for (i = 0; i < n; i++) {
+		if (wc[i].status != IBV_WC_SUCCESS ||
+		    wc[i].wr_id >= t->job->n)
+			return -EIO;
+		atomic_fetch_add(&t->job->threads[wc[i].wr_id].completed, 1);
+	}
+	return 0;
+}
+
+int job_wait(struct job_thread *t)
+{
+	double end = job_now() + WAIT_SECONDS;
+	unsigned int spins = 0;
+	int ret;
+
+	while (atomic_load(&t->completed) != t->signaled) {
+		ret = t->ep.flags & MLX5EP_ENDPOINT_CQ_UNLOCKED ?
+			poll_unlocked(t) : poll_shared(t);
+		if (ret)
+			return ret;
+		if (atomic_load(&t->job->failed))
+			return -ECANCELED;
+		if (++spins % 1024)
+			continue;
+		/* more threads than CPUs: let the others run */
+		sched_yield();
+		if (job_now() > end)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+struct run {
+	struct job_thread *t;
+	int (*fn)(struct job_thread *t);
+};
+
+static void *run_thread(void *arg)
+{
+	struct run *run = arg;
+	int none = 0, ret;
+
+	ret = run->fn(run->t);
+	if (ret)
+		atomic_compare_exchange_strong(&run->t->job->failed, &none,
+					       ret);
+	return NULL;
+}
+
+int job_run(struct job *job, int (*fn)(struct job_thread *t))
+{
+	pthread_t *ids = calloc(job->n, sizeof(*ids));
+	struct run *runs = calloc(job->n, sizeof(*runs));
+	unsigned int i, started = 0;
+	int ret = ids && runs ? 0 : -ENOMEM;
+
+	for (i = 0; i < job->n && !ret; i++) {
+		runs[i] = (struct run) { &job->threads[i], fn };
+		ret = -pthread_create(&ids[i], NULL, run_thread, &runs[i]);
+		started += !ret;
+	}
+	if (ret)
+		atomic_store(&job->failed, ret);
+	for (i = 0; i < started; i++)
+		pthread_join(ids[i], NULL);
+	free(ids);
+	free(runs);
+	return atomic_load(&job->failed);
+}
+
+static void print_row(unsigned int category, double rate, double base,
+		      const struct mlx5ep_endpoints_info *info)
+{
+	printf("%-15s %10.0f %8.1f%% %6u %6u %5u %5u %9.1f  %u/%u/%u/%u\n",
+	       mlx5ep_category_name(category), rate, 100 * rate / base,
+	       info->uar_pages, info->uuars, info->qps, info->cqs,
+	       info->bytes / 1024.0, info->level[1], info->level[2],
+	       info->level[3], info->level[4]);
+	fflush(stdout);
+}
+
+int job_compare(const char *name, const char *unit, int only,
+		int (*measure)(unsigned int category, double *rate,
+			       struct mlx5ep_endpoints_info *info))
+{
+	struct mlx5ep_endpoints_info info;
+	double rate, base = 0;
+	unsigned int c;
+	int ret;
+
+	printf("%-15s %10s %9s %6s %6s %5s %5s %9s  %s\n", "category", unit,
+	       "relative", "pages", "uUARs", "QPs", "CQs", "KiB",
+	       "level 1/2/3/4");
+	for (c = 0; c < MLX5EP_AUTO; c++) {
+		/* mpi-everywhere always runs: the rest is relative to it */
+		if (c && only >= 0 && c != (unsigned int)only)
+			continue;
+		ret = measure(c, &rate, &info);
+		if (ret) {
+			fprintf(stderr, "%s: %s: %s\n", name,
+				mlx5ep_category_name(c), strerror(-ret));
+			return 1;
+		}
+		if (!c)
+			base = rate;
+		print_row(c, rate, base, &info);
+	}
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Where QPs ring, as the HCA saw it: the truth that a policy is judged by.
+ *
+ * Level (Zambre et al. 2018): 1 the QP's UAR page is its own; 2 the page is
+ * shared, the uUAR its own; 3 the uUAR is shared.
+ */
+#ifndef SELFTESTS_LANDING_H
+#define SELFTESTS_LANDING_H
+
+#include "simhca.h"
+
+struct landing_qp {
+	uint32_t qpn;
+	uint32_t uar;
+	unsigned int slot;
+	unsigned int level;
+	unsigned int sharers;	/* QPs on that uUAR, this one included */
+	uint64_t doorbells;
+	uint64_t blueflame;
+};
+
+struct landing {
+	struct landing_qp *qps;	/* by QP number */
+	size_t n;
+	size_t pages;
+	size_t uuars;
+	size_t shared;		/* QPs that share their uUAR */
+	size_t fewest, most;	/* QPs on a uUAR, over the uUARs in use */
+	size_t silent;		/* user QPs that never rang */
+	size_t astray;		/* QPs that rang more than one uUAR */
+	int64_t wrong_uar;
+	int64_t torn;
+};
+
+/**
+ * landing_get() - judge the user QPs of a picture
+ *
+ * Every QP must have been rung since the counters were zeroed.
+ *
+ * Return: 0 or -ENOMEM; release with landing_put().
+ */
+int landing_get(const struct simhca_view *view, struct landing *landing);
+void landing_put(struct landing *landing);
+const struct landing_qp *landing_qp(const struct landing *landing,
+				    uint32_t qpn);
+
+/* Look at an HCA and judge, in one step. */
+int landing_look(unsigned int hca, struct landing *landing);
+
+#endif

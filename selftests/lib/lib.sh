@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What shell tests share. A test sources this file, says plan N and then makes N
+# results with check, or skips whole with skip_all. KTAP comes from the kernel's
+# own helpers.
+
+set -euo pipefail
+
+# shellcheck disable=SC1091
+. "$(dirname "${BASH_SOURCE[0]}")/../../build/selftests/ktap_helpers.sh"
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# The device under test and its attributes.
+dev=${MLX5_EP_DEVICE:-mlx5_0}
+ep=/sys/class/infiniband/$dev/mlx5_ep
+
+# plan N: the test makes N results
+plan()
+{
+	ktap_print_header
+	ktap_set_plan "$1"
+}
+
+# skip_all REASON: the whole test cannot run here
+skip_all()
+{
+	ktap_print_header
+	ktap_skip_all "$1"
+	exit "$KSFT_SKIP"
+}
+
+# check NAME CMD...: one result; CMD's output is shown where it fails
+check()
+{
+	local name=$1 status=0
+
+	shift
+	# Not as a condition: set -e is to work inside CMD.
+	set +e
+	(set -e; "$@") >"$tmp/check.out" 2>&1
+	status=$?
+	set -e
+	if [ $status -eq 0 ]; then
+		ktap_test_pass "$name"
+	else
+		tail -n 20 "$tmp/check.out" | sed 's/^/# /'
+		echo "# $*: exit status $status"
+		ktap_test_fail "$name"
+	fi
+}
+
+# fail TEXT...: end the CMD of a check
+fail()
+{
+	echo "$*"
+	exit 1
+}
+
+# ep_set NAME VALUE, ep_get NAME: attributes of the device under test
+ep_set()
+{
+	printf '%s' "$2" >"$ep/$1"
+}
+
+ep_get()
+{
+	cat "$ep/$1"
+}
+
+# ep_policy POLICY [PAGES [STRICT]]: for the contexts opened from now on
+ep_policy()
+{
+	ep_set uuar_pages "${2:-0}"
+	ep_set uuar_strict "${3:-0}"
+	ep_set uuar_policy "$1"
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds
+wait_for()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# hca_alive KIND [HCA]: objects of that kind, by simhca's count
+hca_alive()
+{
+	simhca-ctl dump | jq -r ".hcas[${2:-0}].alive.$1"
+}
+
+# hca_clean [KIND]: no error was counted, KIND apart
+# shellcheck disable=SC2120
+hca_clean()
+{
+	local errors
+
+	errors=$(simhca-ctl dump | jq -c --arg but "${1:-}" '.hcas[0].errors |
+		with_entries(select(.value != 0 and .key != $but))')
+	[ "$errors" = '{}' ] || fail "simhca counted $errors"
+}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What the runner shows and counts. Reads the KTAP of one job as it comes and
+# keeps, per kernel, build/check/KERNEL/records with a line per test:
+#	NAME RESULT PASSED FAILED SKIPPED SECONDS
+# Several jobs append to one file: a line is one write. Descriptor 3 is the
+# runner's standard output.
+
+exec 3>&1
+: "${out:?the folder of the results}"
+
+# record KERNEL NAME RESULT PASSED FAILED SKIPPED SECONDS
+record()
+{
+	printf '%s %s %s %s %s %s\n' "${@:2}" >>"$out/$1/records"
+}
+
+# show KERNEL NAME RESULT TEXT SECONDS [DETAIL...]: one write, so that parallel
+# jobs do not mix; details are indented and not endless
+show()
+{
+	local kernel=$1 name=$2 result=$3 text=$4 seconds=$5 block
+
+	printf -v block '%-6s %-6s %6s s  %-24s %s' \
+		"$kernel" "$result" "$seconds" "$name" "$text"
+	shift 5
+	[ $# -eq 0 ] || block+=$'\n'$(printf '%s\n' "$@" | tail -n 25 |
+		sed 's/^/       | /')
+	printf '%s\n' "$block" >&3
+}
+
+counts_text()
+{
+	local text="$1 passed"
+
+	[ "$2" -eq 0 ] || text+=", $2 failed"
+	[ "$3" -eq 0 ] || text+=", $3 skipped"
+	printf '%s' "$text"
+}
+
+# follow KERNEL BASE: read a job's KTAP from stdin, keep it in BASE.ktap
+follow()
+{
+	local kernel=$1 base=$2 line name began=${EPOCHREALTIME/./}
+	local passed=0 failed=0 skipped=0 seconds text
+	local -a detail=() bad=()
+
+	while IFS= read -r line; do
+		printf '%s\n' "$line" >&4
+		! $VERBOSE || printf '%-6s %s\n' "$kernel" "$line" >&3
+		case $line in
+		'  ok '*'# SKIP'*)
+			skipped=$((skipped + 1))
+			detail=()
+			;;
+		'  ok '*)
+			passed=$((passed + 1))
+			detail=()
+			;;
+		'  not ok '*)
+			failed=$((failed + 1))
+			bad+=("${detail[@]}" "$line")
+			detail=()
+			;;
+		'# guest ready'*)
+			record "$kernel" boot ok 0 0 0 "$(elapsed "$began")"
+			;;
+		'ok '* | 'not ok '*)
+			name=${line#*ok * }
+			name=${name%% *}
+			seconds=${line##*time=}
+			text=''
+			if [ "${line#ok }" != "$line" ]; then
+				case $line in *'# SKIP'*)
+					[ $((passed + skipped)) -gt 0 ] ||
+						skipped=1
+					text=${line#*# SKIP }
+					text=" (${text% # time=*})"
+					;;
+				esac
+				[ $((passed + skipped)) -gt 0 ] || passed=1
+				text=$(counts_text $passed 0 $skipped)$text
+				show "$kernel" "$name" ok "$text" "$seconds"
+				record "$kernel" "$name" ok $passed 0 $skipped \
+					"$seconds"
+			else
+				[ $failed -gt 0 ] || failed=1
+				text=${line#*# }
+				text=${text% # time=*}
+				show "$kernel" "$name" FAILED \
+					"$(counts_text $passed $failed \
+					$skipped) ($text)" "$seconds" \
+					"${bad[@]}" "${detail[@]}"
+				record "$kernel" "$name" FAILED $passed \
+					$failed $skipped "$seconds"
+			fi
+			passed=0 failed=0 skipped=0 detail=() bad=()
+			;;
+		*) detail+=("$line") ;;
+		esac
+	done 4>"$base.ktap"
+}
+
+# elapsed MICROSECONDS: seconds since then
+elapsed()
+{
+	local took=$((${EPOCHREALTIME/./} - $1))
+
+	printf '%d.%d' $((took / 1000000)) $((took / 100000 % 10))
+}
+
+# left_over KERNEL BASE STATUS TESTS: which of them are still to be run;
+# a guest that was lost, or failed outside of any test, is a failure of its own
+left_over()
+{
+	local kernel=$1 base=$2 status=$3 item name
+	local -a missing=() detail=()
+
+	for item in $4; do
+		name=${item%%:*}
+		grep -qE "^(not )?ok [0-9]+ $name( |\$)" "$base.ktap" ||
+			missing+=("$item")
+	done
+	if [ "$status" -eq 0 ] && [ ${#missing[@]} -eq 0 ]; then
+		return
+	fi
+	if grep -q '^# stop: ' "$base.ktap"; then
+		printf '%s' "${missing[*]}"
+		return
+	fi
+	if [ ${#missing[@]} -eq 0 ] && grep -q '^not ok' "$base.ktap"; then
+		return
+	fi
+	mapfile -t detail < <(tail -n 25 "$base.log")
+	if [ ${#missing[@]} -eq 0 ] || ! grep -q '^# start: ' "$base.ktap"; then
+		show "$kernel" guest FAILED "exit status $status" - \
+			"${detail[@]}" "whole log: $base.log"
+		record "$kernel" guest FAILED 0 $((${#missing[@]} + 1)) 0 0
+		return
+	fi
+	name=${missing[0]%%:*}
+	show "$kernel" "$name" FAILED "guest lost, exit status $status" - \
+		"${detail[@]}" "whole log: $base.log"
+	record "$kernel" "$name" FAILED 0 1 0 0
+	printf '%s' "${missing[*]:1}"
+}
+
+# summary DIR SECONDS: a line per kernel, the KTAP files, the last line; the
+# exit status is the tests'
+summary()
+{
+	local dir=$1 total=$2 kernel
+
+	echo >&3
+	for kernel in "$dir"/*/; do
+		kernel=$(basename "$kernel")
+		{
+			echo 'KTAP version 1'
+			cat "$dir/$kernel"/*.ktap | sed '/^KTAP/d; /^1\.\./d'
+		} >"$dir/$kernel/results.tmp"
+		rm -f "$dir/$kernel"/*.ktap
+		mv "$dir/$kernel/results.tmp" "$dir/$kernel/results.ktap"
+		awk -v kernel="$kernel" '
+		{ pass += $3; fail += $4; skip += $5; time += $6
+		  part[NR] = $1 " " $6 }
+		END {
+			printf "%s: %d passed, %d failed, %d skipped in %d s:",
+				kernel, pass, fail, skip, time
+			for (i = 1; i <= NR; i++)
+				printf "%s %s s", (i > 1 ? "," : ""), part[i]
+			print ""
+		}' "$dir/$kernel/records" >&3
+	done
+	cat "$dir"/*/records | awk -v total="$total" '
+		{ pass += $3; fail += $4; skip += $5 }
+		END {
+			printf "whole run: %d s\n", total
+			printf "%d passed, %d failed, %d skipped\n",
+				pass, fail, skip
+			exit fail > 0 || pass + skip == 0
+		}' >&3
+}

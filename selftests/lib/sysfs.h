@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* /sys/class/infiniband/DEVICE/mlx5_ep/, as the tests use it. */
+#ifndef SELFTESTS_SYSFS_H
+#define SELFTESTS_SYSFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is the module attached to the device under test? */
+bool sysfs_attached(void);
+
+/**
+ * sysfs_write() - write an attribute
+ *
+ * Return: 0 or -errno, as write() gave it.
+ */
+int sysfs_write(const char *attr, const char *value);
+
+/**
+ * sysfs_read() - read an attribute, without the newline
+ *
+ * Return: 0 or -errno.
+ */
+int sysfs_read(const char *attr, char *value, size_t size);
+
+/* An attribute that is a number; negative where it cannot be read. */
+long sysfs_number(const char *attr);
+
+/**
+ * sysfs_policy() - set policy, page count and strictness for later contexts
+ * @policy: stock, independent, shared-uar, shared-uuar
+ * @pages: uuar_pages; 0 is the module's choice
+ * @strict: no falling back
+ */
+int sysfs_policy(const char *policy, unsigned int pages, bool strict);
+
+/* All back to what the module starts with. */
+int sysfs_defaults(void);
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Traffic with checked data.
+ *
+ * What an endpoint sends in a round is a pattern of its QP number and the
+ * round, so data of another QP or another round is never taken for right. The
+ * target is overwritten before the round. A UC or UD completion says nothing
+ * about the target: its data is waited for.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "verbs.h"
+
+#define DEADLINE_S	10
+#define INLINE_LEN	32u
+#define PLAIN_LEN	1000u	/* below every MTU */
+#define GRH_LEN		40u
+
+static const char * const op_names[] = {
+	[VERBS_WRITE] = "write",
+	[VERBS_WRITE_INLINE] = "inline write",
+	[VERBS_SEND] = "send",
+	[VERBS_SEND_INLINE] = "inline send",
+	[VERBS_READ] = "read",
+	[VERBS_ATOMIC] = "atomic",
+};
+
+static bool is_send(enum verbs_op op)
+{
+	return op == VERBS_SEND || op == VERBS_SEND_INLINE;
+}
+
+static bool is_inline(enum verbs_op op)
+{
+	return op == VERBS_WRITE_INLINE || op == VERBS_SEND_INLINE;
+}
+
+static size_t op_len(enum verbs_op op)
+{
+	if (op == VERBS_ATOMIC)
+		return sizeof(uint64_t);
+	return is_inline(op) ? INLINE_LEN : PLAIN_LEN;
+}
+
+bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op)
+{
+	switch (op) {
+	case VERBS_READ:
+	case VERBS_ATOMIC:
+		return type == IBV_QPT_RC;
+	case VERBS_WRITE:
+	case VERBS_WRITE_INLINE:
+		return type != IBV_QPT_UD;
+	default:
+		return true;
+	}
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void fill(const struct verbs_ep *ep, uint8_t *p, size_t len)
+{
+	uint32_t x = ep->qp->qp_num * 2654435761u ^ ep->seq * 40503u;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		x = x * 1664525u + 1013904223u;
+		p[i] = x >> 24;
+	}
+}
+
+static uint64_t atomic_start(const struct verbs_ep *ep)
+{
+	return (uint64_t)ep->qp->qp_num << 32 | ep->seq;
+}
+
+/* Put the round's data where the operation takes it from, spoil the target. */
+static void prepare(struct verbs_ep *ep, enum verbs_op op)
+{
+	size_t len = op_len(op);
+	uint64_t start;
+
+	ep->seq++;
+	memset(ep->src, 0xee, len);
+	memset(ep->dst, 0xdd, len + GRH_LEN);
+	if (op == VERBS_READ) {
+		fill(ep, ep->dst, len);
+	} else if (op == VERBS_ATOMIC) {
+		start = atomic_start(ep);
+		memcpy(ep->dst, &start, sizeof(start));
+	} else {
+		fill(ep, ep->src, len);
+	}
+}
+
+static int post_recv(struct verbs_ep *ep)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)ep->dst,
+		.length = VERBS_SLICE,
+		.lkey = ep->rig->mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	return -ibv_post_recv(ep->qp, &wr, &bad);
+}
+
+static int post(struct verbs_ep *ep, enum verbs_op op)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)ep->src,
+		.length = op_len(op),
+		.lkey = ep->rig->mr->lkey,
+	};
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (is_inline(op))
+		wr.send_flags = IBV_SEND_INLINE;
+	if (is_send(op)) {
+		wr.opcode = IBV_WR_SEND;
+		if (ep->ah) {
+			wr.wr.ud.ah = ep->ah;
+			wr.wr.ud.remote_qpn = ep->qp->qp_num;
+			wr.wr.ud.remote_qkey = 0x11111111u;
+		}
+	} else if (op == VERBS_ATOMIC) {
+		wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		wr.wr.atomic.remote_addr = (uintptr_t)ep->dst;
+		wr.wr.atomic.rkey = ep->rig->mr->rkey;
+		wr.wr.atomic.compare_add = 7;
+	} else {
+		wr.opcode = op == VERBS_READ ? IBV_WR_RDMA_READ :
+			IBV_WR_RDMA_WRITE;
+		wr.wr.rdma.remote_addr = (uintptr_t)ep->dst;
+		wr.wr.rdma.rkey = ep->rig->mr->rkey;
+	}
+	return -ibv_post_send(ep->qp, &wr, &bad);
+}
+
+static int poll_all(struct ibv_cq *cq, size_t wanted)
+{
+	double end = now() + DEADLINE_S;
+	struct ibv_wc wc[16];
+	int n, i;
+
+	while (wanted) {
+		n = ibv_poll_cq(cq, 16, wc);
+		if (n < 0)
+			return -EIO;
+		for (i = 0; i < n; i++)
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				fprintf(stderr, "# QP 0x%x: %s\n",
+					wc[i].qp_num,
+					ibv_wc_status_str(wc[i].status));
+				return -EIO;
+			}
+		wanted -= n;
+		if (!n && now() > end) {
+			fprintf(stderr, "# %zu completions missing\n", wanted);
+			return -ETIMEDOUT;
+		}
+	}
+	return 0;
+}
+
+static bool arrived(const struct verbs_ep *ep, enum verbs_op op)
+{
+	uint64_t start = atomic_start(ep), sum = start + 7;
+	uint8_t want[PLAIN_LEN];
+	const uint8_t *got = ep->dst;
+	size_t len = op_len(op);
+
+	if (op == VERBS_ATOMIC)
+		return !memcmp(ep->src, &start, sizeof(start)) &&
+			!memcmp(ep->dst, &sum, sizeof(sum));
+	if (op == VERBS_READ)
+		got = ep->src;
+	else if (ep->qp->qp_type == IBV_QPT_UD)
+		got += GRH_LEN;
+	fill(ep, want, len);
+	return !memcmp(got, want, len);
+}
+
+static int check(const struct verbs_ep *ep, enum verbs_op op)
+{
+	double end = now() + 2;
+
+	while (!arrived(ep, op)) {
+		if (ep->qp->qp_type == IBV_QPT_UC && now() < end)
+			continue;
+		fprintf(stderr, "# QP 0x%x: wrong data after %s, round %u\n",
+			ep->qp->qp_num, op_names[op], ep->seq);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+int verbs_traffic(struct verbs_ep *eps, size_t n, enum verbs_op op,
+		  unsigned int rounds)
+{
+	size_t i;
+	int ret = 0;
+
+	while (n && rounds--) {
+		for (i = 0; i < n && !ret; i++) {
+			prepare(&eps[i], op);
+			if (is_send(op))
+				ret = post_recv(&eps[i]);
+		}
+		for (i = 0; i < n && !ret; i++)
+			ret = post(&eps[i], op);
+		if (ret) {
+			fprintf(stderr, "# posting %s: %s\n", op_names[op],
+				strerror(-ret));
+			return ret;
+		}
+		ret = poll_all(eps[0].rig->cq, is_send(op) ? 2 * n : n);
+		for (i = 0; i < n && !ret; i++)
+			ret = check(&eps[i], op);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int verbs_traffic_all(struct verbs_ep *eps, size_t n, unsigned int rounds)
+{
+	enum verbs_op op;
+	int ret;
+
+	for (op = VERBS_WRITE; op <= VERBS_ATOMIC; op++) {
+		if (!verbs_op_fits(eps[0].qp->qp_type, op))
+			continue;
+		ret = verbs_traffic(eps, n, op, rounds);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

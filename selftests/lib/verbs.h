@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Raw libibverbs for the tests: a rig is a context with all that traffic needs,
+ * an endpoint is a QP with a slice of the rig's buffer. An endpoint is connected
+ * to itself unless told otherwise, so that N endpoints are exactly N QPs.
+ *
+ * Functions return 0 or -errno and say on stderr what failed; nothing exits.
+ * Not thread-safe: one rig per thread, or a lock.
+ */
+#ifndef SELFTESTS_VERBS_H
+#define SELFTESTS_VERBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#define VERBS_SLICE 4096u	/* bytes to send, and as many to receive */
+
+struct verbs_rig {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	size_t max_eps;
+	size_t next;		/* first slice not handed out */
+	struct ibv_port_attr port;
+};
+
+struct verbs_ep {
+	struct verbs_rig *rig;
+	struct ibv_qp *qp;
+	struct ibv_ah *ah;	/* UD */
+	struct verbs_ep *peer;	/* whose buffer is written and read */
+	uint8_t *src, *dst;
+	uint32_t seq;
+};
+
+enum verbs_op {
+	VERBS_WRITE,		/* RC, UC */
+	VERBS_WRITE_INLINE,	/* small enough for BlueFlame */
+	VERBS_SEND,
+	VERBS_SEND_INLINE,
+	VERBS_READ,		/* RC */
+	VERBS_ATOMIC,		/* RC: fetch and add */
+};
+
+/* Name of the device under test: $MLX5_EP_DEVICE or the first one there is. */
+const char *verbs_device_name(void);
+
+/**
+ * verbs_open() - open a context with PD, CQ and a registered buffer
+ * @rig: zeroed on failure
+ * @device: its name, NULL for verbs_device_name()
+ * @max_eps: endpoints to be expected; sizes the CQ and the buffer
+ */
+int verbs_open(struct verbs_rig *rig, const char *device, size_t max_eps);
+/* The endpoints must be gone. */
+void verbs_close(struct verbs_rig *rig);
+
+/**
+ * verbs_qp_create() - make a QP as these tests use it; see errno on NULL
+ * @pd: PD, or the PD of a thread domain (ibv_alloc_parent_domain())
+ */
+struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
+			       enum ibv_qp_type type);
+
+/* Bring a QP from RESET to RTS, connected to QP @peer at @lid; UD takes any. */
+int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid);
+
+/* Create a QP and bring it to RTS, connected to itself. Quiet on failure. */
+int verbs_ep_create(struct verbs_rig *rig, struct verbs_ep *ep,
+		    enum ibv_qp_type type);
+/* The same over a PD of the caller's. */
+int verbs_ep_create_in(struct verbs_rig *rig, struct ibv_pd *pd,
+		       struct verbs_ep *ep, enum ibv_qp_type type);
+void verbs_ep_destroy(struct verbs_ep *ep);
+
+/**
+ * verbs_uuar() - number of the uUAR that libmlx5 rings for @qp
+ * @index: 2 * page + slot, counted over the pages of the context's static table
+ *
+ * Not for a QP in a thread domain: libmlx5 does not always say.
+ *
+ * Return: 0; -ENOENT where the page was allocated later; another -errno.
+ */
+int verbs_uuar(struct ibv_qp *qp, unsigned int *index);
+
+/* Does that QP type carry that operation? */
+bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op);
+
+/**
+ * verbs_traffic() - every endpoint does @op once in each of @rounds rounds
+ *
+ * All post, then all are waited for (10 s), then every byte is compared with
+ * what was sent.
+ *
+ * Return: 0; -EBADMSG for wrong data; -ETIMEDOUT; -EIO for a bad completion.
+ */
+int verbs_traffic(struct verbs_ep *eps, size_t n, enum verbs_op op,
+		  unsigned int rounds);
+
+/* Every operation that fits the type, @rounds rounds of each. */
+int verbs_traffic_all(struct verbs_ep *eps, size_t n, unsigned int rounds);
+
+#endif

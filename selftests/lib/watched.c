@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "watched.h"
+
+#define PAGE 4096u
+
+int watched_open(struct watched_rig *rig, uint32_t watches)
+{
+	int ret;
+
+	memset(rig, 0, sizeof(*rig));
+	ret = verbs_open(&rig->verbs, NULL, 1);
+	if (ret)
+		return ret;
+	ret = verbs_ep_create(&rig->verbs, &rig->ep, IBV_QPT_RC);
+	if (ret)
+		goto err_close;
+	ret = mlx5ep_notifier_create(rig->verbs.ctx, watches, &rig->notifier);
+	if (ret)
+		goto err_ep;
+	return 0;
+
+err_ep:
+	verbs_ep_destroy(&rig->ep);
+err_close:
+	verbs_close(&rig->verbs);
+	return ret;
+}
+
+void watched_close(struct watched_rig *rig)
+{
+	mlx5ep_notifier_destroy(rig->notifier);
+	verbs_ep_destroy(&rig->ep);
+	verbs_close(&rig->verbs);
+}
+
+static void pattern(uint64_t *to, size_t page, unsigned int seed)
+{
+	size_t i;
+
+	for (i = 0; i < WATCHED_SAMPLE / sizeof(*to); i++)
+		to[i] = ((uint64_t)seed << 40 ^ page << 8 ^ i) *
+			0x9e3779b97f4a7c15ull;
+}
+
+void watched_fill(void *addr, size_t len, unsigned int seed)
+{
+	size_t page;
+
+	for (page = 0; page < len / PAGE; page++)
+		pattern(addr + page * PAGE, page, seed);
+}
+
+int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
+		     const void *addr, void *out)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)addr,
+		.length = WATCHED_SAMPLE,
+		.lkey = mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {
+			.remote_addr = (uintptr_t)rig->ep.dst,
+			.rkey = rig->verbs.mr->rkey,
+		},
+	};
+	time_t limit = time(NULL) + 10;
+	struct ibv_wc wc;
+	int ret;
+
+	memset(rig->ep.dst, 0xee, WATCHED_SAMPLE);
+	ret = ibv_post_send(rig->ep.qp, &wr, &bad);
+	if (ret)
+		return -ret;
+	do {
+		ret = ibv_poll_cq(rig->verbs.cq, 1, &wc);
+		if (!ret && time(NULL) > limit)
+			return -ETIMEDOUT;
+	} while (!ret);
+	if (ret < 0 || wc.status)
+		return -EIO;
+	memcpy(out, rig->ep.dst, WATCHED_SAMPLE);
+	return 0;
+}
+
+int watched_process_read(const void *addr, void *out)
+{
+	struct iovec to = { out, WATCHED_SAMPLE };
+	struct iovec from = { (void *)addr, WATCHED_SAMPLE };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) ==
+	       WATCHED_SAMPLE ? 0 : -errno;
+}
+
+static void process_write(void *addr, void *data)
+{
+	struct iovec from = { data, WATCHED_SAMPLE };
+	struct iovec to = { addr, WATCHED_SAMPLE };
+
+	/* Where it cannot be written the old content has to do. */
+	(void)!process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+}
+
+int watched_differs(struct watched_rig *rig, const struct ibv_mr *mr,
+		    void *addr, size_t len)
+{
+	static unsigned int seed = 1000;
+	uint64_t mine[WATCHED_SAMPLE / 8], hca[WATCHED_SAMPLE / 8];
+	size_t page;
+	int ret;
+
+	seed++;
+	for (page = 0; page < len / PAGE; page++) {
+		pattern(mine, page, seed);
+		process_write(addr + page * PAGE, mine);
+	}
+	for (page = 0; page < len / PAGE; page++) {
+		if (watched_process_read(addr + page * PAGE, mine))
+			return 1;
+		ret = watched_hca_read(rig, mr, addr + page * PAGE, hca);
+		if (ret)
+			return ret;
+		if (memcmp(mine, hca, sizeof(mine)))
+			return 1;
+	}
+	return 0;
+}

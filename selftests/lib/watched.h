@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Memory that is registered and watched, and what the HCA and the process each
+ * see there.
+ */
+#ifndef SELFTESTS_WATCHED_H
+#define SELFTESTS_WATCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mlx5ep/mr_watch.h>
+
+#include "verbs.h"
+
+#define WATCHED_SAMPLE 64u	/* bytes compared of each page */
+
+struct watched_rig {
+	struct verbs_rig verbs;
+	struct verbs_ep ep;
+	struct mlx5ep_notifier *notifier;
+};
+
+/* Return: 0 or -errno; a rig that failed is closed. */
+int watched_open(struct watched_rig *rig, uint32_t watches);
+void watched_close(struct watched_rig *rig);
+
+/* Fill the range so that each page differs from each other and other seeds. */
+void watched_fill(void *addr, size_t len, unsigned int seed);
+
+/* What the HCA reads at @addr through @mr, WATCHED_SAMPLE bytes. 0 or -errno. */
+int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
+		     const void *addr, void *out);
+
+/* What the process reads there, without a signal. 0 or -errno. */
+int watched_process_read(const void *addr, void *out);
+
+/**
+ * watched_differs() - do HCA and process disagree about any page?
+ *
+ * First a new pattern is written through the process's mapping, where it is
+ * writable, so that pages which merely have the same content are told apart.
+ *
+ * Return: 1 if they do, or a page is not mapped; 0; -errno.
+ */
+int watched_differs(struct watched_rig *rig, const struct ibv_mr *mr,
+		    void *addr, size_t len);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * XRC for the tests: a node is a process's view of an XRC domain with some SRQs
+ * (the receiving side), a sender is an XRC initiator QP with a buffer.
+ *
+ * Functions return 0 or -errno and say on stderr what failed; nothing exits.
+ */
+#ifndef SELFTESTS_XRC_H
+#define SELFTESTS_XRC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+#include <mlx5ep.h>
+
+#define XRC_MSG 64u		/* bytes of a message */
+#define XRC_DEPTH 32u		/* messages that an SRQ or a sender takes */
+
+struct xrc_srq {
+	struct ibv_srq *srq;
+	uint32_t num;
+	uint8_t *buf;		/* XRC_DEPTH messages */
+	unsigned int next;
+};
+
+struct xrc_node {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct mlx5ep_xrcd *xrcd;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	struct xrc_srq *srqs;
+	unsigned int n_srqs;
+	uint16_t lid;
+};
+
+struct xrc_sender {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	unsigned int next;
+	uint16_t lid;
+};
+
+/* The name of HCA @index of the guest: mlx5_0, mlx5_1. */
+const char *xrc_device(unsigned int index);
+
+/* Open a device by name; NULL: the one under test. NULL on failure. */
+struct ibv_context *xrc_context(const char *device);
+
+/**
+ * xrc_node_open() - open a domain and make SRQs in it
+ * @node: zeroed on failure
+ * @device: its name, NULL for the one under test
+ * @path: file that names the domain, made where it is not; NULL: a domain of
+ *	this node's own
+ * @n_srqs: SRQs to make, each filled with receives
+ */
+int xrc_node_open(struct xrc_node *node, const char *device, const char *path,
+		  unsigned int n_srqs);
+/* Return: 0; -EBUSY where registrations are left. */
+int xrc_node_close(struct xrc_node *node);
+
+/**
+ * xrc_node_recv() - wait for a message
+ * @srq: index of the SRQ it came to
+ * @msg: XRC_MSG bytes
+ * @ms: to wait
+ *
+ * Return: 0; -ETIMEDOUT; -EIO for a completion in error.
+ */
+int xrc_node_recv(struct xrc_node *node, unsigned int *srq, void *msg,
+		  unsigned int ms);
+
+/**
+ * xrc_sender_open() - make an initiator QP
+ * @sender: zeroed on failure
+ * @device: its name, NULL for the one under test
+ */
+int xrc_sender_open(struct xrc_sender *sender, const char *device);
+void xrc_sender_close(struct xrc_sender *sender);
+/* Bring it to RTS, connected to receive QP @peer at @lid. */
+int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer, uint16_t lid);
+
+/**
+ * xrc_sender_send() - send a message to an SRQ and wait for its completion
+ * @srq_num: number of the SRQ
+ * @msg: XRC_MSG bytes
+ */
+int xrc_sender_send(struct xrc_sender *sender, uint32_t srq_num,
+		    const void *msg);
+
+/* The same in two: post it; wait @ms for the oldest one's completion. */
+int xrc_sender_post(struct xrc_sender *sender, uint32_t srq_num,
+		    const void *msg);
+int xrc_sender_wait(struct xrc_sender *sender, unsigned int ms);
+
+/**
+ * xrc_qp_connect() - bring a shared receive QP to RTS
+ * @qp: registration; other registrants may be doing the same
+ * @peer: number of the initiator QP
+ * @lid: where that is
+ */
+int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer, uint16_t lid);
+
+/* xrc_qp_step() - one of INIT, RTR, RTS; Return: 1 where it was there already */
+int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
+		uint32_t peer, uint16_t lid);
+
+/* Fill a message of which every byte depends on all three, or check one. */
+void xrc_msg_fill(void *msg, uint32_t from, uint32_t to, uint32_t seq);
+bool xrc_msg_is(const void *msg, uint32_t from, uint32_t to, uint32_t seq);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A module for tests: takes a driver uverbs id on every mlx5 device before
+ * mlx5_ep comes, as a newer mlx5_ib might. mlx5_ep must then leave the device
+ * alone. Load it before mlx5_ep and mlx5_ib.
+ */
+
+#define UVERBS_MODULE_NAME id_taker
+#include <linux/module.h>
+#include <rdma/uverbs_named_ioctl.h>
+#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_std_types.h>
+
+#include "compat/compat.h"
+
+static int object = -1;
+module_param(object, int, 0444);
+MODULE_PARM_DESC(object, "driver object id to take, 0 to 11; -1: none");
+
+static int method = -1;
+module_param(method, int, 0444);
+MODULE_PARM_DESC(method,
+		 "driver method id of UVERBS_OBJECT_DEVICE to take, 0 to 7; -1: none");
+
+static int taken_method_handler(struct uverbs_attr_bundle *attrs)
+{
+	return -EOPNOTSUPP;
+}
+
+static int taken_object_cleanup(struct ib_uobject *uobject,
+				enum rdma_remove_reason why,
+				struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
+/* The ids are known when the module is loaded only, so none of it is const. */
+static const struct uverbs_attr_def *const no_attrs[] = {};
+
+static struct uverbs_method_def taken_method = {
+	.handler = taken_method_handler,
+	.attrs = &no_attrs,
+};
+
+static const struct uverbs_method_def *const taken_methods[] = {
+	&taken_method,
+};
+
+static struct uverbs_object_def taken_device = {
+	.id = UVERBS_OBJECT_DEVICE,
+	.num_methods = ARRAY_SIZE(taken_methods),
+	.methods = &taken_methods,
+};
+
+static const struct uverbs_obj_idr_type taken_type = {
+	.type = {
+		.type_class = &uverbs_idr_class,
+		.obj_size = sizeof(struct ib_uobject),
+	},
+	.destroy_object = taken_object_cleanup,
+};
+
+static struct uverbs_object_def taken_object = {
+	.type_attrs = &taken_type.type,
+};
+
+/* What one device had before. */
+struct victim {
+	struct list_head node;
+	struct ib_device *ibdev;
+	const struct uapi_definition *driver_def;
+	struct uapi_definition defs[4];
+};
+
+static LIST_HEAD(victims);
+
+static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
+{
+	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+	struct uapi_definition *def;
+	struct victim *victim;
+
+	if (&ibdev->dev != dev || ibdev->ops.driver_id != RDMA_DRIVER_MLX5)
+		return 0;
+	victim = kzalloc(sizeof(*victim), GFP_KERNEL);
+	if (!victim)
+		return -ENOMEM;
+	victim->ibdev = ibdev;
+	victim->driver_def = ibdev->driver_def;
+	def = victim->defs;
+	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(victim->driver_def);
+	if (object >= 0)
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
+			taken_object.id, &taken_object);
+	if (method >= 0)
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
+			UVERBS_OBJECT_DEVICE, &taken_device);
+	ibdev->driver_def = victim->defs;
+	list_add(&victim->node, &victims);
+	return 0;
+}
+
+static void id_taker_remove_dev(CLASS_INTERFACE_ARGS(dev))
+{
+	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+	struct victim *victim, *next;
+
+	list_for_each_entry_safe(victim, next, &victims, node) {
+		if (&victim->ibdev->dev != dev)
+			continue;
+		ibdev->driver_def = victim->driver_def;
+		list_del(&victim->node);
+		kfree(victim);
+	}
+}
+
+static struct class_interface id_taker_interface = {
+	.add_dev = id_taker_add_dev,
+	.remove_dev = id_taker_remove_dev,
+};
+
+static int __init id_taker_init(void)
+{
+	struct dummy {
+		struct ib_device ibdev;
+	} *dummy = ib_alloc_device(dummy, ibdev);
+
+	if (!dummy)
+		return -ENOMEM;
+	taken_object.id = UVERBS_API_NS_FLAG | object;
+	taken_method.id = UVERBS_API_NS_FLAG | method;
+	id_taker_interface.class = dummy->ibdev.dev.class;
+	ib_dealloc_device(&dummy->ibdev);
+	return class_interface_register(&id_taker_interface);
+}
+
+static void __exit id_taker_exit(void)
+{
+	class_interface_unregister(&id_taker_interface);
+}
+
+module_init(id_taker_init);
+module_exit(id_taker_exit);
+
+MODULE_DESCRIPTION("Takes a uverbs id, for tests of mlx5_ep");
+MODULE_LICENSE("Dual BSD/GPL");

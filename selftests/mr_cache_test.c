@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, timeout: 200 */
+/*
+ * The registration cache: hits, merges, bounds, and that what it hands out is
+ * what the process sees.
+ */
+#include "kselftest_harness.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <mlx5ep/mr_cache.h>
+
+#include "watched.h"
+
+#define PAGE	4096ul
+#define LEN	(64 * PAGE)
+#define REGIONS	8
+
+FIXTURE(cache)
+{
+	struct watched_rig rig;
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+};
+
+static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+{
+	struct mlx5ep_mr_cache_stats stats;
+
+	mlx5ep_mr_cache_query(cache, &stats);
+	return stats;
+}
+
+FIXTURE_SETUP(cache)
+{
+	struct mlx5ep_mr_cache_attr attr = { .max_regions = REGIONS };
+
+	ASSERT_EQ(0, watched_open(&self->rig, 16));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+					    &self->cache));
+	self->mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			 MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->mem);
+}
+
+FIXTURE_TEARDOWN(cache)
+{
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
+	watched_close(&self->rig);
+	munmap(self->mem, LEN);
+}
+
+TEST_F(cache, serves_what_it_has_and_registers_what_it_has_not)
+{
+	struct mlx5ep_mr_cache_entry *a, *b;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &a));
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem + 100, PAGE,
+					 &b));
+	EXPECT_EQ(a->mr, b->mr);
+	mlx5ep_mr_cache_put(self->cache, b);
+	mlx5ep_mr_cache_put(self->cache, a);
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &b));
+	EXPECT_EQ(a->mr, b->mr);
+	EXPECT_EQ(2, query(self->cache).hits);
+	EXPECT_EQ(1, query(self->cache).misses);
+	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
+	mlx5ep_mr_cache_put(self->cache, b);
+}
+
+TEST_F(cache, merges_what_overlaps_and_nothing_else)
+{
+	struct mlx5ep_mr_cache_entry *a, *b, *c;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &a));
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem + 4 * PAGE,
+					 4 * PAGE, &b));
+	EXPECT_EQ(2, query(self->cache).regions);
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem + 3 * PAGE,
+					 2 * PAGE, &c));
+	EXPECT_EQ((uintptr_t)self->mem, (uintptr_t)c->mr->addr);
+	EXPECT_EQ(8 * PAGE, c->mr->length);
+	EXPECT_EQ(1, query(self->cache).merges);
+	/* The replaced ones live on with their users. */
+	EXPECT_EQ(3, query(self->cache).regions);
+	EXPECT_EQ(0, watched_differs(&self->rig, a->mr, self->mem, 4 * PAGE));
+	mlx5ep_mr_cache_put(self->cache, a);
+	mlx5ep_mr_cache_put(self->cache, b);
+	EXPECT_EQ(1, query(self->cache).regions);
+	mlx5ep_mr_cache_put(self->cache, c);
+}
+
+TEST_F(cache, keeps_within_its_bounds)
+{
+	struct mlx5ep_mr_cache_entry *e, *first;
+	int i;
+
+	for (i = 0; i < 2 * REGIONS; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
+						 2 * i * PAGE, PAGE, &e));
+		mlx5ep_mr_cache_put(self->cache, e);
+		EXPECT_LE(query(self->cache).regions, REGIONS);
+	}
+	EXPECT_EQ(REGIONS, query(self->cache).regions);
+	EXPECT_EQ(REGIONS, query(self->cache).evicted);
+	EXPECT_EQ(REGIONS * PAGE, query(self->cache).bytes);
+	/* The last used are those that are left. */
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
+					 2 * REGIONS * PAGE, PAGE, &first));
+	EXPECT_EQ(1, query(self->cache).hits);
+	mlx5ep_mr_cache_put(self->cache, first);
+}
+
+TEST_F(cache, never_hands_out_memory_that_is_gone)
+{
+	struct mlx5ep_mr_cache_entry *e;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem,
+						 8 * PAGE, &e));
+		EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem,
+					     8 * PAGE));
+		mlx5ep_mr_cache_put(self->cache, e);
+		ASSERT_EQ(self->mem, mmap(self->mem, 8 * PAGE, PROT_READ |
+					  PROT_WRITE, MAP_PRIVATE |
+					  MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	}
+	EXPECT_EQ(20, query(self->cache).misses);
+	EXPECT_EQ(19, query(self->cache).stale);
+}
+
+TEST_F(cache, drops_what_is_gone_when_it_is_told)
+{
+	struct pollfd p = { .fd = mlx5ep_mr_cache_fd(self->cache),
+			    .events = POLLIN };
+	struct mlx5ep_mr_cache_entry *e;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e));
+	mlx5ep_mr_cache_put(self->cache, e);
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_EQ(1, poll(&p, 1, 0));
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(0, query(self->cache).regions);
+}
+
+TEST_F(cache, survives_what_leaves_the_pages_alone)
+{
+	struct mlx5ep_mr_cache_entry *e;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e));
+	mlx5ep_mr_cache_put(self->cache, e);
+	ASSERT_EQ(0, madvise(self->mem, PAGE, MADV_FREE));
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e));
+	mlx5ep_mr_cache_put(self->cache, e);
+	EXPECT_EQ(1, query(self->cache).hits);
+	EXPECT_EQ(0, query(self->cache).stale);
+}
+
+TEST_F(cache, refuses_nonsense)
+{
+	struct mlx5ep_mr_cache_attr attr = { .flags = 1 };
+	struct mlx5ep_mr_cache_entry *e;
+	struct mlx5ep_mr_cache *c;
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+						  &c));
+	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, 0, &e));
+	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, ~0ul,
+					       &e));
+	EXPECT_NE(0, mlx5ep_mr_cache_get(self->cache, (void *)PAGE, PAGE, &e));
+	EXPECT_EQ(0, query(self->cache).regions);
+	pid = fork();
+	if (!pid)
+		_exit(mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e) !=
+		      -EXDEV);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+struct user {
+	pthread_t thread;
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+	unsigned int seed;
+	int ret;
+};
+
+static void *use(void *arg)
+{
+	struct user *u = arg;
+	struct mlx5ep_mr_cache_entry *e;
+	int i, page;
+
+	for (i = 0; i < 500 && !u->ret; i++) {
+		page = rand_r(&u->seed) % 60;
+		u->ret = mlx5ep_mr_cache_get(u->cache, u->mem + page * PAGE,
+					     3 * PAGE, &e);
+		if (u->ret)
+			break;
+		if ((void *)e->mr->addr > u->mem + page * PAGE ||
+		    e->mr->addr + e->mr->length < u->mem + (page + 3) * PAGE)
+			u->ret = -ERANGE;
+		mlx5ep_mr_cache_put(u->cache, e);
+		if (i % 16 == 0)
+			madvise(u->mem + page * PAGE, PAGE, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+TEST_F(cache, is_for_any_number_of_threads)
+{
+	struct user users[4];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		users[i] = (struct user){ .cache = self->cache,
+					  .mem = self->mem, .seed = i };
+		ASSERT_EQ(0, pthread_create(&users[i].thread, NULL, use,
+					    &users[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(users[i].thread, NULL);
+		EXPECT_EQ(0, users[i].ret);
+	}
+	EXPECT_EQ(2000, query(self->cache).hits + query(self->cache).misses);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
+/*
+ * The notifier's file: what it tells and when, what it answers to nonsense, who
+ * may use it, and what it leaves behind.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "uverbs.h"
+#include "watched.h"
+
+#define PAGE	4096ul
+#define SLOTS	1000
+
+FIXTURE(notifier)
+{
+	struct verbs_rig rig;
+	struct mlx5ep_notifier *n;
+	int fd;
+	void *mem;
+};
+
+FIXTURE_SETUP(notifier)
+{
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, SLOTS, &self->n));
+	self->fd = mlx5ep_notifier_fd(self->n);
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	self->mem = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->mem);
+}
+
+FIXTURE_TEARDOWN(notifier)
+{
+	munmap(self->mem, 64 * PAGE);
+	mlx5ep_notifier_destroy(self->n);
+	verbs_close(&self->rig);
+}
+
+/* Raw ioctl: 0 or -errno. */
+static int watch_ioctl(int fd, unsigned long cmd, void *entries,
+		       uint32_t count, uint32_t flags)
+{
+	struct mlx5_ep_watch_batch batch = {
+		.entries = (uintptr_t)entries, .count = count, .flags = flags,
+	};
+
+	return ioctl(fd, cmd, &batch) ? -errno : 0;
+}
+
+static int add_raw(int fd, uint64_t addr, uint64_t length, uint32_t flags)
+{
+	struct mlx5_ep_watch_add add = {
+		.addr = addr, .length = length, .flags = flags,
+	};
+
+	return watch_ioctl(fd, MLX5_EP_IOC_WATCH_ADD, &add, 1, 0);
+}
+
+TEST_F(notifier, tells_an_event_with_hull_cause_and_cookie)
+{
+	struct mlx5_ep_event ev[4];
+	struct mlx5ep_watch w;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, 32 * PAGE, 7, &w));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, ev, 4));
+	ASSERT_EQ(0, munmap(self->mem + 4 * PAGE, PAGE));
+	ASSERT_EQ(0, madvise(self->mem + 9 * PAGE, 2 * PAGE, MADV_DONTNEED));
+	EXPECT_FALSE(mlx5ep_watch_valid(&w));
+	EXPECT_EQ(1, mlx5ep_notifier_page(self->n)->watch_pending);
+	ASSERT_EQ(1, mlx5ep_notifier_read(self->n, ev, 4));
+	EXPECT_EQ(MLX5_EP_EVENT_WATCH, ev[0].type);
+	EXPECT_EQ(7, ev[0].cookie);
+	EXPECT_EQ((uintptr_t)self->mem + 4 * PAGE, ev[0].start);
+	EXPECT_EQ(PAGE, ev[0].length);
+	EXPECT_EQ(MLX5_EP_WATCH_CAUSE_UNMAP, ev[0].cause);
+	EXPECT_EQ(w.armed, ev[0].word);
+	EXPECT_EQ(0, mlx5ep_notifier_page(self->n)->watch_pending);
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, ev, 4));
+}
+
+TEST_F(notifier, coalesces_the_events_of_a_watch)
+{
+	struct mlx5_ep_event ev[4];
+	struct mlx5ep_watch w;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, 32 * PAGE, 7, &w));
+	ASSERT_EQ(0, madvise(self->mem + 3 * PAGE, PAGE, MADV_DONTNEED));
+	ASSERT_EQ(0, madvise(self->mem + 20 * PAGE, PAGE, MADV_DONTNEED));
+	ASSERT_EQ(0, munmap(self->mem + 10 * PAGE, PAGE));
+	ASSERT_EQ(1, mlx5ep_notifier_read(self->n, ev, 4));
+	EXPECT_EQ((uintptr_t)self->mem + 3 * PAGE, ev[0].start);
+	EXPECT_EQ(18 * PAGE, ev[0].length);
+	EXPECT_EQ(MLX5_EP_WATCH_CAUSE_UNMAP | MLX5_EP_WATCH_CAUSE_CLEAR,
+		  ev[0].cause);
+	EXPECT_EQ(3, ev[0].count);
+}
+
+TEST_F(notifier, forgets_the_event_of_a_deleted_watch)
+{
+	struct mlx5_ep_event ev;
+	struct mlx5ep_watch w, again;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 7, &w));
+	ASSERT_EQ(0, madvise(self->mem, PAGE, MADV_DONTNEED));
+	ASSERT_EQ(0, mlx5ep_watch_del(&w));
+	EXPECT_EQ(-ENOENT, mlx5ep_watch_del(&w));
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, &ev, 1));
+	/* The slot is used again, the old handle is not valid again. */
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 8, &again));
+	EXPECT_EQ(w.slot, again.slot);
+	EXPECT_FALSE(mlx5ep_watch_valid(&w));
+	EXPECT_EQ(-ENOENT, mlx5ep_watch_verify(&w));
+	EXPECT_EQ(-ENOENT, mlx5ep_watch_del(&w));
+	EXPECT_TRUE(mlx5ep_watch_valid(&again));
+}
+
+static void *unmap_later(void *mem)
+{
+	usleep(100000);
+	munmap(mem, PAGE);
+	return NULL;
+}
+
+TEST_F(notifier, wakes_who_reads_and_who_polls)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLIN };
+	struct mlx5_ep_event ev;
+	struct mlx5ep_watch w;
+	pthread_t t;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, 4 * PAGE, 1, &w));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	ASSERT_EQ(0, pthread_create(&t, NULL, unmap_later, self->mem));
+	EXPECT_EQ(1, poll(&p, 1, 10000));
+	EXPECT_EQ(POLLIN, p.revents);
+	pthread_join(t, NULL);
+	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
+	mlx5ep_watch_del(&w);
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem + 4 * PAGE, PAGE, 2,
+				      &w));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	ASSERT_EQ(0, pthread_create(&t, NULL, unmap_later,
+				    self->mem + 4 * PAGE));
+	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
+	EXPECT_EQ(2, ev.cookie);
+	pthread_join(t, NULL);
+}
+
+TEST_F(notifier, refuses_bad_ranges)
+{
+	uint64_t top = 1ull << 47;
+
+	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0x10000, 0, 0));
+	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0x10000, PAGE, 1));
+	EXPECT_EQ(-EINVAL, add_raw(self->fd, ~0ull - PAGE, 4 * PAGE, 0));
+	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0, ~0ull, 0));
+	EXPECT_EQ(-EFAULT, add_raw(self->fd, 0xffff888000000000ull, PAGE, 0));
+	EXPECT_EQ(-EFAULT, add_raw(self->fd, top - PAGE, 1ull << 20, 0));
+	/* Unaligned and unmapped ranges are fine. */
+	EXPECT_EQ(0, add_raw(self->fd, 0x12345, 1, 0));
+}
+
+TEST_F(notifier, refuses_bad_calls)
+{
+	struct mlx5_ep_watch_ref ref = { .word = 5, .slot = 3 };
+	struct mlx5_ep_watch_add add = {
+		.addr = (uintptr_t)self->mem, .length = PAGE,
+	};
+
+	EXPECT_EQ(-ENOTTY, watch_ioctl(self->fd, _IO('m', 0x10), &ref, 1, 0));
+	EXPECT_EQ(-EINVAL, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, &add,
+				       0, 0));
+	EXPECT_EQ(-EINVAL, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, &add,
+				       MLX5_EP_WATCH_MAX_BATCH + 1, 0));
+	EXPECT_EQ(-EINVAL, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, &add,
+				       1, 1));
+	EXPECT_EQ(-EINVAL, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY,
+				       &ref, 1, 2));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD,
+				       (void *)8, 1, 0));
+	EXPECT_EQ(-ENOENT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref,
+				       1, 0));
+	EXPECT_EQ(0, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY, &ref, 1,
+				 0));
+	EXPECT_EQ(-ENOENT, ref.result);
+	ref.slot = 0xffffffff;
+	EXPECT_EQ(-ENOENT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref,
+				       1, 0));
+	EXPECT_EQ(-1, ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, NULL));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
+{
+	struct mlx5_ep_watch_add *ro;
+	struct mlx5ep_watch w;
+
+	ro = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		  MAP_ANONYMOUS, -1, 0);
+	ro->addr = (uintptr_t)self->mem;
+	ro->length = PAGE;
+	ASSERT_EQ(0, mprotect(ro, PAGE, PROT_READ));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, ro, 1,
+				       0));
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
+	EXPECT_EQ(0, w.slot);
+}
+
+TEST_F(notifier, keeps_events_that_cannot_be_written)
+{
+	struct mlx5_ep_event ev;
+	struct mlx5ep_watch w;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 3, &w));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_EQ(-1, read(self->fd, self->mem, sizeof(ev)));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, read(self->fd, &ev, sizeof(ev) - 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
+}
+
+TEST_F(notifier, adds_all_of_a_batch_or_nothing)
+{
+	struct mlx5_ep_watch_add adds[SLOTS + 1] = {};
+	struct mlx5ep_watch w[SLOTS + 1];
+	int i;
+
+	for (i = 0; i <= SLOTS; i++) {
+		adds[i].addr = (uintptr_t)self->mem;
+		adds[i].length = PAGE;
+	}
+	EXPECT_EQ(-ENOSPC, mlx5ep_watch_add_batch(self->n, adds, w,
+						  SLOTS + 1));
+	adds[7].length = 0;
+	EXPECT_EQ(-EINVAL, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
+	adds[7].length = PAGE;
+	ASSERT_EQ(0, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
+	EXPECT_EQ(-ENOSPC, add_raw(self->fd, 0x10000, PAGE, 0));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	for (i = 0; i < SLOTS; i++)
+		ASSERT_FALSE(mlx5ep_watch_valid(&w[i]));
+	EXPECT_EQ(SLOTS, mlx5ep_notifier_page(self->n)->watch_pending);
+	EXPECT_EQ(0, mlx5ep_watch_del_batch(w, SLOTS));
+	EXPECT_EQ(0, mlx5ep_notifier_page(self->n)->watch_pending);
+	ASSERT_EQ(0, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
+}
+
+TEST_F(notifier, shows_its_words_read_only)
+{
+	size_t len = MLX5_EP_NOTIFIER_WORDS_OFFSET + 2 * PAGE;
+	void *map;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, len, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, self->fd, 0));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, len, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE, self->fd, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, len, PROT_READ, MAP_PRIVATE, self->fd,
+				   0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 64 * PAGE, PROT_READ, MAP_SHARED,
+				   self->fd, 0));
+	EXPECT_EQ(EINVAL, errno);
+	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	EXPECT_EQ(-1, mprotect(map, PAGE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(0, munmap(map, PAGE));
+}
+
+TEST_F(notifier, kills_the_words_when_it_is_closed)
+{
+	const volatile struct mlx5_ep_notifier_page *page;
+	struct mlx5ep_watch w;
+	int fd = dup(self->fd);
+
+	page = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
+	w.word = (void *)page + MLX5_EP_NOTIFIER_WORDS_OFFSET + 8 * w.slot;
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	/* The mapping holds the file; it ends with the last of the two. */
+	close(fd);
+	mlx5ep_notifier_destroy(self->n);
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_FALSE(mlx5ep_watch_valid(&w));
+	munmap((void *)page, 2 * PAGE);
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1, &self->n));
+}
+
+TEST_F(notifier, is_of_no_use_to_a_forked_child)
+{
+	struct mlx5ep_watch w;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
+	pid = fork();
+	if (!pid) {
+		struct mlx5_ep_event ev;
+		int bad = 0;
+
+		bad |= mlx5ep_notifier_usable(self->n);
+		bad |= (add_raw(self->fd, 0x10000, PAGE, 0) != -EXDEV) << 1;
+		bad |= (mlx5ep_watch_del(&w) != -EXDEV) << 2;
+		bad |= (mlx5ep_watch_verify(&w) != -EXDEV) << 3;
+		bad |= (mlx5ep_notifier_read(self->n, &ev, 1) != -EXDEV) << 4;
+		bad |= (mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, 0) !=
+			MAP_FAILED || errno != EXDEV) << 5;
+		munmap(self->mem, PAGE);
+		mlx5ep_notifier_destroy(self->n);
+		_exit(bad);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_FALSE(mlx5ep_watch_valid(&w));
+}
+
+static int send_fd(int sock, int fd)
+{
+	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
+}
+
+static int receive_fd(int sock)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	int fd;
+
+	if (recvmsg(sock, &msg, 0) != 1)
+		return -errno;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+TEST_F(notifier, tells_who_is_left_that_the_address_space_is_gone)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct mlx5_ep_event ev;
+	int sock[2], fd, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	if (!pid) {
+		struct verbs_rig rig;
+		struct mlx5ep_notifier *n;
+
+		if (verbs_open(&rig, NULL, 1) ||
+		    mlx5ep_notifier_create(rig.ctx, 4, &n) ||
+		    add_raw(mlx5ep_notifier_fd(n), 0x10000, PAGE, 0) ||
+		    send_fd(sock[1], mlx5ep_notifier_fd(n)))
+			_exit(1);
+		pause();
+	}
+	fd = receive_fd(sock[0]);
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(EXDEV, errno);
+	p.fd = fd;
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(1, poll(&p, 1, 10000));
+	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(MLX5_EP_EVENT_MM_GONE, ev.type);
+	EXPECT_EQ(0, read(fd, &ev, sizeof(ev)));
+	close(fd);
+}
+
+TEST_F(notifier, obeys_its_limits)
+{
+	struct uverbs_call call;
+	struct mlx5ep_notifier *n;
+	uint64_t wide = 1;
+	uint32_t zero = 0;
+
+	EXPECT_EQ(-EDQUOT, mlx5ep_notifier_create(self->rig.ctx, (1 << 20) + 1,
+						  &n));
+	uverbs_begin(&call, MLX5_EP_OBJECT_NOTIFIER,
+		     MLX5_EP_METHOD_NOTIFIER_CREATE);
+	uverbs_handle(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
+	uverbs_in(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, &zero, 4);
+	EXPECT_EQ(-EINVAL, uverbs_do(self->rig.ctx, &call));
+	uverbs_begin(&call, MLX5_EP_OBJECT_NOTIFIER,
+		     MLX5_EP_METHOD_NOTIFIER_CREATE);
+	uverbs_handle(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
+	uverbs_in(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, &wide, 8);
+	EXPECT_EQ(-EINVAL, uverbs_do(self->rig.ctx, &call));
+}
+
+TEST_F(notifier, watches_a_million_ranges)
+{
+	static struct mlx5_ep_watch_add adds[1000];
+	struct mlx5ep_notifier *n;
+	struct mlx5_ep_event ev;
+	struct mlx5ep_watch *w;
+	void *big;
+	int i, j;
+
+	w = calloc(1000000, sizeof(*w));
+	ASSERT_NE(NULL, w);
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1000000, &n));
+	big = mmap(NULL, 1000000 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		   MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, big);
+	for (i = 0; i < 1000; i++) {
+		for (j = 0; j < 1000; j++) {
+			adds[j].addr = (uintptr_t)big + (i * 1000 + j) * PAGE;
+			adds[j].length = PAGE;
+			adds[j].cookie = i * 1000 + j;
+		}
+		ASSERT_EQ(0, mlx5ep_watch_add_batch(n, adds, w + i * 1000,
+						    1000));
+	}
+	ASSERT_EQ(0, munmap(big + 123456 * PAGE, PAGE));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w[123455]));
+	EXPECT_FALSE(mlx5ep_watch_valid(&w[123456]));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w[123457]));
+	ASSERT_EQ(1, mlx5ep_notifier_read(n, &ev, 1));
+	EXPECT_EQ(123456, ev.cookie);
+	ASSERT_EQ(0, munmap(big, 1000000 * PAGE));
+	for (i = 0; i < 1000000; i++)
+		ASSERT_FALSE(mlx5ep_watch_valid(&w[i]));
+	EXPECT_EQ(999999, mlx5ep_notifier_page(n)->watch_pending);
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
+	free(w);
+}
+
+TEST_HARNESS_MAIN

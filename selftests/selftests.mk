@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Builds the test programs, the workloads and what they share. Read inside the
+# lab's root file system, where the kernel's own kselftest headers are.
+
+SHELL := /bin/bash
+KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
+	echo "$$lab_dir")/source/tools/testing/selftests
+
+ST_OUT := build/selftests
+ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
+	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iuapi \
+	-Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
+
+# What a program does not use it is not linked to: a stock verbs program stays
+# one.
+ST_LIB := $(ST_OUT)/libselftests.a
+ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
+	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
+	-lmlx5 -libverbs -ljson-c -lpthread
+
+ST_LIB_OBJS := $(patsubst selftests/lib/%.c,$(ST_OUT)/lib/%.o,\
+	$(wildcard selftests/lib/*.c))
+ST_TESTS := $(patsubst selftests/%.c,$(ST_OUT)/%,$(wildcard selftests/*_test.c))
+ST_WORKLOADS := $(patsubst selftests/workloads/%.c,build/bin/%,\
+	$(wildcard selftests/workloads/*.c))
+ST_BENCHES := $(patsubst selftests/bench/%.c,$(ST_OUT)/bench/%,\
+	$(wildcard selftests/bench/*.c))
+
+ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
+	$(wildcard selftests/preload/*.c))
+
+.PHONY: selftests
+selftests: $(ST_TESTS) $(ST_WORKLOADS) $(ST_BENCHES) $(ST_PRELOADS) \
+	$(ST_OUT)/ktap_helpers.sh
+
+# Guests see the checkout, not the lab's sources.
+$(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh
+	@mkdir -p $(@D)
+	@cp $< $@
+
+$(ST_PRELOADS): $(ST_OUT)/%.so: selftests/preload/%.c
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) $(ST_CFLAGS) -MF $(ST_OUT)/$(notdir $@).d -shared -fPIC -o $@ $< -ldl
+
+$(ST_OUT)/lib/%.o: selftests/lib/%.c
+	@mkdir -p $(@D)
+	@echo "  CC      $@"
+	@$(CC) $(ST_CFLAGS) -c -o $@ $<
+
+$(ST_LIB): $(ST_LIB_OBJS)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+# A program is one source file and the library beside it.
+define st_program
+@mkdir -p $(@D)
+@echo "  CCLD    $@"
+@$(CC) $(ST_CFLAGS) -MF $(ST_OUT)/$(notdir $@).d -o $@ $< $(ST_LIBS)
+endef
+
+$(ST_TESTS): $(ST_OUT)/%: selftests/%.c $(ST_LIB) build/lib/libmlx5ep.so
+	$(st_program)
+
+$(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx5ep.so
+	$(st_program)
+
+$(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) build/lib/libmlx5ep.so
+	$(st_program)
+
+-include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/lib/*.d)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 400 */
+/*
+ * Every policy with every QP type: all traffic arrives unharmed, by the uUAR
+ * that the HCA was told of, and the QPs land where the policy says.
+ */
+#include "kselftest_harness.h"
+
+#include "landing.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define QPS 16
+
+FIXTURE(matrix)
+{
+	struct verbs_rig rig;
+	struct verbs_ep eps[QPS];
+};
+
+FIXTURE_VARIANT(matrix)
+{
+	const char *policy;
+	enum ibv_qp_type type;
+	unsigned int uuar_pages;
+	unsigned int pages;	/* that the QPs land on; 0: libmlx5 decides */
+	unsigned int uuars;
+};
+
+#define POLICY(name, word, asked, on_pages, on_uuars)			\
+	FIXTURE_VARIANT_ADD(matrix, name##_rc) {			\
+		word, IBV_QPT_RC, asked, on_pages, on_uuars };		\
+	FIXTURE_VARIANT_ADD(matrix, name##_uc) {			\
+		word, IBV_QPT_UC, asked, on_pages, on_uuars };		\
+	FIXTURE_VARIANT_ADD(matrix, name##_ud) {			\
+		word, IBV_QPT_UD, asked, on_pages, on_uuars }
+
+POLICY(stock, "stock", 0, 0, 0);
+POLICY(independent, "independent", 16, 16, 16);
+POLICY(shared_uar, "shared-uar", 16, 8, 16);
+/* Of 4 pages the upper 2 are the library's low-latency range, uUAR 0 is last. */
+POLICY(shared_uuar, "shared-uuar", 4, 2, 3);
+
+FIXTURE_SETUP(matrix)
+{
+	size_t i;
+
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_policy(variant->policy, variant->uuar_pages,
+				  false));
+	ASSERT_EQ(0, simhca_zero());
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, QPS));
+	for (i = 0; i < QPS; i++)
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
+					     variant->type));
+}
+
+FIXTURE_TEARDOWN(matrix)
+{
+	size_t i;
+
+	for (i = 0; i < QPS; i++)
+		verbs_ep_destroy(&self->eps[i]);
+	verbs_close(&self->rig);
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST_F_TIMEOUT(matrix, traffic_arrives_by_the_uuar_of_the_policy, 60)
+{
+	struct landing landing;
+	enum verbs_op op;
+
+	for (op = VERBS_WRITE; op <= VERBS_ATOMIC; op++) {
+		if (!verbs_op_fits(variant->type, op))
+			continue;
+		EXPECT_EQ(0, verbs_traffic(self->eps, QPS, op, 2)) {
+			TH_LOG("operation %d", op);
+		}
+	}
+	ASSERT_EQ(0, landing_look(0, &landing));
+	EXPECT_EQ(QPS, landing.n);
+	EXPECT_EQ(0, landing.silent);
+	EXPECT_EQ(0, landing.astray);
+	EXPECT_EQ(0, landing.wrong_uar);
+	EXPECT_EQ(0, landing.torn);
+	if (variant->pages) {
+		EXPECT_EQ(variant->pages, landing.pages);
+		EXPECT_EQ(variant->uuars, landing.uuars);
+	}
+	landing_put(&landing);
+}
+
+TEST_F_TIMEOUT(matrix, inline_sends_use_blueflame, 60)
+{
+	struct landing landing;
+	size_t i;
+
+	ASSERT_EQ(0, verbs_traffic(self->eps, QPS, VERBS_SEND_INLINE, 4));
+	ASSERT_EQ(0, landing_look(0, &landing));
+	for (i = 0; i < landing.n; i++) {
+		EXPECT_EQ(4, landing.qps[i].doorbells +
+			  landing.qps[i].blueflame);
+		/* uUAR 0 of a static table has none, and is not taken yet. */
+		EXPECT_LT(0, landing.qps[i].blueflame);
+	}
+	EXPECT_EQ(0, landing.torn);
+	landing_put(&landing);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, timeout: 300 */
+/*
+ * Several processes at once: each has its policy's placement for itself, UAR
+ * pages are never shared between them, and the device's budget holds for all.
+ */
+#include "kselftest_harness.h"
+
+#include <signal.h>
+
+#include "baseline.h"
+#include "landing.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define PROCESSES 8
+#define QPS 8
+
+/* What a worker tells its parent through a shared page. */
+struct report {
+	int ret;
+	unsigned int made;
+	uint32_t qpns[QPS];
+};
+
+struct worker {
+	pid_t pid;
+	int go, done;	/* pipes: parent to worker, worker to parent */
+};
+
+FIXTURE(processes)
+{
+	struct baseline base;
+	struct worker workers[PROCESSES];
+	struct report *reports;
+	unsigned int started;
+};
+
+FIXTURE_SETUP(processes)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_defaults());
+	ASSERT_EQ(0, baseline_take(&self->base));
+	ASSERT_EQ(0, simhca_zero());
+	self->reports = mmap(NULL, sizeof(struct report) * PROCESSES,
+			     PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->reports);
+}
+
+/* QPs, traffic, report, wait for a word, more traffic, close. */
+static void work(struct report *report, int go, int done)
+{
+	struct verbs_ep eps[QPS];
+	struct verbs_rig rig;
+	char byte;
+
+	report->ret = verbs_open(&rig, NULL, QPS);
+	if (report->ret)
+		return;
+	while (!report->ret && report->made < QPS) {
+		report->ret = verbs_ep_create(&rig, &eps[report->made],
+					      IBV_QPT_RC);
+		if (report->ret)
+			break;
+		report->qpns[report->made] = eps[report->made].qp->qp_num;
+		report->made++;
+	}
+	if (!report->ret)
+		report->ret = verbs_traffic_all(eps, report->made, 2);
+	if (write(done, "", 1) == 1 && read(go, &byte, 1) == 1 && !report->ret)
+		report->ret = verbs_traffic_all(eps, report->made, 4);
+	while (report->made--)
+		verbs_ep_destroy(&eps[report->made]);
+	verbs_close(&rig);
+}
+
+static int start(struct _test_data_processes *self)
+{
+	struct worker *w = &self->workers[self->started];
+	int go[2], done[2];
+
+	if (pipe(go) || pipe(done))
+		return -errno;
+	w->pid = fork();
+	if (!w->pid) {
+		close(go[1]);
+		close(done[0]);
+		work(&self->reports[self->started], go[0], done[1]);
+		_exit(0);
+	}
+	close(go[0]);
+	close(done[1]);
+	w->go = go[1];
+	w->done = done[0];
+	self->started++;
+	return w->pid < 0 ? -errno : 0;
+}
+
+/* Wait until a worker has done its first traffic, or is gone. */
+static int wait_ready(struct worker *w)
+{
+	char byte;
+
+	return read(w->done, &byte, 1) == 1 ? 0 : -ECHILD;
+}
+
+static void end_all(struct _test_data_processes *self)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->started; i++)
+		if (write(self->workers[i].go, "", 1) != 1)
+			kill(self->workers[i].pid, SIGKILL);
+	for (i = 0; i < self->started; i++) {
+		waitpid(self->workers[i].pid, NULL, 0);
+		close(self->workers[i].go);
+		close(self->workers[i].done);
+	}
+	self->started = 0;
+}
+
+FIXTURE_TEARDOWN(processes)
+{
+	end_all(self);
+	EXPECT_EQ(0, sysfs_defaults());
+	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+}
+
+/* The process that a QP belongs to; -1 for none. */
+static int owner(struct _test_data_processes *self, uint32_t qpn)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < self->started; i++)
+		for (j = 0; j < self->reports[i].made; j++)
+			if (self->reports[i].qpns[j] == qpn)
+				return i;
+	return -1;
+}
+
+/* Pairs of QPs of two processes that ring one page. */
+static unsigned int pages_shared(struct _test_data_processes *self,
+				 const struct landing *landing)
+{
+	unsigned int shared = 0;
+	size_t i, j;
+
+	for (i = 0; i < landing->n; i++)
+		for (j = 0; j < i; j++)
+			shared += landing->qps[i].uar == landing->qps[j].uar &&
+				owner(self, landing->qps[i].qpn) !=
+				owner(self, landing->qps[j].qpn);
+	return shared;
+}
+
+TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
+{
+	struct landing landing;
+	unsigned int i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
+	for (i = 0; i < PROCESSES; i++)
+		ASSERT_EQ(0, start(self));
+	for (i = 0; i < PROCESSES; i++) {
+		ASSERT_EQ(0, wait_ready(&self->workers[i]));
+		ASSERT_EQ(0, self->reports[i].ret);
+		EXPECT_EQ(QPS, self->reports[i].made);
+	}
+	ASSERT_EQ(0, landing_look(0, &landing));
+	EXPECT_EQ(PROCESSES * QPS, landing.n);
+	EXPECT_EQ(PROCESSES * QPS, landing.pages);
+	EXPECT_EQ(0, landing.shared);
+	EXPECT_EQ(0, landing.wrong_uar);
+	EXPECT_EQ(0, pages_shared(self, &landing));
+	landing_put(&landing);
+	EXPECT_EQ(self->base.uar_in_use + PROCESSES * QPS,
+		  sysfs_number("uar_in_use"));
+	end_all(self);
+	for (i = 0; i < PROCESSES; i++)
+		EXPECT_EQ(0, self->reports[i].ret);
+}
+
+FIXTURE(budget)
+{
+	char before[32];
+	struct verbs_rig rigs[3];
+	struct verbs_ep eps[3][QPS];
+	unsigned int made[3];
+	struct landing landing;
+};
+
+FIXTURE_SETUP(budget)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_defaults());
+	ASSERT_EQ(0, sysfs_number("uar_in_use"));
+	ASSERT_EQ(0, sysfs_read("uar_budget", self->before,
+				sizeof(self->before)));
+	ASSERT_EQ(0, simhca_zero());
+}
+
+FIXTURE_TEARDOWN(budget)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		while (self->made[i])
+			verbs_ep_destroy(&self->eps[i][--self->made[i]]);
+		verbs_close(&self->rigs[i]);
+	}
+	landing_put(&self->landing);
+	EXPECT_EQ(0, sysfs_write("uar_budget", self->before));
+	EXPECT_EQ(0, sysfs_defaults());
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+}
+
+/* Fill context @i with QPs; the errno of the first that fails. */
+static int fill(struct _test_data_budget *self, unsigned int i)
+{
+	int ret;
+
+	ret = verbs_open(&self->rigs[i], NULL, QPS);
+	while (!ret && self->made[i] < QPS) {
+		ret = verbs_ep_create(&self->rigs[i],
+				      &self->eps[i][self->made[i]], IBV_QPT_RC);
+		self->made[i] += !ret;
+	}
+	if (self->made[i] &&
+	    verbs_traffic(self->eps[i], self->made[i], VERBS_WRITE, 1))
+		return -EIO;
+	return ret;
+}
+
+TEST_F(budget, a_context_gets_fewer_pages_when_it_runs_low)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
+	ASSERT_EQ(0, fill(self, 0));
+	EXPECT_EQ(8, sysfs_number("uar_in_use"));
+	ASSERT_EQ(0, fill(self, 1));
+	EXPECT_EQ(12, sysfs_number("uar_in_use"));
+	ASSERT_EQ(0, landing_look(0, &self->landing));
+	EXPECT_EQ(12, self->landing.pages);
+	EXPECT_EQ(0, self->landing.wrong_uar);
+}
+
+TEST_F(budget, exhaustion_never_refuses_a_context)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "8"));
+	ASSERT_EQ(0, fill(self, 0));
+	ASSERT_EQ(0, fill(self, 1));
+	EXPECT_EQ(QPS, self->made[1]);
+	ASSERT_EQ(0, landing_look(0, &self->landing));
+	EXPECT_EQ(0, self->landing.wrong_uar);
+	EXPECT_EQ(0, self->landing.silent);
+}
+
+TEST_F(budget, strict_says_enospc)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
+	ASSERT_EQ(0, fill(self, 0));
+	EXPECT_EQ(-ENOSPC, fill(self, 1));
+	EXPECT_EQ(4, self->made[1]);
+}
+
+TEST_F(budget, pages_return_when_a_context_closes)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "8"));
+	ASSERT_EQ(0, fill(self, 0));
+	while (self->made[0])
+		verbs_ep_destroy(&self->eps[0][--self->made[0]]);
+	verbs_close(&self->rigs[0]);
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+	EXPECT_EQ(0, fill(self, 1));
+	EXPECT_EQ(QPS, self->made[1]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 240 */
+/*
+ * What a program can ask the module over uverbs, and what it answers to
+ * nonsense. The answers are compared with the HCA and with libmlx5.
+ */
+#include "kselftest_harness.h"
+
+#include <infiniband/mlx5dv.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+
+#include "landing.h"
+#include "sysfs.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+#define QPS 12
+#define PAGES 4
+
+FIXTURE(query)
+{
+	struct verbs_rig rig;
+	struct verbs_ep eps[QPS];
+};
+
+FIXTURE_VARIANT(query)
+{
+	const char *word;
+	enum mlx5_ep_uuar_policy policy;
+};
+
+FIXTURE_VARIANT_ADD(query, independent) {
+	"independent", MLX5_EP_UUAR_POLICY_INDEPENDENT };
+FIXTURE_VARIANT_ADD(query, shared_uar) {
+	"shared-uar", MLX5_EP_UUAR_POLICY_SHARED_UAR };
+FIXTURE_VARIANT_ADD(query, shared_uuar) {
+	"shared-uuar", MLX5_EP_UUAR_POLICY_SHARED_UUAR };
+
+FIXTURE_SETUP(query)
+{
+	size_t i;
+
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_policy(variant->word, PAGES, false));
+	ASSERT_EQ(0, simhca_zero());
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, QPS));
+	for (i = 0; i < QPS; i++)
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
+					     IBV_QPT_RC));
+}
+
+FIXTURE_TEARDOWN(query)
+{
+	size_t i;
+
+	for (i = 0; i < QPS; i++)
+		verbs_ep_destroy(&self->eps[i]);
+	verbs_close(&self->rig);
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+static int query_handle(struct ibv_context *ctx, uint32_t handle, void *answer,
+			uint16_t len)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
+	uverbs_handle(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE, handle);
+	uverbs_out(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, answer, len);
+	return uverbs_do(ctx, &call);
+}
+
+static int query_qp(const struct verbs_ep *ep, struct mlx5_ep_qp_uuar *answer)
+{
+	return query_handle(ep->rig->ctx, ep->qp->handle, answer,
+			    sizeof(*answer));
+}
+
+static int query_context(struct ibv_context *ctx,
+			 struct mlx5_ep_context_info *answer)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, MLX5_EP_METHOD_CONTEXT_QUERY);
+	uverbs_out(&call, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, answer,
+		   sizeof(*answer));
+	return uverbs_do(ctx, &call);
+}
+
+static int dump(struct ibv_context *ctx, struct mlx5_ep_uuar_info *uuars,
+		unsigned int room, uint32_t *count)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, MLX5_EP_METHOD_CONTEXT_DUMP);
+	uverbs_out(&call, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, uuars,
+		   room * sizeof(*uuars));
+	uverbs_out(&call, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT, count,
+		   sizeof(*count));
+	return uverbs_do(ctx, &call);
+}
+
+static int set_policy(struct ibv_context *ctx, const void *request,
+		      uint16_t len)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE,
+		     MLX5_EP_METHOD_CONTEXT_SET_POLICY);
+	uverbs_in(&call, MLX5_EP_ATTR_CONTEXT_SET_POLICY_REQ, request, len);
+	return uverbs_do(ctx, &call);
+}
+
+TEST_F_TIMEOUT(query, a_qp_is_where_the_hca_and_libmlx5_say, 60)
+{
+	const struct landing_qp *at;
+	struct mlx5_ep_qp_uuar uuar;
+	struct landing landing;
+	unsigned int index, i;
+
+	ASSERT_EQ(0, verbs_traffic(self->eps, QPS, VERBS_WRITE, 1));
+	ASSERT_EQ(0, landing_look(0, &landing));
+	for (i = 0; i < QPS; i++) {
+		ASSERT_EQ(0, query_qp(&self->eps[i], &uuar));
+		ASSERT_EQ(0, verbs_uuar(self->eps[i].qp, &index));
+		at = landing_qp(&landing, self->eps[i].qp->qp_num);
+		ASSERT_NE(NULL, at);
+		EXPECT_EQ(at->uar, uuar.uar);
+		EXPECT_EQ(at->slot, uuar.slot);
+		EXPECT_EQ(at->level, uuar.level);
+		EXPECT_EQ(at->sharers, uuar.uuar_qps);
+		EXPECT_EQ(index, 2 * uuar.page + uuar.slot);
+		EXPECT_EQ(0, uuar.reserved);
+		EXPECT_TRUE(uuar.flags & MLX5_EP_UUAR_PLACED);
+		if (uuar.uuar_qps > 1 && index)
+			EXPECT_TRUE(uuar.flags & MLX5_EP_UUAR_LOCKED);
+	}
+	landing_put(&landing);
+}
+
+TEST_F(query, the_context_adds_up)
+{
+	struct mlx5_ep_uuar_info uuars[2 * PAGES + 2];
+	struct mlx5_ep_context_info info;
+	uint32_t count = 0, qps = 0, used = 0, i;
+
+	ASSERT_EQ(0, query_context(self->rig.ctx, &info));
+	EXPECT_EQ(variant->policy, info.policy);
+	EXPECT_TRUE(info.flags & MLX5_EP_CONTEXT_MANAGED);
+	EXPECT_FALSE(info.flags & MLX5_EP_CONTEXT_STRICT);
+	EXPECT_EQ(MLX5_EP_POLICY_SOURCE_DEVICE, info.source);
+	EXPECT_EQ(getpid(), info.pid);
+	EXPECT_EQ(PAGES, info.static_pages);
+	EXPECT_EQ(QPS, info.qps);
+	EXPECT_EQ(QPS, info.placed_qps);
+
+	ASSERT_EQ(0, dump(self->rig.ctx, uuars, 2 * PAGES + 2, &count));
+	ASSERT_EQ(2 * PAGES, count);
+	for (i = 0; i < count; i++) {
+		EXPECT_EQ(i / 2, uuars[i].page);
+		EXPECT_EQ(i % 2, uuars[i].slot);
+		qps += uuars[i].qps;
+		used += uuars[i].qps > 0;
+		if (i >= count - info.low_latency)
+			EXPECT_GE(1, uuars[i].qps);
+	}
+	EXPECT_EQ(QPS, qps);
+	EXPECT_EQ(info.used_uuars, used);
+	/* A short buffer gets the first entries and the whole count. */
+	memset(uuars, 0xaa, sizeof(uuars));
+	ASSERT_EQ(0, dump(self->rig.ctx, uuars, 2, &count));
+	EXPECT_EQ(2 * PAGES, count);
+	EXPECT_EQ(0, uuars[0].page);
+	EXPECT_EQ(0xaaaaaaaa, uuars[2].uar);
+}
+
+TEST_F(query, a_wrong_handle_is_refused)
+{
+	struct mlx5_ep_qp_uuar uuar;
+	struct ibv_context *ctx = self->rig.ctx;
+	uint32_t gone;
+
+	memset(&uuar, 0xaa, sizeof(uuar));
+	EXPECT_EQ(-ENOENT, query_handle(ctx, 0x7fffffff, &uuar, sizeof(uuar)));
+	EXPECT_EQ(-ENOENT, query_handle(ctx, 0xffffffff, &uuar, sizeof(uuar)));
+	/* An object of another type: the core of uverbs says EINVAL. */
+	EXPECT_EQ(-EINVAL, query_handle(ctx, self->rig.cq->handle, &uuar,
+					sizeof(uuar)));
+	gone = self->eps[QPS - 1].qp->handle;
+	verbs_ep_destroy(&self->eps[QPS - 1]);
+	EXPECT_EQ(-ENOENT, query_handle(ctx, gone, &uuar, sizeof(uuar)));
+	EXPECT_EQ(0xaaaaaaaa, uuar.uar);
+}
+
+TEST_F(query, another_contexts_qp_is_out_of_reach)
+{
+	struct mlx5_ep_qp_uuar uuar;
+	struct verbs_rig other;
+
+	ASSERT_EQ(0, verbs_open(&other, NULL, 1));
+	EXPECT_NE(0, query_handle(other.ctx, self->eps[QPS - 1].qp->handle,
+				  &uuar, sizeof(uuar)));
+	verbs_close(&other);
+}
+
+TEST_F(query, a_malformed_call_is_refused)
+{
+	struct ibv_context *ctx = self->rig.ctx;
+	struct mlx5_ep_qp_uuar uuar;
+	struct uverbs_call call;
+	uint32_t unknown = 1;
+
+	/* Neither handle nor answer. */
+	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
+	EXPECT_EQ(-EINVAL, uverbs_do(ctx, &call));
+	/* A mandatory attribute that nobody knows. */
+	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
+	uverbs_handle(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE,
+		      self->eps[0].qp->handle);
+	uverbs_out(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, &uuar, sizeof(uuar));
+	uverbs_in(&call, (1U << UVERBS_ID_NS_SHIFT) + 9, &unknown,
+		  sizeof(unknown));
+	EXPECT_EQ(-EPROTONOSUPPORT, uverbs_do(ctx, &call));
+	/* Nowhere to write. */
+	EXPECT_EQ(-EFAULT, query_handle(ctx, self->eps[0].qp->handle,
+					(void *)16, sizeof(uuar)));
+	/* Less room than the first version of the answer needs. */
+	EXPECT_EQ(-EINVAL, query_handle(ctx, self->eps[0].qp->handle, &uuar,
+					8));
+}
+
+TEST_F(query, a_longer_answer_of_later_days_ends_in_zeroes)
+{
+	struct {
+		struct mlx5_ep_qp_uuar known;
+		uint8_t later[16];
+	} answer;
+	size_t i;
+
+	memset(&answer, 0xaa, sizeof(answer));
+	ASSERT_EQ(0, query_handle(self->rig.ctx, self->eps[0].qp->handle,
+				  &answer, sizeof(answer)));
+	EXPECT_NE(0xaaaaaaaa, answer.known.uar);
+	for (i = 0; i < sizeof(answer.later); i++)
+		EXPECT_EQ(0, answer.later[i]);
+}
+
+TEST_F(query, a_policy_that_makes_no_sense_is_refused)
+{
+	struct ibv_context *ctx = self->rig.ctx;
+	struct mlx5_ep_context_info before, after;
+	struct {
+		struct mlx5_ep_context_policy known;
+		uint32_t later;
+	} req = { .known.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR };
+
+	ASSERT_EQ(0, query_context(ctx, &before));
+	/* Too late: there are QPs. */
+	EXPECT_EQ(-EBUSY, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR + 1;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.policy = 0xffffffff;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR;
+	req.known.flags = 1U << 31;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.flags = 0;
+	req.known.reserved = 1;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.reserved = 0;
+	req.known.flags = MLX5_EP_POLICY_LATER_OPENS;
+	req.known.pages = 257;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	req.known.pages = 0;
+	req.later = 1;
+	EXPECT_NE(0, set_policy(ctx, &req, sizeof(req)));
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, 4));
+	ASSERT_EQ(0, query_context(ctx, &after));
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST(the_features_agree_with_sysfs)
+{
+	struct mlx5_ep_features features;
+	struct uverbs_call call;
+	struct verbs_rig rig;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE,
+		     MLX5_EP_METHOD_QUERY_FEATURES);
+	uverbs_out(&call, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &features,
+		   sizeof(features));
+	ASSERT_EQ(0, uverbs_do(rig.ctx, &call));
+	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
+	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
+	EXPECT_EQ(PAGES, features.uar_in_use);
+	EXPECT_EQ(sysfs_number("uar_budget"), features.uar_budget);
+	EXPECT_EQ(0xf, features.policies);
+	EXPECT_LE(PAGES, features.max_context_pages);
+	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_UUAR_POLICY);
+	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_QUERY_UUAR);
+	verbs_close(&rig);
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST(the_ids_in_sysfs_are_those_of_the_headers)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} ids[] = {
+		{ "method device query_features", MLX5_EP_METHOD_QUERY_FEATURES },
+		{ "method device context_query", MLX5_EP_METHOD_CONTEXT_QUERY },
+		{ "method device context_dump", MLX5_EP_METHOD_CONTEXT_DUMP },
+		{ "method device context_set_policy",
+		  MLX5_EP_METHOD_CONTEXT_SET_POLICY },
+		{ "method qp query_uuar", MLX5_EP_METHOD_QP_QUERY_UUAR },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		EXPECT_EQ(ids[i].id, uverbs_id(ids[i].name)) {
+			TH_LOG("id %zu", i);
+		}
+}
+
+TEST_HARNESS_MAIN

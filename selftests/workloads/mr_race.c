@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mr_race [-w] [-o] [-n ROUNDS] [-s SLOTS] - registrations against remapping
+ *
+ * Per slot, an address, one thread remaps it again and again with other content,
+ * and one registers it with mlx5ep_reg_mr(), keeps the registration for as long
+ * as it is valid, and compares what the HCA reads through it with what the
+ * process sees. Registering races with remapping; only the comparison holds them
+ * off, so that there is something definite to compare. Meanwhile another thread
+ * adds and removes watches all over the same addresses, and one reads events.
+ *
+ * -w: the words alone. A round maps the slot, watches it, unmaps it, and looks
+ * whether the watch still says valid; nothing is registered.
+ *
+ * -o: notification off: every registration is taken as valid.
+ *
+ * Prints "rounds=N hits=N registrations=N stale=N"; a stale hit is a
+ * registration that was said to be valid when HCA and process differed. Exit
+ * status 1 only where the run itself failed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "watched.h"
+
+#define PAGE	4096ul
+#define LEN	(4 * PAGE)
+#define MAX_SLOTS 8
+
+struct slot {
+	struct watched_rig rig;
+	void *addr;
+	pthread_mutex_t lock;	/* held where content must stand still */
+	unsigned int generation;
+	pthread_t user, mapper;
+	unsigned long hits, registrations, stale;
+};
+
+static struct slot slots[MAX_SLOTS];
+static struct mlx5ep_notifier *notifier;
+static unsigned long rounds = 20000, per_slot;
+static unsigned int nr_slots = 2;
+static bool words, off, stop;
+
+static void fail(const char *what, int ret)
+{
+	fprintf(stderr, "mr_race: %s: %s\n", what, strerror(-ret));
+	exit(1);
+}
+
+static void map_slot(struct slot *slot)
+{
+	if (mmap(slot->addr, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != slot->addr)
+		fail("mmap", -errno);
+}
+
+static void *mapper(void *arg)
+{
+	struct slot *slot = arg;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(&slot->lock);
+		map_slot(slot);
+		watched_fill(slot->addr, LEN, ++slot->generation);
+		pthread_mutex_unlock(&slot->lock);
+		usleep(slot->generation % 5 * 300);
+	}
+	return NULL;
+}
+
+static bool differs(struct slot *slot, const struct ibv_mr *mr)
+{
+	uint8_t hca[WATCHED_SAMPLE];
+	size_t page;
+	int ret;
+
+	for (page = 0; page < LEN / PAGE; page += 3) {
+		ret = watched_hca_read(&slot->rig, mr, slot->addr + page * PAGE,
+				       hca);
+		if (ret)
+			fail("HCA read", ret);
+		if (memcmp(hca, slot->addr + page * PAGE, sizeof(hca)))
+			return true;
+	}
+	return false;
+}
+
+static void *data_user(void *arg)
+{
+	struct slot *slot = arg;
+	struct mlx5ep_mr mr;
+	bool have = false;
+	unsigned long i;
+	int ret;
+
+	for (i = 0; i < per_slot; i++) {
+		if (have && !off && mlx5ep_mr_check(&mr)) {
+			mlx5ep_dereg_mr(&mr);
+			have = false;
+		}
+		if (!have) {
+			ret = mlx5ep_reg_mr(slot->rig.notifier,
+					    slot->rig.verbs.pd, slot->addr, LEN,
+					    IBV_ACCESS_LOCAL_WRITE, 0, &mr);
+			if (ret)
+				fail("mlx5ep_reg_mr", ret);
+			have = true;
+			slot->registrations++;
+		}
+		pthread_mutex_lock(&slot->lock);
+		if (off || mlx5ep_mr_valid(&mr)) {
+			slot->hits++;
+			slot->stale += differs(slot, mr.mr);
+		}
+		pthread_mutex_unlock(&slot->lock);
+	}
+	if (have)
+		mlx5ep_dereg_mr(&mr);
+	return NULL;
+}
+
+static void *words_user(void *arg)
+{
+	struct slot *slot = arg;
+	struct mlx5ep_watch watch;
+	unsigned long i;
+	int ret;
+
+	for (i = 0; i < per_slot; i++) {
+		map_slot(slot);
+		*(volatile char *)slot->addr = 1;
+		ret = mlx5ep_watch_add(notifier, slot->addr, LEN, i, &watch);
+		if (ret)
+			fail("mlx5ep_watch_add", ret);
+		if (!mlx5ep_watch_valid(&watch))
+			fail("a new watch is not valid", -EPROTO);
+		if (munmap(slot->addr, LEN))
+			fail("munmap", -errno);
+		slot->registrations++;
+		if (off || mlx5ep_watch_valid(&watch)) {
+			slot->hits++;
+			slot->stale++;
+		}
+		mlx5ep_watch_del(&watch);
+	}
+	return NULL;
+}
+
+/* Adds and removes watches over all slots until the end. */
+static void *churner(void *arg)
+{
+	struct mlx5_ep_watch_add adds[16] = {};
+	struct mlx5ep_watch watches[16];
+	unsigned int i, turn = 0;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		for (i = 0; i < 16; i++) {
+			adds[i].addr = (uintptr_t)slots[turn++ %
+							nr_slots].addr;
+			adds[i].length = (turn % 4 + 1) * PAGE;
+		}
+		if (mlx5ep_watch_add_batch(notifier, adds, watches, 16) ||
+		    mlx5ep_watch_del_batch(watches, 16))
+			fail("churn", -errno);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+/* Not blocking: to wake it each round would be most of the work. */
+static void *reader(void *arg)
+{
+	struct mlx5_ep_event events[16];
+	ssize_t got;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		got = mlx5ep_notifier_read(notifier, events, 16);
+		if (got < 0 && got != -EAGAIN)
+			fail("read", got);
+		if (got < 16)
+			usleep(1000);
+	}
+	return NULL;
+}
+
+static void setup(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr_slots; i++) {
+		ret = watched_open(&slots[i].rig, 4096);
+		if (ret)
+			fail("open", ret);
+		/* One notifier for all, so that they meet. */
+		if (i) {
+			mlx5ep_notifier_destroy(slots[i].rig.notifier);
+			slots[i].rig.notifier = notifier;
+		}
+		notifier = slots[0].rig.notifier;
+		if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK))
+			fail("fcntl", -errno);
+		slots[i].addr = (void *)(0x600000000000ul + i * 16 * LEN);
+		pthread_mutex_init(&slots[i].lock, NULL);
+		map_slot(&slots[i]);
+		watched_fill(slots[i].addr, LEN, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long hits = 0, registrations = 0, stale = 0;
+	pthread_t churn, read;
+	unsigned int i;
+	int c;
+
+	while ((c = getopt(argc, argv, "won:s:")) != -1) {
+		switch (c) {
+		case 'w':
+			words = true;
+			break;
+		case 'o':
+			off = true;
+			break;
+		case 'n':
+			rounds = strtoul(optarg, NULL, 0);
+			break;
+		case 's':
+			nr_slots = strtoul(optarg, NULL, 0);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (!nr_slots || nr_slots > MAX_SLOTS)
+		return 2;
+	per_slot = rounds / nr_slots;
+	setup();
+
+	pthread_create(&churn, NULL, churner, NULL);
+	pthread_create(&read, NULL, reader, NULL);
+	for (i = 0; i < nr_slots; i++) {
+		if (!words)
+			pthread_create(&slots[i].mapper, NULL, mapper,
+				       &slots[i]);
+		pthread_create(&slots[i].user, NULL,
+			       words ? words_user : data_user, &slots[i]);
+	}
+	for (i = 0; i < nr_slots; i++) {
+		pthread_join(slots[i].user, NULL);
+		hits += slots[i].hits;
+		registrations += slots[i].registrations;
+		stale += slots[i].stale;
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	printf("rounds=%lu hits=%lu registrations=%lu stale=%lu\n",
+	       per_slot * nr_slots, hits, registrations, stale);
+	fflush(stdout);
+	_exit(0);
+}

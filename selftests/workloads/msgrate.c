@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * msgrate - rate of small RDMA writes over each category of endpoints
+ *
+ *	msgrate [-c CATEGORY] [-t THREADS] [-n MESSAGES] [-s BYTES]
+ *		[-p POSTLIST] [-q SIGNAL_EVERY] [-I] [-B] [-r ROUNDS]
+ *
+ * After Zambre et al. 2018: each thread posts lists of POSTLIST writes from and
+ * to cache-aligned buffers of its own, every SIGNAL_EVERYth signaled. -I: data
+ * not inline; -B: no BlueFlame. With POSTLIST 1 and inline data, libmlx5 writes
+ * the whole message through the BlueFlame register. The last message must have
+ * arrived in the end. The rate is the median of ROUNDS.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#define LINE 64
+#define MAX_LIST 64
+#define MAX_ROUNDS 101
+
+static struct {
+	int category;
+	unsigned int threads, messages, size, list, every, rounds;
+	bool inl, blueflame;
+} opt = { -1, 4, 1024, 2, 32, 64, 3, true, true };
+
+/* What a thread writes from and to, on lines of its own */
+struct buffers {
+	_Alignas(LINE) uint8_t src[MAX_LIST][LINE];
+	uint8_t dst[LINE];
+};
+
+static struct buffers *buffers;
+static struct job_mem mem;
+
+static void fill(uint8_t *p, unsigned int id, unsigned int seq)
+{
+	unsigned int i;
+
+	for (i = 0; i < opt.size; i++)
+		p[i] = seq * 31 + id * 7 + i + 1;
+}
+
+static int post_list(struct job_thread *t, unsigned int first, unsigned int n)
+{
+	struct buffers *buf = &buffers[t->id];
+	struct ibv_send_wr wr[MAX_LIST] = {};
+	struct ibv_sge sge[MAX_LIST];
+	struct ibv_send_wr *bad;
+	unsigned int i, seq;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		seq = first + i;
+		fill(buf->src[i], t->id, seq);
+		sge[i].addr = (uintptr_t)buf->src[i];
+		sge[i].length = opt.size;
+		sge[i].lkey = mem.mrs[t->id]->lkey;
+		wr[i].wr_id = t->id;
+		wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
+		wr[i].sg_list = &sge[i];
+		wr[i].num_sge = 1;
+		wr[i].opcode = IBV_WR_RDMA_WRITE;
+		wr[i].send_flags = opt.inl ? IBV_SEND_INLINE : 0;
+		wr[i].wr.rdma.remote_addr = (uintptr_t)buf->dst;
+		wr[i].wr.rdma.rkey = mem.mrs[t->id]->rkey;
+		if (seq % opt.every == opt.every - 1 ||
+		    seq == opt.messages - 1) {
+			wr[i].send_flags |= IBV_SEND_SIGNALED;
+			t->signaled++;
+		}
+	}
+	ret = ibv_post_send(t->ep.qp, wr, &bad);
+	return -ret;
+}
+
+static int run(struct job_thread *t)
+{
+	unsigned int seq, n, room = opt.every;
+	int ret = 0;
+
+	for (seq = 0; seq < opt.messages && !ret; seq += n) {
+		n = opt.messages - seq < opt.list ? opt.messages - seq :
+			opt.list;
+		if (n > room || !opt.inl) {
+			ret = job_wait(t);
+			room = opt.every;
+			if (ret)
+				break;
+		}
+		ret = post_list(t, seq, n);
+		room = room > n ? room - n : 0;
+	}
+	return ret ? ret : job_wait(t);
+}
+
+static int check(void)
+{
+	uint8_t want[LINE];
+	unsigned int i;
+
+	for (i = 0; i < opt.threads; i++) {
+		fill(want, i, opt.messages - 1);
+		if (memcmp(want, buffers[i].dst, opt.size))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int measure(unsigned int category, double *rate,
+		   struct mlx5ep_endpoints_info *info)
+{
+	double rates[MAX_ROUNDS], start;
+	struct job job;
+	unsigned int i;
+	int ret;
+
+	ret = job_open(&job, category, opt.threads,
+		       2 * opt.every + 2 * opt.list, opt.inl ? opt.size : 0);
+	if (ret)
+		return ret;
+	*info = job.info;
+	memset(buffers, 0, opt.threads * sizeof(*buffers));
+	ret = job_mem_reg(&job, &mem, buffers,
+			  opt.threads * sizeof(*buffers));
+	for (i = 0; i < opt.rounds && !ret; i++) {
+		start = job_now();
+		ret = job_run(&job, run);
+		rates[i] = opt.threads * (double)opt.messages /
+			(job_now() - start);
+		if (!ret)
+			ret = check();
+	}
+	job_mem_dereg(&mem);
+	job_close(&job);
+	if (ret)
+		return ret;
+	qsort(rates, opt.rounds, sizeof(*rates), by_value);
+	*rate = rates[opt.rounds / 2];
+	return 0;
+}
+
+static bool options(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "c:t:n:s:p:q:r:IB")) != -1) {
+		switch (c) {
+		case 'c':
+			opt.category = mlx5ep_category_parse(optarg);
+			if (opt.category < 0 || opt.category == MLX5EP_AUTO)
+				return false;
+			break;
+		case 't':
+			opt.threads = atoi(optarg);
+			break;
+		case 'n':
+			opt.messages = atoi(optarg);
+			break;
+		case 's':
+			opt.size = atoi(optarg);
+			break;
+		case 'p':
+			opt.list = atoi(optarg);
+			break;
+		case 'q':
+			opt.every = atoi(optarg);
+			break;
+		case 'r':
+			opt.rounds = atoi(optarg);
+			break;
+		case 'I':
+			opt.inl = false;
+			break;
+		case 'B':
+			opt.blueflame = false;
+			break;
+		default:
+			return false;
+		}
+	}
+	return opt.threads && opt.threads <= 1024 && opt.messages && opt.size &&
+		opt.size <= LINE && opt.list && opt.list <= MAX_LIST &&
+		opt.every >= opt.list && opt.every <= 1024 && opt.rounds &&
+		opt.rounds <= MAX_ROUNDS && optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	int ret;
+
+	if (!options(argc, argv)) {
+		fprintf(stderr, "usage: msgrate [-c CATEGORY] [-t THREADS] [-n MESSAGES] [-s BYTES<=64]\n\t[-p POSTLIST<=64] [-q SIGNAL_EVERY>=POSTLIST] [-r ROUNDS] [-I] [-B]\n");
+		return 2;
+	}
+	/* libmlx5 reads it as a context is opened */
+	if (!opt.blueflame)
+		setenv("MLX5_SHUT_UP_BF", "1", 1);
+	buffers = aligned_alloc(LINE, opt.threads * sizeof(*buffers));
+	if (!buffers)
+		return 1;
+	printf("msgrate: threads=%u messages=%u size=%u postlist=%u every=%u inline=%u blueflame=%u\n",
+	       opt.threads, opt.messages, opt.size, opt.list, opt.every,
+	       opt.inl, opt.blueflame);
+	ret = job_compare("msgrate", "msg/s", opt.category, measure);
+	free(buffers);
+	return ret;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * pipeline [-b BYTES] [-f FRAGMENT] [-r REUSE] [-m MESSAGES] - three protocols
+ * for large messages, after "High Performance RDMA Protocols in HPC" (Woodall,
+ * Shipman, Bosilca, Maccabe, 2006)
+ *
+ * pipeline: an eager part is copied, then fragments are registered while earlier
+ * ones are in flight, each released at once. cache: the whole buffer is
+ * registered through a cache. caching: the pipeline, with fragments from
+ * the cache. A buffer is sent REUSE times, then unmapped, and a new one is mapped
+ * at the same address with other content: notifications keep the cache right.
+ * Every message is compared with what was to be sent.
+ *
+ * Prints for each protocol bandwidth, registrations and hits. Exit status 1
+ * where a byte was wrong.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <mlx5ep/mr_cache.h>
+
+#include "watched.h"
+
+#define EAGER	4096u
+#define DEPTH	4	/* send requests that verbs_qp_create() allows */
+
+enum protocol { PIPELINE, CACHE, CACHING };
+
+static const char *const names[] = { "pipeline", "cache", "caching" };
+
+/* A fragment in flight, and how its registration is given back. */
+struct fragment {
+	struct ibv_mr *mr;
+	struct mlx5ep_mr_cache_entry *entry;
+};
+
+static struct watched_rig rig;
+static struct mlx5ep_mr_cache *cache;
+static struct ibv_mr *landing;
+static size_t bytes = 1 << 20, fragment = 64 << 10;
+static unsigned int reuse = 4, messages = 64;
+static unsigned long registrations;
+static struct fragment ring[DEPTH];
+static unsigned int head, tail;
+
+static void fail(const char *what, int ret)
+{
+	fprintf(stderr, "pipeline: %s: %s\n", what, strerror(-ret));
+	exit(1);
+}
+
+static void release(struct fragment *f)
+{
+	if (f->entry)
+		mlx5ep_mr_cache_put(cache, f->entry);
+	else if (ibv_dereg_mr(f->mr))
+		fail("ibv_dereg_mr", -errno);
+}
+
+static void wait_oldest(void)
+{
+	struct ibv_wc wc;
+	int n;
+
+	do {
+		n = ibv_poll_cq(rig.verbs.cq, 1, &wc);
+	} while (!n);
+	if (n < 0 || wc.status)
+		fail("completion", -EIO);
+	release(&ring[tail++ % DEPTH]);
+}
+
+static void send_fragment(enum protocol protocol, char *at, size_t len,
+			  size_t offset)
+{
+	struct fragment *f;
+	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = len };
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.remote_addr = (uintptr_t)landing->addr + offset,
+		.wr.rdma.rkey = landing->rkey,
+	};
+	int ret;
+
+	if (head - tail == DEPTH)
+		wait_oldest();
+	f = &ring[head++ % DEPTH];
+	f->entry = NULL;
+	if (protocol == PIPELINE) {
+		f->mr = ibv_reg_mr(rig.verbs.pd, at, len, 0);
+		if (!f->mr)
+			fail("ibv_reg_mr", -errno);
+		registrations++;
+	} else {
+		ret = mlx5ep_mr_cache_get(cache, at, len, &f->entry);
+		if (ret)
+			fail("mlx5ep_mr_cache_get", ret);
+		f->mr = f->entry->mr;
+	}
+	sge.lkey = f->mr->lkey;
+	ret = ibv_post_send(rig.ep.qp, &wr, &bad);
+	if (ret)
+		fail("ibv_post_send", -ret);
+}
+
+static void send_message(enum protocol protocol, char *buf)
+{
+	size_t step = protocol == CACHE ? bytes : fragment, at = 0, len;
+
+	if (protocol != CACHE) {
+		/* The eager part leaves while the first fragment registers. */
+		memcpy(landing->addr, buf, EAGER);
+		at = EAGER;
+	}
+	for (; at < bytes; at += len) {
+		len = step - at % step;
+		if (len > bytes - at)
+			len = bytes - at;
+		send_fragment(protocol, buf + at, len, at);
+	}
+	while (head != tail)
+		wait_oldest();
+}
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void run(enum protocol protocol)
+{
+	struct mlx5ep_mr_cache_attr attr = { .access = IBV_ACCESS_LOCAL_WRITE };
+	struct mlx5ep_mr_cache_stats stats;
+	uint64_t spent = 0, start;
+	unsigned int i, wrong = 0;
+	char *buf = (char *)0x600000000000ul;
+	int ret;
+
+	registrations = 0;
+	ret = mlx5ep_mr_cache_create(rig.verbs.pd, &attr, &cache);
+	if (ret)
+		fail("mlx5ep_mr_cache_create", ret);
+	for (i = 0; i < messages; i++) {
+		if (i % reuse == 0 &&
+		    mmap(buf, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != buf)
+			fail("mmap", -errno);
+		watched_fill(buf, bytes, i + 1);
+		start = now();
+		send_message(protocol, buf);
+		spent += now() - start;
+		wrong += !!memcmp(buf, landing->addr, bytes);
+	}
+	mlx5ep_mr_cache_query(cache, &stats);
+	printf("pipeline: protocol=%s bytes=%zu reuse=%u messages=%u MB/s=%.1f registrations=%lu hits=%lu wrong=%u\n",
+	       names[protocol], bytes, reuse, messages,
+	       (double)bytes * messages * 1000 / spent,
+	       registrations + (unsigned long)stats.misses,
+	       (unsigned long)stats.hits, wrong);
+	if (wrong)
+		exit(1);
+	munmap(buf, bytes);
+	mlx5ep_mr_cache_destroy(cache);
+}
+
+int main(int argc, char **argv)
+{
+	int c, ret;
+	void *to;
+
+	while ((c = getopt(argc, argv, "b:f:r:m:")) != -1) {
+		switch (c) {
+		case 'b':
+			bytes = strtoul(optarg, NULL, 0);
+			break;
+		case 'f':
+			fragment = strtoul(optarg, NULL, 0);
+			break;
+		case 'r':
+			reuse = strtoul(optarg, NULL, 0);
+			break;
+		case 'm':
+			messages = strtoul(optarg, NULL, 0);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (bytes < 2 * EAGER || bytes % 4096 || fragment < EAGER ||
+	    fragment % 4096 || !reuse || !messages)
+		return 2;
+	ret = watched_open(&rig, 16);
+	if (ret)
+		fail("open", ret);
+	to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		  MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	landing = ibv_reg_mr(rig.verbs.pd, to, bytes, IBV_ACCESS_LOCAL_WRITE |
+			     IBV_ACCESS_REMOTE_WRITE);
+	if (!landing)
+		fail("ibv_reg_mr", -errno);
+	for (c = PIPELINE; c <= CACHING; c++)
+		run(c);
+	ibv_dereg_mr(landing);
+	watched_close(&rig);
+	return 0;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 120 */
+/*
+ * Nonsense and limits: the documented errno, and nothing made or left.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "baseline.h"
+#include "uverbs.h"
+#include "xrc.h"
+
+#define DOMAIN_FILE "/tmp/xrc_bad_input_domain"
+#define PARAM "/sys/module/mlx5_ep/parameters/"
+
+/* What mlx5ep_xrcd_open() was given by the kernel; tests send it by hand. */
+static uint32_t handle_of(struct ibv_xrcd *xrcd)
+{
+	struct {
+		struct ibv_xrcd xrcd;
+		uint32_t comp_mask, handle;
+	} *provider = (void *)xrcd;
+
+	return provider->handle;
+}
+
+FIXTURE(bad)
+{
+	struct baseline base;
+	struct xrc_node node;
+	struct mlx5_ep_xrc_rcv_qp_reg answer;
+	struct uverbs_call call;
+	uint32_t xrcd;
+};
+
+typedef FIXTURE_DATA(bad) bad_data;
+
+FIXTURE_SETUP(bad)
+{
+	unlink(DOMAIN_FILE);
+	ASSERT_EQ(0, baseline_take(&self->base));
+	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
+	self->xrcd = handle_of(mlx5ep_xrcd_ibv(self->node.xrcd));
+}
+
+FIXTURE_TEARDOWN(bad)
+{
+	EXPECT_EQ(0, xrc_node_close(&self->node));
+	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+}
+
+/* Start CREATE, REG or GET with what all of them need. */
+static void reg_begin(bad_data *self, int method)
+{
+	struct uverbs_call *call = &self->call;
+
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP, method);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, self->xrcd);
+	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &self->answer,
+		   sizeof(self->answer));
+}
+
+static int reg_do(bad_data *self)
+{
+	return uverbs_do(self->node.ctx, &self->call);
+}
+
+TEST_F(bad, key_of_no_bytes_or_too_many)
+{
+	char key[MLX5_EP_XRC_KEY_MAX + 1] = {};
+
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, 0);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key,
+		  sizeof(key));
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+}
+
+TEST_F(bad, key_that_cannot_be_read)
+{
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, (void *)16, 32);
+	EXPECT_EQ(-EFAULT, reg_do(self));
+}
+
+TEST_F(bad, unknown_flags)
+{
+	uint32_t flags;
+
+	for (flags = 2; flags; flags <<= 1) {
+		reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "k", 1);
+		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
+			  &flags, sizeof(flags));
+		EXPECT_EQ(-EINVAL, reg_do(self));
+	}
+}
+
+TEST_F(bad, unknown_attribute_or_method)
+{
+	uint32_t value = 0;
+
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS + 5, &value,
+		  sizeof(value));
+	EXPECT_EQ(-EPROTONOSUPPORT, reg_do(self));
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG + 1);
+	EXPECT_EQ(-EPROTONOSUPPORT, reg_do(self));
+}
+
+TEST_F(bad, answer_that_cannot_be_written_leaves_nothing)
+{
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	self->call.attrs[2].data = 16;
+	EXPECT_EQ(-EFAULT, reg_do(self));
+	/* The registration is gone: the domain can be closed (teardown). */
+}
+
+TEST_F(bad, handle_of_no_domain)
+{
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	self->call.attrs[1].data = 0x7fffff;
+	EXPECT_EQ(-ENOENT, reg_do(self));
+	/* One of another type: the PD. */
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	self->call.attrs[1].data = self->node.pd->handle;
+	EXPECT_EQ(-EINVAL, reg_do(self));
+}
+
+TEST_F(bad, number_of_no_qp)
+{
+	static const uint32_t nums[] = { 0, 1, 0xfffffe, 0xffffff, 0x1000000,
+					 0xffffffff };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(nums); i++) {
+		reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_REG);
+		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
+			  &nums[i], sizeof(nums[i]));
+		EXPECT_EQ(-ENOENT, reg_do(self)) {
+			TH_LOG("number 0x%x", nums[i]);
+		}
+	}
+}
+
+TEST_F(bad, number_of_another_type_or_domain)
+{
+	struct mlx5ep_xrc_rcv_qp *qp, *none;
+	struct xrc_sender sender;
+	struct xrc_node other;
+
+	ASSERT_EQ(0, xrc_sender_open(&sender, NULL));
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
+						 sender.qp->qp_num, NULL,
+						 &none));
+	xrc_sender_close(&sender);
+
+	ASSERT_EQ(0, xrc_node_open(&other, NULL, NULL, 0));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(other.xrcd, NULL, &qp));
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
+						 mlx5ep_xrc_rcv_qp_num(qp),
+						 NULL, &none));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+	EXPECT_EQ(0, xrc_node_close(&other));
+}
+
+TEST_F(bad, notifier_that_is_none)
+{
+	struct mlx5ep_xrc_events events = { .notifier_fd = 0 };
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	events.notifier_fd = open("/dev/null", O_RDONLY);
+	ASSERT_LE(0, events.notifier_fd);
+	EXPECT_EQ(-EBADF, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
+						   &qp));
+	close(events.notifier_fd);
+	EXPECT_EQ(-EBADF, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
+						   &qp));
+}
+
+TEST_F(bad, handles_of_no_registration)
+{
+	uint32_t handles[] = { 0x7fffff, self->node.pd->handle, self->xrcd };
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+			     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+		uverbs_handle(&self->call,
+			      MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, handles[i]);
+		EXPECT_EQ(i ? -EINVAL : -ENOENT, reg_do(self));
+		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+			     MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
+		uverbs_handle(&self->call,
+			      MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE, handles[i]);
+		uverbs_out(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO,
+			   &info, sizeof(info));
+		EXPECT_EQ(i ? -EINVAL : -ENOENT, reg_do(self));
+	}
+}
+
+TEST_F(bad, attributes_out_of_range)
+{
+	struct ib_uverbs_qp_attr attr;
+	struct ibv_qp_attr now;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	uint32_t handle;
+	unsigned int i;
+
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	ASSERT_EQ(0, reg_do(self));
+	handle = self->call.attrs[0].data;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
+					   self->answer.qp_num, NULL, &qp));
+	for (i = 0; i < 8; i++) {
+		memset(&attr, 0, sizeof(attr));
+		attr.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+		attr.qp_state = IBV_QPS_INIT;
+		attr.port_num = 1;
+		switch (i) {
+		case 0:
+			attr.reserved[4] = 1;
+			break;
+		case 1:
+			attr.qp_state = 7;
+			break;
+		case 2:
+			attr.port_num = 2;
+			break;
+		case 3:
+			attr.port_num = 0;
+			break;
+		case 4:		/* RESET to RTR */
+			attr.qp_state = IBV_QPS_RTR;
+			break;
+		case 5:		/* an attribute missing */
+			attr.qp_attr_mask &= ~IBV_QP_PORT;
+			break;
+		case 6:		/* not for this type of QP */
+			attr.qp_attr_mask |= IBV_QP_QKEY;
+			break;
+		case 7:
+			attr.qp_attr_mask |= 1u << 31;
+			break;
+		}
+		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+			     MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
+		uverbs_handle(&self->call,
+			      MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, handle);
+		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR,
+			  &attr, sizeof(attr));
+		EXPECT_EQ(-EINVAL, reg_do(self)) {
+			TH_LOG("case %u", i);
+		}
+		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &now, NULL));
+		EXPECT_EQ(IBV_QPS_RESET, now.qp_state);
+	}
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE,
+		      handle);
+	EXPECT_EQ(0, reg_do(self));
+	EXPECT_EQ(-ENOENT, reg_do(self));
+}
+
+static int param_set(const char *path, unsigned int value)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		return -errno;
+	fprintf(f, "%u\n", value);
+	return fclose(f) ? -errno : 0;
+}
+
+TEST_F(bad, more_registrations_than_a_process_may)
+{
+	static const char path[] = PARAM "xrc_regs_per_process";
+	struct mlx5ep_xrc_rcv_qp *qps[4], *no;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, param_set(path, 4));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
+	for (i = 1; i < 4; i++)
+		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_reg(
+			self->node.xrcd, mlx5ep_xrc_rcv_qp_num(qps[0]), NULL,
+			&qps[i]));
+	EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_reg(
+		self->node.xrcd, mlx5ep_xrc_rcv_qp_num(qps[0]), NULL, &no));
+	EXPECT_EQ(-EDQUOT,
+		  mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &no));
+	/* Another process has limits of its own. */
+	pid = fork();
+	if (!pid) {
+		struct xrc_node node;
+
+		if (xrc_node_open(&node, NULL, DOMAIN_FILE, 0) ||
+		    mlx5ep_xrc_rcv_qp_create(node.xrcd, NULL, &no))
+			_exit(1);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
+	EXPECT_EQ(0, param_set(path, 65536));
+}
+
+TEST_F(bad, more_qps_than_a_device_may)
+{
+	static const char path[] = PARAM "xrc_qps_per_device";
+	struct mlx5ep_xrc_rcv_qp *qps[2], *join, *no;
+
+	ASSERT_EQ(0, param_set(path, 2));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
+	EXPECT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
+					   &qps[1]));
+	EXPECT_EQ(-EDQUOT,
+		  mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &no));
+	EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "b", 1, 0,
+						 NULL, &no));
+	/* Joining makes none. */
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
+					   &join));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(join));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[0]));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[1]));
+	EXPECT_EQ(0, param_set(path, 65536));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 120 */
+/*
+ * What becomes of a shared XRC receive QP is told to every registrant that
+ * asked; and what the HCA refuses is an error of the call, with nothing left.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/mlx5_ep_notifier.h>
+
+#include "baseline.h"
+#include "simhca.h"
+#include "xrc.h"
+
+#define DOMAIN_FILE "/tmp/xrc_events_domain"
+#define LISTENERS 3
+
+struct listener {
+	struct xrc_node node;
+	struct mlx5ep_notifier *notifier;
+	struct mlx5ep_xrc_rcv_qp *qp;
+};
+
+FIXTURE(events)
+{
+	struct baseline base;
+	struct listener who[LISTENERS];
+	struct simhca *sim;
+	uint32_t num;
+};
+
+static int ask(struct simhca *sim, const char *fmt, const char *a, uint32_t n)
+{
+	return simhca_call(sim, NULL, fmt, a, n);
+}
+
+FIXTURE_SETUP(events)
+{
+	struct mlx5ep_xrc_events events;
+	struct listener *l;
+	unsigned int i;
+
+	unlink(DOMAIN_FILE);
+	ASSERT_EQ(0, baseline_take(&self->base));
+	for (i = 0; i < LISTENERS; i++) {
+		l = &self->who[i];
+		ASSERT_EQ(0, xrc_node_open(&l->node, NULL, DOMAIN_FILE, 0));
+		ASSERT_EQ(0, mlx5ep_notifier_create(l->node.ctx, 1,
+						    &l->notifier));
+		events.notifier_fd = mlx5ep_notifier_fd(l->notifier);
+		events.cookie = 0xc0ffee0000 + i;
+		ASSERT_LE(0, mlx5ep_xrc_rcv_qp_get(l->node.xrcd, "k", 1, 0,
+						   &events, &l->qp));
+	}
+	self->num = mlx5ep_xrc_rcv_qp_num(self->who[0].qp);
+	ASSERT_EQ(0, simhca_open(&self->sim, NULL));
+}
+
+FIXTURE_TEARDOWN(events)
+{
+	unsigned int i;
+
+	simhca_close(self->sim);
+	for (i = 0; i < LISTENERS; i++) {
+		if (self->who[i].qp)
+			EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[i].qp));
+		if (self->who[i].notifier)
+			mlx5ep_notifier_destroy(self->who[i].notifier);
+		EXPECT_EQ(0, xrc_node_close(&self->who[i].node));
+	}
+	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+}
+
+/* The next event within @ms; 0, -ETIMEDOUT or -errno. */
+static int next_event(struct listener *l, struct mlx5_ep_event *event, int ms)
+{
+	struct pollfd pfd = {
+		.fd = mlx5ep_notifier_fd(l->notifier),
+		.events = POLLIN,
+	};
+	int ret = poll(&pfd, 1, ms);
+
+	if (ret <= 0)
+		return ret ? -errno : -ETIMEDOUT;
+	ret = read(pfd.fd, event, sizeof(*event));
+	return ret == sizeof(*event) ? 0 : -errno;
+}
+
+static const struct {
+	const char *name;
+	uint32_t type;
+} kinds[] = {
+	{ "COMM_EST", MLX5_EP_EVENT_XRC_COMM_EST },
+	{ "PATH_MIG", MLX5_EP_EVENT_XRC_PATH_MIG },
+	{ "PATH_MIG_ERR", MLX5_EP_EVENT_XRC_PATH_MIG_ERR },
+	{ "LAST_WQE", MLX5_EP_EVENT_XRC_LAST_WQE },
+	{ "QP_REQ_ERR", MLX5_EP_EVENT_XRC_QP_REQ_ERR },
+	{ "QP_ACCESS_ERR", MLX5_EP_EVENT_XRC_QP_ACCESS_ERR },
+	{ "QP_FATAL", MLX5_EP_EVENT_XRC_QP_FATAL },
+};
+
+#define EVENT "{\"op\":\"fault\",\"hca\":0,\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u}"
+
+TEST_F(events, each_kind_reaches_every_registrant)
+{
+	struct mlx5_ep_event event;
+	unsigned int k, i;
+
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		ASSERT_EQ(0, ask(self->sim, EVENT, kinds[k].name, self->num));
+		for (i = 0; i < LISTENERS; i++) {
+			memset(&event, 0xff, sizeof(event));
+			ASSERT_EQ(0, next_event(&self->who[i], &event, 5000)) {
+				TH_LOG("%s to listener %u", kinds[k].name, i);
+			}
+			EXPECT_EQ(kinds[k].type, event.type);
+			EXPECT_EQ(self->num, event.object);
+			EXPECT_EQ(0xc0ffee0000 + i, event.cookie);
+		}
+	}
+	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, 50));
+}
+
+TEST_F(events, none_after_the_registration_ended)
+{
+	struct mlx5_ep_event event;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[0].qp));
+	self->who[0].qp = NULL;
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, next_event(&self->who[1], &event, 5000));
+	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, 50));
+}
+
+TEST_F(events, a_notifier_may_go_first)
+{
+	struct mlx5_ep_event event;
+
+	mlx5ep_notifier_destroy(self->who[0].notifier);
+	self->who[0].notifier = NULL;
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	EXPECT_EQ(0, next_event(&self->who[1], &event, 5000));
+}
+
+TEST_F(events, traffic_establishes_communication)
+{
+	struct mlx5_ep_event event;
+	struct listener *l = &self->who[0];
+	struct xrc_sender sender;
+	uint8_t msg[XRC_MSG], got[XRC_MSG];
+	struct xrc_node sink;
+	unsigned int srq;
+
+	/* Only up to RTR: that is when the first message is an event. */
+	ASSERT_EQ(0, xrc_node_open(&sink, NULL, DOMAIN_FILE, 1));
+	ASSERT_EQ(0, xrc_sender_open(&sender, NULL));
+	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_INIT, 0, 0));
+	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_RTR, sender.qp->qp_num,
+				 sender.lid));
+	ASSERT_EQ(0, xrc_sender_connect(&sender, self->num, l->node.lid));
+	xrc_msg_fill(msg, 1, 2, 3);
+	ASSERT_EQ(0, xrc_sender_send(&sender, sink.srqs[0].num, msg));
+	ASSERT_EQ(0, xrc_node_recv(&sink, &srq, got, 5000));
+	ASSERT_EQ(0, next_event(&self->who[2], &event, 5000));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_COMM_EST, event.type);
+	xrc_sender_close(&sender);
+	EXPECT_EQ(0, xrc_node_close(&sink));
+}
+
+#define REFUSE "{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":1,\"count\":1,\"status\":%u}"
+
+/* Status 0x8 of a command: limits exceeded, which mlx5 makes ENOMEM. */
+TEST_F(events, a_refused_create_is_an_error_and_the_next_works)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, ask(self->sim, REFUSE, "CREATE_QP", 8));
+	EXPECT_EQ(-ENOMEM, mlx5ep_xrc_rcv_qp_get(self->who[0].node.xrcd, "z", 1,
+						 0, NULL, &qp));
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->who[0].node.xrcd, "z", 1, 0,
+					   NULL, &qp));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+TEST_F(events, a_refused_step_is_an_error_and_can_be_repeated)
+{
+	struct ibv_qp_attr attr;
+	struct mlx5ep_xrc_rcv_qp *qp = self->who[1].qp;
+
+	ASSERT_EQ(0, ask(self->sim, REFUSE, "RST2INIT_QP", 3));
+	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
+	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
+	EXPECT_EQ(IBV_QPS_RESET, attr.qp_state);
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
+	EXPECT_EQ(1, xrc_qp_step(self->who[2].qp, IBV_QPS_INIT, 0, 0));
+}
+
+TEST_HARNESS_MAIN

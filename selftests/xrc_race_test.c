@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
+/*
+ * Many processes at once on shared XRC receive QPs: one creates, all join, one
+ * destroys; and what is killed at any moment leaves nothing behind.
+ */
+#include "kselftest_harness.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "baseline.h"
+#include "simhca.h"
+#include "xrc.h"
+
+#define DOMAIN_FILE "/tmp/xrc_race_domain"
+#define RACERS 64
+#define ROUNDS 1000
+
+/* Between all processes of a test. */
+struct shared {
+	pthread_barrier_t barrier;
+	atomic_uint created;
+	atomic_uint joined;
+	atomic_uint failed;
+	atomic_uint nums[RACERS];
+};
+
+FIXTURE(race)
+{
+	struct baseline base;
+	struct shared *shared;
+};
+
+FIXTURE_SETUP(race)
+{
+	pthread_barrierattr_t attr;
+
+	unlink(DOMAIN_FILE);
+	ASSERT_EQ(0, baseline_take(&self->base));
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&self->shared->barrier, &attr, RACERS);
+}
+
+FIXTURE_TEARDOWN(race)
+{
+	EXPECT_EQ(0, baseline_restored(&self->base, 10));
+	munmap(self->shared, sizeof(*self->shared));
+}
+
+/* Round: all GET one key; see the same number; all end their registrations. */
+static int race_round(struct shared *s, struct xrc_node *node, unsigned int me,
+		      unsigned int round)
+{
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	unsigned int i;
+	int ret;
+
+	pthread_barrier_wait(&s->barrier);
+	ret = mlx5ep_xrc_rcv_qp_get(node->xrcd, &round, sizeof(round), 0, NULL,
+				    &qp);
+	if (ret < 0) {
+		fprintf(stderr, "# round %u: GET: %d\n", round, ret);
+		return ret;
+	}
+	atomic_fetch_add(ret ? &s->created : &s->joined, 1);
+	atomic_store(&s->nums[me], mlx5ep_xrc_rcv_qp_num(qp));
+	pthread_barrier_wait(&s->barrier);
+	for (i = 0; i < RACERS; i++)
+		if (atomic_load(&s->nums[i]) != mlx5ep_xrc_rcv_qp_num(qp))
+			return -EBADMSG;
+	if (!me) {
+		ret = mlx5ep_xrc_rcv_qp_query(qp, NULL, &info);
+		if (ret || info.registrants != RACERS)
+			return -EBADMSG;
+	}
+	pthread_barrier_wait(&s->barrier);
+	return mlx5ep_xrc_rcv_qp_unreg(qp);
+}
+
+static void racer(struct shared *s, unsigned int me)
+{
+	struct xrc_node node;
+	unsigned int round;
+	int ret;
+
+	/* A racer that fails leaves the others waiting: end them all. */
+	ret = xrc_node_open(&node, NULL, DOMAIN_FILE, 0);
+	for (round = 0; !ret && round < ROUNDS; round++)
+		ret = race_round(s, &node, me, round);
+	if (ret) {
+		atomic_fetch_add(&s->failed, 1);
+		kill(0, SIGKILL);
+	}
+	_exit(xrc_node_close(&node) ? 1 : 0);
+}
+
+/* Commands of a kind that the HCA has carried out, of all and in vain. */
+static int64_t commands(const char *name)
+{
+	struct json_object *answer, *hcas, *cmds, *cmd, *count;
+	struct simhca *sim;
+	int64_t n = 0;
+
+	if (simhca_open(&sim, NULL))
+		return -1;
+	if (simhca_call(sim, &answer, "{\"op\":\"dump\"}")) {
+		simhca_close(sim);
+		return -1;
+	}
+	if (json_object_object_get_ex(answer, "hcas", &hcas) &&
+	    json_object_object_get_ex(json_object_array_get_idx(hcas, 0),
+				      "commands", &cmds) &&
+	    json_object_object_get_ex(cmds, name, &cmd) &&
+	    json_object_object_get_ex(cmd, "count", &count))
+		n = json_object_get_int64(count);
+	json_object_put(answer);
+	simhca_close(sim);
+	return n;
+}
+
+TEST_F_TIMEOUT(race, of_64_processes_for_a_key_one_creates, 280)
+{
+	int64_t creates, destroys;
+	unsigned int i, good = 0;
+	int status;
+	pid_t group, pid;
+
+	creates = commands("CREATE_QP");
+	destroys = commands("DESTROY_QP");
+	group = fork();
+	ASSERT_LE(0, group);
+	if (!group) {
+		setpgid(0, 0);
+		for (i = 1; i < RACERS; i++) {
+			pid = fork();
+			if (!pid)
+				racer(self->shared, i);
+		}
+		if (!fork())
+			racer(self->shared, 0);
+		for (i = 0; i < RACERS; i++)
+			good += wait(&status) > 0 && !status;
+		_exit(good == RACERS ? 0 : 1);
+	}
+	ASSERT_EQ(group, waitpid(group, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, self->shared->failed);
+	EXPECT_EQ(ROUNDS, self->shared->created);
+	EXPECT_EQ(ROUNDS * (RACERS - 1), self->shared->joined);
+	EXPECT_EQ(ROUNDS, commands("CREATE_QP") - creates);
+	EXPECT_EQ(ROUNDS, commands("DESTROY_QP") - destroys);
+}
+
+/* Registers, joins, steps and leaves at random, for ever. */
+static void __attribute__((noreturn)) stormer(unsigned int seed)
+{
+	struct mlx5ep_xrc_rcv_qp *qps[8] = {};
+	struct ibv_qp_attr attr;
+	struct xrc_node node;
+	unsigned int key, slot;
+	int ret;
+
+	if (xrc_node_open(&node, NULL, DOMAIN_FILE, 0))
+		_exit(1);
+	for (;;) {
+		slot = rand_r(&seed) % 8;
+		key = rand_r(&seed) % 4;
+		ret = 0;
+		if (!qps[slot])
+			ret = mlx5ep_xrc_rcv_qp_get(node.xrcd, &key,
+						    sizeof(key), 0, NULL,
+						    &qps[slot]);
+		else if (rand_r(&seed) % 3 == 0)
+			ret = xrc_qp_step(qps[slot], IBV_QPS_INIT, 0, 0);
+		else if (rand_r(&seed) % 3 == 0)
+			ret = mlx5ep_xrc_rcv_qp_query(qps[slot], &attr, NULL);
+		else {
+			ret = mlx5ep_xrc_rcv_qp_unreg(qps[slot]);
+			qps[slot] = NULL;
+		}
+		if (ret < 0) {
+			fprintf(stderr, "# stormer: %d\n", ret);
+			_exit(2);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
+{
+	unsigned int round, i, victim;
+	pid_t pids[16] = {};
+	int status;
+
+	srand(7);
+	for (i = 0; i < 16; i++) {
+		pids[i] = fork();
+		ASSERT_LE(0, pids[i]);
+		if (!pids[i])
+			stormer(i + 1);
+	}
+	for (round = 0; round < 120; round++) {
+		usleep(rand() % 60000);
+		victim = rand() % 16;
+		ASSERT_EQ(0, kill(pids[victim], SIGKILL));
+		ASSERT_EQ(pids[victim], waitpid(pids[victim], &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status)) {
+			TH_LOG("a stormer failed by itself: 0x%x", status);
+		}
+		pids[victim] = fork();
+		ASSERT_LE(0, pids[victim]);
+		if (!pids[victim])
+			stormer(round + 100);
+	}
+	for (i = 0; i < 16; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], &status, 0);
+		EXPECT_TRUE(WIFSIGNALED(status));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB */
+/*
+ * The file that MLX5_EP_METHOD_NOTIFIER_CREATE returns: what read() gives,
+ * what mmap() shows, and the ioctls for watched ranges.
+ */
+#ifndef MLX5_EP_NOTIFIER_UAPI_H
+#define MLX5_EP_NOTIFIER_UAPI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * DOC: notifier file
+ *
+ * A notifier belongs to the address space that created it. It works on
+ * from that address space only: mmap(), read() and every ioctl fail with
+ * EXDEV elsewhere (a forked child, a process that was given the file). The
+ * mapping is not inherited by fork.
+ *
+ * read() returns whole &struct mlx5_ep_event records, as many as are
+ * pending and fit; it blocks while there is none, unless O_NONBLOCK (EAGAIN).
+ * A buffer shorter than one record is EINVAL. One that cannot be written is
+ * EFAULT, and the events stay pending. poll() reports EPOLLIN. Events come in
+ * no particular order; what happens to a watch before its event is read is
+ * added to that event, so there is no overflow. When the address space is gone,
+ * a reader elsewhere gets one MLX5_EP_EVENT_MM_GONE and then end of file. When
+ * the device is gone, one MLX5_EP_EVENT_DEVICE_REMOVED and then EIO.
+ *
+ * mmap(PROT_READ, MAP_SHARED) shows a &struct mlx5_ep_notifier_page at
+ * offset 0 and the words of the watches from MLX5_EP_NOTIFIER_WORDS_OFFSET on.
+ * Anything but PROT_READ and MAP_SHARED, or beyond the capacity, is EINVAL
+ * (EACCES where the kernel finds PROT_WRITE first); there is no later
+ * mprotect() to writable. A word page in which no watch was ever added gives
+ * SIGBUS.
+ *
+ * The errors of the ioctls:
+ *
+ * - ENOTTY: unknown ioctl number.
+ * - EINVAL: reserved field not zero, unknown flag, count 0 or above
+ *   MLX5_EP_WATCH_MAX_BATCH, address range empty, wrapping or longer than
+ *   2^32 - 1 pages.
+ * - EFAULT: an array that cannot be read or written; a range that is not
+ *   user space. For MLX5_EP_IOC_WATCH_ADD nothing has been added.
+ * - ENOSPC: the notifier's capacity is reached.
+ * - ENOMEM: no memory, or the memory control group's limit is reached.
+ * - ENOENT: no such watch, or one that reused its slot.
+ * - EXDEV: called from another address space than the notifier's.
+ * - EIO: the device is gone.
+ */
+
+#define MLX5_EP_NOTIFIER_VERSION 1
+
+/* Offset in the mapping of the word of slot 0; slot n is 8 * n further on. */
+#define MLX5_EP_NOTIFIER_WORDS_OFFSET 4096
+
+/* Most entries of one batched call. */
+#define MLX5_EP_WATCH_MAX_BATCH 1024
+
+/**
+ * enum mlx5_ep_notifier_page_flags - state of the whole notifier
+ * @MLX5_EP_NOTIFIER_PAGE_DEAD: closed, or the device is gone: no word will
+ *	change any more, and all of them are stale
+ */
+enum mlx5_ep_notifier_page_flags {
+	MLX5_EP_NOTIFIER_PAGE_DEAD = 1 << 0,
+};
+
+/**
+ * struct mlx5_ep_notifier_page - the start of the mapping, read-only
+ * @version: MLX5_EP_NOTIFIER_VERSION; grows only when a field changes meaning
+ * @flags: enum mlx5_ep_notifier_page_flags
+ * @capacity: number of slots
+ * @reserved: zero
+ * @watch_total: times that a watch was hit, ever; a reader which sees the
+ *	same value twice knows that no word turned stale or suspect between
+ * @watch_pending: watches with an event that nobody has read
+ * @source_total: events of other objects (XRC receive QPs), ever
+ * @source_pending: other objects with an event that nobody has read
+ */
+struct mlx5_ep_notifier_page {
+	__u32 version;
+	__u32 flags;
+	__u32 capacity;
+	__u32 reserved;
+	__aligned_u64 watch_total;
+	__aligned_u64 watch_pending;
+	__aligned_u64 source_total;
+	__aligned_u64 source_pending;
+};
+
+/**
+ * enum mlx5_ep_watch_state - the low bits of a word
+ * @MLX5_EP_WATCH_FREE: no watch has this slot
+ * @MLX5_EP_WATCH_ARMED: the range is what it was when it was armed
+ * @MLX5_EP_WATCH_SUSPECT: it may have changed; MLX5_EP_IOC_WATCH_VERIFY tells
+ * @MLX5_EP_WATCH_STALE: it has changed, for good
+ *
+ * The rest of the word is the watch's generation, never used twice in a
+ * notifier. The armed word is therefore one constant through the life of
+ * a watch: validity is a load and a compare with it.
+ */
+enum mlx5_ep_watch_state {
+	MLX5_EP_WATCH_FREE,
+	MLX5_EP_WATCH_ARMED,
+	MLX5_EP_WATCH_SUSPECT,
+	MLX5_EP_WATCH_STALE,
+};
+
+#define MLX5_EP_WATCH_STATE_MASK 3ULL
+
+/**
+ * enum mlx5_ep_event_type - what an event is about
+ * @MLX5_EP_EVENT_WATCH: a watched range was invalidated
+ * @MLX5_EP_EVENT_MM_GONE: the notifier's address space is gone
+ * @MLX5_EP_EVENT_DEVICE_REMOVED: the device is gone, or the context closed
+ * @MLX5_EP_EVENT_XRC_COMM_EST: XRC receive QP: communication established
+ * @MLX5_EP_EVENT_XRC_PATH_MIG: XRC receive QP: path migrated
+ * @MLX5_EP_EVENT_XRC_PATH_MIG_ERR: XRC receive QP: path migration failed
+ * @MLX5_EP_EVENT_XRC_QP_FATAL: XRC receive QP: local catastrophic error
+ * @MLX5_EP_EVENT_XRC_QP_REQ_ERR: XRC receive QP: invalid request
+ * @MLX5_EP_EVENT_XRC_QP_ACCESS_ERR: XRC receive QP: access violation
+ * @MLX5_EP_EVENT_XRC_LAST_WQE: XRC receive QP: last WQE reached
+ */
+enum mlx5_ep_event_type {
+	MLX5_EP_EVENT_WATCH,
+	MLX5_EP_EVENT_MM_GONE,
+	MLX5_EP_EVENT_DEVICE_REMOVED,
+	MLX5_EP_EVENT_XRC_COMM_EST,
+	MLX5_EP_EVENT_XRC_PATH_MIG,
+	MLX5_EP_EVENT_XRC_PATH_MIG_ERR,
+	MLX5_EP_EVENT_XRC_QP_FATAL,
+	MLX5_EP_EVENT_XRC_QP_REQ_ERR,
+	MLX5_EP_EVENT_XRC_QP_ACCESS_ERR,
+	MLX5_EP_EVENT_XRC_LAST_WQE,
+};
+
+/**
+ * enum mlx5_ep_watch_cause - why a watched range was invalidated
+ * @MLX5_EP_WATCH_CAUSE_UNMAP: unmapped, replaced or moved away
+ * @MLX5_EP_WATCH_CAUSE_CLEAR: page table entries were cleared, which may or
+ *	may not have changed the pages
+ * @MLX5_EP_WATCH_CAUSE_VERIFY: a verify call found other pages
+ */
+enum mlx5_ep_watch_cause {
+	MLX5_EP_WATCH_CAUSE_UNMAP = 1 << 0,
+	MLX5_EP_WATCH_CAUSE_CLEAR = 1 << 1,
+	MLX5_EP_WATCH_CAUSE_VERIFY = 1 << 2,
+};
+
+/**
+ * struct mlx5_ep_event - what read() returns
+ * @cookie: of the watch, or of the registration that made the event
+ * @start: first address affected, page aligned (watches; else 0)
+ * @length: bytes affected, from the first to the last address that any of the
+ *	coalesced invalidations touched within the watch (watches; else 0)
+ * @word: the watch's armed word, which names it with @slot (watches; else 0)
+ * @type: enum mlx5_ep_event_type
+ * @slot: of the watch
+ * @cause: watches: enum mlx5_ep_watch_cause, all that applied
+ * @count: watches: invalidations coalesced into this event, saturating; else 1
+ * @object: XRC receive QP: its number
+ * @reserved: zero
+ */
+struct mlx5_ep_event {
+	__aligned_u64 cookie;
+	__aligned_u64 start;
+	__aligned_u64 length;
+	__aligned_u64 word;
+	__u32 type;
+	__u32 slot;
+	__u32 cause;
+	__u32 count;
+	__u32 object;
+	__u32 reserved;
+};
+
+/**
+ * struct mlx5_ep_watch_add - one range to watch
+ * @addr: first byte; rounded down to a page
+ * @length: bytes, not 0; the end is rounded up to a page
+ * @cookie: returned with each event
+ * @word: out: the armed word, which names the watch with @slot
+ * @slot: out: index of the word in the mapping
+ * @flags: zero
+ *
+ * The range need not be mapped.
+ */
+struct mlx5_ep_watch_add {
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__aligned_u64 cookie;
+	__aligned_u64 word;
+	__u32 slot;
+	__u32 flags;
+};
+
+/**
+ * struct mlx5_ep_watch_ref - one existing watch
+ * @word: its armed word, as add returned it
+ * @slot: its slot, as add returned it
+ * @result: out: for verify, enum mlx5_ep_watch_state; for delete, 0; or a
+ *	negative errno (ENOENT)
+ */
+struct mlx5_ep_watch_ref {
+	__aligned_u64 word;
+	__u32 slot;
+	__s32 result;
+};
+
+/**
+ * enum mlx5_ep_watch_verify_flags - flags of MLX5_EP_IOC_WATCH_VERIFY
+ * @MLX5_EP_WATCH_VERIFY_RECORD: take the fingerprint of the pages now mapped.
+ *	To be called once the range has been registered. The answer is
+ *	MLX5_EP_WATCH_ARMED where nothing happened to the range since it was
+ *	armed; else the registration may be of other pages: start over.
+ */
+enum mlx5_ep_watch_verify_flags {
+	MLX5_EP_WATCH_VERIFY_RECORD = 1 << 0,
+};
+
+/**
+ * struct mlx5_ep_watch_batch - the argument of the watch ioctls
+ * @entries: user address of an array, of &struct mlx5_ep_watch_add to add, else
+ *	of &struct mlx5_ep_watch_ref
+ * @count: its length, 1 to MLX5_EP_WATCH_MAX_BATCH
+ * @flags: enum mlx5_ep_watch_verify_flags to verify, else 0
+ *
+ * MLX5_EP_IOC_WATCH_ADD: all are added, or none.
+ *
+ * MLX5_EP_IOC_WATCH_DEL: returns 0, or ENOENT where any was not found; the
+ * others are deleted. An event of theirs that nobody has read is dropped.
+ *
+ * MLX5_EP_IOC_WATCH_VERIFY: compares, for each suspect watch, the pages now
+ * mapped with the fingerprint. It reads no anonymous page in, but may read in
+ * a page of a shared file. It means something only while the range is
+ * registered: only then can a page not be freed and come back as another. A
+ * watch whose fingerprint was never recorded, once suspect, is stale.
+ */
+struct mlx5_ep_watch_batch {
+	__aligned_u64 entries;
+	__u32 count;
+	__u32 flags;
+};
+
+#define MLX5_EP_IOC_MAGIC 'm'
+#define MLX5_EP_IOC_WATCH_ADD \
+	_IOW(MLX5_EP_IOC_MAGIC, 0xe0, struct mlx5_ep_watch_batch)
+#define MLX5_EP_IOC_WATCH_DEL \
+	_IOW(MLX5_EP_IOC_MAGIC, 0xe1, struct mlx5_ep_watch_batch)
+#define MLX5_EP_IOC_WATCH_VERIFY \
+	_IOW(MLX5_EP_IOC_MAGIC, 0xe2, struct mlx5_ep_watch_batch)
+
+#endif /* MLX5_EP_NOTIFIER_UAPI_H */

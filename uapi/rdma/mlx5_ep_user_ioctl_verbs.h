@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * Structures and flags of mlx5_ep's uverbs methods; the ids are in
+ * mlx5_ep_user_ioctl_cmds.h.
+ */
+
+#ifndef MLX5_EP_USER_IOCTL_VERBS_H
+#define MLX5_EP_USER_IOCTL_VERBS_H
+
+#include <linux/types.h>
+
+/**
+ * DOC: General rules
+ *
+ * Structures grow at the end only. A caller hands in at least what the first
+ * version had. An input may be longer than the kernel knows when the rest is
+ * zero (EOPNOTSUPP when not); of a longer output the rest is zeroed, of a
+ * shorter one what does not fit is cut off. Outputs are written on success only.
+ * Unknown flags and reserved fields that are not zero are refused, so that they
+ * can get a meaning later.
+ *
+ * These errno mean the same in every method:
+ *
+ * EINVAL: a field is out of range, a flag is unknown, a reserved field is set,
+ * an attribute is missing or too short.
+ *
+ * EFAULT: an address of the caller's cannot be read or written.
+ *
+ * ENOENT: the handle names no object of this context and type.
+ *
+ * EBUSY: the state of the object forbids it now; the method says which state.
+ *
+ * EOPNOTSUPP: the object is of a kind that cannot do this, ever.
+ *
+ * ENOSPC: a strict policy has no uUAR left at its level.
+ *
+ * EDQUOT: a limit that the administrator set is reached.
+ *
+ * ENOMEM: no memory.
+ *
+ * EIO: the device is gone, or its firmware failed the command.
+ *
+ * ENOTTY, EPROTONOSUPPORT: uverbs does not know the object or method: no
+ * mlx5_ep on this device, or an older one.
+ */
+
+/**
+ * enum mlx5_ep_uuar_policy - who decides which uUAR a QP rings, and how
+ * @MLX5_EP_UUAR_POLICY_STOCK: mlx5_ib and libmlx5, as without mlx5_ep
+ * @MLX5_EP_UUAR_POLICY_INDEPENDENT: each QP a UAR page of its own while there
+ *	are pages; then the second uUAR of a page; then the least shared uUAR
+ * @MLX5_EP_UUAR_POLICY_SHARED_UAR: both uUARs of a page before the next page;
+ *	then the least shared uUAR
+ * @MLX5_EP_UUAR_POLICY_SHARED_UUAR: QPs share uUARs evenly
+ */
+enum mlx5_ep_uuar_policy {
+	MLX5_EP_UUAR_POLICY_STOCK,
+	MLX5_EP_UUAR_POLICY_INDEPENDENT,
+	MLX5_EP_UUAR_POLICY_SHARED_UAR,
+	MLX5_EP_UUAR_POLICY_SHARED_UUAR,
+};
+
+/**
+ * enum mlx5_ep_policy_source - why a context has the policy that it has
+ * @MLX5_EP_POLICY_SOURCE_DEVICE: the device's attributes in sysfs
+ * @MLX5_EP_POLICY_SOURCE_EXEMPT: the program is named in uuar_exempt
+ * @MLX5_EP_POLICY_SOURCE_CGROUP: the cgroup of the opener, or one above it
+ * @MLX5_EP_POLICY_SOURCE_PROCESS: an open context of the same process asked so,
+ *	with %MLX5_EP_POLICY_LATER_OPENS
+ * @MLX5_EP_POLICY_SOURCE_CONTEXT: %MLX5_EP_METHOD_CONTEXT_SET_POLICY on it
+ * @MLX5_EP_POLICY_SOURCE_FALLBACK: another policy was due, but could not be
+ *	had: stock instead (the library cannot, no UAR pages or memory left, or
+ *	its pages were not mapped before the first QP)
+ */
+enum mlx5_ep_policy_source {
+	MLX5_EP_POLICY_SOURCE_DEVICE,
+	MLX5_EP_POLICY_SOURCE_EXEMPT,
+	MLX5_EP_POLICY_SOURCE_CGROUP,
+	MLX5_EP_POLICY_SOURCE_PROCESS,
+	MLX5_EP_POLICY_SOURCE_CONTEXT,
+	MLX5_EP_POLICY_SOURCE_FALLBACK,
+};
+
+/**
+ * enum mlx5_ep_feature - what this mlx5_ep can do
+ * @MLX5_EP_FEATURE_UUAR_POLICY: contexts can be managed
+ * @MLX5_EP_FEATURE_QUERY_UUAR: %MLX5_EP_METHOD_QP_QUERY_UUAR
+ * @MLX5_EP_FEATURE_CONTEXT: %MLX5_EP_METHOD_CONTEXT_QUERY, _DUMP, _SET_POLICY
+ * @MLX5_EP_FEATURE_XRC_RCV_QP: %MLX5_EP_OBJECT_XRC_RCV_QP
+ * @MLX5_EP_FEATURE_NOTIFIER: %MLX5_EP_OBJECT_NOTIFIER
+ */
+enum mlx5_ep_feature {
+	MLX5_EP_FEATURE_UUAR_POLICY = 1 << 0,
+	MLX5_EP_FEATURE_QUERY_UUAR = 1 << 1,
+	MLX5_EP_FEATURE_CONTEXT = 1 << 2,
+	MLX5_EP_FEATURE_XRC_RCV_QP = 1 << 3,
+	MLX5_EP_FEATURE_NOTIFIER = 1 << 4,
+};
+
+/**
+ * struct mlx5_ep_features - answer of %MLX5_EP_METHOD_QUERY_FEATURES
+ * @abi_version: MLX5_EP_ABI_VERSION of the kernel
+ * @policies: bit n is set when policy n of enum mlx5_ep_uuar_policy is known
+ * @features: of enum mlx5_ep_feature
+ * @max_context_pages: most static UAR pages of a managed context
+ * @uar_pages: UAR pages that the device has, all users together
+ * @uar_budget: pages that all managed contexts may hold; 0: no limit
+ * @uar_in_use: pages that they hold now
+ */
+struct mlx5_ep_features {
+	__u32 abi_version;
+	__u32 policies;
+	__aligned_u64 features;
+	__u32 max_context_pages;
+	__u32 uar_pages;
+	__u32 uar_budget;
+	__u32 uar_in_use;
+};
+
+/**
+ * enum mlx5_ep_policy_flags - flags of struct mlx5_ep_context_policy
+ * @MLX5_EP_POLICY_STRICT: fail the creation of a QP (ENOSPC) rather than give
+ *	it a uUAR of the next level
+ * @MLX5_EP_POLICY_LATER_OPENS: leave this context as it is; the policy is for
+ *	the contexts that this process opens on this device later, for as long
+ *	as this context stays open
+ */
+enum mlx5_ep_policy_flags {
+	MLX5_EP_POLICY_STRICT = 1 << 0,
+	MLX5_EP_POLICY_LATER_OPENS = 1 << 1,
+};
+
+/**
+ * struct mlx5_ep_context_policy - request of %MLX5_EP_METHOD_CONTEXT_SET_POLICY
+ * @policy: of enum mlx5_ep_uuar_policy
+ * @flags: of enum mlx5_ep_policy_flags
+ * @pages: with %MLX5_EP_POLICY_LATER_OPENS, static UAR pages to ask for, at
+ *	most 256; 0: as many as for the device. Without it 0: an open context
+ *	keeps its pages.
+ * @reserved: 0
+ *
+ * EBUSY: the context has or had a QP already. EOPNOTSUPP: this context's
+ * library places its QPs by itself, because it was opened under policy stock;
+ * only stock can be set on it (and is: nothing changes).
+ */
+struct mlx5_ep_context_policy {
+	__u32 policy;
+	__u32 flags;
+	__u32 pages;
+	__u32 reserved;
+};
+
+/**
+ * enum mlx5_ep_context_flags - flags of struct mlx5_ep_context_info
+ * @MLX5_EP_CONTEXT_MANAGED: the policy places this context's QPs. Without it
+ *	the context is observed: the library or mlx5_ib places them.
+ * @MLX5_EP_CONTEXT_STRICT: the policy is strict
+ * @MLX5_EP_CONTEXT_STATIC: UAR pages were allocated when it was opened
+ */
+enum mlx5_ep_context_flags {
+	MLX5_EP_CONTEXT_MANAGED = 1 << 0,
+	MLX5_EP_CONTEXT_STRICT = 1 << 1,
+	MLX5_EP_CONTEXT_STATIC = 1 << 2,
+};
+
+/**
+ * struct mlx5_ep_context_info - answer of %MLX5_EP_METHOD_CONTEXT_QUERY
+ * @policy: of enum mlx5_ep_uuar_policy
+ * @flags: of enum mlx5_ep_context_flags
+ * @source: of enum mlx5_ep_policy_source
+ * @pid: the process that opened it, as the initial pid namespace numbers it
+ * @static_pages: UAR pages allocated when it was opened
+ * @dynamic_pages: UAR pages allocated since, as far as they were mapped
+ * @low_latency: uUARs that the library rings without a lock, at the top
+ * @qps: QPs of the context
+ * @placed_qps: of these, the ones that the policy placed
+ * @used_pages: pages with a placed QP
+ * @used_uuars: uUARs with a placed QP
+ * @shared_uuars: uUARs with more than one
+ */
+struct mlx5_ep_context_info {
+	__u32 policy;
+	__u32 flags;
+	__u32 source;
+	__u32 pid;
+	__u32 static_pages;
+	__u32 dynamic_pages;
+	__u32 low_latency;
+	__u32 qps;
+	__u32 placed_qps;
+	__u32 used_pages;
+	__u32 used_uuars;
+	__u32 shared_uuars;
+};
+
+/**
+ * enum mlx5_ep_uuar_flags - what libmlx5 does with a uUAR
+ * @MLX5_EP_UUAR_LOCKED: rings it under a lock, so that QPs may share it
+ * @MLX5_EP_UUAR_NO_BLUEFLAME: rings the 64-bit doorbell only
+ * @MLX5_EP_UUAR_UNUSABLE: the page was never mapped: nothing is placed there
+ * @MLX5_EP_UUAR_PLACED: (of a QP) the policy placed it
+ */
+enum mlx5_ep_uuar_flags {
+	MLX5_EP_UUAR_LOCKED = 1 << 0,
+	MLX5_EP_UUAR_NO_BLUEFLAME = 1 << 1,
+	MLX5_EP_UUAR_UNUSABLE = 1 << 2,
+	MLX5_EP_UUAR_PLACED = 1 << 3,
+};
+
+/**
+ * struct mlx5_ep_uuar_info - one entry of %MLX5_EP_METHOD_CONTEXT_DUMP
+ * @uar: the UAR page, as the device numbers it
+ * @page: the static page of the context, from 0
+ * @slot: uUAR of the page: 0 or 1
+ * @flags: of enum mlx5_ep_uuar_flags
+ * @qps: QPs placed on it
+ * @reserved: 0
+ *
+ * The array is cut to what the caller's buffer takes. EOPNOTSUPP: the context
+ * is observed and has no table.
+ */
+struct mlx5_ep_uuar_info {
+	__u32 uar;
+	__u16 page;
+	__u8 slot;
+	__u8 flags;
+	__u32 qps;
+	__u32 reserved;
+};
+
+/* Values of struct mlx5_ep_qp_uuar for what is not known. */
+#define MLX5_EP_UAR_UNKNOWN 0xffffffffU
+#define MLX5_EP_SLOT_UNKNOWN 0xff
+
+/**
+ * struct mlx5_ep_qp_uuar - answer of %MLX5_EP_METHOD_QP_QUERY_UUAR
+ * @uar: the UAR page that the device accepts doorbells of this QP on, asked of
+ *	the device now; %MLX5_EP_UAR_UNKNOWN for a QP that rings none (XRC
+ *	target, DC target, RSS) or that is several objects (raw packet)
+ * @page: static page of the context; %MLX5_EP_UAR_UNKNOWN when not placed
+ * @slot: uUAR of the page; %MLX5_EP_SLOT_UNKNOWN when not placed
+ * @level: 1: alone on its page, 2: own uUAR on a shared page, 3: shared uUAR,
+ *	0: not placed by the policy, so not known
+ * @flags: of enum mlx5_ep_uuar_flags
+ * @reserved: 0
+ * @uuar_qps: QPs on this uUAR, itself included; 0 when not placed
+ * @page_qps: QPs on this page, itself included; 0 when not placed
+ * @reserved2: 0
+ *
+ * EIO: the device did not answer.
+ */
+struct mlx5_ep_qp_uuar {
+	__u32 uar;
+	__u32 page;
+	__u8 slot;
+	__u8 level;
+	__u8 flags;
+	__u8 reserved;
+	__u32 uuar_qps;
+	__u32 page_qps;
+	__u32 reserved2;
+};
+
+
+/**
+ * DOC: Shared XRC receive QPs
+ *
+ * An object of type %MLX5_EP_OBJECT_XRC_RCV_QP is one registration with a
+ * receive QP (XRC target) of an XRC domain. The QP lives while it has a
+ * registration, whoever created it; the end of a user context, however it
+ * comes, ends its registrations. While a registration made through an XRCD
+ * handle lives, closing that handle says EBUSY.
+ *
+ * CREATE makes a QP and registers. REG registers with the QP of a number, one
+ * that upstream calls made too. GET registers with the QP of a key and makes it
+ * where there is none: of any number of racing callers one creates, all join.
+ * Each of them returns a registration of its own, to be ended by UNREG.
+ *
+ * ENOENT: (REG) no QP of that number in this domain; (GET with
+ * %MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY) no QP of that key.
+ *
+ * EDQUOT: the process has as many registrations, or the device as many QPs, as
+ * the module's parameters allow.
+ *
+ * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; an attribute of
+ * MODIFY is out of range, or the transition is none that IBA knows.
+ *
+ * EBUSY: (UNREG) another call is using this registration.
+ *
+ * EIO: the device was removed; the registration ended with it. UNREG of what
+ * is left of it succeeds.
+ */
+
+#define MLX5_EP_XRC_KEY_MAX 64
+
+/**
+ * enum mlx5_ep_xrc_rcv_qp_get_flags - flags of GET
+ * @MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY: do not create the QP
+ */
+enum mlx5_ep_xrc_rcv_qp_get_flags {
+	MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY = 1 << 0,
+};
+
+/**
+ * enum mlx5_ep_xrc_rcv_qp_reg_flags - flags of struct mlx5_ep_xrc_rcv_qp_reg
+ * @MLX5_EP_XRC_RCV_QP_REG_CREATED: this call created the QP
+ */
+enum mlx5_ep_xrc_rcv_qp_reg_flags {
+	MLX5_EP_XRC_RCV_QP_REG_CREATED = 1 << 0,
+};
+
+/**
+ * struct mlx5_ep_xrc_rcv_qp_reg - answer of CREATE, REG and GET
+ * @qp_num: the QP's number
+ * @flags: of enum mlx5_ep_xrc_rcv_qp_reg_flags
+ */
+struct mlx5_ep_xrc_rcv_qp_reg {
+	__u32 qp_num;
+	__u32 flags;
+};
+
+/**
+ * enum mlx5_ep_xrc_rcv_qp_modify_flags - flags of struct
+ *	mlx5_ep_xrc_rcv_qp_modify
+ * @MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY: the QP had reached the state asked for
+ *	before, by another registrant's doing; nothing was changed
+ */
+enum mlx5_ep_xrc_rcv_qp_modify_flags {
+	MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY = 1 << 0,
+};
+
+/**
+ * struct mlx5_ep_xrc_rcv_qp_modify - answer of MODIFY
+ * @qp_state: enum ib_qp_state that the QP is in now
+ * @flags: of enum mlx5_ep_xrc_rcv_qp_modify_flags
+ *
+ * Calls for one QP are carried out one after another. A request for INIT, RTR
+ * or RTS finds the QP there, or further on that way, when another registrant
+ * was faster: that is success, with %MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY. With
+ * IB_QP_CUR_STATE in the mask the caller insists on a transition from that
+ * state, and without IB_QP_STATE attributes change and the state does not.
+ */
+struct mlx5_ep_xrc_rcv_qp_modify {
+	__u32 qp_state;
+	__u32 flags;
+};
+
+/**
+ * struct mlx5_ep_xrc_rcv_qp_info - answer of QUERY
+ * @qp_num: the QP's number
+ * @qp_state: enum ib_qp_state, asked of the device now
+ * @registrants: registrations with it, of all processes
+ * @key_len: bytes of @key; 0 for a QP without one
+ * @key: what GET found it by
+ */
+struct mlx5_ep_xrc_rcv_qp_info {
+	__u32 qp_num;
+	__u32 qp_state;
+	__u32 registrants;
+	__u32 key_len;
+	__u8 key[MLX5_EP_XRC_KEY_MAX];
+};
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The mlx5ep tool. Every command collects what it says as a JSON object first;
+ * -j prints that, else tables are made of it, so the two never differ.
+ */
+#ifndef MLX5EP_CLI_H
+#define MLX5EP_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <json-c/json.h>
+
+/* Documented in mlx5ep(8) */
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NO_MODULE = 3,
+	EXIT_NO_DEVICE = 4,
+	EXIT_PERMISSION = 5,
+};
+
+struct cli {
+	bool json;
+	bool color;
+	const char *device;	/* NULL: all */
+};
+
+int cmd_show(struct cli *cli, int argc, char **argv);
+int cmd_set(struct cli *cli, int argc, char **argv);
+int cmd_watch(struct cli *cli, int argc, char **argv);
+int cmd_plan(struct cli *cli, int argc, char **argv);
+int cmd_attach(struct cli *cli, int argc, char **argv);
+int cmd_doctor(struct cli *cli, int argc, char **argv);
+
+/* main.c */
+int usage_error(const char *command, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int complain(int code, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int exit_code(int err);
+
+/* files.c: everything that is read or written; 0 or -errno */
+#define PATH_LEN 512
+
+void root_path(char *path, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+ssize_t file_read(const char *path, char *buf, size_t len);
+char *file_text(const char *path);
+int file_write(const char *path, const char *text);
+int dir_names(const char *path, int (*each)(const char *name, void *arg),
+	      void *arg);
+bool path_exists(const char *path);
+
+/* device.c */
+#define ATTRIBUTES "class/infiniband/%s/mlx5_ep/%s"
+
+bool module_loaded(void);
+struct json_object *devices_get(struct cli *cli, int *code);
+ssize_t attribute_read(const char *device, const char *name, char *buf,
+		       size_t len);
+int attribute_write(const char *device, const char *name, const char *value);
+
+/* table.c: debugfs tables to JSON */
+struct json_object *table_parse(char *text);
+struct json_object *pairs_parse(char *text);
+
+/* print.c */
+#define MAX_WIDTH 100
+
+struct column {
+	const char *key;
+	const char *title;
+	bool left;
+};
+
+void print_json(struct json_object *obj);
+void print_table(struct cli *cli, struct json_object *rows,
+		 const struct column *columns, size_t n);
+void print_heading(struct cli *cli, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *paint(struct cli *cli, const char *color, const char *text,
+		  char *buf, size_t len);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The mlx5 devices, as the module shows them in sysfs and debugfs. */
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const struct {
+	const char *file;
+	struct json_object *(*parse)(char *text);
+} tables[] = {
+	{ "contexts", table_parse },
+	{ "uuars", table_parse },
+	{ "qps", table_parse },
+	{ "users", table_parse },
+	{ "xrc", pairs_parse },
+	{ "watches", table_parse },
+};
+
+/**
+ * module_loaded - is mlx5_ep there?
+ */
+bool module_loaded(void)
+{
+	char path[PATH_LEN];
+
+	root_path(path, "sys/module/mlx5_ep");
+	return path_exists(path);
+}
+
+/**
+ * attribute_read - read an attribute of the module on a device
+ * @device: for instance "mlx5_0"
+ * @name: for instance "uuar_policy"
+ * @buf: gets the text
+ * @len: bytes at @buf
+ *
+ * Return: length or -errno.
+ */
+ssize_t attribute_read(const char *device, const char *name, char *buf,
+		       size_t len)
+{
+	char path[PATH_LEN];
+
+	root_path(path, "sys/" ATTRIBUTES, device, name);
+	return file_read(path, buf, len);
+}
+
+/**
+ * attribute_write - write an attribute of the module on a device
+ * @device: for instance "mlx5_0"
+ * @name: for instance "uuar_policy"
+ * @value: text
+ *
+ * Return: 0 or -errno.
+ */
+int attribute_write(const char *device, const char *name, const char *value)
+{
+	char path[PATH_LEN];
+
+	root_path(path, "sys/" ATTRIBUTES, device, name);
+	return file_write(path, value);
+}
+
+static void add_text(struct json_object *dev, const char *name,
+		     const char *key, const char *attr)
+{
+	char buf[4096];
+
+	if (attribute_read(name, attr, buf, sizeof(buf)) < 0)
+		return;
+	json_object_object_add(dev, key, json_object_new_string(buf));
+}
+
+static void add_number(struct json_object *dev, const char *name,
+		       const char *key, const char *attr)
+{
+	char buf[64];
+
+	if (attribute_read(name, attr, buf, sizeof(buf)) < 0)
+		return;
+	json_object_object_add(dev, key,
+			       json_object_new_int64(strtoll(buf, NULL, 0)));
+}
+
+static void add_pci(struct json_object *dev, const char *name, char *pci,
+		    size_t len)
+{
+	char path[PATH_LEN], target[PATH_LEN];
+	ssize_t ret;
+
+	root_path(path, "sys/class/infiniband/%s/device", name);
+	ret = readlink(path, target, sizeof(target) - 1);
+	target[ret > 0 ? ret : 0] = '\0';
+	snprintf(pci, len, "%s", ret > 0 ? basename(target) : "");
+	json_object_object_add(dev, "pci", ret > 0 ?
+			       json_object_new_string(pci) : NULL);
+}
+
+/* null where debugfs cannot be read */
+static void add_tables(struct json_object *dev, const char *pci)
+{
+	char path[PATH_LEN];
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		root_path(path, "sys/kernel/debug/mlx5_ep/%s/%s", pci,
+			  tables[i].file);
+		text = file_text(path);
+		json_object_object_add(dev, tables[i].file, text ?
+				       tables[i].parse(text) : NULL);
+		free(text);
+	}
+}
+
+static struct json_object *device_get(const char *name, const char *attached)
+{
+	struct json_object *dev = json_object_new_object();
+	bool yes = !strcmp(attached, "yes");
+	char pci[PATH_LEN];
+
+	json_object_object_add(dev, "device", json_object_new_string(name));
+	add_pci(dev, name, pci, sizeof(pci));
+	json_object_object_add(dev, "attached", json_object_new_boolean(yes));
+	if (!yes) {
+		const char *reason = strstr(attached, ": ");
+
+		json_object_object_add(dev, "reason", json_object_new_string(
+			reason ? reason + 2 : "registered before the module"));
+		return dev;
+	}
+	add_number(dev, name, "abi_version", "abi_version");
+	add_text(dev, name, "policy", "uuar_policy");
+	add_number(dev, name, "strict", "uuar_strict");
+	add_number(dev, name, "pages", "uuar_pages");
+	add_number(dev, name, "budget", "uar_budget");
+	add_number(dev, name, "user_limit", "uar_user_limit");
+	add_number(dev, name, "in_use", "uar_in_use");
+	add_number(dev, name, "observed", "uar_observed");
+	add_number(dev, name, "fallbacks", "uuar_fallbacks");
+	add_text(dev, name, "exempt", "uuar_exempt");
+	add_text(dev, name, "cgroups", "uuar_cgroups");
+	add_tables(dev, pci);
+	return dev;
+}
+
+struct walk {
+	struct cli *cli;
+	struct json_object *list;
+	bool attached, found;
+};
+
+static bool is_mlx5(const char *name)
+{
+	char path[PATH_LEN], target[PATH_LEN];
+	ssize_t ret;
+
+	root_path(path, "sys/class/infiniband/%s/device/driver", name);
+	ret = readlink(path, target, sizeof(target) - 1);
+	target[ret > 0 ? ret : 0] = '\0';
+	return strstr(target, "mlx5") != NULL;
+}
+
+static int each_device(const char *name, void *arg)
+{
+	struct walk *walk = arg;
+	char attached[512];
+
+	if (walk->cli->device && strcmp(walk->cli->device, name))
+		return 0;
+	if (attribute_read(name, "attached", attached, sizeof(attached)) < 0 &&
+	    !is_mlx5(name))
+		return 0;
+	walk->found = true;
+	walk->attached = walk->attached || !strcmp(attached, "yes");
+	json_object_array_add(walk->list, device_get(name, attached));
+	return 0;
+}
+
+/**
+ * devices_get - all mlx5 devices, or the one that -d names
+ * @cli: options
+ * @code: exit code: %EXIT_NO_DEVICE where the named one is not there,
+ *	%EXIT_NO_MODULE where the module is attached to none
+ *
+ * Return: array of objects, also when *@code is not 0.
+ */
+struct json_object *devices_get(struct cli *cli, int *code)
+{
+	struct walk walk = { cli, json_object_new_array(), false, false };
+	char path[PATH_LEN];
+
+	root_path(path, "sys/class/infiniband");
+	dir_names(path, each_device, &walk);
+	*code = EXIT_OK;
+	if (!walk.found)
+		*code = EXIT_NO_DEVICE;
+	else if (!walk.attached)
+		*code = EXIT_NO_MODULE;
+	return walk.list;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mlx5ep doctor: looks at everything that must be right, says what is not, and
+ * names the command that mends it. Changes nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "cli.h"
+
+#define OLDEST_MAJOR 6
+#define OLDEST_MINOR 1
+
+enum verdict { OK, WARN, BAD };
+
+struct report {
+	struct json_object *list;
+	unsigned int bad;
+};
+
+static void say(struct report *report, enum verdict verdict, const char *what,
+		const char *finding, const char *remedy)
+{
+	static const char * const words[] = { "ok", "warning", "problem" };
+	struct json_object *row = json_object_new_object();
+
+	json_object_object_add(row, "verdict",
+			       json_object_new_string(words[verdict]));
+	json_object_object_add(row, "what", json_object_new_string(what));
+	json_object_object_add(row, "finding",
+			       json_object_new_string(finding));
+	json_object_object_add(row, "remedy", remedy ?
+			       json_object_new_string(remedy) : NULL);
+	json_object_array_add(report->list, row);
+	report->bad += verdict == BAD;
+}
+
+static void kernel_release(char *buf, size_t len)
+{
+	char path[PATH_LEN];
+	struct utsname uts;
+
+	root_path(path, "proc/sys/kernel/osrelease");
+	if (file_read(path, buf, len) > 0)
+		return;
+	uname(&uts);
+	snprintf(buf, len, "%s", uts.release);
+}
+
+static void check_kernel(struct report *report)
+{
+	unsigned int major = 0, minor = 0;
+	char release[128];
+
+	kernel_release(release, sizeof(release));
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
+		say(report, WARN, "kernel", release, NULL);
+	else if (major < OLDEST_MAJOR ||
+		 (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
+		say(report, BAD, "kernel", release,
+		    "install a kernel of 6.1 or later");
+	else
+		say(report, OK, "kernel", release, NULL);
+}
+
+struct scan {
+	const char *dir;
+	bool found;
+};
+
+static int each_module_dir(const char *name, void *arg)
+{
+	struct scan *scan = arg;
+
+	/* .ko, .ko.xz, .ko.zst */
+	if (!strncmp(name, "mlx5_ep.ko", 10))
+		scan->found = true;
+	return scan->found;
+}
+
+static bool installed(const char *release)
+{
+	static const char * const places[] = {
+		"updates/dkms", "updates", "extra",
+	};
+	struct scan scan = {};
+	char path[PATH_LEN];
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		root_path(path, "lib/modules/%s/%s", release, places[i]);
+		dir_names(path, each_module_dir, &scan);
+	}
+	return scan.found;
+}
+
+static void check_module(struct report *report)
+{
+	char release[128], remedy[256];
+
+	if (module_loaded()) {
+		say(report, OK, "module", "mlx5_ep is loaded", NULL);
+		return;
+	}
+	kernel_release(release, sizeof(release));
+	if (installed(release)) {
+		say(report, BAD, "module",
+		    "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
+		return;
+	}
+	snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s", release);
+	say(report, BAD, "module", "mlx5_ep is not built for this kernel",
+	    remedy);
+}
+
+static int each_conf(const char *name, void *arg)
+{
+	struct scan *scan = arg;
+	char path[PATH_LEN];
+	char *text, *line, *rest;
+
+	if (strlen(name) < 5 || strcmp(name + strlen(name) - 5, ".conf"))
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", scan->dir, name);
+	text = file_text(path);
+	rest = text;
+	while (rest && (line = strsep(&rest, "\n"))) {
+		line += strspn(line, " \t");
+		if (strncmp(line, "softdep", 7) || !strstr(line, "mlx5_ib") ||
+		    !strstr(line, "mlx5_ep") || !strstr(line, "pre:"))
+			continue;
+		scan->found = true;
+	}
+	free(text);
+	return scan->found;
+}
+
+/* At boot mlx5_ib must load the module first, or devices come before it. */
+static void check_softdep(struct report *report)
+{
+	static const char * const places[] = {
+		"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
+		"usr/lib/modprobe.d", "lib/modprobe.d",
+	};
+	struct scan scan = {};
+	char path[PATH_LEN];
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		root_path(path, "%s", places[i]);
+		scan.dir = path;
+		dir_names(path, each_conf, &scan);
+	}
+	if (scan.found)
+		say(report, OK, "boot order",
+		    "mlx5_ib loads mlx5_ep before itself", NULL);
+	else
+		say(report, BAD, "boot order",
+		    "mlx5_ib does not load mlx5_ep before itself",
+		    "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && update-initramfs -u");
+}
+
+static void check_parameters(struct report *report)
+{
+	char path[PATH_LEN], buf[32];
+
+	root_path(path, "sys/module/mlx5_ep/parameters/attach");
+	if (file_read(path, buf, sizeof(buf)) <= 0)
+		return;
+	if (*buf == 'Y' || *buf == '1')
+		say(report, OK, "attaching", "on", NULL);
+	else
+		say(report, BAD, "attaching",
+		    "the module attaches to no device that comes from now on",
+		    "echo Y >/sys/module/mlx5_ep/parameters/attach");
+}
+
+static void check_debugfs(struct report *report)
+{
+	char path[PATH_LEN];
+
+	root_path(path, "sys/kernel/debug/mlx5_ep");
+	if (path_exists(path))
+		say(report, OK, "debugfs", "readable", NULL);
+	else
+		say(report, WARN, "debugfs",
+		    "not readable: mlx5ep show lists no contexts",
+		    "mount -t debugfs none /sys/kernel/debug (as root)");
+}
+
+static void check_memlock(struct report *report)
+{
+	struct rlimit lim;
+	char text[96];
+
+	if (getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY) {
+		say(report, OK, "locked memory", "no limit", NULL);
+		return;
+	}
+	snprintf(text, sizeof(text), "at most %llu KiB, for this user",
+		 (unsigned long long)lim.rlim_cur / 1024);
+	say(report, lim.rlim_cur < 64 << 20 ? WARN : OK, "locked memory", text,
+	    lim.rlim_cur < 64 << 20 ?
+	    "echo '* - memlock unlimited' >/etc/security/limits.d/rdma.conf" :
+	    NULL);
+}
+
+static long long number(struct json_object *dev, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(dev, key, &value))
+		return -1;
+	return json_object_get_int64(value);
+}
+
+static void check_limits(struct report *report, const char *name,
+			 struct json_object *dev)
+{
+	long long budget = number(dev, "budget");
+	long long in_use = number(dev, "in_use");
+	char text[160], remedy[160];
+
+	if (budget > 0 && in_use * 10 >= budget * 9) {
+		snprintf(text, sizeof(text), "%lld of %lld UAR pages in use",
+			 in_use, budget);
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep -d %s set --budget %lld", name, 2 * budget);
+		say(report, WARN, name, text, remedy);
+	}
+	if (number(dev, "fallbacks") > 0) {
+		snprintf(text, sizeof(text),
+			 "%lld contexts could not get the policy and are stock",
+			 number(dev, "fallbacks"));
+		snprintf(remedy, sizeof(remedy), "mlx5ep -d %s show contexts",
+			 name);
+		say(report, WARN, name, text, remedy);
+	}
+}
+
+static void check_device(struct report *report, struct json_object *dev)
+{
+	struct json_object *value;
+	char text[600], remedy[160];
+	const char *name;
+
+	json_object_object_get_ex(dev, "device", &value);
+	name = json_object_get_string(value);
+	if (json_object_object_get_ex(dev, "reason", &value)) {
+		const char *reason = json_object_get_string(value);
+		bool early = strstr(reason, "registered before") ||
+			strstr(reason, "parameter attach is off");
+
+		snprintf(text, sizeof(text), "not attached: %s", reason);
+		snprintf(remedy, sizeof(remedy), early && module_loaded() ?
+			 "mlx5ep attach %s" :
+			 early ? "modprobe mlx5_ep && mlx5ep attach %s" :
+			 "dmesg | grep -e mlx5_ep -e %s", name);
+		say(report, BAD, name, text, remedy);
+		return;
+	}
+	if (number(dev, "abi_version") != MLX5_EP_ABI_VERSION) {
+		snprintf(text, sizeof(text),
+			 "module speaks ABI %lld, this tool %d",
+			 number(dev, "abi_version"), MLX5_EP_ABI_VERSION);
+		say(report, BAD, name, text,
+		    "install module and tool of one version");
+		return;
+	}
+	say(report, OK, name, "attached", NULL);
+	check_limits(report, name, dev);
+}
+
+static void check_devices(struct cli *cli, struct report *report)
+{
+	struct json_object *devices;
+	size_t i;
+	int code;
+
+	devices = devices_get(cli, &code);
+	if (code == EXIT_NO_DEVICE)
+		say(report, BAD, "devices", "no mlx5 device is registered",
+		    "modprobe mlx5_ib");
+	for (i = 0; i < json_object_array_length(devices); i++)
+		check_device(report, json_object_array_get_idx(devices, i));
+	json_object_put(devices);
+}
+
+static const char *text_of(struct json_object *row, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(row, key, &value) || !value)
+		return NULL;
+	return json_object_get_string(value);
+}
+
+static void print_report(struct cli *cli, const struct report *report)
+{
+	char buf[64];
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(report->list); i++) {
+		struct json_object *row =
+			json_object_array_get_idx(report->list, i);
+		const char *verdict = text_of(row, "verdict");
+		const char *color = *verdict == 'o' ? "32" :
+			*verdict == 'w' ? "33" : "1;31";
+
+		printf("%s: %s: %s\n",
+		       paint(cli, color, verdict, buf, sizeof(buf)),
+		       text_of(row, "what"), text_of(row, "finding"));
+		if (text_of(row, "remedy"))
+			printf("    mend with: %s\n", text_of(row, "remedy"));
+	}
+}
+
+/**
+ * cmd_doctor - mlx5ep doctor
+ * @cli: options
+ * @argc: arguments, the command's name included
+ * @argv: of them
+ */
+int cmd_doctor(struct cli *cli, int argc, char **argv)
+{
+	struct report report = { .list = json_object_new_array() };
+
+	if (argc > 1) {
+		json_object_put(report.list);
+		return usage_error("doctor", "%s: unexpected", argv[1]);
+	}
+	check_kernel(&report);
+	check_module(&report);
+	check_softdep(&report);
+	if (module_loaded()) {
+		check_parameters(&report);
+		check_debugfs(&report);
+	}
+	check_devices(cli, &report);
+	check_memlock(&report);
+	if (cli->json)
+		print_json(report.list);
+	else
+		print_report(cli, &report);
+	json_object_put(report.list);
+	return report.bad ? EXIT_FAILED : EXIT_OK;
+}

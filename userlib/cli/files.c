@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Reading and writing of small files. All paths are below a root, which is / but
+ * for tests (MLX5EP_ROOT).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/**
+ * root_path - make a path below the root
+ * @path: PATH_LEN bytes
+ * @fmt: what follows the root, without a leading slash
+ */
+void root_path(char *path, const char *fmt, ...)
+{
+	const char *root = getenv("MLX5EP_ROOT");
+	va_list args;
+	int len;
+
+	len = snprintf(path, PATH_LEN / 2, "%s/", root ? root : "");
+	if (len < 0 || len >= PATH_LEN / 2)
+		len = 0;
+	va_start(args, fmt);
+	vsnprintf(path + len, PATH_LEN - len, fmt, args);
+	va_end(args);
+}
+
+/**
+ * file_read - read a small file
+ * @path: where
+ * @buf: gets the text, terminated, without a newline at its end
+ * @len: bytes at @buf, not 0
+ *
+ * Return: length or -errno.
+ */
+ssize_t file_read(const char *path, char *buf, size_t len)
+{
+	ssize_t ret;
+	int fd;
+
+	buf[0] = '\0';
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = read(fd, buf, len - 1);
+	if (ret < 0)
+		ret = -errno;
+	close(fd);
+	if (ret > 0 && buf[ret - 1] == '\n')
+		ret--;
+	buf[ret > 0 ? ret : 0] = '\0';
+	return ret;
+}
+
+/**
+ * file_text - read a file of any length
+ * @path: where
+ *
+ * Return: terminated text to be freed, or NULL with errno set.
+ */
+char *file_text(const char *path)
+{
+	size_t room = 4096, len = 0;
+	char *text, *more;
+	FILE *file;
+
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	text = malloc(room);
+	while (text) {
+		len += fread(text + len, 1, room - len - 1, file);
+		if (len < room - 1)
+			break;
+		room *= 2;
+		more = realloc(text, room);
+		if (!more)
+			free(text);
+		text = more;
+	}
+	if (text)
+		text[len] = '\0';
+	fclose(file);
+	return text;
+}
+
+/**
+ * file_write - write a text to an attribute, in one go
+ * @path: an existing file
+ * @text: what
+ *
+ * Return: 0 or -errno.
+ */
+int file_write(const char *path, const char *text)
+{
+	ssize_t len = strlen(text);
+	int fd, ret = 0;
+
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, len) != len)
+		ret = errno ? -errno : -EIO;
+	if (close(fd) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/**
+ * dir_names - call a function for each name in a folder, sorted
+ * @path: folder
+ * @each: anything but 0 ends the walk
+ * @arg: for @each
+ *
+ * Return: what @each returned last, 0 for an empty folder, -errno.
+ */
+int dir_names(const char *path, int (*each)(const char *name, void *arg),
+	      void *arg)
+{
+	struct dirent **entries;
+	int i, n, ret = 0;
+
+	n = scandir(path, &entries, visible, versionsort);
+	if (n < 0)
+		return -errno;
+	for (i = 0; i < n; i++) {
+		if (!ret)
+			ret = each(entries[i]->d_name, arg);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
+}
+
+/**
+ * path_exists - is there anything?
+ * @path: where
+ */
+bool path_exists(const char *path)
+{
+	return !access(path, F_OK);
+}

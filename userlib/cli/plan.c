@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mlx5ep plan: what a job of processes and threads needs of one adapter under
+ * each category of endpoints, and which category fits.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <mlx5ep/endpoints.h>
+
+#include "cli.h"
+
+#define UAR_PAGE 4096ULL
+/* UAR pages are numbered from the start of the BAR, where the initialisation
+ * segment lies; the first numbers are never handed out
+ */
+#define RESERVED_PAGES 16
+
+static const struct column columns[] = {
+	{ "category", "CATEGORY", true },
+	{ "uar_pages_per_process", "PAGES/PROC", false },
+	{ "uar_pages", "UAR-PAGES", false },
+	{ "published_pages", "PUBLISHED", false },
+	{ "uuars", "UUARS", false }, { "qps", "QPS=CQS", false },
+	{ "memory_mib", "MEM-MIB", false }, { "bar_mib", "BAR-MIB", false },
+	{ "level", "LEVEL", false }, { "fits", "FITS", false },
+};
+
+struct job {
+	unsigned int threads, processes;
+	int category;
+	unsigned long long bar;		/* bytes, 0: not known */
+};
+
+static unsigned long long bar_of(const char *device)
+{
+	char path[PATH_LEN];
+	struct stat st;
+
+	root_path(path, "sys/class/infiniband/%s/device/resource0", device);
+	return stat(path, &st) ? 0 : st.st_size;
+}
+
+/* A BAR is a power of two; adapters have 1 MiB at least */
+static unsigned long long bar_for(unsigned long long pages)
+{
+	unsigned long long bar = 1 << 20;
+
+	while (bar < (pages + RESERVED_PAGES) * UAR_PAGE)
+		bar *= 2;
+	return bar;
+}
+
+static unsigned int worst_level(const struct mlx5ep_endpoints_info *info)
+{
+	unsigned int level = 4;
+
+	while (level > 1 && !info->level[level])
+		level--;
+	return level;
+}
+
+static void add(struct json_object *row, const char *key,
+		unsigned long long value)
+{
+	json_object_object_add(row, key, json_object_new_int64(value));
+}
+
+static void add_mib(struct json_object *row, const char *key,
+		    unsigned long long bytes)
+{
+	double mib = bytes / 1048576.0;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.*f", mib < 100 ? 2 : 0, mib);
+	json_object_object_add(row, key, json_object_new_double_s(mib, text));
+}
+
+static struct json_object *row_of(const struct job *job,
+				  const struct mlx5ep_endpoints_info *info,
+				  bool *fits)
+{
+	struct json_object *row = json_object_new_object();
+	unsigned long long procs = job->processes;
+	unsigned long long own = info->uar_pages + info->own_pages;
+
+	*fits = !job->bar ||
+		(own * procs + RESERVED_PAGES) * UAR_PAGE <= job->bar;
+	json_object_object_add(row, "category", json_object_new_string(
+		mlx5ep_category_name(info->category)));
+	add(row, "uar_pages_per_process", own);
+	add(row, "uar_pages", own * procs);
+	add(row, "published_pages",
+	    (info->uar_pages + info->absent_pages) * procs);
+	add(row, "uuars", info->uuars * procs);
+	add(row, "qps", info->qps * procs);
+	add(row, "cqs", info->cqs * procs);
+	add(row, "contexts", info->contexts * procs);
+	add_mib(row, "memory_mib", info->bytes * procs);
+	add_mib(row, "bar_mib", bar_for(own * procs));
+	add(row, "level", worst_level(info));
+	json_object_object_add(row, "fits", json_object_new_boolean(*fits));
+	return row;
+}
+
+static struct json_object *plan(const struct job *job, const char **best)
+{
+	struct json_object *rows = json_object_new_array();
+	struct mlx5ep_endpoints_info info;
+	unsigned int c;
+	bool fits;
+
+	*best = NULL;
+	for (c = 0; c < MLX5EP_AUTO; c++) {
+		struct mlx5ep_endpoints_attr attr = { .category = c };
+
+		if (job->category >= 0 && (unsigned int)job->category != c)
+			continue;
+		if (mlx5ep_endpoints_predict(&attr, job->threads, &info))
+			continue;
+		json_object_array_add(rows, row_of(job, &info, &fits));
+		/* the others are in the order of their speed */
+		if (fits && !*best &&
+		    (c != MLX5EP_MPI_EVERYWHERE || job->category >= 0))
+			*best = mlx5ep_category_name(c);
+	}
+	return rows;
+}
+
+static int print_plan(struct cli *cli, const struct job *job)
+{
+	struct json_object *obj = json_object_new_object();
+	struct json_object *rows;
+	const char *best;
+
+	rows = plan(job, &best);
+	add(obj, "threads", job->threads);
+	add(obj, "processes", job->processes);
+	if (job->bar)
+		add(obj, "bar_bytes", job->bar);
+	json_object_object_add(obj, "categories", rows);
+	json_object_object_add(obj, "fastest_that_fits", best ?
+			       json_object_new_string(best) : NULL);
+	if (cli->json) {
+		print_json(obj);
+	} else {
+		print_heading(cli, "%u processes of %u threads",
+			      job->processes, job->threads);
+		print_table(cli, rows, columns,
+			    sizeof(columns) / sizeof(*columns));
+		printf("\nfastest that fits: %s\n", best ? best : "none");
+	}
+	json_object_put(obj);
+	return best ? EXIT_OK : EXIT_FAILED;
+}
+
+static bool count_arg(const char *text, unsigned int max, unsigned int *value)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (!*text || *end || *text == '-' || !n || n > max)
+		return false;
+	*value = n;
+	return true;
+}
+
+static bool size_arg(const char *text, unsigned long long *bytes)
+{
+	char *end;
+
+	*bytes = strtoull(text, &end, 10);
+	if (end == text || *text == '-' || !*bytes || *bytes >> 44)
+		return false;
+	if (*end == 'G' || *end == 'g')
+		*bytes <<= 30;
+	else if (*end == 'M' || *end == 'm')
+		*bytes <<= 20;
+	else if (*end == 'K' || *end == 'k')
+		*bytes <<= 10;
+	else if (*end)
+		return false;
+	return !*end || !end[1];
+}
+
+static int parse(struct job *job, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "threads", required_argument, NULL, 't' },
+		{ "processes", required_argument, NULL, 'p' },
+		{ "category", required_argument, NULL, 'c' },
+		{ "bar", required_argument, NULL, 'b' },
+		{}
+	};
+	bool ok;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "t:p:c:b:", options, NULL)) != -1) {
+		ok = true;
+		if (c == 't') {
+			ok = count_arg(optarg, 4096, &job->threads);
+		} else if (c == 'p') {
+			ok = count_arg(optarg, 4096, &job->processes);
+		} else if (c == 'b') {
+			ok = size_arg(optarg, &job->bar);
+		} else if (c == 'c') {
+			job->category = mlx5ep_category_parse(optarg);
+			ok = job->category >= 0 &&
+				job->category != MLX5EP_AUTO;
+		} else {
+			return EXIT_USAGE;
+		}
+		if (!ok)
+			return usage_error("plan", "%s: bad value", optarg);
+	}
+	if (optind != argc)
+		return usage_error("plan", "%s: unexpected", argv[optind]);
+	if (!job->threads)
+		return usage_error("plan", "--threads is needed");
+	return 0;
+}
+
+/**
+ * cmd_plan - mlx5ep plan --threads T [--processes P] [--category C] [--bar SIZE]
+ * @cli: options; with -d the BAR is that of the device
+ * @argc: arguments, the command's name included
+ * @argv: of them
+ */
+int cmd_plan(struct cli *cli, int argc, char **argv)
+{
+	struct job job = { .processes = 1, .category = -1 };
+	int ret;
+
+	ret = parse(&job, argc, argv);
+	if (ret)
+		return ret;
+	if (cli->device && !job.bar) {
+		job.bar = bar_of(cli->device);
+		if (!job.bar)
+			return complain(EXIT_NO_DEVICE, "%s: no such device, or its BAR cannot be seen",
+					cli->device);
+	}
+	return print_plan(cli, &job);
+}

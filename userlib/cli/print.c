@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Tables of at most MAX_WIDTH columns. Columns are as wide as what they hold;
+ * where that is too much, the last text is cut and ends in a tilde.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define GAP 2
+#define MAX_COLUMNS 32
+#define CELL 256
+
+/**
+ * print_json - print an object
+ * @obj: any
+ */
+void print_json(struct json_object *obj)
+{
+	puts(json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
+					    JSON_C_TO_STRING_SPACED |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/**
+ * paint - colour a text where colour is wanted
+ * @cli: options
+ * @color: SGR parameters, for instance "1;31"
+ * @text: any
+ * @buf: room for the result
+ * @len: bytes at @buf
+ */
+const char *paint(struct cli *cli, const char *color, const char *text,
+		  char *buf, size_t len)
+{
+	if (!cli->color)
+		return text;
+	snprintf(buf, len, "\033[%sm%s\033[0m", color, text);
+	return buf;
+}
+
+/**
+ * print_heading - a line above a table
+ * @cli: options
+ * @fmt: one line without newline
+ */
+void print_heading(struct cli *cli, const char *fmt, ...)
+{
+	char text[CELL], buf[CELL + 16];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	puts(paint(cli, "1", text, buf, sizeof(buf)));
+}
+
+/* Bytes that would steer a terminal are shown as '?' */
+static void cell(struct json_object *row, const char *key, char *buf)
+{
+	struct json_object *obj;
+	char *p;
+
+	if (!json_object_object_get_ex(row, key, &obj) || !obj)
+		snprintf(buf, CELL, "-");
+	else if (json_object_is_type(obj, json_type_boolean))
+		snprintf(buf, CELL, "%s",
+			 json_object_get_boolean(obj) ? "yes" : "no");
+	else
+		snprintf(buf, CELL, "%s", json_object_get_string(obj));
+	if (!*buf)
+		snprintf(buf, CELL, "-");
+	for (p = buf; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+}
+
+static void measure(struct json_object *rows, const struct column *columns,
+		    size_t n, size_t *width)
+{
+	size_t total = 0, widest = 0;
+	char buf[CELL];
+	size_t i, r;
+
+	for (i = 0; i < n; i++) {
+		width[i] = strlen(columns[i].title);
+		for (r = 0; r < json_object_array_length(rows); r++) {
+			cell(json_object_array_get_idx(rows, r),
+			     columns[i].key, buf);
+			if (strlen(buf) > width[i])
+				width[i] = strlen(buf);
+		}
+		total += width[i] + (i ? GAP : 0);
+		if (width[i] >= width[widest])
+			widest = i;
+	}
+	if (total > MAX_WIDTH && width[widest] > total - MAX_WIDTH)
+		width[widest] -= total - MAX_WIDTH;
+}
+
+static void print_cell(const struct column *column, size_t width,
+		       const char *text, bool last)
+{
+	char buf[CELL];
+
+	snprintf(buf, sizeof(buf), "%s", text);
+	if (strlen(buf) > width) {
+		buf[width] = '\0';
+		buf[width - 1] = '~';
+	}
+	if (!column->left)
+		printf("%*s", (int)width, buf);
+	else if (last)
+		fputs(buf, stdout);
+	else
+		printf("%-*s", (int)width, buf);
+	fputs(last ? "\n" : "  ", stdout);
+}
+
+/**
+ * print_table - rows under titles
+ * @cli: options
+ * @rows: array of objects
+ * @columns: which of their values, in which order
+ * @n: number of @columns
+ */
+void print_table(struct cli *cli, struct json_object *rows,
+		 const struct column *columns, size_t n)
+{
+	size_t width[MAX_COLUMNS];
+	char buf[CELL];
+	size_t i, r;
+
+	measure(rows, columns, n, width);
+	if (cli->color)
+		fputs("\033[2m", stdout);
+	for (i = 0; i < n; i++)
+		print_cell(&columns[i], width[i], columns[i].title,
+			   i + 1 == n);
+	if (cli->color)
+		fputs("\033[0m", stdout);
+	for (r = 0; r < json_object_array_length(rows); r++)
+		for (i = 0; i < n; i++) {
+			cell(json_object_array_get_idx(rows, r),
+			     columns[i].key, buf);
+			print_cell(&columns[i], width[i], buf, i + 1 == n);
+		}
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* mlx5ep show, mlx5ep watch */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static const struct column device_columns[] = {
+	{ "device", "DEVICE", true }, { "pci", "PCI", true },
+	{ "policy", "POLICY", true }, { "strict", "STRICT", false },
+	{ "pages", "PAGES", false }, { "budget", "BUDGET", false },
+	{ "in_use", "IN-USE", false }, { "observed", "OBSERVED", false },
+	{ "fallbacks", "FALLBACKS", false }, { "exempt", "EXEMPT", true },
+};
+
+static const struct column context_columns[] = {
+	{ "pid", "PID", false }, { "policy", "POLICY", true },
+	{ "source", "WHY", true }, { "strict", "STRICT", false },
+	{ "managed", "MANAGED", false }, { "static", "STATIC", false },
+	{ "dynamic", "DYNAMIC", false }, { "qps", "QPS", false },
+	{ "used_pages", "PAGES", false }, { "used_uuars", "UUARS", false },
+	{ "shared_uuars", "SHARED", false }, { "comm", "PROGRAM", true },
+};
+
+static const struct column uuar_columns[] = {
+	{ "uar", "UAR", false }, { "slot", "SLOT", false },
+	{ "pid", "PID", false }, { "program", "PROGRAM", true },
+	{ "page", "PAGE", false }, { "qps", "SHARERS", false },
+	{ "locked", "LOCKED", false }, { "blueflame", "BLUEFLAME", false },
+};
+
+static const struct column qp_columns[] = {
+	{ "qpn", "QPN", false }, { "pid", "PID", false },
+	{ "program", "PROGRAM", true }, { "uar", "UAR", false },
+	{ "page", "PAGE", false }, { "slot", "SLOT", false },
+	{ "level", "LEVEL", false }, { "uuar_qps", "SHARERS", false },
+};
+
+static const struct column user_columns[] = {
+	{ "uid", "UID", false }, { "contexts", "CONTEXTS", false },
+	{ "pages", "UAR-PAGES", false },
+};
+
+struct section {
+	const char *name;
+	const struct column *columns;	/* NULL: as they come */
+	size_t n;
+};
+
+static const struct section sections[] = {
+	{ "contexts", context_columns, COUNT(context_columns) },
+	{ "uuars", uuar_columns, COUNT(uuar_columns) },
+	{ "qps", qp_columns, COUNT(qp_columns) },
+	{ "users", user_columns, COUNT(user_columns) },
+	{ "xrc", NULL, 0 },
+	{ "watches", NULL, 0 },
+};
+
+static const char *text_of(struct json_object *obj, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(obj, key, &value) || !value)
+		return "";
+	return json_object_get_string(value);
+}
+
+static long long number_of(struct json_object *obj, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(obj, key, &value))
+		return 0;
+	return json_object_get_int64(value);
+}
+
+/* The name of the program that opened a context, by its pid */
+static struct json_object *program_of(struct json_object *dev, long long pid)
+{
+	struct json_object *contexts, *value;
+	size_t i;
+
+	if (!json_object_object_get_ex(dev, "contexts", &contexts) || !contexts)
+		return NULL;
+	for (i = 0; i < json_object_array_length(contexts); i++) {
+		struct json_object *row =
+			json_object_array_get_idx(contexts, i);
+
+		if (number_of(row, "pid") == pid &&
+		    json_object_object_get_ex(row, "comm", &value))
+			return json_object_get(value);
+	}
+	return NULL;
+}
+
+static void name_owners(struct json_object *dev, const char *table)
+{
+	struct json_object *rows;
+	size_t i;
+
+	if (!json_object_object_get_ex(dev, table, &rows) || !rows)
+		return;
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		json_object_object_add(row, "program",
+			program_of(dev, number_of(row, "pid")));
+	}
+}
+
+/* uUARs that no QP rings are left out */
+static struct json_object *rows_of(struct json_object *dev, const char *table)
+{
+	struct json_object *rows, *out;
+	size_t i;
+
+	if (!json_object_object_get_ex(dev, table, &rows) || !rows)
+		return NULL;
+	out = json_object_new_array();
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(table, "uuars") || number_of(row, "qps"))
+			json_object_array_add(out, json_object_get(row));
+	}
+	return out;
+}
+
+/* A registration belongs to the QP above it, that to the domain above it */
+static const char *indent(struct json_object *row)
+{
+	const char *kind = text_of(row, "kind");
+
+	return !strcmp(kind, "qp") ? "  " :
+		!strcmp(kind, "registration") ? "    " : "";
+}
+
+static void print_pairs(struct json_object *rows)
+{
+	char line[MAX_WIDTH + 1];
+	size_t r, len;
+
+	for (r = 0; r < json_object_array_length(rows); r++) {
+		struct json_object *row = json_object_array_get_idx(rows, r);
+
+		len = snprintf(line, sizeof(line), "%s%s", indent(row),
+			       text_of(row, "kind"));
+		json_object_object_foreach(row, key, value) {
+			if (!strcmp(key, "kind") || len >= sizeof(line))
+				continue;
+			len += snprintf(line + len, sizeof(line) - len,
+					"%s%s=%s", len ? "  " : "", key, value ?
+					json_object_get_string(value) : "-");
+		}
+		puts(line);
+	}
+}
+
+static void print_section(struct cli *cli, struct json_object *dev,
+			  const struct section *section)
+{
+	struct json_object *rows = rows_of(dev, section->name);
+
+	putchar('\n');
+	print_heading(cli, "%s: %s", text_of(dev, "device"), section->name);
+	if (!rows)
+		puts("not readable: debugfs needs root, or the module has no such table");
+	else if (!json_object_array_length(rows))
+		puts("none");
+	else if (section->columns)
+		print_table(cli, rows, section->columns, section->n);
+	else
+		print_pairs(rows);
+	json_object_put(rows);
+}
+
+static void print_devices(struct cli *cli, struct json_object *devices)
+{
+	struct json_object *attached = json_object_new_array();
+	char buf[64];
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		struct json_object *dev =
+			json_object_array_get_idx(devices, i);
+
+		if (!*text_of(dev, "reason")) {
+			json_object_array_add(attached, json_object_get(dev));
+			continue;
+		}
+		printf("%s (%s): %s: %s\n", text_of(dev, "device"),
+		       text_of(dev, "pci"),
+		       paint(cli, "1;31", "not attached", buf, sizeof(buf)),
+		       text_of(dev, "reason"));
+	}
+	if (json_object_array_length(attached))
+		print_table(cli, attached, device_columns,
+			    COUNT(device_columns));
+	json_object_put(attached);
+}
+
+static void print_all(struct cli *cli, struct json_object *devices,
+		      const struct section *only)
+{
+	size_t i, k;
+
+	print_devices(cli, devices);
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		struct json_object *dev =
+			json_object_array_get_idx(devices, i);
+		const char *cgroups = text_of(dev, "cgroups");
+
+		if (*text_of(dev, "reason"))
+			continue;
+		if (*cgroups) {
+			putchar('\n');
+			print_heading(cli, "%s: cgroups",
+				      text_of(dev, "device"));
+			puts(cgroups);
+		}
+		name_owners(dev, "uuars");
+		name_owners(dev, "qps");
+		for (k = 0; k < COUNT(sections); k++)
+			if (only ? only == &sections[k] : k < 2)
+				print_section(cli, dev, &sections[k]);
+	}
+}
+
+static int no_devices(struct cli *cli, int code)
+{
+	if (code == EXIT_NO_DEVICE && cli->device)
+		return complain(code, "%s: no such mlx5 device", cli->device);
+	if (code == EXIT_NO_DEVICE)
+		return complain(code, "no mlx5 device");
+	return complain(code, "the module is %s; see mlx5ep doctor",
+			module_loaded() ? "attached to no device" :
+			"not loaded");
+}
+
+static int show(struct cli *cli, const struct section *only)
+{
+	struct json_object *obj = json_object_new_object();
+	struct json_object *devices;
+	int code;
+
+	devices = devices_get(cli, &code);
+	json_object_object_add(obj, "module",
+			       json_object_new_boolean(module_loaded()));
+	json_object_object_add(obj, "devices", devices);
+	if (cli->json)
+		print_json(obj);
+	else
+		print_all(cli, devices, only);
+	if (code)
+		no_devices(cli, code);
+	json_object_put(obj);
+	return code;
+}
+
+static int section_arg(const char *command, const char *name,
+		       const struct section **section)
+{
+	size_t i;
+
+	*section = NULL;
+	if (!name || !strcmp(name, "all"))
+		return 0;
+	for (i = 0; i < COUNT(sections); i++)
+		if (!strcmp(name, sections[i].name)) {
+			*section = &sections[i];
+			return 0;
+		}
+	return usage_error(command, "%s: not one of contexts, uuars, qps, users, xrc, watches",
+			   name);
+}
+
+/**
+ * cmd_show - mlx5ep show [all|contexts|uuars|qps|users|xrc|watches]
+ * @cli: options
+ * @argc: arguments, the command's name included
+ * @argv: of them
+ */
+int cmd_show(struct cli *cli, int argc, char **argv)
+{
+	const struct section *only;
+	int ret;
+
+	if (argc > 2)
+		return usage_error("show", "%s: unexpected", argv[2]);
+	ret = section_arg("show", argv[1], &only);
+	return ret ? ret : show(cli, only);
+}
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static bool positive(const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return *text && !*end && *value > 0 && *value < 1e6;
+}
+
+/**
+ * cmd_watch - mlx5ep watch [-n SECONDS] [-c COUNT] [WHAT]
+ * @cli: options
+ * @argc: arguments, the command's name included
+ * @argv: of them
+ */
+int cmd_watch(struct cli *cli, int argc, char **argv)
+{
+	const struct section *only;
+	double seconds = 1, count = 0;
+	struct timespec ts;
+	int c, ret;
+
+	while ((c = getopt(argc, argv, "n:c:")) != -1)
+		if (c == '?' || !positive(optarg, c == 'n' ? &seconds : &count))
+			return usage_error("watch", "a positive number is wanted");
+	if (argc - optind > 1)
+		return usage_error("watch", "%s: unexpected", argv[optind + 1]);
+	ret = section_arg("watch", argv[optind], &only);
+	if (ret)
+		return ret;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	ts.tv_sec = seconds;
+	ts.tv_nsec = (seconds - ts.tv_sec) * 1e9;
+	for (double i = 0; !stop && (!count || i < count); i++) {
+		if (i)
+			nanosleep(&ts, NULL);
+		if (stop)
+			break;
+		if (cli->color)
+			fputs("\033[H\033[2J", stdout);
+		ret = show(cli, only);
+		if (!cli->json && !cli->color)
+			putchar('\n');
+		if (ret || fflush(stdout))
+			break;
+	}
+	return ret;
+}

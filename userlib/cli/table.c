@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The module's debugfs files as arrays of objects. Two kinds: a line of column
+ * names and a line per row, of which the last column may hold spaces; or lines
+ * of a word and name=value pairs, where bytes in the way are \ooo. A number
+ * becomes a number, "-" becomes null.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define MAX_COLUMNS 32
+
+static struct json_object *value(const char *text)
+{
+	bool hex = !strncmp(text, "0x", 2);
+	long long number;
+	char *end;
+
+	if (!strcmp(text, "-"))
+		return NULL;
+	number = strtoll(text, &end, hex ? 16 : 10);
+	/* what would not print as it was read stays a text */
+	if (*text && !*end && strlen(text) < 18 &&
+	    (hex || *text != '0' || !text[1]))
+		return json_object_new_int64(number);
+	return json_object_new_string(text);
+}
+
+static int octal(const char *p)
+{
+	int i, byte = 0;
+
+	for (i = 0; i < 3; i++) {
+		if (p[i] < '0' || p[i] > '7')
+			return -1;
+		byte = byte * 8 + p[i] - '0';
+	}
+	return byte;
+}
+
+static void unescape(char *text)
+{
+	char *to = text;
+	int byte;
+
+	while (*text) {
+		byte = *text == '\\' ? octal(text + 1) : -1;
+		*to++ = byte > 0 ? byte : *text;
+		text += byte > 0 ? 4 : 1;
+	}
+	*to = '\0';
+}
+
+static size_t split(char *line, char **words, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		line += strspn(line, " \t");
+		if (!*line)
+			break;
+		words[n++] = line;
+		if (n == max)
+			break;
+		line += strcspn(line, " \t");
+		if (*line)
+			*line++ = '\0';
+	}
+	return n;
+}
+
+/**
+ * table_parse - columns by the names in the first line
+ * @text: changed
+ *
+ * Return: array of objects.
+ */
+struct json_object *table_parse(char *text)
+{
+	struct json_object *rows = json_object_new_array();
+	char *names[MAX_COLUMNS], *words[MAX_COLUMNS];
+	char *line, *rest = text;
+	size_t columns, i, n;
+
+	line = strsep(&rest, "\n");
+	columns = line ? split(line, names, MAX_COLUMNS) : 0;
+	while (columns && (line = strsep(&rest, "\n"))) {
+		struct json_object *row;
+
+		n = split(line, words, columns);
+		if (!n)
+			continue;
+		row = json_object_new_object();
+		for (i = 0; i < columns; i++)
+			json_object_object_add(row, names[i],
+					       i < n ? value(words[i]) : NULL);
+		json_object_array_add(rows, row);
+	}
+	return rows;
+}
+
+static struct json_object *pairs(char *line)
+{
+	struct json_object *row = json_object_new_object();
+	char *words[MAX_COLUMNS];
+	size_t i, n;
+
+	n = split(line, words, MAX_COLUMNS);
+	for (i = 0; i < n; i++) {
+		char *text = strchr(words[i], '=');
+
+		if (!text) {
+			json_object_object_add(row, "kind", value(words[i]));
+			continue;
+		}
+		*text++ = '\0';
+		unescape(text);
+		/* a key is bytes, also where they look like a number */
+		json_object_object_add(row, words[i],
+			!strcmp(words[i], "key") && strcmp(text, "-") ?
+			json_object_new_string(text) : value(text));
+	}
+	return row;
+}
+
+/**
+ * pairs_parse - lines of name=value
+ * @text: changed
+ *
+ * Return: array of objects; a word without "=" is their "kind".
+ */
+struct json_object *pairs_parse(char *text)
+{
+	struct json_object *rows = json_object_new_array();
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		if (*line)
+			json_object_array_add(rows, pairs(line));
+	return rows;
+}

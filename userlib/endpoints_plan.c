@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What each category takes: pure arithmetic, no device.
+ *
+ * Source of the table: Zambre et al. 2018, with the eight static UAR pages of a
+ * context counted apart (absent_pages), since libmlx5 allocates them on demand
+ * today. Sizes of objects: the same paper, its table of memory per object.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "endpoints.h"
+#include "internal.h"
+
+#define CONTEXT_BYTES (256 * 1024)
+#define QP_BYTES (80 * 1024)
+#define CQ_BYTES (9 * 1024)
+#define PD_BYTES 144
+#define ENDPOINTS_FLAGS (MLX5EP_ENDPOINTS_STRICT | MLX5EP_ENDPOINTS_LOCKED_CQ)
+
+static const char * const names[] = {
+	[MLX5EP_MPI_EVERYWHERE] = "mpi-everywhere",
+	[MLX5EP_2XDYNAMIC] = "2xdynamic",
+	[MLX5EP_DYNAMIC] = "dynamic",
+	[MLX5EP_SHARED_DYNAMIC] = "shared-dynamic",
+	[MLX5EP_STATIC] = "static",
+	[MLX5EP_MPI_THREADS] = "mpi-threads",
+	[MLX5EP_AUTO] = "auto",
+};
+
+MLX5EP_EXPORT const char *mlx5ep_category_name(unsigned int category)
+{
+	return category <= MLX5EP_AUTO ? names[category] : NULL;
+}
+
+MLX5EP_EXPORT int mlx5ep_category_parse(const char *name)
+{
+	int i;
+
+	for (i = 0; i <= MLX5EP_AUTO; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -EINVAL;
+}
+
+/**
+ * endpoints_static_pages - UAR pages that libmlx5 takes by itself
+ * @n: QPs of a context in no thread domain
+ *
+ * 4 uUARs for one QP each on two pages, then a page per QP until 12 shared uUARs
+ * are there (rdma-core 29 and later, providers/mlx5/verbs.c, mlx5_get_qp_uar()).
+ */
+unsigned int endpoints_static_pages(unsigned int n)
+{
+	if (n <= 4)
+		return (n + 1) / 2;
+	return n < 10 ? n - 2 : STATIC_PAGES;
+}
+
+/**
+ * endpoints_pages - UAR pages of a category's thread domains
+ * @category: not %MLX5EP_AUTO
+ * @n: endpoints
+ */
+unsigned int endpoints_pages(unsigned int category, unsigned int n)
+{
+	switch (category) {
+	case MLX5EP_2XDYNAMIC:
+		return 2 * n;
+	case MLX5EP_DYNAMIC:
+		return n;
+	case MLX5EP_SHARED_DYNAMIC:
+		return (n + 1) / 2;
+	default:
+		return 0;
+	}
+}
+
+static void levels(struct mlx5ep_endpoints_info *info, unsigned int n)
+{
+	unsigned int i;
+
+	switch (info->category) {
+	case MLX5EP_SHARED_DYNAMIC:
+		/* the last of an odd number is alone */
+		info->level[2] = n - n % 2;
+		info->level[1] = n % 2;
+		break;
+	case MLX5EP_STATIC:
+		/* in pairs up to 16, then the 12 shared ones fill up in turn */
+		info->used_uuars = n < 16 ? n : 16;
+		info->level[2] = n <= 16 ? n - n % 2 : 4;
+		info->level[1] = n <= 16 ? n % 2 : 0;
+		for (i = 4; i < n && n > 16; i++) {
+			unsigned int on = (n - 4) / 12 +
+				((i - 4) % 12 < (n - 4) % 12);
+
+			info->level[on > 1 ? 3 : 2]++;
+		}
+		break;
+	case MLX5EP_MPI_THREADS:
+		info->used_uuars = 1;
+		info->level[n > 1 ? 4 : 1] = n;
+		break;
+	default:
+		info->level[1] = n;
+	}
+}
+
+static void predict(unsigned int category, unsigned int n,
+		    struct mlx5ep_endpoints_info *info)
+{
+	bool alone = category == MLX5EP_MPI_EVERYWHERE;
+
+	memset(info, 0, sizeof(*info));
+	info->category = category;
+	info->endpoints = n;
+	info->contexts = alone ? n : 1;
+	info->qps = category == MLX5EP_2XDYNAMIC ? 2 * n :
+		category == MLX5EP_MPI_THREADS ? 1 : n;
+	info->cqs = info->qps;
+	if (alone)
+		info->static_pages = n;
+	else if (category == MLX5EP_STATIC || category == MLX5EP_MPI_THREADS)
+		info->static_pages = endpoints_static_pages(info->qps);
+	info->uar_pages = info->static_pages + endpoints_pages(category, n);
+	info->own_pages = info->contexts;
+	info->absent_pages = STATIC_PAGES * info->contexts -
+		info->static_pages;
+	info->uuars = 2 * info->uar_pages;
+	info->used_uuars = n;
+	levels(info, n);
+	info->bytes = (uint64_t)info->contexts * (CONTEXT_BYTES + PD_BYTES) +
+		(uint64_t)info->qps * QP_BYTES + (uint64_t)info->cqs * CQ_BYTES;
+}
+
+static bool fits(const struct mlx5ep_endpoints_attr *attr,
+		 const struct mlx5ep_endpoints_info *info)
+{
+	unsigned int i;
+
+	if (attr->max_uar_pages && info->uar_pages > attr->max_uar_pages)
+		return false;
+	for (i = attr->level + 1; attr->level && i < 5; i++)
+		if (info->level[i])
+			return false;
+	return true;
+}
+
+/**
+ * endpoints_check - are the attributes such that a set can be built?
+ * @attr: attributes
+ * @n: endpoints
+ *
+ * Return: 0 or -EINVAL.
+ */
+int endpoints_check(const struct mlx5ep_endpoints_attr *attr, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(attr->reserved) / sizeof(*attr->reserved); i++)
+		if (attr->reserved[i])
+			return -EINVAL;
+	if (!n || n > ENDPOINTS_MAX || attr->category > MLX5EP_AUTO ||
+	    (attr->flags & ~ENDPOINTS_FLAGS) || attr->level > 4)
+		return -EINVAL;
+	if (attr->category != MLX5EP_AUTO &&
+	    (attr->max_uar_pages || attr->level))
+		return -EINVAL;
+	if (attr->srq && attr->category == MLX5EP_MPI_EVERYWHERE && n > 1)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * endpoints_choose - settle what MLX5EP_AUTO is
+ * @attr: checked attributes
+ * @n: endpoints
+ * @category: written on success
+ *
+ * The fastest that fits; where a level is wanted, the one with the fewest pages
+ * of those that give it. The categories are in the order of their speed.
+ *
+ * Return: 0; -ENOSPC where no category meets the limits.
+ */
+int endpoints_choose(const struct mlx5ep_endpoints_attr *attr, unsigned int n,
+		     unsigned int *category)
+{
+	struct mlx5ep_endpoints_info info;
+	unsigned int best = 0;
+	unsigned int i;
+	int ret = -ENOSPC;
+
+	if (attr->category != MLX5EP_AUTO) {
+		*category = attr->category;
+		return 0;
+	}
+	for (i = MLX5EP_2XDYNAMIC; i <= MLX5EP_MPI_THREADS; i++) {
+		predict(i, n, &info);
+		if (!fits(attr, &info))
+			continue;
+		if (ret || (attr->level && info.uar_pages < best)) {
+			*category = i;
+			best = info.uar_pages;
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+MLX5EP_EXPORT int
+mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
+			 unsigned int n, struct mlx5ep_endpoints_info *info)
+{
+	unsigned int category;
+	int ret;
+
+	ret = endpoints_check(attr, n);
+	if (!ret)
+		ret = endpoints_choose(attr, n, &category);
+	if (!ret)
+		predict(category, n, info);
+	return ret;
+}

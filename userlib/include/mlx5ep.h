@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MLX5EP_H
+#define MLX5EP_H
+
+/**
+ * DOC: libmlx5ep
+ *
+ * One header per object. Every call that can fail returns 0 or a negative
+ * errno; outputs are written on success only. A call that needs the kernel
+ * module returns -EOPNOTSUPP where the module is not attached to the device.
+ * All objects may be used by several threads unless their header says otherwise.
+ */
+
+#include <mlx5ep/device.h>
+#include <mlx5ep/endpoints.h>
+#include <mlx5ep/mr_cache.h>
+#include <mlx5ep/mr_watch.h>
+#include <mlx5ep/notifier.h>
+#include <mlx5ep/uuar.h>
+#include <mlx5ep/xrc_rcv_qp.h>
+#include <mlx5ep/xrcd.h>
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Watched ranges and registrations that are watched: thin over the ioctls. */
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include <mlx5ep/mr_watch.h>
+
+#include "internal.h"
+#include "notifier.h"
+
+/* Each retry needs somebody else to have changed the range. */
+#define REG_TRIES 100
+
+static int watch_ioctl(const struct mlx5ep_notifier *notifier,
+		       unsigned long request, void *entries,
+		       unsigned int count, uint32_t flags)
+{
+	struct mlx5_ep_watch_batch batch = {
+		.entries = (uintptr_t)entries,
+		.count = count,
+		.flags = flags,
+	};
+
+	return ioctl(notifier->fd, request, &batch) ? -errno : 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
+					 struct mlx5_ep_watch_add *ranges,
+					 struct mlx5ep_watch *watches,
+					 unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	ret = watch_ioctl(notifier, MLX5_EP_IOC_WATCH_ADD, ranges, count, 0);
+	if (ret)
+		return ret;
+	for (i = 0; i < count; i++) {
+		watches[i].word = &notifier->words[ranges[i].slot];
+		watches[i].armed = ranges[i].word;
+		watches[i].notifier = notifier;
+		watches[i].slot = ranges[i].slot;
+	}
+	return 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_add(struct mlx5ep_notifier *notifier,
+				   const void *addr, size_t length,
+				   uint64_t cookie, struct mlx5ep_watch *watch)
+{
+	struct mlx5_ep_watch_add range = {
+		.addr = (uintptr_t)addr,
+		.length = length,
+		.cookie = cookie,
+	};
+
+	return mlx5ep_watch_add_batch(notifier, &range, watch, 1);
+}
+
+static int watch_ref(struct mlx5ep_watch *watch, unsigned long request,
+		     uint32_t flags)
+{
+	struct mlx5_ep_watch_ref ref = {
+		.word = watch->armed,
+		.slot = watch->slot,
+	};
+	int ret;
+
+	ret = watch_ioctl(watch->notifier, request, &ref, 1, flags);
+	return ret ? ret : ref.result;
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_del(struct mlx5ep_watch *watch)
+{
+	return watch_ref(watch, MLX5_EP_IOC_WATCH_DEL, 0);
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
+					 unsigned int count)
+{
+	struct mlx5_ep_watch_ref *refs;
+	unsigned int i;
+	int ret;
+
+	if (!count)
+		return -EINVAL;
+	refs = calloc(count, sizeof(*refs));
+	if (!refs)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		refs[i].word = watches[i].armed;
+		refs[i].slot = watches[i].slot;
+	}
+	ret = watch_ioctl(watches->notifier, MLX5_EP_IOC_WATCH_DEL, refs,
+			  count, 0);
+	free(refs);
+	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_record(struct mlx5ep_watch *watch)
+{
+	int ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY,
+			    MLX5_EP_WATCH_VERIFY_RECORD);
+
+	if (ret < 0)
+		return ret;
+	return ret == MLX5_EP_WATCH_ARMED ? 0 : -EAGAIN;
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
+{
+	int ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY, 0);
+
+	switch (ret) {
+	case MLX5_EP_WATCH_ARMED:
+		return 0;
+	case MLX5_EP_WATCH_STALE:
+		return -ESTALE;
+	case MLX5_EP_WATCH_SUSPECT:
+		return -EAGAIN;
+	default:
+		return ret;
+	}
+}
+
+/*
+ * Armed before the pages are pinned and unchanged after: what was pinned is what
+ * is mapped. The fingerprint is taken between, so it is of those pages too.
+ */
+MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
+				struct ibv_pd *pd, void *addr, size_t length,
+				int access, uint64_t cookie,
+				struct mlx5ep_mr *mr)
+{
+	struct mlx5ep_mr try;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < REG_TRIES; i++) {
+		ret = mlx5ep_watch_add(notifier, addr, length, cookie,
+				       &try.watch);
+		if (ret)
+			return ret;
+		try.mr = ibv_reg_mr(pd, addr, length, access);
+		if (!try.mr) {
+			ret = -errno;
+			mlx5ep_watch_del(&try.watch);
+			return ret;
+		}
+		ret = mlx5ep_watch_record(&try.watch);
+		if (!ret) {
+			*mr = try;
+			return 0;
+		}
+		ibv_dereg_mr(try.mr);
+		mlx5ep_watch_del(&try.watch);
+		if (ret != -EAGAIN)
+			return ret;
+	}
+	return -EAGAIN;
+}
+
+MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
+{
+	int ret = ibv_dereg_mr(mr->mr);
+
+	if (ret)
+		return -ret;
+	mlx5ep_watch_del(&mr->watch);
+	return 0;
+}

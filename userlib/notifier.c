@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The notifier: its file and its mapping. A forked child inherits the file but
+ * not the mapping, so everything that would touch it asks @token first, which
+ * MADV_WIPEONFORK clears in the child.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "internal.h"
+#include "notifier.h"
+
+static int notifier_open(struct ibv_context *context, uint32_t watches)
+{
+	int object = mlx5ep_uverbs_id(context, "object notifier");
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_CREATE);
+	mlx5ep_cmd_fd(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
+	if (watches)
+		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY,
+			      &watches, sizeof(watches));
+	ret = mlx5ep_cmd_exec(context, &cmd);
+	if (ret)
+		return ret;
+	return mlx5ep_cmd_result(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);
+}
+
+/* The capacity is in the header: map that first, then all of it. */
+static int notifier_map(struct mlx5ep_notifier *notifier)
+{
+	size_t page_size = sysconf(_SC_PAGESIZE);
+	struct mlx5_ep_notifier_page *page;
+	size_t len;
+	void *map;
+
+	page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, notifier->fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	len = MLX5_EP_NOTIFIER_WORDS_OFFSET +
+	      page->capacity * sizeof(uint64_t);
+	len = (len + page_size - 1) & ~(page_size - 1);
+	munmap(page, page_size);
+
+	map = mmap(NULL, len, PROT_READ, MAP_SHARED, notifier->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	notifier->page = map;
+	notifier->words = (void *)((char *)map +
+				   MLX5_EP_NOTIFIER_WORDS_OFFSET);
+	notifier->map_len = len;
+	return 0;
+}
+
+static int notifier_make_token(struct mlx5ep_notifier *notifier)
+{
+	size_t page_size = sysconf(_SC_PAGESIZE);
+	void *token;
+	int ret;
+
+	token = mmap(NULL, page_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (token == MAP_FAILED)
+		return -errno;
+	if (madvise(token, page_size, MADV_WIPEONFORK)) {
+		ret = -errno;
+		munmap(token, page_size);
+		return ret;
+	}
+	notifier->token = token;
+	*notifier->token = 1;
+	return 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
+					 uint32_t watches,
+					 struct mlx5ep_notifier **out)
+{
+	struct mlx5ep_notifier *notifier;
+	int ret;
+
+	notifier = calloc(1, sizeof(*notifier));
+	if (!notifier)
+		return -ENOMEM;
+	ret = notifier_make_token(notifier);
+	if (ret)
+		goto err_free;
+	ret = notifier_open(context, watches);
+	if (ret < 0)
+		goto err_token;
+	notifier->fd = ret;
+	ret = notifier_map(notifier);
+	if (ret)
+		goto err_close;
+	*out = notifier;
+	return 0;
+
+err_close:
+	close(notifier->fd);
+err_token:
+	munmap(notifier->token, sysconf(_SC_PAGESIZE));
+err_free:
+	free(notifier);
+	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
+{
+	if (!notifier)
+		return 0;
+	if (mlx5ep_notifier_usable(notifier))
+		munmap((void *)notifier->page, notifier->map_len);
+	munmap(notifier->token, sysconf(_SC_PAGESIZE));
+	close(notifier->fd);
+	free(notifier);
+	return 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_notifier_fd(const struct mlx5ep_notifier *notifier)
+{
+	return notifier->fd;
+}
+
+MLX5EP_EXPORT const volatile struct mlx5_ep_notifier_page *
+mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier)
+{
+	return notifier->page;
+}
+
+MLX5EP_EXPORT ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
+					   struct mlx5_ep_event *events,
+					   size_t count)
+{
+	ssize_t ret = read(notifier->fd, events, count * sizeof(*events));
+
+	return ret < 0 ? -errno : ret / (ssize_t)sizeof(*events);
+}
+
+MLX5EP_EXPORT bool
+mlx5ep_notifier_usable(const struct mlx5ep_notifier *notifier)
+{
+	return *notifier->token;
+}

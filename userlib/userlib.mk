@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# libmlx5ep, the mlx5ep tool, their manual pages and completion. A new object
+# of the library is one line in LIB_SRCS, one in libmlx5ep.map, one header under
+# include/mlx5ep/ named in include/mlx5ep.h, and its manual pages in man/.
+#
+# make lib            build/lib, build/bin
+# make lib SAN=1      the same with ASan and UBSan under build/san
+# make lib CC=clang   under another compiler
+
+LIB_SRCS := uverbs.c device.c uuar.c endpoints.c endpoints_domain.c \
+	endpoints_plan.c endpoints_query.c endpoints_ring.c \
+	notifier.c mr_watch.c mr_cache.c mr_tree.c \
+	ofed_xrc.c xrc_rcv_qp.c xrcd.c
+CLI_SRCS := main.c files.c table.c print.c device.c show.c set.c plan.c attach.c \
+	doctor.c
+
+LIB_VERSION := 0.1.0
+LIB_SONAME := libmlx5ep.so.0
+
+ifeq ($(SAN),1)
+LIB_OUT := build/san
+LIB_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+LIB_DEFS :=
+else
+LIB_OUT := build
+LIB_SAN :=
+LIB_DEFS := -Wl,-z,defs
+endif
+
+LIB_OBJ := $(LIB_OUT)/obj/userlib
+LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
+	-Wstrict-prototypes -fvisibility=hidden $(LIB_SAN) \
+	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
+	-DMLX5EP_VERSION='"$(LIB_VERSION)"'
+LIB_LIBS := -libverbs -lmlx5 -lpthread
+CLI_LIBS := -ljson-c
+LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
+LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
+CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
+
+.PHONY: lib
+lib: $(LIB_SO) $(LIB_OUT)/lib/libmlx5ep.so $(LIB_OUT)/lib/libmlx5ep.a \
+	$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc $(LIB_OUT)/bin/mlx5ep
+
+$(LIB_OBJ)/%.o: userlib/%.c userlib/userlib.mk
+	@mkdir -p $(@D)
+	@echo "  CC      $@"
+	@$(CC) $(LIB_CFLAGS) $(CFLAGS) -fPIC -c -o $@ $<
+
+$(LIB_SO): $(LIB_OBJS) userlib/libmlx5ep.map
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) $(LDFLAGS) $(LIB_SAN) -shared -Wl,-soname,$(LIB_SONAME) \
+		-Wl,--version-script=userlib/libmlx5ep.map $(LIB_DEFS) \
+		-o $@ $(LIB_OBJS) $(LIB_LIBS)
+
+$(LIB_OUT)/lib/libmlx5ep.so: $(LIB_SO)
+	@ln -sfn $(LIB_SONAME) $@
+
+$(LIB_OUT)/lib/libmlx5ep.a: $(LIB_OBJS)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@$(AR) rcs $@ $(LIB_OBJS)
+
+$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: userlib/mlx5ep.pc.in userlib/userlib.mk
+	@mkdir -p $(@D)
+	@sed 's|@VERSION@|$(LIB_VERSION)|' $< >$@
+
+# The tests run with this one too.
+.PHONY: lib-san
+lib-san:
+	@$(MAKE) --no-print-directory IN_LAB=1 -f userlib/userlib.mk lib SAN=1
+
+ifneq ($(SAN),1)
+selftests: lib-san
+endif
+
+$(LIB_OUT)/bin/mlx5ep: $(CLI_OBJS) $(LIB_OUT)/lib/libmlx5ep.so
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) $(LDFLAGS) $(LIB_SAN) -o $@ $(CLI_OBJS) -L$(LIB_OUT)/lib \
+		-Wl,-rpath,'$$ORIGIN/../lib' -lmlx5ep $(CLI_LIBS)
+
+-include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The uUAR policy of a context and where its QPs ring: thin over the ioctls. */
+#include <string.h>
+
+#include <mlx5ep/uuar.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "internal.h"
+
+MLX5EP_EXPORT int mlx5ep_context_query(struct ibv_context *context,
+				       struct mlx5_ep_context_info *info)
+{
+	struct mlx5_ep_context_info resp = {};
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
+			mlx5ep_uverbs_id(context, "method device context_query"));
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, &resp,
+		       sizeof(resp));
+	ret = mlx5ep_cmd_exec(context, &cmd);
+	if (!ret)
+		*info = resp;
+	return ret;
+}
+
+MLX5EP_EXPORT int
+mlx5ep_context_set_policy(struct ibv_context *context,
+			  const struct mlx5_ep_context_policy *policy)
+{
+	struct mlx5ep_cmd cmd;
+
+	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
+			mlx5ep_uverbs_id(context,
+					 "method device context_set_policy"));
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_CONTEXT_SET_POLICY_REQ, policy,
+		      sizeof(*policy));
+	return mlx5ep_cmd_exec(context, &cmd);
+}
+
+MLX5EP_EXPORT int mlx5ep_context_dump(struct ibv_context *context,
+				      struct mlx5_ep_uuar_info *uuars,
+				      unsigned int *count)
+{
+	struct mlx5_ep_uuar_info none;
+	struct mlx5ep_cmd cmd;
+	uint32_t resp = 0;
+	int ret;
+
+	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
+			mlx5ep_uverbs_id(context, "method device context_dump"));
+	/* the attribute is mandatory and takes one entry at least */
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
+		       *count ? uuars : &none,
+		       *count ? *count * sizeof(*uuars) : sizeof(none));
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT, &resp,
+		       sizeof(resp));
+	ret = mlx5ep_cmd_exec(context, &cmd);
+	if (!ret)
+		*count = resp;
+	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_qp_query_uuar(struct ibv_qp *qp,
+				       struct mlx5_ep_qp_uuar *uuar)
+{
+	struct mlx5_ep_qp_uuar resp = {};
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_QP,
+			mlx5ep_uverbs_id(qp->context,
+					 "method qp query_uuar"));
+	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE, qp->handle);
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, &resp,
+		       sizeof(resp));
+	ret = mlx5ep_cmd_exec(qp->context, &cmd);
+	if (!ret)
+		*uuar = resp;
+	return ret;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared XRC receive QPs: one registration is one uverbs object of the context
+ * that the domain was opened in.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mlx5ep/xrc_rcv_qp.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "internal.h"
+#include "xrcd.h"
+
+struct mlx5ep_xrc_rcv_qp {
+	struct ibv_context *context;
+	uint32_t handle;
+	uint32_t qp_num;
+};
+
+static void cmd_start(struct mlx5ep_cmd *cmd, struct ibv_context *context,
+		      int method)
+{
+	mlx5ep_cmd_init(cmd, mlx5ep_uverbs_id(context, "object xrc_rcv_qp"),
+			method);
+}
+
+/* What CREATE, REG and GET have in common; @cmd holds what they do not. */
+static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
+		    const struct mlx5ep_xrc_events *events,
+		    struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct ibv_context *context = xrcd->ibv->context;
+	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
+	struct mlx5ep_xrc_rcv_qp *new;
+	int ret;
+
+	new = malloc(sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	mlx5ep_cmd_obj(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	mlx5ep_cmd_obj(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, xrcd->handle);
+	mlx5ep_cmd_out(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+		       sizeof(answer));
+	if (events) {
+		mlx5ep_cmd_fd(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+			      events->notifier_fd);
+		mlx5ep_cmd_in(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
+			      &events->cookie, sizeof(events->cookie));
+	}
+	ret = mlx5ep_cmd_exec(context, cmd);
+	if (ret) {
+		free(new);
+		return ret;
+	}
+	new->context = context;
+	new->handle = mlx5ep_cmd_result(cmd,
+					MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+	new->qp_num = answer.qp_num;
+	*qp = new;
+	return answer.flags & MLX5_EP_XRC_RCV_QP_REG_CREATED ? 1 : 0;
+}
+
+MLX5EP_EXPORT int
+mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
+			 const struct mlx5ep_xrc_events *events,
+			 struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	ret = reg_exec(&cmd, xrcd, events, qp);
+	return ret < 0 ? ret : 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
+					uint32_t qp_num,
+					const struct mlx5ep_xrc_events *events,
+					struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct mlx5ep_cmd cmd;
+
+	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_REG);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, &qp_num,
+		      sizeof(qp_num));
+	return reg_exec(&cmd, xrcd, events, qp);
+}
+
+MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
+					const void *key, size_t len,
+					uint32_t flags,
+					const struct mlx5ep_xrc_events *events,
+					struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct mlx5ep_cmd cmd;
+
+	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
+	if (flags)
+		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
+			      sizeof(flags));
+	return reg_exec(&cmd, xrcd, events, qp);
+}
+
+MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp)
+{
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, qp->handle);
+	ret = mlx5ep_cmd_exec(qp->context, &cmd);
+	if (!ret || ret == -EIO)
+		free(qp);
+	return ret;
+}
+
+MLX5EP_EXPORT uint32_t
+mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp)
+{
+	return qp->qp_num;
+}
+
+static void ah_to_kernel(struct ib_uverbs_ah_attr *to,
+			 const struct ibv_ah_attr *from)
+{
+	memcpy(to->grh.dgid, from->grh.dgid.raw, sizeof(to->grh.dgid));
+	to->grh.flow_label = from->grh.flow_label;
+	to->grh.sgid_index = from->grh.sgid_index;
+	to->grh.hop_limit = from->grh.hop_limit;
+	to->grh.traffic_class = from->grh.traffic_class;
+	to->dlid = from->dlid;
+	to->sl = from->sl;
+	to->src_path_bits = from->src_path_bits;
+	to->static_rate = from->static_rate;
+	to->is_global = from->is_global;
+	to->port_num = from->port_num;
+}
+
+static void ah_from_kernel(struct ibv_ah_attr *to,
+			   const struct ib_uverbs_ah_attr *from)
+{
+	memcpy(to->grh.dgid.raw, from->grh.dgid, sizeof(from->grh.dgid));
+	to->grh.flow_label = from->grh.flow_label;
+	to->grh.sgid_index = from->grh.sgid_index;
+	to->grh.hop_limit = from->grh.hop_limit;
+	to->grh.traffic_class = from->grh.traffic_class;
+	to->dlid = from->dlid;
+	to->sl = from->sl;
+	to->src_path_bits = from->src_path_bits;
+	to->static_rate = from->static_rate;
+	to->is_global = from->is_global;
+	to->port_num = from->port_num;
+}
+
+/* Only what @mask names is read: the rest of @from may be uninitialised. */
+static void attr_to_kernel(struct ib_uverbs_qp_attr *to,
+			   const struct ibv_qp_attr *from, int mask)
+{
+	memset(to, 0, sizeof(*to));
+	to->qp_attr_mask = mask;
+	if (mask & IBV_QP_STATE)
+		to->qp_state = from->qp_state;
+	if (mask & IBV_QP_CUR_STATE)
+		to->cur_qp_state = from->cur_qp_state;
+	if (mask & IBV_QP_PATH_MTU)
+		to->path_mtu = from->path_mtu;
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		to->path_mig_state = from->path_mig_state;
+	if (mask & IBV_QP_RQ_PSN)
+		to->rq_psn = from->rq_psn;
+	if (mask & IBV_QP_SQ_PSN)
+		to->sq_psn = from->sq_psn;
+	if (mask & IBV_QP_DEST_QPN)
+		to->dest_qp_num = from->dest_qp_num;
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		to->qp_access_flags = from->qp_access_flags;
+	if (mask & IBV_QP_PKEY_INDEX)
+		to->pkey_index = from->pkey_index;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = from->max_rd_atomic;
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = from->max_dest_rd_atomic;
+	if (mask & IBV_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = from->min_rnr_timer;
+	if (mask & IBV_QP_PORT)
+		to->port_num = from->port_num;
+	if (mask & IBV_QP_TIMEOUT)
+		to->timeout = from->timeout;
+	if (mask & IBV_QP_RETRY_CNT)
+		to->retry_cnt = from->retry_cnt;
+	if (mask & IBV_QP_RNR_RETRY)
+		to->rnr_retry = from->rnr_retry;
+	if (mask & IBV_QP_AV)
+		ah_to_kernel(&to->ah_attr, &from->ah_attr);
+	if (mask & IBV_QP_ALT_PATH) {
+		ah_to_kernel(&to->alt_ah_attr, &from->alt_ah_attr);
+		to->alt_pkey_index = from->alt_pkey_index;
+		to->alt_port_num = from->alt_port_num;
+		to->alt_timeout = from->alt_timeout;
+	}
+}
+
+static void attr_from_kernel(struct ibv_qp_attr *to,
+			     const struct ib_uverbs_qp_attr *from)
+{
+	memset(to, 0, sizeof(*to));
+	to->qp_state = from->qp_state;
+	to->cur_qp_state = from->cur_qp_state;
+	to->path_mtu = from->path_mtu;
+	to->path_mig_state = from->path_mig_state;
+	to->rq_psn = from->rq_psn;
+	to->sq_psn = from->sq_psn;
+	to->dest_qp_num = from->dest_qp_num;
+	to->qp_access_flags = from->qp_access_flags;
+	to->pkey_index = from->pkey_index;
+	to->alt_pkey_index = from->alt_pkey_index;
+	to->max_rd_atomic = from->max_rd_atomic;
+	to->max_dest_rd_atomic = from->max_dest_rd_atomic;
+	to->min_rnr_timer = from->min_rnr_timer;
+	to->port_num = from->port_num;
+	to->timeout = from->timeout;
+	to->retry_cnt = from->retry_cnt;
+	to->rnr_retry = from->rnr_retry;
+	to->alt_port_num = from->alt_port_num;
+	to->alt_timeout = from->alt_timeout;
+	ah_from_kernel(&to->ah_attr, &from->ah_attr);
+	ah_from_kernel(&to->alt_ah_attr, &from->alt_ah_attr);
+}
+
+MLX5EP_EXPORT int
+mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
+			 const struct ibv_qp_attr *attr, int mask,
+			 struct mlx5_ep_xrc_rcv_qp_modify *answer)
+{
+	struct mlx5_ep_xrc_rcv_qp_modify said = {};
+	struct ib_uverbs_qp_attr kernel;
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	attr_to_kernel(&kernel, attr, mask);
+	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
+	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, qp->handle);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, &kernel,
+		      sizeof(kernel));
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER, &said,
+		       sizeof(said));
+	ret = mlx5ep_cmd_exec(qp->context, &cmd);
+	if (!ret && answer)
+		*answer = said;
+	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
+					  struct ibv_qp_attr *attr,
+					  struct mlx5_ep_xrc_rcv_qp_info *info)
+{
+	struct mlx5_ep_xrc_rcv_qp_info said = {};
+	struct ib_uverbs_qp_attr kernel = {};
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
+	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE, qp->handle);
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &said,
+		       sizeof(said));
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR, &kernel,
+		       sizeof(kernel));
+	ret = mlx5ep_cmd_exec(qp->context, &cmd);
+	if (ret)
+		return ret;
+	if (attr)
+		attr_from_kernel(attr, &kernel);
+	if (info)
+		*info = said;
+	return 0;
+}

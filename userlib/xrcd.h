@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MLX5EP_XRCD_INTERNAL_H
+#define MLX5EP_XRCD_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mlx5ep/xrcd.h>
+
+/**
+ * struct mlx5ep_xrcd - an XRC domain
+ * @ibv: as verbs know it
+ * @handle: as the kernel knows it
+ * @owned: mlx5ep_xrcd_open() opened it
+ */
+struct mlx5ep_xrcd {
+	struct ibv_xrcd *ibv;
+	uint32_t handle;
+	bool owned;
+};
+
+int mlx5ep_xrcd_init(struct mlx5ep_xrcd *xrcd, struct ibv_xrcd *ibv);
+
+#endif
