@@ -121,6 +121,8 @@ fails()
 {
 	run_as 1 "$2" --kernels 7.2 --tests "bad_$1"
 	grep -q "FAILED .*bad_$1.*$3" "$tmp/run"
+	sed '1,/^failed:$/d' "$tmp/run" | grep -q "FAILED .*bad_$1.*$3" ||
+		fail "the failure is not shown again at the end"
 }
 
 goes_on()

@@ -17,7 +17,8 @@ record()
 }
 
 # show KERNEL NAME RESULT TEXT SECONDS [DETAIL...]: one write, so that parallel
-# jobs do not mix; details are indented and not endless
+# jobs do not mix; details are indented and not endless. A failure is kept: the
+# summary shows it again, for those who see the end of a log only.
 show()
 {
 	local kernel=$1 name=$2 result=$3 text=$4 seconds=$5 block
@@ -28,6 +29,7 @@ show()
 	[ $# -eq 0 ] || block+=$'\n'$(printf '%s\n' "$@" | tail -n 25 |
 		sed 's/^/       | /')
 	printf '%s\n' "$block" >&3
+	[ "$result" != FAILED ] || printf '%s\n' "$block" >>"$out/failures"
 }
 
 counts_text()
@@ -146,8 +148,8 @@ left_over()
 	printf '%s' "${missing[*]:1}"
 }
 
-# summary DIR SECONDS: a line per kernel, the KTAP files, the last line; the
-# exit status is the tests'
+# summary DIR SECONDS: a line per kernel, the KTAP files, the failures once more,
+# the last line; the exit status is the tests'
 summary()
 {
 	local dir=$1 total=$2 kernel
@@ -172,6 +174,10 @@ summary()
 			print ""
 		}' "$dir/$kernel/records" >&3
 	done
+	if [ -e "$dir/failures" ]; then
+		printf '\nfailed:\n' >&3
+		cat "$dir/failures" >&3
+	fi
 	cat "$dir"/*/records | awk -v total="$total" '
 		{ pass += $3; fail += $4; skip += $5 }
 		END {
