@@ -163,6 +163,7 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 	INIT_LIST_HEAD(&edev->cgroups);
 	INIT_LIST_HEAD(&edev->users);
 	INIT_LIST_HEAD(&edev->contexts);
+	INIT_LIST_HEAD(&edev->notifiers);
 
 	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);
 	if (ret)

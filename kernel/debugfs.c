@@ -9,6 +9,7 @@
 #include <linux/seq_file.h>
 
 #include "mlx5_ep.h"
+#include "notifier.h"
 #include "xrc.h"
 
 static struct dentry *root;
@@ -133,6 +134,13 @@ static int xrc_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(xrc);
 
+static int watches_show(struct seq_file *s, void *unused)
+{
+	mlx5_ep_notifier_show(s->private, s);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(watches);
+
 static int users_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
@@ -181,6 +189,8 @@ void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
 	debugfs_create_file("uuars", 0400, edev->debugfs, edev, &uuars_fops);
 	debugfs_create_file("qps", 0400, edev->debugfs, edev, &qps_fops);
 	debugfs_create_file("xrc", 0400, edev->debugfs, edev, &xrc_fops);
+	debugfs_create_file("watches", 0400, edev->debugfs, edev,
+			    &watches_fops);
 	debugfs_create_file("users", 0400, edev->debugfs, edev, &users_fops);
 }
 

@@ -91,8 +91,8 @@ struct mlx5_ep_user {
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that the others are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
- * @lock: @settings to @users, and the list @contexts with each one's
- *	@later and @later_tgid
+ * @lock: @settings to @users, the list @contexts with each one's @later and
+ *	@later_tgid, and the list @notifiers
  * @settings: policy of contexts that are opened from now on
  * @budget: UAR pages that all managed contexts may hold; 0: no limit
  * @user_limit: UAR pages that one user may hold; 0: no limit
@@ -100,6 +100,7 @@ struct mlx5_ep_user {
  * @cgroups: policies of cgroups, struct mlx5_ep_cgroup.node
  * @users: who has contexts, struct mlx5_ep_user.node
  * @contexts: open contexts, struct mlx5_ep_context.node
+ * @notifiers: open notifiers, private to notifier.c
  */
 struct mlx5_ep_device {
 	struct kobject kobj;
@@ -125,6 +126,7 @@ struct mlx5_ep_device {
 	struct list_head cgroups;
 	struct list_head users;
 	struct list_head contexts;
+	struct list_head notifiers;
 };
 
 /**

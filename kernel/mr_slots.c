@@ -151,6 +151,7 @@ static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 		page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;
+		WRITE_ONCE(ws->bytes, ws->bytes + PAGE_SIZE);
 		/* Zeroed before a fault finds it. */
 		smp_store_release(&area->pages[i], page);
 	}
@@ -201,6 +202,7 @@ int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
 	ret = mlx5_ep_watches_check_locked(ws);
 	if (!ret) {
 		ws->chunks[ws->nr_chunks++] = chunk;
+		WRITE_ONCE(ws->bytes, ws->bytes + WATCH_CHUNK_SIZE);
 		list_add(&chunk->partial_node, &ws->partial);
 		chunk = NULL;
 	}
@@ -211,6 +213,23 @@ out_unlock:
 	mutex_unlock(&ws->grow_lock);
 	mlx5_ep_watch_area_put(area);
 	return ret;
+}
+
+/**
+ * mlx5_ep_watches_get_stats - what there is, and what happened to it
+ * @ws: the watches, before fini
+ * @stats: filled in
+ */
+void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
+			       struct mlx5_ep_watches_stats *stats)
+{
+	spin_lock(&ws->lock);
+	stats->live = ws->live;
+	stats->total = ws->total;
+	stats->pending = ws->pending;
+	spin_unlock(&ws->lock);
+	stats->capacity = ws->capacity;
+	stats->bytes = READ_ONCE(ws->bytes);
 }
 
 /**

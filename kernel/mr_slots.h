@@ -96,6 +96,8 @@ static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
 }
 
+bool mlx5_ep_watches_in_flight(const struct mlx5_ep_watches *ws,
+			       unsigned long first, unsigned long last);
 void mlx5_ep_watches_publish(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
 int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws);

@@ -88,7 +88,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	unsigned long first, npages;
 	struct mlx5_ep_watch *w;
 	u64 fingerprint = 0;
-	bool look, wake = false;
+	bool look, wait, wake = false;
 	int ret, state;
 	u32 seq;
 
@@ -104,6 +104,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	npages = w->npages;
 	seq = w->seq;
 	look = record || w->recorded;
+	wait = mlx5_ep_watches_in_flight(ws, first, watch_last(w));
 	spin_unlock(&ws->lock);
 
 	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
@@ -113,7 +114,8 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	 * Hits from here on show in seq; those before may not have changed the
 	 * page table yet: wait until they have, then look.
 	 */
-	mmu_interval_read_begin(&ws->mni);
+	if (wait)
+		mmu_interval_read_begin(&ws->mni);
 	if (look) {
 		ret = fingerprint_take(first, npages, &fingerprint);
 		if (ret == -EINTR)

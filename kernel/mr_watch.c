@@ -120,6 +120,56 @@ void mlx5_ep_watches_wake(struct mlx5_ep_watches *ws)
 		wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/* Notes an invalidation, called with the lock held. */
+static void watches_note_range(struct mlx5_ep_watches *ws, unsigned long first,
+			       unsigned long last, unsigned long cur_seq)
+{
+	struct mlx5_ep_inflight *inflight = &ws->inflight;
+	unsigned int i;
+
+	mmu_interval_set_seq(&ws->mni, cur_seq);
+	if (inflight->seq != cur_seq) {
+		inflight->seq = cur_seq;
+		inflight->count = 0;
+	}
+	i = inflight->count;
+	if (i < MLX5_EP_INFLIGHT) {
+		inflight->count++;
+		inflight->ranges[i].first = first;
+		inflight->ranges[i].last = last;
+		return;
+	}
+	i--;
+	inflight->ranges[i].first = min(inflight->ranges[i].first, first);
+	inflight->ranges[i].last = max(inflight->ranges[i].last, last);
+}
+
+/**
+ * mlx5_ep_watches_in_flight - may a range be under invalidation right now
+ * @ws: the watches, locked
+ * @first: first page number
+ * @last: last page number
+ *
+ * The page table may change after the callback, up to the end of the
+ * invalidation, of which only the core knows. mmu_interval_read_begin() waits
+ * until all of the whole address space have ended, which may take long where many
+ * threads unmap: so it is asked only where this says true.
+ *
+ * Return: false where every invalidation that touches the range has ended, or has
+ * not had its callback yet.
+ */
+bool mlx5_ep_watches_in_flight(const struct mlx5_ep_watches *ws,
+			       unsigned long first, unsigned long last)
+{
+	unsigned int i;
+
+	for (i = 0; i < ws->inflight.count; i++)
+		if (ws->inflight.ranges[i].first <= last &&
+		    ws->inflight.ranges[i].last >= first)
+			return true;
+	return false;
+}
+
 /*
  * Hits all watches that overlap. Where there are very many the lock is let go
  * for a moment: nodes come in the order of their start, so those from @from
@@ -137,7 +187,7 @@ static void watches_hit(struct mlx5_ep_watches *ws, unsigned long first,
 	bool wake = false;
 
 	spin_lock(&ws->lock);
-	mmu_interval_set_seq(&ws->mni, cur_seq);
+	watches_note_range(ws, first, last, cur_seq);
 	if (ws->dead)
 		goto out_unlock;
 
@@ -245,6 +295,10 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 	ws->area = mlx5_ep_watch_area_alloc(capacity);
 	if (!ws->area)
 		goto err_chunks;
+	ws->bytes = DIV_ROUND_UP(capacity, WATCHES_PER_CHUNK) *
+			    sizeof(*ws->chunks) +
+		    struct_size(ws->area, pages, ws->area->nr_pages) +
+		    PAGE_SIZE;
 	ret = mmu_interval_notifier_insert(&ws->mni, current->mm, 0, ULONG_MAX,
 					   &watches_mni_ops);
 	if (ret)
@@ -327,7 +381,8 @@ static int watch_add_check(const struct mlx5_ep_watch_add *add)
 	return 0;
 }
 
-static void watch_add_locked(struct mlx5_ep_watches *ws,
+/* Returns true where the caller must wait for an invalidation to end. */
+static bool watch_add_locked(struct mlx5_ep_watches *ws,
 			     struct mlx5_ep_watch_add *add)
 {
 	struct mlx5_ep_watch_chunk *chunk =
@@ -345,11 +400,13 @@ static void watch_add_locked(struct mlx5_ep_watches *ws,
 	w->cookie = add->cookie;
 	w->recorded = 0;
 	watch_tree_insert(w, &ws->tree);
+	ws->live++;
 
 	add->slot = chunk->base + index;
 	add->word = ++ws->generation << 2 | MLX5_EP_WATCH_ARMED;
 	/* Release, as every change of a word. */
 	smp_store_release(watch_word(ws, add->slot), add->word);
+	return mlx5_ep_watches_in_flight(ws, w->start, watch_last(w));
 }
 
 static int watch_del_locked(struct mlx5_ep_watches *ws,
@@ -367,6 +424,7 @@ static int watch_del_locked(struct mlx5_ep_watches *ws,
 	/* Release, as every change of a word. */
 	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_FREE);
 	watch_tree_remove(w, &ws->tree);
+	ws->live--;
 	if (chunk->pending & BIT_ULL(index)) {
 		watch_unqueue(ws, chunk, index);
 		mlx5_ep_watches_publish(ws);
@@ -407,6 +465,7 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_add *adds, unsigned int count)
 {
 	unsigned int i, batch;
+	bool wait = false;
 	int ret;
 
 	for (i = 0; i < count; i++) {
@@ -422,7 +481,7 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 		     batch++, i++) {
 			if (list_empty(&ws->partial))
 				break;
-			watch_add_locked(ws, &adds[i]);
+			wait |= watch_add_locked(ws, &adds[i]);
 		}
 		spin_unlock(&ws->lock);
 		if (!ret && !batch)
@@ -438,7 +497,8 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 	 * An invalidation whose callback came before the insertion may have the
 	 * page table still to change: wait until it has.
 	 */
-	mmu_interval_read_begin(&ws->mni);
+	if (wait)
+		mmu_interval_read_begin(&ws->mni);
 	return 0;
 }
 

@@ -23,14 +23,35 @@ struct mlx5_ep_watch_area {
 	void *pages[];
 };
 
+#define MLX5_EP_INFLIGHT 4
+
+/**
+ * struct mlx5_ep_inflight - invalidations that may not have ended yet
+ * @seq: of the core: as long as it has not changed none of them is known to
+ *	have ended; odd
+ * @count: length of @ranges
+ * @ranges: first and last page number; the last one is a hull of those that
+ *	found no room
+ */
+struct mlx5_ep_inflight {
+	unsigned long seq;
+	unsigned int count;
+	struct {
+		unsigned long first;
+		unsigned long last;
+	} ranges[MLX5_EP_INFLIGHT];
+};
+
 /**
  * struct mlx5_ep_watches - the watched ranges of one address space
  * @mni: the one subscription, of the whole address space
  * @lock: protects what follows up to @grow_lock, and the words
  * @tree: live watches by range
+ * @inflight: invalidations of any range, watched or not
  * @dead: no watch can be added or change any more
  * @mm_gone: the address space is gone, and all mappings with it
  * @nr_chunks: chunks allocated
+ * @live: watches there are
  * @generation: of the watch armed last
  * @total: hits, ever
  * @pending: watches with an event that nobody has read
@@ -38,6 +59,7 @@ struct mlx5_ep_watch_area {
  * @partial: chunks with a free slot
  * @area: what user space maps
  * @chunks: by number, allocated in order
+ * @bytes: memory allocated for all this; changes under @grow_lock
  * @grow_lock: serialises the allocation of chunks; outside @lock
  * @capacity: slots
  * @wait: woken when @pending leaves zero, and when the address space goes
@@ -46,9 +68,11 @@ struct mlx5_ep_watches {
 	struct mmu_interval_notifier mni;
 	spinlock_t lock;
 	struct rb_root_cached tree;
+	struct mlx5_ep_inflight inflight;
 	bool dead;
 	bool mm_gone;
 	u32 nr_chunks;
+	u32 live;
 	u64 generation;
 	u64 total;
 	u64 pending;
@@ -56,9 +80,26 @@ struct mlx5_ep_watches {
 	struct list_head partial;
 	struct mlx5_ep_watch_area *area;
 	struct mlx5_ep_watch_chunk **chunks;
+	size_t bytes;
 	struct mutex grow_lock;
 	u32 capacity;
 	wait_queue_head_t *wait;
+};
+
+/**
+ * struct mlx5_ep_watches_stats - for people to look at
+ * @live: watches there are
+ * @capacity: watches there can be
+ * @bytes: memory that they take, all charged to the memory cgroup
+ * @total: hits, ever
+ * @pending: watches with an event that nobody has read
+ */
+struct mlx5_ep_watches_stats {
+	u32 live;
+	u32 capacity;
+	u64 bytes;
+	u64 total;
+	u64 pending;
 };
 
 int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
@@ -75,6 +116,10 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count);
 int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
 			   struct mlx5_ep_watch_ref *ref, bool record);
+long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
+			   void __user *arg);
+void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
+			       struct mlx5_ep_watches_stats *stats);
 unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
 					 struct mlx5_ep_event *events,
 					 unsigned int count);

@@ -16,14 +16,16 @@
  * read() to say that the device is gone, and for sources to post into the void.
  *
  * @source_lock is taken by event handlers with interrupts off. It and the
- * watches' lock are never held together.
+ * watches' lock are never held together; mlx5_ep_device.lock is outside both.
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #define UVERBS_MODULE_NAME mlx5_ep
@@ -33,13 +35,14 @@
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat.h"
+#include "mlx5_ep.h"
 #include "mr_watch.h"
 #include "notifier.h"
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
 
-/* Entries of a batch, or events of a read, that fit on the stack. */
-#define NOTIFIER_STACK_ENTRIES 8
+/* Events of a read that fit on the stack. */
+#define NOTIFIER_STACK_EVENTS 8
 
 static unsigned int notifier_max_watches = 1 << 20;
 module_param(notifier_max_watches, uint, 0644);
@@ -48,6 +51,10 @@ MODULE_PARM_DESC(notifier_max_watches, "Watches that one notifier may have");
 /**
  * struct mlx5_ep_notifier - the channel
  * @uobj: the file's object
+ * @edev: its device
+ * @node: in the device's list, until destroyed
+ * @tgid: thread group of who made it, until destroyed
+ * @comm: its name
  * @watches: watched ranges
  * @wait: readers and pollers
  * @source_lock: protects what follows
@@ -61,6 +68,10 @@ MODULE_PARM_DESC(notifier_max_watches, "Watches that one notifier may have");
  */
 struct mlx5_ep_notifier {
 	struct ib_uobject uobj;
+	struct mlx5_ep_device *edev;
+	struct list_head node;
+	struct pid *tgid;
+	char comm[TASK_COMM_LEN];
 	struct mlx5_ep_watches watches;
 	wait_queue_head_t wait;
 	spinlock_t source_lock;
@@ -284,7 +295,7 @@ static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 {
 	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
 	bool nonblock = filp->f_flags & O_NONBLOCK;
-	struct mlx5_ep_event events[NOTIFIER_STACK_ENTRIES];
+	struct mlx5_ep_event events[NOTIFIER_STACK_EVENTS];
 	ssize_t done = 0;
 	int taken;
 
@@ -385,94 +396,13 @@ static int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
 	return 0;
 }
 
-static int notifier_ioctl_add(struct mlx5_ep_notifier *notifier,
-			      struct mlx5_ep_watch_add *adds, u32 count,
-			      void __user *to)
-{
-	u32 i;
-	int ret;
-
-	ret = mlx5_ep_watches_add(&notifier->watches, adds, count);
-	if (ret || !copy_to_user(to, adds, count * sizeof(*adds)))
-		return ret;
-
-	for (i = 0; i < count; i++) {
-		struct mlx5_ep_watch_ref ref = {
-			.word = adds[i].word,
-			.slot = adds[i].slot,
-		};
-
-		mlx5_ep_watches_del(&notifier->watches, &ref, 1);
-	}
-	return -EFAULT;
-}
-
-static int notifier_ioctl_refs(struct mlx5_ep_notifier *notifier,
-			       unsigned int cmd,
-			       struct mlx5_ep_watch_ref *refs, u32 count,
-			       u32 flags, void __user *to)
-{
-	int ret = 0;
-	u32 i;
-
-	if (cmd == MLX5_EP_IOC_WATCH_DEL)
-		ret = mlx5_ep_watches_del(&notifier->watches, refs, count);
-	for (i = 0; cmd == MLX5_EP_IOC_WATCH_VERIFY && !ret && i < count; i++)
-		ret = mlx5_ep_watches_verify(&notifier->watches, &refs[i],
-					     flags &
-					     MLX5_EP_WATCH_VERIFY_RECORD);
-	if (ret && ret != -ENOENT)
-		return ret;
-	if (copy_to_user(to, refs, count * sizeof(*refs)))
-		return -EFAULT;
-	return ret;
-}
-
 static long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
 				   unsigned long arg)
 {
 	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
-	union {
-		struct mlx5_ep_watch_add adds[NOTIFIER_STACK_ENTRIES];
-		struct mlx5_ep_watch_ref refs[NOTIFIER_STACK_ENTRIES];
-	} stack;
-	struct mlx5_ep_watch_batch batch;
-	void *entries = &stack;
-	void __user *user;
-	size_t size;
-	int ret;
 
-	if (cmd != MLX5_EP_IOC_WATCH_ADD && cmd != MLX5_EP_IOC_WATCH_DEL &&
-	    cmd != MLX5_EP_IOC_WATCH_VERIFY)
-		return -ENOTTY;
-	if (copy_from_user(&batch, (void __user *)arg, sizeof(batch)))
-		return -EFAULT;
-	if (!batch.count || batch.count > MLX5_EP_WATCH_MAX_BATCH ||
-	    batch.flags & ~(cmd == MLX5_EP_IOC_WATCH_VERIFY ?
-			    MLX5_EP_WATCH_VERIFY_RECORD : 0))
-		return -EINVAL;
-
-	user = u64_to_user_ptr(batch.entries);
-	size = batch.count * (cmd == MLX5_EP_IOC_WATCH_ADD ?
-			      sizeof(stack.adds[0]) : sizeof(stack.refs[0]));
-	if (batch.count > NOTIFIER_STACK_ENTRIES) {
-		entries = kvmalloc(size, GFP_KERNEL);
-		if (!entries)
-			return -ENOMEM;
-	}
-
-	ret = -EFAULT;
-	if (copy_from_user(entries, user, size))
-		goto out;
-	if (cmd == MLX5_EP_IOC_WATCH_ADD)
-		ret = notifier_ioctl_add(notifier, entries, batch.count, user);
-	else
-		ret = notifier_ioctl_refs(notifier, cmd, entries, batch.count,
-					  batch.flags, user);
-out:
-	if (entries != &stack)
-		kvfree(entries);
-	return ret;
+	return mlx5_ep_watches_ioctl(&notifier->watches, cmd,
+				     (void __user *)arg);
 }
 
 static const struct file_operations mlx5_ep_notifier_fops = {
@@ -485,6 +415,27 @@ static const struct file_operations mlx5_ep_notifier_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,
 };
+
+static void notifier_list_add(struct mlx5_ep_notifier *notifier)
+{
+	struct mlx5_ep_device *edev =
+		mlx5_ep_device_find(notifier->uobj.context->device);
+
+	notifier->edev = edev;
+	notifier->tgid = get_pid(task_tgid(current));
+	get_task_comm(notifier->comm, current->group_leader);
+	mutex_lock(&edev->lock);
+	list_add_tail(&notifier->node, &edev->notifiers);
+	mutex_unlock(&edev->lock);
+}
+
+static void notifier_list_remove(struct mlx5_ep_notifier *notifier)
+{
+	mutex_lock(&notifier->edev->lock);
+	list_del(&notifier->node);
+	mutex_unlock(&notifier->edev->lock);
+	put_pid(notifier->tgid);
+}
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	struct uverbs_attr_bundle *attrs)
@@ -514,6 +465,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	if (ret)
 		return ret;
 	notifier->header = notifier->watches.area->pages[0];
+	notifier_list_add(notifier);
 	return 0;
 }
 
@@ -523,6 +475,7 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 	struct mlx5_ep_notifier *notifier = to_notifier(uobj);
 	struct mlx5_ep_notifier_source *source, *next;
 
+	notifier_list_remove(notifier);
 	spin_lock_irq(&notifier->source_lock);
 	notifier->removed = why == RDMA_REMOVE_DRIVER_REMOVE;
 	notifier->header = NULL;
@@ -535,6 +488,35 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 	mlx5_ep_watches_fini(&notifier->watches);
 	wake_up_interruptible_poll(&notifier->wait,
 				   EPOLLIN | EPOLLERR | EPOLLHUP);
+}
+
+/**
+ * mlx5_ep_notifier_show - tell all notifiers of a device
+ * @edev: the device
+ * @seq: where to
+ *
+ * May sleep.
+ */
+void mlx5_ep_notifier_show(struct mlx5_ep_device *edev, struct seq_file *seq)
+{
+	struct mlx5_ep_watches_stats stats;
+	struct mlx5_ep_notifier *notifier;
+	u64 total, pending;
+
+	seq_puts(seq, "pid watches capacity bytes events unread xrc_events xrc_unread comm\n");
+	mutex_lock(&edev->lock);
+	list_for_each_entry(notifier, &edev->notifiers, node) {
+		mlx5_ep_watches_get_stats(&notifier->watches, &stats);
+		spin_lock_irq(&notifier->source_lock);
+		total = notifier->source_total;
+		pending = notifier->source_pending;
+		spin_unlock_irq(&notifier->source_lock);
+		seq_printf(seq, "%d %u %u %llu %llu %llu %llu %llu %s\n",
+			   pid_nr(notifier->tgid), stats.live, stats.capacity,
+			   stats.bytes, stats.total, stats.pending, total,
+			   pending, notifier->comm);
+	}
+	mutex_unlock(&edev->lock);
 }
 
 DECLARE_UVERBS_NAMED_METHOD(

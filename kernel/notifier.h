@@ -10,6 +10,8 @@
 #include <linux/types.h>
 
 struct ib_uobject;
+struct mlx5_ep_device;
+struct seq_file;
 struct uapi_definition;
 struct uverbs_attr_bundle;
 struct mlx5_ep_notifier;
@@ -40,6 +42,7 @@ int mlx5_ep_notifier_source_init(struct mlx5_ep_notifier_source *source,
 void mlx5_ep_notifier_source_fini(struct mlx5_ep_notifier_source *source);
 void mlx5_ep_notifier_post(struct mlx5_ep_notifier_source *source,
 			   unsigned int event);
+void mlx5_ep_notifier_show(struct mlx5_ep_device *edev, struct seq_file *seq);
 
 extern const struct uapi_definition mlx5_ep_notifier_defs[];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* /sys/class/infiniband/DEVICE/mlx5_ep/, as the tests use it. */
+/* /sys/class/infiniband/DEVICE/mlx5_ep/ and debugfs, as the tests use them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,4 +88,27 @@ int sysfs_policy(const char *policy, unsigned int pages, bool strict)
 int sysfs_defaults(void)
 {
 	return sysfs_policy("stock", 0, false);
+}
+
+FILE *debugfs_open(const char *table)
+{
+	char path[256], pci[128], line[256];
+	FILE *file;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device",
+		 verbs_device_name());
+	n = readlink(path, pci, sizeof(pci) - 1);
+	if (n < 0)
+		return NULL;
+	pci[n] = '\0';
+	snprintf(path, sizeof(path), "/sys/kernel/debug/mlx5_ep/%s/%s",
+		 strrchr(pci, '/') ? strrchr(pci, '/') + 1 : pci, table);
+	file = fopen(path, "re");
+	if (file && !fgets(line, sizeof(line), file)) {
+		fclose(file);
+		errno = ENODATA;
+		return NULL;
+	}
+	return file;
 }

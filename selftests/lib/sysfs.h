@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* /sys/class/infiniband/DEVICE/mlx5_ep/, as the tests use it. */
+/* /sys/class/infiniband/DEVICE/mlx5_ep/ and debugfs, as the tests use them. */
 #ifndef SELFTESTS_SYSFS_H
 #define SELFTESTS_SYSFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Is the module attached to the device under test? */
 bool sysfs_attached(void);
@@ -33,6 +34,14 @@ long sysfs_number(const char *attr);
  * @strict: no falling back
  */
 int sysfs_policy(const char *policy, unsigned int pages, bool strict);
+
+/**
+ * debugfs_open() - open a table of /sys/kernel/debug/mlx5_ep/DEVICE/
+ * @table: its name
+ *
+ * Return: for reading, behind the line of column names; NULL, and errno.
+ */
+FILE *debugfs_open(const char *table);
 
 /* All back to what the module starts with. */
 int sysfs_defaults(void);

@@ -15,6 +15,7 @@
 
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "sysfs.h"
 #include "uverbs.h"
 #include "watched.h"
 
@@ -421,6 +422,82 @@ TEST_F(notifier, obeys_its_limits)
 	uverbs_handle(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
 	uverbs_in(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, &wide, 8);
 	EXPECT_EQ(-EINVAL, uverbs_do(self->rig.ctx, &call));
+}
+
+/* A row of the table "watches". */
+struct row {
+	int pid;
+	unsigned int watches, capacity;
+	unsigned long long bytes, events, unread, xrc_events, xrc_unread;
+	char comm[32];
+};
+
+/* Notifiers of this process that debugfs knows, the last one in @row. */
+static int rows_of_mine(struct row *row)
+{
+	FILE *file = debugfs_open("watches");
+	struct row r;
+	int n = 0;
+
+	if (!file)
+		return -errno;
+	while (fscanf(file, "%d %u %u %llu %llu %llu %llu %llu %31[^\n]",
+		      &r.pid, &r.watches, &r.capacity, &r.bytes, &r.events,
+		      &r.unread, &r.xrc_events, &r.xrc_unread, r.comm) == 9) {
+		if (r.pid != getpid())
+			continue;
+		*row = r;
+		n++;
+	}
+	fclose(file);
+	return n;
+}
+
+TEST_F(notifier, is_told_in_debugfs)
+{
+	struct mlx5_ep_watch_add adds[SLOTS] = {};
+	struct mlx5ep_watch w[SLOTS];
+	unsigned long long empty;
+	struct mlx5_ep_event ev;
+	char comm[32] = {};
+	FILE *file;
+	struct row row;
+	int i;
+
+	ASSERT_EQ(1, rows_of_mine(&row));
+	EXPECT_EQ(0, row.watches);
+	EXPECT_EQ(SLOTS, row.capacity);
+	EXPECT_EQ(0, row.events + row.unread + row.xrc_events + row.xrc_unread);
+	file = fopen("/proc/self/comm", "r");
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(1, fscanf(file, "%31[^\n]", comm));
+	fclose(file);
+	EXPECT_STREQ(comm, row.comm);
+	empty = row.bytes;
+	EXPECT_GE(empty, PAGE);
+
+	for (i = 0; i < SLOTS; i++) {
+		adds[i].addr = (uintptr_t)self->mem + i % 64 * PAGE;
+		adds[i].length = 1;
+	}
+	ASSERT_EQ(0, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
+	ASSERT_EQ(0, mlx5ep_watch_del_batch(w, 100));
+	ASSERT_EQ(0, munmap(self->mem + 63 * PAGE, PAGE));
+	ASSERT_EQ(1, rows_of_mine(&row));
+	EXPECT_EQ(SLOTS - 100, row.watches);
+	/* 50 slots to 4 KiB, and a word each. */
+	EXPECT_EQ(empty + SLOTS / 50 * PAGE + 2 * PAGE, row.bytes);
+	/* Slots 127, 191, ... 959 are those left of the last page's. */
+	EXPECT_EQ(14, row.events);
+	EXPECT_EQ(14, row.unread);
+	ASSERT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
+	ASSERT_EQ(1, rows_of_mine(&row));
+	EXPECT_EQ(14, row.events);
+	EXPECT_EQ(13, row.unread);
+
+	mlx5ep_notifier_destroy(self->n);
+	EXPECT_EQ(0, rows_of_mine(&row));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1, &self->n));
 }
 
 TEST_F(notifier, watches_a_million_ranges)
