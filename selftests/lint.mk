@@ -2,6 +2,8 @@
 #
 # What a reviewer would say first: checkpatch (the kernel's own), shellcheck,
 # and the house rules that a grep can check. One report per file that has one.
+# build/lint/PART is as old as the last clean look at PART: what has not changed
+# since then is not looked at again.
 
 LINT_KERNEL_SRC := $(shell . selftests/lab/lib.sh && echo "$$lab_dir")/source
 LINT_FILES := find kernel uapi userlib selftests packaging Kbuild Makefile -type f
@@ -20,24 +22,39 @@ LINT_USER_IGNORE := $(LINT_IGNORE) PREFER_KERNEL_TYPES BRACKET_SPACE VOLATILE \
 	MACRO_WITH_FLOW_CONTROL COMPLEX_MACRO FUNCTION_ARGUMENTS \
 	MULTISTATEMENT_MACRO_USE_DO_WHILE ALLOC_WITH_SIZEOF SPACING
 
+# $(call lint-newer,PART): for find, files that have changed
+lint-newer = $(if $(wildcard build/lint/$(1)),-newer build/lint/$(1))
+
+# $(call lint-begin,PART), $(call lint-clean,PART): around a look at PART
+lint-begin = mkdir -p build/lint && touch build/lint/$(1).new
+lint-clean = mv build/lint/$(1).new build/lint/$(1)
+
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules
 
 lint: lint-kernel lint-user lint-shell lint-rules
 	@echo 'lint: clean'
 
 lint-kernel:
-	@find kernel uapi -name '*.[ch]' | xargs -r perl \
+	@$(call lint-begin,kernel)
+	@find kernel uapi -name '*.[ch]' $(call lint-newer,kernel) | xargs -r perl \
 		$(LINT_KERNEL_SRC)/scripts/checkpatch.pl --no-tree --no-summary \
 		--terse --ignore $(call join-list,$(LINT_IGNORE)) -f
+	@$(call lint-clean,kernel)
 
 lint-user:
-	@find userlib selftests -name '*.[ch]' | xargs -r perl \
+	@$(call lint-begin,user)
+	@find userlib selftests -name '*.[ch]' $(call lint-newer,user) | xargs -r perl \
 		$(LINT_KERNEL_SRC)/scripts/checkpatch.pl --no-tree --no-summary \
 		--terse --ignore $(call join-list,$(LINT_USER_IGNORE)) -f
+	@$(call lint-clean,user)
 
+# A script is judged together with those that it reads: all, or none.
 lint-shell:
-	@$(LINT_FILES) | xargs -r grep -lE '^#!.*\b(ba)?sh$$' | \
+	@$(call lint-begin,shell)
+	@[ -z "$$($(LINT_FILES) $(call lint-newer,shell) -print -quit)" ] || \
+		$(LINT_FILES) | xargs -r grep -lE '^#!.*\b(ba)?sh$$' | \
 		xargs -r shellcheck -S warning -x -P SCRIPTDIR
+	@$(call lint-clean,shell)
 
 lint-rules:
 	@! find kernel -name '*.[ch]' ! -path 'kernel/compat/*' | \
