@@ -29,6 +29,8 @@ lint-newer = $(if $(wildcard build/lint/$(1)),-newer build/lint/$(1))
 lint-begin = mkdir -p build/lint && touch build/lint/$(1).new
 lint-clean = mv build/lint/$(1).new build/lint/$(1)
 
+LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
+
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules
 
 lint: lint-kernel lint-user lint-shell lint-rules
@@ -52,7 +54,7 @@ lint-user:
 lint-shell:
 	@$(call lint-begin,shell)
 	@[ -z "$$($(LINT_FILES) $(call lint-newer,shell) -print -quit)" ] || \
-		$(LINT_FILES) | xargs -r grep -lE '^#!.*\b(ba)?sh$$' | \
+		$(LINT_FILES) | xargs -r grep -lE $(LINT_SHELL) | \
 		xargs -r shellcheck -S warning -x -P SCRIPTDIR
 	@$(call lint-clean,shell)
 
