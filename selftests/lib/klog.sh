@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# The kernel log, cut into one piece per test.
+# The kernel log, cut into one piece per test, and what it complains of.
 
 KLOG_BAD='BUG:|WARNING:|Oops|general protection|INFO: task .* blocked'
 KLOG_BAD+='|possible (recursive|circular) locking|suspicious RCU'
+KLOG_BAD+='|INFO: trying to register|Invalid wait context'
 KLOG_BAD+='|refcount_t:|lockdep|UBSAN:|KASAN:|KCSAN:|unreferenced object'
 KLOG_BAD+='|list_(add|del) corruption|scheduling while atomic|soft lockup'
 KLOG_BAD+='|rcu_.*detected stalls|Kernel panic|sysfs: cannot create duplicate'
+KLOG_BAD+='|DMA-API: .*(disabling|error)|kmemleak: .*disabled'
+
+klog_here=$(dirname "${BASH_SOURCE[0]}")
 
 # klog_mark WORD: everything later belongs to WORD
 klog_mark()
@@ -24,8 +28,57 @@ klog_since()
 		END { for (i = from + 1; i <= NR; i++) print line[i] }'
 }
 
-# klog_reports WORD: the log's complaints since that mark, with some context
+# klog_unknown: the complaints of the log on stdin that klog_known does not name,
+# each whole: up to its end mark or the next leak, 60 lines at most
+klog_unknown()
+{
+	awk -v bad="$KLOG_BAD" -v rules="$klog_here/klog_known" '
+	BEGIN {
+		while ((getline rule < rules) > 0) {
+			if (rule ~ /^report: /)
+				head[++n] = substr(rule, 9)
+			else if (rule ~ /^with: /)
+				with[n, ++withs[n]] = substr(rule, 7)
+			else if (rule ~ /^without: /)
+				without[n] = substr(rule, 10)
+		}
+	}
+
+	function is_known(i, k) {
+		for (i = 1; i <= n; i++) {
+			if (first !~ head[i])
+				continue
+			for (k = 1; k <= withs[i]; k++)
+				if (text !~ with[i, k])
+					break
+			if (k > withs[i] &&
+			    (!(i in without) || text !~ without[i]))
+				return 1
+		}
+		return 0
+	}
+
+	function close_report() {
+		if (lines && !is_known())
+			printf "%s", text
+		lines = 0
+	}
+
+	/kmemleak: unreferenced object|lab: / { close_report() }
+	!lines && $0 ~ bad { first = $0; text = "" }
+	lines || $0 ~ bad {
+		text = text $0 "\n"
+		lines++
+		sanitizer = first ~ /K(A|C)SAN:/
+		if ($0 ~ /=====*$/ || $0 ~ /end trace/ || lines == 60 ||
+		    (!sanitizer && $0 ~ /<\/TASK>/))
+			close_report()
+	}
+	END { close_report() }'
+}
+
+# klog_reports WORD: the complaints since that mark
 klog_reports()
 {
-	klog_since "$1" | grep -E -A 30 -e "$KLOG_BAD" | head -n 60
+	klog_since "$1" | klog_unknown | head -n 120
 }
