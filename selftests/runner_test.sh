@@ -30,6 +30,8 @@ exec "$@"
 END
 printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
+printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
+	>"$tree/selftests/lab/debug-kernel"
 
 # a_test NAME HEADER BODY
 a_test()
@@ -42,6 +44,7 @@ a_test good 'guest, hca: 2' 'echo 1..3; echo ok 1 a; echo chatter
 echo "ok 2 b # SKIP no cheese"; echo ok 3 c'
 a_test good_too guest 'echo 1..1; echo ok 1 a'
 a_test alone 'guest, guest: alone' 'echo 1..1; echo ok 1 a'
+a_test two_cpus 'guest, smp: 2' 'echo 1..1; echo ok 1 a'
 a_test on_host host 'echo 1..1; echo ok 1 a'
 a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
 a_test slow 'guest, long: yes' 'echo 1..1; echo ok 1 a'
@@ -117,6 +120,24 @@ long_ones()
 		--long
 }
 
+# The first line of boots: it was built before a guest was started.
+debug_lane()
+{
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels debug \
+		--tests good_too
+	head -n 1 "$tree/boots" | grep -qx 'built '
+	grep -q ' good_too:240:' "$tree/boots"
+}
+
+kcsan_lane()
+{
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
+		--tests 'good* two_cpus'
+	head -n 1 "$tree/boots" | grep -qx 'built --kcsan'
+	run_as 0 '3 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	grep -q '^built --kcsan' "$tree/boots"
+}
+
 fails()
 {
 	run_as 1 "$2" --kernels 7.2 --tests "bad_$1"
@@ -150,13 +171,15 @@ ktap_kept()
 	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
 }
 
-plan 18
+plan 20
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
 check 'long tests run when asked for' long_ones
+check 'the debug kernel is built first, and its tests get more time' debug_lane
+check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
 check 'a failed result fails' fails result '1 passed, 1 failed, 0 skipped' ''
 check 'a failed result with exit status 0 fails' \
 	fails lie '0 passed, 1 failed, 0 skipped' 'exit status 0'
