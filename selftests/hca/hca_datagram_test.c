@@ -77,6 +77,27 @@ static void a_wrong_qkey_is_dropped(void)
 	CHECK(w_poll(&p.rcq[1], &cqe));
 }
 
+/* Drivers send from QP1, to QP1 of another port, "with the QP's own". */
+static void qp1_has_a_qkey_of_its_own(void)
+{
+	static const struct w_qp_attr qp1 = {
+		.type = QP_QP1,
+		.qkey = 0x80010000,
+	};
+	struct wqe_av av;
+	struct pair p;
+	struct cqe cqe;
+
+	CHECK(pair_connect(&p, &qp1));
+	w_recv(&p.qp[1], p.mem[1], 4096, p.key[1]);
+	av = unicast(&p, 0x80000000);
+	av.dqpn = htobe32(1 | WQE_AV_EXTENDED);
+	send_to(&p, &av, 100);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+	CHECK(w_poll(&p.rcq[1], &cqe));
+	CHECK_EQ(be32toh(cqe.flags_rqpn) & 0xffffff, 1);
+}
+
 static void without_a_receive_it_is_dropped(void)
 {
 	struct wqe_av av;
@@ -168,6 +189,7 @@ static void a_group_gets_what_is_sent_to_it(void)
 static const struct ktap_test tests[] = {
 	TEST(a_datagram_leaves_room_for_a_grh),
 	TEST(a_wrong_qkey_is_dropped),
+	TEST(qp1_has_a_qkey_of_its_own),
 	TEST(without_a_receive_it_is_dropped),
 	TEST(a_short_receive_is_an_error_of_the_receiver),
 	TEST(more_than_the_mtu_is_an_error_of_the_sender),

@@ -214,7 +214,7 @@ static void fill_packet(const struct qp *qp, const struct send_wqe *w,
 	pkt->src_qpn = source_qpn(qp);
 	pkt->dst_qpn = dqpn & 0xffffff;
 	pkt->qkey = be32toh(av->qkey);
-	if (pkt->qkey & QKEY_OF_QP && qp->type != QP_QP1)
+	if (pkt->qkey & QKEY_OF_QP)
 		pkt->qkey = qp->qkey;
 	pkt->pkey_index = IFC_GET(qpc, qp->qpc,
 				  primary_address_path.pkey_index);
