@@ -3,7 +3,8 @@
 # runs on: guest, hca: 2, timeout: 400
 #
 # Kernel users of the device do not notice the module: IP over InfiniBand
-# between two HCAs, alone and while a managed program runs.
+# between two HCAs, alone and while a managed program runs. Over it, programs of
+# librdmacm connect as ever, through the kernel's connection manager.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -60,7 +61,35 @@ while_managed()
 	wait $!
 }
 
-plan 5
+cm_listens()
+{
+	rdma resource show cm_id | grep 'state LISTEN' >/dev/null
+}
+
+# rping POLICY: every byte that comes back is compared (-V)
+rping_passes()
+{
+	local server status=0
+
+	ep_policy "$1" 4
+	modprobe rdma_ucm
+	ip netns exec peer rping -s -C 20 -V -a 10.44.0.2 >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 20 cm_listens || fail "the server does not listen"
+	timeout $((60 * patience)) rping -c -C 20 -V -a 10.44.0.2 || status=$?
+	[ $status -eq 0 ] || kill $server
+	wait $server || status=$?
+	cat "$tmp/server"
+	return $status
+}
+
+both_clean()
+{
+	hca_clean '' 0
+	hca_clean '' 1
+}
+
+plan 7
 ep_policy independent 16
 # The driver makes its UMR queue pair for the first user, once for good.
 uuar_traffic -q -n 1 -r 1
@@ -73,7 +102,9 @@ before=$(kernel_qps)
 check 'ping passes while a managed program runs' while_managed
 check 'the kernel has the QPs that it had, on the same pages' \
 	[ "$(kernel_qps)" = "$before" ]
-check 'the HCA has nothing to complain of' hca_clean
+check 'rping connects and passes under stock' rping_passes stock
+check 'rping connects and passes under a policy' rping_passes independent
+check 'the HCAs have nothing to complain of' both_clean
 ip netns del peer 2>/dev/null || true
 sleep 1
 modprobe -r ib_ipoib || true

@@ -124,7 +124,7 @@ FIXTURE_TEARDOWN(processes)
 {
 	end_all(self);
 	EXPECT_EQ(0, sysfs_defaults());
-	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+	EXPECT_EQ(0, baseline_restored(&self->base, 30));
 }
 
 /* The process that a QP belongs to; -1 for none. */

@@ -78,10 +78,15 @@ ep_policy()
 	ep_set uuar_policy "$1"
 }
 
-# wait_for SECONDS CMD...: until CMD succeeds
+# A limit is for what never comes: it must not tell a slow machine from a fast
+# one.
+patience=6
+
+# wait_for SECONDS CMD...: until CMD succeeds; SECONDS is what it may take on a
+# machine that does nothing else
 wait_for()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * patience))
 
 	shift
 	until "$@"; do
@@ -96,13 +101,14 @@ hca_alive()
 	simhca-ctl dump | jq -r ".hcas[${2:-0}].alive.$1"
 }
 
-# hca_clean [KIND]: no error was counted, KIND apart
+# hca_clean [KIND [HCA]]: no error was counted, KIND apart
 # shellcheck disable=SC2120
 hca_clean()
 {
 	local errors
 
-	errors=$(simhca-ctl dump | jq -c --arg but "${1:-}" '.hcas[0].errors |
-		with_entries(select(.value != 0 and .key != $but))')
+	errors=$(simhca-ctl dump | jq -c --arg but "${1:-}" \
+		".hcas[${2:-0}].errors |
+		with_entries(select(.value != 0 and .key != \$but))")
 	[ "$errors" = '{}' ] || fail "simhca counted $errors"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Needs lib.sh ($tmp, wait_for, fail).
+# Needs lib.sh ($tmp, $patience, wait_for, fail).
 # Programs that come as server and client on one machine.
 
 # pair PORT CMD...: CMD as server, then CMD 127.0.0.1 as client; both must
@@ -16,12 +16,13 @@ pair()
 	ip link set lo up
 	"$@" >"$tmp/server.out" 2>&1 &
 	server=$!
-	if ! wait_for 10 listening "$port"; then
-		kill "$server" 2>/dev/null
+	if ! wait_for 10 listening_or_gone "$port" "$server" ||
+		! listening "$port"; then
+		kill "$server" 2>/dev/null || true
 		cat "$tmp/server.out"
 		fail 'the server does not listen'
 	fi
-	timeout 60 "$@" 127.0.0.1 || status=$?
+	timeout $((60 * patience)) "$@" 127.0.0.1 || status=$?
 	if [ $status -ne 0 ]; then
 		kill "$server" 2>/dev/null || true
 		cat "$tmp/server.out"
@@ -32,6 +33,12 @@ pair()
 		cat "$tmp/server.out"
 		fail "server: exit status $status"
 	}
+}
+
+# A server that has ended already will not listen any more.
+listening_or_gone()
+{
+	listening "$1" || ! kill -0 "$2" 2>/dev/null
 }
 
 listening()

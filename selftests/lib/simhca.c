@@ -21,7 +21,7 @@
 
 #include "simhca.h"
 
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 #define PORT_LOCK "/tmp/simhca-control.lock"
 
 struct simhca {

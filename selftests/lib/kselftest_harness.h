@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The kernel's harness, with more patience. A limit here is for what hangs: it
+ * must not tell a slow machine from a fast one.
+ */
+#ifndef SELFTESTS_KSELFTEST_HARNESS_H
+#define SELFTESTS_KSELFTEST_HARNESS_H
+
+#include_next <kselftest_harness.h>
+
+#define PATIENCE 4
+
+/* Used where a test is defined, so from here on. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT (30 * PATIENCE)
+
+#undef TEST_F_TIMEOUT
+#define TEST_F_TIMEOUT(fixture_name, test_name, timeout) \
+	__TEST_F_IMPL(fixture_name, test_name, -1, (timeout) * PATIENCE)
+
+#endif
