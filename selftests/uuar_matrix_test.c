@@ -33,7 +33,9 @@ FIXTURE_VARIANT(matrix)
 	FIXTURE_VARIANT_ADD(matrix, name##_uc) {			\
 		word, IBV_QPT_UC, asked, on_pages, on_uuars };		\
 	FIXTURE_VARIANT_ADD(matrix, name##_ud) {			\
-		word, IBV_QPT_UD, asked, on_pages, on_uuars }
+		word, IBV_QPT_UD, asked, on_pages, on_uuars };		\
+	FIXTURE_VARIANT_ADD(matrix, name##_xrc) {			\
+		word, IBV_QPT_XRC_SEND, asked, on_pages, on_uuars }
 
 POLICY(stock, "stock", 0, 0, 0);
 POLICY(independent, "independent", 16, 16, 16);

@@ -14,7 +14,7 @@
 
 #include "verbs.h"
 
-#define DEADLINE_S	10
+#define DEADLINE_S	60
 #define INLINE_LEN	32u
 #define PLAIN_LEN	1000u	/* below every MTU */
 #define GRH_LEN		40u
@@ -50,7 +50,7 @@ bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op)
 	switch (op) {
 	case VERBS_READ:
 	case VERBS_ATOMIC:
-		return type == IBV_QPT_RC;
+		return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 	case VERBS_WRITE:
 	case VERBS_WRITE_INLINE:
 		return type != IBV_QPT_UD;
@@ -111,6 +111,8 @@ static int post_recv(struct verbs_ep *ep)
 	};
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
+	if (ep->srq)
+		return -ibv_post_srq_recv(ep->srq, &wr, &bad);
 	return -ibv_post_recv(ep->qp, &wr, &bad);
 }
 
@@ -125,6 +127,8 @@ static int post(struct verbs_ep *ep, enum verbs_op op)
 
 	if (is_inline(op))
 		wr.send_flags = IBV_SEND_INLINE;
+	if (ep->srq)
+		wr.qp_type.xrc.remote_srqn = ep->srq_num;
 	if (is_send(op)) {
 		wr.opcode = IBV_WR_SEND;
 		if (ep->ah) {
@@ -192,7 +196,7 @@ static bool arrived(const struct verbs_ep *ep, enum verbs_op op)
 
 static int check(const struct verbs_ep *ep, enum verbs_op op)
 {
-	double end = now() + 2;
+	double end = now() + DEADLINE_S;
 
 	while (!arrived(ep, op)) {
 		if (ep->qp->qp_type == IBV_QPT_UC && now() < end)

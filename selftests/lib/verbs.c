@@ -11,6 +11,7 @@
 #include <infiniband/mlx5dv.h>
 
 #include "verbs.h"
+#include "verbs_xrc.h"
 
 #define QKEY 0x11111111u
 
@@ -114,6 +115,8 @@ void verbs_close(struct verbs_rig *rig)
 	if (ibv_dereg_mr(rig->mr))
 		failed("ibv_dereg_mr");
 	munmap(rig->buf, 2 * VERBS_SLICE * rig->max_eps);
+	if (rig->xrcd && ibv_close_xrcd(rig->xrcd))
+		failed("ibv_close_xrcd");
 	if (ibv_destroy_cq(rig->cq))
 		failed("ibv_destroy_cq");
 	if (ibv_dealloc_pd(rig->pd))
@@ -126,21 +129,42 @@ void verbs_close(struct verbs_rig *rig)
 struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 			       enum ibv_qp_type type)
 {
-	struct ibv_qp_init_attr attr = {
+	bool receives = type != IBV_QPT_XRC_SEND;
+	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq,
-		.recv_cq = cq,
+		.recv_cq = receives ? cq : NULL,
 		.qp_type = type,
 		.sq_sig_all = 1,
 		.cap = {
 			.max_send_wr = 4,
-			.max_recv_wr = 4,
+			.max_recv_wr = receives ? 4 : 0,
 			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_recv_sge = receives ? 1 : 0,
 			.max_inline_data = 32,
 		},
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
 	};
 
-	return ibv_create_qp(pd, &attr);
+	return ibv_create_qp_ex(pd->context, &attr);
+}
+
+/* A reliable connection, at either end? */
+static bool is_reliable(const struct ibv_qp *qp)
+{
+	return qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND ||
+		qp->qp_type == IBV_QPT_XRC_RECV;
+}
+
+/* Does it answer reads and atomics; does it send any? */
+static bool is_responder(const struct ibv_qp *qp)
+{
+	return is_reliable(qp) && qp->qp_type != IBV_QPT_XRC_SEND;
+}
+
+static bool is_requester(const struct ibv_qp *qp)
+{
+	return is_reliable(qp) && qp->qp_type != IBV_QPT_XRC_RECV;
 }
 
 static int to_init(struct ibv_qp *qp)
@@ -153,7 +177,7 @@ static int to_init(struct ibv_qp *qp)
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
-	if (qp->qp_type == IBV_QPT_RC)
+	if (is_reliable(qp))
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_READ |
 			IBV_ACCESS_REMOTE_ATOMIC;
 	mask |= qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
@@ -176,7 +200,7 @@ static int to_rtr(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
 	if (qp->qp_type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			IBV_QP_RQ_PSN;
-	if (qp->qp_type == IBV_QPT_RC)
+	if (is_responder(qp))
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	return ibv_modify_qp(qp, &attr, mask);
 }
@@ -193,8 +217,10 @@ static int to_rts(struct ibv_qp *qp)
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (qp->qp_type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	if (is_reliable(qp))
+		mask |= IBV_QP_TIMEOUT;
+	if (is_requester(qp))
+		mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	return ibv_modify_qp(qp, &attr, mask);
 }
@@ -214,9 +240,13 @@ int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
 static int connect_to_self(struct verbs_ep *ep)
 {
 	struct ibv_ah_attr ah = { .dlid = ep->rig->port.lid, .port_num = 1 };
+	struct ibv_qp *receiver = ep->target ? ep->target : ep->qp;
 	int ret;
 
-	ret = verbs_qp_connect(ep->qp, ep->qp->qp_num, ep->rig->port.lid);
+	ret = verbs_qp_connect(ep->qp, receiver->qp_num, ep->rig->port.lid);
+	if (!ret && ep->target)
+		ret = verbs_qp_connect(ep->target, ep->qp->qp_num,
+				       ep->rig->port.lid);
 	if (ret) {
 		errno = -ret;
 		return failed("ibv_modify_qp");
@@ -244,7 +274,9 @@ int verbs_ep_create_in(struct verbs_rig *rig, struct ibv_pd *pd,
 	ep->qp = verbs_qp_create(pd, rig->cq, type);
 	if (!ep->qp)
 		return errno ? -errno : -EIO;
-	ret = connect_to_self(ep);
+	ret = type == IBV_QPT_XRC_SEND ? verbs_xrc_create(ep) : 0;
+	if (!ret)
+		ret = connect_to_self(ep);
 	if (ret) {
 		verbs_ep_destroy(ep);
 		return ret;
@@ -267,6 +299,8 @@ void verbs_ep_destroy(struct verbs_ep *ep)
 		failed("ibv_destroy_qp");
 	ep->ah = NULL;
 	ep->qp = NULL;
+	if (verbs_xrc_destroy(ep))
+		failed("destroying what an XRC endpoint receives by");
 }
 
 int verbs_uuar(struct ibv_qp *qp, unsigned int *index)

@@ -2,7 +2,8 @@
 /*
  * Raw libibverbs for the tests: a rig is a context with all that traffic needs,
  * an endpoint is a QP with a slice of the rig's buffer. An endpoint is connected
- * to itself unless told otherwise, so that N endpoints are exactly N QPs.
+ * to itself unless told otherwise, so that N endpoints are exactly N QPs; of type
+ * XRC_SEND it is an initiator, with a target QP and an SRQ in the same process.
  *
  * Functions return 0 or -errno and say on stderr what failed; nothing exits.
  * Not thread-safe: one rig per thread, or a lock.
@@ -22,6 +23,7 @@ struct verbs_rig {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
+	struct ibv_xrcd *xrcd;	/* from the first XRC endpoint on */
 	uint8_t *buf;
 	size_t max_eps;
 	size_t next;		/* first slice not handed out */
@@ -32,18 +34,21 @@ struct verbs_ep {
 	struct verbs_rig *rig;
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;	/* UD */
+	struct ibv_qp *target;	/* XRC: what @qp is connected to ... */
+	struct ibv_srq *srq;	/* ... and where its sends arrive */
+	uint32_t srq_num;
 	struct verbs_ep *peer;	/* whose buffer is written and read */
 	uint8_t *src, *dst;
 	uint32_t seq;
 };
 
 enum verbs_op {
-	VERBS_WRITE,		/* RC, UC */
+	VERBS_WRITE,		/* RC, XRC, UC */
 	VERBS_WRITE_INLINE,	/* small enough for BlueFlame */
 	VERBS_SEND,
 	VERBS_SEND_INLINE,
-	VERBS_READ,		/* RC */
-	VERBS_ATOMIC,		/* RC: fetch and add */
+	VERBS_READ,		/* RC, XRC */
+	VERBS_ATOMIC,		/* RC, XRC: fetch and add */
 };
 
 /* Name of the device under test: $MLX5_EP_DEVICE or the first one there is. */
@@ -93,7 +98,7 @@ bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op);
 /**
  * verbs_traffic() - every endpoint does @op once in each of @rounds rounds
  *
- * All post, then all are waited for (10 s), then every byte is compared with
+ * All post, then all are waited for (60 s), then every byte is compared with
  * what was sent.
  *
  * Return: 0; -EBADMSG for wrong data; -ETIMEDOUT; -EIO for a bad completion.
