@@ -21,7 +21,7 @@ runs()
 		mpi-threads; do
 		grep -q "^$category " "$tmp/out" || fail "no line for $category"
 	done
-	hca_clean 0
+	hca_clean
 }
 
 # column CATEGORY NUMBER

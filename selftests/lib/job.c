@@ -9,7 +9,7 @@
 #include "job.h"
 #include "verbs.h"
 
-#define WAIT_SECONDS 30
+#define WAIT_SECONDS 120
 #define BATCH 16
 
 double job_now(void)
@@ -273,44 +273,4 @@ int job_run(struct job *job, int (*fn)(struct job_thread *t))
 	free(ids);
 	free(runs);
 	return atomic_load(&job->failed);
-}
-
-static void print_row(unsigned int category, double rate, double base,
-		      const struct mlx5ep_endpoints_info *info)
-{
-	printf("%-15s %10.0f %8.1f%% %6u %6u %5u %5u %9.1f  %u/%u/%u/%u\n",
-	       mlx5ep_category_name(category), rate, 100 * rate / base,
-	       info->uar_pages, info->uuars, info->qps, info->cqs,
-	       info->bytes / 1024.0, info->level[1], info->level[2],
-	       info->level[3], info->level[4]);
-	fflush(stdout);
-}
-
-int job_compare(const char *name, const char *unit, int only,
-		int (*measure)(unsigned int category, double *rate,
-			       struct mlx5ep_endpoints_info *info))
-{
-	struct mlx5ep_endpoints_info info;
-	double rate, base = 0;
-	unsigned int c;
-	int ret;
-
-	printf("%-15s %10s %9s %6s %6s %5s %5s %9s  %s\n", "category", unit,
-	       "relative", "pages", "uUARs", "QPs", "CQs", "KiB",
-	       "level 1/2/3/4");
-	for (c = 0; c < MLX5EP_AUTO; c++) {
-		/* mpi-everywhere always runs: the rest is relative to it */
-		if (c && only >= 0 && c != (unsigned int)only)
-			continue;
-		ret = measure(c, &rate, &info);
-		if (ret) {
-			fprintf(stderr, "%s: %s: %s\n", name,
-				mlx5ep_category_name(c), strerror(-ret));
-			return 1;
-		}
-		if (!c)
-			base = rate;
-		print_row(c, rate, base, &info);
-	}
-	return 0;
 }

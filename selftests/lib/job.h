@@ -68,7 +68,7 @@ int job_rdma(struct job_thread *t, enum ibv_wr_opcode op,
 	     const struct job_mem *rmem, void *raddr, size_t len);
 
 /**
- * job_wait() - until all that a thread posted has completed, 30 s at most
+ * job_wait() - until all that a thread posted has completed, 120 s at most
  *
  * Return: 0; -EIO for a bad completion, -ETIMEDOUT.
  */
@@ -78,15 +78,5 @@ int job_wait(struct job_thread *t);
 int job_run(struct job *job, int (*fn)(struct job_thread *t));
 
 double job_now(void);
-
-/**
- * job_compare() - measure and print every category, or @only one beside
- * mpi-everywhere
- *
- * Return: 0, or 1 where one failed (and which is printed).
- */
-int job_compare(const char *name, const char *unit, int only,
-		int (*measure)(unsigned int category, double *rate,
-			       struct mlx5ep_endpoints_info *info));
 
 #endif

@@ -14,9 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "job.h"
+#include "job_program.h"
 
 #define PAGE 4096
 
@@ -24,6 +23,12 @@ static struct {
 	int category;
 	unsigned int threads, tiles, tile;
 } opt = { -1, 4, 6, 16 };
+
+static const struct job_option options[] = {
+	{ 't', "THREADS", &opt.threads, 1, 1024 },
+	{ 'n', "TILES", &opt.tiles, 1, 64 },
+	{ 'b', "TILE", &opt.tile, 1, 128 },
+};
 
 /* Tiles lie one after the other, each of tile_bytes() */
 static double *global[3];		/* A, B, C */
@@ -165,35 +170,6 @@ static int measure(unsigned int category, double *rate,
 	return ret ? ret : check();
 }
 
-static bool options(int argc, char **argv)
-{
-	int c;
-
-	while ((c = getopt(argc, argv, "c:t:n:b:")) != -1) {
-		switch (c) {
-		case 'c':
-			opt.category = mlx5ep_category_parse(optarg);
-			if (opt.category < 0 || opt.category == MLX5EP_AUTO)
-				return false;
-			break;
-		case 't':
-			opt.threads = atoi(optarg);
-			break;
-		case 'n':
-			opt.tiles = atoi(optarg);
-			break;
-		case 'b':
-			opt.tile = atoi(optarg);
-			break;
-		default:
-			return false;
-		}
-	}
-	return opt.threads && opt.threads <= 1024 && opt.tiles &&
-		opt.tiles <= 64 && opt.tile && opt.tile <= 128 &&
-		optind == argc;
-}
-
 static int allocate(void)
 {
 	unsigned int i;
@@ -216,10 +192,10 @@ int main(int argc, char **argv)
 {
 	int ret;
 
-	if (!options(argc, argv)) {
-		fprintf(stderr, "usage: globalarray [-c CATEGORY] [-t THREADS] [-n TILES] [-b TILE]\n");
-		return 2;
-	}
+	ret = job_options(argc, argv, &opt.category, options,
+			  sizeof(options) / sizeof(*options));
+	if (ret)
+		return ret;
 	printf("globalarray: threads=%u tiles=%ux%u tile=%ux%u\n", opt.threads,
 	       opt.tiles, opt.tiles, opt.tile, opt.tile);
 	ret = allocate() ? 1 :

@@ -15,9 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "job.h"
+#include "job_program.h"
 
 #define LINE 64
 #define MAX_LIST 64
@@ -26,8 +25,19 @@
 static struct {
 	int category;
 	unsigned int threads, messages, size, list, every, rounds;
-	bool inl, blueflame;
-} opt = { -1, 4, 1024, 2, 32, 64, 3, true, true };
+	unsigned int plain, doorbells;	/* not inline; no BlueFlame */
+} opt = { -1, 4, 1024, 2, 32, 64, 3, 0, 0 };
+
+static const struct job_option options[] = {
+	{ 't', "THREADS", &opt.threads, 1, 1024 },
+	{ 'n', "MESSAGES", &opt.messages, 1, 1u << 30 },
+	{ 's', "BYTES", &opt.size, 1, LINE },
+	{ 'p', "POSTLIST", &opt.list, 1, MAX_LIST },
+	{ 'q', "SIGNAL_EVERY", &opt.every, 1, 1024 },
+	{ 'r', "ROUNDS", &opt.rounds, 1, MAX_ROUNDS },
+	{ 'I', "data not inline", &opt.plain, 0, 0 },
+	{ 'B', "no BlueFlame", &opt.doorbells, 0, 0 },
+};
 
 /* What a thread writes from and to, on lines of its own */
 struct buffers {
@@ -66,7 +76,7 @@ static int post_list(struct job_thread *t, unsigned int first, unsigned int n)
 		wr[i].sg_list = &sge[i];
 		wr[i].num_sge = 1;
 		wr[i].opcode = IBV_WR_RDMA_WRITE;
-		wr[i].send_flags = opt.inl ? IBV_SEND_INLINE : 0;
+		wr[i].send_flags = opt.plain ? 0 : IBV_SEND_INLINE;
 		wr[i].wr.rdma.remote_addr = (uintptr_t)buf->dst;
 		wr[i].wr.rdma.rkey = mem.mrs[t->id]->rkey;
 		if (seq % opt.every == opt.every - 1 ||
@@ -87,7 +97,7 @@ static int run(struct job_thread *t)
 	for (seq = 0; seq < opt.messages && !ret; seq += n) {
 		n = opt.messages - seq < opt.list ? opt.messages - seq :
 			opt.list;
-		if (n > room || !opt.inl) {
+		if (n > room || opt.plain) {
 			ret = job_wait(t);
 			room = opt.every;
 			if (ret)
@@ -128,7 +138,7 @@ static int measure(unsigned int category, double *rate,
 	int ret;
 
 	ret = job_open(&job, category, opt.threads,
-		       2 * opt.every + 2 * opt.list, opt.inl ? opt.size : 0);
+		       2 * opt.every + 2 * opt.list, opt.plain ? 0 : opt.size);
 	if (ret)
 		return ret;
 	*info = job.info;
@@ -152,68 +162,27 @@ static int measure(unsigned int category, double *rate,
 	return 0;
 }
 
-static bool options(int argc, char **argv)
-{
-	int c;
-
-	while ((c = getopt(argc, argv, "c:t:n:s:p:q:r:IB")) != -1) {
-		switch (c) {
-		case 'c':
-			opt.category = mlx5ep_category_parse(optarg);
-			if (opt.category < 0 || opt.category == MLX5EP_AUTO)
-				return false;
-			break;
-		case 't':
-			opt.threads = atoi(optarg);
-			break;
-		case 'n':
-			opt.messages = atoi(optarg);
-			break;
-		case 's':
-			opt.size = atoi(optarg);
-			break;
-		case 'p':
-			opt.list = atoi(optarg);
-			break;
-		case 'q':
-			opt.every = atoi(optarg);
-			break;
-		case 'r':
-			opt.rounds = atoi(optarg);
-			break;
-		case 'I':
-			opt.inl = false;
-			break;
-		case 'B':
-			opt.blueflame = false;
-			break;
-		default:
-			return false;
-		}
-	}
-	return opt.threads && opt.threads <= 1024 && opt.messages && opt.size &&
-		opt.size <= LINE && opt.list && opt.list <= MAX_LIST &&
-		opt.every >= opt.list && opt.every <= 1024 && opt.rounds &&
-		opt.rounds <= MAX_ROUNDS && optind == argc;
-}
-
 int main(int argc, char **argv)
 {
 	int ret;
 
-	if (!options(argc, argv)) {
-		fprintf(stderr, "usage: msgrate [-c CATEGORY] [-t THREADS] [-n MESSAGES] [-s BYTES<=64]\n\t[-p POSTLIST<=64] [-q SIGNAL_EVERY>=POSTLIST] [-r ROUNDS] [-I] [-B]\n");
+	ret = job_options(argc, argv, &opt.category, options,
+			  sizeof(options) / sizeof(*options));
+	if (ret)
+		return ret;
+	if (opt.every < opt.list) {
+		fputs("msgrate: SIGNAL_EVERY is at least POSTLIST\n", stderr);
 		return 2;
 	}
 	/* libmlx5 reads it as a context is opened */
-	if (!opt.blueflame)
+	if (opt.doorbells)
 		setenv("MLX5_SHUT_UP_BF", "1", 1);
 	buffers = aligned_alloc(LINE, opt.threads * sizeof(*buffers));
 	if (!buffers)
 		return 1;
 	printf("msgrate: threads=%u messages=%u size=%u postlist=%u every=%u inline=%u blueflame=%u\n",
 	       opt.threads, opt.messages, opt.size, opt.list, opt.every,
-	       opt.inl, opt.blueflame);
+	       !opt.plain, !opt.doorbells);
 	ret = job_compare("msgrate", "msg/s", opt.category, measure);
 	free(buffers);
 	return ret;

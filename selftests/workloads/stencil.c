@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "job_program.h"
 
 #define MAX_PROCESSES 64
 #define BARRIER_SECONDS 60
@@ -30,6 +30,14 @@ static struct {
 	int category;
 	unsigned int procs, threads, columns, rows, iterations;
 } opt = { -1, 2, 2, 64, 8, 10 };
+
+static const struct job_option options[] = {
+	{ 'P', "PROCESSES", &opt.procs, 1, MAX_PROCESSES },
+	{ 't', "THREADS", &opt.threads, 1, 256 },
+	{ 'n', "COLUMNS", &opt.columns, 3, 4096 },
+	{ 'r', "ROWS", &opt.rows, 1, 4096 },
+	{ 'i', "ITERATIONS", &opt.iterations, 1, 1000000 },
+};
 
 /* Seen by all processes */
 struct common {
@@ -257,42 +265,6 @@ static int measure(unsigned int category, double *rate,
 	return ret ? ret : check();
 }
 
-static bool options(int argc, char **argv)
-{
-	int c;
-
-	while ((c = getopt(argc, argv, "c:P:t:n:r:i:")) != -1) {
-		switch (c) {
-		case 'c':
-			opt.category = mlx5ep_category_parse(optarg);
-			if (opt.category < 0 || opt.category == MLX5EP_AUTO)
-				return false;
-			break;
-		case 'P':
-			opt.procs = atoi(optarg);
-			break;
-		case 't':
-			opt.threads = atoi(optarg);
-			break;
-		case 'n':
-			opt.columns = atoi(optarg);
-			break;
-		case 'r':
-			opt.rows = atoi(optarg);
-			break;
-		case 'i':
-			opt.iterations = atoi(optarg);
-			break;
-		default:
-			return false;
-		}
-	}
-	return opt.procs && opt.procs <= MAX_PROCESSES && opt.threads &&
-		opt.threads <= 256 && opt.columns > 2 && opt.columns <= 4096 &&
-		opt.rows && opt.rows <= 4096 && opt.iterations &&
-		optind == argc;
-}
-
 static void *shared(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
@@ -305,10 +277,10 @@ int main(int argc, char **argv)
 {
 	int ret;
 
-	if (!options(argc, argv)) {
-		fprintf(stderr, "usage: stencil [-c CATEGORY] [-P PROCESSES] [-t THREADS] [-n COLUMNS] [-r ROWS]\n\t[-i ITERATIONS]\n");
-		return 2;
-	}
+	ret = job_options(argc, argv, &opt.category, options,
+			  sizeof(options) / sizeof(*options));
+	if (ret)
+		return ret;
 	grid = shared(grid_bytes());
 	common = shared(sizeof(*common));
 	if (!grid || !common)
