@@ -43,25 +43,69 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 	return mlx5_ep_graft_show(buf);
 }
 
-static ssize_t uar_in_use_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *buf)
+/**
+ * struct field_attribute - an attribute that is one field of a device
+ * @attr: as sysfs knows it
+ * @offset: of the field in struct mlx5_ep_device
+ * @most: largest value that may be written; NULL where nothing may
+ */
+struct field_attribute {
+	struct kobj_attribute attr;
+	size_t offset;
+	unsigned int (*most)(struct mlx5_ep_device *edev);
+};
+
+static void *field_of(struct mlx5_ep_device *edev, struct kobj_attribute *attr)
 {
-	return sysfs_emit(buf, "%d\n",
-			  atomic_read(&to_edev(kobj)->managed_pages));
+	return (void *)edev +
+	       container_of(attr, struct field_attribute, attr)->offset;
 }
 
-static ssize_t uar_observed_show(struct kobject *kobj,
-				 struct kobj_attribute *attr, char *buf)
+/* A field that changes by itself. */
+static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
 {
-	return sysfs_emit(buf, "%d\n",
-			  atomic_read(&to_edev(kobj)->observed_pages));
+	atomic_t *count = field_of(to_edev(kobj), attr);
+
+	return sysfs_emit(buf, "%d\n", atomic_read(count));
 }
 
-static ssize_t uuar_fallbacks_show(struct kobject *kobj,
-				   struct kobj_attribute *attr, char *buf)
+/* A field that is set, under the device's lock. */
+static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
 {
-	return sysfs_emit(buf, "%d\n",
-			  atomic_read(&to_edev(kobj)->nr_fallback));
+	unsigned int *number = field_of(to_edev(kobj), attr);
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*number));
+}
+
+static ssize_t number_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *buf, size_t count)
+{
+	struct field_attribute *field =
+		container_of(attr, struct field_attribute, attr);
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	unsigned int *number = field_of(edev, attr);
+	unsigned int value;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	if (kstrtouint(buf, 0, &value) || value > field->most(edev))
+		return -EINVAL;
+	mutex_lock(&edev->lock);
+	WRITE_ONCE(*number, value);
+	mutex_unlock(&edev->lock);
+	return count;
+}
+
+static unsigned int most_of_context(struct mlx5_ep_device *edev)
+{
+	return MLX5_EP_MAX_PAGES;
+}
+
+static unsigned int most_of_device(struct mlx5_ep_device *edev)
+{
+	return mlx5_ep_cmd_uar_pages(edev->mdev);
 }
 
 static ssize_t uuar_policy_show(struct kobject *kobj,
@@ -113,71 +157,6 @@ static ssize_t uuar_strict_store(struct kobject *kobj,
 	edev->settings.strict = strict;
 	mutex_unlock(&edev->lock);
 	return count;
-}
-
-/* Set one number of edev under its lock. */
-static ssize_t store_number(struct mlx5_ep_device *edev, unsigned int *to,
-			    unsigned int max, const char *buf, size_t count)
-{
-	unsigned int number;
-
-	if (!capable(CAP_NET_ADMIN))
-		return -EPERM;
-	if (kstrtouint(buf, 0, &number) || number > max)
-		return -EINVAL;
-	mutex_lock(&edev->lock);
-	*to = number;
-	mutex_unlock(&edev->lock);
-	return count;
-}
-
-static ssize_t uuar_pages_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n",
-			  READ_ONCE(to_edev(kobj)->settings.pages));
-}
-
-static ssize_t uuar_pages_store(struct kobject *kobj,
-				struct kobj_attribute *attr, const char *buf,
-				size_t count)
-{
-	struct mlx5_ep_device *edev = to_edev(kobj);
-
-	return store_number(edev, &edev->settings.pages, MLX5_EP_MAX_PAGES, buf,
-			    count);
-}
-
-static ssize_t uar_budget_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_edev(kobj)->budget));
-}
-
-static ssize_t uar_budget_store(struct kobject *kobj,
-				struct kobj_attribute *attr, const char *buf,
-				size_t count)
-{
-	struct mlx5_ep_device *edev = to_edev(kobj);
-
-	return store_number(edev, &edev->budget,
-			    mlx5_ep_cmd_uar_pages(edev->mdev), buf, count);
-}
-
-static ssize_t uar_user_limit_show(struct kobject *kobj,
-				   struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_edev(kobj)->user_limit));
-}
-
-static ssize_t uar_user_limit_store(struct kobject *kobj,
-				    struct kobj_attribute *attr,
-				    const char *buf, size_t count)
-{
-	struct mlx5_ep_device *edev = to_edev(kobj);
-
-	return store_number(edev, &edev->user_limit,
-			    mlx5_ep_cmd_uar_pages(edev->mdev), buf, count);
 }
 
 static ssize_t uuar_exempt_show(struct kobject *kobj,
@@ -285,17 +264,30 @@ static ssize_t uuar_cgroups_store(struct kobject *kobj,
 	return ret ? ret : count;
 }
 
+#define COUNT(_name, _field)                                                   \
+	static struct field_attribute _name##_attr = {                         \
+		.attr = __ATTR(_name, 0444, count_show, NULL),                 \
+		.offset = offsetof(struct mlx5_ep_device, _field),             \
+	}
+#define NUMBER(_name, _field, _most)                                           \
+	static struct field_attribute _name##_attr = {                         \
+		.attr = __ATTR(_name, 0644, number_show, number_store),        \
+		.offset = offsetof(struct mlx5_ep_device, _field),             \
+		.most = _most,                                                 \
+	}
+
+COUNT(uar_in_use, managed_pages);
+COUNT(uar_observed, observed_pages);
+COUNT(uuar_fallbacks, nr_fallback);
+NUMBER(uuar_pages, settings.pages, most_of_context);
+NUMBER(uar_budget, budget, most_of_device);
+NUMBER(uar_user_limit, user_limit, most_of_device);
+
 static struct kobj_attribute attached_attr = __ATTR_RO(attached);
 static struct kobj_attribute abi_version_attr = __ATTR_RO(abi_version);
 static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
-static struct kobj_attribute uar_in_use_attr = __ATTR_RO(uar_in_use);
-static struct kobj_attribute uar_observed_attr = __ATTR_RO(uar_observed);
-static struct kobj_attribute uuar_fallbacks_attr = __ATTR_RO(uuar_fallbacks);
 static struct kobj_attribute uuar_policy_attr = __ATTR_RW(uuar_policy);
 static struct kobj_attribute uuar_strict_attr = __ATTR_RW(uuar_strict);
-static struct kobj_attribute uuar_pages_attr = __ATTR_RW(uuar_pages);
-static struct kobj_attribute uar_budget_attr = __ATTR_RW(uar_budget);
-static struct kobj_attribute uar_user_limit_attr = __ATTR_RW(uar_user_limit);
 static struct kobj_attribute uuar_exempt_attr = __ATTR_RW(uuar_exempt);
 static struct kobj_attribute uuar_cgroups_attr = __ATTR_RW(uuar_cgroups);
 
@@ -304,14 +296,14 @@ static struct attribute *device_attrs[] = {
 	&attached_attr.attr,
 	&abi_version_attr.attr,
 	&uverbs_ids_attr.attr,
-	&uar_in_use_attr.attr,
-	&uar_observed_attr.attr,
-	&uuar_fallbacks_attr.attr,
+	&uar_in_use_attr.attr.attr,
+	&uar_observed_attr.attr.attr,
+	&uuar_fallbacks_attr.attr.attr,
 	&uuar_policy_attr.attr,
 	&uuar_strict_attr.attr,
-	&uuar_pages_attr.attr,
-	&uar_budget_attr.attr,
-	&uar_user_limit_attr.attr,
+	&uuar_pages_attr.attr.attr,
+	&uar_budget_attr.attr.attr,
+	&uar_user_limit_attr.attr.attr,
 	&uuar_exempt_attr.attr,
 	&uuar_cgroups_attr.attr,
 	NULL,
