@@ -12,7 +12,7 @@
 
 #include "mlx5_ep.h"
 
-static_assert(sizeof(struct mlx5_ep_features) == 32);
+static_assert(sizeof(struct mlx5_ep_features) == 40);
 static_assert(sizeof(struct mlx5_ep_context_policy) == 16);
 static_assert(sizeof(struct mlx5_ep_context_info) == 48);
 static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
@@ -38,7 +38,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 			    MLX5_EP_FEATURE_QUERY_UUAR |
 			    MLX5_EP_FEATURE_CONTEXT |
 			    MLX5_EP_FEATURE_NOTIFIER |
-			    MLX5_EP_FEATURE_XRC_RCV_QP,
+			    MLX5_EP_FEATURE_XRC_RCV_QP |
+			    MLX5_EP_FEATURE_USER_LIMIT,
 		.max_context_pages = MLX5_EP_MAX_PAGES,
 	};
 
@@ -47,6 +48,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
 	resp.uar_budget = READ_ONCE(ectx->edev->budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);
+	resp.uar_user_limit = READ_ONCE(ectx->edev->user_limit);
+	if (ectx->user)
+		resp.uar_user_held = atomic_read(&ectx->user->pages);
 	return uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &resp, sizeof(resp));
 }

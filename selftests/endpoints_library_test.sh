@@ -35,7 +35,7 @@ public()
 		echo "#include <$header>"
 	done | gcc -E -P -Iuserlib/include -Iuapi - |
 		grep -v 'static inline' |
-		grep -oE '\b(mlx5ep_[a-z0-9_]+|ibv_[a-z]+_xrc_rcv_qp)\(' |
+		grep -oE '\b(_?mlx5ep_[a-z0-9_]+|ibv_[a-z]+_xrc_rcv_qp)\(' |
 		tr -d '(' | sort -u
 }
 
@@ -136,8 +136,10 @@ manual()
 {
 	local name missing=
 
-	# a program calls the five OFED ones by their old names
-	for name in $(exported | sed -n 's/^mlx5ep_ofed_/ibv_/; /^\(mlx5ep\|ibv\)_/p'); do
+	# a program calls the five OFED ones by their old names, and those that
+	# take a structure's size by the inline ones around them
+	for name in $(exported | sed -n 's/^mlx5ep_ofed_/ibv_/; s/^_mlx5ep/mlx5ep/
+		/^\(mlx5ep\|ibv\)_/p'); do
 		grep -qr "^\.BI .*\b$name(" userlib/man || missing+=" $name"
 	done
 	[ -z "$missing" ] || fail "in no SYNOPSIS:$missing"

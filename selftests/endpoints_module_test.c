@@ -28,6 +28,7 @@ FIXTURE_TEARDOWN(module)
 {
 	if (self->rig.ctx)
 		verbs_close(&self->rig);
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
@@ -53,6 +54,81 @@ TEST_F(module, tells_features_and_limits)
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_CONTEXT);
 	EXPECT_TRUE(features.policies & 1 << MLX5_EP_UUAR_POLICY_STOCK);
 	EXPECT_LT(0, features.uar_pages);
+}
+
+/* A structure, and what lies behind it in a program's memory */
+struct sized {
+	struct mlx5_ep_features known;
+	uint8_t behind[32];
+};
+
+static bool all_are(const void *p, size_t len, uint8_t byte)
+{
+	const uint8_t *at = p;
+
+	while (len && *at == byte)
+		at++, len--;
+	return !len;
+}
+
+/* The first version of the structure ended with uar_in_use */
+TEST_F(module, a_program_of_an_older_header_gets_what_it_knows)
+{
+	const size_t first = offsetof(struct mlx5_ep_features, uar_in_use) + 4;
+	struct sized now = {}, old;
+
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	memset(&old, 0xaa, sizeof(old));
+	ASSERT_EQ(0, mlx5ep_device_query(self->rig.ctx, &now.known));
+	ASSERT_EQ(0, _mlx5ep_device_query(self->rig.ctx, &old.known, first));
+	EXPECT_EQ(0, memcmp(&old, &now, first));
+	EXPECT_TRUE(all_are((uint8_t *)&old + first, sizeof(old) - first,
+			    0xaa));
+	EXPECT_EQ(-EINVAL, _mlx5ep_device_query(self->rig.ctx, &old.known,
+						first - 4));
+	EXPECT_EQ(0, memcmp(&old, &now, first));
+}
+
+TEST_F(module, a_program_of_a_newer_header_reads_zeroes)
+{
+	struct sized now = {}, later;
+	struct {
+		struct mlx5_ep_context_policy known;
+		uint32_t later[2];
+	} policy = {};
+
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	memset(&later, 0xaa, sizeof(later));
+	ASSERT_EQ(0, mlx5ep_device_query(self->rig.ctx, &now.known));
+	ASSERT_EQ(0, _mlx5ep_device_query(self->rig.ctx, &later.known,
+					  sizeof(later)));
+	EXPECT_EQ(0, memcmp(&later.known, &now.known, sizeof(now.known)));
+	EXPECT_TRUE(all_are(later.behind, sizeof(later.behind), 0));
+	/* What it asks for beyond must be nothing. */
+	EXPECT_EQ(0, _mlx5ep_context_set_policy(self->rig.ctx, &policy.known,
+						sizeof(policy)));
+	policy.later[1] = 1;
+	EXPECT_EQ(-EOPNOTSUPP, _mlx5ep_context_set_policy(self->rig.ctx,
+							  &policy.known,
+							  sizeof(policy)));
+}
+
+TEST_F(module, the_limit_of_a_user_is_a_feature)
+{
+	struct mlx5_ep_features features;
+	struct verbs_rig other;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "100"));
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	EXPECT_EQ(0, mlx5ep_device_query(self->rig.ctx, &features));
+	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_USER_LIMIT);
+	EXPECT_EQ(100, features.uar_user_limit);
+	EXPECT_EQ(8, features.uar_user_held);
+	EXPECT_EQ(0, verbs_open(&other, NULL, 1));
+	EXPECT_EQ(0, mlx5ep_device_query(self->rig.ctx, &features));
+	EXPECT_EQ(16, features.uar_user_held);
+	verbs_close(&other);
 }
 
 TEST_F(module, a_stock_context_has_no_table_and_keeps_its_policy)

@@ -158,19 +158,14 @@ MLX5EP_EXPORT int mlx5ep_device_attached(const struct ibv_device *device,
 	return 0;
 }
 
-MLX5EP_EXPORT int mlx5ep_device_query(struct ibv_context *context,
-				      struct mlx5_ep_features *features)
+MLX5EP_EXPORT int _mlx5ep_device_query(struct ibv_context *context,
+				       struct mlx5_ep_features *features,
+				       size_t size)
 {
-	struct mlx5_ep_features resp = {};
 	struct mlx5ep_cmd cmd;
-	int ret;
 
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
 			mlx5ep_uverbs_id(context, "method device query_features"));
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &resp,
-		       sizeof(resp));
-	ret = mlx5ep_cmd_exec(context, &cmd);
-	if (!ret)
-		*features = resp;
-	return ret;
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_QUERY_FEATURES_RESP, features, size);
+	return mlx5ep_cmd_exec(context, &cmd);
 }

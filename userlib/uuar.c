@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The uUAR policy of a context and where its QPs ring: thin over the ioctls. */
+/*
+ * The uUAR policy of a context and where its QPs ring: thin over the ioctls.
+ *
+ * Structures pass with the size that the calling program knows them in: it may
+ * be older or newer than this library. The kernel cuts, or fills with zeroes.
+ */
 #include <string.h>
 
 #include <mlx5ep/uuar.h>
@@ -7,26 +12,22 @@
 
 #include "internal.h"
 
-MLX5EP_EXPORT int mlx5ep_context_query(struct ibv_context *context,
-				       struct mlx5_ep_context_info *info)
+MLX5EP_EXPORT int _mlx5ep_context_query(struct ibv_context *context,
+					struct mlx5_ep_context_info *info,
+					size_t size)
 {
-	struct mlx5_ep_context_info resp = {};
 	struct mlx5ep_cmd cmd;
-	int ret;
 
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
 			mlx5ep_uverbs_id(context, "method device context_query"));
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, &resp,
-		       sizeof(resp));
-	ret = mlx5ep_cmd_exec(context, &cmd);
-	if (!ret)
-		*info = resp;
-	return ret;
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, info, size);
+	return mlx5ep_cmd_exec(context, &cmd);
 }
 
 MLX5EP_EXPORT int
-mlx5ep_context_set_policy(struct ibv_context *context,
-			  const struct mlx5_ep_context_policy *policy)
+_mlx5ep_context_set_policy(struct ibv_context *context,
+			   const struct mlx5_ep_context_policy *policy,
+			   size_t size)
 {
 	struct mlx5ep_cmd cmd;
 
@@ -34,7 +35,7 @@ mlx5ep_context_set_policy(struct ibv_context *context,
 			mlx5ep_uverbs_id(context,
 					 "method device context_set_policy"));
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_CONTEXT_SET_POLICY_REQ, policy,
-		      sizeof(*policy));
+		      size);
 	return mlx5ep_cmd_exec(context, &cmd);
 }
 
@@ -61,21 +62,16 @@ MLX5EP_EXPORT int mlx5ep_context_dump(struct ibv_context *context,
 	return ret;
 }
 
-MLX5EP_EXPORT int mlx5ep_qp_query_uuar(struct ibv_qp *qp,
-				       struct mlx5_ep_qp_uuar *uuar)
+MLX5EP_EXPORT int _mlx5ep_qp_query_uuar(struct ibv_qp *qp,
+					struct mlx5_ep_qp_uuar *uuar,
+					size_t size)
 {
-	struct mlx5_ep_qp_uuar resp = {};
 	struct mlx5ep_cmd cmd;
-	int ret;
 
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_QP,
 			mlx5ep_uverbs_id(qp->context,
 					 "method qp query_uuar"));
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE, qp->handle);
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, &resp,
-		       sizeof(resp));
-	ret = mlx5ep_cmd_exec(qp->context, &cmd);
-	if (!ret)
-		*uuar = resp;
-	return ret;
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, uuar, size);
+	return mlx5ep_cmd_exec(qp->context, &cmd);
 }

@@ -88,6 +88,8 @@ enum mlx5_ep_policy_source {
  * @MLX5_EP_FEATURE_CONTEXT: %MLX5_EP_METHOD_CONTEXT_QUERY, _DUMP, _SET_POLICY
  * @MLX5_EP_FEATURE_XRC_RCV_QP: %MLX5_EP_OBJECT_XRC_RCV_QP
  * @MLX5_EP_FEATURE_NOTIFIER: %MLX5_EP_OBJECT_NOTIFIER
+ * @MLX5_EP_FEATURE_USER_LIMIT: UAR pages are counted per user and can be limited;
+ *	uar_user_limit and uar_user_held of struct mlx5_ep_features
  */
 enum mlx5_ep_feature {
 	MLX5_EP_FEATURE_UUAR_POLICY = 1 << 0,
@@ -95,6 +97,7 @@ enum mlx5_ep_feature {
 	MLX5_EP_FEATURE_CONTEXT = 1 << 2,
 	MLX5_EP_FEATURE_XRC_RCV_QP = 1 << 3,
 	MLX5_EP_FEATURE_NOTIFIER = 1 << 4,
+	MLX5_EP_FEATURE_USER_LIMIT = 1 << 5,
 };
 
 /**
@@ -106,6 +109,8 @@ enum mlx5_ep_feature {
  * @uar_pages: UAR pages that the device has, all users together
  * @uar_budget: pages that all managed contexts may hold; 0: no limit
  * @uar_in_use: pages that they hold now
+ * @uar_user_limit: pages that one user may hold on the device; 0: no limit
+ * @uar_user_held: pages that the user who opened this context holds
  */
 struct mlx5_ep_features {
 	__u32 abi_version;
@@ -115,6 +120,8 @@ struct mlx5_ep_features {
 	__u32 uar_pages;
 	__u32 uar_budget;
 	__u32 uar_in_use;
+	__u32 uar_user_limit;
+	__u32 uar_user_held;
 };
 
 /**

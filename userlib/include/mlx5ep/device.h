@@ -24,6 +24,10 @@ extern "C" {
 int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
 			   size_t len);
 
+/* What is exported: @size is that of the structure which the program knows. */
+int _mlx5ep_device_query(struct ibv_context *context,
+			 struct mlx5_ep_features *features, size_t size);
+
 /**
  * mlx5ep_device_query - what the module can do on the device of a context
  * @context: open context
@@ -31,8 +35,11 @@ int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
  *
  * Return: 0; -EOPNOTSUPP without the module; -EIO where the device is gone.
  */
-int mlx5ep_device_query(struct ibv_context *context,
-			struct mlx5_ep_features *features);
+static inline int mlx5ep_device_query(struct ibv_context *context,
+				      struct mlx5_ep_features *features)
+{
+	return _mlx5ep_device_query(context, features, sizeof(*features));
+}
 
 #ifdef __cplusplus
 }

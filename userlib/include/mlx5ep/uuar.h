@@ -2,12 +2,23 @@
 #ifndef MLX5EP_UUAR_H
 #define MLX5EP_UUAR_H
 
+#include <stddef.h>
+
 #include <infiniband/verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What is exported: @size is that of the structure which the program knows. */
+int _mlx5ep_context_query(struct ibv_context *context,
+			  struct mlx5_ep_context_info *info, size_t size);
+int _mlx5ep_context_set_policy(struct ibv_context *context,
+			       const struct mlx5_ep_context_policy *policy,
+			       size_t size);
+int _mlx5ep_qp_query_uuar(struct ibv_qp *qp, struct mlx5_ep_qp_uuar *uuar,
+			  size_t size);
 
 /**
  * mlx5ep_context_query - policy, pages and QPs of a context
@@ -16,8 +27,11 @@ extern "C" {
  *
  * Return: 0; -EOPNOTSUPP without the module.
  */
-int mlx5ep_context_query(struct ibv_context *context,
-			 struct mlx5_ep_context_info *info);
+static inline int mlx5ep_context_query(struct ibv_context *context,
+				       struct mlx5_ep_context_info *info)
+{
+	return _mlx5ep_context_query(context, info, sizeof(*info));
+}
 
 /**
  * mlx5ep_context_set_policy - choose the uUAR policy of a context
@@ -29,8 +43,12 @@ int mlx5ep_context_query(struct ibv_context *context,
  * policy or flag; -EOPNOTSUPP without the module, or where the library places
  * the QPs of this context by itself because it was opened under policy stock.
  */
-int mlx5ep_context_set_policy(struct ibv_context *context,
-			      const struct mlx5_ep_context_policy *policy);
+static inline int
+mlx5ep_context_set_policy(struct ibv_context *context,
+			  const struct mlx5_ep_context_policy *policy)
+{
+	return _mlx5ep_context_set_policy(context, policy, sizeof(*policy));
+}
 
 /**
  * mlx5ep_context_dump - the table of uUARs of a managed context
@@ -52,7 +70,11 @@ int mlx5ep_context_dump(struct ibv_context *context,
  * Return: 0; -EOPNOTSUPP without the module; -ENOENT where the handle names no
  * QP; -EIO where the device does not answer.
  */
-int mlx5ep_qp_query_uuar(struct ibv_qp *qp, struct mlx5_ep_qp_uuar *uuar);
+static inline int mlx5ep_qp_query_uuar(struct ibv_qp *qp,
+				       struct mlx5_ep_qp_uuar *uuar)
+{
+	return _mlx5ep_qp_query_uuar(qp, uuar, sizeof(*uuar));
+}
 
 #ifdef __cplusplus
 }
