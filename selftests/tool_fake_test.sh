@@ -56,6 +56,37 @@ fake()
 	END
 }
 
+# wide DEVICE PCI: rows with the longest of everything
+wide()
+{
+	local dir=$root/sys/class/infiniband/$1/mlx5_ep
+	local path
+
+	printf -v path '/%080d/%0160d' 1 2
+	echo "$path shared-uuar 1 256" >"$dir/uuar_cgroups"
+	cat >"$root/sys/kernel/debug/mlx5_ep/$2/watches" <<-END
+	pid watches capacity bytes events unread xrc_events xrc_unread comm
+	4194304 1048576 1048576 281474976710656 4294967295 1048576 1048576 1048576 fifteen letters
+	4711 3 1024 36864 7 1 0 0 my program
+	END
+	printf 'uid contexts pages\n4294967294 4294967295 4294967295\n' \
+		>>"$root/sys/kernel/debug/mlx5_ep/$2/users"
+}
+
+watches()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" show watches
+	grep -q '^not readable' "$tmp/out"
+	wide mlx5_0 0000:01:00.0
+	code 0 "$tool" show watches
+	grep -Eq '^ *4711 +3 +1024 +36864 +7 +1 +0 +0 +my program$' "$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].watches | length == 2 and .[1].watches == 3 and
+		.[1].unread == 1 and .[1].comm == "my program"' "$tmp/out"
+}
+
 # xrc_table PCI: a domain with a QP that two processes registered with
 xrc_table()
 {
@@ -156,7 +187,9 @@ tables_fit()
 
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
-	for what in all contexts uuars qps users xrc watches; do
+	wide mlx5_0 0000:01:00.0
+	xrc_table 0000:01:00.0
+	for what in all cgroups contexts uuars qps users xrc watches; do
 		code 0 "$tool" show "$what"
 		awk -v w="$what" 'length > 100 { print w ": " length; bad = 1 }
 			END { exit bad }' "$tmp/out"
@@ -165,7 +198,7 @@ tables_fit()
 	awk 'length > 100 { exit 1 }' "$tmp/out"
 	grep -q $'\033' "$tmp/out" && fail "colour without a terminal"
 	code 0 "$tool" show users
-	grep -Eq '^1000 +2 +21$' "$tmp/out"
+	grep -Eq '^ *1000 +2 +21$' "$tmp/out"
 	code 0 "$tool" show uuars
 	grep -Eq '^ *33 +0 +4711 +my program +1 +2 +1 +1$' "$tmp/out"
 	[ "$(grep -c 4711 "$tmp/out")" -eq 2 ] || fail "an unused uUAR is shown"
@@ -235,7 +268,10 @@ cgroups()
 		--policy independent --pages 8
 	[ "$(cat "$ep/uuar_cgroups")" = '/job.slice/7 independent 0 8' ]
 	code 0 "$tool" show
-	grep -q '^/job.slice/7 independent 0 8' "$tmp/out"
+	grep -Eq '^/job.slice/7 +independent +0 +8$' "$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].cgroups == [{"path": "/job.slice/7",
+		"policy": "independent", "strict": 0, "pages": 8}]' "$tmp/out"
 	code 0 "$tool" set --cgroup /job.slice/7 --clear
 	[ "$(cat "$ep/uuar_cgroups")" = '/job.slice/7 none 0 0' ]
 }
@@ -271,8 +307,12 @@ attach_asks()
 	code 1 "$tool" attach mlx5_0
 	grep -q 'process 42 (my-job)' "$tmp/out"
 	[ ! -s "$aux/unbind" ] || fail "unbound in spite of a user"
+	mkdir -p "$root"/sys/devices/pci0000:00/0000:01:00.0/net/{eth0,ib0}
+	echo 1 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/eth0/type"
+	echo 32 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/ib0/type"
 	code 0 "$tool" -j attach --users mlx5_0
-	jq -e '.users[0].pid == 42 and .attached == false' "$tmp/out"
+	jq -e '.users[0].pid == 42 and .users[1].interface == "ib0" and
+		(.users | length == 2) and .attached == false' "$tmp/out"
 	(sleep 1; fake mlx5_0 0000:01:00.0 attached) &
 	code 0 "$tool" attach --force mlx5_0
 	wait
@@ -352,7 +392,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 13
+plan 14
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -365,6 +405,7 @@ check "plan computes pages and picks the fastest category that fits" plan_plans
 check "attach lists users and refuses to take the device away" attach_asks
 check "doctor finds every fault and names the remedy" doctor_finds
 check "show xrc lists domains, QPs, keys and registrants" xrc
+check "show watches has a row per notifier" watches
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
 check "a full disk is a failure" full_output

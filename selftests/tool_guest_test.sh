@@ -27,14 +27,18 @@ code()
 # with_program CMD...: CMD runs while a program holds 8 QPs
 with_program()
 {
-	local status=0 pid
+	local status pid
 
 	mkfifo "$tmp/fifo"
 	uuar_traffic -n 8 -x "echo up >'$tmp/up'; cat '$tmp/fifo'" \
 		>"$tmp/traffic" 2>&1 &
 	pid=$!
 	wait_for 30 test -s "$tmp/up" || cat "$tmp/traffic"
-	"$@" || status=$?
+	# Not as a condition: set -e is to work inside CMD.
+	set +e
+	(set -e; "$@")
+	status=$?
+	set -e
 	echo >"$tmp/fifo"
 	wait $pid
 	rm -f "$tmp/fifo" "$tmp/up"
@@ -100,16 +104,21 @@ late_device()
 	grep -q "mend with: mlx5ep attach $dev" "$tmp/out"
 	code 3 mlx5ep show
 	echo Y >/sys/module/mlx5_ep/parameters/attach
-	with_program refused
-	code 0 mlx5ep attach --force "$dev"
+	with_program refused uuar_traffic
+	modprobe ib_ipoib
+	wait_for 30 ls "/sys/class/infiniband/$dev/device/net" >/dev/null
+	refused 'interface ib'
+	modprobe -r ib_ipoib
+	code 0 mlx5ep attach "$dev"
 	[ "$(cat "$ep/attached")" = yes ]
 	code 0 mlx5ep show
 }
 
+# refused USER: the tool names it and leaves the device alone
 refused()
 {
 	code 1 mlx5ep attach "$dev"
-	grep -q 'uuar_traffic' "$tmp/out"
+	grep -q "$1" "$tmp/out"
 	[ "$(cat "$ep/attached" 2>/dev/null)" != yes ]
 }
 
@@ -126,6 +135,9 @@ doctor()
 }
 
 policies=(independent shared-uar shared-uuar stock)
+# UAR pages that four QPs take under each: the first four of a stock context
+# share two, as libmlx5 places them.
+on_pages=(4 2 2 2)
 
 # job N: four QPs in cgroup N, until told to end
 job()
@@ -139,63 +151,106 @@ all_up()
 {
 	local i
 
-	for i in 0 1 2 3 4 5 6 7; do
+	for i in {0..8}; do
 		[ -s "$tmp/up$i" ] || return 1
 	done
 }
 
-# One context per job: policy and reason, by the pid of the job
+# is_context JOB FILTER: the job has one context, and the filter holds for it
+is_context()
+{
+	jq -e --argjson pid "${pids[$1]}" '[.devices[0].contexts[] |
+		select(.pid == $pid)] | length == 1 and (.[0] | '"$2"')' \
+		"$tmp/out" >/dev/null || fail "job $1 is not: $2"
+}
+
+# pages_of JOB: how many UAR pages its QPs rang, by the HCA's count
+pages_of()
+{
+	local qpns
+
+	qpns=$(sed -n 's/^qp //p' "$tmp/traffic$1" | xargs printf '0x%x ')
+	jq --arg qpns "$qpns" '($qpns | split(" ")) as $mine |
+		[.hcas[0].uars[] | select(any(.slots[].qpns | keys[];
+			IN($mine[])))] | length' "$tmp/dump"
+}
+
+# One context per job: policy and reason as the tool shows them, pages as the HCA
+# counts them. The ninth has no policy of its own, nor has a cgroup above it.
 jobs_shown()
 {
 	local i
 
 	code 0 mlx5ep -j show
-	for i in 0 1 2 3 4 5 6 7; do
-		jq -e --argjson pid "${pids[i]}" --arg policy "${policies[i % 4]}" \
-			'.devices[0].contexts[] | select(.pid == $pid) |
-			.source == "cgroup" and .policy == $policy and .qps == 4 and
-			.managed == (if $policy == "stock" then 0 else 1 end)' \
-			"$tmp/out" || fail "job $i is not ${policies[i % 4]}"
+	for i in {0..7}; do
+		is_context "$i" ".source == \"cgroup\" and .qps == 4 and
+			.policy == \"${policies[i % 4]}\" and
+			.managed == (if .policy == \"stock\" then 0 else 1 end)"
 	done
-	jq -e '.devices[0].cgroups | split("\n") | length == 8' "$tmp/out"
+	is_context 8 '.source == "device" and .policy == "shared-uuar"'
+	jq -e '.devices[0].cgroups | length == 8' "$tmp/out"
+	simhca-ctl dump >"$tmp/dump"
+	for i in {0..7}; do
+		[ "$(pages_of "$i")" = "${on_pages[i % 4]}" ] ||
+			fail "job $i is on $(pages_of "$i") pages"
+	done
+	code 0 mlx5ep show
+	awk 'length > 100 { exit 1 }' "$tmp/out"
 }
 
-# The eighth job runs in a cgroup below its own
+start_jobs()
+{
+	local i
+
+	for i in {0..8}; do
+		mkdir -p "$tmp/cg/job$i/below"
+		mkfifo "$tmp/end$i"
+		[ "$i" = 8 ] || code 0 mlx5ep set --cgroup "/job$i" \
+			--policy "${policies[i % 4]}" --pages $((4 + i))
+	done
+	# The eighth runs in a cgroup below its own.
+	for i in {0..8}; do
+		if [ "$i" = 7 ]; then
+			job "$i" below/ &
+		else
+			job "$i" &
+		fi
+		pids+=($!)
+	done
+	wait_for 60 all_up || fail "jobs: $(cat "$tmp"/traffic*)"
+}
+
+end_jobs()
+{
+	local i
+
+	for i in {0..8}; do
+		echo >"$tmp/end$i"
+	done
+	for i in {0..8}; do
+		wait "${pids[i]}"
+	done
+}
+
 eight_jobs()
 {
-	local i pids=()
+	local pids=()
 
 	mkdir -p "$tmp/cg"
 	mount -t cgroup2 none "$tmp/cg"
 	ep_policy shared-uuar
-	for i in 0 1 2 3 4 5 6 7; do
-		mkdir -p "$tmp/cg/job$i"
-		mkfifo "$tmp/end$i"
-		code 0 mlx5ep set --cgroup "/job$i" \
-			--policy "${policies[i % 4]}" --pages $((4 + i))
-	done
-	mkdir "$tmp/cg/job7/below"
-	for i in 0 1 2 3 4 5 6; do
-		job $i &
-		pids+=($!)
-	done
-	job 7 below/ &
-	pids+=($!)
-	wait_for 60 all_up || fail "jobs: $(cat "$tmp"/traffic*)"
+	simhca-ctl reset >/dev/null
+	start_jobs
 	jobs_shown
-	for i in 0 1 2 3 4 5 6 7; do
-		echo >"$tmp/end$i"
-	done
-	for i in 0 1 2 3 4 5 6 7; do
-		wait "${pids[i]}"
-	done
+	end_jobs
+	hca_clean
 	code 1 mlx5ep set --cgroup /nowhere --policy stock
 	grep -q 'no such cgroup' "$tmp/err"
 	code 0 mlx5ep set --cgroup /job0 --clear
 	code 1 mlx5ep set --cgroup /job0 --clear
-	rmdir "$tmp/cg/job7/below" "$tmp"/cg/job?
+	rmdir "$tmp"/cg/job?/below "$tmp"/cg/job?
 	code 0 mlx5ep -j show
-	jq -e '.devices[0] | .cgroups == "" and .in_use == 0' "$tmp/out"
+	jq -e '.devices[0] | .cgroups == [] and .in_use == 0' "$tmp/out"
 	umount "$tmp/cg"
 	ep_policy stock
 }
@@ -210,7 +265,8 @@ plan 8
 check "show: programs and QPs are where the HCA has them" shows_a_program
 check "set: what was written before a failure is put back" undoes
 check "set: permission denied is exit code 5; show works without root" nobody
-check "set --cgroup: eight jobs side by side, each with its policy" eight_jobs
+check "set --cgroup: eight jobs and one without a policy, side by side" \
+	eight_jobs
 check "watch: as often as told" watches
 check "doctor: nothing but the boot order is wrong here" doctor
 check "attach: a late device, refused while in use, attached after" late_device

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <net/if_arp.h>
+
 #include "cli.h"
 
 #define DRIVER "sys/bus/auxiliary/drivers/mlx5_ib.rdma/%s"
@@ -83,21 +85,36 @@ static int each_process(const char *name, void *arg)
 	return 0;
 }
 
+struct netdevs {
+	const char *device;
+	struct json_object *list;
+};
+
+/* IPoIB alone: an Ethernet interface on the adapter does not need mlx5_ib. */
 static int each_netdev(const char *name, void *arg)
 {
-	struct json_object *user = json_object_new_object();
+	struct netdevs *netdevs = arg;
+	char path[PATH_LEN], type[16];
+	struct json_object *user;
 
+	root_path(path, "sys/class/infiniband/%s/device/net/%s/type",
+		  netdevs->device, name);
+	if (file_read(path, type, sizeof(type)) < 0 ||
+	    atoi(type) != ARPHRD_INFINIBAND)
+		return 0;
+	user = json_object_new_object();
 	json_object_object_add(user, "interface",
 			       json_object_new_string(name));
-	json_object_array_add(arg, user);
+	json_object_array_add(netdevs->list, user);
 	return 0;
 }
 
-/* Processes with the uverbs file open, and network interfaces on the device */
+/* Processes with the uverbs file open, and IPoIB interfaces on the device */
 static struct json_object *users_of(const char *device)
 {
 	struct search uverbs = { .prefix = "uverbs" };
 	struct users users = { .list = json_object_new_array() };
+	struct netdevs netdevs = { device, users.list };
 	char path[PATH_LEN];
 
 	if (find(&uverbs, device, "infiniband_verbs")) {
@@ -107,7 +124,7 @@ static struct json_object *users_of(const char *device)
 		dir_names(path, each_process, &users);
 	}
 	root_path(path, "sys/class/infiniband/%s/device/net", device);
-	dir_names(path, each_netdev, users.list);
+	dir_names(path, each_netdev, &netdevs);
 	return users.list;
 }
 

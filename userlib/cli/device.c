@@ -101,6 +101,18 @@ static void add_pci(struct json_object *dev, const char *name, char *pci,
 			       json_object_new_string(pci) : NULL);
 }
 
+/* Lines of path, policy, strict, pages */
+static void add_cgroups(struct json_object *dev, const char *name)
+{
+	static const char titles[] = "path policy strict pages\n";
+	char buf[sizeof(titles) + 4096];
+
+	strcpy(buf, titles);
+	if (attribute_read(name, "uuar_cgroups", buf + strlen(titles),
+			   sizeof(buf) - strlen(titles)) >= 0)
+		json_object_object_add(dev, "cgroups", table_parse(buf));
+}
+
 /* null where debugfs cannot be read */
 static void add_tables(struct json_object *dev, const char *pci)
 {
@@ -144,7 +156,7 @@ static struct json_object *device_get(const char *name, const char *attached)
 	add_number(dev, name, "observed", "uar_observed");
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
 	add_text(dev, name, "exempt", "uuar_exempt");
-	add_text(dev, name, "cgroups", "uuar_cgroups");
+	add_cgroups(dev, name);
 	add_tables(dev, pci);
 	return dev;
 }

@@ -44,8 +44,8 @@ _mlx5ep()
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
 			show set watch plan attach doctor' ;;
-		show) words='all contexts uuars qps users xrc watches' ;;
-		watch) words='-n -c all contexts uuars qps users xrc watches' ;;
+		show) words='all cgroups contexts uuars qps users xrc watches' ;;
+		watch) words='-n -c all cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
 			--exempt --cgroup --clear' ;;
 		plan) words='--threads --processes --category --bar' ;;

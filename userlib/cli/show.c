@@ -49,19 +49,37 @@ static const struct column user_columns[] = {
 	{ "pages", "UAR-PAGES", false },
 };
 
+static const struct column cgroup_columns[] = {
+	{ "path", "CGROUP", true }, { "policy", "POLICY", true },
+	{ "strict", "STRICT", false }, { "pages", "PAGES", false },
+};
+
+static const struct column watch_columns[] = {
+	{ "pid", "PID", false }, { "watches", "WATCHES", false },
+	{ "capacity", "CAPACITY", false }, { "bytes", "BYTES", false },
+	{ "events", "EVENTS", false }, { "unread", "UNREAD", false },
+	{ "xrc_events", "XRC-EVENTS", false },
+	{ "xrc_unread", "XRC-UNREAD", false }, { "comm", "PROGRAM", true },
+};
+
+/* When a section is shown though nobody asked for it */
+enum unasked { NEVER, WITH_ROWS, ALWAYS };
+
 struct section {
 	const char *name;
 	const struct column *columns;	/* NULL: as they come */
 	size_t n;
+	enum unasked unasked;
 };
 
 static const struct section sections[] = {
-	{ "contexts", context_columns, COUNT(context_columns) },
-	{ "uuars", uuar_columns, COUNT(uuar_columns) },
-	{ "qps", qp_columns, COUNT(qp_columns) },
-	{ "users", user_columns, COUNT(user_columns) },
-	{ "xrc", NULL, 0 },
-	{ "watches", NULL, 0 },
+	{ "cgroups", cgroup_columns, COUNT(cgroup_columns), WITH_ROWS },
+	{ "contexts", context_columns, COUNT(context_columns), ALWAYS },
+	{ "uuars", uuar_columns, COUNT(uuar_columns), ALWAYS },
+	{ "qps", qp_columns, COUNT(qp_columns), NEVER },
+	{ "users", user_columns, COUNT(user_columns), NEVER },
+	{ "xrc", NULL, 0, NEVER },
+	{ "watches", watch_columns, COUNT(watch_columns), NEVER },
 };
 
 static const char *text_of(struct json_object *obj, const char *key)
@@ -207,6 +225,17 @@ static void print_devices(struct cli *cli, struct json_object *devices)
 	json_object_put(attached);
 }
 
+static bool wanted(struct json_object *dev, const struct section *section,
+		   const struct section *only)
+{
+	struct json_object *rows;
+
+	if (only || section->unasked != WITH_ROWS)
+		return only ? only == section : section->unasked == ALWAYS;
+	return json_object_object_get_ex(dev, section->name, &rows) && rows &&
+		json_object_array_length(rows);
+}
+
 static void print_all(struct cli *cli, struct json_object *devices,
 		      const struct section *only)
 {
@@ -216,20 +245,13 @@ static void print_all(struct cli *cli, struct json_object *devices,
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		struct json_object *dev =
 			json_object_array_get_idx(devices, i);
-		const char *cgroups = text_of(dev, "cgroups");
 
 		if (*text_of(dev, "reason"))
 			continue;
-		if (*cgroups) {
-			putchar('\n');
-			print_heading(cli, "%s: cgroups",
-				      text_of(dev, "device"));
-			puts(cgroups);
-		}
 		name_owners(dev, "uuars");
 		name_owners(dev, "qps");
 		for (k = 0; k < COUNT(sections); k++)
-			if (only ? only == &sections[k] : k < 2)
+			if (wanted(dev, &sections[k], only))
 				print_section(cli, dev, &sections[k]);
 	}
 }
@@ -278,12 +300,12 @@ static int section_arg(const char *command, const char *name,
 			*section = &sections[i];
 			return 0;
 		}
-	return usage_error(command, "%s: not one of contexts, uuars, qps, users, xrc, watches",
+	return usage_error(command, "%s: not one of cgroups, contexts, uuars, qps, users, xrc, watches",
 			   name);
 }
 
 /**
- * cmd_show - mlx5ep show [all|contexts|uuars|qps|users|xrc|watches]
+ * cmd_show - mlx5ep show [all|cgroups|contexts|uuars|qps|users|xrc|watches]
  * @cli: options
  * @argc: arguments, the command's name included
  * @argv: of them
