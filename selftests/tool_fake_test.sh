@@ -384,6 +384,26 @@ no_control_characters()
 	grep -q '?\[31mred?' "$tmp/out"
 }
 
+# on_terminal CMD...: what CMD writes where its output is a terminal
+on_terminal()
+{
+	script -qec "$*" /dev/null </dev/null >"$tmp/out"
+}
+
+colour()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	on_terminal "$tool" show
+	grep -q $'\033\[' "$tmp/out"
+	on_terminal env NO_COLOR=1 "$tool" show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour in spite of NO_COLOR"
+	on_terminal "$tool" -j show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour in JSON"
+	code 0 "$tool" show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour without a terminal"
+}
+
 full_output()
 {
 	fresh
@@ -392,7 +412,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 14
+plan 15
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -408,5 +428,6 @@ check "show xrc lists domains, QPs, keys and registrants" xrc
 check "show watches has a row per notifier" watches
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
+check "colour on a terminal only" colour
 check "a full disk is a failure" full_output
 ktap_finished
