@@ -126,7 +126,7 @@ debug_lane()
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels debug \
 		--tests good_too
 	head -n 1 "$tree/boots" | grep -qx 'built '
-	grep -q ' good_too:240:' "$tree/boots"
+	grep -q ' good_too:960:' "$tree/boots"
 }
 
 kcsan_lane()
