@@ -6,7 +6,7 @@
 
 # pair PORT CMD...: CMD as server, then CMD 127.0.0.1 as client; both must
 # succeed. PORT is where the server listens.
-: "${tmp:?lib.sh comes first}"
+: "${tmp:?lib.sh comes first}" "${patience:?}"
 
 pair()
 {
