@@ -120,7 +120,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 	if (!try_module_get(THIS_MODULE))
 		return mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 
-	edev->xrc = mlx5_ep_xrc_create();
+	edev->xrc = mlx5_ep_xrc_create(edev);
 	if (!edev->xrc) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_module;

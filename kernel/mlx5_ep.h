@@ -186,6 +186,8 @@ struct mlx5_ep_context {
  * @uar: UAR page named in the request; MLX5_EP_UAR_UNKNOWN when none was
  * @uuar: static bfreg index where the policy placed it; negative when it did
  *	not
+ * @shared: of an XRC target QP: the registrations with it, under the lock of
+ *	the device's struct mlx5_ep_xrc; NULL for none
  *
  * Lives behind the driver's QP in the same allocation, zeroed at birth.
  */
@@ -195,6 +197,7 @@ struct mlx5_ep_qp {
 	struct ib_qp *qp;
 	u32 uar;
 	int uuar;
+	struct mlx5_ep_xrc_qp *shared;
 };
 
 /* main.c */

@@ -20,19 +20,20 @@
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
 #include <linux/sched.h>
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "notifier.h"
 
+struct mlx5_ep_device;
+struct mlx5_ep_qp;
 struct seq_file;
 
 /**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
+ * @edev: the device
  * @lock: protects all below and everything documented as "under xrc->lock"
- * @by_num: QP number -> struct mlx5_ep_xrc_qp, while it has a QP
  * @by_key: (domain, key) -> struct mlx5_ep_xrc_qp
  * @domains: struct mlx5_ep_xrc_domain, oldest first
  * @handles: struct mlx5_ep_xrc_handle by its uobject
@@ -42,8 +43,8 @@ struct seq_file;
  * @last_domain: id given last
  */
 struct mlx5_ep_xrc {
+	struct mlx5_ep_device *edev;
 	struct mutex lock;
-	struct xarray by_num;
 	struct rhashtable by_key;
 	struct list_head domains;
 	DECLARE_HASHTABLE(handles, 8);
@@ -101,7 +102,12 @@ struct mlx5_ep_xrc_holder {
 	char comm[TASK_COMM_LEN];
 };
 
-/* What GET looks up; compared as bytes, so padding and unused data are zero. */
+/**
+ * struct mlx5_ep_xrc_key - what GET looks up
+ * @domain: where
+ * @len: bytes of @data, 0 for no key
+ * @data: the key; zero after @len, as it is hashed in words
+ */
 struct mlx5_ep_xrc_key {
 	struct mlx5_ep_xrc_domain *domain;
 	u32 len;
@@ -110,16 +116,18 @@ struct mlx5_ep_xrc_key {
 
 /**
  * struct mlx5_ep_xrc_qp - one shared receive QP
- * @lock: serialises creation, destruction, MODIFY and QUERY
+ * @lock: serialises creation, destruction, joining by key, MODIFY and QUERY
  * @domain: where it belongs
  * @hash: link in xrc->by_key, where @key.len is not 0
  * @key: which remote process it is for
  * @entry: link in domain->qps
- * @regs: registrations, under xrc->lock
- * @refs: registrations, those being made included; under xrc->lock
+ * @regs: registrations, those being made or ended included; this lives while
+ *	there is one; under xrc->lock
  * @num_open: handles of ib_core that registrations hold; the QP of the hardware
- *	exists for us while this is not 0; under @lock
- * @num: QP number while @num_open is not 0; under @lock
+ *	exists for us while this is not 0. From and to 0 under @lock; up from
+ *	1 by anyone who holds a handle
+ * @eqp: our side of that QP, whose @shared is this
+ * @num: its number
  * @state: enum ib_qp_state last seen, for debugfs
  * @rcu: the table's worker may still look at @hash
  */
@@ -130,8 +138,8 @@ struct mlx5_ep_xrc_qp {
 	struct mlx5_ep_xrc_key key;
 	struct list_head entry;
 	struct list_head regs;
-	u32 refs;
-	u32 num_open;
+	atomic_t num_open;
+	struct mlx5_ep_qp *eqp;
 	u32 num;
 	u32 state;
 	struct rcu_head rcu;
@@ -144,7 +152,8 @@ struct mlx5_ep_xrc_qp {
  * @handle: the opening of the domain that it was made through
  * @holder: the process that made it
  * @qp: the shared QP
- * @ib_qp: this registration's own handle of ib_core on it
+ * @ib_qp: this registration's own handle of ib_core on it, NULL before it is
+ *	open and once it is closed
  * @entry: link in qp->regs
  * @source: where its events go
  */
@@ -160,7 +169,7 @@ struct mlx5_ep_xrc_reg {
 };
 
 /* xrc_domain.c */
-struct mlx5_ep_xrc *mlx5_ep_xrc_create(void);
+struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev);
 void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc);
 int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd);
 void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg);
@@ -169,13 +178,14 @@ void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
 
 /* xrc_qp.c */
 extern const struct rhashtable_params mlx5_ep_xrc_key_params;
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_new(struct mlx5_ep_xrc_reg *reg);
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_num(struct mlx5_ep_xrc_reg *reg,
-					      u32 num);
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_key(struct mlx5_ep_xrc_reg *reg,
-					      const void *data, u32 len);
-void mlx5_ep_xrc_qp_put(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp);
-int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, u32 num, bool create);
+int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg);
+int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
+			    struct mlx5_ep_xrc_key *key);
+void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg);
+struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
+				  struct ib_xrcd *xrcd, u32 num);
+int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp);
+int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create);
 void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg);
 int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			  int mask, struct mlx5_ep_xrc_rcv_qp_modify *answer);

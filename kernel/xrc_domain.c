@@ -33,10 +33,11 @@ MODULE_PARM_DESC(xrc_regs_per_process,
 
 /**
  * mlx5_ep_xrc_create - make the tables of a device
+ * @edev: the device
  *
  * Return: the tables, or NULL where memory is short. May sleep.
  */
-struct mlx5_ep_xrc *mlx5_ep_xrc_create(void)
+struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev)
 {
 	struct mlx5_ep_xrc *xrc = kzalloc_obj(*xrc, GFP_KERNEL);
 
@@ -46,8 +47,8 @@ struct mlx5_ep_xrc *mlx5_ep_xrc_create(void)
 		kfree(xrc);
 		return NULL;
 	}
+	xrc->edev = edev;
 	mutex_init(&xrc->lock);
-	xa_init(&xrc->by_num);
 	INIT_LIST_HEAD(&xrc->domains);
 	hash_init(xrc->handles);
 	hash_init(xrc->holders);
@@ -64,7 +65,6 @@ void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc)
 {
 	WARN_ON(!list_empty(&xrc->domains) || xrc->num_qps || xrc->num_regs);
 	rhashtable_destroy(&xrc->by_key);
-	xa_destroy(&xrc->by_num);
 	mutex_destroy(&xrc->lock);
 	kfree(xrc);
 }
@@ -208,7 +208,8 @@ static void holder_put(struct mlx5_ep_xrc *xrc,
 /**
  * mlx5_ep_xrc_charge - enter a registration in the books of its process, XRCD
  *	handle and domain
- * @reg: with @reg->xrc set; @reg->holder and @reg->handle are set here
+ * @reg: with @reg->xrc set, its lock held; @reg->holder and @reg->handle are
+ *	set here
  * @xrcd: uobject of the XRC domain, locked for read by the method that runs
  *
  * Return: 0; -EDQUOT where the process has as many as it may; -ENOMEM. May
@@ -217,32 +218,23 @@ static void holder_put(struct mlx5_ep_xrc *xrc,
 int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_holder *holder;
-	int ret = 0;
+	struct mlx5_ep_xrc_holder *holder = holder_get(xrc);
 
-	mutex_lock(&xrc->lock);
-	holder = holder_get(xrc);
-	if (IS_ERR(holder)) {
-		ret = PTR_ERR(holder);
-		goto out_unlock;
-	}
+	if (IS_ERR(holder))
+		return PTR_ERR(holder);
 	reg->handle = handle_get(xrc, xrcd);
 	if (!reg->handle) {
 		holder_put(xrc, holder);
-		ret = -ENOMEM;
-		goto out_unlock;
+		return -ENOMEM;
 	}
 	reg->holder = holder;
 	xrc->num_regs++;
-
-out_unlock:
-	mutex_unlock(&xrc->lock);
-	return ret;
+	return 0;
 }
 
 /**
  * mlx5_ep_xrc_uncharge - undo mlx5_ep_xrc_charge()
- * @reg: registration that has no QP any more
+ * @reg: registration that has no QP any more; @reg->xrc's lock is held
  *
  * May sleep.
  */
@@ -250,11 +242,9 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 
-	mutex_lock(&xrc->lock);
 	xrc->num_regs--;
 	handle_put(xrc, reg->handle);
 	holder_put(xrc, reg->holder);
-	mutex_unlock(&xrc->lock);
 }
 
 /**

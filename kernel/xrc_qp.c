@@ -2,23 +2,30 @@
 /*
  * The QP behind the registrations: found or made, opened, closed, changed.
  *
- * A struct mlx5_ep_xrc_qp is a place in the tables; it lives while it has a
- * registration or one is being made. The QP of the hardware comes with the
- * first of them that gets @lock and finds none open, and goes with the last
- * that closes. Whoever joins meanwhile waits for @lock, and if the QP went or
- * was never made, makes it: that is all there is to the race for one key.
+ * A struct mlx5_ep_xrc_qp is the place where registrations with one QP meet; it
+ * lives while it has one or one is being made. Each registration holds a handle
+ * of ib_core on the QP (ib_open_qp()), as each opener upstream does. So ib_core
+ * counts, runs the security module's check for each process, and a QP may also
+ * be held by an upstream opener, who may be the last.
  *
- * Each registration holds a handle of ib_core on the QP (ib_open_qp()), as
- * each opener upstream does. So ib_core counts, runs the security module's
- * check for each process, and a QP may also be held by an upstream opener, who
- * may be the last.
+ * GET finds the place by key, and then the QP: it comes with the first that gets
+ * @lock and finds none open, and goes with the last that closes. Whoever joins
+ * meanwhile waits for @lock, and if the QP went or was never made, makes it:
+ * that is all there is to the race for one key.
+ *
+ * REG goes the other way: ib_core finds the QP by its number, and once a handle
+ * on it is held it cannot go; the place stands in our side of the QP. A QP that
+ * has none, or whose last other registrant is just closing, gets a new one,
+ * without a key.
  */
+#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat/compat.h"
 #include "compat/create_qp_user.h"
+#include "mlx5_ep.h"
 #include "xrc.h"
 
 static unsigned int xrc_qps_per_device = 65536;
@@ -26,12 +33,41 @@ module_param(xrc_qps_per_device, uint, 0644);
 MODULE_PARM_DESC(xrc_qps_per_device,
 	"shared XRC receive QPs that a device may have, more are refused with EDQUOT (default 65536)");
 
+static u32 key_hash(const void *data, u32 len, u32 seed)
+{
+	const struct mlx5_ep_xrc_key *key = data;
+	size_t words = offsetof(struct mlx5_ep_xrc_key, data) + key->len + 3;
+
+	return jhash2(data, words / sizeof(u32), seed);
+}
+
+static int key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct mlx5_ep_xrc_key *a = arg->key;
+	const struct mlx5_ep_xrc_key *b =
+		&((const struct mlx5_ep_xrc_qp *)obj)->key;
+
+	return a->domain != b->domain || a->len != b->len ||
+	       memcmp(a->data, b->data, a->len);
+}
+
 const struct rhashtable_params mlx5_ep_xrc_key_params = {
 	.head_offset = offsetof(struct mlx5_ep_xrc_qp, hash),
 	.key_offset = offsetof(struct mlx5_ep_xrc_qp, key),
 	.key_len = sizeof(struct mlx5_ep_xrc_key),
+	.hashfn = key_hash,
+	.obj_cmpfn = key_cmp,
 	.automatic_shrinking = true,
 };
+
+/* A registration that is being made may not know its place yet. */
+static void reg_failed(struct mlx5_ep_xrc_reg *reg)
+{
+	struct mlx5_ep_xrc_qp *qp = READ_ONCE(reg->qp);
+
+	if (qp)
+		WRITE_ONCE(qp->state, IB_QPS_ERR);
+}
 
 /* Events of the QP; under ib_core's qp_open_list_lock, interrupts off. */
 static void reg_event(struct ib_event *event, void *context)
@@ -51,15 +87,15 @@ static void reg_event(struct ib_event *event, void *context)
 		break;
 	case IB_EVENT_QP_FATAL:
 		type = MLX5_EP_EVENT_XRC_QP_FATAL;
-		WRITE_ONCE(reg->qp->state, IB_QPS_ERR);
+		reg_failed(reg);
 		break;
 	case IB_EVENT_QP_REQ_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_REQ_ERR;
-		WRITE_ONCE(reg->qp->state, IB_QPS_ERR);
+		reg_failed(reg);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_ACCESS_ERR;
-		WRITE_ONCE(reg->qp->state, IB_QPS_ERR);
+		reg_failed(reg);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		type = MLX5_EP_EVENT_XRC_LAST_WQE;
@@ -70,7 +106,7 @@ static void reg_event(struct ib_event *event, void *context)
 	mlx5_ep_notifier_post(&reg->source, type);
 }
 
-/* A new place in the tables, with one reference. */
+/* A new place in the tables; it is for the caller to put a registration in. */
 static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc *xrc,
 				     struct mlx5_ep_xrc_domain *domain)
 {
@@ -87,7 +123,6 @@ static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc *xrc,
 	mutex_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->regs);
 	qp->domain = domain;
-	qp->refs = 1;
 	list_add_tail(&qp->entry, &domain->qps);
 	domain->num_qps++;
 	xrc->num_qps++;
@@ -101,7 +136,6 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 	if (qp->key.len)
 		rhashtable_remove_fast(&xrc->by_key, &qp->hash,
 				       mlx5_ep_xrc_key_params);
-	xa_cmpxchg(&xrc->by_num, qp->num, qp, NULL, GFP_KERNEL_ACCOUNT);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;
 	xrc->num_qps--;
@@ -109,123 +143,76 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 	kfree_rcu(qp, rcu);
 }
 
-/**
- * mlx5_ep_xrc_qp_get_new - a place for a QP that has no key
- * @reg: charged registration
- *
- * Return: the place, with a reference; -EDQUOT, -ENOMEM. May sleep.
- */
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_new(struct mlx5_ep_xrc_reg *reg)
+static void qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_xrc_qp *qp)
 {
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_qp *qp;
-
-	mutex_lock(&xrc->lock);
-	qp = qp_add(xrc, reg->handle->domain);
-	mutex_unlock(&xrc->lock);
-	return qp;
+	list_add_tail(&reg->entry, &qp->regs);
+	WRITE_ONCE(reg->qp, qp);
 }
 
 /**
- * mlx5_ep_xrc_qp_get_num - the place of the QP with a number
- * @reg: charged registration
- * @num: QP number, from the user
+ * mlx5_ep_xrc_qp_join_new - enter a registration at a place of its own
+ * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp
  *
- * A number that is not in the table may be that of a QP made by upstream
- * means, so it gets a place; mlx5_ep_xrc_qp_open() finds out. One that another
- * domain holds is wrong, or was destroyed this moment and given out again: a
- * place too, which enters the table only once the QP is open.
- *
- * Return: the place, with a reference; -EDQUOT, -ENOMEM. May sleep.
+ * Return: 0; -EDQUOT, -ENOMEM. May sleep.
  */
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_num(struct mlx5_ep_xrc_reg *reg,
-					      u32 num)
+int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg)
 {
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_qp *qp, *old;
-	int ret;
+	struct mlx5_ep_xrc_qp *qp = qp_add(reg->xrc, reg->handle->domain);
 
-	mutex_lock(&xrc->lock);
-	old = xa_load(&xrc->by_num, num);
-	if (old && old->domain == reg->handle->domain) {
-		qp = old;
-		qp->refs++;
-		goto out_unlock;
-	}
-	qp = qp_add(xrc, reg->handle->domain);
 	if (IS_ERR(qp))
-		goto out_unlock;
-	qp->num = num;
-	if (old)
-		goto out_unlock;
-	ret = xa_err(xa_store(&xrc->by_num, num, qp, GFP_KERNEL_ACCOUNT));
-	if (ret) {
-		qp_del(xrc, qp);
-		qp = ERR_PTR(ret);
-	}
-
-out_unlock:
-	mutex_unlock(&xrc->lock);
-	return qp;
+		return PTR_ERR(qp);
+	qp_enter(reg, qp);
+	return 0;
 }
 
 /**
- * mlx5_ep_xrc_qp_get_key - the place of the QP for a key
- * @reg: charged registration
- * @data: the key
- * @len: its size in bytes, 1 to MLX5_EP_XRC_KEY_MAX
+ * mlx5_ep_xrc_qp_join_key - enter a registration at the place of a key
+ * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp
+ * @key: the key; its domain is set here
  *
- * Return: the place, with a reference; -EDQUOT, -ENOMEM. May sleep.
+ * Return: 0; -EDQUOT, -ENOMEM. May sleep.
  */
-struct mlx5_ep_xrc_qp *mlx5_ep_xrc_qp_get_key(struct mlx5_ep_xrc_reg *reg,
-					      const void *data, u32 len)
+int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
+			    struct mlx5_ep_xrc_key *key)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_key key;
 	struct mlx5_ep_xrc_qp *qp;
 	int ret;
 
-	memset(&key, 0, sizeof(key));
-	key.domain = reg->handle->domain;
-	key.len = len;
-	memcpy(key.data, data, len);
-
-	mutex_lock(&xrc->lock);
-	qp = rhashtable_lookup_fast(&xrc->by_key, &key, mlx5_ep_xrc_key_params);
+	key->domain = reg->handle->domain;
+	qp = rhashtable_lookup_fast(&xrc->by_key, key, mlx5_ep_xrc_key_params);
 	if (qp) {
-		qp->refs++;
-		goto out_unlock;
+		qp_enter(reg, qp);
+		return 0;
 	}
-	qp = qp_add(xrc, key.domain);
+	qp = qp_add(xrc, key->domain);
 	if (IS_ERR(qp))
-		goto out_unlock;
-	memcpy(&qp->key, &key, sizeof(key));
+		return PTR_ERR(qp);
+	qp->key = *key;
 	ret = rhashtable_insert_fast(&xrc->by_key, &qp->hash,
 				     mlx5_ep_xrc_key_params);
 	if (ret) {
 		qp->key.len = 0;
 		qp_del(xrc, qp);
-		qp = ERR_PTR(ret);
+		return ret;
 	}
-
-out_unlock:
-	mutex_unlock(&xrc->lock);
-	return qp;
+	qp_enter(reg, qp);
+	return 0;
 }
 
 /**
- * mlx5_ep_xrc_qp_put - drop a reference to a place
- * @xrc: tables of its device
- * @qp: the place; gone with the last reference
+ * mlx5_ep_xrc_qp_leave - take a registration from its place
+ * @reg: registration that is not open, @reg->xrc's lock held
  *
- * May sleep.
+ * The place goes with the last one. May sleep.
  */
-void mlx5_ep_xrc_qp_put(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
+void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg)
 {
-	mutex_lock(&xrc->lock);
-	if (!--qp->refs)
-		qp_del(xrc, qp);
-	mutex_unlock(&xrc->lock);
+	struct mlx5_ep_xrc_qp *qp = reg->qp;
+
+	list_del(&reg->entry);
+	if (list_empty(&qp->regs))
+		qp_del(reg->xrc, qp);
 }
 
 static struct ib_qp *core_create(struct mlx5_ep_xrc_reg *reg)
@@ -241,7 +228,20 @@ static struct ib_qp *core_create(struct mlx5_ep_xrc_reg *reg)
 				 KBUILD_MODNAME);
 }
 
-static struct ib_qp *core_open(struct mlx5_ep_xrc_reg *reg, u32 num)
+/**
+ * mlx5_ep_xrc_qp_find - open a handle on the QP of a number
+ * @reg: registration that is being made; hears the QP's events
+ * @xrcd: domain that the QP must be in
+ * @num: its number
+ *
+ * May sleep.
+ *
+ * Return: the handle, to be given to mlx5_ep_xrc_qp_join() or destroyed;
+ * -ENOENT where the domain has no such QP; -ENOMEM; what the security module
+ * said.
+ */
+struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
+				  struct ib_xrcd *xrcd, u32 num)
 {
 	struct ib_qp_open_attr attr = {
 		.event_handler = reg_event,
@@ -249,7 +249,7 @@ static struct ib_qp *core_open(struct mlx5_ep_xrc_reg *reg, u32 num)
 		.qp_num = num,
 		.qp_type = IB_QPT_XRC_TGT,
 	};
-	struct ib_qp *ib_qp = ib_open_qp(reg->handle->domain->xrcd, &attr);
+	struct ib_qp *ib_qp = ib_open_qp(xrcd, &attr);
 
 	/* What ib_core says of a number that is not in the domain. */
 	if (ib_qp == ERR_PTR(-EINVAL))
@@ -257,41 +257,57 @@ static struct ib_qp *core_open(struct mlx5_ep_xrc_reg *reg, u32 num)
 	return ib_qp;
 }
 
-/*
- * The first registration of a QP has it open: enter it in the tables. A place
- * whose QP is being destroyed may still stand under the number of a new one; an
- * old one that is merely joined has a place already if there is any.
- */
-static int qp_born(struct mlx5_ep_xrc_reg *reg, bool created)
+/* The place has the QP of a handle. */
+static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
+		    struct ib_qp *ib_qp)
 {
-	struct mlx5_ep_xrc_qp *qp = reg->qp, *old;
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	int ret = -ENOENT;
+	lockdep_assert_held(&xrc->lock);
 
-	qp->num = reg->ib_qp->qp_num;
-	mutex_lock(&xrc->lock);
-	old = xa_load(&xrc->by_num, qp->num);
-	if (created || !old || old == qp || old->domain != qp->domain)
-		ret = xa_err(xa_store(&xrc->by_num, qp->num, qp,
-				      GFP_KERNEL_ACCOUNT));
-	mutex_unlock(&xrc->lock);
-	return ret;
+	qp->num = ib_qp->qp_num;
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	qp->eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
+	qp->eqp->shared = qp;
+	atomic_set_release(&qp->num_open, 1);
 }
 
-static void qp_gone(struct mlx5_ep_xrc_reg *reg)
+/* It has none; a handle on it is still held. */
+static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-
 	mutex_lock(&xrc->lock);
-	xa_cmpxchg(&xrc->by_num, reg->qp->num, reg->qp, NULL,
-		   GFP_KERNEL_ACCOUNT);
+	if (qp->eqp->shared == qp)
+		qp->eqp->shared = NULL;
+	qp->eqp = NULL;
 	mutex_unlock(&xrc->lock);
 }
 
 /**
+ * mlx5_ep_xrc_qp_join - enter a registration at the place of an open QP
+ * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp and
+ *	@reg->ib_qp
+ * @ib_qp: handle from mlx5_ep_xrc_qp_find()
+ *
+ * Return: 0; -EDQUOT, -ENOMEM: @ib_qp is the caller's still. May sleep.
+ */
+int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp)
+{
+	struct mlx5_ep_xrc *xrc = reg->xrc;
+	struct mlx5_ep_xrc_qp *qp =
+		mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared;
+
+	if (!qp || !atomic_inc_not_zero(&qp->num_open)) {
+		qp = qp_add(xrc, reg->handle->domain);
+		if (IS_ERR(qp))
+			return PTR_ERR(qp);
+		qp_born(xrc, qp, ib_qp);
+	}
+	WRITE_ONCE(reg->ib_qp, ib_qp);
+	qp_enter(reg, qp);
+	return 0;
+}
+
+/**
  * mlx5_ep_xrc_qp_open - give a registration its handle on the QP
- * @reg: registration with a reference to a place, @reg->qp
- * @num: QP number to join; 0: whichever the place has
+ * @reg: registration at a place, @reg->qp
  * @create: make the QP where the place has none
  *
  * Issues a firmware command where it creates. May sleep.
@@ -299,51 +315,40 @@ static void qp_gone(struct mlx5_ep_xrc_reg *reg)
  * Return: 1 where the QP was created; 0 where it was joined; -ENOENT where
  * there is none to join; -ENOMEM; what the driver or the security module said.
  */
-int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, u32 num, bool create)
+int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
 {
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	struct ib_qp *ib_qp;
 	int ret = 0;
 
 	mutex_lock(&qp->lock);
-	if (qp->num_open && (!num || num == qp->num)) {
-		reg->ib_qp = core_open(reg, qp->num);
-	} else if (!qp->num_open && create) {
-		reg->ib_qp = core_create(reg);
+	/* Not 0: somebody's handle stays open until we let go of the lock. */
+	if (atomic_read(&qp->num_open)) {
+		ib_qp = mlx5_ep_xrc_qp_find(reg, qp->domain->xrcd, qp->num);
+		if (!IS_ERR(ib_qp))
+			atomic_inc(&qp->num_open);
+	} else if (create) {
 		ret = 1;
-	} else if (!qp->num_open && num && num == qp->num) {
-		reg->ib_qp = core_open(reg, num);
-	} else {
-		reg->ib_qp = ERR_PTR(-ENOENT);
-	}
-	if (IS_ERR(reg->ib_qp)) {
-		ret = PTR_ERR(reg->ib_qp);
-		goto out_unlock;
-	}
-
-	if (!qp->num_open) {
-		int err = qp_born(reg, ret);
-
-		if (err) {
-			ib_destroy_qp_user(reg->ib_qp, NULL);
-			ret = err;
-			goto out_unlock;
+		ib_qp = core_create(reg);
+		if (!IS_ERR(ib_qp)) {
+			mutex_lock(&reg->xrc->lock);
+			qp_born(reg->xrc, qp, ib_qp);
+			mutex_unlock(&reg->xrc->lock);
 		}
-		WRITE_ONCE(qp->state, IB_QPS_RESET);
+	} else {
+		ib_qp = ERR_PTR(-ENOENT);
 	}
-	qp->num_open++;
-
-	mutex_lock(&reg->xrc->lock);
-	list_add_tail(&reg->entry, &qp->regs);
-	mutex_unlock(&reg->xrc->lock);
-
-out_unlock:
+	if (IS_ERR(ib_qp))
+		ret = PTR_ERR(ib_qp);
+	else
+		WRITE_ONCE(reg->ib_qp, ib_qp);
 	mutex_unlock(&qp->lock);
 	return ret;
 }
 
 /**
- * mlx5_ep_xrc_qp_close - undo mlx5_ep_xrc_qp_open()
- * @reg: open registration; the place stays referenced
+ * mlx5_ep_xrc_qp_close - give back a registration's handle on the QP
+ * @reg: open registration; it stays at its place
  *
  * The last one destroys the QP, unless an upstream opener holds it too: ib_core
  * counts. No event of the QP reaches @reg any more when this returns. May sleep.
@@ -351,15 +356,13 @@ out_unlock:
 void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	struct ib_qp *ib_qp = reg->ib_qp;
 
 	mutex_lock(&qp->lock);
-	mutex_lock(&reg->xrc->lock);
-	list_del(&reg->entry);
-	mutex_unlock(&reg->xrc->lock);
-
-	ib_destroy_qp_user(reg->ib_qp, NULL);
-	if (!--qp->num_open)
-		qp_gone(reg);
+	WRITE_ONCE(reg->ib_qp, NULL);
+	if (atomic_dec_and_test(&qp->num_open))
+		qp_gone(reg->xrc, qp);
+	ib_destroy_qp_user(ib_qp, NULL);
 	mutex_unlock(&qp->lock);
 }
 
@@ -448,7 +451,7 @@ int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 		WRITE_ONCE(qp->state, attr->qp_state);
 		info->qp_num = qp->num;
 		info->qp_state = attr->qp_state;
-		info->registrants = qp->num_open;
+		info->registrants = atomic_read(&qp->num_open);
 		info->key_len = qp->key.len;
 		memcpy(info->key, qp->key.data, qp->key.len);
 	}

@@ -26,9 +26,9 @@
 /* What a method that registers wants. */
 struct reg_request {
 	u32 num;		/* QP number to join, 0: none given */
-	const void *key;	/* NULL: none given */
-	u32 key_len;
+	struct ib_qp *ib_qp;	/* handle on the QP of that number */
 	bool create;
+	struct mlx5_ep_xrc_key key;	/* of length 0: none given */
 };
 
 /* Give events a way to the user; the QP's number must be known. */
@@ -51,62 +51,88 @@ static int reg_notify(struct mlx5_ep_xrc_reg *reg,
 					    reg->ib_qp->qp_num, cookie);
 }
 
-static struct mlx5_ep_xrc_qp *reg_find(struct mlx5_ep_xrc_reg *reg,
-				       const struct reg_request *request)
+static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request)
 {
-	if (request->key)
-		return mlx5_ep_xrc_qp_get_key(reg, request->key,
-					      request->key_len);
-	if (request->num)
-		return mlx5_ep_xrc_qp_get_num(reg, request->num);
-	return mlx5_ep_xrc_qp_get_new(reg);
+	if (request->ib_qp)
+		return mlx5_ep_xrc_qp_join(reg, request->ib_qp);
+	if (request->key.len)
+		return mlx5_ep_xrc_qp_join_key(reg, &request->key);
+	return mlx5_ep_xrc_qp_join_new(reg);
+}
+
+/* Into the tables. */
+static int reg_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+		     struct reg_request *request)
+{
+	struct mlx5_ep_xrc *xrc = reg->xrc;
+	int ret;
+
+	mutex_lock(&xrc->lock);
+	ret = mlx5_ep_xrc_charge(reg, xrcd);
+	if (ret)
+		goto out_unlock;
+	ret = reg_join(reg, request);
+	if (ret)
+		mlx5_ep_xrc_uncharge(reg);
+
+out_unlock:
+	mutex_unlock(&xrc->lock);
+	return ret;
+}
+
+static void reg_leave(struct mlx5_ep_xrc_reg *reg)
+{
+	struct mlx5_ep_xrc *xrc = reg->xrc;
+
+	mutex_lock(&xrc->lock);
+	mlx5_ep_xrc_qp_leave(reg);
+	mlx5_ep_xrc_uncharge(reg);
+	mutex_unlock(&xrc->lock);
 }
 
 static void reg_undo(struct mlx5_ep_xrc_reg *reg)
 {
 	mlx5_ep_xrc_qp_close(reg);
 	mlx5_ep_notifier_source_fini(&reg->source);
-	mlx5_ep_xrc_qp_put(reg->xrc, reg->qp);
-	mlx5_ep_xrc_uncharge(reg);
+	reg_leave(reg);
 }
 
-static int reg_do(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-		  const struct reg_request *request,
-		  struct uverbs_attr_bundle *attrs)
+/* With the QP of a number. */
+static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+		      struct reg_request *request)
 {
-	int created, ret;
+	int ret;
 
-	reg->xrc = mlx5_ep_device_find(reg->uobj.context->device)->xrc;
-	ret = mlx5_ep_xrc_charge(reg, xrcd);
+	request->ib_qp = mlx5_ep_xrc_qp_find(reg, xrcd->object, request->num);
+	if (IS_ERR(request->ib_qp))
+		return PTR_ERR(request->ib_qp);
+	ret = reg_enter(reg, xrcd, request);
 	if (ret)
-		return ret;
-	reg->qp = reg_find(reg, request);
-	if (IS_ERR(reg->qp)) {
-		ret = PTR_ERR(reg->qp);
-		goto err_uncharge;
-	}
-	created = mlx5_ep_xrc_qp_open(reg, request->num, request->create);
-	if (created < 0) {
-		ret = created;
-		goto err_put;
-	}
-	ret = reg_notify(reg, attrs);
-	if (ret) {
-		reg_undo(reg);
-		return ret;
-	}
-	return created;
-
-err_put:
-	mlx5_ep_xrc_qp_put(reg->xrc, reg->qp);
-err_uncharge:
-	mlx5_ep_xrc_uncharge(reg);
+		ib_destroy_qp_user(request->ib_qp, NULL);
 	return ret;
 }
 
-/* The part that CREATE, REG and GET share; their attributes have equal ids. */
+/* With the QP of a key, or a new one; 1 where it was created. */
+static int reg_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+		      struct reg_request *request)
+{
+	int ret;
+
+	ret = reg_enter(reg, xrcd, request);
+	if (ret)
+		return ret;
+	ret = mlx5_ep_xrc_qp_open(reg, request->create);
+	if (ret < 0)
+		reg_leave(reg);
+	return ret;
+}
+
+/*
+ * The part that CREATE, REG and GET share; their attributes have equal ids.
+ * 1 where the QP was created.
+ */
 static int reg_method(struct uverbs_attr_bundle *attrs,
-		      const struct reg_request *request)
+		      struct reg_request *request)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
@@ -114,18 +140,42 @@ static int reg_method(struct uverbs_attr_bundle *attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD);
 	struct mlx5_ep_xrc_reg *reg =
 		container_of(uobj, struct mlx5_ep_xrc_reg, uobj);
-	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
-	int ret;
+	int created, ret;
 
-	ret = reg_do(reg, xrcd, request, attrs);
-	if (ret < 0)
+	reg->xrc = mlx5_ep_device_find(uobj->context->device)->xrc;
+	if (request->num)
+		created = reg_by_num(reg, xrcd, request);
+	else
+		created = reg_by_key(reg, xrcd, request);
+	if (created < 0)
+		return created;
+	ret = reg_notify(reg, attrs);
+	if (ret) {
+		reg_undo(reg);
 		return ret;
+	}
 
 	uobj->object = reg;
 	uverbs_finalize_uobj_create(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+	return created;
+}
 
-	answer.qp_num = reg->ib_qp->qp_num;
-	if (ret)
+/* CREATE and GET tell which QP it is; of REG the caller knows. */
+static int reg_method_answer(struct uverbs_attr_bundle *attrs,
+			     struct reg_request *request)
+{
+	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
+	struct ib_uobject *uobj;
+	int created;
+
+	created = reg_method(attrs, request);
+	if (created < 0)
+		return created;
+	uobj = uverbs_attr_get_uobject(attrs,
+				       MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+	answer.qp_num = container_of(uobj, struct mlx5_ep_xrc_reg,
+				     uobj)->ib_qp->qp_num;
+	if (created)
 		answer.flags |= MLX5_EP_XRC_RCV_QP_REG_CREATED;
 	return uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
 			      &answer, sizeof(answer));
@@ -136,7 +186,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_CREATE)(
 {
 	struct reg_request request = { .create = true };
 
-	return reg_method(attrs, &request);
+	return reg_method_answer(attrs, &request);
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
@@ -168,13 +218,13 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
 	if (ret)
 		return ret;
 	request.create = !(flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
-	request.key = uverbs_attr_get_alloced_ptr(attrs,
+	ret = uverbs_copy_from_or_zero(&request.key.data, attrs,
+				       MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
+	if (ret)
+		return ret;
+	request.key.len = uverbs_attr_get_len(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
-	if (IS_ERR(request.key))
-		return PTR_ERR(request.key);
-	request.key_len = uverbs_attr_get_len(attrs,
-		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
-	return reg_method(attrs, &request);
+	return reg_method_answer(attrs, &request);
 }
 
 static void ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
@@ -328,75 +378,63 @@ static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	return 0;
 }
 
+/* What CREATE, REG and GET have in common; ANSWER is not for REG. */
+#define REG_ATTR_HANDLE							\
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,		\
+			MLX5_EP_OBJECT_XRC_RCV_QP,			\
+			UVERBS_ACCESS_NEW,				\
+			UA_MANDATORY)
+
+#define REG_ATTR_XRCD							\
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,		\
+			UVERBS_OBJECT_XRCD,				\
+			UVERBS_ACCESS_READ,				\
+			UA_MANDATORY)
+
+#define REG_ATTR_NOTIFIER						\
+	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,		\
+		       MLX5_EP_OBJECT_NOTIFIER,				\
+		       UVERBS_ACCESS_READ,				\
+		       UA_OPTIONAL)
+
+#define REG_ATTR_COOKIE							\
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,		\
+			   UVERBS_ATTR_TYPE(u64),			\
+			   UA_OPTIONAL)
+
+#define REG_ATTR_ANSWER							\
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,		\
+			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg), \
+			    UA_MANDATORY)
+
 DECLARE_UVERBS_NAMED_METHOD(
 	MLX5_EP_METHOD_XRC_RCV_QP_CREATE,
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
-			MLX5_EP_OBJECT_XRC_RCV_QP,
-			UVERBS_ACCESS_NEW,
-			UA_MANDATORY),
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
-			UVERBS_OBJECT_XRCD,
-			UVERBS_ACCESS_READ,
-			UA_MANDATORY),
-	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
-		       MLX5_EP_OBJECT_NOTIFIER,
-		       UVERBS_ACCESS_READ,
-		       UA_OPTIONAL),
-	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
-			   UVERBS_ATTR_TYPE(u64),
-			   UA_OPTIONAL),
-	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
-			    UA_MANDATORY));
+	REG_ATTR_HANDLE,
+	REG_ATTR_XRCD,
+	REG_ATTR_NOTIFIER,
+	REG_ATTR_COOKIE,
+	REG_ATTR_ANSWER);
 
 DECLARE_UVERBS_NAMED_METHOD(
 	MLX5_EP_METHOD_XRC_RCV_QP_REG,
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
-			MLX5_EP_OBJECT_XRC_RCV_QP,
-			UVERBS_ACCESS_NEW,
-			UA_MANDATORY),
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
-			UVERBS_OBJECT_XRCD,
-			UVERBS_ACCESS_READ,
-			UA_MANDATORY),
-	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
-		       MLX5_EP_OBJECT_NOTIFIER,
-		       UVERBS_ACCESS_READ,
-		       UA_OPTIONAL),
-	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
-			   UVERBS_ATTR_TYPE(u64),
-			   UA_OPTIONAL),
-	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
-			    UA_MANDATORY),
+	REG_ATTR_HANDLE,
+	REG_ATTR_XRCD,
+	REG_ATTR_NOTIFIER,
+	REG_ATTR_COOKIE,
 	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
 			   UVERBS_ATTR_TYPE(u32),
 			   UA_MANDATORY));
 
 DECLARE_UVERBS_NAMED_METHOD(
 	MLX5_EP_METHOD_XRC_RCV_QP_GET,
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,
-			MLX5_EP_OBJECT_XRC_RCV_QP,
-			UVERBS_ACCESS_NEW,
-			UA_MANDATORY),
-	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
-			UVERBS_OBJECT_XRCD,
-			UVERBS_ACCESS_READ,
-			UA_MANDATORY),
-	UVERBS_ATTR_FD(MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
-		       MLX5_EP_OBJECT_NOTIFIER,
-		       UVERBS_ACCESS_READ,
-		       UA_OPTIONAL),
-	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
-			   UVERBS_ATTR_TYPE(u64),
-			   UA_OPTIONAL),
-	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg),
-			    UA_MANDATORY),
+	REG_ATTR_HANDLE,
+	REG_ATTR_XRCD,
+	REG_ATTR_NOTIFIER,
+	REG_ATTR_COOKIE,
+	REG_ATTR_ANSWER,
 	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY,
 			   UVERBS_ATTR_SIZE(1, MLX5_EP_XRC_KEY_MAX),
-			   UA_MANDATORY,
-			   UA_ALLOC_AND_COPY),
+			   UA_MANDATORY),
 	UVERBS_ATTR_FLAGS_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
 			     enum mlx5_ep_xrc_rcv_qp_get_flags,
 			     UA_OPTIONAL));

@@ -22,37 +22,41 @@ static const char *state_name(u32 state)
 	return state < ARRAY_SIZE(names) ? names[state] : "unknown";
 }
 
-static void show_reg(struct seq_file *seq, const struct mlx5_ep_xrc_reg *reg)
+static void show_reg(struct seq_file *seq, const struct mlx5_ep_xrc_reg *reg,
+		     u32 num)
 {
-	seq_printf(seq, "registration qp=0x%06x pid=%d comm=",
-		   reg->ib_qp->qp_num, pid_nr(reg->holder->pid));
+	seq_printf(seq, "registration qp=0x%06x pid=%d comm=", num,
+		   pid_nr(reg->holder->pid));
 	seq_escape(seq, reg->holder->comm, " \t\n\\");
 	seq_printf(seq, " events=%s\n",
-		   reg->source.notifier ? "notifier" : "none");
+		   READ_ONCE(reg->source.notifier) ? "notifier" : "none");
 }
 
+/*
+ * Registrations that are not open yet, or no longer, are not told: the locks of
+ * QPs are above the one held here, so opens and closes go on meanwhile.
+ */
 static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 {
+	unsigned int registrants = atomic_read(&qp->num_open);
 	const struct mlx5_ep_xrc_reg *reg;
-	unsigned int registrants = 0;
+	u32 num = qp->num;
 
-	list_for_each_entry(reg, &qp->regs, entry)
-		registrants++;
 	/* Between the first GET of a key and its QP there is nothing to tell. */
 	if (!registrants)
 		return;
 
-	reg = list_first_entry(&qp->regs, struct mlx5_ep_xrc_reg, entry);
 	seq_printf(seq, "qp num=0x%06x domain=%u state=%s registrants=%u key=",
-		   reg->ib_qp->qp_num, qp->domain->id,
-		   state_name(READ_ONCE(qp->state)), registrants);
+		   num, qp->domain->id, state_name(READ_ONCE(qp->state)),
+		   registrants);
 	if (qp->key.len)
 		seq_printf(seq, "%*phN", (int)qp->key.len, qp->key.data);
 	else
 		seq_puts(seq, "-");
 	seq_putc(seq, '\n');
 	list_for_each_entry(reg, &qp->regs, entry)
-		show_reg(seq, reg);
+		if (READ_ONCE(reg->ib_qp))
+			show_reg(seq, reg, num);
 }
 
 /**

@@ -60,8 +60,9 @@ static void reg_begin(bad_data *self, int method)
 	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP, method);
 	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
 	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, self->xrcd);
-	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &self->answer,
-		   sizeof(self->answer));
+	if (method != MLX5_EP_METHOD_XRC_RCV_QP_REG)
+		uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			   &self->answer, sizeof(self->answer));
 }
 
 static int reg_do(bad_data *self)

@@ -27,13 +27,16 @@ static void cmd_start(struct mlx5ep_cmd *cmd, struct ibv_context *context,
 			method);
 }
 
-/* What CREATE, REG and GET have in common; @cmd holds what they do not. */
+/*
+ * What CREATE, REG and GET have in common; @cmd holds what they do not. REG
+ * gives @qp_num; 0: the kernel is asked for it.
+ */
 static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
-		    const struct mlx5ep_xrc_events *events,
+		    uint32_t qp_num, const struct mlx5ep_xrc_events *events,
 		    struct mlx5ep_xrc_rcv_qp **qp)
 {
+	struct mlx5_ep_xrc_rcv_qp_reg answer = { .qp_num = qp_num };
 	struct ibv_context *context = xrcd->ibv->context;
-	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
 	struct mlx5ep_xrc_rcv_qp *new;
 	int ret;
 
@@ -42,8 +45,9 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 		return -ENOMEM;
 	mlx5ep_cmd_obj(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
 	mlx5ep_cmd_obj(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, xrcd->handle);
-	mlx5ep_cmd_out(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
-		       sizeof(answer));
+	if (!qp_num)
+		mlx5ep_cmd_out(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+			       sizeof(answer));
 	if (events) {
 		mlx5ep_cmd_fd(cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
 			      events->notifier_fd);
@@ -72,7 +76,7 @@ mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
 	int ret;
 
 	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
-	ret = reg_exec(&cmd, xrcd, events, qp);
+	ret = reg_exec(&cmd, xrcd, 0, events, qp);
 	return ret < 0 ? ret : 0;
 }
 
@@ -86,7 +90,7 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
 	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_REG);
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, &qp_num,
 		      sizeof(qp_num));
-	return reg_exec(&cmd, xrcd, events, qp);
+	return reg_exec(&cmd, xrcd, qp_num, events, qp);
 }
 
 MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
@@ -102,7 +106,7 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 	if (flags)
 		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
 			      sizeof(flags));
-	return reg_exec(&cmd, xrcd, events, qp);
+	return reg_exec(&cmd, xrcd, 0, events, qp);
 }
 
 MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp)

@@ -47,8 +47,10 @@ static int reg(int method, const void *key, size_t len, uint32_t *handle,
 	uverbs_begin(&call, MLX5_EP_OBJECT_XRC_RCV_QP, method);
 	uverbs_handle(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
 	uverbs_handle(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, xrcd);
-	uverbs_out(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
-		   sizeof(answer));
+	/* As the library does: REG knows the answer. */
+	if (method != MLX5_EP_METHOD_XRC_RCV_QP_REG)
+		uverbs_out(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+			   sizeof(answer));
 	if (method == MLX5_EP_METHOD_XRC_RCV_QP_REG)
 		uverbs_in(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, key, len);
 	else if (method == MLX5_EP_METHOD_XRC_RCV_QP_GET)

@@ -91,7 +91,12 @@ enum mlx5_ep_xrc_rcv_qp_methods {
 	MLX5_EP_METHOD_XRC_RCV_QP_UNREG,
 };
 
-/* Attributes of CREATE, REG and GET. */
+/*
+ * Attributes of CREATE, REG and GET. uverbs keeps the state of a call on its
+ * stack, instead of allocating it, while the attribute ids of the method are few
+ * and dense (uapi_compute_bundle_size()); it counts them with those of its two
+ * namespaces taking turns, hence ids of both.
+ */
 enum mlx5_ep_xrc_rcv_qp_reg_attrs {
 	/* new: the registration */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
@@ -101,8 +106,8 @@ enum mlx5_ep_xrc_rcv_qp_reg_attrs {
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
 	/* in, optional: __u64, returned with each event; default 0 */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
-	/* out: struct mlx5_ep_xrc_rcv_qp_reg */
-	MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+	/* out, CREATE and GET only: struct mlx5_ep_xrc_rcv_qp_reg */
+	MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER = 0,
 	/* in, REG only: __u32, number of the QP to join */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
 	/* in, GET only: the key, 1 to MLX5_EP_XRC_KEY_MAX bytes */

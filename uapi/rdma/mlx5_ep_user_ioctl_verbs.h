@@ -317,7 +317,7 @@ enum mlx5_ep_xrc_rcv_qp_reg_flags {
 };
 
 /**
- * struct mlx5_ep_xrc_rcv_qp_reg - answer of CREATE, REG and GET
+ * struct mlx5_ep_xrc_rcv_qp_reg - answer of CREATE and GET
  * @qp_num: the QP's number
  * @flags: of enum mlx5_ep_xrc_rcv_qp_reg_flags
  */
