@@ -6,9 +6,11 @@
  */
 #include "kselftest_harness.h"
 
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "baseline.h"
 #include "simhca.h"
@@ -20,7 +22,8 @@
 
 /* Between all processes of a test. */
 struct shared {
-	pthread_barrier_t barrier;
+	atomic_uint arrived;
+	atomic_uint round;		/* a futex */
 	atomic_uint created;
 	atomic_uint joined;
 	atomic_uint failed;
@@ -35,16 +38,11 @@ FIXTURE(race)
 
 FIXTURE_SETUP(race)
 {
-	pthread_barrierattr_t attr;
-
 	unlink(DOMAIN_FILE);
 	ASSERT_EQ(0, baseline_take(&self->base));
 	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->shared);
-	pthread_barrierattr_init(&attr);
-	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&self->shared->barrier, &attr, RACERS);
 }
 
 FIXTURE_TEARDOWN(race)
@@ -53,16 +51,32 @@ FIXTURE_TEARDOWN(race)
 	munmap(self->shared, sizeof(*self->shared));
 }
 
-/* Round: all GET one key; see the same number; all end their registrations. */
-static int race_round(struct shared *s, struct xrc_node *node, unsigned int me,
-		      unsigned int round)
+/* All are registered and none has left: one number, RACERS registrants. */
+static int race_check(struct shared *s, struct mlx5ep_xrc_rcv_qp *qp)
 {
 	struct mlx5_ep_xrc_rcv_qp_info info;
-	struct mlx5ep_xrc_rcv_qp *qp;
 	unsigned int i;
 	int ret;
 
-	pthread_barrier_wait(&s->barrier);
+	for (i = 0; i < RACERS; i++)
+		if (atomic_load(&s->nums[i]) != mlx5ep_xrc_rcv_qp_num(qp))
+			return -EBADMSG;
+	ret = mlx5ep_xrc_rcv_qp_query(qp, NULL, &info);
+	if (!ret && info.registrants != RACERS)
+		ret = -EBADMSG;
+	return ret;
+}
+
+/*
+ * Round: all GET one key; the last to have it checks, and lets all go to end
+ * their registrations and race for the next key. A racer sleeps once a round.
+ */
+static int race_round(struct shared *s, struct xrc_node *node, unsigned int me,
+		      unsigned int round)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret;
+
 	ret = mlx5ep_xrc_rcv_qp_get(node->xrcd, &round, sizeof(round), 0, NULL,
 				    &qp);
 	if (ret < 0) {
@@ -71,16 +85,16 @@ static int race_round(struct shared *s, struct xrc_node *node, unsigned int me,
 	}
 	atomic_fetch_add(ret ? &s->created : &s->joined, 1);
 	atomic_store(&s->nums[me], mlx5ep_xrc_rcv_qp_num(qp));
-	pthread_barrier_wait(&s->barrier);
-	for (i = 0; i < RACERS; i++)
-		if (atomic_load(&s->nums[i]) != mlx5ep_xrc_rcv_qp_num(qp))
-			return -EBADMSG;
-	if (!me) {
-		ret = mlx5ep_xrc_rcv_qp_query(qp, NULL, &info);
-		if (ret || info.registrants != RACERS)
-			return -EBADMSG;
+	if (atomic_fetch_add(&s->arrived, 1) + 1 == RACERS) {
+		ret = race_check(s, qp);
+		if (ret)
+			return ret;
+		atomic_store(&s->arrived, 0);
+		atomic_store(&s->round, round + 1);
+		syscall(SYS_futex, &s->round, FUTEX_WAKE, RACERS, NULL);
 	}
-	pthread_barrier_wait(&s->barrier);
+	while (atomic_load(&s->round) == round)
+		syscall(SYS_futex, &s->round, FUTEX_WAIT, round, NULL);
 	return mlx5ep_xrc_rcv_qp_unreg(qp);
 }
 
