@@ -15,10 +15,21 @@ objects()
 	simhca-ctl dump | jq -c '[.hcas[].alive | {qp, xrcd, srq, pd, cq}]'
 }
 
-# one NODES PPN NSRQ MESSAGES
+# QPs that the HCAs have made so far
+made()
+{
+	simhca-ctl dump | jq '[.hcas[].commands.CREATE_QP.count // 0] | add'
+}
+
+# one NODES PPN NSRQ MESSAGES: xsrq makes one QP more, to weigh a registration
 one()
 {
+	local before
+
+	before=$(made)
 	xsrq -n "$1" -p "$2" -s "$3" -m "$4" | tee "$tmp/line"
+	[ $(($(made) - before)) = $(($1 * $2 * 2 * ($1 - 1) + 1)) ] ||
+		fail "$(($(made) - before)) QPs"
 	grep -q "qps_per_node=$(($2 * 2 * ($1 - 1))) " "$tmp/line"
 	grep -q "bsrq_qps_per_node=$(($2 * $2 * $3 * ($1 - 1))) " "$tmp/line"
 	grep -q 'lost=0 corrupt=0' "$tmp/line"

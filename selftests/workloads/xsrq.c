@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] - the X-SRQ wire-up of
- * Shipman et al. 2008 with real traffic
+ * xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-i NODE -a ADDRESS,...] -
+ * the X-SRQ wire-up of Shipman et al. 2008 with real traffic
  *
  * NODES nodes of PPN processes with NSRQ SRQs each, node i on HCA i modulo the
- * HCAs there are. A process has one initiator QP to each other node, whose
+ * HCAs there are; or only node NODE of them, and the others on other machines,
+ * where a program like this one runs each: they ask each other over IP. A process has one initiator QP to each other node, whose
  * receive QP there is shared by all processes of that node:
  *   1. it asks process 0 of the node, who opens the receive QP and answers its
  *	number and its own SRQ numbers;
@@ -24,19 +25,22 @@
 #include <sys/prctl.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <pthread.h>
 
 #include "xrc.h"
+#include "xrc_wire.h"
 
 #define MAX_SRQS 16
 #define MAX_PEERS 256
-#define WAIT_S 120
+#define WAIT_S 240
+#define ASK_MS 1000		/* without an answer: ask again */
 
 static unsigned int nodes = 2, ppn = 2, nsrq = 2, messages = 50, hcas;
+static unsigned int first_node, end_node;	/* those of this machine */
+static struct wire_net net;
 
 struct shared {
 	pthread_barrier_t barrier;
@@ -57,8 +61,7 @@ struct wire {
 struct remote {
 	struct xrc_sender sender;
 	uint32_t shared_num;
-	unsigned int answers;
-	uint32_t (*srqs)[MAX_SRQS];	/* of each process of the node */
+	uint32_t (*srqs)[MAX_SRQS];	/* by process; [0] is 0: not known */
 };
 
 struct process {
@@ -67,34 +70,11 @@ struct process {
 	int sock;
 	struct xrc_node local;
 	struct remote *remotes;		/* by node */
-	struct mlx5ep_xrc_rcv_qp *regs[MAX_PEERS];
-	unsigned int n_regs;
+	struct mlx5ep_xrc_rcv_qp **regs;	/* by who asked for it */
+	unsigned int answers, served;
 	uint32_t *next_seq;		/* by sender and SRQ */
 	unsigned int got;
 };
-
-static void address(struct sockaddr_un *addr, unsigned int node,
-		    unsigned int proc)
-{
-	memset(addr, 0, sizeof(*addr));
-	addr->sun_family = AF_UNIX;
-	snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1,
-		 "xsrq.%d.%u.%u", getpgrp(), node, proc);
-}
-
-static int tell(struct process *p, unsigned int node, unsigned int proc,
-		const struct wire *wire)
-{
-	struct sockaddr_un addr;
-
-	address(&addr, node, proc);
-	if (sendto(p->sock, wire, sizeof(*wire), 0, (void *)&addr,
-		   sizeof(addr)) != sizeof(*wire)) {
-		perror("xsrq: sendto");
-		return -errno;
-	}
-	return 0;
-}
 
 /* Ask process @proc of node @node to open the shared QP, or to register. */
 static int ask(struct process *p, unsigned int node, unsigned int proc)
@@ -108,73 +88,111 @@ static int ask(struct process *p, unsigned int node, unsigned int proc)
 		.lid = remote->sender.lid,
 	};
 
-	return tell(p, node, proc, &wire);
+	return wire_send(&net, p->sock, node, proc, &wire, sizeof(wire));
 }
 
+static int reg_for(struct process *p, const struct wire *req,
+		   struct mlx5ep_xrc_rcv_qp **qp)
+{
+	int ret;
+
+	if (req->shared_num)
+		return mlx5ep_xrc_rcv_qp_reg(p->local.xrcd, req->shared_num,
+					     NULL, qp);
+	ret = mlx5ep_xrc_rcv_qp_create(p->local.xrcd, NULL, qp);
+	if (!ret)
+		ret = xrc_qp_connect(*qp, req->qp_num, req->lid);
+	atomic_fetch_add(&p->shared->qps, 1);
+	return ret;
+}
+
+/* Who asks again, has not got the answer. */
 static int serve(struct process *p, const struct wire *req)
 {
 	struct wire wire = { .answer = 1, .from_node = p->node,
 			     .from_proc = p->proc, .lid = p->local.lid };
-	struct mlx5ep_xrc_rcv_qp *qp;
+	struct mlx5ep_xrc_rcv_qp **qp;
 	unsigned int i;
 	int ret;
 
-	if (p->n_regs == MAX_PEERS)
-		return -ENOBUFS;
-	if (req->shared_num) {
-		ret = mlx5ep_xrc_rcv_qp_reg(p->local.xrcd, req->shared_num,
-					    NULL, &qp);
-	} else {
-		ret = mlx5ep_xrc_rcv_qp_create(p->local.xrcd, NULL, &qp);
-		if (!ret)
-			ret = xrc_qp_connect(qp, req->qp_num, req->lid);
-		atomic_fetch_add(&p->shared->qps, 1);
+	if (req->from_node >= nodes || req->from_proc >= ppn)
+		return -EBADMSG;
+	qp = &p->regs[req->from_node * ppn + req->from_proc];
+	if (!*qp) {
+		ret = reg_for(p, req, qp);
+		if (ret)
+			return ret;
+		p->served++;
 	}
-	if (ret)
-		return ret;
-	p->regs[p->n_regs++] = qp;
-	wire.shared_num = mlx5ep_xrc_rcv_qp_num(qp);
+	wire.shared_num = mlx5ep_xrc_rcv_qp_num(*qp);
 	for (i = 0; i < nsrq; i++)
 		wire.srqs[i] = p->local.srqs[i].num;
-	return tell(p, req->from_node, req->from_proc, &wire);
+	return wire_send(&net, p->sock, req->from_node, req->from_proc, &wire,
+			 sizeof(wire));
+}
+
+/* Whom to ask: the first process of a node, and then all others of it. */
+static int ask_all(struct process *p, unsigned int node)
+{
+	struct remote *remote = &p->remotes[node];
+	unsigned int proc;
+	int ret = 0;
+
+	if (!remote->shared_num)
+		return ask(p, node, 0);
+	for (proc = 1; !ret && proc < ppn; proc++)
+		if (!remote->srqs[proc][0])
+			ret = ask(p, node, proc);
+	return ret;
 }
 
 static int take_answer(struct process *p, const struct wire *wire)
 {
 	struct remote *remote = &p->remotes[wire->from_node];
-	unsigned int proc;
-	int ret = 0;
+	int ret;
 
+	if (wire->from_node >= nodes || wire->from_node == p->node ||
+	    wire->from_proc >= ppn || !wire->srqs[0])
+		return -EBADMSG;
+	if (remote->srqs[wire->from_proc][0])
+		return 0;
 	memcpy(remote->srqs[wire->from_proc], wire->srqs, sizeof(wire->srqs));
-	remote->answers++;
+	p->answers++;
 	if (wire->from_proc)
 		return wire->shared_num == remote->shared_num ? 0 : -EBADMSG;
 	remote->shared_num = wire->shared_num;
 	ret = xrc_sender_connect(&remote->sender, wire->shared_num, wire->lid);
-	for (proc = 1; !ret && proc < ppn; proc++)
-		ret = ask(p, wire->from_node, proc);
-	return ret;
+	return ret ? ret : ask_all(p, wire->from_node);
+}
+
+/* Take a request or an answer; -EAGAIN: there is none. */
+static int attend(struct process *p, int flags)
+{
+	struct wire wire;
+
+	if (recv(p->sock, &wire, sizeof(wire), flags) != sizeof(wire))
+		return errno ? -errno : -EBADMSG;
+	return wire.answer ? take_answer(p, &wire) : serve(p, &wire);
 }
 
 /* Ask and be asked until everybody knows everybody. */
 static int wire_up(struct process *p)
 {
-	unsigned int expected = (nodes - 1) * ppn, answers = 0, served = 0;
-	struct wire wire;
-	unsigned int i;
-	int ret = 0;
+	unsigned int expected = (nodes - 1) * ppn, node;
+	time_t end = time(NULL) + WAIT_S;
+	int ret = -EAGAIN;
 
-	for (i = 0; i < nodes && !ret; i++)
-		if (i != p->node)
-			ret = ask(p, i, 0);
-	while (!ret && (answers < expected || served < expected)) {
-		if (recv(p->sock, &wire, sizeof(wire), 0) != sizeof(wire))
+	while (p->answers < expected || p->served < expected) {
+		for (node = 0; ret == -EAGAIN && node < nodes; node++)
+			if (node != p->node && ask_all(p, node))
+				return -EIO;
+		ret = attend(p, 0);
+		if (ret && ret != -EAGAIN)
+			return ret;
+		if (time(NULL) > end)
 			return -ETIMEDOUT;
-		ret = wire.answer ? take_answer(p, &wire) : serve(p, &wire);
-		answers += wire.answer;
-		served += !wire.answer;
 	}
-	return ret;
+	return 0;
 }
 
 /* A message names its sender; each sender's come in order to each SRQ. */
@@ -203,10 +221,13 @@ static int drain(struct process *p)
 
 	while (!(ret = xrc_node_recv(&p->local, &srq, msg, 0)))
 		take_message(p, srq, msg);
-	return ret == -ETIMEDOUT ? 0 : ret;
+	if (ret != -ETIMEDOUT)
+		return ret;
+	ret = attend(p, MSG_DONTWAIT);
+	return ret == -EAGAIN ? 0 : ret;
 }
 
-/* Own receives go on while a send waits for the other side's. */
+/* Own receives, and answers that got lost, go on while a send waits. */
 static int send_one(struct process *p, unsigned int node, unsigned int proc,
 		    unsigned int srq, unsigned int seq)
 {
@@ -252,25 +273,21 @@ static int traffic(struct process *p)
 
 static int process_open(struct process *p)
 {
-	struct timeval limit = { .tv_sec = WAIT_S };
-	struct sockaddr_un addr;
 	char path[64];
 	unsigned int i;
 	int ret;
 
-	p->sock = socket(AF_UNIX, SOCK_DGRAM, 0);
-	address(&addr, p->node, p->proc);
-	if (p->sock < 0 || bind(p->sock, (void *)&addr, sizeof(addr)) ||
-	    setsockopt(p->sock, SOL_SOCKET, SO_RCVTIMEO, &limit,
-		       sizeof(limit)))
-		return -errno;
+	p->sock = wire_open(&net, p->node, p->proc, ASK_MS);
+	if (p->sock < 0)
+		return p->sock;
 	snprintf(path, sizeof(path), "/tmp/xsrq.%d.%u", getpgrp(), p->node);
 	ret = xrc_node_open(&p->local, xrc_device(p->node % hcas), path, nsrq);
 	if (ret)
 		return ret;
 	p->next_seq = calloc(nodes * ppn * nsrq, sizeof(*p->next_seq));
 	p->remotes = calloc(nodes, sizeof(*p->remotes));
-	if (!p->next_seq || !p->remotes)
+	p->regs = calloc(nodes * ppn, sizeof(*p->regs));
+	if (!p->next_seq || !p->remotes || !p->regs)
 		return -ENOMEM;
 	for (i = 0; i < nodes && !ret; i++) {
 		if (i == p->node)
@@ -293,8 +310,9 @@ static int process_close(struct process *p)
 	for (i = 0; i < nodes; i++)
 		if (i != p->node)
 			xrc_sender_close(&p->remotes[i].sender);
-	for (i = 0; i < p->n_regs && !ret; i++)
-		ret = mlx5ep_xrc_rcv_qp_unreg(p->regs[i]);
+	for (i = 0; i < nodes * ppn && !ret; i++)
+		if (p->regs[i])
+			ret = mlx5ep_xrc_rcv_qp_unreg(p->regs[i]);
 	return ret ? ret : xrc_node_close(&p->local);
 }
 
@@ -379,9 +397,10 @@ static int run(struct shared *shared)
 
 	pthread_barrierattr_init(&attr);
 	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&shared->barrier, &attr, nodes * ppn);
+	pthread_barrier_init(&shared->barrier, &attr,
+			     (end_node - first_node) * ppn);
 	signal(SIGTERM, SIG_IGN);
-	for (node = 0; node < nodes; node++)
+	for (node = first_node; node < end_node; node++)
 		for (proc = 0; proc < ppn; proc++)
 			if (!fork()) {
 				signal(SIGTERM, SIG_DFL);
@@ -392,14 +411,11 @@ static int run(struct shared *shared)
 	return bad;
 }
 
-int main(int argc, char **argv)
+static int options(int argc, char **argv)
 {
-	struct ibv_device **list;
-	struct shared *shared;
-	unsigned int expected, sent;
-	int opt, n = 0, bad;
+	int opt, only = -1;
 
-	while ((opt = getopt(argc, argv, "n:p:s:m:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:p:s:m:i:a:")) != -1) {
 		switch (opt) {
 		case 'n':
 			nodes = atoi(optarg);
@@ -413,15 +429,42 @@ int main(int argc, char **argv)
 		case 'm':
 			messages = atoi(optarg);
 			break;
+		case 'i':
+			only = atoi(optarg);
+			break;
+		case 'a':
+			if (wire_net_parse(&net, optarg))
+				return -EINVAL;
+			break;
 		default:
-			return 2;
+			return -EINVAL;
 		}
+	}
+	if (nodes < 2 || !ppn || !nsrq || nsrq > MAX_SRQS ||
+	    (nodes - 1) * ppn > MAX_PEERS || only >= (int)nodes ||
+	    (net.known && net.known != nodes) || (only >= 0) != !!net.known)
+		return -EINVAL;
+	net.ppn = ppn;
+	first_node = only < 0 ? 0 : only;
+	end_node = only < 0 ? nodes : first_node + 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int here, expected, sent;
+	struct ibv_device **list;
+	struct shared *shared;
+	int n = 0, bad;
+
+	if (options(argc, argv)) {
+		fprintf(stderr, "usage: xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-i NODE -a ADDRESS,...]\n");
+		return 2;
 	}
 	list = ibv_get_device_list(&n);
 	hcas = n;
-	if (nodes < 2 || !ppn || !nsrq || nsrq > MAX_SRQS || !hcas ||
-	    (nodes - 1) * ppn > MAX_PEERS) {
-		fprintf(stderr, "usage: xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES]\n");
+	if (!hcas) {
+		fprintf(stderr, "xsrq: no HCA\n");
 		return 2;
 	}
 	ibv_free_device_list(list);
@@ -431,12 +474,13 @@ int main(int argc, char **argv)
 	if (shared == MAP_FAILED)
 		return 2;
 	bad = run(shared);
+	here = end_node - first_node;
 	expected = ppn * 2 * (nodes - 1);
-	sent = nodes * ppn * (nodes - 1) * ppn * nsrq * messages;
+	sent = here * ppn * (nodes - 1) * ppn * nsrq * messages;
 	printf("xsrq: nodes=%u ppn=%u nsrq=%u qps_per_node=%u expected=%u bsrq_qps_per_node=%u messages=%u lost=%u corrupt=%u bytes_per_registration=%.0f\n",
-	       nodes, ppn, nsrq, shared->qps / nodes, expected,
+	       nodes, ppn, nsrq, shared->qps / here, expected,
 	       ppn * ppn * nsrq * (nodes - 1), sent, sent - shared->received,
 	       shared->corrupt, registration_bytes());
-	return bad || shared->qps != expected * nodes ||
+	return bad || shared->qps != expected * here ||
 	       shared->received != sent || shared->corrupt;
 }
