@@ -12,15 +12,112 @@
 /* Entries of a batch that fit on the stack. */
 #define BATCH_STACK_ENTRIES 8
 
+/* What lies in the caller's memory, and how it looks from there. */
+union batch_entries {
+	struct mlx5_ep_watch_add adds[BATCH_STACK_ENTRIES];
+	struct mlx5_ep_watch_ref refs[BATCH_STACK_ENTRIES];
+};
+
+/*
+ * Field by field, and only what goes that way: copy_from_user() of a few bytes
+ * checks and counts for longer than adding a watch takes.
+ */
+static int batch_get(struct mlx5_ep_watch_batch *batch,
+		     const struct mlx5_ep_watch_batch __user *from)
+{
+	if (!user_access_begin(from, sizeof(*from)))
+		return -EFAULT;
+	unsafe_get_user(batch->entries, &from->entries, efault);
+	unsafe_get_user(batch->count, &from->count, efault);
+	unsafe_get_user(batch->flags, &from->flags, efault);
+	user_access_end();
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static int adds_get(struct mlx5_ep_watch_add *adds, u32 count,
+		    const struct mlx5_ep_watch_add __user *from)
+{
+	if (!user_access_begin(from, count * sizeof(*from)))
+		return -EFAULT;
+	for (; count--; adds++, from++) {
+		unsafe_get_user(adds->addr, &from->addr, efault);
+		unsafe_get_user(adds->length, &from->length, efault);
+		unsafe_get_user(adds->cookie, &from->cookie, efault);
+		unsafe_get_user(adds->flags, &from->flags, efault);
+	}
+	user_access_end();
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static int adds_put(const struct mlx5_ep_watch_add *adds, u32 count,
+		    struct mlx5_ep_watch_add __user *to)
+{
+	if (!user_access_begin(to, count * sizeof(*to)))
+		return -EFAULT;
+	for (; count--; adds++, to++) {
+		unsafe_put_user(adds->word, &to->word, efault);
+		unsafe_put_user(adds->slot, &to->slot, efault);
+	}
+	user_access_end();
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static int refs_get(struct mlx5_ep_watch_ref *refs, u32 count,
+		    const struct mlx5_ep_watch_ref __user *from)
+{
+	if (!user_access_begin(from, count * sizeof(*from)))
+		return -EFAULT;
+	for (; count--; refs++, from++) {
+		unsafe_get_user(refs->word, &from->word, efault);
+		unsafe_get_user(refs->slot, &from->slot, efault);
+	}
+	user_access_end();
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static int refs_put(const struct mlx5_ep_watch_ref *refs, u32 count,
+		    struct mlx5_ep_watch_ref __user *to)
+{
+	if (!user_access_begin(to, count * sizeof(*to)))
+		return -EFAULT;
+	for (; count--; refs++, to++)
+		unsafe_put_user(refs->result, &to->result, efault);
+	user_access_end();
+	return 0;
+
+efault:
+	user_access_end();
+	return -EFAULT;
+}
+
 static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 			   struct mlx5_ep_watch_add *adds, u32 count,
-			   void __user *to)
+			   struct mlx5_ep_watch_add __user *user)
 {
 	u32 i;
 	int ret;
 
+	ret = adds_get(adds, count, user);
+	if (ret)
+		return ret;
 	ret = mlx5_ep_watches_add(ws, adds, count);
-	if (ret || !copy_to_user(to, adds, count * sizeof(*adds)))
+	if (ret || !adds_put(adds, count, user))
 		return ret;
 
 	for (i = 0; i < count; i++) {
@@ -36,22 +133,22 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 
 static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 			    struct mlx5_ep_watch_ref *refs, u32 count,
-			    u32 flags, void __user *to)
+			    u32 flags, struct mlx5_ep_watch_ref __user *user)
 {
-	int ret = 0;
+	bool record = flags & MLX5_EP_WATCH_VERIFY_RECORD;
+	int ret;
 	u32 i;
 
+	ret = refs_get(refs, count, user);
+	if (ret)
+		return ret;
 	if (cmd == MLX5_EP_IOC_WATCH_DEL)
 		ret = mlx5_ep_watches_del(ws, refs, count);
 	for (i = 0; cmd == MLX5_EP_IOC_WATCH_VERIFY && !ret && i < count; i++)
-		ret = mlx5_ep_watches_verify(ws, &refs[i],
-					     flags &
-					     MLX5_EP_WATCH_VERIFY_RECORD);
+		ret = mlx5_ep_watches_verify(ws, &refs[i], record);
 	if (ret && ret != -ENOENT)
 		return ret;
-	if (copy_to_user(to, refs, count * sizeof(*refs)))
-		return -EFAULT;
-	return ret;
+	return refs_put(refs, count, user) ?: ret;
 }
 
 /**
@@ -67,11 +164,8 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 			   void __user *arg)
 {
-	union {
-		struct mlx5_ep_watch_add adds[BATCH_STACK_ENTRIES];
-		struct mlx5_ep_watch_ref refs[BATCH_STACK_ENTRIES];
-	} stack;
-	struct mlx5_ep_watch_batch batch;
+	union batch_entries stack __uninitialized;
+	struct mlx5_ep_watch_batch batch __uninitialized;
 	void *entries = &stack;
 	void __user *user;
 	size_t size;
@@ -80,31 +174,28 @@ long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 	if (cmd != MLX5_EP_IOC_WATCH_ADD && cmd != MLX5_EP_IOC_WATCH_DEL &&
 	    cmd != MLX5_EP_IOC_WATCH_VERIFY)
 		return -ENOTTY;
-	if (copy_from_user(&batch, arg, sizeof(batch)))
-		return -EFAULT;
+	ret = batch_get(&batch, arg);
+	if (ret)
+		return ret;
 	if (!batch.count || batch.count > MLX5_EP_WATCH_MAX_BATCH ||
 	    batch.flags & ~(cmd == MLX5_EP_IOC_WATCH_VERIFY ?
 			    MLX5_EP_WATCH_VERIFY_RECORD : 0))
 		return -EINVAL;
 
 	user = u64_to_user_ptr(batch.entries);
-	size = batch.count * (cmd == MLX5_EP_IOC_WATCH_ADD ?
-			      sizeof(stack.adds[0]) : sizeof(stack.refs[0]));
 	if (batch.count > BATCH_STACK_ENTRIES) {
-		entries = kvmalloc(size, GFP_KERNEL);
+		size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
+						      sizeof(stack.refs[0]);
+		entries = kvmalloc_array(batch.count, size, GFP_KERNEL);
 		if (!entries)
 			return -ENOMEM;
 	}
 
-	ret = -EFAULT;
-	if (copy_from_user(entries, user, size))
-		goto out;
 	if (cmd == MLX5_EP_IOC_WATCH_ADD)
 		ret = watch_ioctl_add(ws, entries, batch.count, user);
 	else
 		ret = watch_ioctl_refs(ws, cmd, entries, batch.count,
 				       batch.flags, user);
-out:
 	if (entries != &stack)
 		kvfree(entries);
 	return ret;

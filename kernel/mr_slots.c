@@ -48,14 +48,13 @@ struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 	struct mlx5_ep_notifier_page *header;
 	struct mlx5_ep_watch_area *area;
 
-	area = kvzalloc(struct_size(area, pages, nr_pages),
-			GFP_KERNEL_ACCOUNT);
+	area = kvzalloc(struct_size(area, pages, nr_pages), WATCH_GFP);
 	if (!area)
 		return NULL;
 	kref_init(&area->ref);
 	area->nr_pages = nr_pages;
 
-	header = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	header = (void *)get_zeroed_page(WATCH_GFP);
 	if (!header) {
 		kvfree(area);
 		return NULL;
@@ -148,7 +147,7 @@ static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 
 		if (area->pages[i])
 			continue;
-		page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+		page = (void *)get_zeroed_page(WATCH_GFP);
 		if (!page)
 			return -ENOMEM;
 		WRITE_ONCE(ws->bytes, ws->bytes + PAGE_SIZE);
@@ -192,7 +191,7 @@ int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
 	if (ret)
 		goto out_unlock;
 	ret = -ENOMEM;
-	chunk = kzalloc(WATCH_CHUNK_SIZE, GFP_KERNEL_ACCOUNT);
+	chunk = kzalloc(WATCH_CHUNK_SIZE, WATCH_GFP);
 	if (!chunk)
 		goto out_unlock;
 	chunk->base = base;

@@ -23,7 +23,8 @@
  * @hull_first: first page hit since the last event was read, from @start
  * @hull_last: last page hit, likewise
  * @seq: number of hits
- * @count: hits since the last event was read
+ * @slot: number of its slot
+ * @count: hits since the last event was read, saturating
  * @cause: enum mlx5_ep_watch_cause of them
  * @recorded: @fingerprint is valid
  */
@@ -37,9 +38,10 @@ struct mlx5_ep_watch {
 	u32 hull_first;
 	u32 hull_last;
 	u32 seq;
-	u32 count : 24;
-	u32 cause : 4;
-	u32 recorded : 1;
+	u32 slot;
+	u16 count;
+	u8 cause;
+	bool recorded;
 };
 
 /**
@@ -61,6 +63,12 @@ struct mlx5_ep_watch_chunk {
 	u32 cursor;
 	struct mlx5_ep_watch watches[WATCHES_PER_CHUNK];
 };
+
+/*
+ * All of it is charged to the memory cgroup, and where that is full the caller
+ * gets -ENOMEM, not the OOM killer.
+ */
+#define WATCH_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
 
 static_assert(sizeof(struct mlx5_ep_watch_chunk) <= WATCH_CHUNK_SIZE);
 static_assert(WATCHES_PER_CHUNK <= 64);

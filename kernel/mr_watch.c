@@ -39,7 +39,7 @@
 #include "mr_slots.h"
 
 #define WATCH_MAX_PAGES		U32_MAX
-#define WATCH_MAX_COUNT		0xffffff
+#define WATCH_MAX_COUNT		U16_MAX
 
 /* Watches handled in one go with the lock held. */
 #define WATCH_LOCK_BATCH	64
@@ -67,6 +67,47 @@ static void watch_unqueue(struct mlx5_ep_watches *ws,
 	ws->pending--;
 }
 
+/*
+ * A watched range was hit, as mlx5_ep_watch_report() has it. Inline: munmap() of
+ * memory with many watches does little else.
+ */
+static __always_inline bool watch_hit(struct mlx5_ep_watches *ws,
+				      struct mlx5_ep_watch *w,
+				      unsigned long first, unsigned long last,
+				      enum mlx5_ep_watch_cause cause)
+{
+	u64 *word = watch_word(ws, w->slot), was = *word;
+	struct mlx5_ep_watch_chunk *chunk;
+	unsigned int index;
+
+	w->seq++;
+	if ((was & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STALE)
+		return false;
+	/* What user space has seen before, it still sees after. */
+	smp_store_release(word, (was & ~MLX5_EP_WATCH_STATE_MASK) |
+			  (cause == MLX5_EP_WATCH_CAUSE_CLEAR ?
+			   MLX5_EP_WATCH_SUSPECT : MLX5_EP_WATCH_STALE));
+	ws->total++;
+
+	first = max(first, w->start) - w->start;
+	last = min(last, watch_last(w)) - w->start;
+	chunk = watch_chunk(w);
+	index = w->slot - chunk->base;
+	if (chunk->pending & BIT_ULL(index)) {
+		w->hull_first = min_t(u32, w->hull_first, first);
+		w->hull_last = max_t(u32, w->hull_last, last);
+		w->cause |= cause;
+		if (w->count < WATCH_MAX_COUNT)
+			w->count++;
+		return false;
+	}
+	w->hull_first = first;
+	w->hull_last = last;
+	w->cause = cause;
+	w->count = 1;
+	return watch_queue(ws, chunk, index);
+}
+
 /**
  * mlx5_ep_watch_report - a watched range was hit
  * @ws: the watches, locked
@@ -82,32 +123,7 @@ bool mlx5_ep_watch_report(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
 			  unsigned long first, unsigned long last,
 			  enum mlx5_ep_watch_cause cause)
 {
-	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
-	unsigned int index = w - chunk->watches;
-	u64 *word = watch_word(ws, chunk->base + index);
-
-	w->seq++;
-	if ((*word & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STALE)
-		return false;
-	watch_set_state(word, cause == MLX5_EP_WATCH_CAUSE_CLEAR ?
-			      MLX5_EP_WATCH_SUSPECT : MLX5_EP_WATCH_STALE);
-	ws->total++;
-
-	first = max(first, w->start) - w->start;
-	last = min(last, watch_last(w)) - w->start;
-	if (chunk->pending & BIT_ULL(index)) {
-		w->hull_first = min_t(u32, w->hull_first, first);
-		w->hull_last = max_t(u32, w->hull_last, last);
-		w->cause |= cause;
-		if (w->count < WATCH_MAX_COUNT)
-			w->count++;
-		return false;
-	}
-	w->hull_first = first;
-	w->hull_last = last;
-	w->cause = cause;
-	w->count = 1;
-	return watch_queue(ws, chunk, index);
+	return watch_hit(ws, w, first, last, cause);
 }
 
 /**
@@ -130,16 +146,18 @@ static void watches_note_range(struct mlx5_ep_watches *ws, unsigned long first,
 	mmu_interval_set_seq(&ws->mni, cur_seq);
 	if (inflight->seq != cur_seq) {
 		inflight->seq = cur_seq;
-		inflight->count = 0;
+		inflight->count = 1;
+		inflight->ranges[0].first = first;
+		inflight->ranges[0].last = last;
+		return;
 	}
-	i = inflight->count;
-	if (i < MLX5_EP_INFLIGHT) {
-		inflight->count++;
+	if (inflight->count < MLX5_EP_INFLIGHT) {
+		i = inflight->count++;
 		inflight->ranges[i].first = first;
 		inflight->ranges[i].last = last;
 		return;
 	}
-	i--;
+	i = MLX5_EP_INFLIGHT - 1;
 	inflight->ranges[i].first = min(inflight->ranges[i].first, first);
 	inflight->ranges[i].last = max(inflight->ranges[i].last, last);
 }
@@ -195,7 +213,7 @@ static void watches_hit(struct mlx5_ep_watches *ws, unsigned long first,
 	if (!w)
 		goto out_unlock;
 	while (w) {
-		wake |= mlx5_ep_watch_report(ws, w, first, last, cause);
+		wake |= watch_hit(ws, w, first, last, cause);
 		if (w->start > from)
 			fresh++;
 		else
@@ -289,7 +307,7 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 	ws->wait = wait;
 
 	ws->chunks = kvcalloc(DIV_ROUND_UP(capacity, WATCHES_PER_CHUNK),
-			      sizeof(*ws->chunks), GFP_KERNEL_ACCOUNT);
+			      sizeof(*ws->chunks), WATCH_GFP);
 	if (!ws->chunks)
 		return ret;
 	ws->area = mlx5_ep_watch_area_alloc(capacity);
@@ -402,7 +420,8 @@ static bool watch_add_locked(struct mlx5_ep_watches *ws,
 	watch_tree_insert(w, &ws->tree);
 	ws->live++;
 
-	add->slot = chunk->base + index;
+	w->slot = chunk->base + index;
+	add->slot = w->slot;
 	add->word = ++ws->generation << 2 | MLX5_EP_WATCH_ARMED;
 	/* Release, as every change of a word. */
 	smp_store_release(watch_word(ws, add->slot), add->word);
