@@ -15,6 +15,7 @@
 
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "fdpass.h"
 #include "sysfs.h"
 #include "uverbs.h"
 #include "watched.h"
@@ -335,39 +336,6 @@ TEST_F(notifier, is_of_no_use_to_a_forked_child)
 	EXPECT_FALSE(mlx5ep_watch_valid(&w));
 }
 
-static int send_fd(int sock, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
-}
-
-static int receive_fd(int sock)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	int fd;
-
-	if (recvmsg(sock, &msg, 0) != 1)
-		return -errno;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 TEST_F(notifier, tells_who_is_left_that_the_address_space_is_gone)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -384,11 +352,11 @@ TEST_F(notifier, tells_who_is_left_that_the_address_space_is_gone)
 		if (verbs_open(&rig, NULL, 1) ||
 		    mlx5ep_notifier_create(rig.ctx, 4, &n) ||
 		    add_raw(mlx5ep_notifier_fd(n), 0x10000, PAGE, 0) ||
-		    send_fd(sock[1], mlx5ep_notifier_fd(n)))
+		    fdpass_send(sock[1], mlx5ep_notifier_fd(n)))
 			_exit(1);
 		pause();
 	}
-	fd = receive_fd(sock[0]);
+	fd = fdpass_receive(sock[0]);
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
 	EXPECT_EQ(EXDEV, errno);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Descriptors from one process to another, over a Unix socket. */
+#ifndef SELFTESTS_FDPASS_H
+#define SELFTESTS_FDPASS_H
+
+/* Return: 0 or -errno. */
+int fdpass_send(int sock, int fd);
+
+/* Return: the descriptor or -errno. */
+int fdpass_receive(int sock);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, guest: own, timeout: 180 */
+/*
+ * A notifier whose process forks, executes, gives the file away or loses the
+ * device, and one whose memory cgroup is full.
+ */
+#include "kselftest_harness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "fdpass.h"
+#include "sysfs.h"
+#include "watched.h"
+
+#define PAGE	4096ul
+#define DRIVER	"/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
+#define GROUP	"/sys/fs/cgroup/notifier_process"
+
+FIXTURE(process)
+{
+	struct verbs_rig rig;
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_watch watch;
+	int fd;
+	void *mem;
+};
+
+FIXTURE_SETUP(process)
+{
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1000, &self->n));
+	self->fd = mlx5ep_notifier_fd(self->n);
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	self->mem = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->mem);
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 5,
+				      &self->watch));
+}
+
+FIXTURE_TEARDOWN(process)
+{
+	munmap(self->mem, 4 * PAGE);
+	mlx5ep_notifier_destroy(self->n);
+	verbs_close(&self->rig);
+}
+
+static int add_raw(int fd, void *addr)
+{
+	struct mlx5_ep_watch_add add = {
+		.addr = (uintptr_t)addr, .length = PAGE,
+	};
+	struct mlx5_ep_watch_batch batch = {
+		.entries = (uintptr_t)&add, .count = 1,
+	};
+
+	return ioctl(fd, MLX5_EP_IOC_WATCH_ADD, &batch) ? -errno : 0;
+}
+
+/* The watch of the fixture works: what the child did changed nothing. */
+#define EXPECT_WORKING() do {						\
+	struct mlx5_ep_event _ev;					\
+	EXPECT_TRUE(mlx5ep_watch_valid(&self->watch));			\
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, &_ev, 1));	\
+	ASSERT_EQ(0, munmap(self->mem, PAGE));				\
+	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));			\
+	ASSERT_EQ(1, mlx5ep_notifier_read(self->n, &_ev, 1));		\
+	EXPECT_EQ(5, _ev.cookie);					\
+} while (0)
+
+TEST_F(process, keeps_its_watches_when_a_child_executes)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_WORKING();
+}
+
+TEST_F(process, keeps_its_watches_over_vfork_and_exec)
+{
+	int status;
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_WORKING();
+}
+
+TEST_F(process, leaves_no_file_to_what_it_executes)
+{
+	char path[64], command[128];
+	int status;
+
+	EXPECT_TRUE(fcntl(self->fd, F_GETFD) & FD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", self->fd);
+	snprintf(command, sizeof(command),
+		 "! readlink /proc/self/fd/* | grep -q mlx5_ep_notifier");
+	EXPECT_EQ(0, access(path, F_OK));
+	status = system(command);
+	EXPECT_EQ(0, status);
+	EXPECT_WORKING();
+}
+
+/* A child with a notifier of its own, whose file it gives to the parent. */
+static void child_with_notifier(int sock, const char *exec)
+{
+	struct mlx5ep_notifier *n;
+	struct verbs_rig rig;
+	char c;
+
+	if (verbs_open(&rig, NULL, 1) ||
+	    mlx5ep_notifier_create(rig.ctx, 4, &n) ||
+	    add_raw(mlx5ep_notifier_fd(n), (void *)0x10000) ||
+	    fdpass_send(sock, mlx5ep_notifier_fd(n)) ||
+	    read(sock, &c, 1) != 1)
+		_exit(1);
+	if (exec)
+		execl(exec, exec, "30", NULL);
+	_exit(0);
+}
+
+TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct mlx5_ep_event ev;
+	int sock[2], fd, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	if (!pid)
+		child_with_notifier(sock[1], "/bin/sleep");
+	fd = fdpass_receive(sock[0]);
+	ASSERT_GE(fd, 0);
+
+	/* As long as it is another's: nothing works but to wait. */
+	EXPECT_EQ(-EXDEV, add_raw(fd, self->mem));
+	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(EXDEV, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0));
+	EXPECT_EQ(EXDEV, errno);
+	p.fd = fd;
+	EXPECT_EQ(0, poll(&p, 1, 0));
+
+	ASSERT_EQ(1, write(sock[0], "x", 1));
+	ASSERT_EQ(1, poll(&p, 1, 10000));
+	EXPECT_TRUE(p.revents & POLLHUP);
+	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(MLX5_EP_EVENT_MM_GONE, ev.type);
+	EXPECT_EQ(0, read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(-EXDEV, add_raw(fd, self->mem));
+	/* The program that was executed lives. */
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(fd);
+	EXPECT_WORKING();
+}
+
+TEST_F(process, answers_nothing_on_a_closed_file)
+{
+	struct mlx5_ep_event ev;
+	int fd = dup(self->fd);
+
+	ASSERT_EQ(0, close(fd));
+	EXPECT_EQ(-EBADF, add_raw(fd, self->mem));
+	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_WORKING();
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* The auxiliary device behind the HCA. */
+static int auxdev_name(char *name, size_t size)
+{
+	DIR *dir = opendir("/sys/bus/auxiliary/devices");
+	struct dirent *entry;
+	int ret = -ENOENT;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
+			snprintf(name, size, "%s", entry->d_name);
+			ret = 0;
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+static bool attached_within(int seconds)
+{
+	int i;
+
+	for (i = 0; i < 10 * seconds; i++) {
+		struct verbs_rig rig;
+
+		if (sysfs_attached() && !verbs_open(&rig, NULL, 1)) {
+			verbs_close(&rig);
+			return true;
+		}
+		usleep(100000);
+	}
+	return false;
+}
+
+TEST_F(process, is_told_that_the_device_is_gone)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLIN };
+	struct mlx5_ep_event ev[2];
+	struct mlx5ep_watch w;
+	char name[NAME_MAX + 1];
+
+	ASSERT_EQ(0, auxdev_name(name, sizeof(name)));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	ASSERT_EQ(0, write_text(DRIVER "unbind", name));
+	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
+	EXPECT_EQ(MLX5_EP_NOTIFIER_PAGE_DEAD,
+		  mlx5ep_notifier_page(self->n)->flags);
+	EXPECT_EQ(1, poll(&p, 1, 10000));
+	EXPECT_EQ(POLLIN | POLLERR | POLLHUP, p.revents);
+	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, ev, 2));
+	EXPECT_EQ(MLX5_EP_EVENT_DEVICE_REMOVED, ev[0].type);
+	EXPECT_EQ(-EIO, mlx5ep_notifier_read(self->n, ev, 2));
+	EXPECT_EQ(-EIO, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
+	EXPECT_EQ(-EIO, mlx5ep_watch_del(&self->watch));
+	EXPECT_EQ(-EIO, mlx5ep_watch_verify(&self->watch));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd,
+				   0));
+	EXPECT_EQ(EIO, errno);
+	/* Nobody follows the address space any more. */
+	EXPECT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_EQ(0, write_text(DRIVER "bind", name));
+	EXPECT_TRUE(attached_within(30));
+}
+
+/* A number behind a word in the group's memory.stat. */
+static long long group_stat(const char *word)
+{
+	FILE *file = fopen(GROUP "/memory.stat", "r");
+	long long n, found = -1;
+	char key[64];
+
+	while (file && fscanf(file, "%63s %lld", key, &n) == 2)
+		if (!strcmp(key, word))
+			found = n;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * In the group, which has room for a part of a million watches: adds until it is
+ * refused. Returns how many there were, then what the refusal was.
+ */
+static int fill_group(struct ibv_context *ctx, long long *charged)
+{
+	static struct mlx5_ep_watch_add adds[1000];
+	static struct mlx5ep_watch w[1000];
+	struct mlx5ep_notifier *n;
+	long long before;
+	char limit[32];
+	int i, ret;
+
+	for (i = 0; i < 1000; i++) {
+		adds[i].addr = 0x500000000000ul + i * PAGE;
+		adds[i].length = PAGE;
+		w[i].slot = 0;
+	}
+	ret = mlx5ep_notifier_create(ctx, 1000000, &n);
+	before = group_stat("kernel");
+	snprintf(limit, sizeof(limit), "%lld",
+		 before + group_stat("anon") + group_stat("file") + (8 << 20));
+	if (ret || write_text(GROUP "/memory.max", limit))
+		return -EIO;
+	for (i = 0; i < 1000 && !ret; i++)
+		ret = mlx5ep_watch_add_batch(n, adds, w, 1000);
+	charged[0] = (i - 1) * 1000;
+	charged[1] = group_stat("kernel") - before;
+	/* Alive, and with more room it goes on. */
+	if (write_text(GROUP "/memory.max", "max") ||
+	    mlx5ep_watch_add_batch(n, adds, w, 1000))
+		return -EPROTO;
+	mlx5ep_notifier_destroy(n);
+	charged[2] = group_stat("kernel") - before;
+	return ret;
+}
+
+TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
+{
+	long long *charged = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	ASSERT_EQ(0, mkdir(GROUP, 0755));
+	pid = fork();
+	if (!pid) {
+		struct verbs_rig rig;
+
+		if (write_text(GROUP "/cgroup.procs", "0") ||
+		    verbs_open(&rig, NULL, 1))
+			_exit(1);
+		_exit(-fill_group(rig.ctx, charged));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	TH_LOG("%lld watches, %lld bytes charged, %lld left", charged[0],
+	       charged[1], charged[2]);
+	/* Not killed, and told so. */
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(ENOMEM, WEXITSTATUS(status));
+	EXPECT_GE(charged[0], 50000);
+	EXPECT_LE(charged[0], 120000);
+	EXPECT_GE(charged[1], 80 * charged[0]);
+	EXPECT_LE(charged[2], 512 << 10);
+	EXPECT_EQ(0, rmdir(GROUP));
+}
+
+TEST_HARNESS_MAIN
