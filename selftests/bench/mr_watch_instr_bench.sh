@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 1, mem: 2G, icount: yes, timeout: 600
+#
+# What watching memory costs, in guest instructions and bytes of kernel memory;
+# munmap() figures are what watching adds to it.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/bench/lib.sh
+. selftests/bench/lib.sh
+
+declare -A target=(
+	[valid]=5
+	[munmap_2m]=500 [munmap_huge_page]=500 [munmap_4k]=500
+	[munmap_1000_watches]=100
+	[munmap_elsewhere_0]=250 [munmap_elsewhere_1000]=250
+	[munmap_elsewhere_100000]=250
+	[add_del_100000]=2300 [batch_100000]=800
+)
+
+# Freed pages stay with the CPU: giving them back in bulk now and then would be
+# most of what differs between two munmap() of 512 pages.
+echo 8 >/proc/sys/vm/percpu_pagelist_high_fraction
+build/selftests/bench/mr_watch >/tmp/figures
+while read -r name values; do
+	# shellcheck disable=SC2086 # a list
+	bench_at_most "mr_watch_${name}_instr" instructions \
+		"${target[$name]:-none}" $values
+done </tmp/figures
+
+# in_cgroup N: bytes charged, and bytes that the machine has less, for N watches
+group=/sys/fs/cgroup/mr_watch_bench
+in_cgroup()
+{
+	(
+		echo "$BASHPID" >$group/cgroup.procs
+		exec build/selftests/bench/mr_watch -m "$1"
+	)
+}
+
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $group
+charged=() escaped=()
+for _ in 1 2 3 4 5; do
+	read -r bytes _ < <(in_cgroup 100000)
+	charged+=("$(ratio "$bytes" 100000)")
+	# Many, since pages that the kernel keeps at hand come and go.
+	read -r bytes free < <(in_cgroup 1000000)
+	escaped+=("$(ratio $((free - bytes)) 1000000)")
+done
+rmdir $group
+bench_at_most mr_watch_bytes bytes 100 "${charged[@]}"
+bench_at_most mr_watch_uncharged_bytes bytes 4 "${escaped[@]}"
