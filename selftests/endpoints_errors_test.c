@@ -22,16 +22,11 @@ FIXTURE(errors)
 
 FIXTURE_SETUP(errors)
 {
-	const char *name = verbs_device_name();
-	unsigned int i;
-
 	if (sysfs_attached())
 		ASSERT_EQ(0, sysfs_defaults());
 	self->list = ibv_get_device_list(NULL);
 	ASSERT_NE(NULL, self->list);
-	for (i = 0; self->list[i]; i++)
-		if (!strcmp(ibv_get_device_name(self->list[i]), name))
-			self->dev = self->list[i];
+	self->dev = verbs_find_device(self->list, verbs_device_name());
 	ASSERT_NE(NULL, self->dev);
 	self->ctx = ibv_open_device(self->dev);
 	ASSERT_NE(NULL, self->ctx);

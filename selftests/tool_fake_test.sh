@@ -119,17 +119,6 @@ fresh()
 	mkdir -p "$root"
 }
 
-# code N CMD...: CMD ends with exit status N
-code()
-{
-	local want=$1 got=0
-
-	shift
-	"$@" >"$tmp/out" 2>"$tmp/err" || got=$?
-	cat "$tmp/out" "$tmp/err"
-	[ $got -eq "$want" ] || fail "exit status $got, not $want"
-}
-
 usage_errors()
 {
 	fresh

@@ -13,17 +13,6 @@ cd "$(dirname "$0")/.."
 aux=$(basename "$(echo /sys/class/infiniband/"$dev"/device/mlx5_core.rdma.*)")
 driver=/sys/bus/auxiliary/drivers/mlx5_ib.rdma
 
-# code N CMD...: CMD ends with exit status N
-code()
-{
-	local want=$1 got=0
-
-	shift
-	"$@" >"$tmp/out" 2>"$tmp/err" || got=$?
-	cat "$tmp/out" "$tmp/err"
-	[ $got -eq "$want" ] || fail "exit status $got, not $want"
-}
-
 # with_program CMD...: CMD runs while a program holds 8 QPs
 with_program()
 {

@@ -2,13 +2,15 @@
 /*
  * create_qp [-n ITERATIONS] [-i] - what creating and destroying an RC QP costs
  *
- * Prints the median of one create_qp + destroy_qp: nanoseconds, or with -i guest
- * instructions. For -i the guest must have one CPU and QEMU must count
+ * Prints what one create_qp + destroy_qp took: nanoseconds, or with -i guest
+ * instructions. Of instructions it is the median; of nanoseconds the lowest
+ * decile, as what else the machine does only ever adds to them. For -i the guest must have one CPU and QEMU must count
  * instructions (-icount shift=0), where the time stamp counter advances by one
  * with each. A CPU that halts while the HCA executes a command would let the
  * counter jump, so a thread of the lowest class spins meanwhile, two
  * instructions a turn, and its turns are subtracted.
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -81,16 +83,19 @@ int main(int argc, char **argv)
 	struct verbs_rig rig;
 	pthread_t spinner;
 	uint64_t *cost;
-	int c, n = 300;
+	int c, n = 300, decile = 1;
 
 	while ((c = getopt(argc, argv, "in:")) != -1) {
 		if (c == 'i')
-			clock = instructions;
+			clock = instructions, decile = 5;
 		else if (c == 'n')
 			n = atoi(optarg);
 		else
 			return 2;
 	}
+	/* Or, by chance of the layout, each QP grows and shrinks the heap. */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	mallopt(M_TOP_PAD, 1 << 20);
 	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;
 	if (!cost || verbs_open(&rig, NULL, 1))
 		return 1;
@@ -100,7 +105,7 @@ int main(int argc, char **argv)
 	if (measure(&rig, clock, cost, n))
 		return 1;
 	qsort(cost, n, sizeof(*cost), by_value);
-	printf("%ju\n", (uintmax_t)cost[n / 2]);
+	printf("%ju\n", (uintmax_t)cost[n * decile / 10]);
 	fflush(stdout);
 	verbs_close(&rig);
 	_exit(0);

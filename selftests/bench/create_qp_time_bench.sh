@@ -9,4 +9,4 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/bench/create_qp.sh
 . selftests/bench/create_qp.sh
 
-create_qp_ratios time ns 7 -n 300
+create_qp_ratios time ns 9 -n 300

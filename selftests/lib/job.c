@@ -41,16 +41,6 @@ static int connect_all(struct job *job)
 	return 0;
 }
 
-static struct ibv_device *find_device(struct ibv_device **list)
-{
-	const char *name = verbs_device_name();
-
-	for (; *list; list++)
-		if (name && !strcmp(ibv_get_device_name(*list), name))
-			return *list;
-	return NULL;
-}
-
 static int open_set(struct job *job, const struct mlx5ep_endpoints_attr *attr)
 {
 	struct ibv_device **list, *dev;
@@ -59,7 +49,7 @@ static int open_set(struct job *job, const struct mlx5ep_endpoints_attr *attr)
 	list = ibv_get_device_list(NULL);
 	if (!list)
 		return -errno;
-	dev = find_device(list);
+	dev = verbs_find_device(list, verbs_device_name());
 	if (dev)
 		ret = mlx5ep_endpoints_open(dev, attr, job->n, &job->set);
 	ibv_free_device_list(list);

@@ -7,34 +7,29 @@
 
 #include "job_program.h"
 
-#define MAX_OPTIONS 16
+#define MAX_LETTERS 64
 
 static bool is_switch(const struct job_option *option)
 {
 	return !option->max;
 }
 
-static int usage(const char *program, const struct job_option *options,
-		 size_t n)
+static int usage(const char *program, const struct job_option *options)
 {
-	size_t i;
+	const struct job_option *o;
 
 	fprintf(stderr, "usage: %s [-c CATEGORY]", program);
-	for (i = 0; i < n; i++)
-		if (is_switch(&options[i]))
-			fprintf(stderr, " [-%c]", options[i].letter);
+	for (o = options; o->letter; o++)
+		if (is_switch(o))
+			fprintf(stderr, " [-%c]", o->letter);
 		else
-			fprintf(stderr, " [-%c %s]", options[i].letter,
-				options[i].meaning);
-	for (i = 0; i < n; i++)
-		if (is_switch(&options[i]))
-			fprintf(stderr, "\n  -%c  %s", options[i].letter,
-				options[i].meaning);
+			fprintf(stderr, " [-%c %s]", o->letter, o->meaning);
+	for (o = options; o->letter; o++)
+		if (is_switch(o))
+			fprintf(stderr, "\n  -%c  %s", o->letter, o->meaning);
 		else
-			fprintf(stderr, "\n  -%c  %s, %u to %u (%u)",
-				options[i].letter, options[i].meaning,
-				options[i].min, options[i].max,
-				*options[i].value);
+			fprintf(stderr, "\n  -%c  %s, %u to %u (%u)", o->letter,
+				o->meaning, o->min, o->max, *o->value);
 	fputc('\n', stderr);
 	return 2;
 }
@@ -51,43 +46,42 @@ static bool take_number(const struct job_option *option, const char *text)
 	return true;
 }
 
-static bool take(int letter, int *category, const struct job_option *options,
-		 size_t n)
+static bool take(int letter, int *category, const struct job_option *options)
 {
-	size_t i;
+	const struct job_option *o;
 
 	if (letter == 'c') {
 		*category = mlx5ep_category_parse(optarg);
 		return *category >= 0 && *category != MLX5EP_AUTO;
 	}
-	for (i = 0; i < n; i++) {
-		if (options[i].letter != letter)
+	for (o = options; o->letter; o++) {
+		if (o->letter != letter)
 			continue;
-		if (!is_switch(&options[i]))
-			return take_number(&options[i], optarg);
-		*options[i].value = 1;
+		if (!is_switch(o))
+			return take_number(o, optarg);
+		*o->value = 1;
 		return true;
 	}
 	return false;
 }
 
 int job_options(int argc, char **argv, int *category,
-		const struct job_option *options, size_t n)
+		const struct job_option *options)
 {
-	char letters[2 * MAX_OPTIONS + 3] = "c:", *at = letters + 2;
-	size_t i;
+	char letters[MAX_LETTERS] = "c:", *at = letters + 2;
+	const struct job_option *o;
 	int c;
 
-	for (i = 0; i < n && i < MAX_OPTIONS; i++) {
-		*at++ = options[i].letter;
-		if (!is_switch(&options[i]))
+	for (o = options; o->letter && at < letters + MAX_LETTERS - 2; o++) {
+		*at++ = o->letter;
+		if (!is_switch(o))
 			*at++ = ':';
 	}
 	*category = -1;
 	while ((c = getopt(argc, argv, letters)) != -1)
-		if (!take(c, category, options, n))
-			return usage(argv[0], options, n);
-	return optind == argc ? 0 : usage(argv[0], options, n);
+		if (!take(c, category, options))
+			return usage(argv[0], options);
+	return optind == argc ? 0 : usage(argv[0], options);
 }
 
 static void print_row(unsigned int category, double rate, double base,

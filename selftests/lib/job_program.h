@@ -3,8 +3,6 @@
 #ifndef SELFTESTS_JOB_PROGRAM_H
 #define SELFTESTS_JOB_PROGRAM_H
 
-#include <stddef.h>
-
 #include "job.h"
 
 /**
@@ -24,12 +22,13 @@ struct job_option {
 
 /**
  * job_options() - parse -c CATEGORY and @options, or say how to use them
+ * @options: ends with an empty one
  * @category: the category alone that was asked for, -1 for all
  *
  * Return: 0; 2, an exit status, where they are wrong.
  */
 int job_options(int argc, char **argv, int *category,
-		const struct job_option *options, size_t n);
+		const struct job_option *options);
 
 /**
  * job_compare() - measure and print every category, or @only one beside

@@ -59,6 +59,17 @@ fail()
 	exit 1
 }
 
+# code N CMD...: CMD ends with exit status N; its output is in $tmp/out and err
+code()
+{
+	local want=$1 got=0
+
+	shift
+	"$@" >"$tmp/out" 2>"$tmp/err" || got=$?
+	cat "$tmp/out" "$tmp/err"
+	[ $got -eq "$want" ] || fail "exit status $got, not $want"
+}
+
 # ep_set NAME VALUE, ep_get NAME: attributes of the device under test
 ep_set()
 {

@@ -23,20 +23,28 @@ static int failed(const char *what)
 	return ret;
 }
 
+struct ibv_device *verbs_find_device(struct ibv_device **list,
+				     const char *name)
+{
+	for (; *list; list++)
+		if (!strcmp(ibv_get_device_name(*list), name))
+			return *list;
+	errno = ENODEV;
+	return NULL;
+}
+
 static struct ibv_context *open_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *ctx = NULL;
-	int i;
+	struct ibv_device *device;
 
-	errno = ENODEV;
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name)) {
-			ctx = ibv_open_device(list[i]);
-			break;
-		}
-	if (list)
-		ibv_free_device_list(list);
+	if (!list)
+		return NULL;
+	device = verbs_find_device(list, name);
+	if (device)
+		ctx = ibv_open_device(device);
+	ibv_free_device_list(list);
 	return ctx;
 }
 

@@ -54,6 +54,10 @@ enum verbs_op {
 /* Name of the device under test: $MLX5_EP_DEVICE or the first one there is. */
 const char *verbs_device_name(void);
 
+/* The device of that name in a list; NULL, and ENODEV, where it is not there. */
+struct ibv_device *verbs_find_device(struct ibv_device **list,
+				     const char *name);
+
 /**
  * verbs_open() - open a context with PD, CQ and a registered buffer
  * @rig: zeroed on failure

@@ -28,6 +28,7 @@ static const struct job_option options[] = {
 	{ 't', "THREADS", &opt.threads, 1, 1024 },
 	{ 'n', "TILES", &opt.tiles, 1, 64 },
 	{ 'b', "TILE", &opt.tile, 1, 128 },
+	{}
 };
 
 /* Tiles lie one after the other, each of tile_bytes() */
@@ -192,8 +193,7 @@ int main(int argc, char **argv)
 {
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options,
-			  sizeof(options) / sizeof(*options));
+	ret = job_options(argc, argv, &opt.category, options);
 	if (ret)
 		return ret;
 	printf("globalarray: threads=%u tiles=%ux%u tile=%ux%u\n", opt.threads,

@@ -37,6 +37,7 @@ static const struct job_option options[] = {
 	{ 'r', "ROUNDS", &opt.rounds, 1, MAX_ROUNDS },
 	{ 'I', "data not inline", &opt.plain, 0, 0 },
 	{ 'B', "no BlueFlame", &opt.doorbells, 0, 0 },
+	{}
 };
 
 /* What a thread writes from and to, on lines of its own */
@@ -166,8 +167,7 @@ int main(int argc, char **argv)
 {
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options,
-			  sizeof(options) / sizeof(*options));
+	ret = job_options(argc, argv, &opt.category, options);
 	if (ret)
 		return ret;
 	if (opt.every < opt.list) {

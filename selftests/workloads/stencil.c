@@ -37,6 +37,7 @@ static const struct job_option options[] = {
 	{ 'n', "COLUMNS", &opt.columns, 3, 4096 },
 	{ 'r', "ROWS", &opt.rows, 1, 4096 },
 	{ 'i', "ITERATIONS", &opt.iterations, 1, 1000000 },
+	{}
 };
 
 /* Seen by all processes */
@@ -277,8 +278,7 @@ int main(int argc, char **argv)
 {
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options,
-			  sizeof(options) / sizeof(*options));
+	ret = job_options(argc, argv, &opt.category, options);
 	if (ret)
 		return ret;
 	grid = shared(grid_bytes());
