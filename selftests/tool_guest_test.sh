@@ -244,18 +244,35 @@ eight_jobs()
 	ep_policy stock
 }
 
+# notifiers FILTER: the notifiers of the program, as the tool lists them
+notifiers()
+{
+	mlx5ep -j show watches | jq -e --argjson pid $! '[.devices[0].watches[] |
+		select(.pid == $pid and .comm == "pipeline")] | '"$1"
+}
+
+shows_notifiers()
+{
+	pipeline -b 65536 -f 65536 -m 1000000 -r 1 >"$tmp/pipeline" 2>&1 &
+	wait_for 20 notifiers 'length > 0 and .[0].bytes > 0'
+	kill $!
+	wait $! || true
+	notifiers 'length == 0'
+}
+
 watches()
 {
 	code 0 mlx5ep watch -n 0.1 -c 3 contexts
 	[ "$(grep -c '^DEVICE' "$tmp/out")" = 3 ]
 }
 
-plan 8
+plan 9
 check "show: programs and QPs are where the HCA has them" shows_a_program
 check "set: what was written before a failure is put back" undoes
 check "set: permission denied is exit code 5; show works without root" nobody
 check "set --cgroup: eight jobs and one without a policy, side by side" \
 	eight_jobs
+check "show watches: a notifier while its program runs" shows_notifiers
 check "watch: as often as told" watches
 check "doctor: nothing but the boot order is wrong here" doctor
 check "attach: a late device, refused while in use, attached after" late_device

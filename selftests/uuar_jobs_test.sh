@@ -131,7 +131,9 @@ a_users_limit_holds_for_stock_programs()
 {
 	echo 3 >"$ep/uar_user_limit"
 	! as_user 1000 -n 16 >"$tmp/out" 2>&1 || fail 'it got all its pages'
-	dmesg | grep -q 'user 1000 holds 3 UAR pages' || fail 'no log line'
+	grep -q 'Disk quota exceeded' "$tmp/out"
+	dmesg >"$tmp/log"
+	grep -q 'user 1000 holds 3 UAR pages' "$tmp/log" || fail 'no log line'
 	echo 0 >"$ep/uar_user_limit"
 	as_user 1000 -n 16 >"$tmp/out" 2>&1
 }
