@@ -17,6 +17,7 @@
 
 #include <linux/auxiliary_bus.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 
 #include "mlx5_ep.h"
 #include "compat/compat.h"
@@ -63,6 +64,7 @@ static int match_rdma_auxdev(struct device *dev, void *data)
 	return 1;
 }
 
+/* NULL while it is being added: device_add() probes before it tells the parent. */
 static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
 {
 	struct auxiliary_device *auxdev = NULL;
@@ -71,6 +73,18 @@ static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
 		device_for_each_child(ibdev->dev.parent, &auxdev,
 				      match_rdma_auxdev);
 	return auxdev;
+}
+
+/* The adapter, which mlx5_core has as the driver data of its PCI function. */
+static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
+{
+	struct device *parent = ibdev->dev.parent;
+	struct mlx5_core_dev *mdev;
+
+	if (!parent || !dev_is_pci(parent))
+		return NULL;
+	mdev = pci_get_drvdata(to_pci_dev(parent));
+	return mdev && mdev->device == parent ? mdev : NULL;
 }
 
 /**
@@ -95,10 +109,14 @@ static int check_device(struct mlx5_ep_device *edev)
 {
 	struct auxiliary_device *auxdev = find_auxdev(edev->ibdev);
 
-	if (!auxdev)
-		return mlx5_ep_device_refuse(edev, "no auxiliary device");
-	edev->auxdev = get_device(&auxdev->dev);
-	edev->mdev = container_of(auxdev, struct mlx5_adev, adev)->mdev;
+	if (auxdev) {
+		edev->auxdev = get_device(&auxdev->dev);
+		edev->mdev = container_of(auxdev, struct mlx5_adev, adev)->mdev;
+	} else {
+		edev->mdev = find_mdev(edev->ibdev);
+	}
+	if (!edev->mdev)
+		return mlx5_ep_device_refuse(edev, "no mlx5_core device");
 	if (registering == current)
 		return mlx5_ep_device_refuse(
 			edev, "registered before mlx5_ep was loaded");

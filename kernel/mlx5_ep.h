@@ -81,7 +81,8 @@ struct mlx5_ep_user {
  * @kobj: the folder "mlx5_ep" in sysfs; owns this memory
  * @ibdev: the device
  * @mdev: its mlx5 core device, valid while attached
- * @auxdev: the auxiliary device that mlx5_ib drives; a reference
+ * @auxdev: the auxiliary device that mlx5_ib drives; a reference; NULL where
+ *	that was just being added
  * @debugfs: its folder there
  * @xrc: its shared XRC receive QPs, while attached
  * @attached: operations and uverbs tree are ours
