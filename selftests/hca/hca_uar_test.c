@@ -18,7 +18,17 @@ FIXTURE(uar)
 	struct vmm vmm;
 	struct vmm_driver drv;
 	uint32_t page, qpn, other;
+	uint8_t a[WQE], b[WQE];	/* WQEs of qpn and of other */
 };
+
+/* A WQE of one block: NOP for the QP, with as many 16-byte parts as fit. */
+static void wqe_fill(uint8_t *wqe, uint32_t qpn, uint16_t index)
+{
+	uint64_t ctrl = vmm_ctrl(qpn, index, WQE / 16);
+
+	memset(wqe, 0, WQE);
+	memcpy(wqe, &ctrl, sizeof(ctrl));
+}
 
 FIXTURE_SETUP(uar)
 {
@@ -30,20 +40,13 @@ FIXTURE_SETUP(uar)
 				  &self->qpn));
 	ASSERT_EQ(0, vmm_ready_qp(&self->vmm, &self->drv, self->page,
 				  &self->other));
+	wqe_fill(self->a, self->qpn, 0);
+	wqe_fill(self->b, self->other, 0);
 }
 
 FIXTURE_TEARDOWN(uar)
 {
 	EXPECT_EQ(0, vmm_stop(&self->vmm));
-}
-
-/* A WQE of one block: NOP for the QP, with as many 16-byte parts as fit. */
-static void wqe_fill(uint8_t *wqe, uint32_t qpn, uint16_t index)
-{
-	uint64_t ctrl = vmm_ctrl(qpn, index, WQE / 16);
-
-	memset(wqe, 0, WQE);
-	memcpy(wqe, &ctrl, sizeof(ctrl));
 }
 
 static void store8(struct vmm *vmm, uint32_t page, uint32_t off,
@@ -68,6 +71,26 @@ static void doorbell(struct vmm *vmm, uint32_t page, uint32_t off, uint32_t qpn)
 	uint64_t ctrl = vmm_ctrl(qpn, 0, WQE / 16);
 
 	vmm_uar(vmm, page, off, &ctrl, sizeof(ctrl));
+}
+
+/* Give a page back as DevX user @uid; what the command answers. */
+static int dealloc(struct vmm *vmm, uint16_t uid, uint32_t page)
+{
+	uint8_t in[IFC_SZ(dealloc_uar_in)] = { 0 }, out[16];
+
+	IFC_SET(dealloc_uar_in, in, opcode, MLX5_CMD_OP_DEALLOC_UAR);
+	IFC_SET(dealloc_uar_in, in, uid, uid);
+	IFC_SET(dealloc_uar_in, in, uar, page);
+	return vmm_cmd(vmm, in, sizeof(in), out, sizeof(out));
+}
+
+static int destroy_qp(struct vmm *vmm, uint32_t qpn)
+{
+	uint8_t in[IFC_SZ(destroy_qp_in)] = { 0 }, out[16];
+
+	IFC_SET(destroy_qp_in, in, opcode, MLX5_CMD_OP_DESTROY_QP);
+	IFC_SET(destroy_qp_in, in, qpn, qpn);
+	return vmm_cmd(vmm, in, sizeof(in), out, sizeof(out));
 }
 
 TEST_F(uar, doorbell_is_counted_once)
@@ -97,10 +120,8 @@ TEST_F(uar, blueflame_is_told_from_a_doorbell)
 TEST_F(uar, blueflame_in_one_store)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t wqe[WQE];
 
-	wqe_fill(wqe, self->qpn, 0);
-	vmm_uar(vmm, self->page, SLOT0, wqe, sizeof(wqe));
+	vmm_uar(vmm, self->page, SLOT0, self->a, WQE);
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
 	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
 }
@@ -108,15 +129,13 @@ TEST_F(uar, blueflame_in_one_store)
 TEST_F(uar, blueflame_that_comes_late_is_still_one)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t wqe[WQE];
 	unsigned int i;
 
-	wqe_fill(wqe, self->qpn, 0);
-	store8(vmm, self->page, SLOT0, wqe, 0);
+	store8(vmm, self->page, SLOT0, self->a, 0);
 	/* longer than a doorbell is held */
 	usleep(5000);
 	for (i = 1; i < WQE / 8; i++)
-		store8(vmm, self->page, SLOT0, wqe, i);
+		store8(vmm, self->page, SLOT0, self->a, i);
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
 	EXPECT_EQ(0, vmm_slot(vmm, self->page, 0, "doorbells"));
 	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
@@ -136,14 +155,11 @@ TEST_F(uar, stores_of_four_bytes_make_a_doorbell)
 TEST_F(uar, interleaved_writes_are_torn)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t a[WQE], b[WQE];
 	unsigned int i;
 
-	wqe_fill(a, self->qpn, 0);
-	wqe_fill(b, self->other, 0);
 	for (i = 0; i < WQE / 8; i++) {
-		store8(vmm, self->page, SLOT0, a, i);
-		store8(vmm, self->page, SLOT0, b, i);
+		store8(vmm, self->page, SLOT0, self->a, i);
+		store8(vmm, self->page, SLOT0, self->b, i);
 	}
 	EXPECT_LT(0, vmm_slot(vmm, self->page, 0, "torn"));
 	EXPECT_EQ(0, vmm_slot(vmm, self->page, 1, "torn"));
@@ -153,15 +169,12 @@ TEST_F(uar, interleaved_writes_are_torn)
 TEST_F(uar, a_write_within_another_is_torn_once)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t a[WQE], b[WQE];
 	unsigned int i;
 
-	wqe_fill(a, self->qpn, 0);
-	wqe_fill(b, self->other, 0);
 	for (i = 0; i < 4; i++)
-		store8(vmm, self->page, SLOT0, a, i);
+		store8(vmm, self->page, SLOT0, self->a, i);
 	for (i = 0; i < WQE / 8; i++)
-		store8(vmm, self->page, SLOT0, b, i);
+		store8(vmm, self->page, SLOT0, self->b, i);
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "torn"));
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
 }
@@ -169,14 +182,11 @@ TEST_F(uar, a_write_within_another_is_torn_once)
 TEST_F(uar, two_slots_and_two_halves_do_not_tear)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t a[WQE], b[WQE];
 	unsigned int i;
 
-	wqe_fill(a, self->qpn, 0);
-	wqe_fill(b, self->other, 0);
 	for (i = 0; i < WQE / 8; i++) {
-		store8(vmm, self->page, SLOT0, a, i);
-		store8(vmm, self->page, SLOT1, b, i);
+		store8(vmm, self->page, SLOT0, self->a, i);
+		store8(vmm, self->page, SLOT1, self->b, i);
 	}
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 1, "blueflame"));
@@ -200,42 +210,60 @@ TEST_F(uar, a_ring_on_a_page_of_another_is_dropped)
 TEST_F(uar, a_ring_on_a_dead_page_is_dropped)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t in[IFC_SZ(dealloc_uar_in)] = { 0 }, out[16];
 	uint32_t page;
 
 	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
-	IFC_SET(dealloc_uar_in, in, opcode, MLX5_CMD_OP_DEALLOC_UAR);
-	IFC_SET(dealloc_uar_in, in, uar, page);
-	ASSERT_EQ(0, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
+	ASSERT_EQ(0, dealloc(vmm, 0, page));
 	doorbell(vmm, page, SLOT0, self->qpn);
 	blueflame(vmm, page, SLOT1, self->qpn);
 	EXPECT_EQ(2, vmm_count(vmm, "errors", "dead_uar"));
-	EXPECT_EQ(0x5, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
+	EXPECT_EQ(0x5, dealloc(vmm, 0, page));
 }
 
-TEST_F(uar, a_page_with_a_queue_on_it_cannot_be_freed)
+TEST_F(uar, a_page_given_back_is_dead_though_queues_name_it)
 {
-	uint8_t in[IFC_SZ(dealloc_uar_in)] = { 0 }, out[16];
+	struct vmm *vmm = &self->vmm;
+	uint32_t qpn;
 
-	IFC_SET(dealloc_uar_in, in, opcode, MLX5_CMD_OP_DEALLOC_UAR);
-	IFC_SET(dealloc_uar_in, in, uar, self->page);
-	EXPECT_EQ(0x6, vmm_cmd(&self->vmm, in, sizeof(in), out, sizeof(out)));
-	EXPECT_EQ(2, vmm_count(&self->vmm, "alive", "uar"));
+	ASSERT_EQ(0, dealloc(vmm, 0, self->page));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "uar"));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "uar_held"));
+	doorbell(vmm, self->page, SLOT0, self->qpn);
+	blueflame(vmm, self->page, SLOT1, self->other);
+	EXPECT_EQ(2, vmm_count(vmm, "errors", "dead_uar"));
+	EXPECT_EQ(-1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	EXPECT_EQ(0x5, dealloc(vmm, 0, self->page));
+	EXPECT_NE(0, vmm_ready_qp(vmm, &self->drv, self->page, &qpn));
+}
+
+TEST_F(uar, the_number_of_a_page_waits_for_the_last_queue_on_it)
+{
+	struct vmm *vmm = &self->vmm;
+	uint32_t page;
+
+	ASSERT_EQ(0, dealloc(vmm, 0, self->page));
+	ASSERT_EQ(0, destroy_qp(vmm, self->qpn));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "uar_held"));
+	/* all numbers but that of the driver's page and the one in question */
+	while (!vmm_alloc_uar(vmm, 0, &page))
+		EXPECT_NE(self->page, page);
+	EXPECT_EQ(8192 - 16 - 1, vmm_count(vmm, "alive", "uar"));
+	json_object_put(vmm_control(vmm, "{\"op\":\"reset\"}"));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "uar_held"));
+	ASSERT_EQ(0, destroy_qp(vmm, self->other));
+	EXPECT_EQ(0, vmm_count(vmm, "alive", "uar_held"));
+	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
+	EXPECT_EQ(self->page, page);
 }
 
 TEST_F(uar, a_user_cannot_name_the_page_of_another)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t in[IFC_SZ(dealloc_uar_in)] = { 0 }, out[16];
 	uint32_t page;
 
 	ASSERT_EQ(0, vmm_alloc_uar(vmm, 7, &page));
-	IFC_SET(dealloc_uar_in, in, opcode, MLX5_CMD_OP_DEALLOC_UAR);
-	IFC_SET(dealloc_uar_in, in, uar, page);
-	IFC_SET(dealloc_uar_in, in, uid, 8);
-	EXPECT_EQ(0x5, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
-	IFC_SET(dealloc_uar_in, in, uid, 7);
-	EXPECT_EQ(0, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
+	EXPECT_EQ(0x5, dealloc(vmm, 8, page));
+	EXPECT_EQ(0, dealloc(vmm, 7, page));
 }
 
 TEST_F(uar, a_ring_of_nobody_is_counted)
@@ -259,7 +287,6 @@ TEST_F(uar, stores_elsewhere_are_counted)
 TEST_F(uar, pages_run_out_and_come_back)
 {
 	struct vmm *vmm = &self->vmm;
-	uint8_t in[IFC_SZ(dealloc_uar_in)] = { 0 }, out[16];
 	uint32_t page, last = 0;
 	int ret;
 
@@ -267,9 +294,7 @@ TEST_F(uar, pages_run_out_and_come_back)
 		last = page;
 	EXPECT_EQ(0xf, ret);
 	EXPECT_EQ(8192 - 16, vmm_count(vmm, "alive", "uar"));
-	IFC_SET(dealloc_uar_in, in, opcode, MLX5_CMD_OP_DEALLOC_UAR);
-	IFC_SET(dealloc_uar_in, in, uar, last);
-	ASSERT_EQ(0, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
+	ASSERT_EQ(0, dealloc(vmm, 0, last));
 	EXPECT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
 	EXPECT_EQ(last, page);
 }

@@ -5,7 +5,10 @@
  * Invariants
  * - A page is usable by the driver (uid 0), by the DevX user that allocated it,
  *   and by shared resources.
- * - A page that an object names cannot be freed under it.
+ * - A page can be given back while objects still name it: drivers do that when
+ *   a program closes its context before what it made in it. It is dead from
+ *   then on for whoever writes to it or would name it, and its number is given
+ *   out again once the last of those objects is gone.
  * - Nothing that is written to a page that nobody has, or by an object that has
  *   another page, has any effect but to be counted.
  * - The counters of a freed page live until its number is given out again.
@@ -23,8 +26,9 @@
 #define UAR_EQ_NO_ARM 0x48u
 
 struct uars {
-	struct idtable alive;
+	struct idtable taken; /* pages alive, and dead ones that are held */
 	struct idtable all; /* with those that have only counters left */
+	unsigned int held; /* dead ones of those taken */
 };
 
 /**
@@ -38,14 +42,16 @@ int uars_init(struct hca *hca)
 	hca->uars = calloc(1, sizeof(*hca->uars));
 	if (!hca->uars)
 		return -ENOMEM;
-	idtable_init(&hca->uars->alive, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
+	idtable_init(&hca->uars->taken, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
 	idtable_init(&hca->uars->all, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
 	return 0;
 }
 
 static struct uar *uar_get(struct hca *hca, uint32_t index)
 {
-	return idtable_get(&hca->uars->alive, index);
+	struct uar *uar = idtable_get(&hca->uars->taken, index);
+
+	return uar && uar->alive ? uar : NULL;
 }
 
 static void uar_forget(struct uar *uar)
@@ -61,10 +67,15 @@ static void uar_forget(struct uar *uar)
 
 static void uar_kill(struct uar *uar)
 {
+	struct uars *uars = uar->hca->uars;
+
 	uar_bf_settle(uar);
 	uar_bf_stop(uar);
 	uar->alive = false;
-	idtable_remove(&uar->hca->uars->alive, uar->index);
+	if (uar->holds)
+		uars->held++;
+	else
+		idtable_remove(&uars->taken, uar->index);
 }
 
 /**
@@ -77,10 +88,11 @@ void uars_reset(struct hca *hca)
 	uint32_t index;
 
 	idtable_for_each(&hca->uars->all, index, uar) {
-		idtable_remove(&hca->uars->alive, index);
+		idtable_remove(&hca->uars->taken, index);
 		uar_forget(uar);
 	}
-	idtable_fini(&hca->uars->alive);
+	hca->uars->held = 0;
+	idtable_fini(&hca->uars->taken);
 	idtable_fini(&hca->uars->all);
 }
 
@@ -108,7 +120,7 @@ void uars_clear_counters(struct hca *hca)
 	unsigned int i;
 
 	idtable_for_each(&hca->uars->all, index, uar) {
-		if (!uar->alive) {
+		if (!uar->alive && !uar->holds) {
 			uar_forget(uar);
 			continue;
 		}
@@ -136,10 +148,13 @@ void uar_hold(struct hca *hca, uint32_t index)
 
 void uar_release(struct hca *hca, uint32_t index)
 {
-	struct uar *uar = uar_get(hca, index);
+	struct uars *uars = hca->uars;
+	struct uar *uar = idtable_get(&uars->taken, index);
 
-	if (uar && uar->holds)
-		uar->holds--;
+	if (!uar || !uar->holds || --uar->holds || uar->alive)
+		return;
+	uars->held--;
+	idtable_remove(&uars->taken, index);
 }
 
 void uar_refused(struct uar *uar, enum ring_result result, const char *what,
@@ -304,7 +319,10 @@ void uars_dump(struct hca *hca, struct json_object *o,
 	}
 	json_object_object_add(o, "uars", array);
 	json_object_object_add(alive, "uar",
-			       json_object_new_int(hca->uars->alive.count));
+			       json_object_new_int(hca->uars->taken.count -
+						   hca->uars->held));
+	json_object_object_add(alive, "uar_held",
+			       json_object_new_int(hca->uars->held));
 }
 
 static uint8_t alloc_uar(struct cmd *cmd)
@@ -312,7 +330,7 @@ static uint8_t alloc_uar(struct cmd *cmd)
 	struct uars *uars = cmd->hca->uars;
 	struct uar *uar = calloc(1, sizeof(*uar)), *old;
 
-	if (!uar || idtable_alloc(&uars->alive, uar, &uar->index)) {
+	if (!uar || idtable_alloc(&uars->taken, uar, &uar->index)) {
 		free(uar);
 		return CMD_NO_RES;
 	}
@@ -320,7 +338,7 @@ static uint8_t alloc_uar(struct cmd *cmd)
 	if (old)
 		uar_forget(old);
 	if (idtable_insert(&uars->all, uar->index, uar)) {
-		idtable_remove(&uars->alive, uar->index);
+		idtable_remove(&uars->taken, uar->index);
 		free(uar);
 		return CMD_NO_RES;
 	}
@@ -339,8 +357,6 @@ static uint8_t dealloc_uar(struct cmd *cmd)
 
 	if (!uar_usable(cmd->hca, index, cmd->uid))
 		return CMD_BAD_RES;
-	if (uar->holds)
-		return CMD_RES_BUSY;
 	uar_kill(uar);
 	return CMD_OK;
 }
