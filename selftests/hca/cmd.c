@@ -42,6 +42,8 @@ struct cmdq_entry {
 	struct hca *hca;
 	unsigned int index;
 	bool busy;
+	bool event; /* when it is done, by EQ @eqn */
+	uint32_t eqn;
 	struct sim_timer delay;
 	uint8_t layout[IFC_SZ(cmd_queue_entry)];
 	struct fault_verdict fault;
@@ -122,7 +124,9 @@ static uint8_t cmd_give(struct hca *hca, const uint8_t *entry, uint8_t *at,
 static uint8_t cmd_execute(struct cmd *cmd, const struct cmd_def *def,
 			   const struct fault_verdict *fault)
 {
-	if (fault->fail)
+	uint8_t ret;
+
+	if (fault->fail && !fault->run)
 		return fault->status;
 	if (!def)
 		return CMD_BAD_OP;
@@ -130,7 +134,8 @@ static uint8_t cmd_execute(struct cmd *cmd, const struct cmd_def *def,
 		return CMD_BAD_INP_LEN;
 	if (cmd->out_len < def->out_min)
 		return CMD_BAD_OUTP_LEN;
-	return def->handler(cmd);
+	ret = def->handler(cmd);
+	return ret || !fault->fail ? ret : fault->status;
 }
 
 /* Run the command in @in, fill @out. */
@@ -194,34 +199,40 @@ static uint64_t entry_addr(const struct cmdq_entry *ent)
 	return ent->hca->cmdq->addr + ((uint64_t)ent->index << CMDQ_LOG_STRIDE);
 }
 
-static void entry_run(struct cmdq_entry *ent)
+/* Give the entry at @at back to the driver, and tell who waits for it. */
+static void entry_done(struct cmdq_entry *ent, uint8_t *at, uint8_t status)
 {
 	uint8_t data[IFC_FLD_SZ(eqe, event_data)] = { 0 };
 	struct hca *hca = ent->hca;
-	uint64_t addr = entry_addr(ent);
-	uint8_t *at = dma_ptr(hca, addr, ENTRY_SZ, true);
-	uint32_t eqn, vector;
+	uint32_t vector;
+
+	__atomic_store_n(at + ENTRY_SZ - 1, status << 1, __ATOMIC_RELEASE);
+	if (!ent->event || !eq_exists(hca, ent->eqn))
+		return;
+	vector = htobe32(1u << ent->index);
+	memcpy(data, &vector, sizeof(vector));
+	eq_post(hca, ent->eqn,
+		MLX5_EVENT_TYPE_CODING_COMMAND_INTERFACE_COMPLETION, 0, data);
+}
+
+static void entry_run(struct cmdq_entry *ent)
+{
+	struct hca *hca = ent->hca;
+	uint8_t *at = dma_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
 	uint8_t status;
-	bool event;
 
 	if (!at) {
 		ent->busy = false;
 		return;
 	}
-	event = eq_for_event(hca, MLX5_EVENT_TYPE_CODING_COMMAND_INTERFACE_COMPLETION,
-			     &eqn);
 	status = cmd_deliver(ent, at);
+	if (ent->fault.never)
+		return;
 	ent->busy = false;
 	if (status)
 		hca_error(hca, SIM_ERR_BAD_CMD,
 			  "entry %u: delivery status 0x%x", ent->index, status);
-	__atomic_store_n(at + ENTRY_SZ - 1, status << 1, __ATOMIC_RELEASE);
-	if (!event || !eq_exists(hca, eqn))
-		return;
-	vector = htobe32(1u << ent->index);
-	memcpy(data, &vector, sizeof(vector));
-	eq_post(hca, eqn,
-		MLX5_EVENT_TYPE_CODING_COMMAND_INTERFACE_COMPLETION, 0, data);
+	entry_done(ent, at, status);
 }
 
 static void entry_delayed(struct sim_timer *timer)
@@ -253,7 +264,10 @@ static void entry_start(struct cmdq_entry *ent)
 			     IFC_ADDR_OF(cmd_queue_entry, ent->layout,
 					 command_input_inline_data),
 			     opcode));
-	if (ent->fault.never)
+	ent->event = eq_for_event(
+		hca, MLX5_EVENT_TYPE_CODING_COMMAND_INTERFACE_COMPLETION,
+		&ent->eqn);
+	if (ent->fault.never && !ent->fault.run)
 		return;
 	if (ent->fault.delay_ns)
 		timer_arm(&ent->delay, ent->fault.delay_ns);
@@ -281,6 +295,31 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries)
 		}
 		if (!iseg_is_fatal(hca))
 			entry_start(&hca->cmdq->entries[i]);
+	}
+}
+
+/**
+ * cmdq_answer() - end the commands that a fault left without an answer
+ * @hca: the adapter
+ *
+ * As firmware that comes to its senses late: nothing is run, and no mailbox is
+ * touched, because the driver may have given the command up and taken them back.
+ * The entry is the adapter's until then.
+ */
+void cmdq_answer(struct hca *hca)
+{
+	struct cmdq_entry *ent;
+	unsigned int i;
+	uint8_t *at;
+
+	for (i = 0; i < CMDQ_ENTRIES; i++) {
+		ent = &hca->cmdq->entries[i];
+		if (!ent->busy || !ent->fault.never || iseg_is_fatal(hca))
+			continue;
+		ent->busy = false;
+		at = dma_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
+		if (at)
+			entry_done(ent, at, DELIVERY_FW);
 	}
 }
 

@@ -15,6 +15,7 @@
 int cmdq_init(struct hca *hca);
 void cmdq_fini(struct hca *hca);
 void cmdq_set(struct hca *hca, uint64_t addr);
+void cmdq_answer(struct hca *hca);
 void cmdq_doorbell(struct hca *hca, uint32_t entries);
 
 /* The table of all commands (cmd_table.c). */

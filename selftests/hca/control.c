@@ -135,12 +135,18 @@ static const char *op_fault(struct json_object *req, struct json_object *answer)
 
 static const char *op_clear(struct json_object *req, struct json_object *answer)
 {
+	struct json_object *waiting = json_object_new_int64(0);
+	struct json_object *hits = json_object_new_array();
 	unsigned int i;
 
 	(void)req;
-	(void)answer;
-	for (i = 0; i < fabric_hcas(); i++)
+	for (i = 0; i < fabric_hcas(); i++) {
+		faults_tell(fabric_hca(i), waiting, hits);
 		faults_clear(fabric_hca(i));
+		cmdq_answer(fabric_hca(i));
+	}
+	json_object_object_add(answer, "waiting", waiting);
+	json_object_object_add(answer, "hits", hits);
 	return NULL;
 }
 

@@ -44,6 +44,7 @@ void iseg_fini(struct hca *hca);
 void iseg_reset(struct hca *hca);
 void iseg_read(struct hca *hca, uint32_t off, uint8_t *buf, size_t len);
 void iseg_write(struct hca *hca, uint32_t off, const uint8_t *buf, size_t len);
+void iseg_timeout(struct hca *hca, uint32_t ms);
 void iseg_fatal(struct hca *hca, uint8_t syndrome);
 bool iseg_is_fatal(struct hca *hca);
 
@@ -97,17 +98,21 @@ void port_dump(struct hca *hca, struct json_object *o);
  * struct fault_verdict - what an injected fault does to a command
  * @never: the command is taken and never answered
  * @fail: it is not run, and answers @status
+ * @run: it is run all the same
  * @delay_ns: it runs so much later
  */
 struct fault_verdict {
 	bool never;
 	bool fail;
+	bool run;
 	uint8_t status;
 	uint64_t delay_ns;
 };
 
 int faults_init(struct hca *hca);
 void faults_fini(struct hca *hca);
+void faults_tell(struct hca *hca, struct json_object *waiting,
+		 struct json_object *hits);
 void faults_clear(struct hca *hca);
 struct fault_verdict faults_command(struct hca *hca, uint16_t opcode);
 int fault_inject(struct hca *hca, struct json_object *req, const char **why);

@@ -6,9 +6,12 @@
  * - A command fault waits until the nth matching command has come, acts on
  *   count of them and is gone; count 0 acts until it is cleared.
  * - The first fault that acts on a command decides; later ones still count it.
+ * - What command faults did is remembered until they are cleared, so that a
+ *   test can tell which command it was that it made fail.
  */
 #include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,17 +21,21 @@
 
 #define FAULTS_MAX 256u
 #define ANY_OPCODE 0u
+#define HITS_MAX 64u	/* of which one is told; all are counted */
 
 struct fault {
 	uint16_t opcode;
 	uint64_t nth;	/* commands to wait for, counting this one */
 	uint64_t left;	/* commands to act on, UINT64_MAX: all */
+	uint16_t run;	/* run these all the same */
 	struct fault_verdict verdict;
 };
 
 struct faults {
 	struct fault list[FAULTS_MAX];
 	size_t count;
+	uint16_t hits[HITS_MAX];
+	size_t nhits;
 };
 
 /**
@@ -54,12 +61,47 @@ void faults_fini(struct hca *hca)
 }
 
 /**
+ * faults_tell() - what command faults did since they were cleared last
+ * @hca: the adapter
+ * @waiting: increased by the number of faults that wait or go on
+ * @hits: gets the names of the commands that were made to fail
+ */
+void faults_tell(struct hca *hca, struct json_object *waiting,
+		 struct json_object *hits)
+{
+	struct faults *faults = hca->faults;
+	const struct cmd_def *def;
+	char opcode[8];
+	size_t i;
+
+	json_object_int_inc(waiting, (int64_t)faults->count);
+	for (i = 0; i < faults->nhits && i < HITS_MAX; i++) {
+		def = cmd_find(faults->hits[i]);
+		snprintf(opcode, sizeof(opcode), "0x%x", faults->hits[i]);
+		json_object_array_add(hits, json_object_new_string(
+			def ? def->name : opcode));
+	}
+}
+
+/**
  * faults_clear() - do nothing wrong any more
  * @hca: the adapter
  */
 void faults_clear(struct hca *hca)
 {
 	hca->faults->count = 0;
+	hca->faults->nhits = 0;
+}
+
+/* Take note of a command that a fault acts on; late ones are not failed. */
+static void fault_hit(struct faults *faults, const struct fault_verdict *v,
+		      uint16_t opcode)
+{
+	if (!v->fail && !v->never)
+		return;
+	if (faults->nhits < HITS_MAX)
+		faults->hits[faults->nhits] = opcode;
+	faults->nhits++;
 }
 
 /**
@@ -83,8 +125,10 @@ struct fault_verdict faults_command(struct hca *hca, uint16_t opcode)
 			continue;
 		if (f->nth && --f->nth)
 			continue;
-		if (!decided)
+		if (!decided) {
 			verdict = f->verdict;
+			verdict.run = f->run == opcode;
+		}
 		decided = true;
 		if (f->left != UINT64_MAX && !--f->left) {
 			memmove(f, f + 1,
@@ -93,6 +137,7 @@ struct fault_verdict faults_command(struct hca *hca, uint16_t opcode)
 			i--;
 		}
 	}
+	fault_hit(faults, &verdict, opcode);
 	return verdict;
 }
 
@@ -118,24 +163,35 @@ static const char *string(struct json_object *req, const char *name)
 		       json_object_get_string(o) : "";
 }
 
-/* Take opcode (name, number or none for any), nth and count. */
-static int fault_match(struct json_object *req, struct fault *f,
-		       int64_t count, const char **why)
+/* An opcode by name or by number; ANY_OPCODE where there is no such field. */
+static int fault_opcode(struct json_object *req, const char *name,
+			uint16_t *code, const char **why)
 {
-	struct json_object *opcode = field(req, "opcode");
+	struct json_object *opcode = field(req, name);
 	const struct cmd_def *def;
 
-	f->opcode = ANY_OPCODE;
+	*code = ANY_OPCODE;
 	if (opcode && json_object_is_type(opcode, json_type_string)) {
 		def = cmd_find_name(json_object_get_string(opcode));
 		if (!def) {
 			*why = "no such opcode";
 			return -EINVAL;
 		}
-		f->opcode = def->opcode;
+		*code = def->opcode;
 	} else if (opcode) {
-		f->opcode = (uint16_t)json_object_get_int(opcode);
+		*code = (uint16_t)json_object_get_int(opcode);
 	}
+	return 0;
+}
+
+/* Take opcode, nth and count. */
+static int fault_match(struct json_object *req, struct fault *f,
+		       int64_t count, const char **why)
+{
+	int ret = fault_opcode(req, "opcode", &f->opcode, why);
+
+	if (ret)
+		return ret;
 	count = number(req, "count", count);
 	if (number(req, "nth", 1) < 1 || count < 0) {
 		*why = "nth counts from 1, count from 0";
@@ -153,6 +209,8 @@ static int fault_cmd(struct hca *hca, struct json_object *req,
 	struct fault f = { 0 };
 	int ret = fault_match(req, &f, 1, why);
 
+	if (!ret)
+		ret = fault_opcode(req, "run", &f.run, why);
 	if (ret)
 		return ret;
 	if (!strcmp(string(req, "status"), "never"))
@@ -199,6 +257,19 @@ static int fault_port(struct hca *hca, struct json_object *req,
 		return -EINVAL;
 	}
 	return port_set(hca, !strcmp(state, "up"));
+}
+
+static int fault_timeout(struct hca *hca, struct json_object *req,
+			 const char **why)
+{
+	int64_t ms = number(req, "ms", -1);
+
+	if (ms < 0 || ms > 600000) {
+		*why = "ms is 0 to 600000";
+		return -EINVAL;
+	}
+	iseg_timeout(hca, (uint32_t)ms);
+	return 0;
 }
 
 static int fault_fatal(struct hca *hca, struct json_object *req,
@@ -268,7 +339,7 @@ static const struct {
 } kinds[] = {
 	{ "cmd", fault_cmd },	  { "delay", fault_delay },
 	{ "port", fault_port },	  { "fatal", fault_fatal },
-	{ "event", fault_event },
+	{ "event", fault_event }, { "timeout", fault_timeout },
 };
 
 /**

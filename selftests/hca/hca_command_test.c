@@ -332,6 +332,60 @@ TEST_F(command, the_nth_command_fails)
 	EXPECT_EQ(3, vmm_count(vmm, "alive", "uar"));
 }
 
+TEST_F(command, what_faults_did_is_told_when_they_are_cleared)
+{
+	struct vmm *vmm = &self->vmm;
+	struct json_object *answer;
+	uint32_t uar;
+
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"nth\":2,"
+			     "\"status\":15}"));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"opcode\":"
+			     "\"CREATE_CQ\",\"status\":3}"));
+	EXPECT_EQ(0, vmm_alloc_uar(vmm, 0, &uar));
+	EXPECT_EQ(15, vmm_alloc_uar(vmm, 0, &uar));
+	answer = vmm_control(vmm, "{\"op\":\"clear\"}");
+	EXPECT_STREQ("{\"ok\":true,\"waiting\":1,\"hits\":[\"ALLOC_UAR\"]}",
+		     json_object_to_json_string_ext(answer,
+						    JSON_C_TO_STRING_PLAIN));
+	json_object_put(answer);
+	answer = vmm_control(vmm, "{\"op\":\"clear\"}");
+	EXPECT_STREQ("{\"ok\":true,\"waiting\":0,\"hits\":[]}",
+		     json_object_to_json_string_ext(answer,
+						    JSON_C_TO_STRING_PLAIN));
+	json_object_put(answer);
+}
+
+TEST_F(command, a_command_can_be_run_and_yet_fail)
+{
+	struct vmm *vmm = &self->vmm;
+	uint32_t uar;
+
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"status\":9,"
+			     "\"run\":\"ALLOC_UAR\"}"));
+	EXPECT_EQ(9, vmm_alloc_uar(vmm, 0, &uar));
+	EXPECT_EQ(2, vmm_count(vmm, "alive", "uar"));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"status\":9,"
+			     "\"run\":\"ALLOC_PD\"}"));
+	EXPECT_EQ(9, vmm_alloc_uar(vmm, 0, &uar));
+	EXPECT_EQ(2, vmm_count(vmm, "alive", "uar"));
+}
+
+TEST_F(command, drivers_are_told_how_long_to_wait)
+{
+	struct vmm *vmm = &self->vmm;
+
+	EXPECT_EQ(0, vmm_read_be32(vmm, 0xff8));
+	EXPECT_EQ(0, vmm_read_be32(vmm, 0xffc));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"timeout\","
+			     "\"ms\":700}"));
+	EXPECT_EQ(700, vmm_read_be32(vmm, 0xff8));
+	EXPECT_EQ(2000, vmm_read_be32(vmm, 0xffc));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"timeout\","
+			     "\"ms\":0}"));
+	EXPECT_EQ(0, vmm_read_be32(vmm, 0xffc));
+}
+
 TEST_F(command, a_command_is_late_or_never_answered)
 {
 	struct vmm *vmm = &self->vmm;
@@ -356,7 +410,10 @@ TEST_F(command, a_command_is_late_or_never_answered)
 			     "3,\"count\":0}"));
 	EXPECT_EQ(3, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
 	EXPECT_EQ(3, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
+	EXPECT_EQ(1, IFC_GET(cmd_queue_entry, e, ownership));
 	ASSERT_TRUE(ask(vmm, "{\"op\":\"clear\"}"));
+	EXPECT_EQ(0, IFC_GET(cmd_queue_entry, e, ownership));
+	EXPECT_EQ(0x6, IFC_GET(cmd_queue_entry, e, status));
 	EXPECT_EQ(0, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
 }
 

@@ -25,6 +25,8 @@
 #define HW_ID 0x20d /* of a ConnectX-5 */
 
 /* Not in mlx5_ifc.h: struct mlx5_init_seg of linux/mlx5/driver.h. */
+#define ISEG_CMD_EXEC_TO 0xff8
+#define ISEG_CMD_Q_INIT_TO 0xffc
 #define ISEG_TIMER_H 0x1000
 #define ISEG_TIMER_L 0x1004
 
@@ -36,10 +38,12 @@
 #define FW_RESET_SUPPORTED 0x40
 
 #define HEALTH_TICK (10 * NSEC_PER_MSEC)
+#define INIT_MS 2000u /* what the driver waits for by itself */
 
 struct iseg {
 	uint8_t regs[ISEG_BYTES];
 	bool fatal;
+	uint32_t cmd_ms; /* a test's wish, which outlives resets */
 };
 
 #define HEALTH(iseg) IFC_ADDR_OF(initial_seg, (iseg)->regs, health_buffer)
@@ -70,6 +74,24 @@ void iseg_fini(struct hca *hca)
 }
 
 /**
+ * iseg_timeout() - tell drivers how long a command may take
+ * @hca: the adapter
+ * @ms: from the next time that a driver starts; 0: do not tell, which makes it
+ *	a minute
+ *
+ * Both fields are struct mlx5_ifc_default_timeout_bits in milliseconds. A driver
+ * that finds cmd_q_init_to set reads DTOR too, where 0 means its own default.
+ */
+void iseg_timeout(struct hca *hca, uint32_t ms)
+{
+	uint32_t exec = htobe32(ms), init = htobe32(ms ? INIT_MS : 0);
+
+	hca->iseg->cmd_ms = ms;
+	memcpy(hca->iseg->regs + ISEG_CMD_EXEC_TO, &exec, sizeof(exec));
+	memcpy(hca->iseg->regs + ISEG_CMD_Q_INIT_TO, &init, sizeof(init));
+}
+
+/**
  * iseg_reset() - firmware is up, nobody has spoken to it
  * @hca: the adapter
  *
@@ -79,8 +101,10 @@ void iseg_fini(struct hca *hca)
 void iseg_reset(struct hca *hca)
 {
 	uint8_t *r = hca->iseg->regs;
+	uint32_t cmd_ms = hca->iseg->cmd_ms;
 
 	memset(hca->iseg, 0, sizeof(*hca->iseg));
+	iseg_timeout(hca, cmd_ms);
 	IFC_SET(initial_seg, r, fw_rev_major, FW_MAJOR);
 	IFC_SET(initial_seg, r, fw_rev_minor, FW_MINOR);
 	IFC_SET(initial_seg, r, fw_rev_subminor, FW_SUBMINOR);

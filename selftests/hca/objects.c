@@ -253,13 +253,15 @@ void objects_dump(struct hca *hca, struct json_object *o,
 {
 	struct objects *objs = hca->objs;
 	struct json_object *qps = json_object_new_array();
-	uint32_t kinds[SRQ_KINDS] = { 0 }, nqps = 0, id;
+	uint32_t kinds[SRQ_KINDS] = { 0 }, nqps = 0, nsqs = 0, id;
 	struct srq *srq;
 	struct qp *qp;
 
 	idtable_for_each(&objs->qps, id, qp) {
-		if (qp->kind != QP_KIND_QP)
+		if (qp->kind != QP_KIND_QP) {
+			nsqs++;
 			continue;
+		}
 		nqps++;
 		json_object_array_add(qps, qp_dump(qp));
 	}
@@ -272,6 +274,8 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "mkey", objs->mkeys.count);
 	add_count(alive, "cq", objs->cqs.count);
 	add_count(alive, "qp", nqps);
+	add_count(alive, "sq", nsqs);
+	add_count(alive, "tis", objs->tiss.count);
 	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
 	add_count(alive, "umem", objs->umems.count);
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);

@@ -16,6 +16,7 @@ enum {
 	REG_PVLC = 0x500f,
 	REG_NODE_DESC = 0x6001,
 	REG_HOST_ENDIANNESS = 0x7004,
+	REG_DTOR = 0xc00e,
 };
 
 /* PTYS: linux/mlx5/port.h */
@@ -75,6 +76,13 @@ static void ppcnt(struct hca *hca, uint8_t *out)
 	(void)out;
 }
 
+/* Default timeouts: 0 leaves each of them to the driver. */
+static void dtor(struct hca *hca, uint8_t *out)
+{
+	(void)hca;
+	memset(out, 0, IFC_SZ(dtor_reg));
+}
+
 struct reg {
 	uint16_t id;
 	size_t size;
@@ -87,6 +95,7 @@ static const struct reg regs[] = {
 	{ REG_PVLC, IFC_SZ(pvlc_reg), pvlc },
 	{ REG_PAOS, IFC_SZ(paos_reg), paos },
 	{ REG_PPCNT, IFC_SZ(ppcnt_reg), ppcnt },
+	{ REG_DTOR, IFC_SZ(dtor_reg), dtor },
 };
 
 static uint8_t node_desc(struct hca *hca, bool write, const uint8_t *in,
