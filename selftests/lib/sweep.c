@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Error sweeps over the HCA's commands, and the books that every sweep keeps.
+ * Sweeps over the kernel's allocations are in sweep_alloc.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "simhca.h"
+#include "sweep_books.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define RUNS_MAX 20000u
+#define RELEASE_SECONDS 5
+#define QUICK_STATUSES 3u
+#define PCI_DRIVER "/sys/bus/pci/drivers/mlx5_core"
+
+/* Memory keys last, because they are not always compared. */
+static const char *const kinds[SWEEP_KINDS] = {
+	"uar", "uar_held", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp", "eq",
+	"uctx", "umem", "tis", "sq", "page", "mkey",
+};
+
+static const char *const modules[SWEEP_MODULES] = {
+	"mlx5_ep", "mlx5_ib", "ib_uverbs",
+};
+
+/* enum mlx5_cmd_status of the driver (linux/mlx5/device.h), OK left out */
+static const uint8_t statuses[] = {
+	0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xa, 0xf, 0x10, 0x30,
+	0x40, 0x50, 0x51,
+};
+
+#define NEVER 0u	/* in place of a status */
+
+/* What a command that was made to fail would have freed. */
+static const struct {
+	const char *opcode;
+	const char *kind;
+} frees[] = {
+	{ "DEALLOC_UAR", "uar" },	{ "DEALLOC_PD", "pd" },
+	{ "DEALLOC_TRANSPORT_DOMAIN", "td" }, { "DEALLOC_XRCD", "xrcd" },
+	{ "DESTROY_CQ", "cq" },		{ "DESTROY_SRQ", "srq" },
+	{ "DESTROY_XRC_SRQ", "srq" },
+	{ "DESTROY_RMP", "rmp" },	{ "DESTROY_EQ", "eq" },
+	{ "DESTROY_UCTX", "uctx" },	{ "DESTROY_UMEM", "umem" },
+	{ "DESTROY_TIS", "tis" },	{ "DESTROY_SQ", "sq" },
+	{ "DESTROY_MKEY", "mkey" },
+};
+
+bool sweep_whole(void)
+{
+	const char *how = getenv("SWEEP");
+
+	return how && !strcmp(how, "whole");
+}
+
+static long module_refs(const char *module)
+{
+	char path[96], text[32];
+	FILE *file;
+	long refs;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", module);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	refs = fgets(text, sizeof(text), file) ? strtol(text, NULL, 0) : -EIO;
+	fclose(file);
+	return refs;
+}
+
+static int books_look(struct sweep_books *books)
+{
+	struct simhca_view view;
+	int ret, i;
+
+	ret = simhca_look(0, &view);
+	if (ret)
+		return ret;
+	for (i = 0; i < SWEEP_KINDS; i++)
+		books->alive[i] = simhca_alive(&view, kinds[i]);
+	simhca_view_put(&view);
+	books->uar_in_use = sysfs_number("uar_in_use");
+	for (i = 0; i < SWEEP_MODULES; i++)
+		books->refs[i] = module_refs(modules[i]);
+	return 0;
+}
+
+static bool differs(const char *what, const char *name, int64_t now,
+		    int64_t was, bool say)
+{
+	if (now != was && say)
+		fprintf(stderr, "# %s %s: %jd, was %jd\n", what, name,
+			(intmax_t)now, (intmax_t)was);
+	return now != was;
+}
+
+static bool books_differ(const struct sweep *sweep,
+			 const struct sweep_books *was,
+			 const struct sweep_books *now, bool say)
+{
+	bool ret = differs("uar_in_use", "", now->uar_in_use, was->uar_in_use,
+			   say);
+	int i;
+
+	for (i = 0; i < SWEEP_KINDS - !sweep->mkeys; i++)
+		ret |= differs("alive", kinds[i], now->alive[i],
+			       was->alive[i], say);
+	for (i = 0; i < SWEEP_MODULES; i++)
+		ret |= differs("references of", modules[i], now->refs[i],
+			       was->refs[i], say);
+	return ret;
+}
+
+int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
+{
+	int ret = sweep->body(sweep->arg);
+
+	if (ret) {
+		fprintf(stderr, "# sweep: the body fails by itself: %d\n", ret);
+		return -EIO;
+	}
+	return books_look(books);
+}
+
+int sweep_books_check(const struct sweep *sweep,
+		      const struct sweep_books *books)
+{
+	time_t end = time(NULL) + RELEASE_SECONDS;
+	struct sweep_books now;
+	bool late;
+	int ret;
+
+	for (;;) {
+		late = time(NULL) >= end;
+		ret = books_look(&now);
+		if (ret || !books_differ(sweep, books, &now, late))
+			return ret;
+		if (late)
+			return -EBUSY;
+		usleep(20000);
+	}
+}
+
+unsigned int sweep_next(const struct sweep *sweep, unsigned int n)
+{
+	if (!sweep->coarse || sweep_whole())
+		return n + 1;
+	return n + 1 + n / sweep->coarse;
+}
+
+/* Forget the fault. Returns what it hit; NULL: nothing. The caller frees it. */
+static int fault_end(struct simhca *sim, char **hit)
+{
+	struct json_object *answer, *hits;
+	int ret;
+
+	ret = simhca_call(sim, &answer, "{\"op\":\"clear\"}");
+	if (ret)
+		return ret;
+	*hit = NULL;
+	if (json_object_object_get_ex(answer, "hits", &hits) &&
+	    json_object_array_length(hits))
+		*hit = strdup(json_object_get_string(
+			json_object_array_get_idx(hits, 0)));
+	json_object_put(answer);
+	return 0;
+}
+
+static int fault_begin(struct simhca *sim, const struct sweep *sweep,
+		       unsigned int nth, unsigned int status)
+{
+	char opcode[64] = "", what[16] = "\"never\"";
+
+	if (sweep->opcode)
+		snprintf(opcode, sizeof(opcode), ",\"opcode\":\"%s\"",
+			 sweep->opcode);
+	if (status != NEVER)
+		snprintf(what, sizeof(what), "%u", status);
+	/*
+	 * The driver takes no notice of a DESTROY_QP that fails and gives back
+	 * the memory of the QP; a QP that stayed would hold on to all the rest.
+	 */
+	return simhca_call(sim, NULL, "{\"op\":\"fault\",\"kind\":\"cmd\","
+			   "\"run\":\"DESTROY_QP\",\"nth\":%u,\"status\":%s%s}",
+			   nth, what, opcode);
+}
+
+static int fault_set(const struct sweep *sweep, unsigned int nth,
+		     unsigned int status, char **hit)
+{
+	struct simhca *sim;
+	int ret;
+
+	ret = simhca_open(&sim, NULL);
+	if (ret)
+		return ret;
+	if (hit)
+		ret = fault_end(sim, hit);
+	else
+		ret = fault_begin(sim, sweep, nth, status);
+	simhca_close(sim);
+	return ret;
+}
+
+/*
+ * The driver takes no notice of some commands that fail while it gives a thing
+ * back. What such a command would have freed stays with the HCA, whoever called
+ * it: one object of that kind is allowed for.
+ */
+static void books_forgive(struct sweep_books *books, const char *hit)
+{
+	struct sweep_books now;
+	unsigned int i;
+	int kind;
+
+	if (books_look(&now))
+		return;
+	for (i = 0; i < sizeof(frees) / sizeof(frees[0]); i++) {
+		if (strcmp(frees[i].opcode, hit))
+			continue;
+		for (kind = 0; kind < SWEEP_KINDS; kind++)
+			if (!strcmp(kinds[kind], frees[i].kind) &&
+			    now.alive[kind] == books->alive[kind] + 1)
+				books->alive[kind]++;
+	}
+}
+
+/* One run. Returns 1 where it was hit, 0 where not, -errno. */
+static int run_commands(struct sweep *sweep, struct sweep_books *books,
+			unsigned int nth, unsigned int status)
+{
+	char *hit = NULL;
+	int ret, body;
+
+	ret = fault_set(sweep, nth, status, NULL);
+	if (ret)
+		return ret;
+	body = sweep->body(sweep->arg);
+	ret = fault_set(sweep, nth, status, &hit);
+	if (ret)
+		return ret;
+	if (hit) {
+		sweep->runs++;
+		sweep->failed += body != 0;
+		books_forgive(books, hit);
+	} else if (body) {
+		fprintf(stderr, "# sweep: command %u: not hit, yet %d\n", nth,
+			body);
+		ret = -EIO;
+	}
+	if (!ret)
+		ret = sweep_books_check(sweep, books);
+	if (ret)
+		fprintf(stderr, "# sweep: command %u (%s), status 0x%x: %d\n",
+			nth, hit ? hit : "none", status, ret);
+	else
+		ret = hit != NULL;
+	free(hit);
+	return ret;
+}
+
+int sweep_commands(struct sweep *sweep)
+{
+	unsigned int count = sizeof(statuses), turn = 0, n, i;
+	unsigned int each = sweep_whole() ? count :
+		sweep->coarse ? 1 : QUICK_STATUSES;
+	struct sweep_books books;
+	int ret;
+
+	sweep->runs = 0;
+	sweep->failed = 0;
+	ret = sweep_books_take(sweep, &books);
+	for (n = 1; !ret; n = sweep_next(sweep, n)) {
+		if (sweep->runs > RUNS_MAX)
+			return -E2BIG;
+		for (i = 0; i < each; i++) {
+			ret = run_commands(sweep, &books, n,
+					   statuses[turn++ % count]);
+			if (ret <= 0)
+				return ret;
+		}
+		ret = 0;
+	}
+	return ret;
+}
+
+int sweep_silence(struct sweep *sweep)
+{
+	struct sweep_books books;
+	unsigned int n;
+	int ret;
+
+	sweep->runs = 0;
+	sweep->failed = 0;
+	ret = sweep_books_take(sweep, &books);
+	for (n = 1; !ret; n = sweep_next(sweep, n)) {
+		ret = run_commands(sweep, &books, n, NEVER);
+		if (ret <= 0)
+			return ret;
+		ret = 0;
+	}
+	return ret;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* The PCI address of the HCA under test, as its driver's folder has it. */
+static int pci_address(char *name, size_t size)
+{
+	struct dirent *entry;
+	int ret = -ENODEV;
+	DIR *dir;
+
+	dir = opendir(PCI_DRIVER);
+	while (dir && (entry = readdir(dir)))
+		if (strchr(entry->d_name, ':') &&
+		    strlen(entry->d_name) < size) {
+			strcpy(name, entry->d_name);
+			ret = 0;
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* Is it there, with its attributes where the module is? */
+static bool device_up(bool attached)
+{
+	struct ibv_port_attr port;
+	struct verbs_rig rig;
+	bool up;
+
+	if (attached && !sysfs_attached())
+		return false;
+	if (verbs_open(&rig, verbs_device_name(), 1))
+		return false;
+	up = !ibv_query_port(rig.ctx, 1, &port) &&
+		port.state == IBV_PORT_ACTIVE;
+	verbs_close(&rig);
+	return up;
+}
+
+int sweep_restart(unsigned int ms)
+{
+	bool attached = sysfs_attached();
+	struct simhca *sim;
+	char address[32];
+	int ret, tries;
+
+	ret = pci_address(address, sizeof(address));
+	if (!ret)
+		ret = simhca_open(&sim, NULL);
+	if (ret)
+		return ret;
+	ret = simhca_call(sim, NULL, "{\"op\":\"fault\",\"kind\":\"timeout\","
+			  "\"ms\":%u}", ms);
+	simhca_close(sim);
+	if (!ret)
+		ret = write_file(PCI_DRIVER "/unbind", address);
+	if (!ret)
+		ret = write_file(PCI_DRIVER "/bind", address);
+	for (tries = 0; !ret && !device_up(attached); tries++) {
+		if (tries == 600)
+			ret = -ETIMEDOUT;
+		usleep(100000);
+	}
+	return ret;
+}

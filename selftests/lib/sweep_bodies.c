@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Bodies for error sweeps: what each object of this project goes through. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sweep.h"
+#include "sweep_bodies.h"
+#include "sysfs.h"
+
+#define PAGE 4096u
+#define WATCHES 16u
+#define QPS 4u
+
+int sweep_bench_open(struct sweep_bench *bench)
+{
+	int ret;
+
+	memset(bench, 0, sizeof(*bench));
+	bench->memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (bench->memory == MAP_FAILED)
+		return -errno;
+	ret = verbs_open(&bench->rig, NULL, QPS);
+	if (!ret && sysfs_attached())
+		ret = mlx5ep_notifier_create(bench->rig.ctx, WATCHES,
+					     &bench->notifier);
+	if (ret)
+		sweep_bench_close(bench);
+	return ret;
+}
+
+void sweep_bench_close(struct sweep_bench *bench)
+{
+	mlx5ep_notifier_destroy(bench->notifier);
+	verbs_close(&bench->rig);
+	munmap(bench->memory, PAGE);
+	memset(bench, 0, sizeof(*bench));
+}
+
+/* The first one that is not 0. */
+static int first(int a, int b)
+{
+	return a ? a : b;
+}
+
+static int qp_make(struct verbs_rig *rig, struct ibv_qp **qp)
+{
+	int ret;
+
+	*qp = verbs_qp_create(rig->pd, rig->cq, IBV_QPT_RC);
+	if (!*qp)
+		return errno ? -errno : -EIO;
+	ret = verbs_qp_connect(*qp, (*qp)->qp_num, rig->port.lid);
+	if (ret) {
+		sweep_undo(ibv_destroy_qp(*qp));
+		*qp = NULL;
+	}
+	return ret;
+}
+
+int sweep_body_qp(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct ibv_qp *qp;
+	int ret;
+
+	ret = qp_make(&bench->rig, &qp);
+	return ret ? ret : -sweep_undo(ibv_destroy_qp(qp));
+}
+
+int sweep_body_qps(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct ibv_qp *qps[QPS];
+	unsigned int n;
+	int ret = 0;
+
+	for (n = 0; n < QPS; n++) {
+		ret = qp_make(&bench->rig, &qps[n]);
+		if (ret)
+			break;
+	}
+	while (n--)
+		ret = first(ret, -sweep_undo(ibv_destroy_qp(qps[n])));
+	return ret;
+}
+
+/* What an undo that fails leaves behind, closing the context frees. */
+int sweep_body_context(void *arg)
+{
+	struct verbs_rig rig;
+	struct ibv_qp *qp;
+	int ret;
+
+	(void)arg;
+	ret = verbs_open(&rig, NULL, 1);
+	if (ret)
+		return ret;
+	ret = qp_make(&rig, &qp);
+	if (!ret)
+		ret = -sweep_undo(ibv_destroy_qp(qp));
+	verbs_close(&rig);
+	return ret;
+}
+
+int sweep_body_endpoints(void *arg)
+{
+	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct sweep_bench *bench = arg;
+	struct mlx5ep_endpoints *set;
+	int ret;
+
+	ret = mlx5ep_endpoints_open(bench->rig.ctx->device, &attr, 2, &set);
+	return ret ? ret : sweep_undo(mlx5ep_endpoints_destroy(set));
+}
+
+int sweep_body_notifier(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct mlx5ep_notifier *notifier;
+	struct mlx5ep_watch watch;
+	int ret;
+
+	ret = mlx5ep_notifier_create(bench->rig.ctx, WATCHES, &notifier);
+	if (ret)
+		return ret;
+	ret = mlx5ep_watch_add(notifier, bench->memory, PAGE, 1, &watch);
+	if (!ret)
+		ret = mlx5ep_watch_add(notifier, bench->memory, PAGE, 2,
+				       &watch);
+	return first(ret, mlx5ep_notifier_destroy(notifier));
+}
+
+int sweep_body_watch(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct mlx5ep_watch watch;
+	int ret;
+
+	ret = mlx5ep_watch_add(bench->notifier, bench->memory, PAGE, 1, &watch);
+	if (ret)
+		return ret;
+	ret = mlx5ep_watch_record(&watch);
+	if (!ret)
+		ret = mlx5ep_watch_verify(&watch);
+	return first(ret, sweep_undo(mlx5ep_watch_del(&watch)));
+}
+
+int sweep_body_reg_mr(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct mlx5ep_mr mr;
+	int ret;
+
+	ret = mlx5ep_reg_mr(bench->notifier, bench->rig.pd, bench->memory, PAGE,
+			    IBV_ACCESS_LOCAL_WRITE, 1, &mr);
+	return ret ? ret : sweep_undo(mlx5ep_dereg_mr(&mr));
+}

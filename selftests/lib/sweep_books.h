@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the two kinds of sweeps share; see sweep.h. */
+#ifndef SELFTESTS_SWEEP_BOOKS_H
+#define SELFTESTS_SWEEP_BOOKS_H
+
+#include "sweep.h"
+
+/* Run the body once, so that what is made once for good is there; look. */
+int sweep_books_take(const struct sweep *sweep, struct sweep_books *books);
+
+/* Wait until all is as it was. Return: 0; -EBUSY, and what differs is said. */
+int sweep_books_check(const struct sweep *sweep,
+		      const struct sweep_books *books);
+
+/* The place after @n. */
+unsigned int sweep_next(const struct sweep *sweep, unsigned int n);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, guest: sweep, timeout: 600 */
+/*
+ * The device is bound to its driver with each allocation and each firmware
+ * command on the way failing in turn: it is bound and attached, or bound and
+ * left as stock, or not bound; and nothing is left behind when it is unbound.
+ */
+#include "kselftest_harness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include "sweep.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define DRIVER "/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
+#define DEVICES "/sys/bus/auxiliary/devices"
+
+static char device[256];
+
+/* The auxiliary device of the HCA under test. */
+static int find_device(void)
+{
+	struct dirent *entry;
+	int ret = -ENODEV;
+	DIR *dir;
+
+	dir = opendir(DEVICES);
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
+			snprintf(device, sizeof(device), "%s", entry->d_name);
+			ret = 0;
+		}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+static int tell_driver(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, device, strlen(device)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int body(void *arg)
+{
+	int ret = tell_driver(DRIVER "bind");
+
+	(void)arg;
+	if (ret)
+		return ret;
+	ret = sysfs_attached() ? 0 : -ENOLINK;
+	return sweep_undo(tell_driver(DRIVER "unbind")) ?: ret;
+}
+
+FIXTURE(attach)
+{
+	struct sweep sweep;
+};
+
+FIXTURE_SETUP(attach)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, find_device());
+	ASSERT_EQ(0, tell_driver(DRIVER "unbind"));
+	self->sweep.body = body;
+	self->sweep.coarse = 16;
+	self->sweep.mkeys = true;
+}
+
+FIXTURE_TEARDOWN(attach)
+{
+	struct verbs_rig rig;
+	struct verbs_ep ep;
+
+	EXPECT_EQ(0, tell_driver(DRIVER "bind"));
+	EXPECT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
+	ASSERT_EQ(0, verbs_ep_create(&rig, &ep, IBV_QPT_RC));
+	EXPECT_EQ(0, verbs_traffic_all(&ep, 1, 1));
+	verbs_ep_destroy(&ep);
+	verbs_close(&rig);
+}
+
+TEST_F_TIMEOUT(attach, failing_allocations_leave_nothing_behind, 600)
+{
+	const char *why = sweep_no_allocations();
+
+	if (why)
+		SKIP(return, "%s", why);
+	EXPECT_EQ(0, sweep_allocations(&self->sweep));
+	EXPECT_LT(0, self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+}
+
+TEST_F_TIMEOUT(attach, failing_commands_leave_nothing_behind, 600)
+{
+	ASSERT_EQ(0, sweep_commands(&self->sweep));
+	EXPECT_LT(0, self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+}
+
+TEST_HARNESS_MAIN

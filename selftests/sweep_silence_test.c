@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, guest: sweep, timeout: 200 */
+/*
+ * Firmware that never answers: the driver gives up a command after a time, and
+ * whoever asked for it gives up what it had.
+ */
+#include "kselftest_harness.h"
+
+#include "simhca.h"
+#include "sweep.h"
+#include "sweep_bodies.h"
+#include "sysfs.h"
+
+#define PATIENCE_MS 1000u
+
+FIXTURE(silence)
+{
+	struct sweep_bench bench;
+	struct sweep sweep;
+};
+
+FIXTURE_VARIANT(silence)
+{
+	const char *policy;
+	int (*body)(void *arg);
+	bool slow;	/* each command takes six seconds */
+};
+
+FIXTURE_VARIANT_ADD(silence, qp_under_independent)
+{
+	.policy = "independent", .body = sweep_body_qp,
+};
+
+FIXTURE_VARIANT_ADD(silence, context_under_shared_uar)
+{
+	.policy = "shared-uar", .body = sweep_body_context, .slow = true,
+};
+
+FIXTURE_SETUP(silence)
+{
+	if (variant->slow && !sweep_whole())
+		SKIP(return, "only in make check-long");
+	ASSERT_EQ(0, sweep_restart(PATIENCE_MS));
+	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
+	ASSERT_EQ(0, sweep_bench_open(&self->bench));
+	self->sweep.body = variant->body;
+	self->sweep.arg = &self->bench;
+}
+
+FIXTURE_TEARDOWN(silence)
+{
+	sweep_bench_close(&self->bench);
+	EXPECT_EQ(0, sweep_restart(0));
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST_F_TIMEOUT(silence, commands_without_an_answer_leave_nothing_behind, 400)
+{
+	ASSERT_EQ(0, sweep_silence(&self->sweep));
+	EXPECT_LT(0, self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+}
+
+TEST_HARNESS_MAIN
