@@ -145,6 +145,7 @@ void caps_reset(struct hca *hca)
 
 static uint8_t query_hca_cap(struct cmd *cmd)
 {
+	size_t room = cmd->out_len - IFC_OFF(query_hca_cap_out, capability);
 	unsigned int type = cmd->op_mod >> 1;
 	const uint8_t *from;
 
@@ -161,8 +162,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 	default:	/* of what the adapter cannot do, all is 0 */
 		return CMD_OK;
 	}
+	/* who asks for less, as DevX users may, gets less */
 	memcpy(IFC_ADDR_OF(query_hca_cap_out, cmd->out, capability), from,
-	       CAP_SZ);
+	       room < CAP_SZ ? room : CAP_SZ);
 	return CMD_OK;
 }
 
@@ -208,7 +210,7 @@ static uint8_t set_hca_cap(struct cmd *cmd)
 
 const struct cmd_def caps_cmds[] = {
 	{ MLX5_CMD_OP_QUERY_HCA_CAP, "QUERY_HCA_CAP", IFC_SZ(query_hca_cap_in),
-	  IFC_SZ(query_hca_cap_out), query_hca_cap },
+	  IFC_OFF(query_hca_cap_out, capability), query_hca_cap },
 	{ MLX5_CMD_OP_SET_HCA_CAP, "SET_HCA_CAP", IFC_SZ(set_hca_cap_in),
 	  IFC_SZ(set_hca_cap_out), set_hca_cap },
 	{ 0 },
