@@ -61,7 +61,7 @@ with_user()
 {
 	local i
 
-	for i in $(seq "$rounds"); do
+	for ((i = 0; i < rounds; i++)); do
 		hold
 		"$@"
 		let_go

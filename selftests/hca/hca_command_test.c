@@ -92,7 +92,7 @@ TEST_F(command, unknown_and_short_commands_are_refused)
 	EXPECT_EQ(BAD_INP_LEN,
 		  simple(&self->vmm, MLX5_CMD_OP_CREATE_EQ, 16, 16));
 	EXPECT_EQ(BAD_OUTP_LEN,
-		  simple(&self->vmm, MLX5_CMD_OP_QUERY_HCA_CAP, 16, 16));
+		  simple(&self->vmm, MLX5_CMD_OP_QUERY_HCA_CAP, 16, 12));
 	EXPECT_EQ(-EIO, simple(&self->vmm, MLX5_CMD_OP_QUERY_ISSI, 4, 16));
 	EXPECT_EQ(-EIO, simple(&self->vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 4));
 	EXPECT_EQ(2, vmm_count(&self->vmm, "errors", "bad_cmd"));
