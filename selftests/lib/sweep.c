@@ -120,6 +120,15 @@ static bool books_differ(const struct sweep *sweep,
 	return ret;
 }
 
+int sweep_undo_body(const struct sweep *sweep)
+{
+	int ret = sweep->undo ? sweep->undo(sweep->arg) : 0;
+
+	if (ret)
+		fprintf(stderr, "# sweep: undo: %d\n", ret);
+	return ret;
+}
+
 int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
 {
 	int ret = sweep->body(sweep->arg);
@@ -128,7 +137,8 @@ int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
 		fprintf(stderr, "# sweep: the body fails by itself: %d\n", ret);
 		return -EIO;
 	}
-	return books_look(books);
+	ret = sweep_undo_body(sweep);
+	return ret ? ret : books_look(books);
 }
 
 int sweep_books_check(const struct sweep *sweep,
@@ -246,6 +256,8 @@ static int run_commands(struct sweep *sweep, struct sweep_books *books,
 		return ret;
 	body = sweep->body(sweep->arg);
 	ret = fault_set(sweep, nth, status, &hit);
+	if (!ret)
+		ret = sweep_undo_body(sweep);
 	if (ret)
 		return ret;
 	if (hit) {

@@ -50,6 +50,8 @@ struct sweep_books {
  * struct sweep - a body and what became of it
  * @body: as above
  * @arg: given to it
+ * @undo: called after each run of the body with nothing failing any more, for
+ *	what drivers do not undo under failures; 0 or -errno; may be NULL
  * @opcode: with sweep_commands(), the only commands to fail; NULL: any
  * @coarse: 0: each place in turn; else every run goes on by 1 / @coarse of the
  *	places passed, with one status each, for bodies that take long. Not with
@@ -62,6 +64,7 @@ struct sweep_books {
 struct sweep {
 	int (*body)(void *arg);
 	void *arg;
+	int (*undo)(void *arg);
 	const char *opcode;
 	unsigned int coarse;
 	bool mkeys;

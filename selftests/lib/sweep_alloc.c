@@ -204,8 +204,9 @@ static int run_allocation(struct sweep *sweep, struct sweep_books *books,
 		return ret;
 	body = sweep->body(sweep->arg);
 	hit = nth_end(fd);
-	if (hit < 0)
-		return hit;
+	ret = sweep_undo_body(sweep);
+	if (hit < 0 || ret)
+		return hit < 0 ? hit : ret;
 	sweep->runs += hit;
 	sweep->failed += hit && body;
 	if (!hit && body) {

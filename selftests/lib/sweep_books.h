@@ -8,6 +8,9 @@
 /* Run the body once, so that what is made once for good is there; look. */
 int sweep_books_take(const struct sweep *sweep, struct sweep_books *books);
 
+/* After the body and its failure: undo. Return: 0 or -errno, which is said. */
+int sweep_undo_body(const struct sweep *sweep);
+
 /* Wait until all is as it was. Return: 0; -EBUSY, and what differs is said. */
 int sweep_books_check(const struct sweep *sweep,
 		      const struct sweep_books *books);
