@@ -23,6 +23,7 @@
 #define BOX_DATA IFC_FLD_SZ(cmd_if_box, mailbox_data)
 #define INLINE_SZ IFC_FLD_SZ(cmd_queue_entry, command_input_inline_data)
 #define CMD_TYPE_PCI 7
+#define CMDQ_BYTES ((uint64_t)CMDQ_ENTRIES << CMDQ_LOG_STRIDE)
 #define CMD_MAX_SZ (4u << 20)
 
 /* cmd_queue_entry.status: MLX5_CMD_DELIVERY_STAT_* of the driver */
@@ -71,7 +72,7 @@ static uint8_t cmd_boxes(struct hca *hca, uint64_t addr, uint8_t token,
 
 	for (block = 0; len; block++, data += n, len -= n) {
 		n = len < BOX_DATA ? len : BOX_DATA;
-		box = dma_ptr(hca, addr, BOX_SZ, write);
+		box = dma_ptr_now(hca, addr, BOX_SZ, write);
 		if (!box)
 			return write ? DELIVERY_OUT_PTR : DELIVERY_IN_PTR;
 		if (IFC_GET(cmd_if_box, box, block_number) != block)
@@ -336,7 +337,9 @@ void cmdq_set(struct hca *hca, uint64_t addr)
 		timer_cancel(&hca->cmdq->entries[i].delay);
 		hca->cmdq->entries[i].busy = false;
 	}
-	hca->cmdq->addr = addr;
+	if (hca->cmdq->addr)
+		dma_take_back(hca, hca->cmdq->addr, CMDQ_BYTES);
+	hca->cmdq->addr = addr && !dma_lend(hca, addr, CMDQ_BYTES) ? addr : 0;
 }
 
 /**

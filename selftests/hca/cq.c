@@ -182,6 +182,9 @@ int cq_resize(struct cq *cq, struct qbuf *buf, uint8_t log_size)
 		return ret;
 	buf->dbr_umem = cq->buf.dbr_umem;
 	cq->buf.dbr_umem = NULL;
+	buf->dbr_hca = cq->buf.dbr_hca;
+	buf->dbr = cq->buf.dbr;
+	cq->buf.dbr_hca = NULL;
 	qbuf_fini(&cq->buf);
 	cq->buf = *buf;
 	cq->log_size = log_size;

@@ -31,12 +31,12 @@ enum { CQE_SZ_64, CQE_SZ_128, CQE_SZ_128_PAD };
 enum { CQ_STATUS_OK = 0x0, CQ_STATUS_OVERFLOW = 0x9 };
 enum { CQ_ST_ARMED_SOLICITED = 0x6, CQ_ST_ARMED = 0x9, CQ_ST_FIRED = 0xa };
 
-static int cq_take_buf(struct qbuf *buf, const void *cqc, uint32_t stride,
-		       const uint8_t *pas, size_t pas_len)
+static int cq_take_buf(struct hca *hca, struct qbuf *buf, const void *cqc,
+		       uint32_t stride, const uint8_t *pas, size_t pas_len)
 {
 	uint64_t size = (uint64_t)stride << IFC_GET(cqc, cqc, log_cq_size);
 
-	return qbuf_init(buf, IFC_GET(cqc, cqc, log_page_size),
+	return qbuf_init(hca, buf, IFC_GET(cqc, cqc, log_page_size),
 			 IFC_GET(cqc, cqc, page_offset), size, pas, pas_len);
 }
 
@@ -79,8 +79,10 @@ static uint8_t cq_take_memory(struct cmd *cmd, struct cq *cq,
 				 ifc_get64(cmd->in, CQ_UMEM_OFFSET),
 				 (uint64_t)cq_stride(cq) << cq->log_size);
 	else
-		ret = cq_take_buf(&cq->buf, cqc, cq_stride(cq),
+		ret = cq_take_buf(cmd->hca, &cq->buf, cqc, cq_stride(cq),
 				  cmd->in + head, cmd->in_len - head);
+	if (!ret)
+		ret = qbuf_dbr(cmd->hca, &cq->buf, cq->dbr);
 	return ret ? CMD_BAD_PARAM : CMD_OK;
 }
 
@@ -170,7 +172,7 @@ static uint8_t resize_cq(struct cmd *cmd, struct cq *cq, const uint8_t *cqc,
 		return CMD_BAD_PARAM;
 	if (cq->error)
 		return CMD_BAD_RES_STATE;
-	if (cq_take_buf(&buf, cqc, cq_stride(cq), cmd->in + head,
+	if (cq_take_buf(cmd->hca, &buf, cqc, cq_stride(cq), cmd->in + head,
 			cmd->in_len - head))
 		return CMD_BAD_PARAM;
 	ret = cq_resize(cq, &buf, log_size);

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "dma.h"
+#include "guard.h"
 
 struct dma_range {
 	uint64_t iova;
@@ -31,6 +32,7 @@ struct dma {
 	size_t count;
 	size_t room;
 	size_t hit;	/* last range that was looked up */
+	struct guard *guard;
 	bool master;
 };
 
@@ -41,7 +43,16 @@ struct dma {
  */
 struct dma *dma_create(void)
 {
-	return calloc(1, sizeof(struct dma));
+	struct dma *dma = calloc(1, sizeof(*dma));
+
+	if (!dma)
+		return NULL;
+	dma->guard = guard_create();
+	if (!dma->guard) {
+		free(dma);
+		return NULL;
+	}
+	return dma;
 }
 
 /**
@@ -53,6 +64,7 @@ void dma_destroy(struct dma *dma)
 	if (!dma)
 		return;
 	dma_unmap_all(dma);
+	guard_destroy(dma->guard);
 	free(dma->ranges);
 	free(dma);
 }
@@ -208,7 +220,27 @@ static struct dma_range *dma_range(struct dma *dma, uint64_t iova, bool write)
 	return range->host && (range->write || !write) ? range : NULL;
 }
 
+int dma_lend(struct hca *hca, uint64_t iova, uint64_t len)
+{
+	return guard_lend(hca->dma->guard, iova, len);
+}
+
+void dma_take_back(struct hca *hca, uint64_t iova, uint64_t len)
+{
+	guard_take_back(hca->dma->guard, iova, len);
+}
+
 void *dma_ptr(struct hca *hca, uint64_t iova, size_t len, bool write)
+{
+	if (guard_lent(hca->dma->guard, iova, len))
+		return dma_ptr_now(hca, iova, len, write);
+	hca_error(hca, SIM_ERR_DMA_GUARD,
+		  "%s of %zu bytes at 0x%llx, which is not lent",
+		  write ? "write" : "read", len, (unsigned long long)iova);
+	return NULL;
+}
+
+void *dma_ptr_now(struct hca *hca, uint64_t iova, size_t len, bool write)
 {
 	struct dma_range *range = dma_range(hca->dma, iova, write);
 

@@ -32,6 +32,7 @@ struct eq {
 	unsigned int log_size;
 	unsigned int page_shift;
 	uint64_t *pas;
+	uint32_t pages;	/* of them lent */
 	uint64_t mask[4];
 	uint32_t pi; /* counts on; 24 bits are told */
 	uint32_t ci;
@@ -61,7 +62,11 @@ int eqs_init(struct hca *hca)
 
 static void eq_free(struct eq *eq)
 {
+	uint32_t i;
+
 	idtable_remove(&eq->hca->eqs->table, eq->eqn);
+	for (i = 0; i < eq->pages; i++)
+		dma_take_back(eq->hca, eq->pas[i], 1ull << eq->page_shift);
 	free(eq->pas);
 	free(eq);
 }
@@ -267,6 +272,11 @@ static uint8_t create_eq(struct cmd *cmd)
 	eq->page_shift = shift;
 	for (i = 0; i < pages; i++)
 		eq->pas[i] = IFC_GET64(create_eq_in, cmd->in, pas[i]);
+	for (; eq->pages < pages; eq->pages++)
+		if (dma_lend(eq->hca, eq->pas[eq->pages], 1ull << shift)) {
+			eq_free(eq);
+			return CMD_NO_RES;
+		}
 	for (i = 0; i < 4; i++)
 		eq->mask[i] =
 			IFC_GET64(create_eq_in, cmd->in, event_bitmask[i]);

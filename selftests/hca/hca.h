@@ -43,6 +43,7 @@ struct dma;		/* dma.c: guest memory */
 	X(BAD_CMD)	/* a command the PRM forbids */                       \
 	X(BAD_MMIO)	/* an access no register answers to */                \
 	X(DMA_FAULT)	/* address not mapped by the VMM, or read-only */     \
+	X(DMA_GUARD)	/* memory that the driver has not lent */             \
 	X(CQ_OVERRUN)                                                         \
 	X(EQ_OVERRUN)                                                         \
 	X(PAGES)	/* pages given and taken back do not match */
@@ -63,10 +64,23 @@ void hca_error(struct hca *hca, enum sim_error err, const char *fmt, ...)
 /* ---- guest memory (dma.c) */
 
 /**
- * dma_ptr() - host address of guest memory, or NULL (counted) if any byte of
+ * dma_ptr_now() - host address of guest memory, or NULL (counted) if any byte of
  * [iova, iova + len) is not mapped in one piece, or is read-only and @write
+ *
+ * For memory that what runs now was told of: a mailbox of the command, a page
+ * that it gives, what a memory key says that was just looked up.
+ */
+void *dma_ptr_now(struct hca *hca, uint64_t iova, size_t len, bool write);
+
+/**
+ * dma_ptr() - the same for memory that was named earlier, by the command that
+ * made a queue: NULL (counted) also where it is not lent any more
  */
 void *dma_ptr(struct hca *hca, uint64_t iova, size_t len, bool write);
+
+/* From the command that names memory to the one that ends what uses it. */
+int dma_lend(struct hca *hca, uint64_t iova, uint64_t len);
+void dma_take_back(struct hca *hca, uint64_t iova, uint64_t len);
 int dma_read(struct hca *hca, uint64_t iova, void *dst, size_t len);
 int dma_write(struct hca *hca, uint64_t iova, const void *src, size_t len);
 

@@ -53,7 +53,7 @@ HCA_TEST_OBJ := build/hca-test
 HCA_DATA := objects pd sglist qbuf cq cq_cmd mkey mkey_map umr srq srq_cmd qp \
 	qp_cmd qp_modify send recv respond transport mcg ud rawq umem
 HCA_WORLD := $(HCA_DATA:%=$(HCA_TEST_OBJ)/%.o) \
-	$(patsubst %,$(HCA_TEST_OBJ)/%.o,idtable dma log loop unit/ktap \
+	$(patsubst %,$(HCA_TEST_OBJ)/%.o,idtable dma guard log loop unit/ktap \
 	unit/world unit/world_objs unit/world_post unit/pair)
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_fuzz

@@ -4,6 +4,7 @@
  * The data half by itself: completion queues, shared receive queues, and what
  * may be destroyed when.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "unit/pair.h"
@@ -378,6 +379,36 @@ static void a_queue_can_live_in_user_memory(void)
 		       sizeof(in), NULL, 0), 0);
 }
 
+/* Can the adapter reach a queue's memory, and is it told if it cannot? */
+static int reached(uint64_t addr, size_t len)
+{
+	uint64_t before = w_hca[1].errors[SIM_ERR_DMA_GUARD];
+	bool there = dma_ptr(&w_hca[1], addr, len, true);
+	bool told = w_hca[1].errors[SIM_ERR_DMA_GUARD] == before + 1;
+
+	return there == told ? -EINVAL : there;
+}
+
+static void memory_that_was_taken_back_is_out_of_reach(void)
+{
+	struct pair p;
+	struct w_cq cq;
+
+	w_cq(&cq, 1, 7);
+	CHECK_EQ(reached(cq.buf, sizeof(struct cqe) << 7), 1);
+	CHECK_EQ(reached(cq.dbr, DB_RECORD), 1);
+	CHECK_EQ(destroy(cq_cmds, MLX5_CMD_OP_DESTROY_CQ, cq.cqn), 0);
+	CHECK_EQ(reached(cq.buf, sizeof(struct cqe)), 0);
+	CHECK_EQ(reached(cq.buf + (sizeof(struct cqe) << 7) - 1, 1), 0);
+	CHECK(pair_connect(&p, &w_rc_attr));
+	CHECK_EQ(reached(p.qp[1].buf, 64), 1);
+	CHECK_EQ(destroy(qp_cmds, MLX5_CMD_OP_DESTROY_QP, p.qp[1].qpn), 0);
+	CHECK_EQ(reached(p.qp[1].buf, 64), 0);
+	CHECK_EQ(reached(p.qp[1].buf + p.qp[1].sq_off, 64), 0);
+	/* user data is no queue's */
+	CHECK_EQ(reached(p.mem[1], 64), 0);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -393,6 +424,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_is_used_cannot_be_destroyed),
 	TEST(a_devx_user_reaches_its_own_objects_only),
 	TEST(a_queue_can_live_in_user_memory),
+	TEST(memory_that_was_taken_back_is_out_of_reach),
 };
 
 int main(void)

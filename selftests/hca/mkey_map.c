@@ -33,7 +33,7 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 
 static int walk_phys(const struct walk *w, uint64_t addr, uint64_t len)
 {
-	void *p = dma_ptr(w->hca, addr, len, w->write);
+	void *p = dma_ptr_now(w->hca, addr, len, w->write);
 
 	return p ? sgl_add(w->out, p, len) : -EFAULT;
 }

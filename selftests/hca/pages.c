@@ -120,7 +120,7 @@ static uint8_t give(struct cmd *cmd, uint32_t n)
 	for (i = 0; i < n; i++) {
 		pa = IFC_GET64(manage_pages_in, cmd->in, pas[i]);
 		if (pa % SIM_PAGE || page_held(pages, pa) ||
-		    !dma_ptr(cmd->hca, pa, SIM_PAGE, true)) {
+		    !dma_ptr_now(cmd->hca, pa, SIM_PAGE, true)) {
 			hca_error(cmd->hca, SIM_ERR_PAGES,
 				  "cannot take page 0x%llx",
 				  (unsigned long long)pa);

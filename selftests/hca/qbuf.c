@@ -12,8 +12,73 @@
 #define LOG_ADAPTER_PAGE 12
 #define PAGE_OFFSET_UNITS 6	/* page_offset counts 64ths of a page */
 
+/* The part of page @i that the queue is in. */
+static uint64_t qbuf_part(const struct qbuf *q, size_t i, uint64_t *addr)
+{
+	uint64_t page = 1ull << q->log_page, from = i * page, to = from + page;
+
+	if (from < q->offset)
+		from = q->offset;
+	if (to > q->offset + q->size)
+		to = q->offset + q->size;
+	*addr = q->pas[i] + (from & (page - 1));
+	return from < to ? to - from : 0;
+}
+
+static void qbuf_take_back(struct hca *hca, struct qbuf *q, size_t n)
+{
+	uint64_t addr, len;
+
+	while (n--) {
+		len = qbuf_part(q, n, &addr);
+		if (len)
+			dma_take_back(hca, addr, len);
+	}
+}
+
+/**
+ * qbuf_lend() - the pages of a queue are the adapter's until qbuf_fini()
+ * @hca: the adapter
+ * @q: the queue memory, with its pages
+ *
+ * Return: 0 or -ENOMEM
+ */
+int qbuf_lend(struct hca *hca, struct qbuf *q)
+{
+	uint64_t addr, len;
+	size_t i;
+
+	for (i = 0; i < q->npages; i++) {
+		len = qbuf_part(q, i, &addr);
+		if (len && dma_lend(hca, addr, len)) {
+			qbuf_take_back(hca, q, i);
+			return -ENOMEM;
+		}
+	}
+	q->hca = hca;
+	return 0;
+}
+
+/**
+ * qbuf_dbr() - so is its doorbell record
+ * @hca: the adapter
+ * @q: the queue memory
+ * @dbr: address of the record
+ *
+ * Return: 0 or -ENOMEM
+ */
+int qbuf_dbr(struct hca *hca, struct qbuf *q, uint64_t dbr)
+{
+	if (dma_lend(hca, dbr, DB_RECORD))
+		return -ENOMEM;
+	q->dbr_hca = hca;
+	q->dbr = dbr;
+	return 0;
+}
+
 /**
  * qbuf_init() - take the page list of a command
+ * @hca: the adapter that the pages are lent to; NULL: to none yet
  * @q: set on success; empty, or with the UMEM of its doorbell record
  * @log_page: log_page_size of the context: above 4 KiB
  * @page_offset: of the context, in 64ths of a page
@@ -23,8 +88,9 @@
  *
  * Return: 0, -EINVAL where the list does not cover the queue, -ENOMEM
  */
-int qbuf_init(struct qbuf *q, uint8_t log_page, uint32_t page_offset,
-	      uint64_t size, const uint8_t *pas, size_t pas_len)
+int qbuf_init(struct hca *hca, struct qbuf *q, uint8_t log_page,
+	      uint32_t page_offset, uint64_t size, const uint8_t *pas,
+	      size_t pas_len)
 {
 	uint64_t page, be;
 	size_t i, n;
@@ -47,7 +113,7 @@ int qbuf_init(struct qbuf *q, uint8_t log_page, uint32_t page_offset,
 		memcpy(&be, pas + i * sizeof(be), sizeof(be));
 		q->pas[i] = be64toh(be) & ~(uint64_t)(SIM_PAGE - 1);
 	}
-	return 0;
+	return hca ? qbuf_lend(hca, q) : 0;
 }
 
 /**
@@ -56,6 +122,10 @@ int qbuf_init(struct qbuf *q, uint8_t log_page, uint32_t page_offset,
  */
 void qbuf_fini(struct qbuf *q)
 {
+	if (q->hca)
+		qbuf_take_back(q->hca, q, q->npages);
+	if (q->dbr_hca)
+		dma_take_back(q->dbr_hca, q->dbr, DB_RECORD);
 	free(q->pas);
 	if (q->umem)
 		obj_release(q->umem);

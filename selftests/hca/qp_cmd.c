@@ -116,9 +116,11 @@ static uint8_t qp_take_buf(struct cmd *cmd, struct qp *qp)
 				 cmd->uid, IFC_GET64(create_qp_in, cmd->in,
 						     wq_umem_offset), size);
 	else
-		ret = qbuf_init(&qp->buf, IFC_GET(qpc, c, log_page_size),
+		ret = qbuf_init(cmd->hca, &qp->buf, IFC_GET(qpc, c, log_page_size),
 				IFC_GET(qpc, c, page_offset), size, pas,
 				cmd->in_len - head);
+	if (!ret)
+		ret = qbuf_dbr(cmd->hca, &qp->buf, qp->dbr);
 	return ret ? CMD_BAD_PARAM : CMD_OK;
 }
 

@@ -83,10 +83,11 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	     !obj_find(&cmd->hca->objs->tiss, IFC_GET(sqc, c, tis_num_0),
 		       cmd->uid)))
 		return CMD_BAD_RES;
-	if (qbuf_init(&sq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
+	if (qbuf_init(cmd->hca, &sq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
 		      IFC_GET(wq, wq, page_offset),
 		      (uint64_t)WQE_BB << sq->log_sq, pas,
-		      cmd->in + cmd->in_len - pas))
+		      cmd->in + cmd->in_len - pas) ||
+	    qbuf_dbr(cmd->hca, &sq->buf, sq->dbr))
 		return CMD_BAD_PARAM;
 	return CMD_OK;
 }

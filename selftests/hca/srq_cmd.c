@@ -40,13 +40,15 @@ static uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
 	    umem_dbr(cmd->hca, &srq->buf, IFC_GET(wq, p->wq, dbr_umem_id),
 		     cmd->uid, &srq->dbr))
 		return CMD_BAD_PARAM;
+	if (qbuf_dbr(cmd->hca, &srq->buf, srq->dbr))
+		return CMD_NO_RES;
 	if (p->wq && IFC_GET(wq, p->wq, wq_umem_valid))
 		return umem_queue(cmd->hca, &srq->buf,
 				  IFC_GET(wq, p->wq, wq_umem_id), cmd->uid,
 				  IFC_GET64(wq, p->wq, wq_umem_offset), size) ?
 			       CMD_BAD_PARAM : CMD_OK;
 	if (cmd->in_len < head ||
-	    qbuf_init(&srq->buf, p->log_page, p->page_offset, size, p->pas,
+	    qbuf_init(cmd->hca, &srq->buf, p->log_page, p->page_offset, size, p->pas,
 		      cmd->in_len - head))
 		return CMD_BAD_PARAM;
 	return CMD_OK;

@@ -59,7 +59,7 @@ int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	q->size = size;
 	q->umem = &umem->obj;
 	obj_hold(q->umem);
-	return 0;
+	return qbuf_lend(hca, q);
 }
 
 /**
@@ -104,7 +104,7 @@ static uint8_t umem_take(struct cmd *cmd, struct umem *umem)
 	if (!n || offset >= page || cmd->in_len < head ||
 	    n > (cmd->in_len - head) / sizeof(uint64_t))
 		return CMD_BAD_PARAM;
-	if (qbuf_init(&umem->buf, log_page, 0, n * page, cmd->in + head,
+	if (qbuf_init(NULL, &umem->buf, log_page, 0, n * page, cmd->in + head,
 		      cmd->in_len - head))
 		return CMD_BAD_PARAM;
 	umem->buf.offset = offset;
