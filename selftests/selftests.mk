@@ -17,7 +17,7 @@ ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
 ST_LIB := $(ST_OUT)/libselftests.a
 ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
-	-lmlx5 -libverbs -ljson-c -lpthread
+	-lmlx5 -libverbs -lfabric -lucm -lucs -ljson-c -lpthread
 
 ST_LIB_OBJS := $(patsubst selftests/lib/%.c,$(ST_OUT)/lib/%.o,\
 	$(wildcard selftests/lib/*.c))

@@ -15,6 +15,11 @@ LIB_SRCS := uverbs.c device.c uuar.c endpoints.c endpoints_domain.c \
 CLI_SRCS := main.c files.c table.c print.c device.c show.c set.c plan.c attach.c \
 	doctor.c
 
+# Programs find the library beside them; packages need no help (RPATH=).
+RPATH ?= yes
+lib_rpath = $(if $(RPATH),-Wl$(lib_comma)-rpath$(lib_comma)'$$ORIGIN$(1)')
+lib_comma := ,
+
 LIB_VERSION := 0.1.0
 LIB_SONAME := libmlx5ep.so.0
 
@@ -68,6 +73,10 @@ $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: userlib/mlx5ep.pc.in userlib/userlib.mk
 	@mkdir -p $(@D)
 	@sed 's|@VERSION@|$(LIB_VERSION)|' $< >$@
 
+ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
+include userlib/libfabric/libfabric.mk
+endif
+
 # The tests run with this one too.
 .PHONY: lib-san
 lib-san:
@@ -81,6 +90,6 @@ $(LIB_OUT)/bin/mlx5ep: $(CLI_OBJS) $(LIB_OUT)/lib/libmlx5ep.so
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(LDFLAGS) $(LIB_SAN) -o $@ $(CLI_OBJS) -L$(LIB_OUT)/lib \
-		-Wl,-rpath,'$$ORIGIN/../lib' -lmlx5ep $(CLI_LIBS)
+		$(call lib_rpath,/../lib) -lmlx5ep $(CLI_LIBS)
 
 -include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * libfabric's verbs provider on the HCA under test: a domain, whose registrations
+ * libfabric caches, and a datagram endpoint that sends to itself, by which the
+ * HCA says what it reads through a registration.
+ *
+ * Functions return 0 or a negative errno and say on stderr what failed.
+ */
+#ifndef SELFTESTS_FABRIC_H
+#define SELFTESTS_FABRIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+struct fabric_rig {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	fi_addr_t self;
+	uint8_t *landing;
+	struct fid_mr *landing_mr;
+	uint64_t stamp;
+};
+
+int fabric_open(struct fabric_rig *rig);
+void fabric_close(struct fabric_rig *rig);
+
+/* Register for all that a provider can do; through libfabric's cache. */
+int fabric_reg(struct fabric_rig *rig, void *addr, size_t len,
+	       struct fid_mr **mr);
+
+/**
+ * fabric_differs() - do HCA and process disagree about any page?
+ *
+ * A new stamp is written into each page by the process; then the HCA sends the
+ * page.
+ *
+ * Return: 1 if they do; 0; -errno.
+ */
+int fabric_differs(struct fabric_rig *rig, struct fid_mr *mr, void *addr,
+		   size_t len);
+
+#endif

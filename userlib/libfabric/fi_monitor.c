@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The monitor that libfabric imports.
+ *
+ * libfabric asks whether a kept registration is good each time before it uses
+ * it, and that is answered by the region's word, so that correctness needs
+ * nothing else. A thread reads the events besides, so that registrations of
+ * memory that is gone are dropped without being asked for; it sleeps while there
+ * are none, and between any two rounds for some time, so that a program that
+ * unmaps much pays for few wake-ups.
+ *
+ * libfabric calls start and stop under a lock that a caller of notify may wait
+ * for, by way of another: stop must not wait for the thread. And libfabric 2.1
+ * calls a monitor that was closed. So nothing is undone but the watches: device,
+ * notifier and thread live on after the first start, and the library is linked
+ * so that it is not unloaded.
+ *
+ * A forked child has neither the mapping nor the thread: nothing is valid there
+ * and nothing is watched. It takes no lock, since one may have been held as it
+ * was forked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_ext.h>
+
+#include <mlx5ep/device.h>
+#include <mlx5ep/fi_monitor.h>
+
+#include "fi_regions.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* libfabric knows "mr_cache" since then. */
+#define MONITOR_FI_VERSION FI_VERSION(1, 13)
+
+/* Between two rounds of events. */
+#define MONITOR_PAUSE_MS 10
+#define MONITOR_EVENTS 64
+
+/**
+ * struct fi_monitor - the only one, as libfabric takes one
+ * @fid: what libfabric has
+ * @imported: libfabric has it
+ * @verbose: as the environment says
+ * @lock: protects all but @notified; outside of it are libfabric's own locks
+ * @regions: what is watched
+ * @context: of the first device that could be opened
+ * @notifier: on it; NULL before the first start
+ * @notified: written by the thread alone
+ */
+static struct fi_monitor {
+	struct fid_mem_monitor fid;
+	bool imported;
+	bool verbose;
+	pthread_mutex_t lock;
+	struct fi_regions regions;
+	struct ibv_context *context;
+	struct mlx5ep_notifier *notifier;
+	uint64_t notified;
+} monitor = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static bool monitor_forked(void)
+{
+	return monitor.notifier && !mlx5ep_notifier_usable(monitor.notifier);
+}
+
+/* Tells libfabric, unless the registration is good or dropped already. */
+static void monitor_tell(const struct mlx5_ep_event *event)
+{
+	struct mlx5ep_watch watch = {
+		.armed = event->word,
+		.notifier = monitor.notifier,
+		.slot = event->slot,
+	};
+
+	if (event->type != MLX5_EP_EVENT_WATCH ||
+	    mlx5ep_watch_verify(&watch) != -ESTALE)
+		return;
+	__atomic_add_fetch(&monitor.notified, 1, __ATOMIC_RELAXED);
+	monitor.fid.import_ops->notify(&monitor.fid,
+				       (const void *)(uintptr_t)event->start,
+				       event->length);
+}
+
+/* Returns false where no event will come any more. */
+static bool monitor_read(void)
+{
+	struct mlx5_ep_event events[MONITOR_EVENTS];
+	ssize_t i, got;
+
+	for (;;) {
+		got = mlx5ep_notifier_read(monitor.notifier, events,
+					   MONITOR_EVENTS);
+		if (got == -EAGAIN || got == -EINTR)
+			return true;
+		if (got <= 0)
+			return false;
+		for (i = 0; i < got; i++)
+			monitor_tell(&events[i]);
+	}
+}
+
+static void *monitor_thread(void *unused)
+{
+	struct pollfd fd = {
+		.fd = mlx5ep_notifier_fd(monitor.notifier),
+		.events = POLLIN,
+	};
+
+	(void)unused;
+	do {
+		poll(&fd, 1, -1);
+		poll(NULL, 0, MONITOR_PAUSE_MS);
+	} while (monitor_read());
+	return NULL;
+}
+
+/* Without signals, which are for the program's own threads. */
+static int monitor_run_thread(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&thread, NULL, monitor_thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret)
+		pthread_detach(thread);
+	return -ret;
+}
+
+/* Looks for a device that the module is attached to, and opens it if asked to. */
+static int monitor_find_device(struct ibv_context **context)
+{
+	struct ibv_device **list;
+	int i, count, ret = -EOPNOTSUPP;
+
+	list = ibv_get_device_list(&count);
+	if (!list)
+		return -EOPNOTSUPP;
+	for (i = 0; i < count && ret; i++) {
+		if (mlx5ep_device_attached(list[i], NULL, 0))
+			continue;
+		if (context)
+			*context = ibv_open_device(list[i]);
+		ret = context && !*context ? -EIO : 0;
+	}
+	ibv_free_device_list(list);
+	return ret;
+}
+
+static int monitor_set_up(void)
+{
+	struct mlx5ep_notifier *notifier;
+	int ret;
+
+	ret = monitor_find_device(&monitor.context);
+	if (ret)
+		return ret;
+	ret = fi_regions_init(&monitor.regions);
+	if (ret)
+		goto err_context;
+	ret = mlx5ep_notifier_create(monitor.context, 0, &notifier);
+	if (ret)
+		goto err_regions;
+	if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK)) {
+		ret = -errno;
+		goto err_notifier;
+	}
+	monitor.notifier = notifier;
+	ret = monitor_run_thread();
+	if (!ret)
+		return 0;
+	monitor.notifier = NULL;
+
+err_notifier:
+	mlx5ep_notifier_destroy(notifier);
+err_regions:
+	fi_regions_fini(&monitor.regions);
+err_context:
+	ibv_close_device(monitor.context);
+	return ret;
+}
+
+/* The first cache comes. */
+static int monitor_start(struct fid_mem_monitor *fid)
+{
+	int ret = 0;
+
+	(void)fid;
+	if (monitor_forked())
+		return -EXDEV;
+	pthread_mutex_lock(&monitor.lock);
+	if (!monitor.notifier)
+		ret = monitor_set_up();
+	pthread_mutex_unlock(&monitor.lock);
+	return ret;
+}
+
+/* The last cache has gone. */
+static void monitor_stop(struct fid_mem_monitor *fid)
+{
+	(void)fid;
+	if (monitor_forked())
+		return;
+	pthread_mutex_lock(&monitor.lock);
+	fi_regions_clear(&monitor.regions);
+	pthread_mutex_unlock(&monitor.lock);
+}
+
+static int monitor_subscribe(struct fid_mem_monitor *fid, const void *addr,
+			     size_t len)
+{
+	int ret;
+
+	(void)fid;
+	if (monitor_forked())
+		return -EXDEV;
+	pthread_mutex_lock(&monitor.lock);
+	ret = fi_regions_subscribe(&monitor.regions, monitor.notifier, addr,
+				   len);
+	monitor.regions.stats.subscribed++;
+	monitor.regions.stats.refused += !!ret;
+	pthread_mutex_unlock(&monitor.lock);
+	return ret;
+}
+
+static void monitor_unsubscribe(struct fid_mem_monitor *fid, const void *addr,
+				size_t len)
+{
+	(void)fid;
+	if (monitor_forked())
+		return;
+	pthread_mutex_lock(&monitor.lock);
+	fi_regions_unsubscribe(&monitor.regions, addr, len);
+	pthread_mutex_unlock(&monitor.lock);
+}
+
+static bool monitor_valid(struct fid_mem_monitor *fid, const void *addr,
+			  size_t len)
+{
+	bool valid;
+
+	(void)fid;
+	if (monitor_forked())
+		return false;
+	pthread_mutex_lock(&monitor.lock);
+	valid = fi_regions_valid(&monitor.regions, addr, len);
+	pthread_mutex_unlock(&monitor.lock);
+	return valid;
+}
+
+static struct fi_ops_mem_monitor monitor_ops = {
+	.size = sizeof(struct fi_ops_mem_monitor),
+	.start = monitor_start,
+	.stop = monitor_stop,
+	.subscribe = monitor_subscribe,
+	.unsubscribe = monitor_unsubscribe,
+	.valid = monitor_valid,
+};
+
+static int monitor_import(void)
+{
+	struct fid *cache;
+	int ret;
+
+	ret = monitor_find_device(NULL);
+	if (ret)
+		return ret;
+	ret = fi_open(MONITOR_FI_VERSION, "mr_cache", NULL, 0, 0, &cache, NULL);
+	if (ret)
+		return ret;
+	monitor.fid.fid.fclass = FI_CLASS_MEM_MONITOR;
+	monitor.fid.export_ops = &monitor_ops;
+	ret = fi_import_fid(cache, &monitor.fid.fid, 0);
+	fi_close(cache);
+	return ret;
+}
+
+EXPORT int mlx5ep_fi_monitor_import(void)
+{
+	int ret = 0;
+
+	if (monitor_forked())
+		return -EXDEV;
+	pthread_mutex_lock(&monitor.lock);
+	if (!monitor.imported)
+		ret = monitor_import();
+	monitor.imported = !ret;
+	pthread_mutex_unlock(&monitor.lock);
+	return ret;
+}
+
+EXPORT void mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats)
+{
+	if (!monitor_forked()) {
+		pthread_mutex_lock(&monitor.lock);
+		*stats = monitor.regions.stats;
+		pthread_mutex_unlock(&monitor.lock);
+	} else {
+		memset(stats, 0, sizeof(*stats));
+	}
+	stats->notified = __atomic_load_n(&monitor.notified, __ATOMIC_RELAXED);
+}
+
+static __attribute__((constructor)) void monitor_load(void)
+{
+	const char *how = getenv("MLX5EP_FI_MONITOR");
+	int ret;
+
+	if (how && !strcmp(how, "off"))
+		return;
+	monitor.verbose = how && !strcmp(how, "verbose");
+	ret = mlx5ep_fi_monitor_import();
+	if (monitor.verbose)
+		fprintf(stderr, "mlx5ep-fi: %s\n",
+			ret ? strerror(-ret) : "imported");
+}
+
+static __attribute__((destructor)) void monitor_unload(void)
+{
+	struct mlx5ep_fi_monitor_stats stats;
+
+	if (!monitor.verbose || !monitor.notifier || monitor_forked())
+		return;
+	mlx5ep_fi_monitor_query(&stats);
+	fprintf(stderr,
+		"mlx5ep-fi: subscribed %lu refused %lu valid %lu verified %lu stale %lu notified %lu\n",
+		stats.subscribed, stats.refused, stats.valid, stats.verified,
+		stats.stale, stats.notified);
+}
