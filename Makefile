@@ -24,6 +24,7 @@ help:
 	@echo 'make module-check   build it with W=1 and sparse for every kernel'
 	@echo 'make lint           checkpatch, shellcheck, the house rules'
 	@echo 'make install        DKMS, library, tool, modprobe configuration'
+	@echo 'make deb, make rpm   packages of all that'
 	@echo 'make lab            set up the lab (the others do so by themselves)'
 	@echo 'make clean          remove build/, keep the lab'
 

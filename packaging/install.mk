@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make install       [PREFIX=/usr/local] [DESTDIR=]   everything
+# make install       [PREFIX=/usr/local] [LIBDIR=PREFIX/lib] [DESTDIR=]   everything
 # make install-lib   library, headers, tool, manual pages, completion
 # make install-dkms  the module's sources, built by DKMS for the running kernel
 #                    and for each that comes; modprobe.d
 # make uninstall     all of it away again
+# make deb           Debian packages of it, built in the lab, into build/deb/
+# make rpm           RPM packages of it, built by this machine's rpmbuild, into
+#                    build/rpm/
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-libdir := $(PREFIX)/lib
+LIBDIR ?= $(PREFIX)/lib
 mandir := $(PREFIX)/share/man
 completions := $(PREFIX)/share/bash-completion/completions
 host := build/host
 dkms_src := /usr/src/mlx5_ep-$(VERSION)
 
-.PHONY: install install-lib install-dkms uninstall tools-check dkms-tool-check
+.PHONY: install install-lib install-dkms uninstall tools-check dkms-tool-check \
+	deb rpm
 
 install: install-lib install-dkms
 
@@ -39,15 +43,17 @@ dkms-tool-check:
 install-lib: tools-check
 	$(MAKE) --no-print-directory IN_LAB=1 LIB_OUT=$(host) \
 		CFLAGS='-Wno-error $(CFLAGS)' lib
-	install -d $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(PREFIX)/bin \
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/include/mlx5ep \
 		$(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(completions) \
 		$(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
-	install -m 755 $(host)/lib/libmlx5ep.so.0 $(DESTDIR)$(libdir)/
-	ln -sfn libmlx5ep.so.0 $(DESTDIR)$(libdir)/libmlx5ep.so
-	install -m 644 $(host)/lib/libmlx5ep.a $(DESTDIR)$(libdir)/
-	sed 's|^prefix=.*|prefix=$(PREFIX)|' $(host)/lib/pkgconfig/mlx5ep.pc \
-		>$(DESTDIR)$(libdir)/pkgconfig/mlx5ep.pc
+	install -m 755 $(host)/lib/libmlx5ep*.so.0 $(DESTDIR)$(LIBDIR)/
+	cp -P $(host)/lib/libmlx5ep*.so $(DESTDIR)$(LIBDIR)/
+	install -m 644 $(host)/lib/libmlx5ep.a $(DESTDIR)$(LIBDIR)/
+	for pc in $(host)/lib/pkgconfig/mlx5ep*.pc; do \
+		sed -e 's|^prefix=.*|prefix=$(PREFIX)|' \
+			-e 's|^libdir=.*|libdir=$(LIBDIR)|' $$pc \
+			>$(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}; done
 	install -m 644 userlib/include/mlx5ep.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 userlib/include/mlx5ep/*.h \
 		$(DESTDIR)$(PREFIX)/include/mlx5ep/
@@ -57,6 +63,8 @@ install-lib: tools-check
 	install -m 644 userlib/man/*.8 $(DESTDIR)$(mandir)/man8/
 	install -m 644 userlib/cli/mlx5ep.bash \
 		$(DESTDIR)$(completions)/mlx5ep
+	@pkg-config --exists libfabric || \
+		echo 'Without libmlx5ep-fi: libfabric-dev (libfabric-devel) is missing'
 	test -n '$(DESTDIR)' || ldconfig
 
 install-dkms: dkms-tool-check
@@ -72,11 +80,19 @@ uninstall:
 	test -n '$(DESTDIR)' || dkms remove --all mlx5_ep/$(VERSION) || :
 	rm -rf $(DESTDIR)$(dkms_src) $(DESTDIR)$(PREFIX)/include/mlx5ep
 	rm -f $(DESTDIR)/etc/modprobe.d/mlx5_ep.conf \
-		$(DESTDIR)$(libdir)/libmlx5ep.* \
-		$(DESTDIR)$(libdir)/pkgconfig/mlx5ep.pc \
+		$(DESTDIR)$(LIBDIR)/libmlx5ep.* \
+		$(DESTDIR)$(LIBDIR)/libmlx5ep-fi.* \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/mlx5ep.pc \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/mlx5ep-fi.pc \
 		$(DESTDIR)$(PREFIX)/include/mlx5ep.h \
 		$(DESTDIR)$(PREFIX)/include/rdma/mlx5_ep_*.h \
 		$(DESTDIR)$(PREFIX)/bin/mlx5ep \
 		$(DESTDIR)$(mandir)/man3/mlx5ep_* \
 		$(DESTDIR)$(mandir)/man8/mlx5ep.8 \
 		$(DESTDIR)$(completions)/mlx5ep
+
+deb: lab
+	@$(ENTER) packaging/debian/build
+
+rpm:
+	@packaging/rpm/build

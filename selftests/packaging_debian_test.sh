@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 900
+#
+# The Debian packages hold all that make install installs, install with dpkg,
+# build the module through DKMS as they are configured, work, and leave nothing.
+# All in the lab's root file system, which forgets it.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev mlx5ep-tools mlx5-ep-dkms'
+kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
+
+build()
+{
+	packaging/debian/build >"$tmp/debs"
+	[ "$(wc -l <"$tmp/debs")" = 5 ]
+}
+
+# One kernel is enough: the others' headers are taken out of DKMS's sight.
+hide_other_kernels()
+{
+	local dir
+
+	for dir in /lib/modules/*; do
+		[ "${dir##*/}" = "$kernel" ] || rm -rf "$dir/build"
+	done
+}
+
+install_all()
+{
+	hide_other_kernels
+	xargs dpkg -i <"$tmp/debs"
+	# shellcheck disable=SC2086
+	[ "$(dpkg-query -Wf '${db:Status-Status}\n' $packages | sort -u)" = \
+		installed ]
+}
+
+module_built()
+{
+	dkms status mlx5_ep -k "$kernel" | grep installed
+	modinfo -k "$kernel" -F filename mlx5_ep | grep updates/dkms
+	modprobe -S "$kernel" --showconfig | grep 'softdep mlx5_ib pre: mlx5_ep'
+}
+
+# What a machine without packages would get.
+same_as_make_install()
+{
+	make -s install DESTDIR="$tmp/root" PREFIX=/usr \
+		LIBDIR="/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
+		RPATH= >/dev/null
+	# dpkg's list, not what is there: the lab's dpkg leaves manual pages out.
+	(cd "$tmp/root" && find . ! -type d -printf '/%P\n') |
+		sed '/\/man\//s/$/.gz/' | sort >"$tmp/wanted"
+	# shellcheck disable=SC2086
+	dpkg -L $packages | sort -u >"$tmp/got"
+	[ -s "$tmp/wanted" ]
+	comm -23 "$tmp/wanted" "$tmp/got" >"$tmp/missing"
+	cat "$tmp/missing"
+	[ ! -s "$tmp/missing" ]
+}
+
+# shellcheck disable=SC2086
+depends()
+{
+	dpkg-query -Wf '${Package}: ${Depends}\n' $packages
+	dpkg-query -Wf '${Depends}' mlx5ep-tools |
+		grep -F "libmlx5ep0 (>= $version)"
+	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
+	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
+	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
+}
+
+works()
+{
+	env -i PATH=/usr/bin:/bin mlx5ep --version | grep -F "$version"
+	cat >"$tmp/prog.c" <<-END
+	#include <mlx5ep.h>
+	#include <mlx5ep/fi_monitor.h>
+	int main(void)
+	{
+		struct mlx5ep_fi_monitor_stats stats;
+
+		mlx5ep_fi_monitor_query(&stats);
+		return mlx5ep_category_name(0) == NULL;
+	}
+	END
+	# shellcheck disable=SC2046
+	cc -o "$tmp/prog" "$tmp/prog.c" $(pkg-config --cflags --libs mlx5ep \
+		mlx5ep-fi)
+	"$tmp/prog"
+	! readelf -d /usr/bin/mlx5ep | grep -i runpath
+}
+
+# shellcheck disable=SC2086
+purge_all()
+{
+	dpkg --purge $packages
+	[ -z "$(dkms status mlx5_ep)" ]
+	[ ! -e "/usr/src/mlx5_ep-$version" ]
+	! modinfo -k "$kernel" mlx5_ep
+	! command -v mlx5ep
+	[ ! -e /etc/modprobe.d/mlx5_ep.conf ]
+}
+
+plan 7
+check 'five packages are built' build
+check 'dpkg installs them' install_all
+check 'DKMS has built the module' module_built
+check 'they hold what make install installs' same_as_make_install
+check 'they say what they need' depends
+check 'the tool runs and a program builds' works
+check 'they go without a trace' purge_all
+ktap_finished
