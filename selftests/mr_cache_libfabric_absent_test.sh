@@ -23,6 +23,6 @@ says()
 
 plan 3
 check 'it is not imported' says '^mlx5ep-fi: Operation not supported$'
-check 'libfabric takes its own' says 'Default memory monitor is: uffd'
+check 'libfabric takes its own' says 'Default memory monitor is: memhooks'
 check 'the provider works' says 'provider: verbs'
 ktap_finished
