@@ -36,6 +36,22 @@ MODULE_PARM_DESC(reprobe,
 /* By ib_device.index. A device is there from add_dev to remove_dev. */
 static DEFINE_XARRAY(mlx5_ep_devices);
 
+/*
+ * Most devices are found without a walk, which the create of a QP or a
+ * registration would notice: by index modulo the slots, where the slot was free
+ * when they came. A slot is its device's from add_dev to remove_dev; who looks
+ * for another one compares and goes on.
+ */
+static struct device_slot {
+	const struct ib_device *ibdev;
+	struct mlx5_ep_device *edev;
+} device_slots[16];
+
+static struct device_slot *device_slot(const struct ib_device *ibdev)
+{
+	return &device_slots[ibdev->index % ARRAY_SIZE(device_slots)];
+}
+
 /* Who is inside class_interface_register(): it is told of devices too late. */
 static struct task_struct *registering;
 
@@ -50,7 +66,34 @@ static struct task_struct *registering;
  */
 struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
 {
+	const struct device_slot *slot = device_slot(ibdev);
+
+	if (READ_ONCE(slot->ibdev) == ibdev)
+		return slot->edev;
 	return xa_load(&mlx5_ep_devices, ibdev->index);
+}
+
+/* Under the class mutex, as device_forget(). */
+static int device_note(struct mlx5_ep_device *edev)
+{
+	struct device_slot *slot = device_slot(edev->ibdev);
+	int ret;
+
+	ret = xa_insert(&mlx5_ep_devices, edev->ibdev->index, edev, GFP_KERNEL);
+	if (!ret && !slot->ibdev) {
+		slot->edev = edev;
+		WRITE_ONCE(slot->ibdev, edev->ibdev);
+	}
+	return ret;
+}
+
+static void device_forget(struct mlx5_ep_device *edev)
+{
+	struct device_slot *slot = device_slot(edev->ibdev);
+
+	if (slot->ibdev == edev->ibdev)
+		WRITE_ONCE(slot->ibdev, NULL);
+	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
 }
 
 static int match_rdma_auxdev(struct device *dev, void *data)
@@ -183,7 +226,7 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 	INIT_LIST_HEAD(&edev->contexts);
 	INIT_LIST_HEAD(&edev->notifiers);
 
-	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);
+	ret = device_note(edev);
 	if (ret)
 		goto err_put;
 	ret = attach_device(edev);
@@ -223,7 +266,7 @@ static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 		mlx5_ep_graft_remove(edev);
 		mlx5_ep_xrc_destroy(edev->xrc);
 	}
-	xa_erase(&mlx5_ep_devices, ibdev->index);
+	device_forget(edev);
 	kobject_put(&edev->kobj);
 	if (attached)
 		module_put(THIS_MODULE);
