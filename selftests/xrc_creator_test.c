@@ -42,7 +42,8 @@ FIXTURE_VARIANT_ADD(creator, created) { STEP_GET, true };
 FIXTURE_VARIANT_ADD(creator, init) { STEP_INIT, true };
 FIXTURE_VARIANT_ADD(creator, rtr) { STEP_RTR, true };
 FIXTURE_VARIANT_ADD(creator, rts) { STEP_RTS, true };
-FIXTURE_VARIANT_ADD(creator, sending) { STEP_RTS, true, true };
+FIXTURE_VARIANT_ADD(creator, rtr_sending) { STEP_RTR, true, true };
+FIXTURE_VARIANT_ADD(creator, rts_sending) { STEP_RTS, true, true };
 
 FIXTURE_SETUP(creator)
 {
@@ -140,9 +141,9 @@ TEST_F_TIMEOUT(creator, killed_loses_no_message, 60)
 	if (!variant->joined_before)
 		ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "peer", 4,
 						   0, NULL, &qp));
+	ASSERT_EQ(0, xrc_qp_connect(qp, self->sender.qp->qp_num,
+				    self->sender.lid));
 	if (!variant->sending) {
-		ASSERT_EQ(0, xrc_qp_connect(qp, self->sender.qp->qp_num,
-					    self->sender.lid));
 		ASSERT_EQ(0, xrc_sender_connect(&self->sender,
 						mlx5ep_xrc_rcv_qp_num(qp),
 						self->node.lid));
