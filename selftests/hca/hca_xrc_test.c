@@ -98,6 +98,41 @@ static void memory_is_checked_against_the_queues_domain(void)
 	CHECK_EQ(w_qp_state(&x.p.qp[1]), QP_ERR);
 }
 
+static void fetch_and_add(struct xrc *x, uint64_t add)
+{
+	struct wqe_xrc seg = { .srqn = htobe32(x->srq.srqn) };
+	struct wqe_atomic a = { .swap_add = htobe64(add) };
+	struct pair *p = &x->p;
+	struct w_wqe w;
+
+	w_wqe(&w, &p->qp[0], WQE_OP_ATOMIC_FA, OK, 0);
+	w_add(&w, &seg, sizeof(seg));
+	w_raddr(&w, p->mem[1], p->key[1]);
+	w_add(&w, &a, sizeof(a));
+	w_data(&w, p->mem[0], 8, p->key[0]);
+	w_post(&p->qp[0], &w);
+	w_ring(&p->qp[0]);
+}
+
+static void atomics_are_checked_against_the_queues_domain(void)
+{
+	uint64_t *mine, *theirs;
+	struct xrc x;
+
+	CHECK(make(&x));
+	mine = w_at(0, x.p.mem[0]);
+	theirs = w_at(1, x.p.mem[1]);
+	*theirs = 40;
+	fetch_and_add(&x, 2);
+	CHECK_EQ(pair_syndrome(&x.p, 10), SYND_OK);
+	CHECK_EQ(*theirs, 42);
+	CHECK_EQ(*mine, 40);
+	x.p.key[1] = w_mkey(1, w_pd(1), x.p.mem[1], PAIR_MEM, ACCESS_WRITES);
+	fetch_and_add(&x, 2);
+	CHECK_EQ(pair_syndrome(&x.p, 10), SYND_REMOTE_ACCESS);
+	CHECK_EQ(*theirs, 42);
+}
+
 static void a_queue_of_another_xrc_domain_is_refused(void)
 {
 	struct w_srq foreign;
@@ -197,6 +232,7 @@ static void the_domain_is_held_by_its_objects(void)
 static const struct ktap_test tests[] = {
 	TEST(a_send_lands_in_the_queue_it_names),
 	TEST(memory_is_checked_against_the_queues_domain),
+	TEST(atomics_are_checked_against_the_queues_domain),
 	TEST(a_queue_of_another_xrc_domain_is_refused),
 	TEST(a_queue_that_is_none_is_refused),
 	TEST(an_empty_queue_makes_the_initiator_wait),
