@@ -88,6 +88,8 @@ TEST_F(xrc, each_registration_counts_and_the_last_one_destroys)
 	EXPECT_EQ(0, new_qps(&self->base, "qp"));
 	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, NULL,
 						 &qps[0]));
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, 0, NULL,
+						 &qps[0]));
 }
 
 TEST_F(xrc, get_creates_once_and_then_joins)
@@ -114,6 +116,13 @@ TEST_F(xrc, get_creates_once_and_then_joins)
 	EXPECT_EQ(2, info.registrants);
 	EXPECT_EQ(6, info.key_len);
 	EXPECT_EQ(0, memcmp(info.key, "rank 7", 6));
+	/* Found by its number it is the same one. */
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, info.qp_num, NULL,
+					   &other));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(other, NULL, &info));
+	EXPECT_EQ(3, info.registrants);
+	EXPECT_EQ(6, info.key_len);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(other));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
 	/* The key is free again. */

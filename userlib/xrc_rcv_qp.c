@@ -87,6 +87,9 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
 {
 	struct mlx5ep_cmd cmd;
 
+	/* The subnet manager's QP is in no domain. */
+	if (!qp_num)
+		return -ENOENT;
 	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_REG);
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, &qp_num,
 		      sizeof(qp_num));
