@@ -51,7 +51,8 @@ demo: hca lib selftests
 
 check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
-		$(if $(KERNELS),--kernels '$(KERNELS)')
+		$(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)')
 
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \

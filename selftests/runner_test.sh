@@ -127,6 +127,8 @@ debug_lane()
 		--tests good_too
 	head -n 1 "$tree/boots" | grep -qx 'built '
 	grep -q ' good_too:960:' "$tree/boots"
+	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 'debug 7.2' \
+		--tests 'good*' --debug-tests 'a* *too'
 }
 
 kcsan_lane()
