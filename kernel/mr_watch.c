@@ -55,7 +55,9 @@ static bool watch_queue(struct mlx5_ep_watches *ws,
 	if (!chunk->pending)
 		list_add_tail(&chunk->pending_node, &ws->pending_chunks);
 	chunk->pending |= BIT_ULL(index);
-	return !ws->pending++;
+	/* Read without the lock by who waits. */
+	WRITE_ONCE(ws->pending, ws->pending + 1);
+	return ws->pending == 1;
 }
 
 static void watch_unqueue(struct mlx5_ep_watches *ws,
@@ -64,7 +66,7 @@ static void watch_unqueue(struct mlx5_ep_watches *ws,
 	chunk->pending &= ~BIT_ULL(index);
 	if (!chunk->pending)
 		list_del(&chunk->pending_node);
-	ws->pending--;
+	WRITE_ONCE(ws->pending, ws->pending - 1);
 }
 
 /*
@@ -246,7 +248,7 @@ static void watches_release_mm(struct mlx5_ep_watches *ws,
 {
 	spin_lock(&ws->lock);
 	mmu_interval_set_seq(&ws->mni, cur_seq);
-	ws->mm_gone = true;
+	WRITE_ONCE(ws->mm_gone, true);
 	spin_unlock(&ws->lock);
 	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLHUP);
 }

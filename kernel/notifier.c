@@ -89,6 +89,12 @@ static struct mlx5_ep_notifier *to_notifier(struct ib_uobject *uobj)
 	return container_of(uobj, struct mlx5_ep_notifier, uobj);
 }
 
+/* Read without the lock by who waits. */
+static void notifier_count_pending(struct mlx5_ep_notifier *notifier, int by)
+{
+	WRITE_ONCE(notifier->source_pending, notifier->source_pending + by);
+}
+
 static void notifier_publish_sources(struct mlx5_ep_notifier *notifier)
 {
 	if (!notifier->header)
@@ -149,7 +155,7 @@ void mlx5_ep_notifier_source_fini(struct mlx5_ep_notifier_source *source)
 	spin_lock_irq(&notifier->source_lock);
 	if (!list_empty(&source->node)) {
 		list_del_init(&source->node);
-		notifier->source_pending--;
+		notifier_count_pending(notifier, -1);
 		notifier_publish_sources(notifier);
 	}
 	spin_unlock_irq(&notifier->source_lock);
@@ -181,7 +187,7 @@ void mlx5_ep_notifier_post(struct mlx5_ep_notifier_source *source,
 		notifier->source_total++;
 		if (list_empty(&source->node)) {
 			list_add_tail(&source->node, &notifier->sources);
-			notifier->source_pending++;
+			notifier_count_pending(notifier, 1);
 		}
 		notifier_publish_sources(notifier);
 	}
@@ -212,7 +218,7 @@ static unsigned int notifier_take_sources(struct mlx5_ep_notifier *notifier,
 		source->events &= ~BIT(type);
 		if (!source->events) {
 			list_del_init(&source->node);
-			notifier->source_pending--;
+			notifier_count_pending(notifier, -1);
 		}
 	}
 	if (i)
@@ -479,7 +485,7 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 	spin_lock_irq(&notifier->source_lock);
 	notifier->removed = why == RDMA_REMOVE_DRIVER_REMOVE;
 	notifier->header = NULL;
-	notifier->source_pending = 0;
+	WRITE_ONCE(notifier->source_pending, 0);
 	list_for_each_entry_safe(source, next, &notifier->sources, node)
 		list_del_init(&source->node);
 	WRITE_ONCE(notifier->dead, true);

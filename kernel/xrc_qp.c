@@ -413,7 +413,7 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 		ret = qp_refresh_state(reg);
 		if (ret)
 			goto out_unlock;
-		if (state_reached(qp->state, attr->qp_state)) {
+		if (state_reached(READ_ONCE(qp->state), attr->qp_state)) {
 			answer->flags = MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY;
 			goto out_unlock;
 		}
@@ -423,7 +423,7 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 		WRITE_ONCE(qp->state, attr->qp_state);
 
 out_unlock:
-	answer->qp_state = qp->state;
+	answer->qp_state = READ_ONCE(qp->state);
 	mutex_unlock(&qp->lock);
 	return ret;
 }
