@@ -60,6 +60,24 @@ static void a_datagram_leaves_room_for_a_grh(void)
 	CHECK(!memcmp(w_at(1, p.mem[1] + GRH), w_at(0, p.mem[0]), 100));
 }
 
+static void another_partition_is_dropped(void)
+{
+	struct w_qp_attr attr = ud_attr;
+	struct wqe_av av;
+	struct pair p;
+	struct cqe cqe;
+
+	CHECK(pair_make(&p, &attr));
+	CHECK_EQ(w_qp_rts(&p.qp[0], &attr, &p.qp[1]), 0);
+	attr.pkey_index = 1;
+	CHECK_EQ(w_qp_rts(&p.qp[1], &attr, &p.qp[0]), 0);
+	w_recv(&p.qp[1], p.mem[1], 4096, p.key[1]);
+	av = unicast(&p, QKEY);
+	send_to(&p, &av, 100);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+	CHECK(!w_poll(&p.rcq[1], &cqe));
+}
+
 static void a_wrong_qkey_is_dropped(void)
 {
 	struct wqe_av av;
@@ -188,6 +206,7 @@ static void a_group_gets_what_is_sent_to_it(void)
 
 static const struct ktap_test tests[] = {
 	TEST(a_datagram_leaves_room_for_a_grh),
+	TEST(another_partition_is_dropped),
 	TEST(a_wrong_qkey_is_dropped),
 	TEST(qp1_has_a_qkey_of_its_own),
 	TEST(without_a_receive_it_is_dropped),

@@ -170,6 +170,36 @@ static void a_receiver_never_ready_is_given_up(void)
 	CHECK_EQ(w_qp_state(&p.qp[1]), QP_RTS);
 }
 
+/* What a write ends in between members of two entries of the P_Key table. */
+static uint8_t between(uint8_t mine, uint8_t yours)
+{
+	struct w_qp_attr attr = w_rc_attr;
+	struct pair p;
+	uint8_t ret;
+
+	attr.pkey_index = mine;
+	ret = !pair_make(&p, &attr) || w_qp_rts(&p.qp[0], &attr, &p.qp[1]);
+	attr.pkey_index = yours;
+	if (ret || w_qp_rts(&p.qp[1], &attr, &p.qp[0]))
+		return 0xff;
+	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 64);
+	return pair_syndrome(&p, 100);
+}
+
+static void partitions_do_not_mix(void)
+{
+	CHECK_EQ(between(0, 0), SYND_OK);
+	CHECK_EQ(between(1, 1), SYND_OK);
+	CHECK_EQ(between(0, 1), SYND_RETRY_EXC);
+	CHECK_EQ(between(1, 0), SYND_RETRY_EXC);
+	/* a limited member talks to full ones alone */
+	CHECK_EQ(between(0, 2), SYND_OK);
+	CHECK_EQ(between(2, 0), SYND_OK);
+	CHECK_EQ(between(2, 2), SYND_RETRY_EXC);
+	/* no such entry */
+	CHECK_EQ(between(3, 0), 0xff);
+}
+
 static void a_dead_peer_is_given_up_and_the_rest_flushed(void)
 {
 	struct pair p;
@@ -463,6 +493,7 @@ static const struct ktap_test tests[] = {
 	TEST(atomics_return_what_was_there),
 	TEST(a_receiver_not_ready_is_waited_for),
 	TEST(a_receiver_never_ready_is_given_up),
+	TEST(partitions_do_not_mix),
 	TEST(a_dead_peer_is_given_up_and_the_rest_flushed),
 	TEST(an_unexpected_sequence_number_is_not_answered),
 	TEST(a_port_that_is_down_answers_nothing),

@@ -132,10 +132,14 @@ uint8_t port_mtu(struct hca *hca)
 
 bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey)
 {
+	static const uint16_t pkeys[] = {
+		W_PKEY, W_PKEY ^ 1, W_PKEY & 0x7fff,
+	};
+
 	(void)hca;
-	if (index)
+	if (index >= ARRAY_SIZE(pkeys))
 		return false;
-	*pkey = W_PKEY;
+	*pkey = pkeys[index];
 	return true;
 }
 

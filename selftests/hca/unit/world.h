@@ -101,6 +101,7 @@ struct w_qp_attr {
 	uint32_t sq_psn;
 	uint32_t rq_psn;
 	uint32_t qkey;
+	uint8_t pkey_index;	/* 0, 1: another partition, 2: limited in 0's */
 	uint8_t mtu;
 	bool rtr_only;		/* w_qp_rts() stops there */
 };

@@ -307,6 +307,7 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 	IFC_SET(qpc, c, remote_qpn, peer->qpn);
 	IFC_SET(qpc, c, primary_address_path.rlid, peer->hca + 1);
 	IFC_SET(qpc, c, primary_address_path.vhca_port_num, 1);
+	IFC_SET(qpc, c, primary_address_path.pkey_index, attr->pkey_index);
 	IFC_SET(qpc, c, primary_address_path.ack_timeout, attr->timeout);
 	IFC_SET(qpc, c, retry_count, attr->retry_count);
 	IFC_SET(qpc, c, rnr_retry, attr->rnr_retry);
