@@ -10,7 +10,7 @@ ENTER := $(LAB)/enter
 PARTS := hca lib selftests lint
 JOBS := $(shell nproc)
 
-.PHONY: help demo check check-long bench lab $(PARTS) all clean
+.PHONY: help demo check check-long check-peers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show where'
@@ -18,6 +18,8 @@ help:
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo 'make bench          measure, one line per figure'
 	@echo 'make check-long     the long races and the fuzzers'
+	@echo 'make check-peers    rdma-core'"'"'s tests and perftest, module absent and'
+	@echo '                    under each policy, compared        [KERNELS=7.2]'
 	@echo 'make all            build module, library, tool, tests and simhca'
 	@echo 'make modules        build the module         KDIR=/lib/modules/.../build'
 	@echo 'make dkms-check     build it through DKMS for every kernel of the lab'
@@ -57,6 +59,9 @@ check: hca lib selftests
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)')
+
+check-peers: hca
+	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)')
 
 bench: hca lib selftests
 	@selftests/bench/run
