@@ -89,7 +89,7 @@ int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws)
 	lockdep_assert_held(&ws->lock);
 	if (ws->dead)
 		return -EIO;
-	if (current->mm != ws->mni.mm)
+	if (current->mm != ws->mn.mm)
 		return -EXDEV;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef MLX5_EP_MR_SLOTS_H
 #define MLX5_EP_MR_SLOTS_H
 
+#include <linux/interval_tree_generic.h>
 #include <linux/mm.h>
 
 #include "mr_watch.h"
@@ -104,8 +105,52 @@ static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
 }
 
-bool mlx5_ep_watches_in_flight(const struct mlx5_ep_watches *ws,
-			       unsigned long first, unsigned long last);
+INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
+		     watch_start, watch_last, static __maybe_unused,
+		     watch_tree)
+
+/* Returns true where the watch is the first to have an event. */
+static inline bool watch_queue(struct mlx5_ep_watches *ws,
+			       struct mlx5_ep_watch_chunk *chunk,
+			       unsigned int index)
+{
+	if (!chunk->pending)
+		list_add_tail(&chunk->pending_node, &ws->pending_chunks);
+	chunk->pending |= BIT_ULL(index);
+	/* Read without the lock by who waits. */
+	WRITE_ONCE(ws->pending, ws->pending + 1);
+	return ws->pending == 1;
+}
+
+static inline void watch_unqueue(struct mlx5_ep_watches *ws,
+				 struct mlx5_ep_watch_chunk *chunk,
+				 unsigned int index)
+{
+	chunk->pending &= ~BIT_ULL(index);
+	if (!chunk->pending)
+		list_del(&chunk->pending_node);
+	WRITE_ONCE(ws->pending, ws->pending - 1);
+}
+
+/* May a range be under invalidation? Locked. */
+static inline bool watches_in_flight(const struct mlx5_ep_watches *ws,
+				     unsigned long first, unsigned long last)
+{
+	const struct mlx5_ep_inflight *inflight = &ws->inflight;
+	unsigned int i;
+
+	for (i = 0; i < inflight->count; i++)
+		if (inflight->ranges[i].first <= last &&
+		    inflight->ranges[i].last >= first)
+			return true;
+	return inflight->more && inflight->more_first <= last &&
+	       inflight->more_last >= first;
+}
+
+int mlx5_ep_watches_follow(struct mlx5_ep_watches *ws);
+void mlx5_ep_watches_unfollow(struct mlx5_ep_watches *ws);
+void mlx5_ep_watches_settle(struct mlx5_ep_watches *ws, unsigned long first,
+			    unsigned long last);
 void mlx5_ep_watches_publish(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
 int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws);

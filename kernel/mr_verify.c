@@ -104,7 +104,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	npages = w->npages;
 	seq = w->seq;
 	look = record || w->recorded;
-	wait = mlx5_ep_watches_in_flight(ws, first, watch_last(w));
+	wait = watches_in_flight(ws, first, watch_last(w));
 	spin_unlock(&ws->lock);
 
 	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
@@ -115,7 +115,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	 * page table yet: wait until they have, then look.
 	 */
 	if (wait)
-		mmu_interval_read_begin(&ws->mni);
+		mlx5_ep_watches_settle(ws, first, first + npages - 1);
 	if (look) {
 		ret = fingerprint_take(first, npages, &fingerprint);
 		if (ret == -EINTR)

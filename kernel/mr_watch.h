@@ -26,17 +26,19 @@ struct mlx5_ep_watch_area {
 #define MLX5_EP_INFLIGHT 4
 
 /**
- * struct mlx5_ep_inflight - invalidations that may not have ended yet
- * @seq: of the core: as long as it has not changed none of them is known to
- *	have ended; odd
+ * struct mlx5_ep_inflight - invalidations that have begun and not ended
  * @count: length of @ranges
- * @ranges: first and last page number; the last one is a hull of those that
- *	found no room
+ * @more: those that found no room there
+ * @more_first: first page number that any of these had, while there are some
+ * @more_last: last page number, likewise
+ * @ranges: first and last page numbers
  */
 struct mlx5_ep_inflight {
-	unsigned long seq;
 	unsigned int count;
-	struct {
+	unsigned int more;
+	unsigned long more_first;
+	unsigned long more_last;
+	struct mlx5_ep_range {
 		unsigned long first;
 		unsigned long last;
 	} ranges[MLX5_EP_INFLIGHT];
@@ -44,10 +46,11 @@ struct mlx5_ep_inflight {
 
 /**
  * struct mlx5_ep_watches - the watched ranges of one address space
- * @mni: the one subscription, of the whole address space
+ * @mn: the subscription
  * @lock: protects what follows up to @grow_lock, and the words
  * @tree: live watches by range
  * @inflight: invalidations of any range, watched or not
+ * @waiters: who waits in @settled
  * @dead: no watch can be added or change any more
  * @mm_gone: the address space is gone, and all mappings with it
  * @nr_chunks: chunks allocated
@@ -62,13 +65,15 @@ struct mlx5_ep_inflight {
  * @bytes: memory allocated for all this; changes under @grow_lock
  * @grow_lock: serialises the allocation of chunks; outside @lock
  * @capacity: slots
+ * @settled: woken when an invalidation ends, if there are @waiters
  * @wait: woken when @pending leaves zero, and when the address space goes
  */
 struct mlx5_ep_watches {
-	struct mmu_interval_notifier mni;
+	struct mmu_notifier mn;
 	spinlock_t lock;
 	struct rb_root_cached tree;
 	struct mlx5_ep_inflight inflight;
+	unsigned int waiters;
 	bool dead;
 	bool mm_gone;
 	u32 nr_chunks;
@@ -83,6 +88,7 @@ struct mlx5_ep_watches {
 	size_t bytes;
 	struct mutex grow_lock;
 	u32 capacity;
+	wait_queue_head_t settled;
 	wait_queue_head_t *wait;
 };
 
