@@ -2,21 +2,24 @@
 /*
  * mr_race [-w] [-o] [-n ROUNDS] [-s SLOTS] - registrations against remapping
  *
- * Per slot, an address, one thread remaps it again and again with other content,
- * and one registers it with mlx5ep_reg_mr(), keeps the registration for as long
- * as it is valid, and compares what the HCA reads through it with what the
- * process sees. Registering races with remapping; only the comparison holds them
- * off, so that there is something definite to compare. Meanwhile another thread
- * adds and removes watches all over the same addresses, and one reads events.
+ * Per slot, an address, one thread maps, and with that unmaps what was there,
+ * with other content each time: a round. Another registers the slot with
+ * mlx5ep_reg_mr(), keeps the registration for as long as it is valid, and compares
+ * what the HCA reads through it with what the process sees. The mapper waits for
+ * that comparison in one half of the rounds; in the other it only waits until the
+ * user begins to register, and remaps under its hands. Only the comparison holds
+ * it off, so that there is something definite to compare. Meanwhile another
+ * thread adds and removes watches all over the same addresses, and one reads
+ * events.
  *
  * -w: the words alone. A round maps the slot, watches it, unmaps it, and looks
  * whether the watch still says valid; nothing is registered.
  *
  * -o: notification off: every registration is taken as valid.
  *
- * Prints "rounds=N hits=N registrations=N stale=N"; a stale hit is a
- * registration that was said to be valid when HCA and process differed. Exit
- * status 1 only where the run itself failed.
+ * Prints "rounds=N hits=N registrations=N stale=N"; a hit is a registration that
+ * was said to be valid and compared, a stale one was of other memory than the
+ * process had. Exit status 1 only where the run itself failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +33,18 @@
 #include "watched.h"
 
 #define PAGE	4096ul
-#define LEN	(4 * PAGE)
+#define LEN	(2 * PAGE)
 #define MAX_SLOTS 8
 
 struct slot {
 	struct watched_rig rig;
 	void *addr;
-	pthread_mutex_t lock;	/* held where content must stand still */
-	unsigned int generation;
+	pthread_mutex_t lock;	/* what follows; held, content stands still */
+	pthread_cond_t moved;	/* one of the next four has changed */
+	unsigned long generation;	/* of what is mapped */
+	unsigned long registering;	/* the one seen before registering */
+	unsigned long used;	/* the last one that was compared */
+	bool done;		/* no more rounds */
 	pthread_t user, mapper;
 	unsigned long hits, registrations, stale;
 };
@@ -64,63 +71,81 @@ static void map_slot(struct slot *slot)
 static void *mapper(void *arg)
 {
 	struct slot *slot = arg;
+	unsigned long i;
 
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-		pthread_mutex_lock(&slot->lock);
+	pthread_mutex_lock(&slot->lock);
+	for (i = 1; i <= per_slot; i++) {
 		map_slot(slot);
-		watched_fill(slot->addr, LEN, ++slot->generation);
-		pthread_mutex_unlock(&slot->lock);
-		usleep(slot->generation % 5 * 300);
+		watched_fill(slot->addr, LEN, i);
+		slot->generation = i;
+		pthread_cond_broadcast(&slot->moved);
+		while (slot->used < i &&
+		       (off || i % 2 || slot->registering < i))
+			pthread_cond_wait(&slot->moved, &slot->lock);
 	}
+	slot->done = true;
+	pthread_cond_broadcast(&slot->moved);
+	pthread_mutex_unlock(&slot->lock);
 	return NULL;
 }
 
+/* A page of the slot, another one each time. */
 static bool differs(struct slot *slot, const struct ibv_mr *mr)
 {
+	void *addr = slot->addr + slot->hits % (LEN / PAGE) * PAGE;
 	uint8_t hca[WATCHED_SAMPLE];
-	size_t page;
 	int ret;
 
-	for (page = 0; page < LEN / PAGE; page += 3) {
-		ret = watched_hca_read(&slot->rig, mr, slot->addr + page * PAGE,
-				       hca);
-		if (ret)
-			fail("HCA read", ret);
-		if (memcmp(hca, slot->addr + page * PAGE, sizeof(hca)))
-			return true;
-	}
-	return false;
+	ret = watched_hca_read(&slot->rig, mr, addr, hca);
+	if (ret)
+		fail("HCA read", ret);
+	return memcmp(hca, addr, sizeof(hca));
 }
 
+static void register_slot(struct slot *slot, struct mlx5ep_mr *mr)
+{
+	int ret;
+
+	ret = mlx5ep_reg_mr(slot->rig.notifier, slot->rig.verbs.pd, slot->addr,
+			    LEN, IBV_ACCESS_LOCAL_WRITE, 0, mr);
+	if (ret)
+		fail("mlx5ep_reg_mr", ret);
+	slot->registrations++;
+}
+
+/* With the lock held, which is let go to register. */
 static void *data_user(void *arg)
 {
 	struct slot *slot = arg;
 	struct mlx5ep_mr mr;
 	bool have = false;
-	unsigned long i;
-	int ret;
 
-	for (i = 0; i < per_slot; i++) {
-		if (have && !off && mlx5ep_mr_check(&mr)) {
-			mlx5ep_dereg_mr(&mr);
-			have = false;
-		}
-		if (!have) {
-			ret = mlx5ep_reg_mr(slot->rig.notifier,
-					    slot->rig.verbs.pd, slot->addr, LEN,
-					    IBV_ACCESS_LOCAL_WRITE, 0, &mr);
-			if (ret)
-				fail("mlx5ep_reg_mr", ret);
+	pthread_mutex_lock(&slot->lock);
+	while (!slot->done) {
+		if (!have || (!off && !mlx5ep_mr_valid(&mr))) {
+			slot->registering = slot->generation;
+			pthread_cond_broadcast(&slot->moved);
+			pthread_mutex_unlock(&slot->lock);
+			if (have && mlx5ep_mr_check(&mr)) {
+				mlx5ep_dereg_mr(&mr);
+				have = false;
+			}
+			if (!have)
+				register_slot(slot, &mr);
 			have = true;
-			slot->registrations++;
+			pthread_mutex_lock(&slot->lock);
 		}
-		pthread_mutex_lock(&slot->lock);
 		if (off || mlx5ep_mr_valid(&mr)) {
-			slot->hits++;
 			slot->stale += differs(slot, mr.mr);
+			slot->hits++;
+			slot->used = slot->generation;
+			pthread_cond_broadcast(&slot->moved);
 		}
-		pthread_mutex_unlock(&slot->lock);
+		/* Nothing new to compare before the next round. */
+		while (slot->used == slot->generation && !slot->done)
+			pthread_cond_wait(&slot->moved, &slot->lock);
 	}
+	pthread_mutex_unlock(&slot->lock);
 	if (have)
 		mlx5ep_dereg_mr(&mr);
 	return NULL;
@@ -209,6 +234,7 @@ static void setup(void)
 			fail("fcntl", -errno);
 		slots[i].addr = (void *)(0x600000000000ul + i * 16 * LEN);
 		pthread_mutex_init(&slots[i].lock, NULL);
+		pthread_cond_init(&slots[i].moved, NULL);
 		map_slot(&slots[i]);
 		watched_fill(slots[i].addr, LEN, 0);
 	}

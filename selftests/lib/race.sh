@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Races of registrations with remapping: that no registration is ever said to be
+# valid when the HCA has other pages than the process, and that the same program
+# finds stale ones with the notification switched off, or it would prove nothing.
+# Needs lib.sh.
+
+# race_field NAME LINE: the number behind NAME=
+race_field()
+{
+	sed -n "s/.*\\b$1=\\([0-9]*\\).*/\\1/p" <<<"$2"
+}
+
+# race_run ROUNDS OPTION...: runs it; sets hits, registrations and stale
+race_run()
+{
+	local rounds=$1 out
+	shift
+
+	out=$(build/bin/mr_race -n "$rounds" "$@") || fail 'the run failed'
+	echo "$out"
+	[ "$(race_field rounds "$out")" = "$rounds" ] || fail "$out"
+	hits=$(race_field hits "$out")
+	registrations=$(race_field registrations "$out")
+	stale=$(race_field stale "$out")
+}
+
+# race_on ROUNDS [-w]: at least every other round was registered, none was stale
+race_on()
+{
+	local hits registrations stale
+
+	race_run "$@"
+	[ "$stale" = 0 ] || fail "$stale stale hits"
+	[ "$registrations" -ge $(($1 / 2)) ] ||
+		fail "only $registrations registrations"
+	# With -w a hit is a watch that missed its munmap().
+	[ "${2:-}" = -w ] || [ "$hits" -ge $(($1 / 2)) ] ||
+		fail "only $hits compared"
+}
+
+# race_off ROUNDS [-w]: the program sees what it looks for
+race_off()
+{
+	local hits registrations stale
+
+	race_run "$@" -o
+	[ "$stale" -ge $(($1 / 2)) ] || fail "only $stale stale hits"
+}
