@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# mr_watch_table.sh OUTPUT: puts the rows that mr_watch_changes_test printed into
-# Documentation/notifications.md, between the two markers there.
+# mr_watch_table.sh OUTPUT: puts the rows that mr_watch_changes_test printed, also
+# as build/check/KERNEL/results.ktap has them, into Documentation/notifications.md,
+# between the two markers there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 doc=Documentation/notifications.md
-rows=$(sed -n 's/^# row: //p' "$1")
+rows=$(sed -n 's/^ *# row: //p' "$1")
 [ -n "$rows" ] || { echo "$1 has no rows" >&2; exit 1; }
 {
 	sed '/^<!-- rows -->$/q' "$doc"

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory of every kind, to be registered and changed. */
+#ifndef SELFTESTS_REGION_H
+#define SELFTESTS_REGION_H
+
+#include <stddef.h>
+
+#define REGION_PAGE	4096ul
+#define REGION_LEN	(16 * REGION_PAGE)
+#define REGION_HUGE	(2ul << 20)
+
+enum region_memory { ANON, SHM, SYSV, BRK, THP, HUGETLB };
+
+/**
+ * struct region - the memory of a case
+ * @addr: of what is registered
+ * @len: its length; REGION_LEN, or REGION_HUGE of huge pages
+ * @map: all of it; the last REGION_HUGE of it is reserved and empty
+ * @map_len: three huge pages
+ * @fd: of shared memory, else -1
+ */
+struct region {
+	void *addr;
+	size_t len;
+	void *map;
+	size_t map_len;
+	int fd;
+};
+
+/* Return: 0 or -errno. */
+int region_map(struct region *r, enum region_memory memory);
+
+/* Write @text to a file of the kernel's. Return: 0 or -errno. */
+int region_tune(const char *path, const char *text);
+
+#endif
