@@ -13,6 +13,6 @@ cd "$(dirname "$0")/.."
 plan 4
 check 'no stale hit in 20000 rounds' race_on 20000
 check 'stale hits with notification off' race_off 500
-check 'no stale word in 20000 rounds' race_on 20000 -w
+check 'no stale word in 10000 rounds' race_on 10000 -w
 check 'stale words with notification off' race_off 500 -w
 ktap_finished
