@@ -9,7 +9,7 @@
  * exactly, any others as one range that holds them all. That waits for no
  * invalidation of other ranges, however many threads unmap all the time, which
  * an mmu_interval_notifier over the whole address space would: its core knows
- * the end of all only. It also costs more than twice as much.
+ * the end of all only, and costs more (Documentation/notifications.md).
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
