@@ -172,8 +172,27 @@ TEST_F_TIMEOUT(race, of_64_processes_for_a_key_one_creates, 280)
 	EXPECT_EQ(ROUNDS, commands("DESTROY_QP") - destroys);
 }
 
+/* By key, or by a number seen last, whose QP may be just going. */
+static int storm_join(struct shared *s, struct xrc_node *node,
+		      unsigned int key, bool by_num,
+		      struct mlx5ep_xrc_rcv_qp **qp)
+{
+	uint32_t num = atomic_load(&s->nums[key]);
+	int ret;
+
+	if (by_num && num) {
+		ret = mlx5ep_xrc_rcv_qp_reg(node->xrcd, num, NULL, qp);
+		return ret == -ENOENT ? 0 : ret;
+	}
+	ret = mlx5ep_xrc_rcv_qp_get(node->xrcd, &key, sizeof(key), 0, NULL, qp);
+	if (ret >= 0)
+		atomic_store(&s->nums[key], mlx5ep_xrc_rcv_qp_num(*qp));
+	return ret;
+}
+
 /* Registers, joins, steps and leaves at random, for ever. */
-static void __attribute__((noreturn)) stormer(unsigned int seed)
+static void __attribute__((noreturn)) stormer(struct shared *s,
+					      unsigned int seed)
 {
 	struct mlx5ep_xrc_rcv_qp *qps[8] = {};
 	struct ibv_qp_attr attr;
@@ -188,9 +207,8 @@ static void __attribute__((noreturn)) stormer(unsigned int seed)
 		key = rand_r(&seed) % 4;
 		ret = 0;
 		if (!qps[slot])
-			ret = mlx5ep_xrc_rcv_qp_get(node.xrcd, &key,
-						    sizeof(key), 0, NULL,
-						    &qps[slot]);
+			ret = storm_join(s, &node, key, rand_r(&seed) % 2,
+					 &qps[slot]);
 		else if (rand_r(&seed) % 3 == 0)
 			ret = xrc_qp_step(qps[slot], IBV_QPS_INIT, 0, 0);
 		else if (rand_r(&seed) % 3 == 0)
@@ -217,7 +235,7 @@ TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
 		pids[i] = fork();
 		ASSERT_LE(0, pids[i]);
 		if (!pids[i])
-			stormer(i + 1);
+			stormer(self->shared, i + 1);
 	}
 	for (round = 0; round < 120; round++) {
 		usleep(rand() % 60000);
@@ -230,7 +248,7 @@ TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
 		pids[victim] = fork();
 		ASSERT_LE(0, pids[victim]);
 		if (!pids[victim])
-			stormer(round + 100);
+			stormer(self->shared, round + 100);
 	}
 	for (i = 0; i < 16; i++) {
 		kill(pids[i], SIGKILL);
