@@ -299,6 +299,34 @@ static void raise_flag(int *flag, int value)
 	__atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
+/* As await(), but the other one is a child that may have ended. */
+static bool await_child(const int *flag, pid_t pid)
+{
+	siginfo_t info = {};
+
+	while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
+		if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+		    info.si_pid)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/*
+ * Has all memory now that this process may touch later: a private page is
+ * copied, which takes another, the first time that it is written after fork().
+ */
+static void own_memory(void)
+{
+	volatile char stack[16 * PAGE];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(stack); i += PAGE)
+		stack[i] = 0;
+	mlockall(MCL_CURRENT);
+}
+
 /*
  * Adds until it is refused. Touches no new memory of its own while the group is
  * full, as that would call the OOM killer.
@@ -319,6 +347,7 @@ static int fill_group(struct ibv_context *ctx, struct filling *f)
 		ret = mlx5ep_watch_add_batch(n, adds, w, 1000);
 	if (ret)
 		return -ret;
+	own_memory();
 	raise_flag(&f->ready, 1);
 	await(&f->limited);
 	while (!ret) {
@@ -355,13 +384,13 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 			_exit(1);
 		_exit(fill_group(rig.ctx, f));
 	}
-	await(&f->ready);
+	ASSERT_TRUE(await_child(&f->ready, pid));
 	before = group_stat("kernel");
 	snprintf(limit, sizeof(limit), "%lld", before + group_stat("anon") +
 		 group_stat("file") + (8 << 20));
 	EXPECT_EQ(0, write_text(GROUP "/memory.max", limit));
 	raise_flag(&f->limited, 1);
-	await(&f->refused);
+	EXPECT_TRUE(await_child(&f->refused, pid));
 	charged = group_stat("kernel") - before;
 	EXPECT_EQ(0, write_text(GROUP "/memory.max", "max"));
 	raise_flag(&f->raised, 1);
