@@ -9,6 +9,7 @@
 #include <linux/vfio.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unit/vmm.h"
@@ -106,16 +107,16 @@ static int spoiled(struct vmm *vmm, void (*spoil)(uint8_t *entry, uint8_t *box))
 
 	IFC_SET(cmd_in, in, opcode, MLX5_CMD_OP_QUERY_ISSI);
 	vmm_post(vmm, 0, in, sizeof(in), 16);
-	usleep(10000);
+	if (!vmm_answered(vmm, 0))
+		return -ETIMEDOUT;
 	pa = (uint64_t)IFC_GET(cmd_queue_entry, e, input_mailbox_pointer_31_9)
 	     << 9;
 	spoil(e, vmm->ram + pa);
 	IFC_SET(cmd_queue_entry, e, ownership, 1);
 	vmm_write_be32(vmm, IFC_OFF(initial_seg, command_doorbell_vector), 1);
-	usleep(10000);
-	return IFC_GET(cmd_queue_entry, e, ownership) ?
-		       -ETIMEDOUT :
-		       (int)IFC_GET(cmd_queue_entry, e, status);
+	if (!vmm_answered(vmm, 0))
+		return -ETIMEDOUT;
+	return IFC_GET(cmd_queue_entry, e, status);
 }
 
 static void spoil_nothing(uint8_t *entry, uint8_t *box)
@@ -311,7 +312,8 @@ TEST_F(command, commands_complete_by_event_where_an_eq_takes_them)
 	/* not for the command that made it */
 	EXPECT_EQ(0, IFC_GET(eqe, vmm->ram + pa, event_type));
 	ASSERT_EQ(0, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
-	usleep(10000);
+	/* The event follows the answer; what is asked now comes after both. */
+	EXPECT_EQ(2, vmm_count(vmm, "alive", "eq"));
 	EXPECT_EQ(0xa, IFC_GET(eqe, vmm->ram + pa, event_type));
 	memcpy(&vector, vmm->ram + pa + 32, sizeof(vector));
 	EXPECT_EQ(1, be32toh(vector));
@@ -386,19 +388,28 @@ TEST_F(command, drivers_are_told_how_long_to_wait)
 	EXPECT_EQ(0, vmm_read_be32(vmm, 0xffc));
 }
 
+static long us_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - then->tv_sec) * 1000000 +
+	       (now.tv_nsec - then->tv_nsec) / 1000;
+}
+
 TEST_F(command, a_command_is_late_or_never_answered)
 {
 	struct vmm *vmm = &self->vmm;
 	uint8_t in[16] = { 0 }, *e = vmm->ram + vmm->cmdq + 64;
+	struct timespec posted;
 
 	IFC_SET(cmd_in, in, opcode, MLX5_CMD_OP_QUERY_ISSI);
 	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":"
 			     "300000,\"count\":1}"));
+	clock_gettime(CLOCK_MONOTONIC, &posted);
 	ASSERT_EQ(0, vmm_post(vmm, 1, in, sizeof(in), 112));
-	usleep(100000);
-	EXPECT_EQ(1, IFC_GET(cmd_queue_entry, e, ownership));
-	usleep(500000);
-	EXPECT_EQ(0, IFC_GET(cmd_queue_entry, e, ownership));
+	EXPECT_TRUE(vmm_answered(vmm, 1));
+	EXPECT_LE(300000, us_since(&posted));
 	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"status\":"
 			     "\"never\"}"));
 	ASSERT_EQ(0, vmm_post(vmm, 1, in, sizeof(in), 112));

@@ -53,6 +53,7 @@ void loop_fini(void);
 int loop_run(void);
 void loop_stop(void);
 uint64_t loop_now(void);
+void loop_simulate_time(void);
 
 int loop_add(struct sim_fd *sfd);
 int loop_modify(struct sim_fd *sfd, uint32_t events);

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../vfio_user.h"
@@ -368,6 +369,21 @@ int64_t vmm_count(struct vmm *vmm, const char *section, const char *name)
 	int64_t n = v ? json_object_get_int64(v) : -1;
 
 	json_object_put(dump);
+	return n;
+}
+
+int64_t vmm_count_until(struct vmm *vmm, const char *section, const char *name,
+			int64_t want)
+{
+	int64_t n = -1;
+	int ms;
+
+	for (ms = 0; ms < WAIT_MS; ms++) {
+		n = vmm_count(vmm, section, name);
+		if (n == want)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 	return n;
 }
 

@@ -74,6 +74,8 @@ uint32_t vmm_read_be32(struct vmm *vmm, uint64_t off);
 uint64_t vmm_page(struct vmm *vmm, unsigned int pages);
 int vmm_post(struct vmm *vmm, unsigned int index, const void *in, size_t in_len,
 	     size_t out_len);
+/* Wait for the entry to be the driver's again: false after a long time. */
+bool vmm_answered(struct vmm *vmm, unsigned int index);
 int vmm_cmd(struct vmm *vmm, const void *in, size_t in_len, void *out,
 	    size_t out_len);
 int vmm_enable(struct vmm *vmm);
@@ -98,6 +100,9 @@ uint64_t vmm_ctrl(uint32_t qpn, uint16_t index, unsigned int ds);
 struct json_object *vmm_control(struct vmm *vmm, const char *request);
 /* Counter @name of HCA 0 in section "errors" or "alive", -1 if not there. */
 int64_t vmm_count(struct vmm *vmm, const char *section, const char *name);
+/* The same once it is @want, or after a long time. */
+int64_t vmm_count_until(struct vmm *vmm, const char *section, const char *name,
+			int64_t want);
 /* Field @field of slot @slot of page @uar, -1 if not there. */
 int64_t vmm_slot(struct vmm *vmm, uint32_t uar, unsigned int slot,
 		 const char *field);

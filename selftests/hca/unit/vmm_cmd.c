@@ -101,6 +101,19 @@ static void take(struct vmm *vmm, uint8_t *e, uint8_t *out, size_t len)
 	}
 }
 
+bool vmm_answered(struct vmm *vmm, unsigned int index)
+{
+	uint8_t *e = vmm->ram + vmm->cmdq + (size_t)index * ENTRY_BYTES;
+	int ms;
+
+	for (ms = 0; ms < WAIT_MS; ms++) {
+		if (!IFC_GET(cmd_queue_entry, e, ownership))
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return false;
+}
+
 /*
  * Run a command on entry 0: the status it answers, or -errno: -EIO for a
  * delivery status, -ETIMEDOUT when nothing comes.
@@ -110,16 +123,11 @@ int vmm_cmd(struct vmm *vmm, const void *in, size_t in_len, void *out,
 {
 	uint8_t *e = vmm->ram + vmm->cmdq;
 	uint64_t next = vmm->next;
-	int ret = vmm_post(vmm, 0, in, in_len, out_len), ms;
+	int ret = vmm_post(vmm, 0, in, in_len, out_len);
 
 	if (ret)
 		return ret;
-	for (ms = 0; ms < WAIT_MS; ms++) {
-		if (!IFC_GET(cmd_queue_entry, e, ownership))
-			break;
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	}
-	if (IFC_GET(cmd_queue_entry, e, ownership))
+	if (!vmm_answered(vmm, 0))
 		return -ETIMEDOUT;
 	vmm->next = next;
 	if (IFC_GET(cmd_queue_entry, e, status))

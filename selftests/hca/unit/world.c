@@ -183,6 +183,7 @@ void w_setup(void)
 	w_port_down = false;
 	if (loop_init())
 		abort();
+	loop_simulate_time();
 	for (i = 0; i < W_HCAS; i++)
 		setup_one(i);
 }
@@ -210,7 +211,7 @@ static void stop(struct sim_timer *timer)
 
 /**
  * w_run() - let the event loop run
- * @ms: for so long
+ * @ms: for so long, in the loop's simulated time
  */
 void w_run(unsigned int ms)
 {
