@@ -82,23 +82,24 @@ void mlx5_ep_watches_publish(struct mlx5_ep_watches *ws)
  * mlx5_ep_watches_check_locked - may the caller use these watches
  * @ws: the watches, locked
  *
- * Return: 0; -EIO after fini; -EXDEV from another address space.
+ * Return: 0; -EXDEV from another address space, before and after fini; -EIO
+ * after fini.
  */
 int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws)
 {
 	lockdep_assert_held(&ws->lock);
-	if (ws->dead)
-		return -EIO;
+	/* Compared only: after fini the address space may be freed. */
 	if (current->mm != ws->mn.mm)
 		return -EXDEV;
-	return 0;
+	return ws->dead ? -EIO : 0;
 }
 
 /**
  * mlx5_ep_watches_check - may the caller use these watches
  * @ws: the watches
  *
- * Return: 0; -EIO after fini; -EXDEV from another address space.
+ * Return: 0; -EXDEV from another address space, before and after fini; -EIO
+ * after fini.
  */
 int mlx5_ep_watches_check(struct mlx5_ep_watches *ws)
 {
