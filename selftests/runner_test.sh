@@ -113,6 +113,30 @@ kernels_named()
 		--tests picky
 }
 
+# What fails by luck fails once; what is no matter of luck is not run again.
+failed_ones()
+{
+	local luck=$tmp/luck
+
+	rm -f "$luck"
+	a_test lucky guest "echo 1..1; [ -e $luck ] && echo ok 1 a && exit
+touch $luck; echo not ok 1 a; exit 1"
+	chmod +x "$tree/selftests/lucky_test.sh"
+	run_as 1 '1 passed, 1 failed, 1 skipped' --kernels 7.2 \
+		--tests 'lucky good_too skipped'
+	run_as 0 '1 passed, 0 failed, 0 skipped' --failed
+	grep -q '^lucky FAILED' "$tree/build/check.first/7.2/records"
+	boots 1
+	run_as 1 'run: nothing failed in the last run' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests 'bad_result'
+	run_as 1 '1 passed, 1 failed, 0 skipped' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests bad_klog
+	run_as 1 'run: what failed is no matter of luck' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests bad_slow
+	run_as 1 'run: what failed is no matter of luck' --failed
+}
+
 long_ones()
 {
 	run_as 1 'run: no test matches: slow' --kernels 7.2 --tests slow
@@ -173,13 +197,14 @@ ktap_kept()
 	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
 }
 
-plan 20
+plan 21
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
 check 'long tests run when asked for' long_ones
+check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
 check 'a failed result fails' fails result '1 passed, 1 failed, 0 skipped' ''
