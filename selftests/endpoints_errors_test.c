@@ -40,18 +40,6 @@ FIXTURE_TEARDOWN(errors)
 		EXPECT_EQ(0, sysfs_defaults());
 }
 
-static int64_t alive(const char *kind)
-{
-	struct simhca_view view;
-	int64_t n;
-
-	if (simhca_look(0, &view))
-		return -1;
-	n = simhca_alive(&view, kind);
-	simhca_view_put(&view);
-	return n;
-}
-
 TEST_F(errors, bad_attributes_open_nothing)
 {
 	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_AUTO + 1 };
@@ -140,34 +128,7 @@ TEST_F(errors, strangers_in_the_context_share_no_page)
 			EXPECT_EQ(0, ibv_dealloc_td(td[i]));
 }
 
-/* Let the nth command of a kind from now on fail, and @count in all */
-static int fail_commands(const char *opcode, unsigned int nth,
-			 unsigned int count)
-{
-	struct simhca *sim;
-	int ret;
-
-	ret = simhca_open(&sim, NULL);
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL, "{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":%u,\"count\":%u,\"status\":15}",
-			  opcode, nth, count);
-	simhca_close(sim);
-	return ret;
-}
-
-static int fail_nothing(void)
-{
-	struct simhca *sim;
-	int ret;
-
-	ret = simhca_open(&sim, NULL);
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL, "{\"op\":\"clear\"}");
-	simhca_close(sim);
-	return ret;
-}
+#define NO_RESOURCES 15		/* status of a command */
 
 /* Open with room for so many pages beside the one of CQ doorbells */
 static int open_with(struct ibv_device *dev, unsigned int pages,
@@ -179,10 +140,10 @@ static int open_with(struct ibv_device *dev, unsigned int pages,
 	};
 	int ret;
 
-	ret = fail_commands("ALLOC_UAR", pages + 2, 1000000);
+	ret = simhca_fail("ALLOC_UAR", pages + 2, 1000000, NO_RESOURCES);
 	if (!ret)
 		ret = mlx5ep_endpoints_open(dev, &attr, 4, set);
-	return fail_nothing() ? -EREMOTEIO : ret;
+	return simhca_fail_nothing() ? -EREMOTEIO : ret;
 }
 
 TEST_F(errors, endpoints_take_the_second_uuar_as_pages_run_out)
@@ -205,15 +166,15 @@ TEST_F(errors, endpoints_take_the_second_uuar_as_pages_run_out)
 
 TEST_F(errors, strict_fails_rather_than_falls_back)
 {
-	int64_t uars = alive("uar"), qps = alive("qp");
+	int64_t uars = simhca_count("uar"), qps = simhca_count("qp");
 	struct mlx5ep_endpoints *set;
 	unsigned int pages;
 
 	for (pages = 0; pages < 4; pages++)
 		EXPECT_EQ(-ENOSPC, open_with(self->dev, pages,
 					     MLX5EP_ENDPOINTS_STRICT, &set));
-	EXPECT_EQ(uars, alive("uar"));
-	EXPECT_EQ(qps, alive("qp"));
+	EXPECT_EQ(uars, simhca_count("uar"));
+	EXPECT_EQ(qps, simhca_count("qp"));
 }
 
 FIXTURE(sweep)
@@ -250,22 +211,23 @@ static unsigned int sweep(struct __test_metadata *_metadata,
 		.category = category,
 		.flags = MLX5EP_ENDPOINTS_STRICT,
 	};
-	int64_t qps = alive("qp"), cqs = alive("cq"), uars = alive("uar");
+	int64_t qps = simhca_count("qp"), cqs = simhca_count("cq");
+	int64_t uars = simhca_count("uar");
 	struct mlx5ep_endpoints *set;
 	unsigned int nth;
 	int ret;
 
 	for (nth = 1; nth < 100; nth++) {
-		if (fail_commands(opcode, nth, 1))
+		if (simhca_fail(opcode, nth, 1, NO_RESOURCES))
 			return 0;
 		ret = mlx5ep_endpoints_open(dev, &attr, 2, &set);
-		if (fail_nothing())
+		if (simhca_fail_nothing())
 			return 0;
 		if (!ret)
 			EXPECT_EQ(0, mlx5ep_endpoints_destroy(set));
-		EXPECT_EQ(qps, alive("qp"));
-		EXPECT_EQ(cqs, alive("cq"));
-		EXPECT_EQ(uars, alive("uar"));
+		EXPECT_EQ(qps, simhca_count("qp"));
+		EXPECT_EQ(cqs, simhca_count("cq"));
+		EXPECT_EQ(uars, simhca_count("uar"));
 		if (!ret)
 			return nth;
 		EXPECT_GT(0, ret);

@@ -34,17 +34,10 @@ FIXTURE_TEARDOWN(xrc)
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
-/* QPs of the HCA more than before the test. */
-static int64_t new_qps(const struct baseline *base, const char *kind)
+/* Objects of the HCA more than before the test. */
+static int64_t more(const struct baseline *base, const char *kind)
 {
-	struct simhca_view view;
-	int64_t n;
-
-	if (simhca_look(0, &view))
-		return -1;
-	n = simhca_alive(&view, kind);
-	simhca_view_put(&view);
-	return n - baseline_alive(base, kind);
+	return simhca_count(kind) - baseline_alive(base, kind);
 }
 
 TEST_F(xrc, the_creator_is_registered)
@@ -54,7 +47,7 @@ TEST_F(xrc, the_creator_is_registered)
 	struct ibv_qp_attr attr;
 
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, &info));
 	EXPECT_EQ(IBV_QPS_RESET, attr.qp_state);
 	EXPECT_EQ(IBV_QPS_RESET, info.qp_state);
@@ -62,7 +55,7 @@ TEST_F(xrc, the_creator_is_registered)
 	EXPECT_EQ(0, info.key_len);
 	EXPECT_EQ(mlx5ep_xrc_rcv_qp_num(qp), info.qp_num);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
 }
 
 TEST_F(xrc, each_registration_counts_and_the_last_one_destroys)
@@ -80,12 +73,12 @@ TEST_F(xrc, each_registration_counts_and_the_last_one_destroys)
 		EXPECT_EQ(num, mlx5ep_xrc_rcv_qp_num(qps[i]));
 	}
 	for (i = 0; i < 8; i++) {
-		EXPECT_EQ(1, new_qps(&self->base, "qp"));
+		EXPECT_EQ(1, more(&self->base, "qp"));
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qps[i], NULL, &info));
 		EXPECT_EQ(8 - i, info.registrants);
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
 	}
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
 	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, NULL,
 						 &qps[0]));
 	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, 0, NULL,
@@ -158,7 +151,7 @@ TEST_F(xrc, the_domain_cannot_be_closed_while_registered)
 	EXPECT_EQ(-EBUSY, mlx5ep_xrcd_close(second.xrcd));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 	EXPECT_EQ(0, xrc_node_close(&second));
-	EXPECT_EQ(1, new_qps(&self->base, "xrcd"));
+	EXPECT_EQ(1, more(&self->base, "xrcd"));
 }
 
 TEST_F(xrc, another_process_may_close_the_domain_meanwhile)
@@ -173,7 +166,7 @@ TEST_F(xrc, another_process_may_close_the_domain_meanwhile)
 					   &mine));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(mine));
 	EXPECT_EQ(0, xrc_node_close(&second));
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
@@ -196,12 +189,12 @@ TEST_F(xrc, a_context_that_closes_unregisters)
 	ASSERT_EQ(0, mlx5ep_xrcd_wrap(ibv, &xrcd));
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(xrcd, NULL, &qps[i]));
-	EXPECT_EQ(4, new_qps(&self->base, "qp"));
-	EXPECT_EQ(2, new_qps(&self->base, "xrcd"));
+	EXPECT_EQ(4, more(&self->base, "qp"));
+	EXPECT_EQ(2, more(&self->base, "xrcd"));
 	/* The kernel cleans up, registrations before the domain. */
 	EXPECT_EQ(0, ibv_close_device(ctx));
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
-	EXPECT_EQ(1, new_qps(&self->base, "xrcd"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "xrcd"));
 }
 
 /* A child that registers by @num (0: creates), reports its number and waits. */
@@ -252,10 +245,10 @@ TEST_F(xrc, the_qp_survives_its_creator)
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, NULL, &qp));
 	child_kill(pid);
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
 }
 
 TEST_F(xrc, the_domain_survives_everybody_but_the_last_registrant)
@@ -270,8 +263,8 @@ TEST_F(xrc, the_domain_survives_everybody_but_the_last_registrant)
 	EXPECT_EQ(num, same);
 	ASSERT_EQ(0, xrc_node_close(&self->node));
 	child_kill(first);
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
-	EXPECT_EQ(1, new_qps(&self->base, "xrcd"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "xrcd"));
 	child_kill(second);
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
@@ -364,11 +357,11 @@ TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(a, NULL, &info));
 	EXPECT_EQ(2, info.registrants);
 	ASSERT_EQ(0, ibv_destroy_qp(qp));
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_INIT, 0, 0));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
 }
 
 TEST_F(xrc, upstream_can_open_a_shared_qp)
@@ -399,14 +392,14 @@ TEST_F(xrc, upstream_can_open_a_shared_qp)
 	ASSERT_NE(NULL, opened);
 	/* The opener holds the QP when the last registration goes. */
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, attr.qp_num, NULL,
 					   &again));
 	/* libmlx5 cannot destroy an opened QP; closing its context can. */
 	EXPECT_EQ(0, ibv_close_device(ctx));
-	EXPECT_EQ(1, new_qps(&self->base, "qp"));
+	EXPECT_EQ(1, more(&self->base, "qp"));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(again));
-	EXPECT_EQ(0, new_qps(&self->base, "qp"));
+	EXPECT_EQ(0, more(&self->base, "qp"));
 }
 
 TEST_F(xrc, messages_arrive_at_every_srq)

@@ -388,7 +388,8 @@ int simhca_look(unsigned int hca, struct simhca_view *view)
 	return ret;
 }
 
-int simhca_zero(void)
+/* One call over a channel of its own, of which only success matters. */
+static int call_once(const char *request)
 {
 	struct simhca *sim;
 	int ret;
@@ -396,7 +397,40 @@ int simhca_zero(void)
 	ret = simhca_open(&sim, NULL);
 	if (ret)
 		return ret;
-	ret = simhca_reset(sim);
+	ret = simhca_call(sim, NULL, "%s", request);
 	simhca_close(sim);
 	return ret;
+}
+
+int simhca_zero(void)
+{
+	return call_once("{\"op\":\"reset\"}");
+}
+
+int64_t simhca_count(const char *kind)
+{
+	struct simhca_view view;
+	int64_t n;
+
+	if (simhca_look(0, &view))
+		return -1;
+	n = simhca_alive(&view, kind);
+	simhca_view_put(&view);
+	return n;
+}
+
+int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
+		unsigned int status)
+{
+	char request[256];
+
+	snprintf(request, sizeof(request),
+		 "{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":%u,\"count\":%u,\"status\":%u}",
+		 opcode, nth, count, status);
+	return call_once(request);
+}
+
+int simhca_fail_nothing(void)
+{
+	return call_once("{\"op\":\"clear\"}");
 }

@@ -26,7 +26,7 @@ int simhca_open(struct simhca **sim, const char *path);
 void simhca_close(struct simhca *sim);
 
 /**
- * simhca_call() - send a request, wait (10 s at most) for its answer
+ * simhca_call() - send a request, wait (60 s at most) for its answer
  * @sim: open channel
  * @answer: the caller puts it; NULL where only success matters
  * @fmt: the request, one JSON object, as for printf()
@@ -86,5 +86,21 @@ const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn);
 int simhca_look(unsigned int hca, struct simhca_view *view);
 /* Open, zero the counters, close. */
 int simhca_zero(void);
+/* Objects of a kind that are alive in HCA 0 now; -1 where nobody can tell. */
+int64_t simhca_count(const char *kind);
+
+/**
+ * simhca_fail() - let commands of HCA 0 fail from now on
+ * @opcode: which, for instance "ALLOC_UAR"
+ * @nth: the first that fails, 1 is the next one
+ * @count: how many from then on
+ * @status: what they answer
+ *
+ * Return: 0 or -errno.
+ */
+int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
+		unsigned int status);
+/* No more faults of any kind. */
+int simhca_fail_nothing(void);
 
 #endif
