@@ -302,7 +302,7 @@ attach_asks()
 	code 0 "$tool" -j attach --users mlx5_0
 	jq -e '.users[0].pid == 42 and .users[1].interface == "ib0" and
 		(.users | length == 2) and .attached == false' "$tmp/out"
-	(sleep 1; fake mlx5_0 0000:01:00.0 attached) &
+	(wait_for 20 test -s "$aux/bind"; fake mlx5_0 0000:01:00.0 attached) &
 	code 0 "$tool" attach --force mlx5_0
 	wait
 	[ "$(cat "$aux/unbind")" = mlx5_core.rdma.0 ]

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "baseline.h"
+#include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"
 #include "verbs.h"
@@ -78,7 +79,7 @@ static int compare(const struct baseline *base, const struct baseline *now,
 
 int baseline_restored(const struct baseline *base, unsigned int seconds)
 {
-	time_t end = time(NULL) + seconds;
+	time_t end = time(NULL) + seconds * PATIENCE;
 	struct baseline now;
 	int ret;
 

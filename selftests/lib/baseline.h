@@ -28,7 +28,7 @@ int64_t baseline_alive(const struct baseline *base, const char *kind);
 
 /**
  * baseline_restored() - is all as it was?
- * @seconds: to wait for that
+ * @seconds: that it may take, with PATIENCE
  *
  * Return: 0; -EBUSY, and what differs is printed; another -errno.
  */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The kernel's harness, with more patience. A limit here is for what hangs: it
- * must not tell a slow machine from a fast one.
- */
+/* The kernel's harness, with more patience. */
 #ifndef SELFTESTS_KSELFTEST_HARNESS_H
 #define SELFTESTS_KSELFTEST_HARNESS_H
 
 #include_next <kselftest_harness.h>
 
-#define PATIENCE 4
+#include "patience.h"
 
 /* Used where a test is defined, so from here on. */
 #undef TEST_TIMEOUT_DEFAULT
