@@ -19,6 +19,7 @@
 #define DOMAIN_FILE "/tmp/xrc_race_domain"
 #define RACERS 64
 #define ROUNDS 1000
+#define STORMERS 16
 
 /* Between all processes of a test. */
 struct shared {
@@ -28,6 +29,7 @@ struct shared {
 	atomic_uint joined;
 	atomic_uint failed;
 	atomic_uint nums[RACERS];
+	atomic_uint steps[RACERS];
 };
 
 FIXTURE(race)
@@ -192,6 +194,7 @@ static int storm_join(struct shared *s, struct xrc_node *node,
 
 /* Registers, joins, steps and leaves at random, for ever. */
 static void __attribute__((noreturn)) stormer(struct shared *s,
+					      unsigned int me,
 					      unsigned int seed)
 {
 	struct mlx5ep_xrc_rcv_qp *qps[8] = {};
@@ -221,36 +224,52 @@ static void __attribute__((noreturn)) stormer(struct shared *s,
 			fprintf(stderr, "# stormer: %d\n", ret);
 			_exit(2);
 		}
+		atomic_fetch_add(&s->steps[me], 1);
+	}
+}
+
+/* Until a stormer has made so many steps, or has ended by itself. */
+static void storm_wait(struct shared *s, unsigned int i, unsigned int steps,
+		       pid_t pid)
+{
+	siginfo_t info = {};
+
+	while (atomic_load(&s->steps[i]) < steps && !info.si_pid) {
+		usleep(1000);
+		waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT);
 	}
 }
 
 TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
 {
 	unsigned int round, i, victim;
-	pid_t pids[16] = {};
+	pid_t pids[STORMERS] = {};
 	int status;
 
 	srand(7);
-	for (i = 0; i < 16; i++) {
+	for (i = 0; i < STORMERS; i++) {
 		pids[i] = fork();
 		ASSERT_LE(0, pids[i]);
 		if (!pids[i])
-			stormer(self->shared, i + 1);
+			stormer(self->shared, i, i + 1);
 	}
+	/* Each victim dies after some steps, a few in its first ones. */
 	for (round = 0; round < 120; round++) {
-		usleep(rand() % 60000);
-		victim = rand() % 16;
+		victim = rand() % STORMERS;
+		storm_wait(self->shared, victim, rand() % 60, pids[victim]);
+		usleep(rand() % 3000);
 		ASSERT_EQ(0, kill(pids[victim], SIGKILL));
 		ASSERT_EQ(pids[victim], waitpid(pids[victim], &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status)) {
 			TH_LOG("a stormer failed by itself: 0x%x", status);
 		}
+		atomic_store(&self->shared->steps[victim], 0);
 		pids[victim] = fork();
 		ASSERT_LE(0, pids[victim]);
 		if (!pids[victim])
-			stormer(self->shared, round + 100);
+			stormer(self->shared, victim, round + 100);
 	}
-	for (i = 0; i < 16; i++) {
+	for (i = 0; i < STORMERS; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], &status, 0);
 		EXPECT_TRUE(WIFSIGNALED(status));

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "verbs.h"
 #include "xrc.h"
 
@@ -206,12 +207,13 @@ int xrc_node_close(struct xrc_node *node)
 	return 0;
 }
 
-/* Poll a CQ for @ms; 1 completion, 0 or -errno. */
+/* Poll a CQ for @ms, with patience; 0 or -errno. */
 static int poll_for(struct ibv_cq *cq, struct ibv_wc *wc, unsigned int ms)
 {
 	struct timespec now, end;
 	int ret;
 
+	ms *= PATIENCE;
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += ms / 1000;
 	end.tv_nsec += ms % 1000 * 1000000;
@@ -335,7 +337,8 @@ static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 		       (sends ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC |
 			IBV_QP_MIN_RNR_TIMER);
 	default:
-		attr->timeout = 14;
+		/* A second: the other end may come up after the first send. */
+		attr->timeout = 18;
 		attr->retry_cnt = 7;
 		attr->rnr_retry = 7;
 		attr->max_rd_atomic = 1;
