@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 240 */
+/*
+ * Which policy a context gets where several are set, that the module and the
+ * tool name the reason, and that the QPs land as that policy says.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <mlx5ep.h>
+
+#include "landing.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define QPS 4
+#define CGROUPS "/tmp/uuar_precedence"
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Every layer says something else, so that each can be told from the others. */
+FIXTURE(precedence)
+{
+	char comm[16];
+	struct verbs_rig asker;
+	int64_t fallbacks;
+};
+
+FIXTURE_SETUP(precedence)
+{
+	FILE *file = fopen("/proc/self/comm", "r");
+
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(1, fscanf(file, "%15s", self->comm));
+	fclose(file);
+	mkdir(CGROUPS, 0700);
+	ASSERT_EQ(0, mount("none", CGROUPS, "cgroup2", 0, NULL));
+	ASSERT_EQ(0, mkdir(CGROUPS "/job", 0700));
+	ASSERT_EQ(0, write_file(CGROUPS "/job/cgroup.procs", "0"));
+	ASSERT_EQ(0, sysfs_policy("independent", 9, false));
+	ASSERT_EQ(0, sysfs_write("uuar_exempt", self->comm));
+	ASSERT_EQ(0, sysfs_write("uuar_cgroups", "/job shared-uar 0 7"));
+	self->fallbacks = sysfs_number("uuar_fallbacks");
+}
+
+FIXTURE_TEARDOWN(precedence)
+{
+	if (self->asker.ctx)
+		verbs_close(&self->asker);
+	EXPECT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
+	EXPECT_EQ(0, rmdir(CGROUPS "/job"));
+	EXPECT_EQ(0, umount(CGROUPS));
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+/* The row of this process' only context in mlx5ep -j show contexts */
+static struct json_object *shown(struct json_object **all)
+{
+	struct json_object *list, *row, *pid, *found = NULL;
+	FILE *tool = popen("mlx5ep -j -d mlx5_0 show contexts", "r");
+	static char text[1 << 16];
+	size_t i, n;
+
+	n = tool ? fread(text, 1, sizeof(text) - 1, tool) : 0;
+	if (tool)
+		pclose(tool);
+	text[n] = '\0';
+	*all = json_tokener_parse(text);
+	if (!json_object_object_get_ex(*all, "devices", &list) ||
+	    !json_object_object_get_ex(json_object_array_get_idx(list, 0),
+				       "contexts", &list))
+		return NULL;
+	/* The newest is first. */
+	for (i = 0; i < json_object_array_length(list) && !found; i++) {
+		row = json_object_array_get_idx(list, i);
+		if (json_object_object_get_ex(row, "pid", &pid) &&
+		    json_object_get_int(pid) == getpid())
+			found = row;
+	}
+	return found;
+}
+
+static const char *text_of(struct json_object *row, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(row, key, &value) ?
+		json_object_get_string(value) : "";
+}
+
+struct expect {
+	const char *why, *name;
+	enum mlx5_ep_policy_source source;
+	enum mlx5_ep_uuar_policy policy;
+	unsigned int static_pages;
+	size_t on_pages, on_uuars;	/* where QPS QPs ring */
+};
+
+static const struct expect by_device = {
+	"device", "independent", MLX5_EP_POLICY_SOURCE_DEVICE,
+	MLX5_EP_UUAR_POLICY_INDEPENDENT, 9, 4, 4 };
+/* As libmlx5 places them: two on the first page, two on the next */
+static const struct expect by_exemption = {
+	"exempt", "stock", MLX5_EP_POLICY_SOURCE_EXEMPT,
+	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
+static const struct expect by_cgroup = {
+	"cgroup", "shared-uar", MLX5_EP_POLICY_SOURCE_CGROUP,
+	MLX5_EP_UUAR_POLICY_SHARED_UAR, 7, 2, 4 };
+static const struct expect by_process = {
+	"process", "shared-uuar", MLX5_EP_POLICY_SOURCE_PROCESS,
+	MLX5_EP_UUAR_POLICY_SHARED_UUAR, 3, 1, 1 };
+static const struct expect by_context = {
+	"context", "independent", MLX5_EP_POLICY_SOURCE_CONTEXT,
+	MLX5_EP_UUAR_POLICY_INDEPENDENT, 3, 3, 4 };
+static const struct expect by_fallback = {
+	"fallback", "stock", MLX5_EP_POLICY_SOURCE_FALLBACK,
+	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
+
+/* What the kernel, the tool and the HCA say of a context */
+static void look(struct __test_metadata *_metadata, struct verbs_rig *rig,
+		 const struct expect *expect)
+{
+	struct json_object *all, *row;
+	struct mlx5_ep_context_info info;
+	struct verbs_ep eps[QPS];
+	struct landing landing;
+	unsigned int i;
+
+	ASSERT_EQ(0, simhca_zero());
+	for (i = 0; i < QPS; i++)
+		ASSERT_EQ(0, verbs_ep_create(rig, &eps[i], IBV_QPT_RC));
+	EXPECT_EQ(0, verbs_traffic(eps, QPS, VERBS_WRITE, 1));
+	ASSERT_EQ(0, mlx5ep_context_query(rig->ctx, &info));
+	EXPECT_EQ(expect->source, info.source);
+	EXPECT_EQ(expect->policy, info.policy);
+	EXPECT_EQ(expect->static_pages, info.static_pages);
+	row = shown(&all);
+	EXPECT_STREQ(expect->why, text_of(row, "source"));
+	EXPECT_STREQ(expect->name, text_of(row, "policy"));
+	json_object_put(all);
+	ASSERT_EQ(0, landing_look(0, &landing));
+	EXPECT_EQ(QPS, landing.n);
+	EXPECT_EQ(expect->on_pages, landing.pages);
+	EXPECT_EQ(expect->on_uuars, landing.uuars);
+	EXPECT_EQ(0, landing.wrong_uar);
+	landing_put(&landing);
+	for (i = 0; i < QPS; i++)
+		verbs_ep_destroy(&eps[i]);
+}
+
+static void opened(struct __test_metadata *_metadata,
+		   const struct expect *expect)
+{
+	struct verbs_rig rig;
+
+	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
+	look(_metadata, &rig, expect);
+	verbs_close(&rig);
+}
+
+/* From the strongest to the weakest: each that goes uncovers the next. */
+TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
+{
+	struct mlx5_ep_context_policy later = {
+		.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR,
+		.flags = MLX5_EP_POLICY_LATER_OPENS,
+		.pages = 3,
+	};
+	struct mlx5_ep_context_policy now = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+	};
+	struct verbs_rig rig;
+
+	ASSERT_EQ(0, verbs_open(&self->asker, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_context_set_policy(self->asker.ctx, &later));
+	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
+	ASSERT_EQ(0, mlx5ep_context_set_policy(rig.ctx, &now));
+	look(_metadata, &rig, &by_context);
+	verbs_close(&rig);
+	opened(_metadata, &by_process);
+	/* It holds for as long as the context that asked for it is open. */
+	verbs_close(&self->asker);
+	memset(&self->asker, 0, sizeof(self->asker));
+	opened(_metadata, &by_cgroup);
+	ASSERT_EQ(0, sysfs_write("uuar_cgroups", "/job none"));
+	opened(_metadata, &by_exemption);
+	ASSERT_EQ(0, sysfs_write("uuar_exempt", "\n"));
+	opened(_metadata, &by_device);
+	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
+}
+
+/* The HCA has no page for the managed context; it has for the stock one. */
+TEST_F(precedence, what_cannot_be_had_falls_back_to_stock)
+{
+	struct verbs_rig rig;
+
+	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
+	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
+	ASSERT_EQ(0, simhca_fail_nothing());
+	EXPECT_EQ(self->fallbacks + 1, sysfs_number("uuar_fallbacks"));
+	look(_metadata, &rig, &by_fallback);
+	verbs_close(&rig);
+	opened(_metadata, &by_cgroup);
+}
+
+TEST_HARNESS_MAIN
