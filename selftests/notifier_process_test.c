@@ -187,17 +187,6 @@ TEST_F(process, answers_nothing_on_a_closed_file)
 	EXPECT_WORKING();
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* The auxiliary device behind the HCA. */
 static int auxdev_name(char *name, size_t size)
 {
@@ -241,7 +230,7 @@ TEST_F(process, is_told_that_the_device_is_gone)
 
 	ASSERT_EQ(0, auxdev_name(name, sizeof(name)));
 	EXPECT_EQ(0, poll(&p, 1, 0));
-	ASSERT_EQ(0, write_text(DRIVER "unbind", name));
+	ASSERT_EQ(0, file_write(DRIVER "unbind", name));
 	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
 	EXPECT_EQ(MLX5_EP_NOTIFIER_PAGE_DEAD,
 		  mlx5ep_notifier_page(self->n)->flags);
@@ -258,7 +247,7 @@ TEST_F(process, is_told_that_the_device_is_gone)
 	EXPECT_EQ(EIO, errno);
 	/* Nobody follows the address space any more. */
 	EXPECT_EQ(0, munmap(self->mem, PAGE));
-	EXPECT_EQ(0, write_text(DRIVER "bind", name));
+	EXPECT_EQ(0, file_write(DRIVER "bind", name));
 	EXPECT_TRUE(attached_within(30));
 }
 
@@ -373,13 +362,13 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	int status;
 	pid_t pid;
 
-	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	file_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	ASSERT_EQ(0, mkdir(GROUP, 0755));
 	pid = fork();
 	if (!pid) {
 		struct verbs_rig rig;
 
-		if (write_text(GROUP "/cgroup.procs", "0") ||
+		if (file_write(GROUP "/cgroup.procs", "0") ||
 		    verbs_open(&rig, NULL, 1))
 			_exit(1);
 		_exit(fill_group(rig.ctx, f));
@@ -388,11 +377,11 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	before = group_stat("kernel");
 	snprintf(limit, sizeof(limit), "%lld", before + group_stat("anon") +
 		 group_stat("file") + (8 << 20));
-	EXPECT_EQ(0, write_text(GROUP "/memory.max", limit));
+	EXPECT_EQ(0, file_write(GROUP "/memory.max", limit));
 	raise_flag(&f->limited, 1);
 	EXPECT_TRUE(await_child(&f->refused, pid));
 	charged = group_stat("kernel") - before;
-	EXPECT_EQ(0, write_text(GROUP "/memory.max", "max"));
+	EXPECT_EQ(0, file_write(GROUP "/memory.max", "max"));
 	raise_flag(&f->raised, 1);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	TH_LOG("%lld watches, %lld bytes charged", f->watches, charged);

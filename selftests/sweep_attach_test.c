@@ -8,7 +8,6 @@
 #include "kselftest_harness.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 
 #include "sweep.h"
 #include "sysfs.h"
@@ -37,21 +36,9 @@ static int find_device(void)
 	return ret;
 }
 
-static int tell_driver(const char *file)
-{
-	int fd = open(file, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, device, strlen(device)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static int body(void *arg)
 {
-	int ret = tell_driver(DRIVER "bind");
+	int ret = file_write(DRIVER "bind", device);
 
 	(void)arg;
 	if (ret)
@@ -66,7 +53,7 @@ static int undo(void *arg)
 
 	(void)arg;
 	snprintf(path, sizeof(path), DRIVER "%s", device);
-	return access(path, F_OK) ? 0 : tell_driver(DRIVER "unbind");
+	return access(path, F_OK) ? 0 : file_write(DRIVER "unbind", device);
 }
 
 FIXTURE(attach)
@@ -78,7 +65,7 @@ FIXTURE_SETUP(attach)
 {
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, find_device());
-	ASSERT_EQ(0, tell_driver(DRIVER "unbind"));
+	ASSERT_EQ(0, file_write(DRIVER "unbind", device));
 	self->sweep.body = body;
 	self->sweep.undo = undo;
 	self->sweep.coarse = 16;
@@ -90,7 +77,7 @@ FIXTURE_TEARDOWN(attach)
 	struct verbs_rig rig;
 	struct verbs_ep ep;
 
-	EXPECT_EQ(0, tell_driver(DRIVER "bind"));
+	EXPECT_EQ(0, file_write(DRIVER "bind", device));
 	EXPECT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
 	ASSERT_EQ(0, verbs_ep_create(&rig, &ep, IBV_QPT_RC));
@@ -101,13 +88,7 @@ FIXTURE_TEARDOWN(attach)
 
 TEST_F_TIMEOUT(attach, failing_allocations_leave_nothing_behind, 600)
 {
-	const char *why = sweep_no_allocations();
-
-	if (why)
-		SKIP(return, "%s", why);
-	EXPECT_EQ(0, sweep_allocations(&self->sweep));
-	EXPECT_LT(0, self->sweep.failed);
-	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+	SWEEP_ALLOCATIONS_TEST(&self->sweep);
 }
 
 TEST_F_TIMEOUT(attach, failing_commands_leave_nothing_behind, 600)

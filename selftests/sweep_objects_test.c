@@ -64,13 +64,7 @@ FIXTURE_TEARDOWN(sweep)
 
 TEST_F_TIMEOUT(sweep, failing_allocations_leave_nothing_behind, 300)
 {
-	const char *why = sweep_no_allocations();
-
-	if (why)
-		SKIP(return, "%s", why);
-	EXPECT_EQ(0, sweep_allocations(&self->sweep));
-	EXPECT_LT(0, self->sweep.failed);
-	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+	SWEEP_ALLOCATIONS_TEST(&self->sweep);
 }
 
 TEST_F_TIMEOUT(sweep, failing_commands_leave_nothing_behind, 300)

@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "verbs.h"
 
 #define RUNS_MAX 20000u
-#define RELEASE_SECONDS 5
+#define RELEASE_SECONDS 30	/* of a slow machine; else at once */
 #define QUICK_STATUSES 3u
 #define PCI_DRIVER "/sys/bus/pci/drivers/mlx5_core"
 
@@ -280,12 +279,12 @@ static int run_commands(struct sweep *sweep, struct sweep_books *books,
 	return ret;
 }
 
-int sweep_commands(struct sweep *sweep)
+/* Every place with @each of the statuses, which take turns. */
+static int sweep_statuses(struct sweep *sweep, const uint8_t *list,
+			  unsigned int count, unsigned int each)
 {
-	unsigned int count = sizeof(statuses), turn = 0, n, i;
-	unsigned int each = sweep_whole() ? count :
-		sweep->coarse ? 1 : QUICK_STATUSES;
 	struct sweep_books books;
+	unsigned int turn = 0, n, i;
 	int ret;
 
 	sweep->runs = 0;
@@ -296,7 +295,7 @@ int sweep_commands(struct sweep *sweep)
 			return -E2BIG;
 		for (i = 0; i < each; i++) {
 			ret = run_commands(sweep, &books, n,
-					   statuses[turn++ % count]);
+					   list[turn++ % count]);
 			if (ret <= 0)
 				return ret;
 		}
@@ -305,34 +304,20 @@ int sweep_commands(struct sweep *sweep)
 	return ret;
 }
 
-int sweep_silence(struct sweep *sweep)
+int sweep_commands(struct sweep *sweep)
 {
-	struct sweep_books books;
-	unsigned int n;
-	int ret;
+	unsigned int count = sizeof(statuses);
 
-	sweep->runs = 0;
-	sweep->failed = 0;
-	ret = sweep_books_take(sweep, &books);
-	for (n = 1; !ret; n = sweep_next(sweep, n)) {
-		ret = run_commands(sweep, &books, n, NEVER);
-		if (ret <= 0)
-			return ret;
-		ret = 0;
-	}
-	return ret;
+	return sweep_statuses(sweep, statuses, count,
+			      sweep_whole() ? count :
+			      sweep->coarse ? 1 : QUICK_STATUSES);
 }
 
-static int write_file(const char *path, const char *text)
+int sweep_silence(struct sweep *sweep)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+	static const uint8_t never = NEVER;
 
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return sweep_statuses(sweep, &never, 1, 1);
 }
 
 /* The PCI address of the HCA under test, as its driver's folder has it. */
@@ -388,9 +373,9 @@ int sweep_restart(unsigned int ms)
 			  "\"ms\":%u}", ms);
 	simhca_close(sim);
 	if (!ret)
-		ret = write_file(PCI_DRIVER "/unbind", address);
+		ret = file_write(PCI_DRIVER "/unbind", address);
 	if (!ret)
-		ret = write_file(PCI_DRIVER "/bind", address);
+		ret = file_write(PCI_DRIVER "/bind", address);
 	for (tries = 0; !ret && !device_up(attached); tries++) {
 		if (tries == 600)
 			ret = -ETIMEDOUT;

@@ -53,6 +53,8 @@ struct sweep_books {
  * @undo: called after each run of the body with nothing failing any more, for
  *	what drivers do not undo under failures; 0 or -errno; may be NULL
  * @opcode: with sweep_commands(), the only commands to fail; NULL: any
+ * @below: with sweep_allocations(), the function of ib_core that must have called
+ *	what fails; NULL: any of mlx5_ep's
  * @coarse: 0: each place in turn; else every run goes on by 1 / @coarse of the
  *	places passed, with one status each, for bodies that take long. Not with
  *	SWEEP=whole.
@@ -66,6 +68,7 @@ struct sweep {
 	void *arg;
 	int (*undo)(void *arg);
 	const char *opcode;
+	const char *below;
 	unsigned int coarse;
 	bool mkeys;
 
@@ -90,6 +93,35 @@ const char *sweep_no_allocations(void);
  * where there is no end, each with a line that says where.
  */
 int sweep_allocations(struct sweep *sweep);
+
+/* Functions below which stock code does not undo what fails. */
+enum sweep_spared {
+	/* mlx5_ib gives back a QP's memory, and the adapter keeps the QP. */
+	SWEEP_DESTROY_QP,
+	/* ib_core keeps a count of the XRC domain (Documentation/xrc.md). */
+	SWEEP_CREATE_QP,
+};
+
+/**
+ * sweep_spare() - let no allocation fail below a function from now on
+ * @what: the only one; SWEEP_DESTROY_QP when a sweep begins
+ *
+ * For bodies, around what would leave things behind. Outside of
+ * sweep_allocations() it does nothing.
+ *
+ * Return: 0 or -errno.
+ */
+int sweep_spare(enum sweep_spared what);
+
+/* The test of failing allocations; for a test body alone. */
+#define SWEEP_ALLOCATIONS_TEST(sweep) do { \
+	const char *why_ = sweep_no_allocations(); \
+	if (why_) \
+		SKIP(return, "%s", why_); \
+	EXPECT_EQ(0, sweep_allocations(sweep)); \
+	EXPECT_LT(0, (sweep)->failed); \
+	TH_LOG("%u runs, %u failed", (sweep)->runs, (sweep)->failed); \
+} while (0)
 
 /**
  * sweep_commands() - simhca fails the 1st, 2nd, ... firmware command

@@ -15,10 +15,15 @@
 #include <unistd.h>
 
 #include "sweep_books.h"
+#include "sysfs.h"
 
 #define RUNS_MAX 20000u
 #define FAIL_NTH "/proc/thread-self/fail-nth"
 #define DEBUGFS "/sys/kernel/debug/"
+/* As much as a module's last function may have */
+#define LAST_FUNCTION 4096u
+#define NAME_LEN "255"
+#define NAME_SIZE 256
 #define KMEMLEAK DEBUGFS "kmemleak"
 /* kmemleak takes nothing for lost that is younger (MSECS_MIN_AGE) */
 #define KMEMLEAK_AGE 6
@@ -31,121 +36,126 @@ struct range {
 	unsigned long start, end;
 };
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static int set_fault(const char *fault, const char *name, unsigned long value)
 {
 	char path[96], text[32];
 
 	snprintf(path, sizeof(path), DEBUGFS "%s/%s", fault, name);
 	snprintf(text, sizeof(text), "0x%lx", value);
-	return write_text(path, text);
+	return file_write(path, text);
 }
 
 const char *sweep_no_allocations(void)
 {
 	if (access(FAIL_NTH, W_OK))
 		return "this kernel has no fault injection";
-	if (access(DEBUGFS "failslab/require-start", W_OK) && !sweep_whole())
+	if (access(DEBUGFS "failslab/require-start", W_OK))
 		return "fault injection of this kernel has no stack filter";
 	return NULL;
 }
 
-/*
- * Call @see for each function of a module, in no order. Returns -errno where the
- * symbols cannot be read.
- */
-static int module_functions(const char *module, struct range *range,
-			    void (*see)(struct range *range, unsigned long at,
-					const char *name))
+/* The next function of a module, in no order; false: there are no more. */
+static bool next_function(FILE *symbols, const char *module, unsigned long *at,
+			  char *name)
 {
-	char line[512], name[256], of[64];
-	unsigned long at;
-	FILE *file;
-	char kind;
+	char line[512], of[64], kind;
 
-	file = fopen("/proc/kallsyms", "re");
-	if (!file)
-		return -errno;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%lx %c %255s [%63[^]]", &at, &kind, name,
-			   of) == 4 && at && !strcmp(of, module) &&
+	while (fgets(line, sizeof(line), symbols))
+		if (sscanf(line, "%lx %c %" NAME_LEN "s [%63[^]]", at, &kind,
+			   name, of) == 4 && *at && !strcmp(of, module) &&
 		    (kind == 't' || kind == 'T'))
-			see(range, at, name);
-	}
-	fclose(file);
-	return 0;
+			return true;
+	return false;
 }
 
-static void widen(struct range *range, unsigned long at, const char *name)
+/* Where a function of a module is, up to the next one; NULL: all of them. */
+static int text_range(const char *module, const char *function,
+		      struct range *range)
 {
-	if (at < range->start)
-		range->start = at;
-	/* no symbol says where the last function ends */
-	if (at + 4096 > range->end)
-		range->end = at + 4096;
-}
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char name[NAME_SIZE];
+	unsigned long at;
 
-static void begin_destroy_qp(struct range *range, unsigned long at,
-			     const char *name)
-{
-	if (!strcmp(name, "mlx5_core_destroy_qp"))
-		range->start = at;
-}
-
-static void end_destroy_qp(struct range *range, unsigned long at,
-			   const char *name)
-{
-	if (at > range->start && at < range->end)
-		range->end = at;
-}
-
-/* Where mlx5_ep's code is. */
-static int module_range(struct range *range)
-{
-	int ret;
-
+	if (!symbols)
+		return -errno;
 	*range = (struct range){ ~0ul, 0 };
-	ret = module_functions("mlx5_ep", range, widen);
-	return ret ? ret : range->end ? 0 : -ENOENT;
+	while (next_function(symbols, module, &at, name)) {
+		if (function && strcmp(name, function))
+			continue;
+		if (at < range->start)
+			range->start = at;
+		/* no symbol says where the last function ends */
+		if (at + LAST_FUNCTION > range->end)
+			range->end = at + LAST_FUNCTION;
+	}
+	rewind(symbols);
+	while (function && next_function(symbols, module, &at, name))
+		if (at > range->start && at < range->end)
+			range->end = at;
+	fclose(symbols);
+	if (range->end)
+		return 0;
+	fprintf(stderr, "# sweep: %s has no %s\n", module,
+		function ? function : "code");
+	return -ENOENT;
 }
 
-/*
- * The driver takes no notice of a DESTROY_QP that fails, for want of memory as
- * for any other reason, and gives back the memory of a QP that is still there.
- * That is not ours to mend: nothing fails below it.
- */
-static int spared_range(struct range *range)
-{
-	int ret;
+/* What stock code does not undo; see enum sweep_spared. */
+static struct {
+	const char *module, *function;
+	struct range range;
+} spared[] = {
+	[SWEEP_DESTROY_QP] = { "mlx5_ib", "mlx5_core_destroy_qp", { 0, 0 } },
+	[SWEEP_CREATE_QP] = { "ib_core", "ib_create_qp_user", { 0, 0 } },
+};
 
+/* May allocations fail now? Else there is nothing to be spared. */
+static bool sweeping;
+
+static int spare(enum sweep_spared what)
+{
+	struct range *range = &spared[what].range;
+	unsigned int i;
+	int ret = 0;
+
+	if (!range->end)
+		ret = text_range(spared[what].module, spared[what].function,
+				 range);
+	for (i = 0; !ret && i < sizeof(faults) / sizeof(faults[0]); i++) {
+		/* one at a time: nothing may match while they change */
+		ret = set_fault(faults[i], "reject-end", 0);
+		if (!ret)
+			ret = set_fault(faults[i], "reject-start",
+					range->start);
+		if (!ret)
+			ret = set_fault(faults[i], "reject-end", range->end);
+	}
+	return ret;
+}
+
+int sweep_spare(enum sweep_spared what)
+{
+	/* These writes may be what fails where everything may. */
+	return sweeping ? sweep_undo(spare(what)) : 0;
+}
+
+/* Who must have called what fails. */
+static int required_range(const struct sweep *sweep, struct range *range)
+{
 	*range = (struct range){ 0, ~0ul };
-	ret = module_functions("mlx5_ib", range, begin_destroy_qp);
-	if (!ret && range->start)
-		ret = module_functions("mlx5_ib", range, end_destroy_qp);
-	return ret ? ret : range->start ? 0 : -ENOENT;
+	if (sweep->below)
+		return text_range("ib_core", sweep->below, range);
+	return sweep_whole() ? 0 : text_range("mlx5_ep", NULL, range);
 }
 
 /* What may fail: all that can, called by whom the ranges say. */
-static int faults_set_up(void)
+static int faults_set_up(const struct sweep *sweep)
 {
-	struct range range = { 0, ~0ul }, spared;
+	struct range range;
 	unsigned int i;
 	int ret;
 
-	ret = spared_range(&spared);
-	if (!ret && !sweep_whole())
-		ret = module_range(&range);
+	ret = required_range(sweep, &range);
 	for (i = 0; !ret && i < sizeof(faults) / sizeof(faults[0]); i++) {
 		/* which of these there are depends on the fault */
 		set_fault(faults[i], "ignore-gfp-wait", 0);
@@ -156,15 +166,9 @@ static int faults_set_up(void)
 		ret = set_fault(faults[i], "require-start", range.start);
 		if (!ret)
 			ret = set_fault(faults[i], "require-end", range.end);
-		if (!ret)
-			ret = set_fault(faults[i], "reject-start",
-					spared.start);
-		if (!ret)
-			ret = set_fault(faults[i], "reject-end", spared.end);
-		/* without the filter everything may fail anyway */
-		if (ret == -ENOENT && sweep_whole())
-			ret = 0;
 	}
+	if (!ret)
+		ret = spare(SWEEP_DESTROY_QP);
 	return ret;
 }
 
@@ -231,7 +235,7 @@ static int kmemleak_scan(void)
 		return 0;
 	for (i = 0; i < 2; i++) {
 		sleep(KMEMLEAK_AGE);
-		if (write_text(KMEMLEAK, "scan"))
+		if (file_write(KMEMLEAK, "scan"))
 			return -EIO;
 	}
 	fd = open(KMEMLEAK, O_RDONLY | O_CLOEXEC);
@@ -246,36 +250,43 @@ static int kmemleak_scan(void)
 	return -EBUSY;
 }
 
-int sweep_allocations(struct sweep *sweep)
+static int sweep_places(struct sweep *sweep, int fd)
 {
 	struct sweep_books books;
 	unsigned int n;
+	int ret;
+
+	ret = sweep_books_take(sweep, &books);
+	if (!ret)
+		file_write(KMEMLEAK, "clear");
+	for (n = 1; !ret; n = sweep_next(sweep, n)) {
+		if (sweep->runs > RUNS_MAX)
+			return -E2BIG;
+		ret = run_allocation(sweep, &books, fd, n);
+		if (ret <= 0)
+			return ret;
+		ret = 0;
+	}
+	return ret;
+}
+
+int sweep_allocations(struct sweep *sweep)
+{
 	int ret, fd;
 
 	sweep->runs = 0;
 	sweep->failed = 0;
 	if (sweep_no_allocations())
 		return -EOPNOTSUPP;
-	ret = faults_set_up();
+	ret = faults_set_up(sweep);
 	if (ret)
 		return ret;
 	fd = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = sweep_books_take(sweep, &books);
-	if (!ret)
-		write_text(KMEMLEAK, "clear");
-	for (n = 1; !ret; n = sweep_next(sweep, n)) {
-		if (sweep->runs > RUNS_MAX) {
-			ret = -E2BIG;
-			break;
-		}
-		ret = run_allocation(sweep, &books, fd, n);
-		if (!ret)
-			break;
-		if (ret > 0)
-			ret = 0;
-	}
+	sweeping = true;
+	ret = sweep_places(sweep, fd);
+	sweeping = false;
 	close(fd);
 	return ret ? ret : kmemleak_scan();
 }

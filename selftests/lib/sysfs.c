@@ -10,35 +10,43 @@
 #include "sysfs.h"
 #include "verbs.h"
 
-static int open_attr(const char *attr, int flags)
-{
-	char path[256];
-	int fd;
+#define PATH_SIZE 256
 
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/mlx5_ep/%s",
+static void attr_path(char *path, const char *attr)
+{
+	snprintf(path, PATH_SIZE, "/sys/class/infiniband/%s/mlx5_ep/%s",
 		 verbs_device_name(), attr);
-	fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
-int sysfs_write(const char *attr, const char *value)
+int file_write(const char *path, const char *text)
 {
-	int fd = open_attr(attr, O_WRONLY), ret;
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
 
 	if (fd < 0)
-		return fd;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
 	close(fd);
 	return ret;
 }
 
+int sysfs_write(const char *attr, const char *value)
+{
+	char path[PATH_SIZE];
+
+	attr_path(path, attr);
+	return file_write(path, value);
+}
+
 int sysfs_read(const char *attr, char *value, size_t size)
 {
-	int fd = open_attr(attr, O_RDONLY), ret = 0;
+	char path[PATH_SIZE];
+	int fd, ret = 0;
 	ssize_t n;
 
+	attr_path(path, attr);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return -errno;
 	n = read(fd, value, size - 1);
 	if (n < 0)
 		ret = -errno;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* /sys/class/infiniband/DEVICE/mlx5_ep/ and debugfs, as the tests use them. */
+/*
+ * /sys/class/infiniband/DEVICE/mlx5_ep/, debugfs and other files that take a
+ * word, as the tests use them.
+ */
 #ifndef SELFTESTS_SYSFS_H
 #define SELFTESTS_SYSFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* Write a text to a file that is there, at once. Return: 0 or -errno. */
+int file_write(const char *path, const char *text);
 
 /* Is the module attached to the device under test? */
 bool sysfs_attached(void);

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, guest: sweep, timeout: 400 */
+/*
+ * Shared XRC receive QPs with each firmware command and each allocation of
+ * their calls failing in turn: what was said to fail has left nothing behind,
+ * and what was there before still works.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "sweep.h"
+#include "xrc.h"
+
+static const char held_key[] = "held", body_key[] = "body";
+
+/* What the bodies work in: a domain with one shared QP, and a notifier. */
+struct bench {
+	struct xrc_node node;
+	struct mlx5ep_xrc_rcv_qp *held;
+	struct mlx5ep_notifier *notifier;
+	enum sweep_spared spared;	/* while a QP is made */
+	int file;			/* that names the body's own domain */
+};
+
+static int unreg(struct mlx5ep_xrc_rcv_qp *qp, int ret)
+{
+	int undo = sweep_undo(mlx5ep_xrc_rcv_qp_unreg(qp));
+
+	return ret < 0 ? ret : undo;
+}
+
+static int create(struct bench *bench, struct mlx5ep_xrc_rcv_qp **qp)
+{
+	int ret = sweep_spare(bench->spared), after;
+
+	if (ret)
+		return ret;
+	ret = mlx5ep_xrc_rcv_qp_create(bench->node.xrcd, NULL, qp);
+	after = sweep_spare(SWEEP_DESTROY_QP);
+	if (!ret && after)
+		return unreg(*qp, after);
+	return ret;
+}
+
+static int get(struct bench *bench, struct mlx5ep_xrcd *xrcd,
+	       const struct mlx5ep_xrc_events *events,
+	       struct mlx5ep_xrc_rcv_qp **qp)
+{
+	int ret = sweep_spare(bench->spared), after;
+
+	if (ret)
+		return ret;
+	ret = mlx5ep_xrc_rcv_qp_get(xrcd, body_key, sizeof(body_key), 0,
+				    events, qp);
+	after = sweep_spare(SWEEP_DESTROY_QP);
+	if (ret >= 0 && after)
+		return unreg(*qp, after);
+	return ret;
+}
+
+static int body_create(void *arg)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret = create(arg, &qp);
+
+	return ret ? ret : unreg(qp, 0);
+}
+
+static int body_reg(void *arg)
+{
+	struct bench *bench = arg;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret;
+
+	ret = mlx5ep_xrc_rcv_qp_reg(bench->node.xrcd,
+				    mlx5ep_xrc_rcv_qp_num(bench->held), NULL,
+				    &qp);
+	return ret ? ret : unreg(qp, 0);
+}
+
+/* Creates, joins, joins by number; each told to a notifier. */
+static int body_get(void *arg)
+{
+	struct bench *bench = arg;
+	struct mlx5ep_xrc_events events = {
+		.notifier_fd = mlx5ep_notifier_fd(bench->notifier),
+		.cookie = 7,
+	};
+	struct mlx5ep_xrc_rcv_qp *qps[3];
+	int ret, n;
+
+	for (n = 0; n < 3; n++) {
+		if (n < 2)
+			ret = get(bench, bench->node.xrcd, &events, &qps[n]);
+		else
+			ret = mlx5ep_xrc_rcv_qp_reg(
+				bench->node.xrcd,
+				mlx5ep_xrc_rcv_qp_num(qps[0]), &events,
+				&qps[n]);
+		if (ret < 0)
+			break;
+	}
+	while (n--)
+		ret = unreg(qps[n], ret);
+	return ret < 0 ? ret : 0;
+}
+
+static int body_connect(void *arg)
+{
+	struct bench *bench = arg;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	enum ibv_qp_state state;
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = create(bench, &qp);
+	if (ret)
+		return ret;
+	for (state = IBV_QPS_INIT; ret >= 0 && state <= IBV_QPS_RTS; state++)
+		ret = xrc_qp_step(qp, state, 1, bench->node.lid);
+	if (ret >= 0)
+		ret = mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL);
+	return unreg(qp, ret);
+}
+
+/*
+ * A domain of its own. It has a file, because ib_uverbs counts a domain without
+ * one up where DEALLOC_XRCD fails, and never frees it (Documentation/xrc.md).
+ */
+static int body_domain(void *arg)
+{
+	struct bench *bench = arg;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	struct mlx5ep_xrcd *xrcd;
+	int ret, undo;
+
+	ret = mlx5ep_xrcd_open(bench->node.ctx, bench->file, O_CREAT, &xrcd);
+	if (ret)
+		return ret;
+	ret = get(bench, xrcd, NULL, &qp);
+	if (ret > 0)
+		ret = unreg(qp, 0);
+	undo = sweep_undo(mlx5ep_xrcd_close(xrcd));
+	return ret ? ret : undo;
+}
+
+FIXTURE(sweep_xrc)
+{
+	struct bench bench;
+	struct sweep sweep;
+};
+
+FIXTURE_VARIANT(sweep_xrc)
+{
+	int (*body)(void *arg);
+	/* joining asks nothing of the firmware and makes no QP */
+	bool joins;
+};
+
+FIXTURE_VARIANT_ADD(sweep_xrc, create) { .body = body_create };
+FIXTURE_VARIANT_ADD(sweep_xrc, reg) { .body = body_reg, .joins = true };
+FIXTURE_VARIANT_ADD(sweep_xrc, get) { .body = body_get };
+FIXTURE_VARIANT_ADD(sweep_xrc, connect) { .body = body_connect };
+FIXTURE_VARIANT_ADD(sweep_xrc, domain) { .body = body_domain };
+
+FIXTURE_SETUP(sweep_xrc)
+{
+	struct bench *bench = &self->bench;
+
+	bench->spared = SWEEP_CREATE_QP;
+	bench->file = memfd_create("domain", MFD_CLOEXEC);
+	ASSERT_LE(0, bench->file);
+	ASSERT_EQ(0, xrc_node_open(&bench->node, NULL, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(bench->node.ctx, 16,
+					    &bench->notifier));
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
+					   sizeof(held_key), 0, NULL,
+					   &bench->held));
+	self->sweep.body = variant->body;
+	self->sweep.arg = bench;
+}
+
+/* After all of it the key that was there still finds its QP, the other none. */
+FIXTURE_TEARDOWN(sweep_xrc)
+{
+	struct bench *bench = &self->bench;
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
+		bench->node.xrcd, body_key, sizeof(body_key),
+		MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL, &qp));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
+					   sizeof(held_key), 0, NULL, &qp));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, NULL, &info));
+	EXPECT_EQ(2, info.registrants);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(bench->held));
+	mlx5ep_notifier_destroy(bench->notifier);
+	EXPECT_EQ(0, xrc_node_close(&bench->node));
+	close(bench->file);
+}
+
+TEST_F_TIMEOUT(sweep_xrc, failing_commands_leave_nothing_behind, 300)
+{
+	ASSERT_EQ(0, sweep_commands(&self->sweep));
+	EXPECT_EQ(variant->joins, !self->sweep.runs);
+	EXPECT_EQ(variant->joins, !self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+}
+
+TEST_F_TIMEOUT(sweep_xrc, failing_allocations_leave_nothing_behind, 300)
+{
+	SWEEP_ALLOCATIONS_TEST(&self->sweep);
+}
+
+/* What the sweep above spares, but for what ib_core does not undo. */
+TEST_F_TIMEOUT(sweep_xrc, failing_allocations_of_the_driver_do_neither, 300)
+{
+	self->bench.spared = SWEEP_DESTROY_QP;
+	self->sweep.below = "create_qp";
+	if (!variant->joins) {
+		SWEEP_ALLOCATIONS_TEST(&self->sweep);
+		return;
+	}
+	if (sweep_no_allocations())
+		SKIP(return, "%s", sweep_no_allocations());
+	EXPECT_EQ(0, sweep_allocations(&self->sweep));
+	EXPECT_EQ(0, self->sweep.runs);
+}
+
+TEST_HARNESS_MAIN
