@@ -337,8 +337,8 @@ static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 		       (sends ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC |
 			IBV_QP_MIN_RNR_TIMER);
 	default:
-		/* A second: the other end may come up after the first send. */
-		attr->timeout = 18;
+		/* 4 s: the other end may come up long after the first send. */
+		attr->timeout = 20;
 		attr->retry_cnt = 7;
 		attr->rnr_retry = 7;
 		attr->max_rd_atomic = 1;
