@@ -23,5 +23,5 @@ sanitized()
 plan 3
 check "calls on the module" sanitized build/selftests/endpoints_module_test
 check "errors and strangers" sanitized build/selftests/endpoints_errors_test
-check "traffic over every category" sanitized build/bin/msgrate -t 2 -n 64 -r 1
+check "traffic over every category" sanitized build/bin/msgrate -t 2 -n 64 -R 1
 ktap_finished

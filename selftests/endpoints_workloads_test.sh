@@ -32,7 +32,7 @@ column()
 
 msgrate_counts()
 {
-	runs msgrate -t 4 -n 256 -r 1
+	runs msgrate -t 4 -n 256 -R 1
 	[ "$(column 2xdynamic 4)" = 8 ]
 	[ "$(column dynamic 4)" = 4 ]
 	[ "$(column shared-dynamic 4)" = 2 ]
@@ -42,13 +42,13 @@ msgrate_counts()
 
 globalarray_sum()
 {
-	runs globalarray -t 4 -n 3 -b 8
+	runs globalarray -t 4 -n 3 -b 8 -R 1
 	grep -q 'every element of the product is right' "$tmp/out"
 }
 
 stencil_cells()
 {
-	runs stencil -P 2 -t 2 -n 32 -r 4 -i 5
+	runs stencil -P 2 -t 2 -n 32 -r 4 -i 5 -R 1
 	grep -q 'every cell is right' "$tmp/out"
 	[ "$(column mpi-threads 6)" = 2 ]
 }
@@ -60,20 +60,20 @@ leaves_nothing()
 	[ "$(hca_alive uar)" = "$uars" ]
 }
 
-msgrate -t 1 -n 1 -r 1 >/dev/null
+msgrate -t 1 -n 1 -R 1 >/dev/null
 qps=$(hca_alive qp)
 uars=$(hca_alive uar)
 
 plan 7
 check "msgrate: all categories, pages and QPs as published" msgrate_counts
 check "msgrate: one write at a time through BlueFlame" \
-	runs msgrate -t 2 -n 64 -p 1 -q 1 -r 1
+	runs msgrate -t 2 -n 64 -p 1 -q 1 -R 1
 check "msgrate: neither inline nor BlueFlame" \
-	runs msgrate -t 2 -n 64 -p 4 -q 8 -r 1 -I -B
+	runs msgrate -t 2 -n 64 -p 4 -q 8 -R 1 -I -B
 check "globalarray: every element is right under all categories" \
 	globalarray_sum
 check "stencil: every cell is right under all categories" stencil_cells
 check "three threads, more than CPUs, odd sizes" \
-	runs msgrate -t 3 -n 77 -p 7 -q 9 -s 13 -r 1
+	runs msgrate -t 3 -n 77 -p 7 -q 9 -s 13 -R 1
 check "nothing is left behind" leaves_nothing
 ktap_finished

@@ -21,7 +21,7 @@ column()
 	awk -v c="$1" -v n="$2" '$1 == c { sub("%", "", $n); print $n }' "$out"
 }
 
-msgrate -t 16 -n 128 -r 3 | tee "$out" | sed 's/^/# /'
+msgrate -t 16 -n 128 -R 3 | tee "$out" | sed 's/^/# /'
 bench_at_most endpoints_dynamic_16_pages pages 16 "$(column dynamic 4)"
 bench_at_most endpoints_shared_dynamic_16_pages pages 8 \
 	"$(column shared-dynamic 4)"
@@ -31,13 +31,13 @@ for category in 2xdynamic dynamic shared-dynamic static mpi-threads; do
 		"$(column "$category" 3)"
 done
 
-globalarray -t 4 -n 4 -b 16 | tee "$out" | sed 's/^/# /'
+globalarray -t 4 -n 4 -b 16 -R 5 | tee "$out" | sed 's/^/# /'
 for category in 2xdynamic dynamic shared-dynamic static mpi-threads; do
 	bench_note "globalarray_${category//-/_}_relative" percent \
 		"$(column "$category" 3)"
 done
 
-stencil -P 2 -t 4 -i 10 | tee "$out" | sed 's/^/# /'
+stencil -P 2 -t 2 -i 20 -R 5 | tee "$out" | sed 's/^/# /'
 for category in 2xdynamic dynamic shared-dynamic static mpi-threads; do
 	bench_note "stencil_${category//-/_}_relative" percent \
 		"$(column "$category" 3)"

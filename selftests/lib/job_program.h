@@ -20,23 +20,40 @@ struct job_option {
 	unsigned int min, max;
 };
 
+#define JOB_MAX_ROUNDS 101
+
 /**
- * job_options() - parse -c CATEGORY and @options, or say how to use them
- * @options: ends with an empty one
+ * struct job_program - what every program is told
  * @category: the category alone that was asked for, -1 for all
+ * @rounds: how often each is measured
+ */
+struct job_program {
+	int category;
+	unsigned int rounds;
+};
+
+/**
+ * job_options() - parse -c CATEGORY, -R ROUNDS and @options, or say how to use
+ * them
+ * @options: ends with an empty one
  *
  * Return: 0; 2, an exit status, where they are wrong.
  */
-int job_options(int argc, char **argv, int *category,
+int job_options(int argc, char **argv, struct job_program *program,
 		const struct job_option *options);
 
 /**
- * job_compare() - measure and print every category, or @only one beside
- * mpi-everywhere
+ * job_compare() - measure and print every category, or one beside mpi-everywhere
+ *
+ * A round measures each of them once, so that what disturbs the machine disturbs
+ * all. Printed are the median of the rates, and the median of the ratios to
+ * mpi-everywhere in the same round. A first pass that does not count warms up,
+ * unless there is only one round.
  *
  * Return: 0, or 1 where one failed (and which is printed).
  */
-int job_compare(const char *name, const char *unit, int only,
+int job_compare(const char *name, const char *unit,
+		const struct job_program *program,
 		int (*measure)(unsigned int category, double *rate,
 			       struct mlx5ep_endpoints_info *info));
 

@@ -2,7 +2,7 @@
 /*
  * globalarray - tiled matrix product over global memory, one-sided
  *
- *	globalarray [-c CATEGORY] [-t THREADS] [-n TILES] [-b TILE]
+ *	globalarray [-c CATEGORY] [-t THREADS] [-n TILES] [-b TILE] [-R ROUNDS]
  *
  * A, B and C are square arrays of TILES x TILES tiles of TILE x TILE doubles in
  * memory that threads reach by RDMA only. Each thread takes its share of C's
@@ -20,9 +20,8 @@
 #define PAGE 4096
 
 static struct {
-	int category;
 	unsigned int threads, tiles, tile;
-} opt = { -1, 4, 6, 16 };
+} opt = { 4, 6, 16 };
 
 static const struct job_option options[] = {
 	{ 't', "THREADS", &opt.threads, 1, 1024 },
@@ -191,15 +190,16 @@ static int allocate(void)
 
 int main(int argc, char **argv)
 {
+	struct job_program program;
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options);
+	ret = job_options(argc, argv, &program, options);
 	if (ret)
 		return ret;
 	printf("globalarray: threads=%u tiles=%ux%u tile=%ux%u\n", opt.threads,
 	       opt.tiles, opt.tiles, opt.tile, opt.tile);
 	ret = allocate() ? 1 :
-		job_compare("globalarray", "tiles/s", opt.category, measure);
+		job_compare("globalarray", "tiles/s", &program, measure);
 	if (!ret)
 		puts("globalarray: every element of the product is right");
 	for (unsigned int i = 0; i < 3; i++)

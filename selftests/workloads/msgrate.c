@@ -3,13 +3,13 @@
  * msgrate - rate of small RDMA writes over each category of endpoints
  *
  *	msgrate [-c CATEGORY] [-t THREADS] [-n MESSAGES] [-s BYTES]
- *		[-p POSTLIST] [-q SIGNAL_EVERY] [-I] [-B] [-r ROUNDS]
+ *		[-p POSTLIST] [-q SIGNAL_EVERY] [-I] [-B] [-R ROUNDS]
  *
  * After Zambre et al. 2018: each thread posts lists of POSTLIST writes from and
  * to cache-aligned buffers of its own, every SIGNAL_EVERYth signaled. -I: data
  * not inline; -B: no BlueFlame. With POSTLIST 1 and inline data, libmlx5 writes
  * the whole message through the BlueFlame register. The last message must have
- * arrived in the end. The rate is the median of ROUNDS.
+ * arrived in the end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,13 +20,11 @@
 
 #define LINE 64
 #define MAX_LIST 64
-#define MAX_ROUNDS 101
 
 static struct {
-	int category;
-	unsigned int threads, messages, size, list, every, rounds;
+	unsigned int threads, messages, size, list, every;
 	unsigned int plain, doorbells;	/* not inline; no BlueFlame */
-} opt = { -1, 4, 1024, 2, 32, 64, 3, 0, 0 };
+} opt = { 4, 1024, 2, 32, 64, 0, 0 };
 
 static const struct job_option options[] = {
 	{ 't', "THREADS", &opt.threads, 1, 1024 },
@@ -34,7 +32,6 @@ static const struct job_option options[] = {
 	{ 's', "BYTES", &opt.size, 1, LINE },
 	{ 'p', "POSTLIST", &opt.list, 1, MAX_LIST },
 	{ 'q', "SIGNAL_EVERY", &opt.every, 1, 1024 },
-	{ 'r', "ROUNDS", &opt.rounds, 1, MAX_ROUNDS },
 	{ 'I', "data not inline", &opt.plain, 0, 0 },
 	{ 'B', "no BlueFlame", &opt.doorbells, 0, 0 },
 	{}
@@ -123,19 +120,11 @@ static int check(void)
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int measure(unsigned int category, double *rate,
 		   struct mlx5ep_endpoints_info *info)
 {
-	double rates[MAX_ROUNDS], start;
 	struct job job;
-	unsigned int i;
+	double start;
 	int ret;
 
 	ret = job_open(&job, category, opt.threads,
@@ -146,28 +135,21 @@ static int measure(unsigned int category, double *rate,
 	memset(buffers, 0, opt.threads * sizeof(*buffers));
 	ret = job_mem_reg(&job, &mem, buffers,
 			  opt.threads * sizeof(*buffers));
-	for (i = 0; i < opt.rounds && !ret; i++) {
-		start = job_now();
+	start = job_now();
+	if (!ret)
 		ret = job_run(&job, run);
-		rates[i] = opt.threads * (double)opt.messages /
-			(job_now() - start);
-		if (!ret)
-			ret = check();
-	}
+	*rate = opt.threads * (double)opt.messages / (job_now() - start);
 	job_mem_dereg(&mem);
 	job_close(&job);
-	if (ret)
-		return ret;
-	qsort(rates, opt.rounds, sizeof(*rates), by_value);
-	*rate = rates[opt.rounds / 2];
-	return 0;
+	return ret ? ret : check();
 }
 
 int main(int argc, char **argv)
 {
+	struct job_program program;
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options);
+	ret = job_options(argc, argv, &program, options);
 	if (ret)
 		return ret;
 	if (opt.every < opt.list) {
@@ -183,7 +165,7 @@ int main(int argc, char **argv)
 	printf("msgrate: threads=%u messages=%u size=%u postlist=%u every=%u inline=%u blueflame=%u\n",
 	       opt.threads, opt.messages, opt.size, opt.list, opt.every,
 	       !opt.plain, !opt.doorbells);
-	ret = job_compare("msgrate", "msg/s", opt.category, measure);
+	ret = job_compare("msgrate", "msg/s", &program, measure);
 	free(buffers);
 	return ret;
 }

@@ -3,7 +3,7 @@
  * stencil - 5-point stencil, processes x threads
  *
  *	stencil [-c CATEGORY] [-P PROCESSES] [-t THREADS] [-n COLUMNS] [-r ROWS]
- *		[-i ITERATIONS]
+ *		[-i ITERATIONS] [-R ROUNDS]
  *
  * Each thread owns ROWS rows of a grid. After each iteration it writes its first
  * and last row by RDMA into the halo of its neighbours, which may be in another
@@ -27,9 +27,8 @@
 #define BARRIER_SECONDS 60
 
 static struct {
-	int category;
 	unsigned int procs, threads, columns, rows, iterations;
-} opt = { -1, 2, 2, 64, 8, 10 };
+} opt = { 2, 2, 64, 8, 10 };
 
 static const struct job_option options[] = {
 	{ 'P', "PROCESSES", &opt.procs, 1, MAX_PROCESSES },
@@ -276,9 +275,10 @@ static void *shared(size_t len)
 
 int main(int argc, char **argv)
 {
+	struct job_program program;
 	int ret;
 
-	ret = job_options(argc, argv, &opt.category, options);
+	ret = job_options(argc, argv, &program, options);
 	if (ret)
 		return ret;
 	grid = shared(grid_bytes());
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 		return 1;
 	printf("stencil: processes=%u threads=%u columns=%u rows=%u iterations=%u\n",
 	       opt.procs, opt.threads, opt.columns, opt.rows, opt.iterations);
-	ret = job_compare("stencil", "cells/s", opt.category, measure);
+	ret = job_compare("stencil", "cells/s", &program, measure);
 	if (!ret)
 		puts("stencil: every cell is right");
 	return ret;
