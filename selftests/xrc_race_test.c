@@ -13,12 +13,14 @@
 #include <sys/syscall.h>
 
 #include "baseline.h"
+#include "patience.h"
 #include "simhca.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/xrc_race_domain"
 #define RACERS 64
-#define ROUNDS 1000
+#define ROUNDS (1000 / patience_factor())
+#define KILLS (120 / patience_factor())
 #define STORMERS 16
 
 /* Between all processes of a test. */
@@ -254,7 +256,7 @@ TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
 			stormer(self->shared, i, i + 1);
 	}
 	/* Each victim dies after some steps, a few in its first ones. */
-	for (round = 0; round < 120; round++) {
+	for (round = 0; round < KILLS; round++) {
 		victim = rand() % STORMERS;
 		storm_wait(self->shared, victim, rand() % 60, pids[victim]);
 		usleep(rand() % 3000);

@@ -79,7 +79,7 @@ static int compare(const struct baseline *base, const struct baseline *now,
 
 int baseline_restored(const struct baseline *base, unsigned int seconds)
 {
-	time_t end = time(NULL) + seconds * PATIENCE;
+	time_t end = time(NULL) + seconds * PATIENCE * patience_factor();
 	struct baseline now;
 	int ret;
 

@@ -15,4 +15,19 @@
 #define TEST_F_TIMEOUT(fixture_name, test_name, timeout) \
 	__TEST_F_IMPL(fixture_name, test_name, -1, (timeout) * PATIENCE)
 
+static inline int run_patiently(int argc, char **argv)
+{
+	struct __fixture_metadata *f;
+	struct __test_metadata *t;
+
+	for (f = __fixture_list; f; f = f->next)
+		for (t = f->tests; t; t = t->next)
+			t->timeout *= patience_factor();
+	return test_harness_run(argc, argv);
+}
+
+#undef TEST_HARNESS_MAIN
+#define TEST_HARNESS_MAIN \
+	int main(int argc, char **argv) { return run_patiently(argc, argv); }
+
 #endif
