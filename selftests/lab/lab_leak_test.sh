@@ -26,7 +26,7 @@ leak_fails()
 	guest 8
 	[ $status -eq 125 ] || fail "exit status $status"
 	[ "$(grep -c 'kmemleak: unreferenced object' "$tmp/out")" -gt 0 ]
-	grep -q 'leaker_lose+0x' "$tmp/out"
+	grep -q 'leaker_lose \[leaker\]' "$tmp/out"
 }
 
 none_passes()
