@@ -6,9 +6,11 @@
  * watch: ours, with the event queued and nobody waiting. userfaultfd: as
  * libfabric's monitor has it, with a thread that reads events. ucx: UCX's hooks in
  * munmap(), with a handler that only counts. Each must have been told each time.
+ * core_*: the kernel's own part, with callbacks that do nothing
+ * (selftests/modules/mm_listener.c, loaded): below it no mmu_notifier can come.
  *
- * Each is measured in a process of its own, alike but for the monitor to one that
- * has none. Prints "MEANS RANGE V1 ... V51" per figure.
+ * Each is measured in a process of its own, which has a device open, alike but for
+ * the monitor to one that has none. Prints "MEANS RANGE V1 ... V51" per figure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,12 +52,11 @@ static int was_told(void)
 static struct mlx5ep_notifier *notifier;
 static struct mlx5ep_watch watch;
 
+static struct verbs_rig rig;
+
 static int watch_open(void)
 {
-	static struct verbs_rig rig;
-	int ret = verbs_open(&rig, NULL, 1);
-
-	return ret ? ret : mlx5ep_notifier_create(rig.ctx, 16, &notifier);
+	return mlx5ep_notifier_create(rig.ctx, 16, &notifier);
 }
 
 static int watch_begin(void *addr, size_t len)
@@ -143,6 +144,39 @@ static int ucx_end(void *addr, size_t len)
 	return was_told();
 }
 
+/* Stays open: listened to until the process ends. */
+static int listened(const char *how)
+{
+	int fd = open("/dev/mm_listener", O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 || write(fd, how, strlen(how)) < 0 ? -errno : 0;
+}
+
+static int listened_none(void)
+{
+	return listened("none");
+}
+
+static int listened_start(void)
+{
+	return listened("start");
+}
+
+static int listened_both(void)
+{
+	return listened("both");
+}
+
+static int listened_range(void)
+{
+	return listened("range");
+}
+
+static int nothing(void *addr, size_t len)
+{
+	return 0;
+}
+
 static const struct peer {
 	const char *name;
 	int (*open)(void);
@@ -152,14 +186,20 @@ static const struct peer {
 	{ "watch", watch_open, { watch_begin, watch_end } },
 	{ "userfaultfd", uffd_open, { uffd_begin, uffd_end } },
 	{ "ucx", ucx_open, { ucx_begin, ucx_end } },
+	{ "core_none", listened_none, { nothing, nothing } },
+	{ "core_start", listened_start, { nothing, nothing } },
+	{ "core_both", listened_both, { nothing, nothing } },
+	{ "core_interval", listened_range, { nothing, nothing } },
 };
 
 #define PEERS (sizeof(peers) / sizeof(*peers))
 
 static int measure(const struct peer *peer, samples_t samples)
 {
-	int r, ret = peer->open ? peer->open() : 0;
+	int r, ret = verbs_open(&rig, NULL, 1);
 
+	if (!ret && peer->open)
+		ret = peer->open();
 	for (r = 0; r < RANGES && !ret; r++)
 		ret = instr_munmap(r, peer->open ? &peer->monitor : NULL,
 				   samples[r]);

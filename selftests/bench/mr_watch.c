@@ -3,7 +3,7 @@
  * mr_watch - what watching costs, in guest instructions
  * mr_watch -m N - what N watches take of kernel memory
  *
- * Two processes that are alike but for a notifier: one measures what munmap()
+ * Two processes that are alike but for a notifier, down to their mappings: one measures what munmap()
  * costs with nobody watching, the other the same with a notifier and its watches,
  * and what adding and removing them costs. Prints "NAME V1 ... V51" per figure;
  * for munmap() what watching added.
@@ -26,11 +26,13 @@
 
 #define PAGE	4096ul
 #define ARENA	0x500000000000ul
+#define NEAR_ADDR (INSTR_ADDR + 16 * PAGE)
 #define BATCH	64u
+#define WATCHES	200000u
 
 enum figure {
 	UNMAP_2M, UNMAP_HUGE, UNMAP_4K, UNMAP_MANY,
-	ELSEWHERE, ELSEWHERE_1000, ELSEWHERE_100000,
+	ELSEWHERE, ELSEWHERE_1000, ELSEWHERE_100000, NEAR,
 	SINGLE, SINGLE_1000, SINGLE_100000,
 	BATCHED, BATCHED_1000, BATCHED_100000,
 	VALID, FIGURES
@@ -48,6 +50,7 @@ static const struct {
 	[ELSEWHERE] = { "munmap_elsewhere_0", UNMAP_4K, 1 },
 	[ELSEWHERE_1000] = { "munmap_elsewhere_1000", UNMAP_4K, 1 },
 	[ELSEWHERE_100000] = { "munmap_elsewhere_100000", UNMAP_4K, 1 },
+	[NEAR] = { "munmap_near_100000", UNMAP_4K, 1 },
 	[SINGLE] = { "add_del_1", FIGURES, 1 },
 	[SINGLE_1000] = { "add_del_1000", FIGURES, 1 },
 	[SINGLE_100000] = { "add_del_100000", FIGURES, 1 },
@@ -207,7 +210,25 @@ static int measure_watches(samples_t samples)
 		if (!ret)
 			ret = measure_batch(sizes[i], samples[BATCHED + i]);
 	}
+	if (!ret)
+		ret = watch((void *)NEAR_ADDR, PAGE);
+	if (!ret)
+		ret = instr_munmap(INSTR_4K, NULL, samples[NEAR]);
 	return ret;
+}
+
+/* As many mappings as a notifier has: finding one among them costs, too. */
+static int map_like_notifier(void)
+{
+	size_t len = MLX5_EP_NOTIFIER_WORDS_OFFSET + WATCHES * sizeof(uint64_t);
+	void *token = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (token == MAP_FAILED || madvise(token, PAGE, MADV_WIPEONFORK) ||
+	    mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) ==
+		    MAP_FAILED)
+		return -errno;
+	return 0;
 }
 
 static int child(samples_t samples, bool with)
@@ -216,8 +237,10 @@ static int child(samples_t samples, bool with)
 	int ret;
 
 	ret = verbs_open(&rig, NULL, 1);
-	if (!ret && with)
-		ret = mlx5ep_notifier_create(rig.ctx, 200000, &notifier);
+	if (!ret)
+		ret = with ? mlx5ep_notifier_create(rig.ctx, WATCHES,
+						    &notifier) :
+			     map_like_notifier();
 	if (!ret)
 		ret = measure_unmap(with ? &monitor : NULL, samples);
 	if (!ret && with)
@@ -257,7 +280,7 @@ static int measure_all(void)
 	return 0;
 }
 
-/* A number behind a word at the start of a line; 0 where there is none. */
+/* The numbers behind a word at the start of lines, added up. */
 static unsigned long long file_number(const char *path, const char *word)
 {
 	FILE *file = fopen(path, "r");
@@ -267,12 +290,13 @@ static unsigned long long file_number(const char *path, const char *word)
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%63s %llu", key, &n) == 2 &&
 		    !strcmp(key, word))
-			found = n;
+			found += n;
 	if (file)
 		fclose(file);
 	return found;
 }
 
+/* The kernel adds up what CPUs have charged every two seconds. */
 static unsigned long long charged(void)
 {
 	char path[512], group[256] = "";
@@ -281,8 +305,16 @@ static unsigned long long charged(void)
 	if (!file || fscanf(file, "0::%255s", group) != 1)
 		return 0;
 	fclose(file);
+	sleep(3);
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.stat", group);
 	return file_number(path, "kernel");
+}
+
+/* CPUs keep pages at hand that MemFree leaves out. */
+static unsigned long long free_bytes(void)
+{
+	return 1024 * file_number("/proc/meminfo", "MemFree:") +
+	       PAGE * file_number("/proc/zoneinfo", "count:");
 }
 
 static int measure_memory(unsigned int n)
@@ -299,7 +331,7 @@ static int measure_memory(unsigned int n)
 	/* The notifier itself counts too: a new one, so that all is warm. */
 	mlx5ep_notifier_destroy(notifier);
 	before = charged();
-	free_before = file_number("/proc/meminfo", "MemFree:");
+	free_before = free_bytes();
 	ret = mlx5ep_notifier_create(rig.ctx, n, &notifier);
 	if (!ret)
 		ret = fill_arena(n);
@@ -307,9 +339,8 @@ static int measure_memory(unsigned int n)
 		fprintf(stderr, "mr_watch: %s\n", strerror(-ret));
 		return 1;
 	}
-	printf("%llu", charged() - before);
-	printf(" %llu\n", 1024 * (free_before -
-				  file_number("/proc/meminfo", "MemFree:")));
+	printf("%lld", (long long)(charged() - before));
+	printf(" %lld\n", (long long)(free_before - free_bytes()));
 	return 0;
 }
 

@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What munmap() costs where somebody watches, in guest instructions. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "instr.h"
 
 #define PAGE	4096ul
 #define HUGE	(2ul << 20)
-#define BASE	((void *)0x600000000000ul)
+#define BASE	((void *)INSTR_ADDR)
 #define APART	(16ul << 20)
 #define WARM_UP	10
 
-static void *map_at(void *addr, size_t len)
+/* @fd: of the memory, or -1 for anonymous memory. */
+static void *map_at(void *addr, size_t len, int fd)
 {
-	return mmap(addr, len, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-		    MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return mmap(addr, len, PROT_READ | PROT_WRITE, MAP_FIXED |
+		    (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), fd, 0);
+}
+
+/* That of the ranges which have many pages, once for all. */
+static int shared_memory(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("instr", MFD_CLOEXEC);
+	return fd < 0 || ftruncate(fd, 2 * HUGE) ? -errno : fd;
 }
 
 /* Is there a huge page at @addr? */
@@ -43,9 +56,13 @@ static int check_huge(void *addr)
 
 static int map_range(enum instr_range range, size_t len)
 {
+	bool shared = range == INSTR_2M || range == INSTR_MANY;
+	int fd = shared ? shared_memory() : -1;
 	size_t at;
 
-	if (map_at(BASE, len) != BASE)
+	if (shared && fd < 0)
+		return fd;
+	if (map_at(BASE, len, fd) != BASE)
 		return -errno;
 	if (madvise(BASE, len, range == INSTR_HUGE ? MADV_HUGEPAGE :
 						     MADV_NOHUGEPAGE))
@@ -92,7 +109,7 @@ int instr_munmap(enum instr_range range, const struct instr_monitor *monitor,
 		[INSTR_2M] = HUGE, [INSTR_HUGE] = HUGE, [INSTR_4K] = PAGE,
 		[INSTR_MANY] = INSTR_WATCHES * PAGE,
 	};
-	char *sentinel = map_at(BASE + APART, PAGE);
+	char *sentinel = map_at(BASE + APART, PAGE, -1);
 	uint64_t cost;
 	int i, ret = 0;
 

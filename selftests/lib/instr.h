@@ -14,8 +14,13 @@
 
 #define INSTR_SAMPLES	51
 #define INSTR_WATCHES	1000	/* of INSTR_MANY, a page each */
+#define INSTR_ADDR	0x600040000000ul	/* where all is mapped */
 
-/* What is unmapped at once, all of it touched. */
+/*
+ * What is unmapped at once, all of it touched. INSTR_2M and INSTR_MANY are shared
+ * memory, whose pages stay: what freeing so many costs differs by 30000 from one
+ * time to the next, and hides what a monitor adds.
+ */
 enum instr_range { INSTR_2M, INSTR_HUGE, INSTR_4K, INSTR_MANY };
 
 /**

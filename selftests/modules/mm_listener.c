@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Listens to an address space and does nothing: what the kernel's own part of
+ * being told costs. Whoever writes one of
+ *
+ *	none	callbacks for nothing but the end of the address space
+ *	start	that an invalidation begins
+ *	both	that it begins and that it has ended
+ *	range	an interval notifier of memory that is never unmapped
+ *
+ * to /dev/mm_listener is listened to, until the file is closed.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+/* Never given out: mmap_min_addr is above. */
+#define RANGE_ADDR	0
+#define RANGE_SIZE	PAGE_SIZE
+
+struct mm_listener {
+	struct mmu_notifier mn;
+	struct mmu_interval_notifier interval;
+	bool ranged;
+};
+
+static int listener_start(struct mmu_notifier *mn,
+			  const struct mmu_notifier_range *range)
+{
+	return 0;
+}
+
+static void listener_end(struct mmu_notifier *mn,
+			 const struct mmu_notifier_range *range)
+{
+}
+
+static bool listener_invalidate(struct mmu_interval_notifier *interval,
+				const struct mmu_notifier_range *range,
+				unsigned long seq)
+{
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops listener_interval_ops = {
+	.invalidate = listener_invalidate,
+};
+
+static const struct {
+	const char *word;
+	struct mmu_notifier_ops ops;
+} listener_kinds[] = {
+	{ "none", { } },
+	{ "start", { .invalidate_range_start = listener_start } },
+	{ "both", {
+		.invalidate_range_start = listener_start,
+		.invalidate_range_end = listener_end,
+	} },
+};
+
+static ssize_t listener_write(struct file *filp, const char __user *buf,
+			      size_t size, loff_t *pos)
+{
+	struct mm_listener *listener;
+	char word[8] = "";
+	unsigned int i;
+	int ret = -EINVAL;
+
+	if (filp->private_data)
+		return -EBUSY;
+	if (size >= sizeof(word) || copy_from_user(word, buf, size))
+		return -EINVAL;
+	listener = kzalloc(sizeof(*listener), GFP_KERNEL);
+	if (!listener)
+		return -ENOMEM;
+	if (sysfs_streq(word, "range")) {
+		listener->ranged = true;
+		ret = mmu_interval_notifier_insert(&listener->interval,
+						   current->mm, RANGE_ADDR,
+						   RANGE_SIZE,
+						   &listener_interval_ops);
+	}
+	for (i = 0; i < ARRAY_SIZE(listener_kinds); i++) {
+		if (!sysfs_streq(word, listener_kinds[i].word))
+			continue;
+		listener->mn.ops = &listener_kinds[i].ops;
+		ret = mmu_notifier_register(&listener->mn, current->mm);
+	}
+	if (ret) {
+		kfree(listener);
+		return ret;
+	}
+	filp->private_data = listener;
+	return size;
+}
+
+static int listener_release(struct inode *inode, struct file *filp)
+{
+	struct mm_listener *listener = filp->private_data;
+
+	if (!listener)
+		return 0;
+	if (listener->ranged)
+		mmu_interval_notifier_remove(&listener->interval);
+	else
+		mmu_notifier_unregister(&listener->mn, listener->mn.mm);
+	kfree(listener);
+	return 0;
+}
+
+static int listener_open(struct inode *inode, struct file *filp)
+{
+	/* misc puts the device there. */
+	filp->private_data = NULL;
+	return 0;
+}
+
+static const struct file_operations listener_fops = {
+	.owner = THIS_MODULE,
+	.open = listener_open,
+	.write = listener_write,
+	.release = listener_release,
+};
+
+static struct miscdevice listener_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "mm_listener",
+	.fops = &listener_fops,
+};
+module_misc_device(listener_device);
+
+MODULE_DESCRIPTION("Listens to an address space, for mlx5_ep's benchmarks");
+MODULE_LICENSE("Dual BSD/GPL");
