@@ -4,12 +4,14 @@
  *
  * An invalidation is told before the page table changes and again when it has.
  * Between the two lies the change: who arms or looks at a range meanwhile has to
- * wait for the second (mlx5_ep_watches_settle()). So the ranges of invalidations
- * that are under way are kept, whether they hit a watch or not: the first few
- * exactly, any others as one range that holds them all. That waits for no
- * invalidation of other ranges, however many threads unmap all the time, which
- * an mmu_interval_notifier over the whole address space would: its core knows
- * the end of all only, and costs more (Documentation/notifications.md).
+ * wait for the second (mlx5_ep_watches_settle()), so mr_inflight.h keeps what is
+ * under way, whether it hit a watch or not. That waits for no invalidation of
+ * other ranges, however many threads unmap all the time, which an
+ * mmu_interval_notifier over the whole address space would: its core knows the
+ * end of all only, and costs more (Documentation/notifications.md).
+ *
+ * Every munmap() of the process comes here, and most are of memory that nobody
+ * watches: what these cost counts as much as what a hit costs.
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
@@ -91,71 +93,23 @@ void mlx5_ep_watches_wake(struct mlx5_ep_watches *ws)
 		wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* An invalidation begins. Locked. */
-static __always_inline void watches_begin(struct mlx5_ep_watches *ws,
-					  unsigned long first,
-					  unsigned long last)
-{
-	struct mlx5_ep_inflight *inflight = &ws->inflight;
-
-	if (inflight->count < MLX5_EP_INFLIGHT) {
-		inflight->ranges[inflight->count++] =
-			(struct mlx5_ep_range){ first, last };
-		return;
-	}
-	if (!inflight->more++) {
-		inflight->more_first = first;
-		inflight->more_last = last;
-		return;
-	}
-	inflight->more_first = min(inflight->more_first, first);
-	inflight->more_last = max(inflight->more_last, last);
-}
-
 /*
- * One of those with that range has ended: which one makes no difference, as the
- * common range of the others stays until all of them have. Locked.
+ * Hits all watches from @w on that overlap. Where there are very many the lock is
+ * let go for a moment: nodes come in the order of their start, so those from
+ * @from on are still to come; those which begin before and reach over it come
+ * again. It is let go only when at least half of a round was new. Locked. Returns
+ * true where readers are to be woken.
  */
-static __always_inline void watches_end(struct mlx5_ep_watches *ws,
-					unsigned long first, unsigned long last)
-{
-	struct mlx5_ep_inflight *inflight = &ws->inflight;
-	unsigned int i;
-
-	for (i = 0; i < inflight->count; i++) {
-		if (inflight->ranges[i].first != first ||
-		    inflight->ranges[i].last != last)
-			continue;
-		inflight->ranges[i] = inflight->ranges[--inflight->count];
-		return;
-	}
-	if (!WARN_ON_ONCE(!inflight->more))
-		inflight->more--;
-}
-
-/*
- * Hits all watches that overlap. Where there are very many the lock is let go
- * for a moment: nodes come in the order of their start, so those from @from
- * on are still to come; those which begin before and reach over it come again.
- * It is let go only when at least half of a round was new.
- */
-static void watches_hit(struct mlx5_ep_watches *ws, unsigned long first,
-			unsigned long last, enum mlx5_ep_watch_cause cause,
-			const struct mmu_notifier_range *range)
+static noinline bool watches_hit_rest(struct mlx5_ep_watches *ws,
+				      struct mlx5_ep_watch *w,
+				      unsigned long first, unsigned long last,
+				      enum mlx5_ep_watch_cause cause,
+				      bool may_sleep)
 {
 	unsigned int again = 0, fresh = 0;
-	struct mlx5_ep_watch *w;
 	unsigned long from = first;
 	bool wake = false;
 
-	spin_lock(&ws->lock);
-	watches_begin(ws, first, last);
-	if (ws->dead)
-		goto out_unlock;
-
-	w = watch_tree_iter_first(&ws->tree, first, last);
-	if (!w)
-		goto out_unlock;
 	while (w) {
 		wake |= watch_hit(ws, w, first, last, cause);
 		if (w->start > from)
@@ -163,7 +117,7 @@ static void watches_hit(struct mlx5_ep_watches *ws, unsigned long first,
 		else
 			again++;
 		if (fresh < WATCH_HIT_BATCH || fresh < again ||
-		    !need_resched() || !mmu_notifier_range_blockable(range)) {
+		    !need_resched() || !may_sleep) {
 			w = watch_tree_iter_next(w, from, last);
 			continue;
 		}
@@ -173,16 +127,31 @@ static void watches_hit(struct mlx5_ep_watches *ws, unsigned long first,
 		spin_unlock(&ws->lock);
 		cond_resched();
 		spin_lock(&ws->lock);
-		if (ws->dead)
-			goto out_unlock;
 		w = watch_tree_iter_first(&ws->tree, from, last);
 	}
-	mlx5_ep_watches_publish(ws);
+	return wake;
+}
 
-out_unlock:
-	spin_unlock(&ws->lock);
-	if (wake)
-		mlx5_ep_watches_wake(ws);
+/* Hits all watches that overlap, most often one. As watches_hit_rest(). */
+static __always_inline bool watches_hit(struct mlx5_ep_watches *ws,
+					const struct mmu_notifier_range *range,
+					enum mlx5_ep_watch_cause cause)
+{
+	unsigned long first = range->start >> PAGE_SHIFT;
+	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
+	struct mlx5_ep_watch *w;
+	bool wake;
+
+	w = watch_tree_iter_first(&ws->tree, first, last);
+	if (!w)
+		return false;
+	wake = watch_hit(ws, w, first, last, cause);
+	w = watch_tree_iter_next(w, first, last);
+	if (w)
+		wake |= watches_hit_rest(ws, w, first, last, cause,
+					 mmu_notifier_range_blockable(range));
+	watches_publish(ws);
+	return wake;
 }
 
 /* Returns false where the pages are what they were. */
@@ -203,17 +172,47 @@ static __always_inline bool range_cause(const struct mmu_notifier_range *range,
 	}
 }
 
+static noinline void watches_begin_locked(struct mlx5_ep_watches *ws,
+					  const struct mmu_notifier_range *range,
+					  bool list)
+{
+	bool settled = false, wake = false;
+	enum mlx5_ep_watch_cause cause;
+
+	spin_lock(&ws->lock);
+	if (unlikely(list))
+		settled = mlx5_ep_inflight_list(&ws->inflight, range);
+	if (range_cause(range, &cause))
+		wake = watches_hit(ws, range, cause);
+	spin_unlock(&ws->lock);
+	if (unlikely(settled))
+		wake_up_all(&ws->settled);
+	if (wake)
+		mlx5_ep_watches_wake(ws);
+}
+
 static int watches_range_start(struct mmu_notifier *mn,
 			       const struct mmu_notifier_range *range)
 {
 	struct mlx5_ep_watches *ws =
 		container_of(mn, struct mlx5_ep_watches, mn);
-	enum mlx5_ep_watch_cause cause;
+	bool list;
 
-	if (range_cause(range, &cause))
-		watches_hit(ws, range->start >> PAGE_SHIFT,
-			    (range->end - 1) >> PAGE_SHIFT, cause, range);
+	if (inflight_begin(&ws->inflight, range, &list))
+		watches_begin_locked(ws, range, list);
 	return 0;
+}
+
+static noinline void watches_end_locked(struct mlx5_ep_watches *ws,
+					const struct mmu_notifier_range *range)
+{
+	bool wake;
+
+	spin_lock(&ws->lock);
+	wake = mlx5_ep_inflight_end_listed(&ws->inflight, range);
+	spin_unlock(&ws->lock);
+	if (wake)
+		wake_up_all(&ws->settled);
 }
 
 static void watches_range_end(struct mmu_notifier *mn,
@@ -221,17 +220,11 @@ static void watches_range_end(struct mmu_notifier *mn,
 {
 	struct mlx5_ep_watches *ws =
 		container_of(mn, struct mlx5_ep_watches, mn);
-	enum mlx5_ep_watch_cause cause;
 	bool wake;
 
-	if (!range_cause(range, &cause))
-		return;
-	spin_lock(&ws->lock);
-	watches_end(ws, range->start >> PAGE_SHIFT,
-		    (range->end - 1) >> PAGE_SHIFT);
-	wake = ws->waiters;
-	spin_unlock(&ws->lock);
-	if (wake)
+	if (inflight_end(&ws->inflight, range, &wake))
+		watches_end_locked(ws, range);
+	else if (unlikely(wake))
 		wake_up_all(&ws->settled);
 }
 
@@ -310,10 +303,10 @@ void mlx5_ep_watches_settle(struct mlx5_ep_watches *ws, unsigned long first,
 	if (watches_settled(ws, first, last))
 		return;
 	spin_lock(&ws->lock);
-	ws->waiters++;
+	mlx5_ep_inflight_wait_begin(&ws->inflight);
 	spin_unlock(&ws->lock);
 	wait_event(ws->settled, watches_settled(ws, first, last));
 	spin_lock(&ws->lock);
-	ws->waiters--;
+	mlx5_ep_inflight_wait_end(&ws->inflight);
 	spin_unlock(&ws->lock);
 }

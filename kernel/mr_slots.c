@@ -66,35 +66,6 @@ struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 }
 
 /**
- * mlx5_ep_watches_publish - show the counters in the mapped header
- * @ws: the watches, locked
- */
-void mlx5_ep_watches_publish(struct mlx5_ep_watches *ws)
-{
-	struct mlx5_ep_notifier_page *header = ws->area->pages[0];
-
-	/* After the words that it counts. */
-	smp_store_release(&header->watch_total, ws->total);
-	WRITE_ONCE(header->watch_pending, ws->pending);
-}
-
-/**
- * mlx5_ep_watches_check_locked - may the caller use these watches
- * @ws: the watches, locked
- *
- * Return: 0; -EXDEV from another address space, before and after fini; -EIO
- * after fini.
- */
-int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws)
-{
-	lockdep_assert_held(&ws->lock);
-	/* Compared only: after fini the address space may be freed. */
-	if (current->mm != ws->mn.mm)
-		return -EXDEV;
-	return ws->dead ? -EIO : 0;
-}
-
-/**
  * mlx5_ep_watches_check - may the caller use these watches
  * @ws: the watches
  *
@@ -106,7 +77,7 @@ int mlx5_ep_watches_check(struct mlx5_ep_watches *ws)
 	int ret;
 
 	spin_lock(&ws->lock);
-	ret = mlx5_ep_watches_check_locked(ws);
+	ret = watches_check(ws);
 	spin_unlock(&ws->lock);
 	return ret;
 }
@@ -123,7 +94,7 @@ struct mlx5_ep_watch_area *mlx5_ep_watches_get_area(struct mlx5_ep_watches *ws)
 	int ret;
 
 	spin_lock(&ws->lock);
-	ret = mlx5_ep_watches_check_locked(ws);
+	ret = watches_check(ws);
 	if (ret) {
 		area = ERR_PTR(ret);
 	} else {
@@ -195,11 +166,12 @@ int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
 	chunk = kzalloc(WATCH_CHUNK_SIZE, WATCH_GFP);
 	if (!chunk)
 		goto out_unlock;
+	INIT_LIST_HEAD(&chunk->pending_node);
 	chunk->base = base;
 	chunk->free = GENMASK_ULL(slots - 1, 0);
 
 	spin_lock(&ws->lock);
-	ret = mlx5_ep_watches_check_locked(ws);
+	ret = watches_check(ws);
 	if (!ret) {
 		ws->chunks[ws->nr_chunks++] = chunk;
 		WRITE_ONCE(ws->bytes, ws->bytes + WATCH_CHUNK_SIZE);

@@ -6,7 +6,9 @@
 #define MLX5_EP_MR_SLOTS_H
 
 #include <linux/interval_tree_generic.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 
 #include "mr_watch.h"
 
@@ -47,7 +49,8 @@ struct mlx5_ep_watch {
 
 /**
  * struct mlx5_ep_watch_chunk - slots that are allocated together
- * @pending_node: in mlx5_ep_watches.pending_chunks while @pending is not 0
+ * @pending_node: in mlx5_ep_watches.pending_chunks while @pending is not 0, and
+ *	on until a reader comes by: slots are reused, with events nobody reads
  * @partial_node: in mlx5_ep_watches.partial while @free is not 0
  * @pending: bit per watch with an event
  * @free: bit per free slot
@@ -114,7 +117,7 @@ static inline bool watch_queue(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watch_chunk *chunk,
 			       unsigned int index)
 {
-	if (!chunk->pending)
+	if (list_empty(&chunk->pending_node))
 		list_add_tail(&chunk->pending_node, &ws->pending_chunks);
 	chunk->pending |= BIT_ULL(index);
 	/* Read without the lock by who waits. */
@@ -127,33 +130,42 @@ static inline void watch_unqueue(struct mlx5_ep_watches *ws,
 				 unsigned int index)
 {
 	chunk->pending &= ~BIT_ULL(index);
-	if (!chunk->pending)
-		list_del(&chunk->pending_node);
 	WRITE_ONCE(ws->pending, ws->pending - 1);
 }
 
+/* May the caller use these watches? As mlx5_ep_watches_check(). Locked. */
+static inline int watches_check(const struct mlx5_ep_watches *ws)
+{
+	lockdep_assert_held(&ws->lock);
+	/* Compared only: after fini the address space may be freed. */
+	if (current->mm != ws->mn.mm)
+		return -EXDEV;
+	return ws->dead ? -EIO : 0;
+}
+
+/* Shows the counters in the mapped header. Locked. */
+static inline void watches_publish(struct mlx5_ep_watches *ws)
+{
+	struct mlx5_ep_notifier_page *header = ws->area->pages[0];
+
+	/* After the words that it counts. */
+	smp_store_release(&header->watch_total, ws->total);
+	WRITE_ONCE(header->watch_pending, ws->pending);
+}
+
 /* May a range be under invalidation? Locked. */
-static inline bool watches_in_flight(const struct mlx5_ep_watches *ws,
+static inline bool watches_in_flight(struct mlx5_ep_watches *ws,
 				     unsigned long first, unsigned long last)
 {
-	const struct mlx5_ep_inflight *inflight = &ws->inflight;
-	unsigned int i;
-
-	for (i = 0; i < inflight->count; i++)
-		if (inflight->ranges[i].first <= last &&
-		    inflight->ranges[i].last >= first)
-			return true;
-	return inflight->more && inflight->more_first <= last &&
-	       inflight->more_last >= first;
+	return inflight_overlaps(&ws->inflight, first << PAGE_SHIFT,
+				 (last + 1) << PAGE_SHIFT);
 }
 
 int mlx5_ep_watches_follow(struct mlx5_ep_watches *ws);
 void mlx5_ep_watches_unfollow(struct mlx5_ep_watches *ws);
 void mlx5_ep_watches_settle(struct mlx5_ep_watches *ws, unsigned long first,
 			    unsigned long last);
-void mlx5_ep_watches_publish(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
-int mlx5_ep_watches_check_locked(struct mlx5_ep_watches *ws);
 int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch *mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 					 const struct mlx5_ep_watch_ref *ref);

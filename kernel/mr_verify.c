@@ -93,7 +93,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	u32 seq;
 
 	spin_lock(&ws->lock);
-	ret = mlx5_ep_watches_check_locked(ws);
+	ret = watches_check(ws);
 	w = ret ? NULL : mlx5_ep_watch_find(ws, ref);
 	if (!w) {
 		spin_unlock(&ws->lock);
@@ -123,7 +123,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 	}
 
 	spin_lock(&ws->lock);
-	state = mlx5_ep_watches_check_locked(ws);
+	state = watches_check(ws);
 	w = state ? NULL : mlx5_ep_watch_find(ws, ref);
 	if (!w) {
 		state = state ?: -ENOENT;
@@ -141,7 +141,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
 		state = MLX5_EP_WATCH_STALE;
 		wake = mlx5_ep_watch_report(ws, w, w->start, watch_last(w),
 					    MLX5_EP_WATCH_CAUSE_VERIFY);
-		mlx5_ep_watches_publish(ws);
+		watches_publish(ws);
 	}
 	spin_unlock(&ws->lock);
 	if (wake)

@@ -148,6 +148,13 @@ static int watch_add_check(const struct mlx5_ep_watch_add *add)
 	return 0;
 }
 
+static void watch_count(struct mlx5_ep_watches *ws,
+			const struct mlx5_ep_watch *w, int by)
+{
+	inflight_count_watch(&ws->inflight, w->start << PAGE_SHIFT,
+			     (watch_last(w) + 1) << PAGE_SHIFT, by);
+}
+
 /* Returns true where the caller must wait for an invalidation to end. */
 static bool watch_add_locked(struct mlx5_ep_watches *ws,
 			     struct mlx5_ep_watch_add *add)
@@ -167,6 +174,7 @@ static bool watch_add_locked(struct mlx5_ep_watches *ws,
 	w->cookie = add->cookie;
 	w->recorded = 0;
 	watch_tree_insert(w, &ws->tree);
+	watch_count(ws, w, 1);
 	ws->live++;
 
 	w->slot = chunk->base + index;
@@ -192,10 +200,11 @@ static int watch_del_locked(struct mlx5_ep_watches *ws,
 	/* Release, as every change of a word. */
 	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_FREE);
 	watch_tree_remove(w, &ws->tree);
+	watch_count(ws, w, -1);
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index)) {
 		watch_unqueue(ws, chunk, index);
-		mlx5_ep_watches_publish(ws);
+		watches_publish(ws);
 	}
 	if (!chunk->free)
 		list_add(&chunk->partial_node, &ws->partial);
@@ -244,7 +253,7 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 
 	for (i = 0; i < count;) {
 		spin_lock(&ws->lock);
-		ret = mlx5_ep_watches_check_locked(ws);
+		ret = watches_check(ws);
 		for (batch = 0; !ret && batch < WATCH_LOCK_BATCH && i < count;
 		     batch++, i++) {
 			if (list_empty(&ws->partial))
@@ -258,7 +267,8 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 			watches_undo_add(ws, adds, i);
 			return ret;
 		}
-		cond_resched();
+		if (i < count)
+			cond_resched();
 	}
 
 	/*
@@ -291,7 +301,7 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 		int check;
 
 		spin_lock(&ws->lock);
-		check = mlx5_ep_watches_check_locked(ws);
+		check = watches_check(ws);
 		for (batch = 0; !check && batch < WATCH_LOCK_BATCH && i < count;
 		     batch++, i++) {
 			refs[i].result = watch_del_locked(ws, &refs[i]);
@@ -301,17 +311,16 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 		spin_unlock(&ws->lock);
 		if (check)
 			return check;
-		cond_resched();
+		if (i < count)
+			cond_resched();
 	}
 	return ret;
 }
 
 static void watch_take_event(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_watch_chunk *chunk,
 			     struct mlx5_ep_event *event)
 {
-	struct mlx5_ep_watch_chunk *chunk =
-		list_first_entry(&ws->pending_chunks,
-				 struct mlx5_ep_watch_chunk, pending_node);
 	u64 ahead = chunk->pending & ~(BIT_ULL(chunk->cursor) - 1);
 	unsigned int index = __ffs64(ahead ?: chunk->pending);
 	struct mlx5_ep_watch *w = &chunk->watches[index];
@@ -329,7 +338,6 @@ static void watch_take_event(struct mlx5_ep_watches *ws,
 		.count = w->count,
 	};
 	chunk->cursor = (index + 1) % WATCHES_PER_CHUNK;
-	list_move_tail(&chunk->pending_node, &ws->pending_chunks);
 	watch_unqueue(ws, chunk, index);
 }
 
@@ -345,13 +353,25 @@ unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
 					 struct mlx5_ep_event *events,
 					 unsigned int count)
 {
+	struct mlx5_ep_watch_chunk *chunk;
 	unsigned int i = 0;
 
 	spin_lock(&ws->lock);
-	while (!ws->dead && i < count && ws->pending)
-		watch_take_event(ws, &events[i++]);
+	while (!ws->dead && i < count && ws->pending) {
+		chunk = list_first_entry(&ws->pending_chunks,
+					 struct mlx5_ep_watch_chunk,
+					 pending_node);
+		if (chunk->pending)
+			watch_take_event(ws, chunk, &events[i++]);
+		/* In turn. */
+		if (chunk->pending)
+			list_move_tail(&chunk->pending_node,
+				       &ws->pending_chunks);
+		else
+			list_del_init(&chunk->pending_node);
+	}
 	if (i)
-		mlx5_ep_watches_publish(ws);
+		watches_publish(ws);
 	spin_unlock(&ws->lock);
 	return i;
 }

@@ -11,6 +11,8 @@
 
 #include <rdma/mlx5_ep_notifier.h>
 
+#include "mr_inflight.h"
+
 /**
  * struct mlx5_ep_watch_area - the memory that user space maps
  * @ref: one of the notifier, one of each mapping
@@ -23,34 +25,12 @@ struct mlx5_ep_watch_area {
 	void *pages[];
 };
 
-#define MLX5_EP_INFLIGHT 4
-
-/**
- * struct mlx5_ep_inflight - invalidations that have begun and not ended
- * @count: length of @ranges
- * @more: those that found no room there
- * @more_first: first page number that any of these had, while there are some
- * @more_last: last page number, likewise
- * @ranges: first and last page numbers
- */
-struct mlx5_ep_inflight {
-	unsigned int count;
-	unsigned int more;
-	unsigned long more_first;
-	unsigned long more_last;
-	struct mlx5_ep_range {
-		unsigned long first;
-		unsigned long last;
-	} ranges[MLX5_EP_INFLIGHT];
-};
-
 /**
  * struct mlx5_ep_watches - the watched ranges of one address space
  * @mn: the subscription
  * @lock: protects what follows up to @grow_lock, and the words
  * @tree: live watches by range
  * @inflight: invalidations of any range, watched or not
- * @waiters: who waits in @settled
  * @dead: no watch can be added or change any more
  * @mm_gone: the address space is gone, and all mappings with it
  * @nr_chunks: chunks allocated
@@ -65,7 +45,7 @@ struct mlx5_ep_inflight {
  * @bytes: memory allocated for all this; changes under @grow_lock
  * @grow_lock: serialises the allocation of chunks; outside @lock
  * @capacity: slots
- * @settled: woken when an invalidation ends, if there are @waiters
+ * @settled: woken when an invalidation ends, if somebody waits
  * @wait: woken when @pending leaves zero, and when the address space goes
  */
 struct mlx5_ep_watches {
@@ -73,7 +53,6 @@ struct mlx5_ep_watches {
 	spinlock_t lock;
 	struct rb_root_cached tree;
 	struct mlx5_ep_inflight inflight;
-	unsigned int waiters;
 	bool dead;
 	bool mm_gone;
 	u32 nr_chunks;

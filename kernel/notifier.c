@@ -114,8 +114,8 @@ static void notifier_publish_sources(struct mlx5_ep_notifier *notifier)
  *
  * Takes a reference to the channel's memory, not to its file.
  *
- * Return: 0; -EXDEV where the channel is of another address space; -EIO where
- * the device is gone.
+ * Return: 0; -EXDEV where the channel is of another address space; else -EIO
+ * where the device is gone.
  */
 int mlx5_ep_notifier_source_init(struct mlx5_ep_notifier_source *source,
 				 struct ib_uobject *notifier_uobj, u32 object,

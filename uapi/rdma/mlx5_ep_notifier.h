@@ -44,7 +44,8 @@
  * - ENOSPC: the notifier's capacity is reached.
  * - ENOMEM: no memory, or the memory control group's limit is reached.
  * - ENOENT: no such watch, or one that reused its slot.
- * - EXDEV: called from another address space than the notifier's.
+ * - EXDEV: called from another address space than the notifier's, whether that
+ *   and the device are still there or not.
  * - EIO: the device is gone.
  */
 
