@@ -14,7 +14,7 @@ rounds=$((20000 / slowness))
 plan 4
 check "no stale hit in $rounds rounds" race_on "$rounds"
 check 'stale hits with notification off' race_off 500
-check "no stale word in $((rounds / 2)) rounds" \
-	race_on "$((rounds / 2))" -w
+check "no stale word in $((50 * rounds)) rounds" \
+	race_on "$((50 * rounds))" -w
 check 'stale words with notification off' race_off 500 -w
 ktap_finished

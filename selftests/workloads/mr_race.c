@@ -12,8 +12,9 @@
  * thread adds and removes watches all over the same addresses, and one reads
  * events.
  *
- * -w: the words alone. A round maps the slot, watches it, unmaps it, and looks
- * whether the watch still says valid; nothing is registered.
+ * -w: the words alone. A round watches the slot, maps it anew, or every eighth
+ * time touches and unmaps it, and looks whether the watch still says valid; nothing
+ * is registered. It costs little, so that there can be very many.
  *
  * -o: notification off: every registration is taken as valid.
  *
@@ -35,6 +36,7 @@
 #define PAGE	4096ul
 #define LEN	(2 * PAGE)
 #define MAX_SLOTS 8
+#define DROP_BATCH 64	/* watches that words_user() drops at once */
 
 struct slot {
 	struct watched_rig rig;
@@ -151,29 +153,46 @@ static void *data_user(void *arg)
 	return NULL;
 }
 
+static void unmap_slot(struct slot *slot, bool wholly)
+{
+	if (wholly) {
+		*(volatile char *)slot->addr = 1;
+		if (munmap(slot->addr, LEN))
+			fail("munmap", -errno);
+	} else {
+		map_slot(slot);
+	}
+}
+
 static void *words_user(void *arg)
 {
+	struct mlx5ep_watch watches[DROP_BATCH];
 	struct slot *slot = arg;
-	struct mlx5ep_watch watch;
+	unsigned int held = 0;
 	unsigned long i;
 	int ret;
 
 	for (i = 0; i < per_slot; i++) {
-		map_slot(slot);
-		*(volatile char *)slot->addr = 1;
-		ret = mlx5ep_watch_add(notifier, slot->addr, LEN, i, &watch);
+		struct mlx5ep_watch *watch = &watches[held++];
+
+		ret = mlx5ep_watch_add(notifier, slot->addr, LEN, i, watch);
 		if (ret)
 			fail("mlx5ep_watch_add", ret);
-		if (!mlx5ep_watch_valid(&watch))
+		if (!mlx5ep_watch_valid(watch))
 			fail("a new watch is not valid", -EPROTO);
-		if (munmap(slot->addr, LEN))
-			fail("munmap", -errno);
+		unmap_slot(slot, i % 8 == 7);
 		slot->registrations++;
-		if (off || mlx5ep_watch_valid(&watch)) {
+		if (off || mlx5ep_watch_valid(watch)) {
 			slot->hits++;
 			slot->stale++;
 		}
-		mlx5ep_watch_del(&watch);
+		if (i % 8 == 7)
+			map_slot(slot);
+		if (held == DROP_BATCH || i + 1 == per_slot) {
+			if (mlx5ep_watch_del_batch(watches, held))
+				fail("mlx5ep_watch_del_batch", -errno);
+			held = 0;
+		}
 	}
 	return NULL;
 }
