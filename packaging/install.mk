@@ -8,6 +8,7 @@
 # make deb           Debian packages of it, built in the lab, into build/deb/
 # make rpm           RPM packages of it, built by this machine's rpmbuild, into
 #                    build/rpm/
+# make rpm-check     builds them and looks into them
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
 
@@ -21,7 +22,7 @@ host := build/host
 dkms_src := /usr/src/mlx5_ep-$(VERSION)
 
 .PHONY: install install-lib install-dkms uninstall tools-check dkms-tool-check \
-	deb rpm
+	deb rpm rpm-check
 
 install: install-lib install-dkms
 
@@ -96,3 +97,6 @@ deb: lab
 
 rpm:
 	@packaging/rpm/build
+
+rpm-check:
+	@packaging/rpm/check
