@@ -266,15 +266,25 @@ do { \
 	ASSERT_EQ(0, fabric_open(&self->rig)); \
 } while (0)
 
+/* Registers LEN bytes and lets go of them: the cache keeps the registration. */
+static int keep(struct fabric_rig *rig, void *addr, uint64_t *key)
+{
+	struct fid_mr *mr;
+	int ret = fabric_reg(rig, addr, LEN, &mr);
+
+	if (ret)
+		return ret;
+	*key = fi_mr_key(mr);
+	return fi_close(&mr->fid);
+}
+
 TEST_F(libfabric, a_kept_registration_is_used_again)
 {
 	struct fid_mr *mr;
 	uint64_t key;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
-	key = fi_mr_key(mr);
-	fi_close(&mr->fid);
+	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
 	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr + PAGE, PAGE, &mr));
 	EXPECT_EQ(key, fi_mr_key(mr));
 	EXPECT_EQ(0, fabric_differs(&self->rig, mr, self->mem.addr + PAGE,
@@ -423,9 +433,7 @@ TEST_F(libfabric, what_changes_nothing_is_no_miss)
 	pid_t pid;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
-	key = fi_mr_key(mr);
-	fi_close(&mr->fid);
+	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
 
 	pid = fork();
 	if (!pid) {
@@ -564,9 +572,7 @@ TEST_F(libfabric, in_a_forked_child_nothing_is_valid_and_nothing_hangs)
 	pid_t pid;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
-	key = fi_mr_key(mr);
-	fi_close(&mr->fid);
+	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
 	pid = fork();
 	if (!pid) {
 		if (self->monitor.import() != -EXDEV)

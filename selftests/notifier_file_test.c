@@ -346,13 +346,7 @@ TEST_F(notifier, tells_who_is_left_that_the_address_space_is_gone)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
 	pid = fork();
 	if (!pid) {
-		struct verbs_rig rig;
-		struct mlx5ep_notifier *n;
-
-		if (verbs_open(&rig, NULL, 1) ||
-		    mlx5ep_notifier_create(rig.ctx, 4, &n) ||
-		    add_raw(mlx5ep_notifier_fd(n), 0x10000, PAGE, 0) ||
-		    fdpass_send(sock[1], mlx5ep_notifier_fd(n)))
+		if (watched_give_notifier(sock[1]))
 			_exit(1);
 		pause();
 	}

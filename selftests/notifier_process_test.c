@@ -76,31 +76,28 @@ static int add_raw(int fd, void *addr)
 	EXPECT_EQ(5, _ev.cookie);					\
 } while (0)
 
-TEST_F(process, keeps_its_watches_when_a_child_executes)
+/* The exit status of a child that executes, made with fork() or vfork(). */
+static int child_executes(bool vforked)
 {
 	int status;
-	pid_t pid = fork();
+	pid_t pid = vforked ? vfork() : fork();
 
 	if (!pid) {
 		execl("/bin/true", "true", NULL);
 		_exit(1);
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
+	return pid < 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
+}
+
+TEST_F(process, keeps_its_watches_when_a_child_executes)
+{
+	EXPECT_EQ(0, child_executes(false));
 	EXPECT_WORKING();
 }
 
 TEST_F(process, keeps_its_watches_over_vfork_and_exec)
 {
-	int status;
-	pid_t pid = vfork();
-
-	if (!pid) {
-		execl("/bin/true", "true", NULL);
-		_exit(1);
-	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, child_executes(true));
 	EXPECT_WORKING();
 }
 
@@ -119,22 +116,14 @@ TEST_F(process, leaves_no_file_to_what_it_executes)
 	EXPECT_WORKING();
 }
 
-/* A child with a notifier of its own, whose file it gives to the parent. */
-static void child_with_notifier(int sock, const char *exec)
+/* A child that gives its notifier to the parent, and executes when told to. */
+static void child_with_notifier(int sock)
 {
-	struct mlx5ep_notifier *n;
-	struct verbs_rig rig;
 	char c;
 
-	if (verbs_open(&rig, NULL, 1) ||
-	    mlx5ep_notifier_create(rig.ctx, 4, &n) ||
-	    add_raw(mlx5ep_notifier_fd(n), (void *)0x10000) ||
-	    fdpass_send(sock, mlx5ep_notifier_fd(n)) ||
-	    read(sock, &c, 1) != 1)
-		_exit(1);
-	if (exec)
-		execl(exec, exec, "30", NULL);
-	_exit(0);
+	if (!watched_give_notifier(sock) && read(sock, &c, 1) == 1)
+		execl("/bin/sleep", "sleep", "300", NULL);
+	_exit(1);
 }
 
 TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
@@ -147,7 +136,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
 	pid = fork();
 	if (!pid)
-		child_with_notifier(sock[1], "/bin/sleep");
+		child_with_notifier(sock[1]);
 	fd = fdpass_receive(sock[0]);
 	ASSERT_GE(fd, 0);
 

@@ -166,6 +166,7 @@ MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 
 	if (ret)
 		return -ret;
+	/* It fails only where the watch has gone with its notifier. */
 	mlx5ep_watch_del(&mr->watch);
 	return 0;
 }

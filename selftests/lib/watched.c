@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fdpass.h"
 #include "watched.h"
 
 #define PAGE 4096u
@@ -37,6 +38,24 @@ void watched_close(struct watched_rig *rig)
 	mlx5ep_notifier_destroy(rig->notifier);
 	verbs_ep_destroy(&rig->ep);
 	verbs_close(&rig->verbs);
+}
+
+int watched_give_notifier(int sock)
+{
+	struct mlx5ep_notifier *notifier;
+	struct mlx5ep_watch watch;
+	struct verbs_rig rig;
+	int ret;
+
+	ret = verbs_open(&rig, NULL, 1);
+	if (!ret)
+		ret = mlx5ep_notifier_create(rig.ctx, 4, &notifier);
+	if (!ret)
+		ret = mlx5ep_watch_add(notifier, (void *)0x10000, PAGE, 0,
+				       &watch);
+	if (!ret)
+		ret = fdpass_send(sock, mlx5ep_notifier_fd(notifier));
+	return ret;
 }
 
 static void pattern(uint64_t *to, size_t page, unsigned int seed)

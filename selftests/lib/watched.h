@@ -26,6 +26,12 @@ struct watched_rig {
 int watched_open(struct watched_rig *rig, uint32_t watches);
 void watched_close(struct watched_rig *rig);
 
+/*
+ * For a child: makes a notifier of its own, with a watch, and sends its file over
+ * @sock. Both stay until the process ends. Return: 0 or -errno.
+ */
+int watched_give_notifier(int sock);
+
 /* Fill the range so that each page differs from each other and other seeds. */
 void watched_fill(void *addr, size_t len, unsigned int seed);
 

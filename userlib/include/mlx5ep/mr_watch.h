@@ -157,6 +157,9 @@ int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
  * mlx5ep_dereg_mr - undo mlx5ep_reg_mr()
  * @mr: the registration
  *
+ * Where the notifier is gone or of another process the watch is, too, and the
+ * registration alone is undone.
+ *
  * Return: 0; as ibv_dereg_mr(), and nothing is undone.
  */
 int mlx5ep_dereg_mr(struct mlx5ep_mr *mr);
