@@ -233,11 +233,11 @@ static int kmemleak_scan(void)
 
 	if (access(KMEMLEAK, W_OK))
 		return 0;
-	for (i = 0; i < 2; i++) {
-		sleep(KMEMLEAK_AGE);
+	/* The first scan takes a checksum, the second one what kept it. */
+	sleep(KMEMLEAK_AGE);
+	for (i = 0; i < 2; i++)
 		if (file_write(KMEMLEAK, "scan"))
 			return -EIO;
-	}
 	fd = open(KMEMLEAK, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
