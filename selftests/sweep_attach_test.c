@@ -86,12 +86,12 @@ FIXTURE_TEARDOWN(attach)
 	verbs_close(&rig);
 }
 
-TEST_F_TIMEOUT(attach, failing_allocations_leave_nothing_behind, 600)
+TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
 {
 	SWEEP_ALLOCATIONS_TEST(&self->sweep);
 }
 
-TEST_F_TIMEOUT(attach, failing_commands_leave_nothing_behind, 600)
+TEST_SWEEP(attach, failing_commands_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_LT(0, self->sweep.failed);

@@ -62,12 +62,12 @@ FIXTURE_TEARDOWN(sweep)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-TEST_F_TIMEOUT(sweep, failing_allocations_leave_nothing_behind, 300)
+TEST_SWEEP(sweep, failing_allocations_leave_nothing_behind)
 {
 	SWEEP_ALLOCATIONS_TEST(&self->sweep);
 }
 
-TEST_F_TIMEOUT(sweep, failing_commands_leave_nothing_behind, 300)
+TEST_SWEEP(sweep, failing_commands_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	if (!variant->silent)

@@ -55,7 +55,7 @@ FIXTURE_TEARDOWN(silence)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-TEST_F_TIMEOUT(silence, commands_without_an_answer_leave_nothing_behind, 400)
+TEST_SWEEP(silence, commands_without_an_answer_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_silence(&self->sweep));
 	EXPECT_LT(0, self->sweep.failed);

@@ -203,7 +203,7 @@ FIXTURE_TEARDOWN(sweep_xrc)
 	close(bench->file);
 }
 
-TEST_F_TIMEOUT(sweep_xrc, failing_commands_leave_nothing_behind, 300)
+TEST_SWEEP(sweep_xrc, failing_commands_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_EQ(variant->joins, !self->sweep.runs);
@@ -211,13 +211,13 @@ TEST_F_TIMEOUT(sweep_xrc, failing_commands_leave_nothing_behind, 300)
 	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
 }
 
-TEST_F_TIMEOUT(sweep_xrc, failing_allocations_leave_nothing_behind, 300)
+TEST_SWEEP(sweep_xrc, failing_allocations_leave_nothing_behind)
 {
 	SWEEP_ALLOCATIONS_TEST(&self->sweep);
 }
 
 /* What the sweep above spares, but for what ib_core does not undo. */
-TEST_F_TIMEOUT(sweep_xrc, failing_allocations_of_the_driver_do_neither, 300)
+TEST_SWEEP(sweep_xrc, failing_allocations_of_the_driver_do_neither)
 {
 	self->bench.spared = SWEEP_DESTROY_QP;
 	self->sweep.below = "create_qp";

@@ -39,9 +39,13 @@
 #define sweep_undo(call) ({ __typeof__(call) ret_ = (call); \
 	ret_ ? (call) : ret_; })
 
-/* What exists, to be compared after each run; errnos count as values. */
+/*
+ * What exists, to be compared after each run; errnos count as values. @lost: so
+ * many more may be alive for good, because stock code did not free them.
+ */
 struct sweep_books {
 	int64_t alive[SWEEP_KINDS];
+	int64_t lost[SWEEP_KINDS];
 	long uar_in_use;
 	long refs[SWEEP_MODULES];
 };
@@ -112,6 +116,9 @@ enum sweep_spared {
  * Return: 0 or -errno.
  */
 int sweep_spare(enum sweep_spared what);
+
+/* TEST_F() of a sweep. The runner knows how slow a machine may be. */
+#define TEST_SWEEP(fixture, name) TEST_F_TIMEOUT(fixture, name, 7200)
 
 /* The test of failing allocations; for a test body alone. */
 #define SWEEP_ALLOCATIONS_TEST(sweep) do { \

@@ -218,6 +218,8 @@ static int run_allocation(struct sweep *sweep, struct sweep_books *books,
 			nth, body);
 		return -EIO;
 	}
+	if (hit && !body)
+		sweep_books_forgive(books, NULL);
 	ret = sweep_books_check(sweep, books);
 	if (ret)
 		fprintf(stderr, "# sweep: allocation %u, body %d: %d\n", nth,

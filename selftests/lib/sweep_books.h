@@ -15,6 +15,13 @@ int sweep_undo_body(const struct sweep *sweep);
 int sweep_books_check(const struct sweep *sweep,
 		      const struct sweep_books *books);
 
+/*
+ * Allow for an object that the driver could not free and forgot, if one is there:
+ * of what the command @hit would have freed; NULL: of what it frees where
+ * nobody hears of a failure.
+ */
+void sweep_books_forgive(struct sweep_books *books, const char *hit);
+
 /* The place after @n. */
 unsigned int sweep_next(const struct sweep *sweep, unsigned int n);
 
