@@ -235,6 +235,38 @@ static void a_key_of_a_qp_is_no_other_qps(void)
 	CHECK_EQ(write_from(&p, p.mem[0], 64, p.key[0]), SYND_LOCAL_PROT);
 }
 
+static uint8_t destroy_mkey(unsigned int hca, uint32_t key)
+{
+	uint8_t in[IFC_SZ(destroy_mkey_in)] = { 0 };
+
+	IFC_SET(destroy_mkey_in, in, mkey_index, key >> 8);
+	return w_cmd(hca, mkey_cmds, MLX5_CMD_OP_DESTROY_MKEY, 0, 0, in,
+		     sizeof(in), NULL, 0);
+}
+
+/* Memory of a key that is gone is the driver's: nothing is moved by old keys. */
+static void a_destroyed_key_reaches_nothing(void)
+{
+	struct pair p;
+	struct cqe cqe;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 64, 3);
+	CHECK_EQ(destroy_mkey(1, p.key[1]), 0);
+	CHECK_EQ(write_from(&p, p.mem[0], 64, p.key[0]), SYND_REMOTE_ACCESS);
+	CHECK(!pair_same(&p, 64));
+
+	/* nor by a request that was begun with them and waits */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 64, 3);
+	pair_send(&p, WQE_OP_SEND, OK, 64);
+	CHECK(!w_wait(&p.scq[0], &cqe, 5));
+	CHECK_EQ(destroy_mkey(0, p.key[0]), 0);
+	w_recv(&p.qp[1], p.mem[1], 64, p.key[1]);
+	CHECK_EQ(pair_syndrome(&p, 50), SYND_LOCAL_PROT);
+	CHECK(!pair_same(&p, 64));
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -245,6 +277,7 @@ static const struct ktap_test tests[] = {
 	TEST(umr_keeps_to_its_rules),
 	TEST(keys_that_name_each_other_end_somewhere),
 	TEST(a_key_of_a_qp_is_no_other_qps),
+	TEST(a_destroyed_key_reaches_nothing),
 };
 
 int main(void)

@@ -315,15 +315,15 @@ static void a_devx_user_reaches_its_own_objects_only(void)
 		       sizeof(in), NULL, 0), CMD_BAD_RES);
 }
 
-/* CREATE_UMEM of one page, for a DevX user. */
+/* CREATE_UMEM of two pages, for a DevX user. */
 static uint32_t umem(uint64_t page, uint16_t uid)
 {
-	uint8_t in[IFC_SZ(create_umem_in) + 8] = { 0 };
+	uint64_t mtt[] = { htobe64(page | 3), htobe64((page + SIM_PAGE) | 3) };
+	uint8_t in[IFC_SZ(create_umem_in) + sizeof(mtt)] = { 0 };
 	uint8_t out[IFC_SZ(create_umem_out)] = { 0 };
-	uint64_t mtt = htobe64(page | 3);
 
-	IFC_SET64(create_umem_in, in, umem.num_of_mtt, 1);
-	memcpy(in + IFC_SZ(create_umem_in), &mtt, sizeof(mtt));
+	IFC_SET64(create_umem_in, in, umem.num_of_mtt, ARRAY_SIZE(mtt));
+	memcpy(in + IFC_SZ(create_umem_in), mtt, sizeof(mtt));
 	w_must(w_cmd(0, umem_cmds, MLX5_CMD_OP_CREATE_UMEM, 0, uid, in,
 		     sizeof(in), out, sizeof(out)));
 	return IFC_GET(create_umem_out, out, umem_id);
@@ -352,20 +352,35 @@ static uint8_t umem_cq(uint32_t id, uint64_t offset, uint16_t uid,
 	return status;
 }
 
+/* Can an adapter reach a queue's memory, and is it told if it cannot? */
+static int reached(unsigned int hca, uint64_t addr, size_t len)
+{
+	uint64_t before = w_hca[hca].errors[SIM_ERR_DMA_GUARD];
+	bool there = dma_ptr(&w_hca[hca], addr, len, true);
+	bool told = w_hca[hca].errors[SIM_ERR_DMA_GUARD] == before + 1;
+
+	return there == told ? -EINVAL : there;
+}
+
 static void a_queue_can_live_in_user_memory(void)
 {
 	uint8_t in[IFC_SZ(destroy_umem_in)] = { 0 };
-	uint64_t page = w_alloc(0, SIM_PAGE);
+	uint64_t page = w_alloc(0, 2 * SIM_PAGE), at = SIM_PAGE + 3072;
 	uint32_t id = umem(page, 3), cqn;
 	struct cqe cqe = { 0 };
 
-	CHECK_EQ(umem_cq(id, 3073, 3, &cqn), CMD_BAD_PARAM);
-	CHECK_EQ(umem_cq(id, 3136, 3, &cqn), CMD_BAD_PARAM);
-	CHECK_EQ(umem_cq(id, 3072, 4, &cqn), CMD_BAD_PARAM);
-	CHECK_EQ(umem_cq(id, 3072, 3, &cqn), 0);
+	/* it lends nothing by itself */
+	CHECK_EQ(reached(0, page + 8, DB_RECORD), 0);
+	CHECK_EQ(reached(0, page + at, 1024), 0);
+	CHECK_EQ(umem_cq(id, at + 1, 3, &cqn), CMD_BAD_PARAM);
+	CHECK_EQ(umem_cq(id, at + 64, 3, &cqn), CMD_BAD_PARAM);
+	CHECK_EQ(umem_cq(id, at, 4, &cqn), CMD_BAD_PARAM);
+	CHECK_EQ(umem_cq(id, at, 3, &cqn), 0);
+	CHECK_EQ(reached(0, page + 8, DB_RECORD), 1);
+	CHECK_EQ(reached(0, page + at, 1024), 1);
 	cqe.wqe_counter = 0x1234;
 	CHECK_EQ(cq_post(cq_find(&w_hca[0], cqn, 3), &cqe, false), 0);
-	CHECK(!memcmp(w_at(0, page + 3072 + 60), &cqe.wqe_counter, 2));
+	CHECK(!memcmp(w_at(0, page + at + 60), &cqe.wqe_counter, 2));
 	IFC_SET(destroy_umem_in, in, umem_id, id);
 	CHECK_EQ(w_cmd(0, umem_cmds, MLX5_CMD_OP_DESTROY_UMEM, 0, 3, in,
 		       sizeof(in), NULL, 0), CMD_BAD_RES_STATE);
@@ -373,20 +388,12 @@ static void a_queue_can_live_in_user_memory(void)
 	IFC_SET(destroy_cq_in, in, cqn, cqn);
 	CHECK_EQ(w_cmd(0, cq_cmds, MLX5_CMD_OP_DESTROY_CQ, 0, 3, in,
 		       sizeof(in), NULL, 0), 0);
+	CHECK_EQ(reached(0, page + at, 1024), 0);
+	CHECK_EQ(reached(0, page + 8, DB_RECORD), 0);
 	memset(in, 0, sizeof(in));
 	IFC_SET(destroy_umem_in, in, umem_id, id);
 	CHECK_EQ(w_cmd(0, umem_cmds, MLX5_CMD_OP_DESTROY_UMEM, 0, 3, in,
 		       sizeof(in), NULL, 0), 0);
-}
-
-/* Can the adapter reach a queue's memory, and is it told if it cannot? */
-static int reached(uint64_t addr, size_t len)
-{
-	uint64_t before = w_hca[1].errors[SIM_ERR_DMA_GUARD];
-	bool there = dma_ptr(&w_hca[1], addr, len, true);
-	bool told = w_hca[1].errors[SIM_ERR_DMA_GUARD] == before + 1;
-
-	return there == told ? -EINVAL : there;
 }
 
 static void memory_that_was_taken_back_is_out_of_reach(void)
@@ -395,18 +402,18 @@ static void memory_that_was_taken_back_is_out_of_reach(void)
 	struct w_cq cq;
 
 	w_cq(&cq, 1, 7);
-	CHECK_EQ(reached(cq.buf, sizeof(struct cqe) << 7), 1);
-	CHECK_EQ(reached(cq.dbr, DB_RECORD), 1);
+	CHECK_EQ(reached(1, cq.buf, sizeof(struct cqe) << 7), 1);
+	CHECK_EQ(reached(1, cq.dbr, DB_RECORD), 1);
 	CHECK_EQ(destroy(cq_cmds, MLX5_CMD_OP_DESTROY_CQ, cq.cqn), 0);
-	CHECK_EQ(reached(cq.buf, sizeof(struct cqe)), 0);
-	CHECK_EQ(reached(cq.buf + (sizeof(struct cqe) << 7) - 1, 1), 0);
+	CHECK_EQ(reached(1, cq.buf, sizeof(struct cqe)), 0);
+	CHECK_EQ(reached(1, cq.buf + (sizeof(struct cqe) << 7) - 1, 1), 0);
 	CHECK(pair_connect(&p, &w_rc_attr));
-	CHECK_EQ(reached(p.qp[1].buf, 64), 1);
+	CHECK_EQ(reached(1, p.qp[1].buf, 64), 1);
 	CHECK_EQ(destroy(qp_cmds, MLX5_CMD_OP_DESTROY_QP, p.qp[1].qpn), 0);
-	CHECK_EQ(reached(p.qp[1].buf, 64), 0);
-	CHECK_EQ(reached(p.qp[1].buf + p.qp[1].sq_off, 64), 0);
+	CHECK_EQ(reached(1, p.qp[1].buf, 64), 0);
+	CHECK_EQ(reached(1, p.qp[1].buf + p.qp[1].sq_off, 64), 0);
 	/* user data is no queue's */
-	CHECK_EQ(reached(p.mem[1], 64), 0);
+	CHECK_EQ(reached(1, p.mem[1], 64), 0);
 }
 
 #define TEST(name) { #name, name }
