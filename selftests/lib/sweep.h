@@ -90,7 +90,7 @@ const char *sweep_no_allocations(void);
  * sweep_allocations() - fail the 1st, 2nd, ... allocation of the kernel
  *
  * Also copies from and to the caller's memory. Only what is called by code of
- * mlx5_ep fails, unless the sweep is whole. kmemleak looks at the end.
+ * mlx5_ep fails, unless the sweep is whole. Then kmemleak looks at the end, too.
  *
  * Return: 0; -EOPNOTSUPP where the kernel has no fault injection; -EBUSY where
  * something was left behind, -EIO where a run that was not hit failed, -E2BIG
