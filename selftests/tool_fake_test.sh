@@ -30,6 +30,15 @@ fake()
 	mkdir -p "$dir/mlx5_ep" "$root/sys/module/mlx5_ep/parameters" \
 		"$root/sys/kernel/debug/mlx5_ep/$2"
 	echo yes >"$dir/mlx5_ep/attached"
+	cat >"$dir/mlx5_ep/uverbs_ids" <<-END
+	method device context_dump 0x1004
+	method device context_query 0x1005
+	method device context_set_policy 0x1006
+	method device query_features 0x1007
+	method qp query_uuar 0x1007
+	object notifier 0x100b
+	object xrc_rcv_qp 0x100a
+	END
 	echo 1 >"$dir/mlx5_ep/abi_version"
 	echo stock >"$dir/mlx5_ep/uuar_policy"
 	printf '0\n' | tee "$dir"/mlx5_ep/uuar_{strict,pages,fallbacks} \
@@ -64,6 +73,7 @@ wide()
 
 	printf -v path '/%080d/%0160d' 1 2
 	echo "$path shared-uuar 1 256" >"$dir/uuar_cgroups"
+	printf '%0100d' 3 >"$dir/uuar_exempt"
 	cat >"$root/sys/kernel/debug/mlx5_ep/$2/watches" <<-END
 	pid watches capacity bytes events unread xrc_events xrc_unread comm
 	4194304 1048576 1048576 281474976710656 4294967295 1048576 1048576 1048576 fifteen letters
@@ -272,11 +282,20 @@ plan_plans()
 	code 0 "$tool" plan --threads 16 --processes 1
 	grep -Eq '^dynamic +17 +17 +24 +32 +16 ' "$tmp/out"
 	grep -Eq '^shared-dynamic +9 +9 +16 +16 +16 ' "$tmp/out"
+	# 5.39 MB of the paper; a context, 16 QPs and 16 CQs of its sizes
+	grep -Eq '^mpi-everywhere .* 5\.39 +1\.00 +1 +yes$' "$tmp/out"
+	grep -Eq '^dynamic .* 1\.64 +1\.00 +1 +yes$' "$tmp/out"
 	grep -q 'fastest that fits: 2xdynamic' "$tmp/out"
 	code 0 "$tool" plan --threads 16 --processes 1 --bar 128K
 	grep -q 'fastest that fits: shared-dynamic' "$tmp/out"
 	code 1 "$tool" plan --threads 16 --processes 1000 --bar 1M
 	grep -q 'fastest that fits: none' "$tmp/out"
+	# 16 pages and the 17 of each process, 4 KiB each, in a power of two
+	code 0 "$tool" -j plan --threads 16 --processes 15 --category dynamic
+	jq -e '.categories | length == 1 and .[0].uar_pages == 255 and
+		.[0].bar_mib == 2' "$tmp/out"
+	code 0 "$tool" -j plan --threads 16 --processes 14 --category dynamic
+	jq -e '.categories[0].bar_mib == 1' "$tmp/out"
 	code 0 "$tool" -j -d mlx5_0 plan --threads 16 --processes 500
 	jq -e '.bar_bytes == 33554432 and .fastest_that_fits == "shared-dynamic"' \
 		"$tmp/out"
@@ -346,10 +365,21 @@ doctor_finds()
 	echo 100 >"$ep/uar_budget"
 	echo 90 >"$ep/uar_in_use"
 	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
+	# 21 of them are user 1000's
+	echo 100 >"$ep/uar_user_limit"
+	code 0 "$tool" doctor
+	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
+	echo 22 >"$ep/uar_user_limit"
+	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
+	sed -i /notifier/d "$ep/uverbs_ids"
+	finds 0 '^warning: mlx5_0: the module has no object notifier'
 	echo 3 >"$ep/uuar_fallbacks"
 	finds 0 '^warning: mlx5_0: 3 contexts'
 	rm -rf "$root/sys/kernel"
 	finds 0 '^warning: debugfs'
+	echo 'not attached: uverbs object 0x100a is taken' >"$ep/attached"
+	finds 1 '^problem: mlx5_0: not attached: uverbs object 0x100a is taken'
+	finds 1 'mend with: install a newer mlx5_ep'
 	rm -rf "$root/sys/class/infiniband/mlx5_0/mlx5_ep"
 	finds 1 'mend with: mlx5ep attach mlx5_0'
 	rm -rf "$root/sys/module/mlx5_ep"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
@@ -141,6 +142,8 @@ static int each_conf(const char *name, void *arg)
 	return scan->found;
 }
 
+#define SOFTDEP "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && "
+
 /* At boot mlx5_ib must load the module first, or devices come before it. */
 static void check_softdep(struct report *report)
 {
@@ -157,13 +160,16 @@ static void check_softdep(struct report *report)
 		scan.dir = path;
 		dir_names(path, each_conf, &scan);
 	}
-	if (scan.found)
+	if (scan.found) {
 		say(report, OK, "boot order",
 		    "mlx5_ib loads mlx5_ep before itself", NULL);
-	else
-		say(report, BAD, "boot order",
-		    "mlx5_ib does not load mlx5_ep before itself",
-		    "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && update-initramfs -u");
+		return;
+	}
+	root_path(path, "usr/bin/dracut");
+	say(report, BAD, "boot order",
+	    "mlx5_ib does not load mlx5_ep before itself",
+	    path_exists(path) ? SOFTDEP "dracut -f" :
+	    SOFTDEP "update-initramfs -u");
 }
 
 static void check_parameters(struct report *report)
@@ -191,7 +197,8 @@ static void check_debugfs(struct report *report)
 	else
 		say(report, WARN, "debugfs",
 		    "not readable: mlx5ep show lists no contexts",
-		    "mount -t debugfs none /sys/kernel/debug (as root)");
+		    geteuid() ? "sudo mlx5ep doctor" :
+		    "mount -t debugfs none /sys/kernel/debug");
 }
 
 static void check_memlock(struct report *report)
@@ -220,6 +227,31 @@ static long long number(struct json_object *dev, const char *key)
 	return json_object_get_int64(value);
 }
 
+/* Users who hold nine tenths of what one may hold */
+static void check_users(struct report *report, const char *name,
+			struct json_object *dev)
+{
+	long long limit = number(dev, "user_limit");
+	struct json_object *users, *user;
+	char text[160], remedy[160];
+	size_t i;
+
+	if (limit <= 0 || !json_object_object_get_ex(dev, "users", &users) ||
+	    !users)
+		return;
+	for (i = 0; i < json_object_array_length(users); i++) {
+		user = json_object_array_get_idx(users, i);
+		if (number(user, "pages") * 10 < limit * 9)
+			continue;
+		snprintf(text, sizeof(text),
+			 "user %lld holds %lld of %lld UAR pages",
+			 number(user, "uid"), number(user, "pages"), limit);
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep -d %s set --user-limit %lld", name, 2 * limit);
+		say(report, WARN, name, text, remedy);
+	}
+}
+
 static void check_limits(struct report *report, const char *name,
 			 struct json_object *dev)
 {
@@ -244,25 +276,60 @@ static void check_limits(struct report *report, const char *name,
 	}
 }
 
+/* What the library calls and a module of another version may not have */
+static void check_ids(struct report *report, const char *name)
+{
+	static const char * const ids[] = {
+		"method device context_dump", "method device context_query",
+		"method device context_set_policy",
+		"method device query_features", "method qp query_uuar",
+		"object notifier", "object xrc_rcv_qp",
+	};
+	char listed[4096], text[96];
+	size_t i;
+
+	if (attribute_read(name, "uverbs_ids", listed, sizeof(listed)) < 0)
+		listed[0] = '\0';
+	for (i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		if (strstr(listed, ids[i]))
+			continue;
+		snprintf(text, sizeof(text), "the module has no %s", ids[i]);
+		say(report, WARN, name, text,
+		    "install module and tool of one version");
+	}
+}
+
+/* The module says why it left a device alone; only some of that can be mended. */
+static void say_refused(struct report *report, const char *name,
+			const char *reason)
+{
+	bool early = strstr(reason, "registered before") ||
+		strstr(reason, "parameter attach is off");
+	char text[600], remedy[160];
+
+	snprintf(text, sizeof(text), "not attached: %s", reason);
+	if (early)
+		snprintf(remedy, sizeof(remedy), "%smlx5ep attach %s",
+			 module_loaded() ? "" : "modprobe mlx5_ep && ", name);
+	else if (strstr(reason, "4 KiB"))
+		snprintf(remedy, sizeof(remedy),
+			 "boot a kernel with pages of 4 KiB");
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+	say(report, BAD, name, text, remedy);
+}
+
 static void check_device(struct report *report, struct json_object *dev)
 {
 	struct json_object *value;
-	char text[600], remedy[160];
 	const char *name;
+	char text[96];
 
 	json_object_object_get_ex(dev, "device", &value);
 	name = json_object_get_string(value);
 	if (json_object_object_get_ex(dev, "reason", &value)) {
-		const char *reason = json_object_get_string(value);
-		bool early = strstr(reason, "registered before") ||
-			strstr(reason, "parameter attach is off");
-
-		snprintf(text, sizeof(text), "not attached: %s", reason);
-		snprintf(remedy, sizeof(remedy), early && module_loaded() ?
-			 "mlx5ep attach %s" :
-			 early ? "modprobe mlx5_ep && mlx5ep attach %s" :
-			 "dmesg | grep -e mlx5_ep -e %s", name);
-		say(report, BAD, name, text, remedy);
+		say_refused(report, name, json_object_get_string(value));
 		return;
 	}
 	if (number(dev, "abi_version") != MLX5_EP_ABI_VERSION) {
@@ -274,7 +341,9 @@ static void check_device(struct report *report, struct json_object *dev)
 		return;
 	}
 	say(report, OK, name, "attached", NULL);
+	check_ids(report, name);
 	check_limits(report, name, dev);
+	check_users(report, name, dev);
 }
 
 static void check_devices(struct cli *cli, struct report *report)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Tables of at most MAX_WIDTH columns. Columns are as wide as what they hold;
- * where that is too much, the last text is cut and ends in a tilde.
+ * where that is too much, the widest are cut and their texts end in a tilde.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #define GAP 2
 #define MAX_COLUMNS 32
 #define CELL 256
+#define NARROWEST 4
 
 /**
  * print_json - print an object
@@ -80,7 +81,7 @@ static void cell(struct json_object *row, const char *key, char *buf)
 static void measure(struct json_object *rows, const struct column *columns,
 		    size_t n, size_t *width)
 {
-	size_t total = 0, widest = 0;
+	size_t total = 0, widest;
 	char buf[CELL];
 	size_t i, r;
 
@@ -93,11 +94,15 @@ static void measure(struct json_object *rows, const struct column *columns,
 				width[i] = strlen(buf);
 		}
 		total += width[i] + (i ? GAP : 0);
-		if (width[i] >= width[widest])
-			widest = i;
 	}
-	if (total > MAX_WIDTH && width[widest] > total - MAX_WIDTH)
-		width[widest] -= total - MAX_WIDTH;
+	for (; total > MAX_WIDTH; total--) {
+		for (i = 0, widest = 0; i < n; i++)
+			if (width[i] >= width[widest])
+				widest = i;
+		if (width[widest] <= NARROWEST)
+			break;
+		width[widest]--;
+	}
 }
 
 static void print_cell(const struct column *column, size_t width,
