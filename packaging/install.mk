@@ -62,6 +62,15 @@ install-lib: tools-check
 	install -m 755 $(host)/bin/mlx5ep $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 userlib/man/*.3 $(DESTDIR)$(mandir)/man3/
 	install -m 644 userlib/man/*.8 $(DESTDIR)$(mandir)/man8/
+	@# a page for each call, which leads to the one that has it
+	for page in userlib/man/*.3; do \
+		for name in $$(sed -n '/^\.SH NAME/,/\\-/p' $$page | \
+				tr ', ' '\n\n' | grep '^mlx5ep_'); do \
+			[ -e userlib/man/$$name.3 ] || \
+				echo ".so man3/$${page##*/}" \
+				>$(DESTDIR)$(mandir)/man3/$$name.3; \
+		done; \
+	done
 	install -m 644 userlib/cli/mlx5ep.bash \
 		$(DESTDIR)$(completions)/mlx5ep
 	@pkg-config --exists libfabric || \
