@@ -271,53 +271,56 @@ void mlx5_ep_context_learn(struct mlx5_ep_context *ectx, unsigned int page,
 }
 
 /**
- * mlx5_ep_context_reserve() - a page that was allocated after open may be mapped
+ * mlx5_ep_context_holds() - is such a page counted already?
  * @ectx: context
  * @pgoff: page offset of the mapping's entry: the same for each mapping of it
- *
- * Return: 1: counted in advance, to be passed on to mlx5_ep_context_map() or
- * mlx5_ep_context_unreserve(); 0: it was mapped and counted before; -EDQUOT
  */
-int mlx5_ep_context_reserve(struct mlx5_ep_context *ectx, unsigned long pgoff)
+bool mlx5_ep_context_holds(struct mlx5_ep_context *ectx, unsigned long pgoff)
 {
-	int ret;
-
-	if (xa_load(&ectx->dynamic, pgoff))
-		return 0;
-	ret = charge(ectx, 1);
-	return ret ? ret : 1;
+	return xa_load(&ectx->dynamic, pgoff);
 }
 
 /**
- * mlx5_ep_context_unreserve() - it was not mapped, or is no UAR page
+ * mlx5_ep_context_take() - count a page that is about to be allocated or mapped
+ * @ectx: context
+ *
+ * Return: 0: to be passed on to mlx5_ep_context_keep() or
+ * mlx5_ep_context_untake(); -EDQUOT
+ */
+int mlx5_ep_context_take(struct mlx5_ep_context *ectx)
+{
+	return charge(ectx, 1);
+}
+
+/**
+ * mlx5_ep_context_untake() - it was not, or is no UAR page
  * @ectx: context
  */
-void mlx5_ep_context_unreserve(struct mlx5_ep_context *ectx)
+void mlx5_ep_context_untake(struct mlx5_ep_context *ectx)
 {
 	uncharge(ectx, 1);
 }
 
 /**
- * mlx5_ep_context_map() - it was mapped
+ * mlx5_ep_context_keep() - it was: it counts for as long as its entry lives
  * @ectx: context
- * @pgoff: as in mlx5_ep_context_reserve()
- * @uar: the device's number of the page
+ * @pgoff: as in mlx5_ep_context_holds()
  *
- * Where there is no memory to remember it, it is not counted.
+ * It counts once, though it was allocated and mapped at the same time. Where
+ * there is no memory to remember it, it is not counted.
  */
-void mlx5_ep_context_map(struct mlx5_ep_context *ectx, unsigned long pgoff,
-			 u32 uar)
+void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff)
 {
-	if (xa_insert(&ectx->dynamic, pgoff, xa_mk_value(uar), GFP_KERNEL))
+	if (xa_insert(&ectx->dynamic, pgoff, xa_mk_value(1), GFP_KERNEL))
 		uncharge(ectx, 1);
 }
 
 /**
- * mlx5_ep_context_unmap() - the entry of such a page is gone
+ * mlx5_ep_context_drop() - the entry of such a page is gone
  * @ectx: context
- * @pgoff: as in mlx5_ep_context_reserve(); may be of something else
+ * @pgoff: as in mlx5_ep_context_holds(); may be of something else
  */
-void mlx5_ep_context_unmap(struct mlx5_ep_context *ectx, unsigned long pgoff)
+void mlx5_ep_context_drop(struct mlx5_ep_context *ectx, unsigned long pgoff)
 {
 	if (xa_erase(&ectx->dynamic, pgoff))
 		uncharge(ectx, 1);

@@ -146,6 +146,7 @@ int mlx5_ep_graft_add(struct mlx5_ep_device *edev)
 {
 	struct uapi_definition *def = edev->defs;
 	struct walk ours = { .edev = edev, .tree = check_ours };
+	const struct uapi_definition *theirs;
 	int ret;
 
 	ret = walk_defs(&ours, our_defs, 0);
@@ -153,9 +154,9 @@ int mlx5_ep_graft_add(struct mlx5_ep_device *edev)
 		return ret;
 
 	edev->stock.driver_def = edev->ibdev->driver_def;
-	if (edev->stock.driver_def)
-		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
-			edev->stock.driver_def);
+	theirs = mlx5_ep_uar_alloc_hook(edev);
+	if (theirs)
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
 	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(our_defs);
 	*def = (struct uapi_definition){};
 	edev->ibdev->driver_def = edev->defs;
@@ -174,6 +175,7 @@ void mlx5_ep_graft_remove(struct mlx5_ep_device *edev)
 {
 	if (edev->ibdev->driver_def == edev->defs)
 		edev->ibdev->driver_def = edev->stock.driver_def;
+	mlx5_ep_uar_alloc_unhook(edev);
 }
 
 /**

@@ -213,22 +213,27 @@ static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
 	return true;
 }
 
-/* Map a page that was allocated after open, if the user may have it. */
+/*
+ * Map a page that was allocated after open, if the user may have it. What was
+ * allocated as an object counts already; what mmap() itself allocates does not.
+ */
 static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct vm_area_struct *vma, unsigned long pgoff)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
-	int reserved, ret;
 	u32 uar;
+	int ret;
 
-	reserved = mlx5_ep_context_reserve(ectx, pgoff);
-	if (reserved < 0)
-		return reserved;
+	if (mlx5_ep_context_holds(ectx, pgoff))
+		return edev->stock.mmap(uctx, vma);
+	ret = mlx5_ep_context_take(ectx);
+	if (ret)
+		return ret;
 	ret = edev->stock.mmap(uctx, vma);
-	if (reserved && !ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_map(ectx, pgoff, uar);
-	else if (reserved)
-		mlx5_ep_context_unreserve(ectx);
+	if (!ret && mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_keep(ectx, pgoff);
+	else
+		mlx5_ep_context_untake(ectx);
 	return ret;
 }
 
@@ -265,7 +270,7 @@ static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
 	unsigned long pgoff = entry->start_pgoff;
 
 	edev->stock.mmap_free(entry);
-	mlx5_ep_context_unmap(mlx5_ep_context_of(edev, uctx), pgoff);
+	mlx5_ep_context_drop(mlx5_ep_context_of(edev, uctx), pgoff);
 }
 
 /* The consecutive fields of struct mlx5_ib_create_qp that matter here. */

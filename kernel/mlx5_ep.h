@@ -89,6 +89,7 @@ struct mlx5_ep_user {
  * @refusal: why it is not attached
  * @stock: what to restore at detach
  * @defs: our uverbs tree, the driver's chained in front
+ * @uar_alloc: what of the driver's was changed, private to uar_alloc.c
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that the others are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
@@ -114,6 +115,7 @@ struct mlx5_ep_device {
 	char refusal[80];
 	struct mlx5_ep_stock stock;
 	struct uapi_definition defs[3];
+	struct mlx5_ep_uar_alloc *uar_alloc;
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;
@@ -144,7 +146,7 @@ struct mlx5_ep_device {
  * @pages: @edev's count that this context's pages are in
  * @user: the opener's count that they are in too; may be NULL
  * @low_latency: the library's count
- * @dynamic: UAR pages mapped since, by page offset of the mapping
+ * @dynamic: UAR pages allocated since, by page offset of their mapping
  * @lock: @settings, @source, @table, @placing, @had_qp and the list @qps with
  *	all its members
  * @placing: the policy places QPs in @table; never true again once false
@@ -217,6 +219,11 @@ int mlx5_ep_graft_add(struct mlx5_ep_device *edev);
 void mlx5_ep_graft_remove(struct mlx5_ep_device *edev);
 ssize_t mlx5_ep_graft_show(char *buf);
 
+/* uar_alloc.c */
+const struct uapi_definition *
+mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev);
+void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev);
+
 /* interpose.c */
 int mlx5_ep_interpose_add(struct mlx5_ep_device *edev);
 void mlx5_ep_interpose_remove(struct mlx5_ep_device *edev);
@@ -237,11 +244,11 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_learn(struct mlx5_ep_context *ectx, unsigned int page,
 			   u32 uar);
-int mlx5_ep_context_reserve(struct mlx5_ep_context *ectx, unsigned long pgoff);
-void mlx5_ep_context_unreserve(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_map(struct mlx5_ep_context *ectx, unsigned long pgoff,
-			 u32 uar);
-void mlx5_ep_context_unmap(struct mlx5_ep_context *ectx, unsigned long pgoff);
+bool mlx5_ep_context_holds(struct mlx5_ep_context *ectx, unsigned long pgoff);
+int mlx5_ep_context_take(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_untake(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff);
+void mlx5_ep_context_drop(struct mlx5_ep_context *ectx, unsigned long pgoff);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,

@@ -3,9 +3,8 @@
  * UAR pages by user, and the limit of what one user may hold on a device.
  *
  * UAR pages are a resource of the whole node that nothing else in the kernel
- * counts. A page counts for the user who opened the context that holds it.
- * Pages that a library allocates after open count from when they are mapped,
- * which is when they can be rung.
+ * counts. A page counts for the user who opened the context that holds it, from
+ * before it is allocated.
  */
 
 #include <linux/cred.h>

@@ -177,7 +177,7 @@ enum mlx5_ep_context_flags {
  * @source: of enum mlx5_ep_policy_source
  * @pid: the process that opened it, as the initial pid namespace numbers it
  * @static_pages: UAR pages allocated when it was opened
- * @dynamic_pages: UAR pages allocated since, as far as they were mapped
+ * @dynamic_pages: UAR pages allocated since
  * @low_latency: uUARs that the library rings without a lock, at the top
  * @qps: QPs of the context
  * @placed_qps: of these, the ones that the policy placed

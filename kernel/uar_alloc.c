@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UAR pages that a library allocates after open, as objects of uverbs: counted
+ * when they are made, so that a user whose limit is reached gets none, and a
+ * page counts that nobody maps.
+ *
+ * No operation of the device is called for such an object. So uverbs is given a
+ * copy of the driver's definitions that differs in one pointer: the handler of
+ * the method that makes them. The handler here counts, and calls the driver's.
+ * What counts is remembered by the mapping's entry that the driver makes with
+ * the page, and is given back with that entry.
+ *
+ * A driver without such a method keeps its own definitions; its pages count
+ * when they are mapped, see interpose.c.
+ */
+
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+
+#include "mlx5_ep.h"
+#include "compat/compat.h"
+
+/* The way to the UAR object: arrays of definitions within each other. */
+#define MAX_DEPTH 8
+
+/**
+ * struct mlx5_ep_uar_alloc - a device's changed definitions
+ * @defs: copies, the outermost first
+ * @object: copy of the driver's UAR object
+ * @methods: copy of its methods
+ * @method: copy of the one that allocates, with our handler
+ * @handler: the driver's
+ */
+struct mlx5_ep_uar_alloc {
+	struct uapi_definition *defs[MAX_DEPTH];
+	struct uverbs_object_def object;
+	const struct uverbs_method_def **methods;
+	struct uverbs_method_def method;
+	int (*handler)(struct uverbs_attr_bundle *attrs);
+};
+
+/*
+ * The page offset of the entry that the driver made with the page. mlx5_ib's
+ * object is its entry, which begins with the core's; that is checked.
+ */
+static bool entry_pgoff(struct ib_ucontext *uctx, void *object,
+			unsigned long *pgoff)
+{
+	struct rdma_user_mmap_entry *entry = object;
+
+	if (!entry)
+		return false;
+	*pgoff = entry->start_pgoff;
+	return xa_load(&uctx->mmap_xa, *pgoff) == entry;
+}
+
+static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(
+		attrs, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
+	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
+	struct mlx5_ep_context *ectx;
+	struct mlx5_ep_device *edev;
+	unsigned long pgoff;
+	int ret;
+
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	if (IS_ERR(uctx))
+		return PTR_ERR(uctx);
+	edev = mlx5_ep_device_find(uctx->device);
+	ectx = mlx5_ep_context_of(edev, uctx);
+	ret = mlx5_ep_context_take(ectx);
+	if (ret)
+		return ret;
+	ret = edev->uar_alloc->handler(attrs);
+	/* The object is not to be found before this returns, so it stays. */
+	if (!ret && entry_pgoff(uctx, uobj->object, &pgoff))
+		mlx5_ep_context_keep(ectx, pgoff);
+	else
+		mlx5_ep_context_untake(ectx);
+	return ret;
+}
+
+/* Change the copy of the UAR object; false where it has no such method. */
+static bool change_object(struct mlx5_ep_uar_alloc *alloc,
+			  const struct uverbs_object_def *object)
+{
+	size_t i;
+
+	for (i = 0; object->methods && i < object->num_methods; i++)
+		if ((*object->methods)[i] && (*object->methods)[i]->id ==
+					     MLX5_IB_METHOD_UAR_OBJ_ALLOC)
+			break;
+	if (!object->methods || i == object->num_methods ||
+	    !(*object->methods)[i]->handler)
+		return false;
+	alloc->methods = kmemdup(*object->methods, object->num_methods *
+				 sizeof(*alloc->methods), GFP_KERNEL);
+	if (!alloc->methods)
+		return false;
+	alloc->method = *alloc->methods[i];
+	alloc->handler = alloc->method.handler;
+	alloc->method.handler = uar_obj_alloc;
+	alloc->methods[i] = &alloc->method;
+	alloc->object = *object;
+	alloc->object.methods = (void *)alloc->methods;
+	return true;
+}
+
+/* Copies of the arrays that lead to the UAR object; @defs where none does. */
+static const struct uapi_definition *
+change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
+	    unsigned int depth)
+{
+	const struct uapi_definition *def, *below = NULL;
+	bool found = false;
+	size_t at = 0, n;
+
+	if (!defs || depth == MAX_DEPTH)
+		return defs;
+	for (n = 0; defs[n].kind != UAPI_DEF_END; n++) {
+		def = &defs[n];
+		if (found)
+			continue;
+		at = n;
+		if (def->kind == UAPI_DEF_CHAIN) {
+			below = change_defs(alloc, def->chain, depth + 1);
+			found = below != def->chain;
+		} else if (def->kind == UAPI_DEF_CHAIN_OBJ_TREE &&
+			   def->chain_obj_tree &&
+			   def->chain_obj_tree->id == MLX5_IB_OBJECT_UAR) {
+			found = change_object(alloc, def->chain_obj_tree);
+		}
+	}
+	if (!found)
+		return defs;
+	alloc->defs[depth] = kmemdup(defs, (n + 1) * sizeof(*defs), GFP_KERNEL);
+	if (!alloc->defs[depth])
+		return defs;
+	if (defs[at].kind == UAPI_DEF_CHAIN)
+		alloc->defs[depth][at].chain = below;
+	else
+		alloc->defs[depth][at].chain_obj_tree = &alloc->object;
+	return alloc->defs[depth];
+}
+
+/**
+ * mlx5_ep_uar_alloc_hook() - count the UAR objects of a device from now on
+ * @edev: device that nobody uses yet, whose definitions have been looked through
+ *
+ * Return: the definitions to be used instead of the driver's: the driver's own
+ * where nothing of them is to be changed, or there is no memory
+ */
+const struct uapi_definition *
+mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev)
+{
+	const struct uapi_definition *theirs = edev->stock.driver_def;
+
+	edev->uar_alloc = kzalloc_obj(*edev->uar_alloc, GFP_KERNEL);
+	if (!edev->uar_alloc)
+		return theirs;
+	return change_defs(edev->uar_alloc, theirs, 0);
+}
+
+/**
+ * mlx5_ep_uar_alloc_unhook() - free what mlx5_ep_uar_alloc_hook() made
+ * @edev: device that nobody uses any more
+ */
+void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
+{
+	struct mlx5_ep_uar_alloc *alloc = edev->uar_alloc;
+	unsigned int i;
+
+	if (!alloc)
+		return;
+	for (i = 0; i < MAX_DEPTH; i++)
+		kfree(alloc->defs[i]);
+	kfree(alloc->methods);
+	kfree(alloc);
+	edev->uar_alloc = NULL;
+}

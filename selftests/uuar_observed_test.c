@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 240 */
+/*
+ * UAR pages that a context holds, in whatever way they were allocated: what the
+ * module counts for context, process, user and device is what the HCA gave out.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <infiniband/mlx5dv.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <sys/wait.h>
+
+#include <mlx5ep.h>
+
+#include "simhca.h"
+#include "sysfs.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+#define MANY 8
+
+FIXTURE(observed)
+{
+	struct verbs_rig rig;
+	int64_t before;		/* UAR pages of the HCA */
+};
+
+FIXTURE_VARIANT(observed)
+{
+	const char *policy;
+	const char *counter;	/* of the device, in sysfs */
+};
+
+FIXTURE_VARIANT_ADD(observed, stock) { "stock", "uar_observed" };
+FIXTURE_VARIANT_ADD(observed, managed) { "independent", "uar_in_use" };
+
+FIXTURE_SETUP(observed)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_policy(variant->policy, 6, false));
+	/* What the driver makes once for good is then there. */
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 8));
+	verbs_close(&self->rig);
+	ASSERT_EQ(0, sysfs_number("uar_observed"));
+	ASSERT_EQ(0, sysfs_number("uar_in_use"));
+	self->before = simhca_count("uar");
+	ASSERT_LE(0, self->before);
+	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 8));
+}
+
+FIXTURE_TEARDOWN(observed)
+{
+	verbs_close(&self->rig);
+	EXPECT_EQ(self->before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_number("uar_observed"));
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+/* Pages that the HCA gave out since the test began; all counters say so. */
+static int64_t counted(struct __test_metadata *_metadata,
+		       struct _test_data_observed *self, const char *counter)
+{
+	int64_t pages = simhca_count("uar") - self->before;
+	struct mlx5_ep_context_info info;
+	struct mlx5_ep_features features;
+
+	EXPECT_EQ(0, mlx5ep_context_query(self->rig.ctx, &info));
+	EXPECT_EQ(0, mlx5ep_device_query(self->rig.ctx, &features));
+	EXPECT_EQ(pages, info.static_pages + info.dynamic_pages);
+	EXPECT_EQ(pages, features.uar_user_held);
+	EXPECT_EQ(pages, sysfs_number(counter));
+	return pages;
+}
+
+#define COUNTED() counted(_metadata, self, variant->counter)
+
+/* By the library: not in a managed context, where it has none of its own */
+static void devx_uars(struct __test_metadata *_metadata,
+		      struct _test_data_observed *self, const char *counter)
+{
+	static const uint32_t types[] = {
+		MLX5DV_UAR_ALLOC_TYPE_BF, MLX5DV_UAR_ALLOC_TYPE_NC,
+		MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED,
+	};
+	int64_t pages = counted(_metadata, self, counter);
+	struct mlx5dv_devx_uar *uars[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		uars[i] = mlx5dv_devx_alloc_uar(self->rig.ctx, types[i]);
+		ASSERT_NE(NULL, uars[i]);
+		counted(_metadata, self, counter);
+	}
+	EXPECT_LT(pages, counted(_metadata, self, counter));
+	for (i = 0; i < 3; i++) {
+		mlx5dv_devx_free_uar(uars[i]);
+		counted(_metadata, self, counter);
+	}
+}
+
+TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
+{
+	struct ibv_td_init_attr td_attr = {};
+	struct verbs_ep eps[8];
+	struct ibv_td *tds[3];
+	int64_t pages;
+	unsigned int i;
+
+	COUNTED();
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, verbs_ep_create(&self->rig, &eps[i], IBV_QPT_RC));
+		COUNTED();
+	}
+	pages = COUNTED();
+	EXPECT_LT(0, pages);
+	/* Two thread domains share a page, the third takes one more. */
+	for (i = 0; i < 3; i++) {
+		tds[i] = ibv_alloc_td(self->rig.ctx, &td_attr);
+		ASSERT_NE(NULL, tds[i]);
+		COUNTED();
+	}
+	EXPECT_LE(pages + 1, COUNTED());
+	if (!strcmp(variant->policy, "stock"))
+		devx_uars(_metadata, self, variant->counter);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, ibv_dealloc_td(tds[i]));
+		COUNTED();
+	}
+	for (i = 0; i < 8; i++)
+		verbs_ep_destroy(&eps[i]);
+	COUNTED();
+}
+
+/* A page as an object, by hand; it is not mapped. */
+static int uar_alloc(struct ibv_context *ctx, uint32_t *handle)
+{
+	uint64_t type = 0, offset;	/* BlueFlame */
+	uint32_t length, page;
+	struct uverbs_call call;
+	int ret;
+
+	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
+	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
+		   sizeof(offset));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
+		   sizeof(length));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
+		   sizeof(page));
+	ret = uverbs_do(ctx, &call);
+	*handle = call.attrs[0].data;
+	return ret;
+}
+
+static int uar_free(struct ibv_context *ctx, uint32_t handle)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY);
+	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle);
+	return uverbs_do(ctx, &call);
+}
+
+TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
+{
+	int64_t pages = COUNTED();
+	uint32_t handles[MANY], none;
+	char limit[24];
+	int i;
+
+	snprintf(limit, sizeof(limit), "%jd", (intmax_t)pages + MANY);
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
+	for (i = 0; i < MANY; i++) {
+		ASSERT_EQ(0, uar_alloc(self->rig.ctx, &handles[i]));
+		EXPECT_EQ(pages + i + 1, COUNTED());
+	}
+	for (i = 0; i < MANY; i++)
+		EXPECT_EQ(-EDQUOT, uar_alloc(self->rig.ctx, &none));
+	EXPECT_EQ(pages + MANY, COUNTED());
+	ASSERT_EQ(0, uar_free(self->rig.ctx, handles[0]));
+	EXPECT_EQ(pages + MANY - 1, COUNTED());
+	ASSERT_EQ(0, uar_alloc(self->rig.ctx, &handles[0]));
+	/* What the HCA refuses does not count; the rest goes with the context. */
+	ASSERT_EQ(0, uar_free(self->rig.ctx, handles[0]));
+	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
+	EXPECT_GT(0, uar_alloc(self->rig.ctx, &none));
+	EXPECT_EQ(0, simhca_fail_nothing());
+	EXPECT_EQ(pages + MANY - 1, COUNTED());
+}
+
+/* A QP that gets no page leaves none behind in the HCA. */
+TEST_F(observed, who_is_refused_a_page_takes_none)
+{
+	int64_t pages = COUNTED();
+	struct verbs_ep eps[8];
+	char limit[24];
+	unsigned int n, tries;
+
+	if (strcmp(variant->policy, "stock"))
+		SKIP(return, "a managed context has its pages from the start");
+	snprintf(limit, sizeof(limit), "%jd", (intmax_t)pages + 1);
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
+	for (n = 0; n < 8; n++)
+		if (verbs_ep_create(&self->rig, &eps[n], IBV_QPT_RC))
+			break;
+	EXPECT_EQ(2, n);
+	for (tries = 0; tries < 3; tries++)
+		EXPECT_EQ(-EDQUOT, verbs_ep_create(&self->rig, &eps[n],
+						   IBV_QPT_RC));
+	EXPECT_EQ(pages + 1, COUNTED());
+	while (n--)
+		verbs_ep_destroy(&eps[n]);
+}
+
+/* The row of a process in the table of contexts: its pages; -1 for none */
+static long pages_of(pid_t pid)
+{
+	FILE *table = debugfs_open("contexts");
+	unsigned int is, is_static, dynamic;
+	char line[256];
+	long pages = -1;
+
+	while (table && fgets(line, sizeof(line), table))
+		/* pid policy strict source managed static dynamic */
+		if (sscanf(line, "%u %*s %*s %*s %*s %u %u", &is, &is_static,
+			   &dynamic) == 3 && is == (unsigned int)pid)
+			pages = (pages < 0 ? 0 : pages) + is_static + dynamic;
+	if (table)
+		fclose(table);
+	return pages;
+}
+
+/* A process with a context and so many thread domains; it says when it is up. */
+static pid_t holder(unsigned int tds, int up)
+{
+	struct ibv_td_init_attr attr = {};
+	struct verbs_rig rig;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (verbs_open(&rig, NULL, 1))
+		_exit(1);
+	while (tds--)
+		if (!ibv_alloc_td(rig.ctx, &attr))
+			_exit(2);
+	if (write(up, "", 1) != 1)
+		_exit(3);
+	for (;;)
+		pause();
+}
+
+TEST_F(observed, each_process_has_its_own_account)
+{
+	int64_t mine = COUNTED(), one;
+	int up[2], status;
+	pid_t pids[2];
+	char byte;
+
+	ASSERT_EQ(0, pipe(up));
+	pids[0] = holder(1, up[1]);
+	ASSERT_LT(0, pids[0]);
+	ASSERT_EQ(1, read(up[0], &byte, 1));
+	one = simhca_count("uar") - self->before - mine;
+	EXPECT_EQ(one, pages_of(pids[0]));
+	pids[1] = holder(5, up[1]);
+	ASSERT_LT(0, pids[1]);
+	ASSERT_EQ(1, read(up[0], &byte, 1));
+	EXPECT_EQ(simhca_count("uar") - self->before - mine - one,
+		  pages_of(pids[1]));
+	EXPECT_LT(one, pages_of(pids[1]));
+	EXPECT_EQ(mine, pages_of(getpid()));
+	EXPECT_EQ(simhca_count("uar") - self->before,
+		  sysfs_number(variant->counter));
+	for (unsigned int i = 0; i < 2; i++) {
+		EXPECT_EQ(0, kill(pids[i], SIGKILL));
+		EXPECT_EQ(pids[i], waitpid(pids[i], &status, 0));
+		EXPECT_EQ(-1, pages_of(pids[i]));
+	}
+	EXPECT_EQ(mine, COUNTED());
+}
+
+/* A library of the days before pages on demand: all its pages at once */
+static int open_as_of_old(unsigned int pages)
+{
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct mlx5_ib_alloc_ucontext_req_v2 req = {
+		.total_num_bfregs = 2 * pages,
+		.num_low_latency_bfregs = 4,
+		.max_cqe_version = 1,
+		.lib_caps = MLX5_LIB_CAP_4K_UAR,
+	};
+	struct mlx5_ib_alloc_ucontext_resp resp;
+	struct ibv_context ctx = {};
+	uint32_t vectors;
+	uint64_t core;
+	struct uverbs_call call;
+	int ret;
+
+	if (!list)
+		return -errno;
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 verbs_find_device(list, verbs_device_name())->dev_name);
+	ibv_free_device_list(list);
+	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (ctx.cmd_fd < 0)
+		return -errno;
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
+		   sizeof(vectors));
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
+		   sizeof(core));
+	uverbs_in(&call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
+	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	ret = uverbs_do(&ctx, &call);
+	if (ret)
+		close(ctx.cmd_fd);
+	return ret ? ret : ctx.cmd_fd;
+}
+
+TEST(pages_that_a_library_takes_at_open_are_counted)
+{
+	int64_t before;
+	int fd;
+
+	ASSERT_EQ(0, sysfs_defaults());
+	before = simhca_count("uar");
+	fd = open_as_of_old(8);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(8, simhca_count("uar") - before);
+	EXPECT_EQ(8, sysfs_number("uar_observed"));
+	EXPECT_EQ(8, pages_of(getpid()));
+	close(fd);
+	EXPECT_EQ(before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_number("uar_observed"));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "7"));
+	EXPECT_EQ(-EDQUOT, open_as_of_old(8));
+	EXPECT_EQ(before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+}
+
+TEST_HARNESS_MAIN
