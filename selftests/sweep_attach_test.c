@@ -88,7 +88,7 @@ FIXTURE_TEARDOWN(attach)
 
 TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
 {
-	SWEEP_ALLOCATIONS_TEST(&self->sweep);
+	SWEEP_ALLOCATIONS_TEST(&self->sweep, false);
 }
 
 TEST_SWEEP(attach, failing_commands_leave_nothing_behind)

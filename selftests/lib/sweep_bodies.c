@@ -10,6 +10,7 @@
 
 #define PAGE 4096u
 #define WATCHES 16u
+#define BATCH 12u
 #define QPS 4u
 
 int sweep_bench_open(struct sweep_bench *bench)
@@ -145,6 +146,24 @@ int sweep_body_watch(void *arg)
 	if (!ret)
 		ret = mlx5ep_watch_verify(&watch);
 	return first(ret, sweep_undo(mlx5ep_watch_del(&watch)));
+}
+
+int sweep_body_watches(void *arg)
+{
+	struct sweep_bench *bench = arg;
+	struct mlx5_ep_watch_add ranges[BATCH] = { 0 };
+	struct mlx5ep_watch watches[BATCH];
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < BATCH; i++) {
+		ranges[i].addr = (uintptr_t)bench->memory;
+		ranges[i].length = PAGE;
+		ranges[i].cookie = i;
+	}
+	ret = mlx5ep_watch_add_batch(bench->notifier, ranges, watches, BATCH);
+	return ret ? ret :
+		sweep_undo(mlx5ep_watch_del_batch(watches, BATCH));
 }
 
 int sweep_body_reg_mr(void *arg)

@@ -33,6 +33,8 @@ int sweep_body_endpoints(void *bench);
 int sweep_body_notifier(void *bench);
 /* A watch on the bench's notifier. */
 int sweep_body_watch(void *bench);
+/* More of them in one call than the kernel keeps on its stack. */
+int sweep_body_watches(void *bench);
 /* A registration with a watch on it. */
 int sweep_body_reg_mr(void *bench);
 
