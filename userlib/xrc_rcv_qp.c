@@ -131,37 +131,65 @@ mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp)
 	return qp->qp_num;
 }
 
+/* An address, to or from the kernel's structure: the same names in both */
+#define AH_COPY(to, from)						\
+	do {								\
+		(to)->grh.flow_label = (from)->grh.flow_label;		\
+		(to)->grh.sgid_index = (from)->grh.sgid_index;		\
+		(to)->grh.hop_limit = (from)->grh.hop_limit;		\
+		(to)->grh.traffic_class = (from)->grh.traffic_class;	\
+		(to)->dlid = (from)->dlid;				\
+		(to)->sl = (from)->sl;					\
+		(to)->src_path_bits = (from)->src_path_bits;		\
+		(to)->static_rate = (from)->static_rate;		\
+		(to)->is_global = (from)->is_global;			\
+		(to)->port_num = (from)->port_num;			\
+	} while (0)
+
 static void ah_to_kernel(struct ib_uverbs_ah_attr *to,
 			 const struct ibv_ah_attr *from)
 {
 	memcpy(to->grh.dgid, from->grh.dgid.raw, sizeof(to->grh.dgid));
-	to->grh.flow_label = from->grh.flow_label;
-	to->grh.sgid_index = from->grh.sgid_index;
-	to->grh.hop_limit = from->grh.hop_limit;
-	to->grh.traffic_class = from->grh.traffic_class;
-	to->dlid = from->dlid;
-	to->sl = from->sl;
-	to->src_path_bits = from->src_path_bits;
-	to->static_rate = from->static_rate;
-	to->is_global = from->is_global;
-	to->port_num = from->port_num;
+	AH_COPY(to, from);
 }
 
 static void ah_from_kernel(struct ibv_ah_attr *to,
 			   const struct ib_uverbs_ah_attr *from)
 {
 	memcpy(to->grh.dgid.raw, from->grh.dgid, sizeof(from->grh.dgid));
-	to->grh.flow_label = from->grh.flow_label;
-	to->grh.sgid_index = from->grh.sgid_index;
-	to->grh.hop_limit = from->grh.hop_limit;
-	to->grh.traffic_class = from->grh.traffic_class;
-	to->dlid = from->dlid;
-	to->sl = from->sl;
-	to->src_path_bits = from->src_path_bits;
-	to->static_rate = from->static_rate;
-	to->is_global = from->is_global;
-	to->port_num = from->port_num;
+	AH_COPY(to, from);
 }
+
+/* All attributes but the addresses, each with the bit that names it */
+#define ATTR_COPY(to, from, mask)					\
+	do {								\
+		ATTR(to, from, mask, STATE, qp_state);			\
+		ATTR(to, from, mask, CUR_STATE, cur_qp_state);		\
+		ATTR(to, from, mask, PATH_MTU, path_mtu);		\
+		ATTR(to, from, mask, PATH_MIG_STATE, path_mig_state);	\
+		ATTR(to, from, mask, RQ_PSN, rq_psn);			\
+		ATTR(to, from, mask, SQ_PSN, sq_psn);			\
+		ATTR(to, from, mask, DEST_QPN, dest_qp_num);		\
+		ATTR(to, from, mask, ACCESS_FLAGS, qp_access_flags);	\
+		ATTR(to, from, mask, PKEY_INDEX, pkey_index);		\
+		ATTR(to, from, mask, MAX_QP_RD_ATOMIC, max_rd_atomic);	\
+		ATTR(to, from, mask, MAX_DEST_RD_ATOMIC,		\
+		     max_dest_rd_atomic);				\
+		ATTR(to, from, mask, MIN_RNR_TIMER, min_rnr_timer);	\
+		ATTR(to, from, mask, PORT, port_num);			\
+		ATTR(to, from, mask, TIMEOUT, timeout);			\
+		ATTR(to, from, mask, RETRY_CNT, retry_cnt);		\
+		ATTR(to, from, mask, RNR_RETRY, rnr_retry);		\
+		ATTR(to, from, mask, ALT_PATH, alt_pkey_index);		\
+		ATTR(to, from, mask, ALT_PATH, alt_port_num);		\
+		ATTR(to, from, mask, ALT_PATH, alt_timeout);		\
+	} while (0)
+
+#define ATTR(to, from, mask, bit, field)				\
+	do {								\
+		if ((mask) & IBV_QP_##bit)				\
+			(to)->field = (from)->field;			\
+	} while (0)
 
 /* Only what @mask names is read: the rest of @from may be uninitialised. */
 static void attr_to_kernel(struct ib_uverbs_qp_attr *to,
@@ -169,71 +197,18 @@ static void attr_to_kernel(struct ib_uverbs_qp_attr *to,
 {
 	memset(to, 0, sizeof(*to));
 	to->qp_attr_mask = mask;
-	if (mask & IBV_QP_STATE)
-		to->qp_state = from->qp_state;
-	if (mask & IBV_QP_CUR_STATE)
-		to->cur_qp_state = from->cur_qp_state;
-	if (mask & IBV_QP_PATH_MTU)
-		to->path_mtu = from->path_mtu;
-	if (mask & IBV_QP_PATH_MIG_STATE)
-		to->path_mig_state = from->path_mig_state;
-	if (mask & IBV_QP_RQ_PSN)
-		to->rq_psn = from->rq_psn;
-	if (mask & IBV_QP_SQ_PSN)
-		to->sq_psn = from->sq_psn;
-	if (mask & IBV_QP_DEST_QPN)
-		to->dest_qp_num = from->dest_qp_num;
-	if (mask & IBV_QP_ACCESS_FLAGS)
-		to->qp_access_flags = from->qp_access_flags;
-	if (mask & IBV_QP_PKEY_INDEX)
-		to->pkey_index = from->pkey_index;
-	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
-		to->max_rd_atomic = from->max_rd_atomic;
-	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
-		to->max_dest_rd_atomic = from->max_dest_rd_atomic;
-	if (mask & IBV_QP_MIN_RNR_TIMER)
-		to->min_rnr_timer = from->min_rnr_timer;
-	if (mask & IBV_QP_PORT)
-		to->port_num = from->port_num;
-	if (mask & IBV_QP_TIMEOUT)
-		to->timeout = from->timeout;
-	if (mask & IBV_QP_RETRY_CNT)
-		to->retry_cnt = from->retry_cnt;
-	if (mask & IBV_QP_RNR_RETRY)
-		to->rnr_retry = from->rnr_retry;
+	ATTR_COPY(to, from, mask);
 	if (mask & IBV_QP_AV)
 		ah_to_kernel(&to->ah_attr, &from->ah_attr);
-	if (mask & IBV_QP_ALT_PATH) {
+	if (mask & IBV_QP_ALT_PATH)
 		ah_to_kernel(&to->alt_ah_attr, &from->alt_ah_attr);
-		to->alt_pkey_index = from->alt_pkey_index;
-		to->alt_port_num = from->alt_port_num;
-		to->alt_timeout = from->alt_timeout;
-	}
 }
 
 static void attr_from_kernel(struct ibv_qp_attr *to,
 			     const struct ib_uverbs_qp_attr *from)
 {
 	memset(to, 0, sizeof(*to));
-	to->qp_state = from->qp_state;
-	to->cur_qp_state = from->cur_qp_state;
-	to->path_mtu = from->path_mtu;
-	to->path_mig_state = from->path_mig_state;
-	to->rq_psn = from->rq_psn;
-	to->sq_psn = from->sq_psn;
-	to->dest_qp_num = from->dest_qp_num;
-	to->qp_access_flags = from->qp_access_flags;
-	to->pkey_index = from->pkey_index;
-	to->alt_pkey_index = from->alt_pkey_index;
-	to->max_rd_atomic = from->max_rd_atomic;
-	to->max_dest_rd_atomic = from->max_dest_rd_atomic;
-	to->min_rnr_timer = from->min_rnr_timer;
-	to->port_num = from->port_num;
-	to->timeout = from->timeout;
-	to->retry_cnt = from->retry_cnt;
-	to->rnr_retry = from->rnr_retry;
-	to->alt_port_num = from->alt_port_num;
-	to->alt_timeout = from->alt_timeout;
+	ATTR_COPY(to, from, ~0);
 	ah_from_kernel(&to->ah_attr, &from->ah_attr);
 	ah_from_kernel(&to->alt_ah_attr, &from->alt_ah_attr);
 }
