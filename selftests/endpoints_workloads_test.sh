@@ -53,11 +53,14 @@ stencil_cells()
 	[ "$(column mpi-threads 6)" = 2 ]
 }
 
+as_before()
+{
+	[ "$(hca_alive qp)" = "$qps" ] && [ "$(hca_alive uar)" = "$uars" ]
+}
 
 leaves_nothing()
 {
-	[ "$(hca_alive qp)" = "$qps" ]
-	[ "$(hca_alive uar)" = "$uars" ]
+	wait_for 10 as_before || fail "$(hca_alive qp) QPs, $(hca_alive uar) UARs"
 }
 
 msgrate -t 1 -n 1 -R 1 >/dev/null

@@ -257,7 +257,7 @@ shows_notifiers()
 	wait_for 20 notifiers 'length > 0 and .[0].bytes > 0'
 	kill $!
 	wait $! || true
-	notifiers 'length == 0'
+	wait_for 10 notifiers 'length == 0'
 }
 
 watches()
@@ -266,7 +266,72 @@ watches()
 	[ "$(grep -c '^DEVICE' "$tmp/out")" = 3 ]
 }
 
-plan 9
+# sees FILTER: the last picture of contexts that the running watch has drawn
+sees()
+{
+	jq -es ".[-1].devices[0].contexts | $1" "$tmp/watch" >/dev/null 2>&1
+}
+
+shown_live()
+{
+	wait_for 30 sees 'any(.[]; .comm == "uuar_traffic" and .qps == 8)'
+}
+
+# One watch: nobody, then a program, then nobody; it ends when told.
+watches_live()
+{
+	local pid
+
+	mlx5ep -j watch -n 0.1 contexts >"$tmp/watch" &
+	pid=$!
+	wait_for 30 sees 'length == 0'
+	with_program shown_live
+	wait_for 30 sees 'length == 0'
+	kill -INT $pid
+	wait $pid
+}
+
+# The pages that plan says are those that the HCA gives out for it.
+plans_what_it_takes()
+{
+	local category pages first=0
+
+	code 0 mlx5ep -j -d "$dev" plan -t 4
+	cp "$tmp/out" "$tmp/plan"
+	# the driver takes what it keeps for good
+	msgrate -c static -t 1 -n 1 -R 1
+	jq -e --argjson bar "$(stat -L -c %s \
+		"/sys/class/infiniband/$dev/device/resource0")" \
+		'.bar_bytes == $bar' "$tmp/plan"
+	for category in mpi-everywhere 2xdynamic dynamic shared-dynamic static \
+		mpi-threads; do
+		pages=$(allocated msgrate -c "$category" -t 4 -n 8 -R 1)
+		# msgrate runs the first category in front of each other one
+		pages=$((pages - first))
+		jq -e --argjson pages "$pages" --arg category "$category" \
+			'.categories[] | select(.category == $category) |
+			.uar_pages_per_process == $pages' "$tmp/plan" ||
+			fail "$category took $pages pages"
+		[ $first != 0 ] || first=$pages
+	done
+}
+
+# allocated CMD...: how many UAR pages the HCA gave out meanwhile
+allocated()
+{
+	local before
+
+	before=$(alloc_uars)
+	"$@" >"$tmp/allocated"
+	echo $(($(alloc_uars) - before))
+}
+
+alloc_uars()
+{
+	simhca-ctl dump | jq '.hcas[0].commands.ALLOC_UAR.count // 0'
+}
+
+plan 10
 check "show: programs and QPs are where the HCA has them" shows_a_program
 check "set: what was written before a failure is put back" undoes
 check "set: permission denied is exit code 5; show works without root" nobody
@@ -274,8 +339,10 @@ check "set --cgroup: eight jobs and one without a policy, side by side" \
 	eight_jobs
 check "show watches: a notifier while its program runs" shows_notifiers
 check "watch: as often as told" watches
+check "watch: a program that comes and goes is seen to" watches_live
 check "doctor: nothing but the boot order is wrong here" doctor
 check "attach: a late device, refused while in use, attached after" late_device
-check "plan: the adapter's BAR" code 0 mlx5ep -d "$dev" plan -t 16 -p 8
+check "plan: the adapter's BAR, and the pages that it gives out" \
+	plans_what_it_takes
 ep_policy stock
 ktap_finished

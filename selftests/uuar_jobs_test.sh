@@ -148,11 +148,15 @@ a_users_limit_shrinks_managed_contexts()
 	ep_policy stock 0
 }
 
+all_gone()
+{
+	[ "$(cat "$ep/uar_in_use")" = 0 ] && [ "$(cat "$ep/uar_observed")" = 0 ] &&
+		[ "$(wc -l <"/sys/kernel/debug/mlx5_ep/$pci/users")" = 1 ]
+}
+
 nothing_is_left()
 {
-	[ "$(cat "$ep/uar_in_use")" = 0 ]
-	[ "$(cat "$ep/uar_observed")" = 0 ]
-	[ "$(wc -l <"/sys/kernel/debug/mlx5_ep/$pci/users")" = 1 ]
+	wait_for 10 all_gone || fail "$(grep . "$ep"/uar_*)"
 }
 
 plan 8

@@ -106,7 +106,6 @@ check 'rping connects and passes under stock' rping_passes stock
 check 'rping connects and passes under a policy' rping_passes independent
 check 'the HCAs have nothing to complain of' both_clean
 ip netns del peer 2>/dev/null || true
-sleep 1
-modprobe -r ib_ipoib || true
+wait_for 10 modprobe -q -r ib_ipoib || true
 ep_policy stock
 ktap_finished

@@ -49,4 +49,6 @@ for _ in 1 2 3; do
 	unlocked+=("$(build/selftests/bench/post_instr dynamic)")
 done
 bench_note post_instr_locked instructions "${locked[@]}"
-bench_at_most post_instr_unlocked instructions "${locked[0]}" "${unlocked[@]}"
+# without the lock there is less to do: at least an instruction
+bench_at_most post_instr_unlocked instructions \
+	"$(awk -v n="${locked[0]}" 'BEGIN { print n - 1 }')" "${unlocked[@]}"
