@@ -21,6 +21,7 @@
 
 #include "calls.h"
 #include "region.h"
+#include "sysfs.h"
 #include "watched.h"
 
 #define PAGE	REGION_PAGE
@@ -313,12 +314,12 @@ static int do_ksm(struct region *r, const char **why)
 
 	for (i = 0; i < r->len / PAGE; i++)
 		memset(r->addr + i * PAGE, 0x5a, PAGE);
-	if (region_tune("/sys/kernel/mm/ksm/run", "1")) {
+	if (file_write("/sys/kernel/mm/ksm/run", "1")) {
 		*why = "this kernel has no KSM";
 		return 1;
 	}
-	region_tune("/sys/kernel/mm/ksm/sleep_millisecs", "1");
-	region_tune("/sys/kernel/mm/ksm/pages_to_scan", "1000");
+	file_write("/sys/kernel/mm/ksm/sleep_millisecs", "1");
+	file_write("/sys/kernel/mm/ksm/pages_to_scan", "1000");
 	if (madvise(r->addr, r->len, MADV_MERGEABLE))
 		return -errno;
 	scans = read_number("/sys/kernel/mm/ksm/full_scans");
@@ -327,12 +328,12 @@ static int do_ksm(struct region *r, const char **why)
 			break;
 		usleep(1000);
 	}
-	return region_tune("/sys/kernel/mm/ksm/run", "0");
+	return file_write("/sys/kernel/mm/ksm/run", "0");
 }
 
 static int do_compaction(struct region *r, const char **why)
 {
-	if (!region_tune("/proc/sys/vm/compact_memory", "1"))
+	if (!file_write("/proc/sys/vm/compact_memory", "1"))
 		return 0;
 	*why = "this kernel cannot compact memory";
 	return 1;
@@ -361,17 +362,17 @@ static int do_move_pages(struct region *r, const char **why)
 static int do_numa_balancing(struct region *r, const char **why)
 {
 	if (access("/sys/devices/system/node/node1", F_OK) ||
-	    region_tune("/proc/sys/kernel/numa_balancing", "1")) {
+	    file_write("/proc/sys/kernel/numa_balancing", "1")) {
 		*why = "the guest has one memory node";
 		return 1;
 	}
 	sleep(3);
-	return region_tune("/proc/sys/kernel/numa_balancing", "0");
+	return file_write("/proc/sys/kernel/numa_balancing", "0");
 }
 
 static int do_soft_dirty(struct region *r, const char **why)
 {
-	return region_tune("/proc/self/clear_refs", "4");
+	return file_write("/proc/self/clear_refs", "4");
 }
 
 static int do_swap_neighbours(struct region *r, const char **why)

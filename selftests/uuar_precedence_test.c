@@ -6,7 +6,6 @@
  */
 #include "kselftest_harness.h"
 
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -19,18 +18,6 @@
 
 #define QPS 4
 #define CGROUPS "/tmp/uuar_precedence"
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
 
 /* Every layer says something else, so that each can be told from the others. */
 FIXTURE(precedence)
@@ -51,7 +38,7 @@ FIXTURE_SETUP(precedence)
 	mkdir(CGROUPS, 0700);
 	ASSERT_EQ(0, mount("none", CGROUPS, "cgroup2", 0, NULL));
 	ASSERT_EQ(0, mkdir(CGROUPS "/job", 0700));
-	ASSERT_EQ(0, write_file(CGROUPS "/job/cgroup.procs", "0"));
+	ASSERT_EQ(0, file_write(CGROUPS "/job/cgroup.procs", "0"));
 	ASSERT_EQ(0, sysfs_policy("independent", 9, false));
 	ASSERT_EQ(0, sysfs_write("uuar_exempt", self->comm));
 	ASSERT_EQ(0, sysfs_write("uuar_cgroups", "/job shared-uar 0 7"));
@@ -62,7 +49,7 @@ FIXTURE_TEARDOWN(precedence)
 {
 	if (self->asker.ctx)
 		verbs_close(&self->asker);
-	EXPECT_EQ(0, write_file(CGROUPS "/cgroup.procs", "0"));
+	EXPECT_EQ(0, file_write(CGROUPS "/cgroup.procs", "0"));
 	EXPECT_EQ(0, rmdir(CGROUPS "/job"));
 	EXPECT_EQ(0, umount(CGROUPS));
 	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory of every kind, to be registered and changed. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -10,21 +9,11 @@
 #include <unistd.h>
 
 #include "region.h"
+#include "sysfs.h"
 
 #define PAGE	REGION_PAGE
 #define LEN	REGION_LEN
 #define HUGE	REGION_HUGE
-
-int region_tune(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 static int err(int ret)
 {
@@ -77,7 +66,7 @@ int region_map(struct region *r, enum region_memory memory)
 		return err(madvise(r->addr, HUGE, MADV_HUGEPAGE));
 	case HUGETLB:
 		r->len = HUGE;
-		region_tune("/proc/sys/vm/nr_hugepages", "8");
+		file_write("/proc/sys/vm/nr_hugepages", "8");
 		return err(mmap(r->addr, HUGE, prot, MAP_PRIVATE |
 				MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, -1,
 				0) == MAP_FAILED);

@@ -30,7 +30,4 @@ struct region {
 /* Return: 0 or -errno. */
 int region_map(struct region *r, enum region_memory memory);
 
-/* Write @text to a file of the kernel's. Return: 0 or -errno. */
-int region_tune(const char *path, const char *text);
-
 #endif
