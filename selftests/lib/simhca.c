@@ -222,11 +222,6 @@ int simhca_call(struct simhca *sim, struct json_object **answer,
 	return ret;
 }
 
-int simhca_reset(struct simhca *sim)
-{
-	return simhca_call(sim, NULL, "{\"op\":\"reset\"}");
-}
-
 static struct json_object *member(struct json_object *obj, const char *name)
 {
 	struct json_object *value = NULL;

@@ -37,9 +37,6 @@ void simhca_close(struct simhca *sim);
 int simhca_call(struct simhca *sim, struct json_object **answer,
 		const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Zero the model's counters, keep its objects. */
-int simhca_reset(struct simhca *sim);
-
 /* One QP as the model knows it. */
 struct simhca_qp {
 	uint32_t qpn;
