@@ -146,15 +146,10 @@ objects()
 	simhca-ctl dump | jq -c '.hcas[0].alive | {uar, pd, td, cq, qp, srq}'
 }
 
-objects_as_before()
-{
-	[ "$(objects)" = "$base" ]
-}
-
 # The driver makes QPs for the port a little after the device was bound.
 same_objects()
 {
-	wait_for 60 objects_as_before || fail "$(objects), was $base"
+	becomes 60 "$base" objects
 }
 
 plan 12

@@ -43,15 +43,10 @@ let_go()
 usable()
 {
 	wait_for 120 attached || fail "not attached: $(cat "$ep/attached")"
-	wait_for 20 pages_back || fail "uar_in_use $(ep_get uar_in_use)"
+	becomes 20 0 ep_get uar_in_use
 	ep_policy independent 4
 	uuar_traffic -q -n 4 -r 1
 	ep_policy stock
-	[ "$(ep_get uar_in_use)" = 0 ]
-}
-
-pages_back()
-{
 	[ "$(ep_get uar_in_use)" = 0 ]
 }
 

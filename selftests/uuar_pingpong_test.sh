@@ -29,16 +29,6 @@ perftest()
 	pair 18516 "$1" -d "$dev" -p 18516 -n 64 -F -q 2 "${extra[@]}"
 }
 
-none_in_use()
-{
-	[ "$(ep_get uar_in_use)" = 0 ]
-}
-
-no_uar_left()
-{
-	wait_for 5 none_in_use || fail "uar_in_use: $(ep_get uar_in_use)"
-}
-
 plan 40
 for policy in $policies; do
 	ep_policy "$policy" 4
@@ -50,7 +40,8 @@ for policy in $policies; do
 		check "$program under $policy" perftest "$program"
 	done
 	check "the HCA has nothing to complain of under $policy" hca_clean
-	check "no UAR page is left in use under $policy" no_uar_left
+	check "no UAR page is left in use under $policy" \
+		becomes 5 0 ep_get uar_in_use
 done
 ep_policy stock
 ktap_finished

@@ -53,18 +53,13 @@ objects()
 	simhca-ctl dump | jq -c '.hcas[0].alive | {qp, xrcd, pd, cq}'
 }
 
-objects_as_before()
-{
-	[ "$(objects)" = "$base" ]
-}
-
 # With what the driver makes at the first memory region, and a little after the
 # device was bound: it makes QPs for the port once that is active.
 same_objects()
 {
 	hold 1 warm
 	release
-	wait_for 60 objects_as_before || fail "$(objects), was $base"
+	becomes 60 "$base" objects
 }
 
 told()

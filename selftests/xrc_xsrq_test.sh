@@ -15,11 +15,6 @@ objects()
 	simhca-ctl dump | jq -c '[.hcas[].alive | {qp, xrcd, srq, pd, cq}]'
 }
 
-as_before()
-{
-	[ "$(objects)" = "$base" ]
-}
-
 # QPs that the HCAs have made so far
 made()
 {
@@ -41,7 +36,7 @@ one()
 	# of kernel memory; a handle and two small objects
 	bytes=$(sed -n 's/.* bytes_per_registration=\([0-9]*\)$/\1/p' "$tmp/line")
 	[ "$bytes" -gt 64 ] && [ "$bytes" -lt 2048 ]
-	wait_for 10 as_before || fail "$(objects), was $base"
+	becomes 10 "$base" objects
 }
 
 plan 5

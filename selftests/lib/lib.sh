@@ -111,6 +111,19 @@ wait_for()
 	done
 }
 
+# prints TEXT CMD...: does CMD print that and nothing else?
+prints()
+{
+	[ "$("${@:2}")" = "$1" ]
+}
+
+# becomes SECONDS TEXT CMD...: waits, as wait_for, until CMD prints TEXT; where it
+# does not, fails with what it prints instead
+becomes()
+{
+	wait_for "$1" prints "${@:2}" || fail "$("${@:3}"), not $2"
+}
+
 # hca_alive KIND [HCA]: objects of that kind, by simhca's count
 hca_alive()
 {
