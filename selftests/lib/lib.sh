@@ -90,12 +90,8 @@ ep_policy()
 }
 
 # A limit is for what never comes: it must not tell a slow machine from a fast
-# one. A debug kernel is slower by what selftests/run gives it.
-slowness=1
-case ${MLX5_EP_KERNEL:-} in
-debug) slowness=4 ;;
-kcsan) slowness=6 ;;
-esac
+# one, nor a debug kernel from a stock one.
+slowness=${MLX5_EP_SLOWNESS:-1}
 patience=$((6 * slowness))
 
 # wait_for SECONDS CMD...: until CMD succeeds; SECONDS is what it may take on a

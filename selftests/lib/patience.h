@@ -8,25 +8,19 @@
 #define SELFTESTS_PATIENCE_H
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PATIENCE 4
 
 /**
  * patience_factor() - how much longer than on a stock kernel work takes on this
  *
- * Return: 4 on the kernel debug, 6 on kcsan, as selftests/run has it (factor()); 1
- * on others and outside of a guest.
+ * Return: as slowness_of() in slowness.sh has it; 1 outside of a guest.
  */
 static inline int patience_factor(void)
 {
-	const char *kernel = getenv("MLX5_EP_KERNEL");
+	const char *slowness = getenv("MLX5_EP_SLOWNESS");
 
-	if (kernel && !strcmp(kernel, "debug"))
-		return 4;
-	if (kernel && !strcmp(kernel, "kcsan"))
-		return 6;
-	return 1;
+	return slowness ? atoi(slowness) : 1;
 }
 
 #endif
