@@ -6,7 +6,6 @@
  */
 #include "kselftest_harness.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -21,7 +20,6 @@
 #include "watched.h"
 
 #define PAGE	4096ul
-#define DRIVER	"/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
 #define GROUP	"/sys/fs/cgroup/notifier_process"
 
 FIXTURE(process)
@@ -176,24 +174,6 @@ TEST_F(process, answers_nothing_on_a_closed_file)
 	EXPECT_WORKING();
 }
 
-/* The auxiliary device behind the HCA. */
-static int auxdev_name(char *name, size_t size)
-{
-	DIR *dir = opendir("/sys/bus/auxiliary/devices");
-	struct dirent *entry;
-	int ret = -ENOENT;
-
-	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
-			snprintf(name, size, "%s", entry->d_name);
-			ret = 0;
-			break;
-		}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
 static bool attached_within(int seconds)
 {
 	int i;
@@ -217,9 +197,9 @@ TEST_F(process, is_told_that_the_device_is_gone)
 	struct mlx5ep_watch w;
 	char name[NAME_MAX + 1];
 
-	ASSERT_EQ(0, auxdev_name(name, sizeof(name)));
+	ASSERT_EQ(0, sysfs_auxdev(name, sizeof(name)));
 	EXPECT_EQ(0, poll(&p, 1, 0));
-	ASSERT_EQ(0, file_write(DRIVER "unbind", name));
+	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", name));
 	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
 	EXPECT_EQ(MLX5_EP_NOTIFIER_PAGE_DEAD,
 		  mlx5ep_notifier_page(self->n)->flags);
@@ -236,7 +216,7 @@ TEST_F(process, is_told_that_the_device_is_gone)
 	EXPECT_EQ(EIO, errno);
 	/* Nobody follows the address space any more. */
 	EXPECT_EQ(0, munmap(self->mem, PAGE));
-	EXPECT_EQ(0, file_write(DRIVER "bind", name));
+	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", name));
 	EXPECT_TRUE(attached_within(30));
 }
 

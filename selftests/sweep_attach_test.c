@@ -7,38 +7,16 @@
  */
 #include "kselftest_harness.h"
 
-#include <dirent.h>
-
 #include "sweep.h"
 #include "sysfs.h"
 #include "verbs.h"
 
-#define DRIVER "/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
-#define DEVICES "/sys/bus/auxiliary/devices"
-
+/* The auxiliary device of the HCA under test */
 static char device[256];
-
-/* The auxiliary device of the HCA under test. */
-static int find_device(void)
-{
-	struct dirent *entry;
-	int ret = -ENODEV;
-	DIR *dir;
-
-	dir = opendir(DEVICES);
-	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
-			snprintf(device, sizeof(device), "%s", entry->d_name);
-			ret = 0;
-		}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
 
 static int body(void *arg)
 {
-	int ret = file_write(DRIVER "bind", device);
+	int ret = file_write(SYSFS_AUX_DRIVER "bind", device);
 
 	(void)arg;
 	if (ret)
@@ -52,8 +30,9 @@ static int undo(void *arg)
 	char path[512];
 
 	(void)arg;
-	snprintf(path, sizeof(path), DRIVER "%s", device);
-	return access(path, F_OK) ? 0 : file_write(DRIVER "unbind", device);
+	snprintf(path, sizeof(path), SYSFS_AUX_DRIVER "%s", device);
+	return access(path, F_OK) ? 0 :
+		file_write(SYSFS_AUX_DRIVER "unbind", device);
 }
 
 FIXTURE(attach)
@@ -64,8 +43,8 @@ FIXTURE(attach)
 FIXTURE_SETUP(attach)
 {
 	ASSERT_TRUE(sysfs_attached());
-	ASSERT_EQ(0, find_device());
-	ASSERT_EQ(0, file_write(DRIVER "unbind", device));
+	ASSERT_EQ(0, sysfs_auxdev(device, sizeof(device)));
+	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", device));
 	self->sweep.body = body;
 	self->sweep.undo = undo;
 	self->sweep.coarse = 16;
@@ -77,7 +56,7 @@ FIXTURE_TEARDOWN(attach)
 	struct verbs_rig rig;
 	struct verbs_ep ep;
 
-	EXPECT_EQ(0, file_write(DRIVER "bind", device));
+	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", device));
 	EXPECT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
 	ASSERT_EQ(0, verbs_ep_create(&rig, &ep, IBV_QPT_RC));

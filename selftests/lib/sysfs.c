@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* /sys/class/infiniband/DEVICE/mlx5_ep/ and debugfs, as the tests use them. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,6 +70,23 @@ long sysfs_number(const char *attr)
 		return ret;
 	number = strtol(value, &end, 0);
 	return end == value || *end ? -EINVAL : number;
+}
+
+int sysfs_auxdev(char *name, size_t size)
+{
+	DIR *dir = opendir("/sys/bus/auxiliary/devices");
+	struct dirent *entry;
+	int ret = -ENODEV;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
+			snprintf(name, size, "%s", entry->d_name);
+			ret = 0;
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	return ret;
 }
 
 bool sysfs_attached(void)

@@ -13,6 +13,12 @@
 /* Write a text to a file that is there, at once. Return: 0 or -errno. */
 int file_write(const char *path, const char *text);
 
+/* The driver of the auxiliary devices behind HCAs: its folder. */
+#define SYSFS_AUX_DRIVER "/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
+
+/* The name of such a device, the first. Return: 0; -ENODEV where there is none. */
+int sysfs_auxdev(char *name, size_t size);
+
 /* Is the module attached to the device under test? */
 bool sysfs_attached(void);
 
