@@ -48,9 +48,6 @@ static const struct {
 	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP },
 };
 
-/* Chains within chains: mlx5_ib has two levels. */
-#define MAX_DEPTH 8
-
 struct walk {
 	struct mlx5_ep_device *edev;
 	/* called for each object tree; not 0 ends the walk */
@@ -65,7 +62,7 @@ static int walk_defs(struct walk *walk, const struct uapi_definition *def,
 
 	if (!def)
 		return 0;
-	if (depth == MAX_DEPTH)
+	if (depth == MLX5_EP_DEFS_DEPTH)
 		return mlx5_ep_device_refuse(walk->edev,
 					     "uverbs tree is too deep");
 

@@ -215,6 +215,9 @@ __printf(2, 3) int mlx5_ep_device_refuse(struct mlx5_ep_device *edev,
 					 const char *fmt, ...);
 
 /* graft.c */
+/* Chains of definitions within chains: mlx5_ib has two levels. */
+#define MLX5_EP_DEFS_DEPTH 8
+
 int mlx5_ep_graft_add(struct mlx5_ep_device *edev);
 void mlx5_ep_graft_remove(struct mlx5_ep_device *edev);
 ssize_t mlx5_ep_graft_show(char *buf);

@@ -21,9 +21,6 @@
 #include "mlx5_ep.h"
 #include "compat/compat.h"
 
-/* The way to the UAR object: arrays of definitions within each other. */
-#define MAX_DEPTH 8
-
 /**
  * struct mlx5_ep_uar_alloc - a device's changed definitions
  * @defs: copies, the outermost first
@@ -33,7 +30,7 @@
  * @handler: the driver's
  */
 struct mlx5_ep_uar_alloc {
-	struct uapi_definition *defs[MAX_DEPTH];
+	struct uapi_definition *defs[MLX5_EP_DEFS_DEPTH];
 	struct uverbs_object_def object;
 	const struct uverbs_method_def **methods;
 	struct uverbs_method_def method;
@@ -118,7 +115,7 @@ change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
 	bool found = false;
 	size_t at = 0, n;
 
-	if (!defs || depth == MAX_DEPTH)
+	if (!defs || depth == MLX5_EP_DEFS_DEPTH)
 		return defs;
 	for (n = 0; defs[n].kind != UAPI_DEF_END; n++) {
 		def = &defs[n];
@@ -175,7 +172,7 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
 
 	if (!alloc)
 		return;
-	for (i = 0; i < MAX_DEPTH; i++)
+	for (i = 0; i < MLX5_EP_DEFS_DEPTH; i++)
 		kfree(alloc->defs[i]);
 	kfree(alloc->methods);
 	kfree(alloc);
