@@ -3,10 +3,10 @@
  * mr_watch - what watching costs, in guest instructions
  * mr_watch -m N - what N watches take of kernel memory
  *
- * Two processes that are alike but for a notifier, down to their mappings: one measures what munmap()
- * costs with nobody watching, the other the same with a notifier and its watches,
- * and what adding and removing them costs. Prints "NAME V1 ... V51" per figure;
- * for munmap() what watching added.
+ * Two processes that are alike but for a notifier, down to their mappings: one
+ * measures what munmap() costs with nobody watching, the other the same with a
+ * notifier and its watches, and what adding and removing them costs. Prints
+ * "NAME V1 ... V51" per figure; for munmap() what watching added.
  *
  * With -m: "CHARGED FREE", bytes that the memory cgroup of the caller was
  * charged for kernel memory, and bytes that the machine has less.
