@@ -18,9 +18,10 @@
  *
  * -o: notification off: every registration is taken as valid.
  *
- * Prints "rounds=N hits=N registrations=N stale=N"; a hit is a registration that
- * was said to be valid and compared, a stale one was of other memory than the
- * process had. Exit status 1 only where the run itself failed.
+ * Prints "rounds=N hits=N registrations=N stale=N"; the rounds are ROUNDS or so many
+ * more that each slot has as many; a hit is a registration that was said to be
+ * valid and compared, a stale one was of other memory than the process had. Exit
+ * status 1 only where the run itself failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -286,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	if (!nr_slots || nr_slots > MAX_SLOTS)
 		return 2;
-	per_slot = rounds / nr_slots;
+	per_slot = (rounds + nr_slots - 1) / nr_slots;
 	setup();
 
 	pthread_create(&churn, NULL, churner, NULL);
