@@ -24,12 +24,14 @@ hold()
 	local i
 
 	holders=()
+	# What an earlier holder said is not to be taken for this one's word.
+	rm -f "$tmp"/holder*
 	for i in $(seq "$1"); do
 		xrc_hold "$tmp/domain" "$2" >"$tmp/holder$i" 2>&1 &
 		holders+=($!)
 	done
 	for i in $(seq "$1"); do
-		wait_for 20 grep -q holds "$tmp/holder$i" ||
+		wait_for 20 grep -qs holds "$tmp/holder$i" ||
 			fail "holder $i: $(cat "$tmp/holder$i")"
 	done
 }
