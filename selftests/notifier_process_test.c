@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "fdpass.h"
+#include "patience.h"
 #include "sysfs.h"
 #include "watched.h"
 
@@ -358,7 +359,8 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(ENOMEM, f->refused);
 	EXPECT_EQ(0, f->again);
-	EXPECT_GE(f->watches, 50000);
+	/* A debug kernel keeps red zones around what it hands out. */
+	EXPECT_GE(f->watches, patience_factor() == 1 ? 50000 : 25000);
 	EXPECT_LE(f->watches, 150000);
 	EXPECT_GE(charged, 80 * f->watches);
 	EXPECT_EQ(0, rmdir(GROUP));
