@@ -240,6 +240,9 @@ set_sets()
 	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = stock ]
 	code 0 "$tool" set --policy shared-uar
 	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = shared-uar ]
+	# the kernel is not told of a write of nothing
+	code 0 "$tool" -d mlx5_0 set --exempt ''
+	[ "$(wc -c <"$ep/uuar_exempt")" = 1 ]
 }
 
 set_undoes()
@@ -254,6 +257,30 @@ set_undoes()
 	[ "$(cat "$ep/uuar_policy")" = stock ] || fail "policy was not put back"
 	[ "$(cat "$ep/uuar_pages")" = 0 ] || fail "pages were not put back"
 	code 1 "$tool" set --cgroup /a --policy stock
+}
+
+# The second of two devices refuses: the first is as it was.
+set_undoes_other_devices()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0 attached
+	echo ucx_perftest >"$ep/uuar_exempt"
+	rm "${ep/mlx5_0/mlx5_1}/uuar_exempt"
+	code 1 "$tool" set --policy independent --exempt ''
+	grep -q 'mlx5_1: this module has no uuar_exempt' "$tmp/err"
+	[ "$(cat "$ep/uuar_exempt")" = ucx_perftest ]
+	[ "$(cat "$ep/uuar_policy")" = stock ]
+	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = stock ]
+	printf '%s\n' '/job70 stock 0 1' '/job7 shared-uar 1 4' \
+		>"$ep/uuar_cgroups"
+	code 1 "$tool" set --cgroup /job7/ --policy independent
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uar 1 4' ]
+	echo '/job70 stock 0 1' >"$ep/uuar_cgroups"
+	code 1 "$tool" set --cgroup /sys/fs/cgroup/job7 --policy independent
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 none 0 0' ]
 }
 
 cgroups()
@@ -431,7 +458,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 15
+plan 16
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -439,6 +466,7 @@ check "no table is wider than 100 columns" tables_fit
 check "-j prints JSON with the same content" json_is_json
 check "set writes what it is told, to the device it is told" set_sets
 check "set puts back what it wrote before a failure" set_undoes
+check "set puts back other devices, too" set_undoes_other_devices
 check "set --cgroup writes and clears a cgroup's policy" cgroups
 check "plan computes pages and picks the fastest category that fits" plan_plans
 check "attach lists users and refuses to take the device away" attach_asks

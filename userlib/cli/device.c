@@ -61,9 +61,16 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 int attribute_write(const char *device, const char *name, const char *value)
 {
 	char path[PATH_LEN];
+	char *line;
+	int ret;
 
 	root_path(path, "sys/" ATTRIBUTES, device, name);
-	return file_write(path, value);
+	/* sysfs does not tell the module of a write of no bytes at all */
+	if (asprintf(&line, "%s\n", value) < 0)
+		return -ENOMEM;
+	ret = file_write(path, line);
+	free(line);
+	return ret;
 }
 
 static void add_text(struct json_object *dev, const char *name,

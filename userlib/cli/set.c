@@ -40,6 +40,14 @@ struct wish {
 	bool clear;
 };
 
+/* What an attribute was before it was written; the newest comes first. */
+struct undo {
+	struct undo *next;
+	const char *device;
+	const char *attribute;
+	char old[4096];
+};
+
 static bool is_policy(const char *text)
 {
 	return !strcmp(text, "stock") || !strcmp(text, "independent") ||
@@ -108,56 +116,115 @@ static int failed(const char *device, const char *attribute, int err)
 			strerror(-err));
 }
 
-static int set_device(const char *device, const struct wish *wish)
+/* Of the policies of all cgroups, leaves what sets that of one as it is. */
+static void keep_cgroup(char *list, size_t room, const char *cgroup)
 {
-	char old[N_VALUES][4096];
-	int i, ret = 0;
+	size_t len = strlen(cgroup);
+	char *line, *rest = list;
 
-	for (i = 0; i < N_VALUES; i++) {
-		if (!wish->values[i])
+	while ((line = strsep(&rest, "\n"))) {
+		if (strncmp(line, cgroup, len) || line[len] != ' ')
 			continue;
-		ret = attribute_read(device, attributes[i], old[i],
-				     sizeof(old[i]));
-		if (ret >= 0)
-			ret = attribute_write(device, attributes[i],
-					      wish->values[i]);
-		if (ret < 0)
-			break;
+		memmove(list, line, strlen(line) + 1);
+		return;
 	}
-	if (ret >= 0)
-		return EXIT_OK;
-	failed(device, attributes[i], ret);
-	while (i--)
-		if (wish->values[i])
-			attribute_write(device, attributes[i], old[i]);
-	return exit_code(ret);
+	snprintf(list, room, "%s none 0 0", cgroup);
 }
 
-static int set_cgroup(const char *device, const struct wish *wish)
+/* @cgroup: whose line @value is, NULL for an attribute of the device */
+static int write_undoably(struct undo **done, const char *device,
+			  const char *attribute, const char *value,
+			  const char *cgroup)
 {
-	const char *path = wish->cgroup;
-	char line[PATH_LEN];
+	struct undo *undo = calloc(1, sizeof(*undo));
 	int ret;
 
-	/* as the kernel names it: from the root of the cgroup tree */
-	if (!strncmp(path, "/sys/fs/cgroup", 14))
-		path += 14;
-	snprintf(line, sizeof(line), "%s %s %s %s", *path ? path : "/",
+	if (!undo)
+		return failed(device, attribute, -ENOMEM);
+	undo->device = device;
+	undo->attribute = attribute;
+	ret = attribute_read(device, attribute, undo->old, sizeof(undo->old));
+	if (ret >= 0)
+		ret = attribute_write(device, attribute, value);
+	if (ret < 0) {
+		free(undo);
+		return failed(device, attribute, ret);
+	}
+	if (cgroup)
+		keep_cgroup(undo->old, sizeof(undo->old), cgroup);
+	undo->next = *done;
+	*done = undo;
+	return EXIT_OK;
+}
+
+static void end_undo(struct undo *done, bool put_back)
+{
+	struct undo *undo;
+	int ret;
+
+	while ((undo = done)) {
+		ret = put_back ? attribute_write(undo->device, undo->attribute,
+						 undo->old) : 0;
+		if (ret)
+			complain(EXIT_FAILED, "%s: %s could not be put back: %s",
+				 undo->device, undo->attribute, strerror(-ret));
+		done = undo->next;
+		free(undo);
+	}
+}
+
+static int set_device(struct undo **done, const char *device,
+		      const struct wish *wish)
+{
+	int i, ret = EXIT_OK;
+
+	for (i = 0; i < N_VALUES && !ret; i++)
+		if (wish->values[i])
+			ret = write_undoably(done, device, attributes[i],
+					     wish->values[i], NULL);
+	return ret;
+}
+
+/* As the kernel names it: from the root of the cgroup tree */
+static int cgroup_path(const char *cgroup, char *path, size_t len)
+{
+	size_t end;
+
+	if (!strncmp(cgroup, "/sys/fs/cgroup", 14) &&
+	    (!cgroup[14] || cgroup[14] == '/'))
+		cgroup += 14;
+	end = strlen(cgroup);
+	while (end && cgroup[end - 1] == '/')
+		end--;
+	if (end >= len || strpbrk(cgroup, " \t\n"))
+		return usage_error("set", "--cgroup: a path without spaces is wanted");
+	snprintf(path, len, "%.*s", end ? (int)end : 1, end ? cgroup : "/");
+	return EXIT_OK;
+}
+
+static int set_cgroup(struct undo **done, const char *device,
+		      const struct wish *wish)
+{
+	char path[PATH_LEN], line[PATH_LEN + 64];
+	int ret;
+
+	ret = cgroup_path(wish->cgroup, path, sizeof(path));
+	if (ret)
+		return ret;
+	snprintf(line, sizeof(line), "%s %s %s %s", path,
 		 wish->clear ? "none" : wish->values[POLICY],
 		 wish->values[STRICT] ? wish->values[STRICT] : "0",
 		 wish->values[PAGES] ? wish->values[PAGES] : "0");
-	if (strpbrk(path, " \t\n"))
-		return usage_error("set", "--cgroup: a path without spaces is wanted");
-	ret = attribute_write(device, "uuar_cgroups", line);
-	return ret ? failed(device, "uuar_cgroups", ret) : EXIT_OK;
+	return write_undoably(done, device, "uuar_cgroups", line, path);
 }
 
 static int set_all(struct cli *cli, const struct wish *wish)
 {
 	struct json_object *devices, *dev, *obj;
+	struct undo *done = NULL;
 	const char *name;
-	int code, ret;
 	size_t i;
+	int code;
 
 	devices = devices_get(cli, &code);
 	if (code == EXIT_NO_DEVICE)
@@ -172,10 +239,10 @@ static int set_all(struct cli *cli, const struct wish *wish)
 			continue;
 		json_object_object_get_ex(dev, "device", &obj);
 		name = json_object_get_string(obj);
-		ret = wish->cgroup ? set_cgroup(name, wish) :
-			set_device(name, wish);
-		code = code ? code : ret;
+		code = wish->cgroup ? set_cgroup(&done, name, wish) :
+			set_device(&done, name, wish);
 	}
+	end_undo(done, code);
 	json_object_put(devices);
 	return code;
 }
