@@ -43,15 +43,17 @@ static int contexts_show(struct seq_file *s, void *unused)
 		spin_lock(&ectx->lock);
 		mlx5_ep_context_info_get(ectx, &info);
 		spin_unlock(&ectx->lock);
-		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %s\n",
+		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u ",
 			   info.pid, mlx5_ep_policy_names[info.policy],
 			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),
 			   source_names[info.source],
 			   !!(info.flags & MLX5_EP_CONTEXT_MANAGED),
 			   info.static_pages, info.dynamic_pages,
 			   info.low_latency, info.qps, info.placed_qps,
-			   info.used_pages, info.used_uuars, info.shared_uuars,
-			   ectx->comm);
+			   info.used_pages, info.used_uuars, info.shared_uuars);
+		/* A program chooses its name, newlines and all. */
+		seq_escape(s, ectx->comm, "\n\\");
+		seq_putc(s, '\n');
 	}
 	mutex_unlock(&edev->lock);
 	return 0;

@@ -517,10 +517,12 @@ void mlx5_ep_notifier_show(struct mlx5_ep_device *edev, struct seq_file *seq)
 		total = notifier->source_total;
 		pending = notifier->source_pending;
 		spin_unlock_irq(&notifier->source_lock);
-		seq_printf(seq, "%d %u %u %llu %llu %llu %llu %llu %s\n",
+		seq_printf(seq, "%d %u %u %llu %llu %llu %llu %llu ",
 			   pid_nr(notifier->tgid), stats.live, stats.capacity,
 			   stats.bytes, stats.total, stats.pending, total,
-			   pending, notifier->comm);
+			   pending);
+		seq_escape(seq, notifier->comm, "\n\\");
+		seq_putc(seq, '\n');
 	}
 	mutex_unlock(&edev->lock);
 }

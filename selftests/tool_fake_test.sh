@@ -428,6 +428,26 @@ no_control_characters()
 	code 0 "$tool" show contexts
 	grep -q $'[\001\033]' "$tmp/out" && fail "control characters are shown"
 	grep -q '?\[31mred?' "$tmp/out"
+	printf 'registration qp=0x000001 pid=1 comm=\033[31mred events=none\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/xrc"
+	code 0 "$tool" show xrc
+	grep -q 'comm=?\[31mred' "$tmp/out"
+	mkdir -p "$root/proc/42/fd" "$root/sys/module/mlx5_ep"
+	printf '\033[31mred\n' >"$root/proc/42/comm"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	code 0 "$tool" attach --users mlx5_0
+	grep -q 'process 42 (?\[31mred)' "$tmp/out"
+}
+
+# A name is one line in the table, whatever is in it.
+names_are_one_line()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	printf 'pid comm\n1 a\\012b\\134 c\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/contexts"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].contexts == [{"pid": 1, "comm": "a\nb\\ c"}]' "$tmp/out"
 }
 
 # on_terminal CMD...: what CMD writes where its output is a terminal
@@ -458,7 +478,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 16
+plan 17
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -475,6 +495,7 @@ check "show xrc lists domains, QPs, keys and registrants" xrc
 check "show watches has a row per notifier" watches
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
+check "a program's name may have any byte" names_are_one_line
 check "colour on a terminal only" colour
 check "a full disk is a failure" full_output
 ktap_finished

@@ -67,8 +67,26 @@ undoes()
 	ep_policy stock
 	# more than the device has
 	code 1 mlx5ep set --policy independent --pages 8 --budget 999999999
+	grep -q 'does not have that many' "$tmp/err"
 	[ "$(ep_get uuar_policy)" = stock ]
 	[ "$(ep_get uuar_pages)" = 0 ]
+	code 1 mlx5ep set --exempt sixteen_letters_
+	grep -q 'more than 15 characters' "$tmp/err"
+	code 0 mlx5ep set --exempt 'one two'
+	[ "$(ep_get uuar_exempt)" = 'one two' ]
+	code 0 mlx5ep set --exempt ''
+	[ -z "$(ep_get uuar_exempt)" ]
+}
+
+# A program chooses its name; rows of others it does not.
+names()
+{
+	local name=$'x\n7 stock \\12'
+
+	cp "$(command -v uuar_traffic)" "$tmp/$name"
+	LD_LIBRARY_PATH=$PWD/build/lib "$tmp/$name" -n 1 -x "mlx5ep -j show >'$tmp/out'"
+	jq -e --arg name "$name" '.devices[0].contexts | length == 1 and
+		.[0].comm == $name' "$tmp/out"
 }
 
 nobody()
@@ -331,9 +349,10 @@ alloc_uars()
 	simhca-ctl dump | jq '.hcas[0].commands.ALLOC_UAR.count // 0'
 }
 
-plan 10
+plan 11
 check "show: programs and QPs are where the HCA has them" shows_a_program
 check "set: what was written before a failure is put back" undoes
+check "show: no program makes up rows by its name" names
 check "set: permission denied is exit code 5; show works without root" nobody
 check "set --cgroup: eight jobs and one without a policy, side by side" \
 	eight_jobs

@@ -131,6 +131,7 @@ static struct json_object *users_of(const char *device)
 static void print_users(struct json_object *users)
 {
 	struct json_object *user, *value;
+	char comm[64];
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(users); i++) {
@@ -143,7 +144,9 @@ static void print_users(struct json_object *users)
 		json_object_object_get_ex(user, "pid", &value);
 		printf("  process %d", json_object_get_int(value));
 		json_object_object_get_ex(user, "comm", &value);
-		printf(" (%s)\n", json_object_get_string(value));
+		snprintf(comm, sizeof(comm), "%s",
+			 json_object_get_string(value));
+		printf(" (%s)\n", printable(comm));
 	}
 }
 

@@ -76,6 +76,7 @@ struct column {
 	bool left;
 };
 
+char *printable(char *text);
 void print_json(struct json_object *obj);
 void print_table(struct cli *cli, struct json_object *rows,
 		 const struct column *columns, size_t n);

@@ -58,11 +58,23 @@ void print_heading(struct cli *cli, const char *fmt, ...)
 	puts(paint(cli, "1", text, buf, sizeof(buf)));
 }
 
-/* Bytes that would steer a terminal are shown as '?' */
+/**
+ * printable - make a text that somebody else chose safe for a terminal
+ * @text: bytes that would steer one become '?'
+ */
+char *printable(char *text)
+{
+	char *p;
+
+	for (p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+	return text;
+}
+
 static void cell(struct json_object *row, const char *key, char *buf)
 {
 	struct json_object *obj;
-	char *p;
 
 	if (!json_object_object_get_ex(row, key, &obj) || !obj)
 		snprintf(buf, CELL, "-");
@@ -73,9 +85,7 @@ static void cell(struct json_object *row, const char *key, char *buf)
 		snprintf(buf, CELL, "%s", json_object_get_string(obj));
 	if (!*buf)
 		snprintf(buf, CELL, "-");
-	for (p = buf; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
+	printable(buf);
 }
 
 static void measure(struct json_object *rows, const struct column *columns,

@@ -178,7 +178,7 @@ static void print_pairs(struct json_object *rows)
 					"%s%s=%s", len ? "  " : "", key, value ?
 					json_object_get_string(value) : "-");
 		}
-		puts(line);
+		puts(printable(line));
 	}
 }
 

@@ -2,8 +2,8 @@
 /*
  * The module's debugfs files as arrays of objects. Two kinds: a line of column
  * names and a line per row, of which the last column may hold spaces; or lines
- * of a word and name=value pairs, where bytes in the way are \ooo. A number
- * becomes a number, "-" becomes null.
+ * of a word and name=value pairs. Bytes in the way are \ooo in the last column
+ * and in values. A number becomes a number, "-" becomes null.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +92,8 @@ struct json_object *table_parse(char *text)
 		n = split(line, words, columns);
 		if (!n)
 			continue;
+		if (n == columns)
+			unescape(words[n - 1]);
 		row = json_object_new_object();
 		for (i = 0; i < columns; i++)
 			json_object_object_add(row, names[i],
