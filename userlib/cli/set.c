@@ -101,6 +101,18 @@ static int check(struct wish *wish)
 	return 0;
 }
 
+/* What the kernel can mean by a refusal of a value that was checked here */
+static const char *meaning(const char *attribute, int err)
+{
+	if (err == -EINVAL && !strcmp(attribute, "uuar_exempt"))
+		return "a name has more than 15 characters, or there are too many";
+	if (err == -EINVAL && !strncmp(attribute, "uar_", 4))
+		return "the device does not have that many UAR pages";
+	if (err == -ENOSPC)
+		return "64 cgroups have a policy: clear one";
+	return strerror(-err);
+}
+
 static int failed(const char *device, const char *attribute, int err)
 {
 	char path[PATH_LEN];
@@ -113,7 +125,7 @@ static int failed(const char *device, const char *attribute, int err)
 		return complain(EXIT_FAILED, "%s: this module has no %s",
 				device, attribute);
 	return complain(exit_code(err), "%s: %s: %s", device, attribute,
-			strerror(-err));
+			meaning(attribute, err));
 }
 
 /* Of the policies of all cgroups, leaves what sets that of one as it is. */
