@@ -53,7 +53,8 @@
  * @lock: protects all but @notified; outside of it are libfabric's own locks
  * @regions: what is watched
  * @context: of the first device that could be opened
- * @notifier: on it; NULL before the first start
+ * @notifier: on it; NULL before the first start, then the same for good; read
+ *	outside of @lock too
  * @notified: written by the thread alone
  */
 static struct fi_monitor {
@@ -71,15 +72,19 @@ static struct fi_monitor {
 
 static bool monitor_forked(void)
 {
-	return monitor.notifier && !mlx5ep_notifier_usable(monitor.notifier);
+	struct mlx5ep_notifier *notifier =
+		__atomic_load_n(&monitor.notifier, __ATOMIC_ACQUIRE);
+
+	return notifier && !mlx5ep_notifier_usable(notifier);
 }
 
 /* Tells libfabric, unless the registration is good or dropped already. */
-static void monitor_tell(const struct mlx5_ep_event *event)
+static void monitor_tell(struct mlx5ep_notifier *notifier,
+			 const struct mlx5_ep_event *event)
 {
 	struct mlx5ep_watch watch = {
 		.armed = event->word,
-		.notifier = monitor.notifier,
+		.notifier = notifier,
 		.slot = event->slot,
 	};
 
@@ -93,40 +98,38 @@ static void monitor_tell(const struct mlx5_ep_event *event)
 }
 
 /* Returns false where no event will come any more. */
-static bool monitor_read(void)
+static bool monitor_read(struct mlx5ep_notifier *notifier)
 {
 	struct mlx5_ep_event events[MONITOR_EVENTS];
 	ssize_t i, got;
 
 	for (;;) {
-		got = mlx5ep_notifier_read(monitor.notifier, events,
-					   MONITOR_EVENTS);
+		got = mlx5ep_notifier_read(notifier, events, MONITOR_EVENTS);
 		if (got == -EAGAIN || got == -EINTR)
 			return true;
 		if (got <= 0)
 			return false;
 		for (i = 0; i < got; i++)
-			monitor_tell(&events[i]);
+			monitor_tell(notifier, &events[i]);
 	}
 }
 
-static void *monitor_thread(void *unused)
+static void *monitor_thread(void *notifier)
 {
 	struct pollfd fd = {
-		.fd = mlx5ep_notifier_fd(monitor.notifier),
+		.fd = mlx5ep_notifier_fd(notifier),
 		.events = POLLIN,
 	};
 
-	(void)unused;
 	do {
 		poll(&fd, 1, -1);
 		poll(NULL, 0, MONITOR_PAUSE_MS);
-	} while (monitor_read());
+	} while (monitor_read(notifier));
 	return NULL;
 }
 
 /* Without signals, which are for the program's own threads. */
-static int monitor_run_thread(void)
+static int monitor_run_thread(struct mlx5ep_notifier *notifier)
 {
 	sigset_t all, old;
 	pthread_t thread;
@@ -134,7 +137,7 @@ static int monitor_run_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&thread, NULL, monitor_thread, NULL);
+	ret = pthread_create(&thread, NULL, monitor_thread, notifier);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!ret)
 		pthread_detach(thread);
@@ -179,11 +182,11 @@ static int monitor_set_up(void)
 		ret = -errno;
 		goto err_notifier;
 	}
-	monitor.notifier = notifier;
-	ret = monitor_run_thread();
-	if (!ret)
-		return 0;
-	monitor.notifier = NULL;
+	ret = monitor_run_thread(notifier);
+	if (ret)
+		goto err_notifier;
+	__atomic_store_n(&monitor.notifier, notifier, __ATOMIC_RELEASE);
+	return 0;
 
 err_notifier:
 	mlx5ep_notifier_destroy(notifier);
@@ -194,7 +197,10 @@ err_context:
 	return ret;
 }
 
-/* The first cache comes. */
+/*
+ * The first cache comes. libfabric lets others go on that came right after it,
+ * before this has returned and where it fails.
+ */
 static int monitor_start(struct fid_mem_monitor *fid)
 {
 	int ret = 0;
@@ -223,14 +229,15 @@ static void monitor_stop(struct fid_mem_monitor *fid)
 static int monitor_subscribe(struct fid_mem_monitor *fid, const void *addr,
 			     size_t len)
 {
-	int ret;
+	int ret = -EAGAIN;
 
 	(void)fid;
 	if (monitor_forked())
 		return -EXDEV;
 	pthread_mutex_lock(&monitor.lock);
-	ret = fi_regions_subscribe(&monitor.regions, monitor.notifier, addr,
-				   len);
+	if (monitor.notifier)
+		ret = fi_regions_subscribe(&monitor.regions, monitor.notifier,
+					   addr, len);
 	monitor.regions.stats.subscribed++;
 	monitor.regions.stats.refused += !!ret;
 	pthread_mutex_unlock(&monitor.lock);
@@ -244,7 +251,8 @@ static void monitor_unsubscribe(struct fid_mem_monitor *fid, const void *addr,
 	if (monitor_forked())
 		return;
 	pthread_mutex_lock(&monitor.lock);
-	fi_regions_unsubscribe(&monitor.regions, addr, len);
+	if (monitor.notifier)
+		fi_regions_unsubscribe(&monitor.regions, addr, len);
 	pthread_mutex_unlock(&monitor.lock);
 }
 
@@ -257,7 +265,8 @@ static bool monitor_valid(struct fid_mem_monitor *fid, const void *addr,
 	if (monitor_forked())
 		return false;
 	pthread_mutex_lock(&monitor.lock);
-	valid = fi_regions_valid(&monitor.regions, addr, len);
+	valid = monitor.notifier &&
+		fi_regions_valid(&monitor.regions, addr, len);
 	pthread_mutex_unlock(&monitor.lock);
 	return valid;
 }
