@@ -7,7 +7,10 @@
 #include "kselftest_harness.h"
 
 #include <poll.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <mlx5ep/mr_cache.h>
@@ -164,6 +167,144 @@ TEST_F(cache, survives_what_leaves_the_pages_alone)
 	EXPECT_EQ(0, query(self->cache).stale);
 }
 
+/* Bytes that the process has pinned. */
+static long pinned(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	while (file && kb < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "VmPin: %ld", &kb);
+	if (file)
+		fclose(file);
+	return kb * 1024;
+}
+
+/* From here on the limit of locked memory is one for this process, too. */
+static int limit_pinned(long bytes)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+	struct rlimit limit = { .rlim_cur = bytes, .rlim_max = bytes };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    syscall(SYS_capget, &header, data))
+		return -errno;
+	data[0].effective &= ~(1u << CAP_IPC_LOCK);
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+TEST_F(cache, gives_up_what_is_idle_for_what_is_wanted)
+{
+	struct mlx5ep_mr_cache_entry *e, *f;
+	int i;
+
+	ASSERT_EQ(0, limit_pinned(pinned() + 6 * PAGE));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
+						 8 * i * PAGE, 4 * PAGE, &e));
+		EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem +
+					     8 * i * PAGE, 4 * PAGE));
+		mlx5ep_mr_cache_put(self->cache, e);
+	}
+	EXPECT_EQ(3, query(self->cache).evicted);
+	/* What is in use stays. */
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &e));
+	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_get(self->cache, self->mem +
+					       8 * PAGE, 4 * PAGE, &f));
+	EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem, 4 * PAGE));
+	mlx5ep_mr_cache_put(self->cache, e);
+}
+
+TEST_F(cache, says_so_when_its_device_is_gone)
+{
+	struct ibv_device *device = self->rig.verbs.ctx->device;
+	struct mlx5ep_mr_cache_attr attr = {};
+	struct mlx5ep_mr_cache *c;
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct pollfd p;
+
+	ctx = ibv_open_device(device);
+	ASSERT_NE(NULL, ctx);
+	pd = ibv_alloc_pd(ctx);
+	ASSERT_NE(NULL, pd);
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(pd, &attr, &c));
+	EXPECT_EQ(0, mlx5ep_mr_cache_trim(c));
+	/* To the notifier a removal and the end of its context are one. */
+	ASSERT_EQ(0, ibv_dealloc_pd(pd));
+	ASSERT_EQ(0, ibv_close_device(ctx));
+	p = (struct pollfd){ .fd = mlx5ep_mr_cache_fd(c), .events = POLLIN };
+	EXPECT_EQ(1, poll(&p, 1, 0));
+	EXPECT_EQ(-EIO, mlx5ep_mr_cache_trim(c));
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(c));
+}
+
+TEST_F(cache, stays_the_parents_whatever_a_child_does)
+{
+	struct mlx5ep_mr_cache_entry *e;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &e));
+	pid = fork();
+	if (!pid) {
+		mlx5ep_mr_cache_put(self->cache, e);
+		_exit(-mlx5ep_mr_cache_destroy(self->cache));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem, 4 * PAGE));
+	mlx5ep_mr_cache_put(self->cache, e);
+}
+
+struct cancelled {
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+	int ret;
+};
+
+/* Told to end before it calls, while there is an event to read. */
+static void *end_in_get(void *arg)
+{
+	struct cancelled *c = arg;
+	struct mlx5ep_mr_cache_entry *e;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	c->ret = mlx5ep_mr_cache_get(c->cache, c->mem, PAGE, &e);
+	if (!c->ret)
+		mlx5ep_mr_cache_put(c->cache, e);
+	pthread_testcancel();
+	return NULL;
+}
+
+TEST_F(cache, outlives_a_thread_that_is_cancelled)
+{
+	struct cancelled c = { .cache = self->cache, .mem = self->mem + PAGE,
+			       .ret = 1 };
+	struct mlx5ep_mr_cache_entry *e;
+	pthread_t thread;
+	void *end;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e));
+	mlx5ep_mr_cache_put(self->cache, e);
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, end_in_get, &c));
+	ASSERT_EQ(0, pthread_join(thread, &end));
+	EXPECT_EQ(PTHREAD_CANCELED, end);
+	/* A thread that had ended with the lock would leave this one waiting. */
+	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(0, c.ret);
+	EXPECT_EQ(1, query(self->cache).stale);
+}
+
 TEST_F(cache, refuses_nonsense)
 {
 	struct mlx5ep_mr_cache_attr attr = { .flags = 1 };
@@ -173,6 +314,9 @@ TEST_F(cache, refuses_nonsense)
 	pid_t pid;
 
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+						  &c));
+	attr = (struct mlx5ep_mr_cache_attr){ .max_regions = UINT64_MAX };
+	EXPECT_EQ(-EDQUOT, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
 						  &c));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, 0, &e));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, ~0ul,

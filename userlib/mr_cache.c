@@ -13,6 +13,9 @@
  * the kernel or the adapter is called under it but the non-blocking read of
  * events. An event finds its entry by address and is checked by its word, so it
  * may come late.
+ *
+ * Only the memory of a cache is a forked child's own: registrations and watches
+ * are the parent's, and the lock may be held there for good.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -166,12 +169,15 @@ static int cache_read_events(struct mlx5ep_mr_cache *cache,
 {
 	struct mlx5_ep_event events[CACHE_EVENTS];
 	struct cache_entry *entry;
+	int dropped = 0, cancel;
 	ssize_t i, got;
-	int dropped = 0;
 
 	while (mlx5ep_notifier_page(cache->notifier)->watch_pending) {
+		/* A thread that ended in read() would keep the lock. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		got = mlx5ep_notifier_read(cache->notifier, events,
 					   CACHE_EVENTS);
+		pthread_setcancelstate(cancel, NULL);
 		if (got <= 0)
 			break;
 		for (i = 0; i < got; i++) {
@@ -297,6 +303,22 @@ static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	return 0;
 }
 
+/* Lets go of what nobody has used for longest; false where all is in use. */
+static bool cache_make_room(struct mlx5ep_mr_cache *cache)
+{
+	struct cache_entry *doomed = NULL;
+	bool any;
+
+	pthread_mutex_lock(&cache->lock);
+	any = cache->oldest;
+	if (any) {
+		cache->stats.evicted++;
+		cache_drop(cache, cache->oldest, &doomed);
+	}
+	cache_unlock(cache, doomed);
+	return any;
+}
+
 /* Puts a new registration in the place of those that it overlaps. */
 static void cache_keep(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
 		       bool merged, struct cache_entry **doomed)
@@ -355,6 +377,9 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 		merged = false;
 		ret = cache_register(cache, start, end, &entry);
 	}
+	/* What is kept may be all that the limit of locked memory allows. */
+	while ((ret == -ENOMEM || ret == -ENOSPC) && cache_make_room(cache))
+		ret = cache_register(cache, start, end, &entry);
 	if (ret)
 		return ret;
 
@@ -370,6 +395,8 @@ MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 {
 	struct cache_entry *doomed = NULL;
 
+	if (!mlx5ep_notifier_usable(cache->notifier))
+		return;
 	pthread_mutex_lock(&cache->lock);
 	entry_unuse(cache, (struct cache_entry *)pub, &doomed);
 	cache_evict(cache, &doomed);
@@ -385,6 +412,9 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache)
 		return -EXDEV;
 	pthread_mutex_lock(&cache->lock);
 	ret = cache_read_events(cache, &doomed);
+	if (!ret && mlx5ep_notifier_page(cache->notifier)->flags &
+		    MLX5_EP_NOTIFIER_PAGE_DEAD)
+		ret = -EIO;
 	cache_unlock(cache, doomed);
 	return ret;
 }
@@ -412,6 +442,8 @@ mlx5ep_mr_cache_create(struct ibv_pd *pd,
 
 	if (attr->flags)
 		return -EINVAL;
+	if (attr->max_regions > UINT32_MAX - CACHE_SPARE_WATCHES)
+		return -EDQUOT;
 	cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return -ENOMEM;
@@ -453,6 +485,8 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 
 	if (!cache)
 		return 0;
+	if (!mlx5ep_notifier_usable(cache->notifier))
+		goto out_free;
 	pthread_mutex_lock(&cache->lock);
 	for (entry = cache->oldest; entry; entry = entry->newer)
 		idle++;
@@ -463,6 +497,8 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 	while (cache->oldest)
 		cache_drop(cache, cache->oldest, &doomed);
 	cache_unlock(cache, doomed);
+
+out_free:
 	mlx5ep_notifier_destroy(cache->notifier);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);

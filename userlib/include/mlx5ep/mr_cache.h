@@ -17,7 +17,8 @@ extern "C" {
  * Registrations of one protection domain that are kept for the next use, and
  * never used when the memory is no longer the same: each is watched. A hit costs
  * a lock, a search and a load; it allocates nothing and makes no system call.
- * Any number of threads may use a cache at the same time.
+ * Any number of threads may use a cache at the same time. A forked child may only
+ * destroy the one that it inherited, which leaves the parent's as it is.
  */
 
 struct mlx5ep_mr_cache;
@@ -28,10 +29,10 @@ struct mlx5ep_mr_cache;
  *	read and remote write
  * @flags: 0
  * @max_regions: most registrations kept; 0: 4096
- * @max_bytes: most bytes kept registered; 0: no bound
+ * @max_bytes: most bytes kept registered; 0: no bound but that of locked memory
  *
  * Registrations that are in use are never dropped, so that there can be more
- * of them than the bounds say while they are.
+ * of them than the bounds say while they are: up to 4096 more than @max_regions.
  */
 struct mlx5ep_mr_cache_attr {
 	uint32_t access;
@@ -47,7 +48,8 @@ struct mlx5ep_mr_cache_attr {
  * @merges: of @misses, those that replaced kept registrations next to them
  * @verified: suspect registrations found to be unchanged
  * @stale: registrations dropped because the memory changed
- * @evicted: registrations dropped because of the bounds
+ * @evicted: registrations dropped because of the bounds, or to make room where
+ *	the system had none for another
  * @regions: registrations now
  * @bytes: bytes registered now
  */
@@ -77,7 +79,9 @@ struct mlx5ep_mr_cache_entry {
  * @attr: bounds
  * @cache: written on success
  *
- * Return: 0; -EINVAL for an unknown flag; else as mlx5ep_notifier_create().
+ * Return: 0; -EINVAL for an unknown flag; -EDQUOT where @attr->max_regions and
+ * 4096 are together above the module's limit (notifier_max_watches); else as
+ * mlx5ep_notifier_create().
  */
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 			   const struct mlx5ep_mr_cache_attr *attr,
@@ -85,7 +89,7 @@ int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 
 /**
  * mlx5ep_mr_cache_destroy - drop everything
- * @cache: a cache or NULL
+ * @cache: a cache or NULL; in a forked child, only the child's share
  *
  * Return: 0; -EBUSY where a registration is in use.
  */
@@ -102,7 +106,9 @@ int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache);
  * not unmap it before the put; if it does, the adapter goes on with the old
  * memory, and later gets do not.
  *
- * Return: 0; -EINVAL; -ENOMEM; -EXDEV in a forked child; as mlx5ep_reg_mr().
+ * Return: 0; -EINVAL; -ENOMEM or -ENOSPC where there is no room for it though
+ * nothing is kept that is not in use; -EXDEV in a forked child; as
+ * mlx5ep_reg_mr().
  */
 int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 			size_t length, struct mlx5ep_mr_cache_entry **entry);
@@ -111,6 +117,8 @@ int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
  * mlx5ep_mr_cache_put - give a registration back
  * @cache: the cache
  * @entry: from mlx5ep_mr_cache_get()
+ *
+ * Does nothing in a forked child.
  */
 void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 			 struct mlx5ep_mr_cache_entry *entry);
@@ -122,7 +130,8 @@ void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
  * get does so too whenever something happened; this is for a program that is
  * idle, when mlx5ep_mr_cache_fd() polls readable.
  *
- * Return: registrations dropped; -EXDEV in a forked child.
+ * Return: registrations dropped; -EXDEV in a forked child; -EIO once the device
+ * is gone, from when on mlx5ep_mr_cache_fd() polls readable for good.
  */
 int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
 
