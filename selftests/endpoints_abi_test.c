@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include <mlx5ep.h>
@@ -92,6 +93,56 @@ TEST_F(abi, a_newer_module_may_list_more)
 	put(_metadata, self->dir, "uverbs_ids",
 	    "object of_tomorrow 0x100b\nmethod device context_query_more 0x1002\nmethod device context_query 0x1005\n");
 	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+}
+
+TEST_F(abi, a_module_of_tomorrow_may_list_a_page_full)
+{
+	struct mlx5_ep_context_info info;
+	char text[4096];
+	size_t len = 0;
+
+	put(_metadata, self->dir, "abi_version", "1\n");
+	while (len < 4000)
+		len += sprintf(text + len, "object of_tomorrow_%zu 0x1\n", len);
+	sprintf(text + len, "method device context_query 0x1005\n");
+	put(_metadata, self->dir, "uverbs_ids", text);
+	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+}
+
+struct cancelled {
+	struct ibv_context *ctx;
+	int ret;
+};
+
+/* Told to end before it calls. */
+static void *end_in_call(void *arg)
+{
+	struct mlx5_ep_context_info info;
+	struct cancelled *c = arg;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	c->ret = mlx5ep_context_query(c->ctx, &info);
+	pthread_testcancel();
+	return NULL;
+}
+
+TEST_F(abi, a_thread_that_is_cancelled_keeps_no_lock)
+{
+	struct cancelled c = { .ctx = &self->ctx };
+	struct mlx5_ep_context_info info;
+	pthread_t thread;
+	void *end;
+
+	put(_metadata, self->dir, "abi_version", "1\n");
+	put(_metadata, self->dir, "uverbs_ids",
+	    "method device context_query 0x1005\n");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, end_in_call, &c));
+	ASSERT_EQ(0, pthread_join(thread, &end));
+	EXPECT_EQ(PTHREAD_CANCELED, end);
+	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+	EXPECT_EQ(-ENOTTY, c.ret);
 }
 
 TEST_F(abi, another_abi_is_not_spoken_to)

@@ -19,7 +19,8 @@
 #include "internal.h"
 
 #define MAX_DEVICES 16
-#define IDS_TEXT 1024
+/* All that sysfs gives of an attribute, and a terminator */
+#define IDS_TEXT 4097
 
 static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -89,6 +90,19 @@ static bool same_abi(const struct ibv_device *dev)
 		strtoul(text, NULL, 10) == MLX5_EP_ABI_VERSION;
 }
 
+/* A thread that was cancelled while it reads would keep ids_lock. */
+static bool ids_read(const struct ibv_device *dev, char *text)
+{
+	bool known;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	known = same_abi(dev) &&
+		mlx5ep_read_sysfs(dev, "uverbs_ids", text, IDS_TEXT) > 0;
+	pthread_setcancelstate(cancel, NULL);
+	return known;
+}
+
 /**
  * mlx5ep_uverbs_id - id of an object or of a method on a core object
  * @ctx: context on the device
@@ -112,9 +126,7 @@ int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name)
 		ret = ids_find(ids[i].text, name);
 		goto out_unlock;
 	}
-	if (!same_abi(ctx->device) ||
-	    mlx5ep_read_sysfs(ctx->device, "uverbs_ids", text,
-			      sizeof(text)) <= 0) {
+	if (!ids_read(ctx->device, text)) {
 		ret = -EOPNOTSUPP;
 		goto out_unlock;
 	}
