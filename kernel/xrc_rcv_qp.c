@@ -177,8 +177,9 @@ static int reg_method_answer(struct uverbs_attr_bundle *attrs,
 				     uobj)->ib_qp->qp_num;
 	if (created)
 		answer.flags |= MLX5_EP_XRC_RCV_QP_REG_CREATED;
-	return uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
-			      &answer, sizeof(answer));
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+		sizeof(answer));
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_CREATE)(
@@ -329,8 +330,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
 	kfree(attr);
 	if (ret)
 		return ret;
-	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER,
-			     &answer, sizeof(answer));
+	ret = uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER, &answer,
+		sizeof(answer));
 	return ret == -ENOENT ? 0 : ret;
 }
 
@@ -356,8 +358,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
 	if (ret)
 		return ret;
 
-	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info,
-			     sizeof(info));
+	ret = uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info, sizeof(info));
 	if (ret)
 		return ret;
 	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR, &user,
@@ -404,7 +406,8 @@ static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 
 #define REG_ATTR_ANSWER							\
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,		\
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_reg), \
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_xrc_rcv_qp_reg, \
+					       flags),			\
 			    UA_MANDATORY)
 
 DECLARE_UVERBS_NAMED_METHOD(
@@ -449,7 +452,8 @@ DECLARE_UVERBS_NAMED_METHOD(
 			   UVERBS_ATTR_TYPE(struct ib_uverbs_qp_attr),
 			   UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER,
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_modify),
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_xrc_rcv_qp_modify,
+					       flags),
 			    UA_OPTIONAL));
 
 DECLARE_UVERBS_NAMED_METHOD(
@@ -459,7 +463,8 @@ DECLARE_UVERBS_NAMED_METHOD(
 			UVERBS_ACCESS_READ,
 			UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO,
-			    UVERBS_ATTR_TYPE(struct mlx5_ep_xrc_rcv_qp_info),
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_xrc_rcv_qp_info,
+					       key),
 			    UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR,
 			    UVERBS_ATTR_TYPE(struct ib_uverbs_qp_attr),

@@ -188,6 +188,51 @@ TEST_F(bad, notifier_that_is_none)
 						   &qp));
 }
 
+/* An answer of @size bytes to QUERY. */
+static int query_info(bad_data *self, uint32_t handle, void *info, size_t size)
+{
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE,
+		      handle);
+	uverbs_out(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, info, size);
+	return reg_do(self);
+}
+
+TEST_F(bad, answers_of_another_size)
+{
+	struct {
+		struct mlx5_ep_xrc_rcv_qp_reg known;
+		uint64_t later;
+	} reg = { .later = ~0ull };
+	struct {
+		struct mlx5_ep_xrc_rcv_qp_info known;
+		uint64_t later;
+	} info;
+	uint32_t handle;
+
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	self->call.attrs[2].len = sizeof(reg.known) - 4;
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	self->call.attrs[2].data = (uintptr_t)&reg;
+	self->call.attrs[2].len = sizeof(reg);
+	ASSERT_EQ(0, reg_do(self));
+	EXPECT_EQ(0, reg.later);
+	handle = self->call.attrs[0].data;
+	memset(&info, 0xff, sizeof(info));
+	EXPECT_EQ(-EINVAL, query_info(self, handle, &info,
+				      sizeof(info.known) - 4));
+	EXPECT_EQ(0, query_info(self, handle, &info, sizeof(info)));
+	EXPECT_EQ(reg.known.qp_num, info.known.qp_num);
+	EXPECT_EQ(0, info.later);
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE,
+		      handle);
+	EXPECT_EQ(0, reg_do(self));
+}
+
 TEST_F(bad, handles_of_no_registration)
 {
 	uint32_t handles[] = { 0x7fffff, self->node.pd->handle, self->xrcd };
@@ -200,13 +245,8 @@ TEST_F(bad, handles_of_no_registration)
 		uverbs_handle(&self->call,
 			      MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, handles[i]);
 		EXPECT_EQ(i ? -EINVAL : -ENOENT, reg_do(self));
-		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
-			     MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
-		uverbs_handle(&self->call,
-			      MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE, handles[i]);
-		uverbs_out(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO,
-			   &info, sizeof(info));
-		EXPECT_EQ(i ? -EINVAL : -ENOENT, reg_do(self));
+		EXPECT_EQ(i ? -EINVAL : -ENOENT,
+			  query_info(self, handles[i], &info, sizeof(info)));
 	}
 }
 

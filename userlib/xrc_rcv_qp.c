@@ -214,49 +214,43 @@ static void attr_from_kernel(struct ibv_qp_attr *to,
 }
 
 MLX5EP_EXPORT int
-mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
-			 const struct ibv_qp_attr *attr, int mask,
-			 struct mlx5_ep_xrc_rcv_qp_modify *answer)
+_mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
+			  const struct ibv_qp_attr *attr, int mask,
+			  struct mlx5_ep_xrc_rcv_qp_modify *answer, size_t size)
 {
-	struct mlx5_ep_xrc_rcv_qp_modify said = {};
 	struct ib_uverbs_qp_attr kernel;
 	struct mlx5ep_cmd cmd;
-	int ret;
 
 	attr_to_kernel(&kernel, attr, mask);
 	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, qp->handle);
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, &kernel,
 		      sizeof(kernel));
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER, &said,
-		       sizeof(said));
-	ret = mlx5ep_cmd_exec(qp->context, &cmd);
-	if (!ret && answer)
-		*answer = said;
-	return ret;
+	if (answer)
+		mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER,
+			       answer, size);
+	return mlx5ep_cmd_exec(qp->context, &cmd);
 }
 
-MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
-					  struct ibv_qp_attr *attr,
-					  struct mlx5_ep_xrc_rcv_qp_info *info)
+MLX5EP_EXPORT int
+_mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp, struct ibv_qp_attr *attr,
+			 struct mlx5_ep_xrc_rcv_qp_info *info, size_t size)
 {
-	struct mlx5_ep_xrc_rcv_qp_info said = {};
+	struct mlx5_ep_xrc_rcv_qp_info unwanted;
 	struct ib_uverbs_qp_attr kernel = {};
 	struct mlx5ep_cmd cmd;
 	int ret;
 
 	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE, qp->handle);
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &said,
-		       sizeof(said));
-	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR, &kernel,
-		       sizeof(kernel));
-	ret = mlx5ep_cmd_exec(qp->context, &cmd);
-	if (ret)
-		return ret;
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO,
+		       info ? info : &unwanted,
+		       info ? size : sizeof(unwanted));
 	if (attr)
+		mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR,
+			       &kernel, sizeof(kernel));
+	ret = mlx5ep_cmd_exec(qp->context, &cmd);
+	if (!ret && attr)
 		attr_from_kernel(attr, &kernel);
-	if (info)
-		*info = said;
-	return 0;
+	return ret;
 }

@@ -98,6 +98,15 @@ int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp);
  */
 uint32_t mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp);
 
+/* What is exported: @size is that of the structure which the program knows. */
+int _mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
+			      const struct ibv_qp_attr *attr, int mask,
+			      struct mlx5_ep_xrc_rcv_qp_modify *answer,
+			      size_t size);
+int _mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
+			     struct ibv_qp_attr *attr,
+			     struct mlx5_ep_xrc_rcv_qp_info *info, size_t size);
+
 /**
  * mlx5ep_xrc_rcv_qp_modify - change the QP
  * @qp: registration
@@ -111,9 +120,14 @@ uint32_t mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp);
  * Return: 0; -EINVAL for an attribute or a transition that is not allowed; -EIO
  * where the device is gone.
  */
-int mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
-			     const struct ibv_qp_attr *attr, int mask,
-			     struct mlx5_ep_xrc_rcv_qp_modify *answer);
+static inline int
+mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
+			 const struct ibv_qp_attr *attr, int mask,
+			 struct mlx5_ep_xrc_rcv_qp_modify *answer)
+{
+	return _mlx5ep_xrc_rcv_qp_modify(qp, attr, mask, answer,
+					 sizeof(*answer));
+}
 
 /**
  * mlx5ep_xrc_rcv_qp_query - ask for the QP's attributes
@@ -123,9 +137,12 @@ int mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
  *
  * Return: 0; -EIO where the device is gone.
  */
-int mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
-			    struct ibv_qp_attr *attr,
-			    struct mlx5_ep_xrc_rcv_qp_info *info);
+static inline int mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
+					  struct ibv_qp_attr *attr,
+					  struct mlx5_ep_xrc_rcv_qp_info *info)
+{
+	return _mlx5ep_xrc_rcv_qp_query(qp, attr, info, sizeof(*info));
+}
 
 #ifdef __cplusplus
 }
