@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <infiniband/mlx5dv.h>
+#include <mlx5ep/uuar.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
@@ -173,6 +174,18 @@ TEST_F(query, the_context_adds_up)
 	EXPECT_EQ(2 * PAGES, count);
 	EXPECT_EQ(0, uuars[0].page);
 	EXPECT_EQ(0xaaaaaaaa, uuars[2].uar);
+}
+
+TEST_F(query, the_library_takes_more_room_than_an_attribute_can_have)
+{
+	unsigned int count = 8192;
+	struct mlx5_ep_uuar_info *uuars = calloc(count, sizeof(*uuars));
+
+	ASSERT_NE(NULL, uuars);
+	ASSERT_EQ(0, mlx5ep_context_dump(self->rig.ctx, uuars, &count));
+	EXPECT_EQ(2 * PAGES, count);
+	EXPECT_EQ(1, uuars[3].slot);
+	free(uuars);
 }
 
 TEST_F(query, a_wrong_handle_is_refused)

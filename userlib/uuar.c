@@ -12,6 +12,8 @@
 
 #include "internal.h"
 
+#define DUMP_MOST (UINT16_MAX / sizeof(struct mlx5_ep_uuar_info))
+
 MLX5EP_EXPORT int _mlx5ep_context_query(struct ibv_context *context,
 					struct mlx5_ep_context_info *info,
 					size_t size)
@@ -44,16 +46,20 @@ MLX5EP_EXPORT int mlx5ep_context_dump(struct ibv_context *context,
 				      unsigned int *count)
 {
 	struct mlx5_ep_uuar_info none;
+	unsigned int room = *count;
 	struct mlx5ep_cmd cmd;
 	uint32_t resp = 0;
 	int ret;
 
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
 			mlx5ep_uverbs_id(context, "method device context_dump"));
-	/* the attribute is mandatory and takes one entry at least */
+	/* an attribute has a length of 16 bits, and no table has that many */
+	if (room > DUMP_MOST)
+		room = DUMP_MOST;
+	/* it is mandatory and takes one entry at least */
 	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
-		       *count ? uuars : &none,
-		       *count ? *count * sizeof(*uuars) : sizeof(none));
+		       room ? uuars : &none,
+		       room ? room * sizeof(*uuars) : sizeof(none));
 	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT, &resp,
 		       sizeof(resp));
 	ret = mlx5ep_cmd_exec(context, &cmd);
