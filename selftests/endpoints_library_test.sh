@@ -23,7 +23,7 @@ alone()
 
 	for header in $(headers); do
 		echo "#include <$header>" |
-			"$1" "-std=$2" -x "$3" -Wall -Wextra -Werror \
+			"$1" "-std=$2" -x "$3" -Wall -Wextra -Wpedantic -Werror \
 			-fsyntax-only -Iuserlib/include -Iuapi -
 	done
 }
@@ -174,7 +174,7 @@ completion()
 	done
 }
 
-languages=(gcc:c99:c gcc:c11:c clang:c99:c clang:c11:c clang:c++17:c++)
+languages=(gcc:c99:c gcc:c11:c clang:c99:c clang:c11:c clang:c++11:c++ clang:c++17:c++)
 if command -v g++ >/dev/null; then
 	languages+=(gcc:c++17:c++)
 fi

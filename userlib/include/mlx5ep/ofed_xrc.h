@@ -105,12 +105,11 @@ static inline int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 static inline struct ibv_xrc_domain *
 ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = fd,
-		.oflags = oflag,
-	};
+	struct ibv_xrcd_init_attr attr;
 
+	attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+	attr.fd = fd;
+	attr.oflags = oflag;
 	return ibv_open_xrcd(context, &attr);
 }
 
