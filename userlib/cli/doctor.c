@@ -120,6 +120,34 @@ static void check_module(struct report *report)
 	    remedy);
 }
 
+/* Names of modules are the same with hyphens */
+static bool is_module(const char *word, const char *name)
+{
+	for (; *name && (*word == *name || (*word == '-' && *name == '_')); word++)
+		name++;
+	return !*word && !*name;
+}
+
+/* Is a line "softdep mlx5_ib ... pre: ... mlx5_ep ..."? */
+static bool loads_before(char *line)
+{
+	char *rest, *word = strtok_r(line, " \t", &rest);
+	bool before = false;
+
+	if (!word || strcmp(word, "softdep"))
+		return false;
+	word = strtok_r(NULL, " \t", &rest);
+	if (!word || !is_module(word, "mlx5_ib"))
+		return false;
+	while ((word = strtok_r(NULL, " \t", &rest))) {
+		if (!strcmp(word, "pre:") || !strcmp(word, "post:"))
+			before = word[1] == 'r';
+		else if (before && is_module(word, "mlx5_ep"))
+			return true;
+	}
+	return false;
+}
+
 static int each_conf(const char *name, void *arg)
 {
 	struct scan *scan = arg;
@@ -131,13 +159,8 @@ static int each_conf(const char *name, void *arg)
 	snprintf(path, sizeof(path), "%s/%s", scan->dir, name);
 	text = file_text(path);
 	rest = text;
-	while (rest && (line = strsep(&rest, "\n"))) {
-		line += strspn(line, " \t");
-		if (strncmp(line, "softdep", 7) || !strstr(line, "mlx5_ib") ||
-		    !strstr(line, "mlx5_ep") || !strstr(line, "pre:"))
-			continue;
-		scan->found = true;
-	}
+	while (rest && (line = strsep(&rest, "\n")))
+		scan->found = scan->found || loads_before(line);
 	free(text);
 	return scan->found;
 }
@@ -353,7 +376,10 @@ static void check_devices(struct cli *cli, struct report *report)
 	int code;
 
 	devices = devices_get(cli, &code);
-	if (code == EXIT_NO_DEVICE)
+	if (code == EXIT_NO_DEVICE && cli->device)
+		say(report, BAD, cli->device, "no such mlx5 device",
+		    "mlx5ep doctor");
+	else if (code == EXIT_NO_DEVICE)
 		say(report, BAD, "devices", "no mlx5 device is registered",
 		    "modprobe mlx5_ib");
 	for (i = 0; i < json_object_array_length(devices); i++)
