@@ -382,6 +382,16 @@ doctor_finds()
 	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
 	echo '# softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
 	finds 1 '^problem: boot order'
+	echo 'softdep mlx5_ep pre: mlx5_ib' >"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo 'softdep mlx5_ib pre: other post: mlx5_ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo ' softdep mlx5-ib post: other pre: other mlx5-ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: boot order'
+	code 1 "$tool" -d mlx5_9 doctor
+	grep -q '^problem: mlx5_9: no such mlx5 device' "$tmp/out"
 	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
 	echo N >"$root/sys/module/mlx5_ep/parameters/attach"
 	finds 1 '^problem: attaching'
@@ -417,6 +427,32 @@ doctor_finds()
 	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
 	rm -rf "$root/sys/class"
 	finds 1 '^problem: devices: no mlx5 device'
+}
+
+# keys COMMAND...: the names in its JSON, but those of debugfs tables' columns
+keys()
+{
+	"$tool" -j "$@" | jq -r '[.. | objects | keys[]] | unique[]'
+}
+
+json_is_documented()
+{
+	local key
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0
+	echo '/job7 stock 0 1' \
+		>"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_cgroups"
+	rm -r "$root/sys/kernel"
+	mkdir -p "$root/proc/42/fd"
+	echo my-job >"$root/proc/42/comm"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	for key in $(keys show; keys -d mlx5_0 plan -t 4; keys doctor || true
+		keys attach --users mlx5_1); do
+		sed -n '/^## JSON/,$p' Documentation/tool.md | grep -q "\`$key\`" ||
+			fail "JSON has $key, Documentation/tool.md has not"
+	done
 }
 
 no_control_characters()
@@ -478,12 +514,13 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 17
+plan 18
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
 check "no table is wider than 100 columns" tables_fit
 check "-j prints JSON with the same content" json_is_json
+check "what -j prints is documented" json_is_documented
 check "set writes what it is told, to the device it is told" set_sets
 check "set puts back what it wrote before a failure" set_undoes
 check "set puts back other devices, too" set_undoes_other_devices

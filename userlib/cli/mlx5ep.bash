@@ -31,9 +31,9 @@ _mlx5ep()
 	--policy) words='stock independent shared-uar shared-uuar' ;;
 	--strict) words='on off' ;;
 	-c|--category)
-		[ "$command" != plan ] ||
-			words='mpi-everywhere 2xdynamic dynamic shared-dynamic
-				static mpi-threads' ;;
+		[ "$command" = plan ] || return
+		words='mpi-everywhere 2xdynamic dynamic shared-dynamic static
+			mpi-threads' ;;
 	--cgroup)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return ;;
