@@ -58,6 +58,24 @@ module_built()
 	modprobe -S "$kernel" --showconfig | grep 'softdep mlx5_ib pre: mlx5_ep'
 }
 
+# kernel_without RELEASE CONFIG: DKMS leaves that kernel alone, which is no error
+kernel_without()
+{
+	local status=0
+
+	mkdir -p "/lib/modules/$1/build"
+	echo "$2" >"/lib/modules/$1/build/.config"
+	dkms build "mlx5_ep/$version" -k "$1" || status=$?
+	rm -r "/lib/modules/$1"
+	[ $status = 77 ]
+}
+
+other_kernels()
+{
+	kernel_without 5.10.0-old 'CONFIG_MLX5_INFINIBAND=m'
+	kernel_without 7.2.0-without '# CONFIG_MLX5_INFINIBAND is not set'
+}
+
 # What a machine without packages would get.
 same_as_make_install()
 {
@@ -104,6 +122,13 @@ works()
 	cc -o "$tmp/prog" "$tmp/prog.c" $(pkg-config --cflags --libs mlx5ep \
 		mlx5ep-fi)
 	"$tmp/prog"
+	# what a package of it would depend on
+	mkdir -p "$tmp/debian"
+	: >"$tmp/debian/control"
+	(cd "$tmp" && dpkg-shlibdeps -O --warnings=0 prog) >"$tmp/needs"
+	cat "$tmp/needs"
+	grep -F "libmlx5ep0 (>= $version)" "$tmp/needs"
+	grep -F "libmlx5ep-fi0 (>= $version)" "$tmp/needs"
 	! readelf -d /usr/bin/mlx5ep | grep -i runpath
 }
 
@@ -125,10 +150,11 @@ dots_gone()
 	! pgrep -s 0 -x sleep >/dev/null
 }
 
-plan 7
+plan 8
 check 'five packages are built' build
 check 'dpkg installs them' install_all
 check 'DKMS has built the module' module_built
+check 'DKMS leaves kernels alone that it is not for' other_kernels
 check 'they hold what make install installs' same_as_make_install
 check 'they say what they need' depends
 check 'the tool runs and a program builds' works
