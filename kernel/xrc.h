@@ -188,7 +188,8 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp);
 int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create);
 void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg);
 int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
-			  int mask, struct mlx5_ep_xrc_rcv_qp_modify *answer);
+			  int mask, struct ib_udata *udata,
+			  struct mlx5_ep_xrc_rcv_qp_modify *answer);
 int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			 struct mlx5_ep_xrc_rcv_qp_info *info);
 

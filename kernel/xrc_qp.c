@@ -389,11 +389,37 @@ static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
 	return asked >= IB_QPS_INIT && now > asked && now <= IB_QPS_RTS;
 }
 
+/*
+ * As ib_uverbs does with a QP of the user's own: attributes that only a sender
+ * has are passed over, and a path is on the port of the QP. That there is a
+ * @udata tells ib_core to find the MAC address of the other side, which on RoCE
+ * no kernel caller may leave open.
+ */
+static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
+		     struct ib_udata *udata)
+{
+	u32 port = rdma_ah_get_port_num(&attr->ah_attr);
+
+	mask &= ~(IB_QP_MAX_QP_RD_ATOMIC | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY);
+	if ((mask & IB_QP_AV) && (mask & IB_QP_STATE) &&
+	    attr->qp_state == IB_QPS_RTR) {
+		if (port != ib_qp->real_qp->port)
+			return -EINVAL;
+	} else if (mask & IB_QP_AV) {
+		if ((mask & IB_QP_PORT) && attr->port_num != port)
+			return -EINVAL;
+		attr->port_num = port;
+		mask |= IB_QP_PORT;
+	}
+	return ib_modify_qp_with_udata(ib_qp, attr, mask, udata);
+}
+
 /**
  * mlx5_ep_xrc_qp_modify - change the QP
  * @reg: open registration
  * @attr: new attributes
  * @mask: enum ib_qp_attr_mask: which of them
+ * @udata: of the call
  * @answer: the state afterwards, and whether it was there already
  *
  * One at a time for each QP. With IB_QP_STATE and without IB_QP_CUR_STATE, a
@@ -403,7 +429,8 @@ static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
  * Return: 0; what the driver said, -EINVAL for a transition that IBA forbids.
  */
 int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
-			  int mask, struct mlx5_ep_xrc_rcv_qp_modify *answer)
+			  int mask, struct ib_udata *udata,
+			  struct mlx5_ep_xrc_rcv_qp_modify *answer)
 {
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
 	int ret = 0;
@@ -418,7 +445,7 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			goto out_unlock;
 		}
 	}
-	ret = ib_modify_qp(reg->ib_qp, attr, mask);
+	ret = qp_change(reg->ib_qp, attr, mask, udata);
 	if (!ret && (mask & IB_QP_STATE))
 		WRITE_ONCE(qp->state, attr->qp_state);
 

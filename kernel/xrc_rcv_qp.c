@@ -326,7 +326,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
 	if (!attr)
 		return -ENOMEM;
 	attr_from_user(reg->ib_qp->device, attr, &user);
-	ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask, &answer);
+	ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask,
+				    &attrs->driver_udata, &answer);
 	kfree(attr);
 	if (ret)
 		return ret;

@@ -343,6 +343,29 @@ static struct ibv_qp *upstream_create(struct xrc_node *node)
 	return ibv_create_qp_ex(node->ctx, &attr);
 }
 
+/* Many programs pass all attributes of an RC QP; upstream lets them. */
+TEST_F(xrc, attributes_of_a_sender_are_passed_over)
+{
+	struct mlx5_ep_xrc_rcv_qp_modify answer;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .timeout = 12, .retry_cnt = 7,
+		.rnr_retry = 7, .max_rd_atomic = 1,
+	};
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_RTR, 0x123, self->node.lid));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(
+			     qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
+				     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				     IBV_QP_MAX_QP_RD_ATOMIC,
+			     &answer));
+	EXPECT_EQ(IBV_QPS_RTS, answer.qp_state);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
 TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 {
 	struct mlx5ep_xrc_rcv_qp *a, *b;

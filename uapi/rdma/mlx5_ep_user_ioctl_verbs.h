@@ -346,6 +346,8 @@ enum mlx5_ep_xrc_rcv_qp_modify_flags {
  * was faster: that is success, with %MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY. With
  * IB_QP_CUR_STATE in the mask the caller insists on a transition from that
  * state, and without IB_QP_STATE attributes change and the state does not.
+ * As upstream, attributes that only a sender has are passed over:
+ * IB_QP_MAX_QP_RD_ATOMIC, IB_QP_RETRY_CNT, IB_QP_RNR_RETRY.
  */
 struct mlx5_ep_xrc_rcv_qp_modify {
 	__u32 qp_state;
