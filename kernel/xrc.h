@@ -180,7 +180,7 @@ void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
 extern const struct rhashtable_params mlx5_ep_xrc_key_params;
 int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg);
 int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
-			    struct mlx5_ep_xrc_key *key);
+			    struct mlx5_ep_xrc_key *key, bool create);
 void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg);
 struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 				  struct ib_xrcd *xrcd, u32 num);

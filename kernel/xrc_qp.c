@@ -169,11 +169,12 @@ int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg)
  * mlx5_ep_xrc_qp_join_key - enter a registration at the place of a key
  * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp
  * @key: the key; its domain is set here
+ * @create: make the place where there is none
  *
  * Return: 0; -EDQUOT, -ENOMEM. May sleep.
  */
 int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
-			    struct mlx5_ep_xrc_key *key)
+			    struct mlx5_ep_xrc_key *key, bool create)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_qp *qp;
@@ -185,6 +186,8 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 		qp_enter(reg, qp);
 		return 0;
 	}
+	if (!create)
+		return -ENOENT;
 	qp = qp_add(xrc, key->domain);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);

@@ -56,7 +56,8 @@ static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request)
 	if (request->ib_qp)
 		return mlx5_ep_xrc_qp_join(reg, request->ib_qp);
 	if (request->key.len)
-		return mlx5_ep_xrc_qp_join_key(reg, &request->key);
+		return mlx5_ep_xrc_qp_join_key(reg, &request->key,
+					       request->create);
 	return mlx5_ep_xrc_qp_join_new(reg);
 }
 

@@ -374,6 +374,10 @@ TEST_F(bad, more_qps_than_a_device_may)
 		  mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &no));
 	EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "b", 1, 0,
 						 NULL, &no));
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
+				   self->node.xrcd, "b", 1,
+				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
+				   &no));
 	/* Joining makes none. */
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
 					   &join));
