@@ -5,10 +5,13 @@
  *
  * A cgroup is remembered by its id, which is never used again, and is not held:
  * an entry whose cgroup is gone matches nobody, is not shown, and makes room at
- * the next write.
+ * the next write by somebody who sees all cgroups: from inside a cgroup namespace
+ * those outside look as if they were gone.
  */
 
 #include <linux/cgroup.h>
+#include <linux/limits.h>
+#include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -17,8 +20,6 @@
 
 /* Entries of a device. */
 #define MAX_CGROUPS 64
-/* Longest path that is shown whole. */
-#define PATH_LEN 256
 
 /**
  * struct mlx5_ep_cgroup - the policy of one cgroup on one device
@@ -71,20 +72,35 @@ static void drop_entry(struct mlx5_ep_cgroup *entry)
 	kfree(entry);
 }
 
-/* Drop the entries whose cgroups are gone; how many are left. */
+/* Is the root of the caller's cgroup namespace that of all cgroups? */
+static bool sees_all_cgroups(void)
+{
+	struct cgroup *root = cgroup_get_from_path("/");
+	bool all;
+
+	if (IS_ERR(root))
+		return false;
+	all = !cgroup_parent(root);
+	cgroup_put(root);
+	return all;
+}
+
+/* Drop the entries whose cgroups are surely gone; how many are left. */
 static unsigned int drop_dead(struct mlx5_ep_device *edev)
 {
+	bool all = sees_all_cgroups();
 	struct mlx5_ep_cgroup *entry, *next;
 	unsigned int left = 0;
 	struct cgroup *cgrp;
 
 	list_for_each_entry_safe(entry, next, &edev->cgroups, node) {
 		cgrp = cgroup_get_from_id(entry->id);
-		if (IS_ERR(cgrp)) {
+		if (!IS_ERR(cgrp)) {
+			cgroup_put(cgrp);
+		} else if (all) {
 			drop_entry(entry);
 			continue;
 		}
-		cgroup_put(cgrp);
 		left++;
 	}
 	return left;
@@ -145,6 +161,9 @@ out_unlock:
  * @edev: device
  * @buf: page of a sysfs attribute
  *
+ * Paths are as the caller would write them, from the root of its cgroup
+ * namespace; what is not below that is not shown.
+ *
  * Return: bytes written; -ENOMEM
  */
 ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf)
@@ -154,7 +173,7 @@ ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf)
 	ssize_t len = 0;
 	char *path;
 
-	path = kmalloc(PATH_LEN, GFP_KERNEL);
+	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (!path)
 		return -ENOMEM;
 	mutex_lock(&edev->lock);
@@ -162,7 +181,8 @@ ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf)
 		cgrp = cgroup_get_from_id(entry->id);
 		if (IS_ERR(cgrp))
 			continue;
-		if (cgroup_path(cgrp, path, PATH_LEN) > 0)
+		if (cgroup_path_ns(cgrp, path, PATH_MAX,
+				   current->nsproxy->cgroup_ns) > 0)
 			len += sysfs_emit_at(
 				buf, len, "%s %s %d %u\n", path,
 				mlx5_ep_policy_names[entry->settings.policy],

@@ -102,6 +102,37 @@ an_entry_goes_with_its_cgroup()
 	is "$tmp/out" policy stock
 }
 
+# From there the policies of other jobs cannot be told from those of jobs that
+# are gone.
+a_cgroup_namespace_leaves_the_others_alone()
+{
+	mkdir "$cgroups/inside" "$cgroups/inside/rank" "$cgroups/outside"
+	echo '/outside independent 0 6' >"$ep/uuar_cgroups"
+	# shellcheck disable=SC2016
+	sh -c 'echo $$ >"$1/inside/cgroup.procs" &&
+		exec unshare --cgroup sh -c "$2" sh "$3"' sh "$cgroups" '
+		echo "/rank shared-uar 0 3" >"$1" && cat "$1"
+	' "$ep/uuar_cgroups" >"$tmp/out"
+	[ "$(cat "$tmp/out")" = '/rank shared-uar 0 3' ] ||
+		fail "inside: $(cat "$tmp/out")"
+	grep -qx '/outside independent 0 6' "$ep/uuar_cgroups"
+	grep -qx '/inside/rank shared-uar 0 3' "$ep/uuar_cgroups"
+	echo '/inside/rank none' >"$ep/uuar_cgroups"
+	echo '/outside none' >"$ep/uuar_cgroups"
+}
+
+a_long_path_is_listed_whole()
+{
+	local name path
+
+	name=$(printf '%0200d' 7)
+	path=/$name/$name
+	mkdir -p "$cgroups$path"
+	echo "$path independent 0 4" >"$ep/uuar_cgroups"
+	grep -qx "$path independent 0 4" "$ep/uuar_cgroups"
+	echo "$path none" >"$ep/uuar_cgroups"
+}
+
 bad_lines_are_refused()
 {
 	local line
@@ -159,12 +190,15 @@ nothing_is_left()
 	wait_for 10 all_gone || fail "$(grep . "$ep"/uar_*)"
 }
 
-plan 8
+plan 10
 check 'a cgroup has its policy' a_cgroup_has_its_policy
 check 'descendants inherit unless they have their own' \
 	descendants_inherit_unless_they_have_their_own
 check 'the cgroup beats the exemption' the_cgroup_beats_the_exemption
 check 'an entry goes with its cgroup' an_entry_goes_with_its_cgroup
+check 'a cgroup namespace leaves the others alone' \
+	a_cgroup_namespace_leaves_the_others_alone
+check 'a long path is listed whole' a_long_path_is_listed_whole
 check 'bad lines are refused' bad_lines_are_refused
 check 'a limit of a user holds for stock programs' \
 	a_users_limit_holds_for_stock_programs
