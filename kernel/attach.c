@@ -258,7 +258,9 @@ static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	if (!edev)
 		return;
 
-	kobject_del(&edev->kobj);
+	/* Its folder could not be made: there is nothing to take out. */
+	if (edev->kobj.state_in_sysfs)
+		kobject_del(&edev->kobj);
 	attached = edev->attached;
 	if (attached) {
 		mlx5_ep_debugfs_remove(edev);
