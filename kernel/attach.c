@@ -96,26 +96,41 @@ static void device_forget(struct mlx5_ep_device *edev)
 	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
 }
 
+struct auxdev_search {
+	const struct device *parent;
+	struct auxiliary_device *found;
+};
+
 static int match_rdma_auxdev(struct device *dev, void *data)
 {
-	struct auxiliary_device **auxdev = data;
+	struct auxdev_search *search = data;
 
-	if (!dev->bus || strcmp(dev->bus->name, "auxiliary") ||
+	if (dev->parent != search->parent || !dev->bus ||
+	    strcmp(dev->bus->name, "auxiliary") ||
 	    !str_has_prefix(dev_name(dev), "mlx5_core.rdma"))
 		return 0;
-	*auxdev = to_auxiliary_dev(dev);
+	search->found = to_auxiliary_dev(dev);
 	return 1;
 }
 
-/* NULL while it is being added: device_add() probes before it tells the parent. */
+/*
+ * While it is being added its parent does not know it yet, device_add() probes
+ * before; its bus does. A subfunction is itself on that bus. Below a PCI function
+ * the bus is out of reach: NULL, and find_mdev() helps.
+ */
 static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
 {
-	struct auxiliary_device *auxdev = NULL;
+	struct device *parent = ibdev->dev.parent;
+	struct auxdev_search search = { .parent = parent };
 
-	if (ibdev->dev.parent)
-		device_for_each_child(ibdev->dev.parent, &auxdev,
-				      match_rdma_auxdev);
-	return auxdev;
+	if (!parent)
+		return NULL;
+	device_for_each_child(parent, &search, match_rdma_auxdev);
+	if (!search.found && parent->bus &&
+	    !strcmp(parent->bus->name, "auxiliary"))
+		bus_for_each_dev(parent->bus, NULL, &search,
+				 match_rdma_auxdev);
+	return search.found;
 }
 
 /* The adapter, which mlx5_core has as the driver data of its PCI function. */
