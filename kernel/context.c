@@ -305,25 +305,36 @@ void mlx5_ep_context_untake(struct mlx5_ep_context *ectx)
  * mlx5_ep_context_keep() - it was: it counts for as long as its entry lives
  * @ectx: context
  * @pgoff: as in mlx5_ep_context_holds()
+ * @entry: its entry; NULL for a page without one, that stays to the end
  *
- * It counts once, though it was allocated and mapped at the same time. Where
- * there is no memory to remember it, it is not counted.
+ * It counts once, though it was allocated and mapped at the same time. An
+ * offset is given to the next page when its entry is out of the core's table,
+ * and only then does the driver free the page: who comes in between finds
+ * the last one here and takes its place in the count, as
+ * mlx5_ep_context_drop() is told. Where there is no memory to remember it, it is
+ * not counted.
  */
-void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff)
+void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff,
+			  struct rdma_user_mmap_entry *entry)
 {
-	if (xa_insert(&ectx->dynamic, pgoff, xa_mk_value(1), GFP_KERNEL))
+	if (xa_store(&ectx->dynamic, pgoff, entry ?: xa_mk_value(0),
+		     GFP_KERNEL))
 		uncharge(ectx, 1);
 }
 
 /**
- * mlx5_ep_context_drop() - the entry of such a page is gone
+ * mlx5_ep_context_drop() - an entry is about to be freed
  * @ectx: context
- * @pgoff: as in mlx5_ep_context_holds(); may be of something else
+ * @entry: the entry; may be of something else
+ *
+ * Return: true where a page of this entry counts; when it is free, that is to
+ * be told to mlx5_ep_context_untake().
  */
-void mlx5_ep_context_drop(struct mlx5_ep_context *ectx, unsigned long pgoff)
+bool mlx5_ep_context_drop(struct mlx5_ep_context *ectx,
+			  struct rdma_user_mmap_entry *entry)
 {
-	if (xa_erase(&ectx->dynamic, pgoff))
-		uncharge(ectx, 1);
+	return xa_cmpxchg(&ectx->dynamic, entry->start_pgoff, entry, NULL, 0) ==
+	       entry;
 }
 
 /**

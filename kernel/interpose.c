@@ -221,6 +221,7 @@ static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct vm_area_struct *vma, unsigned long pgoff)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
+	bool has_entry = pgoff >> 16 != MMAP_ALLOC_WC;
 	u32 uar;
 	int ret;
 
@@ -230,8 +231,10 @@ static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (ret)
 		return ret;
 	ret = edev->stock.mmap(uctx, vma);
+	/* The mapping holds the entry. */
 	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_keep(ectx, pgoff);
+		mlx5_ep_context_keep(ectx, pgoff, has_entry ?
+				     xa_load(&uctx->mmap_xa, pgoff) : NULL);
 	else
 		mlx5_ep_context_untake(ectx);
 	return ret;
@@ -267,10 +270,12 @@ static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ib_ucontext *uctx = entry->ucontext;
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	unsigned long pgoff = entry->start_pgoff;
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
+	bool counted = mlx5_ep_context_drop(ectx, entry);
 
 	edev->stock.mmap_free(entry);
-	mlx5_ep_context_drop(mlx5_ep_context_of(edev, uctx), pgoff);
+	if (counted)
+		mlx5_ep_context_untake(ectx);
 }
 
 /* The consecutive fields of struct mlx5_ib_create_qp that matter here. */

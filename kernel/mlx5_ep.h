@@ -146,7 +146,8 @@ struct mlx5_ep_device {
  * @pages: @edev's count that this context's pages are in
  * @user: the opener's count that they are in too; may be NULL
  * @low_latency: the library's count
- * @dynamic: UAR pages allocated since, by page offset of their mapping
+ * @dynamic: UAR pages allocated since, by page offset of their mapping: its
+ *	entry, or a value for a page without one
  * @lock: @settings, @source, @table, @placing, @had_qp and the list @qps with
  *	all its members
  * @placing: the policy places QPs in @table; never true again once false
@@ -250,8 +251,10 @@ void mlx5_ep_context_learn(struct mlx5_ep_context *ectx, unsigned int page,
 bool mlx5_ep_context_holds(struct mlx5_ep_context *ectx, unsigned long pgoff);
 int mlx5_ep_context_take(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_untake(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff);
-void mlx5_ep_context_drop(struct mlx5_ep_context *ectx, unsigned long pgoff);
+void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff,
+			  struct rdma_user_mmap_entry *entry);
+bool mlx5_ep_context_drop(struct mlx5_ep_context *ectx,
+			  struct rdma_user_mmap_entry *entry);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,

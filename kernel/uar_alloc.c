@@ -38,18 +38,13 @@ struct mlx5_ep_uar_alloc {
 };
 
 /*
- * The page offset of the entry that the driver made with the page. mlx5_ib's
- * object is its entry, which begins with the core's; that is checked.
+ * Is this the entry that the driver made with the page? mlx5_ib's object is its
+ * entry, which begins with the core's; that is checked.
  */
-static bool entry_pgoff(struct ib_ucontext *uctx, void *object,
-			unsigned long *pgoff)
+static bool is_entry(struct ib_ucontext *uctx,
+		     const struct rdma_user_mmap_entry *entry)
 {
-	struct rdma_user_mmap_entry *entry = object;
-
-	if (!entry)
-		return false;
-	*pgoff = entry->start_pgoff;
-	return xa_load(&uctx->mmap_xa, *pgoff) == entry;
+	return entry && xa_load(&uctx->mmap_xa, entry->start_pgoff) == entry;
 }
 
 static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
@@ -58,8 +53,8 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 		attrs, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
 	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
 	struct mlx5_ep_context *ectx;
+	struct rdma_user_mmap_entry *entry;
 	struct mlx5_ep_device *edev;
-	unsigned long pgoff;
 	int ret;
 
 	if (IS_ERR(uobj))
@@ -73,8 +68,9 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 		return ret;
 	ret = edev->uar_alloc->handler(attrs);
 	/* The object is not to be found before this returns, so it stays. */
-	if (!ret && entry_pgoff(uctx, uobj->object, &pgoff))
-		mlx5_ep_context_keep(ectx, pgoff);
+	entry = uobj->object;
+	if (!ret && is_entry(uctx, entry))
+		mlx5_ep_context_keep(ectx, entry->start_pgoff, entry);
 	else
 		mlx5_ep_context_untake(ectx);
 	return ret;

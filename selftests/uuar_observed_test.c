@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <infiniband/mlx5dv.h>
+#include <pthread.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -137,9 +138,10 @@ TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 }
 
 /* A page as an object, by hand; it is not mapped. */
-static int uar_alloc(struct ibv_context *ctx, uint32_t *handle)
+static int uar_alloc_at(struct ibv_context *ctx, uint32_t *handle,
+			uint64_t *at)
 {
-	uint64_t type = 0, offset;	/* BlueFlame */
+	uint64_t type = 0, offset = 0;	/* BlueFlame */
 	uint32_t length, page;
 	struct uverbs_call call;
 	int ret;
@@ -155,7 +157,15 @@ static int uar_alloc(struct ibv_context *ctx, uint32_t *handle)
 		   sizeof(page));
 	ret = uverbs_do(ctx, &call);
 	*handle = call.attrs[0].data;
+	*at = offset;
 	return ret;
+}
+
+static int uar_alloc(struct ibv_context *ctx, uint32_t *handle)
+{
+	uint64_t at;
+
+	return uar_alloc_at(ctx, handle, &at);
 }
 
 static int uar_free(struct ibv_context *ctx, uint32_t handle)
@@ -192,6 +202,59 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 	EXPECT_GT(0, uar_alloc(self->rig.ctx, &none));
 	EXPECT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
+}
+
+/* Its answer does not come until simhca_fail_nothing(). */
+static int never_answer(const char *opcode)
+{
+	struct simhca *sim;
+	int ret;
+
+	ret = simhca_open(&sim, NULL);
+	if (ret)
+		return ret;
+	ret = simhca_call(sim, NULL,
+			  "{\"op\":\"fault\",\"kind\":\"cmd\",\"opcode\":\"%s\",\"status\":\"never\",\"run\":\"%s\"}",
+			  opcode, opcode);
+	simhca_close(sim);
+	return ret;
+}
+
+struct page {
+	struct ibv_context *ctx;
+	uint32_t handle;
+	uint64_t at;
+};
+
+static void *page_free(void *arg)
+{
+	struct page *page = arg;
+
+	return (void *)(intptr_t)uar_free(page->ctx, page->handle);
+}
+
+/* The core gives its offset away before the driver has freed the page. */
+TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
+{
+	struct page old = { .ctx = self->rig.ctx }, new = old;
+	int64_t pages = COUNTED();
+	unsigned int tries = 0;
+	pthread_t thread;
+	void *ret;
+
+	ASSERT_EQ(0, uar_alloc_at(old.ctx, &old.handle, &old.at));
+	ASSERT_EQ(0, never_answer("DEALLOC_UAR"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, page_free, &old));
+	while (simhca_count("uar") - self->before != pages && tries++ < 1000)
+		usleep(10000);
+	EXPECT_EQ(0, uar_alloc_at(new.ctx, &new.handle, &new.at));
+	EXPECT_EQ(old.at, new.at);
+	EXPECT_EQ(0, simhca_fail_nothing());
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	EXPECT_EQ(NULL, ret);
+	EXPECT_EQ(pages + 1, COUNTED());
+	ASSERT_EQ(0, uar_free(new.ctx, new.handle));
+	EXPECT_EQ(pages, COUNTED());
 }
 
 /* A QP that gets no page leaves none behind in the HCA. */
