@@ -225,7 +225,9 @@ static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	u32 uar;
 	int ret;
 
-	if (mlx5_ep_context_holds(ectx, pgoff))
+	/* An entry that is no UAR page needs no room for one. */
+	if (mlx5_ep_context_holds(ectx, pgoff) ||
+	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
 		return edev->stock.mmap(uctx, vma);
 	ret = mlx5_ep_context_take(ectx);
 	if (ret)

@@ -227,6 +227,7 @@ ssize_t mlx5_ep_graft_show(char *buf);
 const struct uapi_definition *
 mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev);
 void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev);
+bool mlx5_ep_uar_alloc_is_hooked(const struct mlx5_ep_device *edev);
 
 /* interpose.c */
 int mlx5_ep_interpose_add(struct mlx5_ep_device *edev);

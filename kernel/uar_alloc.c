@@ -11,7 +11,8 @@
  * the page, and is given back with that entry.
  *
  * A driver without such a method keeps its own definitions; its pages count
- * when they are mapped, see interpose.c.
+ * when they are mapped, see interpose.c. With it, none but these is a UAR page
+ * among what has an entry.
  */
 
 #include <linux/slab.h>
@@ -173,4 +174,16 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
 	kfree(alloc->methods);
 	kfree(alloc);
 	edev->uar_alloc = NULL;
+}
+
+/**
+ * mlx5_ep_uar_alloc_is_hooked() - are the UAR objects of a device counted?
+ * @edev: attached device
+ *
+ * Return: false where the driver's own definitions are used
+ */
+bool mlx5_ep_uar_alloc_is_hooked(const struct mlx5_ep_device *edev)
+{
+	/* The outermost copy is made last. */
+	return edev->uar_alloc && edev->uar_alloc->defs[0];
 }
