@@ -313,7 +313,8 @@ static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 					   (size - done) / sizeof(events[0]));
 
 		/* Nothing is taken for a buffer that cannot take it. */
-		if (fault_in_writeable(buf + done, count * sizeof(events[0])))
+		if (fault_in_safe_writeable(buf + done,
+					    count * sizeof(events[0])))
 			return done ?: -EFAULT;
 		taken = notifier_take(notifier, nonblock || done, events,
 				      count);

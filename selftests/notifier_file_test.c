@@ -235,6 +235,24 @@ TEST_F(notifier, keeps_events_that_cannot_be_written)
 	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
 }
 
+TEST_F(notifier, writes_to_a_buffer_what_it_reads_and_no_more)
+{
+	struct mlx5_ep_event ev[9], was;
+	struct mlx5ep_watch w;
+	int i;
+
+	memset(ev, 0xa5, sizeof(ev));
+	was = ev[8];
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, ev, 9));
+	EXPECT_EQ(0, memcmp(&ev[0], &was, sizeof(was)));
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, i,
+					      &w));
+	ASSERT_EQ(0, munmap(self->mem, PAGE));
+	EXPECT_EQ(8, mlx5ep_notifier_read(self->n, ev, 9));
+	EXPECT_EQ(0, memcmp(&ev[8], &was, sizeof(was)));
+}
+
 TEST_F(notifier, adds_all_of_a_batch_or_nothing)
 {
 	struct mlx5_ep_watch_add adds[SLOTS + 1] = {};
