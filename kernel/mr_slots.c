@@ -7,6 +7,7 @@
  * mapped.
  */
 #include <linux/err.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -215,14 +216,19 @@ struct mlx5_ep_watch *
 mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 		   const struct mlx5_ep_watch_ref *ref)
 {
-	u32 number = ref->slot / WATCHES_PER_CHUNK;
+	u32 slot, number;
 	u64 word;
 
-	if (number >= ws->nr_chunks || ref->slot >= ws->capacity)
+	if (ref->slot >= ws->capacity)
+		return NULL;
+	/* The user's: a CPU that guesses must not look past the end either. */
+	slot = array_index_nospec(ref->slot, ws->capacity);
+	number = slot / WATCHES_PER_CHUNK;
+	if (number >= ws->nr_chunks)
 		return NULL;
 	/* A free slot's word is 0, whose generation nobody has. */
-	word = *watch_word(ws, ref->slot) & ~MLX5_EP_WATCH_STATE_MASK;
+	word = *watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK;
 	if (!word || ref->word != (word | MLX5_EP_WATCH_ARMED))
 		return NULL;
-	return &ws->chunks[number]->watches[ref->slot % WATCHES_PER_CHUNK];
+	return &ws->chunks[number]->watches[slot % WATCHES_PER_CHUNK];
 }
