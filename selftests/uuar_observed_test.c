@@ -12,6 +12,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <mlx5ep.h>
@@ -299,6 +300,23 @@ static long pages_of(pid_t pid)
 	return pages;
 }
 
+/* Rows of the table that begin with a number */
+static unsigned int rows_of(unsigned int number)
+{
+	FILE *table = debugfs_open("contexts");
+	unsigned int is, rows = 0;
+	char line[256];
+
+	while (table && fgets(line, sizeof(line), table))
+		rows += sscanf(line, "%u", &is) == 1 && is == number;
+	if (table)
+		fclose(table);
+	return rows;
+}
+
+/* Has a name that would be two rows, were it told as it is. */
+#define HOLDER "x\n777 y"
+
 /* A process with a context and so many thread domains; it says when it is up. */
 static pid_t holder(unsigned int tds, int up)
 {
@@ -308,6 +326,7 @@ static pid_t holder(unsigned int tds, int up)
 
 	if (pid)
 		return pid;
+	prctl(PR_SET_NAME, HOLDER);
 	if (verbs_open(&rig, NULL, 1))
 		_exit(1);
 	while (tds--)
@@ -332,6 +351,7 @@ TEST_F(observed, each_process_has_its_own_account)
 	ASSERT_EQ(1, read(up[0], &byte, 1));
 	one = simhca_count("uar") - self->before - mine;
 	EXPECT_EQ(one, pages_of(pids[0]));
+	EXPECT_EQ(0, rows_of(777));
 	pids[1] = holder(5, up[1]);
 	ASSERT_LT(0, pids[1]);
 	ASSERT_EQ(1, read(up[0], &byte, 1));
