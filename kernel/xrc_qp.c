@@ -171,7 +171,7 @@ int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg)
  * @key: the key; its domain is set here
  * @create: make the place where there is none
  *
- * Return: 0; -EDQUOT, -ENOMEM. May sleep.
+ * Return: 0; -ENOENT, -EDQUOT, -ENOMEM. May sleep.
  */
 int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 			    struct mlx5_ep_xrc_key *key, bool create)
