@@ -60,13 +60,22 @@ int eqs_init(struct hca *hca)
 	return 0;
 }
 
+/* What the queue needs of its page @i, which may be larger than all of it. */
+static uint64_t eq_part(const struct eq *eq, uint32_t i)
+{
+	uint64_t page = 1ull << eq->page_shift;
+	uint64_t left = ((uint64_t)EQE_SZ << eq->log_size) - i * page;
+
+	return left < page ? left : page;
+}
+
 static void eq_free(struct eq *eq)
 {
 	uint32_t i;
 
 	idtable_remove(&eq->hca->eqs->table, eq->eqn);
 	for (i = 0; i < eq->pages; i++)
-		dma_take_back(eq->hca, eq->pas[i], 1ull << eq->page_shift);
+		dma_take_back(eq->hca, eq->pas[i], eq_part(eq, i));
 	free(eq->pas);
 	free(eq);
 }
@@ -273,7 +282,8 @@ static uint8_t create_eq(struct cmd *cmd)
 	for (i = 0; i < pages; i++)
 		eq->pas[i] = IFC_GET64(create_eq_in, cmd->in, pas[i]);
 	for (; eq->pages < pages; eq->pages++)
-		if (dma_lend(eq->hca, eq->pas[eq->pages], 1ull << shift)) {
+		if (dma_lend(eq->hca, eq->pas[eq->pages],
+			     eq_part(eq, eq->pages))) {
 			eq_free(eq);
 			return CMD_NO_RES;
 		}

@@ -299,6 +299,23 @@ TEST_F(command, bad_event_queues_are_refused)
 	EXPECT_EQ(2, vmm_count(vmm, "alive", "eq"));
 }
 
+/* Its pages may be larger than what it needs of them, and than all memory. */
+TEST_F(command, an_event_queue_takes_no_more_of_a_page_than_it_needs)
+{
+	uint8_t in[IFC_SZ(create_eq_in) + 8] = { 0 };
+	uint8_t *ctx = IFC_ADDR_OF(create_eq_in, in, eq_context_entry);
+	uint8_t out[IFC_SZ(create_eq_out)];
+	struct vmm *vmm = &self->vmm;
+
+	IFC_SET(create_eq_in, in, opcode, MLX5_CMD_OP_CREATE_EQ);
+	IFC_SET(eqc, ctx, log_eq_size, 4);
+	IFC_SET(eqc, ctx, log_page_size, 31);
+	IFC_SET(eqc, ctx, uar_page, self->drv.uar);
+	IFC_SET64(create_eq_in, in, pas[0], vmm_page(vmm, 1));
+	EXPECT_EQ(0, vmm_cmd(vmm, in, sizeof(in), out, sizeof(out)));
+	EXPECT_EQ(2, vmm_count(vmm, "alive", "eq"));
+}
+
 TEST_F(command, commands_complete_by_event_where_an_eq_takes_them)
 {
 	struct vmm *vmm = &self->vmm;
