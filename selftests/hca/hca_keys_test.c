@@ -36,6 +36,29 @@ static uint32_t empty_mkey(unsigned int hca, uint32_t pd, enum mkey_mode mode,
 	return IFC_GET(create_mkey_out, out, mkey_index) << 8 | 0x55;
 }
 
+/* CREATE_MKEY of mode KLM over [0, len) with its entries. */
+static uint32_t klm_mkey(struct pair *p, uint64_t len, const struct wqe_klm *e,
+			 unsigned int n)
+{
+	static uint8_t in[IFC_SZ(create_mkey_in) + 4096 * sizeof(*e)];
+	uint8_t out[IFC_SZ(create_mkey_out)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_mkey_in, in, memory_key_mkey_entry);
+
+	memset(in, 0, sizeof(in));
+	IFC_SET(mkc, c, access_mode_1_0, MKEY_KLM);
+	IFC_SET(mkc, c, lr, 1);
+	IFC_SET(mkc, c, qpn, MKEY_ANY_QP);
+	IFC_SET(mkc, c, mkey_7_0, 0x55);
+	IFC_SET(mkc, c, pd, p->pd[0]);
+	IFC_SET64(mkc, c, len, len);
+	IFC_SET(mkc, c, translations_octword_size, n);
+	IFC_SET(create_mkey_in, in, translations_octword_actual_size, n);
+	memcpy(in + IFC_OFF(create_mkey_in, klm_pas_mtt), e, n * sizeof(*e));
+	w_must(w_cmd(0, mkey_cmds, MLX5_CMD_OP_CREATE_MKEY, 0, 0, in,
+		     sizeof(in), out, sizeof(out)));
+	return IFC_GET(create_mkey_out, out, mkey_index) << 8 | 0x55;
+}
+
 struct umr_seg {
 	struct wqe_umr ctrl;
 	uint8_t mkc[IFC_SZ(mkc)];
@@ -224,6 +247,85 @@ static void keys_that_name_each_other_end_somewhere(void)
 	CHECK_EQ(write_from(&p, 0, 64, key), SYND_LOCAL_PROT);
 }
 
+/* A repeat block: cycles of so many bytes, and what a cycle takes them from. */
+union repeat {
+	struct wqe_repeat head;
+	struct wqe_repeat_entry entry;
+	struct wqe_klm klm;
+};
+
+static void repeat_head(union repeat *r, uint32_t per_cycle, uint32_t cycles,
+			uint16_t n)
+{
+	r->head = (struct wqe_repeat){ htobe32(per_cycle),
+				       htobe32(KLM_REPEAT_OP), htobe32(cycles),
+				       0, htobe16(n) };
+}
+
+static void interleaved_pieces_are_gathered(void)
+{
+	union repeat r[3];
+	const uint8_t *to;
+	struct pair p;
+	uint32_t key;
+	int i;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 5000, 3);
+	repeat_head(&r[0], 24, 10, 2);
+	r[1].entry = (struct wqe_repeat_entry){ htobe16(100), htobe16(16),
+						htobe32(p.key[0]),
+						htobe64(p.mem[0]) };
+	r[2].entry = (struct wqe_repeat_entry){ htobe16(50), htobe16(8),
+						htobe32(p.key[0]),
+						htobe64(p.mem[0] + 3000) };
+	key = klm_mkey(&p, 240, &r[0].klm, 3);
+	CHECK_EQ(write_from(&p, 0, 240, key), SYND_OK);
+	to = w_at(1, p.mem[1]);
+	for (i = 0; i < 10; i++) {
+		CHECK(!memcmp(to + 24 * i, w_at(0, p.mem[0] + 100 * i), 16));
+		CHECK(!memcmp(to + 24 * i + 16,
+			      w_at(0, p.mem[0] + 3000 + 50 * i), 8));
+	}
+	/* from within a piece, over two cycles */
+	CHECK_EQ(write_from(&p, 24 * 7 + 20, 10, key), SYND_OK);
+	CHECK(!memcmp(to, w_at(0, p.mem[0] + 3000 + 50 * 7 + 4), 4));
+	CHECK(!memcmp(to + 4, w_at(0, p.mem[0] + 800), 6));
+	CHECK_EQ(write_from(&p, 239, 2, key), SYND_LOCAL_PROT);
+}
+
+/* What a guest makes to take long: it is told no, and soon. */
+static void a_list_without_end_is_refused(void)
+{
+	static struct wqe_klm list[4096];
+	union repeat *r = (union repeat *)list;
+	struct pair p;
+	uint32_t key;
+	int i;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	for (i = 1; i < 4096; i++)
+		r[i].entry = (struct wqe_repeat_entry){ 0, 0, htobe32(p.key[0]),
+							htobe64(p.mem[0]) };
+	repeat_head(&r[0], 64, UINT32_MAX, 4095);
+	key = klm_mkey(&p, 64, list, 4096);
+	CHECK_EQ(write_from(&p, 0, 64, key), SYND_LOCAL_PROT);
+
+	/* each byte is behind 4095 empty pieces, twice over */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	for (i = 0; i < 4095; i++)
+		list[i] = klm(p.mem[0], 0, p.key[0]);
+	list[4095] = klm(p.mem[0], 4096, p.key[0]);
+	key = klm_mkey(&p, 4096, list, 4096);
+	for (i = 0; i < 4096; i++)
+		list[i] = klm(i, 1, key);
+	key = klm_mkey(&p, 4096, list, 4096);
+	for (i = 0; i < 4096; i++)
+		list[i] = klm(i, 1, key);
+	key = klm_mkey(&p, 4096, list, 4096);
+	CHECK_EQ(write_from(&p, 0, 4096, key), SYND_LOCAL_PROT);
+}
+
 static void a_key_of_a_qp_is_no_other_qps(void)
 {
 	struct pair p;
@@ -276,6 +378,8 @@ static const struct ktap_test tests[] = {
 	TEST(a_send_can_invalidate_the_receivers_key),
 	TEST(umr_keeps_to_its_rules),
 	TEST(keys_that_name_each_other_end_somewhere),
+	TEST(interleaved_pieces_are_gathered),
+	TEST(a_list_without_end_is_refused),
 	TEST(a_key_of_a_qp_is_no_other_qps),
 	TEST(a_destroyed_key_reaches_nothing),
 };

@@ -4,7 +4,8 @@
  * See mkey.h for the model.
  *
  * An indirect mkey names others; the way down is bounded, so that a cycle of
- * them ends in an error.
+ * them ends in an error. So is the number of entries that are looked at on the
+ * way: lists of empty pieces, or of lists, could keep the adapter busy for ever.
  */
 #include <errno.h>
 
@@ -13,20 +14,32 @@
 
 #define MAX_DEPTH 4
 #define MAX_MESSAGE (1ull << 31)
+#define MAX_STEPS (1u << 22)	/* many times the pieces of a whole message */
 
 /**
  * struct walk - one translation
  * @hca: the adapter
  * @who: on whose behalf
  * @out: where pieces go
+ * @steps: entries that may still be looked at
  * @write: will they be written?
  */
 struct walk {
 	struct hca *hca;
 	const struct accessor *who;
 	struct sglist *out;
+	unsigned int *steps;
 	bool write;
 };
+
+/* One entry more is looked at; false where there have been too many. */
+static bool walk_step(const struct walk *w)
+{
+	if (!*w->steps)
+		return false;
+	--*w->steps;
+	return true;
+}
 
 static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 		    uint64_t len, unsigned int access, unsigned int depth);
@@ -47,7 +60,7 @@ static int walk_mtt(const struct walk *w, const struct mkey *m, uint64_t va,
 
 	need = w->write ? MTT_WRITE : MTT_READ;
 	for (; len; i++) {
-		if (i >= m->xlt_len / sizeof(e))
+		if (i >= m->xlt_len / sizeof(e) || !walk_step(w))
 			return -EACCES;
 		memcpy(&e, m->xlt + i * sizeof(e), sizeof(e));
 		e = be64toh(e);
@@ -79,7 +92,7 @@ static int walk_ksm(const struct walk *w, const struct mkey *m, uint64_t va,
 	int ret;
 
 	for (; len; i++) {
-		if (i >= m->xlt_len / sizeof(e))
+		if (i >= m->xlt_len / sizeof(e) || !walk_step(w))
 			return -EACCES;
 		memcpy(&e, m->xlt + i * sizeof(e), sizeof(e));
 		in_page = va & (page - 1);
@@ -112,9 +125,11 @@ static int walk_repeat(const struct walk *w, const struct mkey *m, uint64_t off,
 	cycle = off / per_cycle;
 	off %= per_cycle;
 	for (; len; cycle++, off = 0) {
-		if (cycle >= be32toh(head.repeat_count))
+		if (cycle >= be32toh(head.repeat_count) || !walk_step(w))
 			return -EACCES;
 		for (i = 1; i <= n && len; i++) {
+			if (!walk_step(w))
+				return -EACCES;
 			memcpy(&e, m->xlt + i * sizeof(e), sizeof(e));
 			if (off >= be16toh(e.bcount)) {
 				off -= be16toh(e.bcount);
@@ -146,7 +161,7 @@ static int walk_klm(const struct walk *w, const struct mkey *m, uint64_t off,
 	int ret;
 
 	for (i = 0; len; i++) {
-		if (i >= n)
+		if (i >= n || !walk_step(w))
 			return -EACCES;
 		memcpy(&e, m->xlt + i * sizeof(e), sizeof(e));
 		if (!i && be32toh(e.key) == KLM_REPEAT_OP)
@@ -240,7 +255,8 @@ int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,
 	     uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out)
 {
-	struct walk w = { .hca = hca, .who = who, .out = out,
+	unsigned int steps = MAX_STEPS;
+	struct walk w = { .hca = hca, .who = who, .out = out, .steps = &steps,
 			  .write = access & ACCESS_WRITES };
 
 	if (!len)
