@@ -141,6 +141,23 @@ TEST_F(uar, blueflame_that_comes_late_is_still_one)
 	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
 }
 
+TEST_F(uar, who_looks_into_the_middle_of_a_copy_does_not_tear_it)
+{
+	struct vmm *vmm = &self->vmm;
+	unsigned int i;
+
+	store8(vmm, self->page, SLOT0, self->a, 0);
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	for (i = 1; i < WQE / 8; i++)
+		store8(vmm, self->page, SLOT0, self->a, i);
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	EXPECT_EQ(0, vmm_slot(vmm, self->page, 0, "blueflame"));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
+	blueflame(vmm, self->page, SLOT0, self->other);
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
+}
+
 TEST_F(uar, stores_of_four_bytes_make_a_doorbell)
 {
 	struct vmm *vmm = &self->vmm;
@@ -204,6 +221,21 @@ TEST_F(uar, a_ring_on_a_page_of_another_is_dropped)
 	EXPECT_EQ(2, vmm_count_until(vmm, "errors", "wrong_uar", 2));
 	EXPECT_EQ(0, vmm_slot(vmm, page, 0, "doorbells"));
 	EXPECT_EQ(0, vmm_slot(vmm, page, 1, "blueflame"));
+}
+
+TEST_F(uar, a_late_copy_on_a_page_of_another_is_one_error)
+{
+	struct vmm *vmm = &self->vmm;
+	unsigned int i;
+	uint32_t page;
+
+	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
+	store8(vmm, page, SLOT0, self->a, 0);
+	ASSERT_EQ(1, vmm_count_until(vmm, "errors", "wrong_uar", 1));
+	for (i = 1; i < WQE / 8; i++)
+		store8(vmm, page, SLOT0, self->a, i);
+	EXPECT_EQ(1, vmm_count(vmm, "errors", "wrong_uar"));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
 }
 
 TEST_F(uar, a_ring_on_a_dead_page_is_dropped)

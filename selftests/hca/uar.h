@@ -34,6 +34,7 @@ struct uar_slot {
  * @fill: bytes of it, from the start; 0: nothing is going on
  * @want: bytes when it is a whole BlueFlame write
  * @rung: the QP was told already
+ * @counted: as a doorbell, for who asked in the middle of it
  * @torn: the current mess has been counted
  * @hold: rings a doorbell that nothing follows
  */
@@ -43,6 +44,7 @@ struct uar_buf {
 	uint16_t fill;
 	uint16_t want;
 	bool rung;
+	bool counted;
 	bool torn;
 	struct sim_timer hold;
 };

@@ -11,10 +11,12 @@
  * - Every first store rings its QP exactly once: with the whole copy if it came
  *   in time, else as a doorbell, which says all that is needed.
  * - Every first store is counted once, as what it turned out to be: a doorbell
- *   that was rung may still become a (late) BlueFlame write.
+ *   that was rung may still become a (late) BlueFlame write. One that is asked
+ *   for before that is known counts as a doorbell, whatever follows.
  * - A store that does not go on where the last one ended, or a first store in
  *   the middle of a copy, is a torn write: counted once, until the next first
- *   store. A BlueFlame copy that the data half does not recognise is one too.
+ *   store. A BlueFlame copy that the data half does not recognise is one too;
+ *   what follows a first store that was refused is none.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -118,24 +120,32 @@ static void buf_ring(struct uar_buf *buf, bool bf)
 	uar_refused(uar, ret, "QP", qpn);
 	if (ret == RING_WRONG_UAR)
 		qp_count_ring(uar->hca, qpn, bf, true);
-	/* nothing to count: it never happened */
+	/* no more to count: it never happened, nor does the rest of a copy */
 	buf->fill = 0;
+	buf->torn = true;
 }
 
-/* Count what a first store turned out to be, and be idle. */
-static void buf_finish(struct uar_buf *buf, bool bf)
+/* Ring, if that is not done, and count what a first store is, once. */
+static void buf_count(struct uar_buf *buf, bool bf)
 {
 	struct uar_slot *slot = buf_slot(buf);
 
 	buf_ring(buf, bf);
-	if (!buf->fill)
+	if (!buf->fill || buf->counted)
 		return;
+	buf->counted = true;
 	if (bf)
 		slot->blueflame++;
 	else
 		slot->doorbells++;
 	slot_count(slot, buf_qpn(buf));
 	qp_count_ring(buf->uar->hca, buf_qpn(buf), bf, false);
+}
+
+/* Count what a first store turned out to be, and be idle. */
+static void buf_finish(struct uar_buf *buf, bool bf)
+{
+	buf_count(buf, bf);
 	buf->fill = 0;
 }
 
@@ -170,6 +180,7 @@ static void buf_begin(struct uar_buf *buf)
 		buf_finish(other, false);
 	buf->fill = 0;
 	buf->rung = false;
+	buf->counted = false;
 	buf->torn = false;
 }
 
@@ -225,8 +236,10 @@ void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf, size_t len)
 }
 
 /**
- * uar_bf_settle() - count what is still held: nothing more will come
+ * uar_bf_settle() - count what is still held
  * @uar: a page
+ *
+ * More may come: a copy goes on where it was.
  */
 void uar_bf_settle(struct uar *uar)
 {
@@ -234,7 +247,7 @@ void uar_bf_settle(struct uar *uar)
 
 	for (i = 0; i < UAR_BUFS; i++)
 		if (uar->bufs[i].fill == CTRL_START)
-			buf_finish(&uar->bufs[i], false);
+			buf_count(&uar->bufs[i], false);
 }
 
 /**
