@@ -412,6 +412,14 @@ static void a_blueflame_copy_that_differs_is_torn(void)
 		 RING_TORN);
 	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
 	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
+	/* a copy that is shorter than the request */
+	w_wqe(&w, &p.qp[0], WQE_OP_RDMA_WRITE, OK, 0);
+	w_raddr(&w, p.mem[1], p.key[1]);
+	w_inline(&w, w_at(0, p.mem[0]), 64);
+	w_post(&p.qp[0], &w);
+	CHECK_EQ(qp_ring(&w_hca[0], W_UAR, p.qp[0].qpn, 2, w.b, 64),
+		 RING_TORN);
+	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
 }
 
 static void rearm(struct w_qp *qp, uint16_t alt_lid)

@@ -39,12 +39,12 @@ static void check_bf(struct qp *qp, uint8_t *wqe, size_t len)
 	struct wqe_ctrl ctrl;
 
 	memcpy(&ctrl, wqe, sizeof(ctrl));
-	if (len <= qp->bf_len) {
-		if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP)
-			memcpy(wqe, qp->bf, len);
-		else if (memcmp(wqe, qp->bf, len))
-			qp->torn = true;
-	}
+	if (len > qp->bf_len)
+		qp->torn = true;
+	else if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP)
+		memcpy(wqe, qp->bf, len);
+	else if (memcmp(wqe, qp->bf, len))
+		qp->torn = true;
 	qp->bf = NULL;
 }
 
