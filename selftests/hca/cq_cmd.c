@@ -129,8 +129,8 @@ static uint8_t destroy_cq(struct cmd *cmd)
 static uint8_t query_cq(struct cmd *cmd)
 {
 	uint8_t *cqc = IFC_ADDR_OF(query_cq_out, cmd->out, cq_context);
-	struct cq *cq = obj_find(&cmd->hca->objs->cqs,
-				 IFC_GET(query_cq_in, cmd->in, cqn), cmd->uid);
+	struct cq *cq = obj_own(&cmd->hca->objs->cqs,
+				IFC_GET(query_cq_in, cmd->in, cqn), cmd->uid);
 	uint32_t st = CQ_ST_FIRED;
 
 	if (!cq)

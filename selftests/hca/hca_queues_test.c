@@ -315,6 +315,44 @@ static void a_devx_user_reaches_its_own_objects_only(void)
 		       sizeof(in), NULL, 0), CMD_BAD_RES);
 }
 
+/* QUERY of something of the first adapter; all have the number in one place. */
+static uint8_t query(const struct cmd_def *table, uint16_t opcode, uint16_t uid,
+		     uint32_t number)
+{
+	static uint8_t out[1024];
+	uint8_t in[IFC_SZ(query_cq_in)] = { 0 };
+
+	IFC_SET(query_cq_in, in, cqn, number);
+	return w_cmd(0, table, opcode, 0, uid, in, sizeof(in), out,
+		     sizeof(out));
+}
+
+static void a_devx_user_cannot_look_into_what_is_the_drivers(void)
+{
+	uint8_t in[IFC_SZ(create_qp_in)] = { 0 };
+	uint8_t out[IFC_SZ(create_qp_out)];
+	struct w_srq rmp, xrc;
+	struct w_cq cq;
+
+	w_cq(&cq, 0, 4);
+	w_rmp(&rmp, 0, w_pd(0));
+	w_xrc_srq(&xrc, 0, w_pd(0), w_xrcd(0), &cq);
+	CHECK_EQ(query(cq_cmds, MLX5_CMD_OP_QUERY_CQ, 0, cq.cqn), 0);
+	CHECK_EQ(query(cq_cmds, MLX5_CMD_OP_QUERY_CQ, 3, cq.cqn), CMD_BAD_RES);
+	CHECK_EQ(query(srq_cmds, MLX5_CMD_OP_QUERY_RMP, 0, rmp.srqn), 0);
+	CHECK_EQ(query(srq_cmds, MLX5_CMD_OP_QUERY_RMP, 3, rmp.srqn),
+		 CMD_BAD_RES);
+	CHECK_EQ(query(srq_cmds, MLX5_CMD_OP_QUERY_XRC_SRQ, 0, xrc.srqn), 0);
+	CHECK_EQ(query(srq_cmds, MLX5_CMD_OP_QUERY_XRC_SRQ, 3, xrc.srqn),
+		 CMD_BAD_RES);
+	/* nor may it have a QP that changes keys of every PD */
+	IFC_SET(create_qp_in, in, qpc.st, QP_REG_UMR);
+	CHECK_EQ(w_cmd(0, qp_cmds, MLX5_CMD_OP_CREATE_QP, 0, 0, in, sizeof(in),
+		       out, sizeof(out)), CMD_BAD_RES);
+	CHECK_EQ(w_cmd(0, qp_cmds, MLX5_CMD_OP_CREATE_QP, 0, 3, in, sizeof(in),
+		       out, sizeof(out)), CMD_BAD_PARAM);
+}
+
 /* CREATE_UMEM of two pages, for a DevX user. */
 static uint32_t umem(uint64_t page, uint16_t uid)
 {
@@ -430,6 +468,7 @@ static const struct ktap_test tests[] = {
 	TEST(an_absurd_counter_kills_the_shared_queue),
 	TEST(what_is_used_cannot_be_destroyed),
 	TEST(a_devx_user_reaches_its_own_objects_only),
+	TEST(a_devx_user_cannot_look_into_what_is_the_drivers),
 	TEST(a_queue_can_live_in_user_memory),
 	TEST(memory_that_was_taken_back_is_out_of_reach),
 };

@@ -67,12 +67,12 @@ void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid)
 }
 
 /**
- * obj_own() - find an object that a command changes or destroys
+ * obj_own() - find an object that a command looks into, changes or destroys
  * @t: its table
  * @id: its number
  * @uid: DevX uid of the command
  *
- * Return: the object, NULL when there is none that @uid may change
+ * Return: the object, NULL when there is none that is @uid's own
  */
 void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid)
 {

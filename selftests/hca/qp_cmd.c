@@ -38,6 +38,9 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 
 	if (!type_known(IFC_GET(qpc, c, st)) || rq_type == RQ_CROSS)
 		return CMD_BAD_PARAM;
+	/* its requests reach keys of every PD: it is the driver's */
+	if (IFC_GET(qpc, c, st) == QP_REG_UMR && !uid_privileged(cmd->uid))
+		return CMD_BAD_PARAM;
 	if (IFC_GET(qpc, c, wq_signature) || IFC_GET(qpc, c, offload_type) ||
 	    IFC_GET(qpc, c, ulp_stateless_offload_mode))
 		return CMD_BAD_PARAM;

@@ -72,9 +72,15 @@ static uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status)
 	return CMD_OK;
 }
 
+/* The queue that a command looks into, changes or destroys. */
+static struct srq *srq_own(struct cmd *cmd, uint32_t srqn)
+{
+	return obj_own(&cmd->hca->objs->srqs, srqn, cmd->uid);
+}
+
 static uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 {
-	struct srq *srq = obj_own(&cmd->hca->objs->srqs, srqn, cmd->uid);
+	struct srq *srq = srq_own(cmd, srqn);
 
 	if (!srq || srq->kind != kind)
 		return CMD_BAD_RES;
@@ -93,7 +99,7 @@ static uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 static uint8_t srq_arm(struct cmd *cmd, uint32_t srqn, enum srq_kind kind,
 		       uint16_t lwm)
 {
-	struct srq *srq = obj_own(&cmd->hca->objs->srqs, srqn, cmd->uid);
+	struct srq *srq = srq_own(cmd, srqn);
 
 	if (!srq || srq->kind != kind)
 		return CMD_BAD_RES;
@@ -141,9 +147,7 @@ static uint8_t destroy_srq(struct cmd *cmd)
 static uint8_t query_srq(struct cmd *cmd)
 {
 	uint8_t *c = IFC_ADDR_OF(query_srq_out, cmd->out, srq_context_entry);
-	struct srq *srq = srq_find(cmd->hca,
-				   IFC_GET(query_srq_in, cmd->in, srqn),
-				   cmd->uid);
+	struct srq *srq = srq_own(cmd, IFC_GET(query_srq_in, cmd->in, srqn));
 
 	if (!srq || srq->kind != SRQ_KIND_SRQ)
 		return CMD_BAD_RES;
@@ -206,9 +210,8 @@ static uint8_t query_xrc_srq(struct cmd *cmd)
 {
 	uint8_t *c = IFC_ADDR_OF(query_xrc_srq_out, cmd->out,
 				 xrc_srq_context_entry);
-	struct srq *srq = srq_find(cmd->hca,
-				   IFC_GET(query_xrc_srq_in, cmd->in, xrc_srqn),
-				   cmd->uid);
+	struct srq *srq = srq_own(cmd, IFC_GET(query_xrc_srq_in, cmd->in,
+					       xrc_srqn));
 
 	if (!srq || srq->kind != SRQ_KIND_XRC)
 		return CMD_BAD_RES;
@@ -284,9 +287,7 @@ static uint8_t query_rmp(struct cmd *cmd)
 {
 	uint8_t *c = IFC_ADDR_OF(query_rmp_out, cmd->out, rmp_context);
 	uint8_t *wq = IFC_ADDR_OF(rmpc, c, wq);
-	struct srq *srq = srq_find(cmd->hca,
-				   IFC_GET(query_rmp_in, cmd->in, rmpn),
-				   cmd->uid);
+	struct srq *srq = srq_own(cmd, IFC_GET(query_rmp_in, cmd->in, rmpn));
 
 	if (!srq || srq->kind != SRQ_KIND_RMP)
 		return CMD_BAD_RES;
