@@ -17,7 +17,8 @@ tree=$tmp/tree
 mkdir -p "$tree/selftests/lab" "$tree/bin"
 cp -r selftests/run selftests/lib "$tree/selftests"
 
-# A guest is a process that has its own kernel log and dies if told so.
+# A guest is a process that has its own kernel log, dies if told so and loses
+# memory where there is a file "leaks".
 cat >"$tree/selftests/lab/vm" <<'END'
 #!/usr/bin/env bash
 while [ "$1" != -- ]; do shift; done
@@ -26,7 +27,10 @@ top=$(dirname "$0")/../..
 export KLOG_DEVICE=$(mktemp) PATH=$top/bin:$PATH
 echo "$*" >>"$top/boots"
 export RUN_LIST=$$
-exec "$@"
+[ -e "$top/leaks" ] || exec "$@"
+"$@"
+echo 'memory is lost' >&2
+exit 125
 END
 printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
@@ -52,6 +56,7 @@ a_test picky 'guest, kernels: 9.9' 'echo 1..1; echo ok 1 a'
 a_test bad_result guest 'echo 1..2; echo not ok 1 a; echo ok 2 b; exit 1'
 a_test bad_lie guest 'echo 1..1; echo not ok 1 a'
 a_test bad_status guest 'echo 1..1; echo ok 1 a; exit 3'
+a_test bad_skip guest 'echo 1..2; echo not ok 1 a; exit 4'
 a_test bad_short guest 'echo 1..3; echo ok 1 a'
 a_test bad_silent guest 'true'
 a_test bad_slow 'guest, timeout: 1' 'echo 1..1; echo ok 1 a; sleep 20'
@@ -182,6 +187,35 @@ goes_on()
 	boots 2
 }
 
+# It counts beside a test that failed, by which no luck excuses it.
+guest_fails()
+{
+	touch "$tree/leaks"
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests good_too
+	grep -q 'FAILED .* guest .*exit status 125' "$tmp/run"
+	grep -q 'memory is lost' "$tmp/run"
+	run_as 1 '1 passed, 2 failed, 0 skipped' --kernels 7.2 \
+		--tests bad_result
+	rm "$tree/leaks"
+	run_as 1 'run: what failed is no matter of luck' --failed
+}
+
+# Of a benchmark: what is no number is no figure.
+no_figure()
+{
+	local values
+
+	for values in '' '1 2 x' '1 -'; do
+		# shellcheck disable=SC1091,SC2086 # a list
+		! (. selftests/bench/lib.sh &&
+			bench_at_most name ns 5 $values) >"$tmp/out" ||
+			fail "$values: $(cat "$tmp/out")"
+		[ ! -s "$tmp/out" ] || fail "$values: $(cat "$tmp/out")"
+	done
+	(. selftests/bench/lib.sh && bench_at_most name ns 5 7 1e-2 -3.5 |
+		grep -qx 'bench: name value=0.01 unit=ns target=5 ok .*')
+}
+
 no_guest()
 {
 	printf '#!/bin/sh\necho no power >&2\nexit 7\n' >"$tree/selftests/lab/vm"
@@ -197,7 +231,7 @@ ktap_kept()
 	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
 }
 
-plan 21
+plan 24
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
@@ -212,6 +246,8 @@ check 'a failed result with exit status 0 fails' \
 	fails lie '0 passed, 1 failed, 0 skipped' 'exit status 0'
 check 'an exit status fails' \
 	fails status '1 passed, 1 failed, 0 skipped' 'exit status 3'
+check 'a skip of a test that failed fails' \
+	fails skip '0 passed, 1 failed, 0 skipped' 'says that it skips'
 check 'a missing result fails' \
 	fails short '1 passed, 1 failed, 0 skipped' '1 results of 3'
 check 'silence fails' fails silent '0 passed, 1 failed, 0 skipped' 'no plan'
@@ -223,6 +259,8 @@ check 'a process that is left behind fails' \
 	fails stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
 check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
+check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
+check 'a benchmark without a figure fails' no_figure
 check 'a guest that does not boot fails what it had to run' no_guest
 ktap_finished

@@ -7,7 +7,8 @@
 
 set -euo pipefail
 
-# bench_at_most NAME UNIT TARGET VALUE...: the figure is the median of the values
+# bench_at_most NAME UNIT TARGET VALUE...: the figure is the median of the values;
+# fails where there is none, or one that is no number
 bench_at_most()
 {
 	local name=$1 unit=$2 target=$3
@@ -15,8 +16,13 @@ bench_at_most()
 	shift 3
 	printf '%s\n' "$@" | sort -g | awk -v name="$name" -v unit="$unit" \
 		-v target="$target" '
+		$0 !~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/ { bad = 1 }
 		{ v[NR] = $1 }
 		END {
+			if (bad) {
+				print "bench: " name ": no figure" >"/dev/stderr"
+				exit 1
+			}
 			median = (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2
 			verdict = "ok"
 			if (target != "none" && median > target + 0)

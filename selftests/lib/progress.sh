@@ -131,7 +131,9 @@ left_over()
 		printf '%s' "${missing[*]}"
 		return
 	fi
-	if [ ${#missing[@]} -eq 0 ] && grep -q '^not ok' "$base.ktap"; then
+	# The report that failed the last test is what failed the guest, too.
+	if [ ${#missing[@]} -eq 0 ] &&
+		grep -q '^not ok .*# kernel report' "$base.ktap"; then
 		return
 	fi
 	mapfile -t detail < <(tail -n 25 "$base.log")
