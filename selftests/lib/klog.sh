@@ -3,7 +3,7 @@
 #
 # The kernel log, cut into one piece per test, and what it complains of.
 
-KLOG_BAD='BUG:|WARNING:|Oops|general protection|INFO: task .* blocked'
+KLOG_BAD='BUG:|BUG [^ ]+ [(]|WARNING:|Oops|general protection|INFO: task .* blocked'
 KLOG_BAD+='|possible (recursive|circular) locking|suspicious RCU'
 KLOG_BAD+='|INFO: trying to register|Invalid wait context'
 KLOG_BAD+='|refcount_t:|lockdep|UBSAN:|KASAN:|KCSAN:|unreferenced object'
