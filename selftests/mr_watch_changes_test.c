@@ -20,12 +20,14 @@
 #include <sys/wait.h>
 
 #include "calls.h"
+#include "lab.h"
 #include "region.h"
 #include "sysfs.h"
 #include "watched.h"
 
 #define PAGE	REGION_PAGE
 #define HUGE	REGION_HUGE
+#define WAIT_MS	60000	/* for what the kernel does by itself */
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -42,6 +44,16 @@ typedef int (*change_fn)(struct region *r, const char **why);
 
 /* How the case at hand makes its system call. */
 static enum calls_by by;
+
+/* What a change returns where it cannot be: 1, in the lab only for an older
+ * kernel than that version
+ */
+static int lacks(const char **why, const char *what, unsigned int major,
+		 unsigned int minor)
+{
+	*why = what;
+	return lab_may_lack(major, minor) ? 1 : -ENODEV;
+}
 
 static int err(int ret)
 {
@@ -164,8 +176,7 @@ static int do_guard_install(struct region *r, const char **why)
 
 	if (ret != -EINVAL)
 		return ret;
-	*why = "this kernel has no guard pages";
-	return 1;
+	return lacks(why, "this kernel has no guard pages", 6, 13);
 }
 
 static int truncate_fd(int fd)
@@ -310,33 +321,31 @@ static int do_fork_and_exec(struct region *r, const char **why)
 
 static int do_ksm(struct region *r, const char **why)
 {
-	int scans, i;
+	int scans, i, ret;
 
 	for (i = 0; i < r->len / PAGE; i++)
 		memset(r->addr + i * PAGE, 0x5a, PAGE);
-	if (file_write("/sys/kernel/mm/ksm/run", "1")) {
-		*why = "this kernel has no KSM";
-		return 1;
-	}
+	if (file_write("/sys/kernel/mm/ksm/run", "1"))
+		return lacks(why, "this kernel has no KSM", 0, 0);
 	file_write("/sys/kernel/mm/ksm/sleep_millisecs", "1");
 	file_write("/sys/kernel/mm/ksm/pages_to_scan", "1000");
 	if (madvise(r->addr, r->len, MADV_MERGEABLE))
 		return -errno;
 	scans = read_number("/sys/kernel/mm/ksm/full_scans");
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < WAIT_MS; i++) {
 		if (read_number("/sys/kernel/mm/ksm/full_scans") >= scans + 4)
 			break;
 		usleep(1000);
 	}
-	return file_write("/sys/kernel/mm/ksm/run", "0");
+	ret = i < WAIT_MS ? 0 : -ETIMEDOUT;
+	return file_write("/sys/kernel/mm/ksm/run", "0") ? -EIO : ret;
 }
 
 static int do_compaction(struct region *r, const char **why)
 {
 	if (!file_write("/proc/sys/vm/compact_memory", "1"))
 		return 0;
-	*why = "this kernel cannot compact memory";
-	return 1;
+	return lacks(why, "this kernel cannot compact memory", 0, 0);
 }
 
 /* Migration between nodes; both calls need two of them. */
@@ -345,10 +354,8 @@ static int do_move_pages(struct region *r, const char **why)
 	void *pages[16];
 	int nodes[16], status[16], i;
 
-	if (access("/sys/devices/system/node/node1", F_OK)) {
-		*why = "the guest has one memory node";
-		return 1;
-	}
+	if (access("/sys/devices/system/node/node1", F_OK))
+		return lacks(why, "the guest has one memory node", 0, 0);
 	for (i = 0; i < 16; i++) {
 		pages[i] = r->addr + i * PAGE;
 		nodes[i] = 1;
@@ -359,15 +366,32 @@ static int do_move_pages(struct region *r, const char **why)
 	return err(syscall(SYS_move_pages, 0, 16, pages, nodes, status, 2) < 0);
 }
 
+/* How often the kernel has gone through the memory of this process. */
+static int numa_scans(void)
+{
+	FILE *f = fopen("/proc/self/sched", "r");
+	char line[128];
+	int n = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "mm->numa_scan_seq : %d", &n) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 static int do_numa_balancing(struct region *r, const char **why)
 {
+	int scans = numa_scans(), i, ret;
+
 	if (access("/sys/devices/system/node/node1", F_OK) ||
-	    file_write("/proc/sys/kernel/numa_balancing", "1")) {
-		*why = "the guest has one memory node";
-		return 1;
-	}
-	sleep(3);
-	return file_write("/proc/sys/kernel/numa_balancing", "0");
+	    file_write("/proc/sys/kernel/numa_balancing", "1"))
+		return lacks(why, "the guest has one memory node", 0, 0);
+	for (i = 0; i < WAIT_MS && numa_scans() < scans + 2; i++)
+		usleep(1000);
+	ret = i < WAIT_MS ? 0 : -ETIMEDOUT;
+	return file_write("/proc/sys/kernel/numa_balancing", "0") ? -EIO : ret;
 }
 
 static int do_soft_dirty(struct region *r, const char **why)
@@ -382,10 +406,8 @@ static int do_swap_neighbours(struct region *r, const char **why)
 
 	if (system("grep -q zram /proc/swaps || { modprobe zram && "
 		   "echo 32M >/sys/block/zram0/disksize && "
-		   "mkswap /dev/zram0 && swapon /dev/zram0; } >/dev/null 2>&1")) {
-		*why = "no swap can be made in the guest";
-		return 1;
-	}
+		   "mkswap /dev/zram0 && swapon /dev/zram0; } >/dev/null 2>&1"))
+		return lacks(why, "no swap can be made in the guest", 0, 0);
 	watched_fill(next, r->len, 5);
 	ret = err(madvise(next, r->len, MADV_PAGEOUT));
 	watched_fill(next, r->len, 6);
@@ -580,7 +602,7 @@ TEST_F(change, is_told_before_the_call_returns)
 	__atomic_store_n(&spinner.returned, true, __ATOMIC_RELEASE);
 	ASSERT_EQ(0, pthread_join(spinner.thread, NULL));
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "this kernel's io_uring cannot");
+		ret = lacks(&why, "this kernel's io_uring cannot", 6, 9);
 	if (ret == 1)
 		SKIP(return, "%s", why);
 	ASSERT_EQ(0, ret);

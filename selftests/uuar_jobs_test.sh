@@ -12,8 +12,7 @@ cd "$(dirname "$0")/.."
 
 cgroups=$tmp/cgroup
 mkdir "$cgroups"
-mount -t cgroup2 none "$cgroups" ||
-	skip_all 'this kernel has no cgroup2'
+mount -t cgroup2 none "$cgroups"
 pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
 contexts=/sys/kernel/debug/mlx5_ep/$pci/contexts
 [ -e "$contexts" ] || mount -t debugfs none /sys/kernel/debug
