@@ -41,7 +41,7 @@ node()
 	xsrq -n 2 -p 3 -s 2 -m 10 -i "$MLX5_EP_GUEST" -a 10.45.0.1,10.45.0.2
 	wait_for 10 eval "[ '$base' = \"\$(objects)\" ]" ||
 		fail "$(objects), was $base"
-	hca_clean "$MLX5_EP_GUEST"
+	hca_clean '' "$MLX5_EP_GUEST"
 }
 
 two_guests()

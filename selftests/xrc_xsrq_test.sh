@@ -39,6 +39,12 @@ one()
 	becomes 10 "$base" objects
 }
 
+both_clean()
+{
+	hca_clean '' 0
+	hca_clean '' 1
+}
+
 plan 5
 xsrq -n 2 -p 1 -s 1 -m 1 >/dev/null
 base=$(objects)
@@ -46,5 +52,5 @@ check '2 nodes x 1 process x 1 SRQ' one 2 1 1 50
 check '2 nodes x 4 processes x 2 SRQs' one 2 4 2 20
 check '2 nodes x 2 processes x 8 SRQs' one 2 2 8 10
 check '4 nodes x 2 processes x 2 SRQs' one 4 2 2 10
-check 'the HCAs have nothing to complain of' eval 'hca_clean 0; hca_clean 1'
+check 'the HCAs have nothing to complain of' both_clean
 ktap_finished
