@@ -130,9 +130,10 @@ only_late_rings()
 	[ "$errors" = '{}' ] || fail "simhca counted $errors"
 }
 
+# The driver makes QPs for the port a little after the device was bound.
 same_objects()
 {
-	[ "$(objects)" = "$base" ] || fail "$(objects), was $base"
+	becomes 60 "$base" objects
 }
 
 plan 9

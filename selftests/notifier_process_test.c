@@ -179,7 +179,7 @@ static bool attached_within(int seconds)
 {
 	int i;
 
-	for (i = 0; i < 10 * seconds; i++) {
+	for (i = 0; i < 10 * seconds * PATIENCE * patience_factor(); i++) {
 		struct verbs_rig rig;
 
 		if (sysfs_attached() && !verbs_open(&rig, NULL, 1)) {

@@ -99,6 +99,7 @@ TEST_F_TIMEOUT(matrix, inline_sends_use_blueflame, 60)
 
 	ASSERT_EQ(0, verbs_traffic(self->eps, QPS, VERBS_SEND_INLINE, 4));
 	ASSERT_EQ(0, landing_look(0, &landing));
+	EXPECT_EQ(QPS, landing.n);
 	for (i = 0; i < landing.n; i++) {
 		EXPECT_EQ(4, landing.qps[i].doorbells +
 			  landing.qps[i].blueflame);

@@ -15,6 +15,8 @@
 
 #define DOMAIN_FILE "/tmp/xrc_bad_input_domain"
 #define PARAM "/sys/module/mlx5_ep/parameters/"
+#define REGS_PER_PROCESS PARAM "xrc_regs_per_process"
+#define QPS_PER_DEVICE PARAM "xrc_qps_per_device"
 
 /* What mlx5ep_xrcd_open() was given by the kernel; tests send it by hand. */
 static uint32_t handle_of(struct ibv_xrcd *xrcd)
@@ -25,6 +27,16 @@ static uint32_t handle_of(struct ibv_xrcd *xrcd)
 	} *provider = (void *)xrcd;
 
 	return provider->handle;
+}
+
+static int param_set(const char *path, unsigned int value)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		return -errno;
+	fprintf(f, "%u\n", value);
+	return fclose(f) ? -errno : 0;
 }
 
 FIXTURE(bad)
@@ -48,6 +60,8 @@ FIXTURE_SETUP(bad)
 
 FIXTURE_TEARDOWN(bad)
 {
+	EXPECT_EQ(0, param_set(REGS_PER_PROCESS, 65536));
+	EXPECT_EQ(0, param_set(QPS_PER_DEVICE, 65536));
 	EXPECT_EQ(0, xrc_node_close(&self->node));
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
@@ -316,25 +330,14 @@ TEST_F(bad, attributes_out_of_range)
 	EXPECT_EQ(-ENOENT, reg_do(self));
 }
 
-static int param_set(const char *path, unsigned int value)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f)
-		return -errno;
-	fprintf(f, "%u\n", value);
-	return fclose(f) ? -errno : 0;
-}
-
 TEST_F(bad, more_registrations_than_a_process_may)
 {
-	static const char path[] = PARAM "xrc_regs_per_process";
 	struct mlx5ep_xrc_rcv_qp *qps[4], *no;
 	unsigned int i;
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, param_set(path, 4));
+	ASSERT_EQ(0, param_set(REGS_PER_PROCESS, 4));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
 	for (i = 1; i < 4; i++)
 		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_reg(
@@ -358,15 +361,13 @@ TEST_F(bad, more_registrations_than_a_process_may)
 	EXPECT_EQ(0, status);
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
-	EXPECT_EQ(0, param_set(path, 65536));
 }
 
 TEST_F(bad, more_qps_than_a_device_may)
 {
-	static const char path[] = PARAM "xrc_qps_per_device";
 	struct mlx5ep_xrc_rcv_qp *qps[2], *join, *no;
 
-	ASSERT_EQ(0, param_set(path, 2));
+	ASSERT_EQ(0, param_set(QPS_PER_DEVICE, 2));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
 	EXPECT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
 					   &qps[1]));
@@ -384,7 +385,6 @@ TEST_F(bad, more_qps_than_a_device_may)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(join));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[0]));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[1]));
-	EXPECT_EQ(0, param_set(path, 65536));
 }
 
 TEST_HARNESS_MAIN

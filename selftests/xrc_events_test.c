@@ -73,7 +73,10 @@ FIXTURE_TEARDOWN(events)
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
-/* The next event within @ms; 0, -ETIMEDOUT or -errno. */
+#define NONE 50
+#define SOON (5000 * PATIENCE * patience_factor())
+
+/* The next event within @ms: SOON, or NONE; 0, -ETIMEDOUT or -errno. */
 static int next_event(struct listener *l, struct mlx5_ep_event *event, int ms)
 {
 	struct pollfd pfd = {
@@ -112,7 +115,7 @@ TEST_F(events, each_kind_reaches_every_registrant)
 		ASSERT_EQ(0, ask(self->sim, EVENT, kinds[k].name, self->num));
 		for (i = 0; i < LISTENERS; i++) {
 			memset(&event, 0xff, sizeof(event));
-			ASSERT_EQ(0, next_event(&self->who[i], &event, 5000)) {
+			ASSERT_EQ(0, next_event(&self->who[i], &event, SOON)) {
 				TH_LOG("%s to listener %u", kinds[k].name, i);
 			}
 			EXPECT_EQ(kinds[k].type, event.type);
@@ -120,7 +123,7 @@ TEST_F(events, each_kind_reaches_every_registrant)
 			EXPECT_EQ(0xc0ffee0000 + i, event.cookie);
 		}
 	}
-	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, 50));
+	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
 }
 
 TEST_F(events, none_after_the_registration_ended)
@@ -130,8 +133,8 @@ TEST_F(events, none_after_the_registration_ended)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[0].qp));
 	self->who[0].qp = NULL;
 	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
-	ASSERT_EQ(0, next_event(&self->who[1], &event, 5000));
-	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, 50));
+	ASSERT_EQ(0, next_event(&self->who[1], &event, SOON));
+	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
 }
 
 TEST_F(events, a_notifier_may_go_first)
@@ -141,7 +144,7 @@ TEST_F(events, a_notifier_may_go_first)
 	mlx5ep_notifier_destroy(self->who[0].notifier);
 	self->who[0].notifier = NULL;
 	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
-	EXPECT_EQ(0, next_event(&self->who[1], &event, 5000));
+	EXPECT_EQ(0, next_event(&self->who[1], &event, SOON));
 }
 
 TEST_F(events, traffic_establishes_communication)
@@ -163,7 +166,7 @@ TEST_F(events, traffic_establishes_communication)
 	xrc_msg_fill(msg, 1, 2, 3);
 	ASSERT_EQ(0, xrc_sender_send(&sender, sink.srqs[0].num, msg));
 	ASSERT_EQ(0, xrc_node_recv(&sink, &srq, got, 5000));
-	ASSERT_EQ(0, next_event(&self->who[2], &event, 5000));
+	ASSERT_EQ(0, next_event(&self->who[2], &event, SOON));
 	EXPECT_EQ(MLX5_EP_EVENT_XRC_COMM_EST, event.type);
 	xrc_sender_close(&sender);
 	EXPECT_EQ(0, xrc_node_close(&sink));

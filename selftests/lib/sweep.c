@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "simhca.h"
 #include "sweep_books.h"
 #include "sysfs.h"
@@ -18,6 +19,7 @@
 
 #define RUNS_MAX 20000u
 #define RELEASE_SECONDS 30	/* of a slow machine; else at once */
+#define RESTART_SECONDS 60
 #define QUICK_STATUSES 3u
 #define PCI_DRIVER "/sys/bus/pci/drivers/mlx5_core"
 
@@ -156,7 +158,7 @@ int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
 int sweep_books_check(const struct sweep *sweep,
 		      const struct sweep_books *books)
 {
-	time_t end = time(NULL) + RELEASE_SECONDS;
+	time_t end = time(NULL) + RELEASE_SECONDS * patience_factor();
 	struct sweep_books now;
 	bool late;
 	int ret;
@@ -401,7 +403,7 @@ int sweep_restart(unsigned int ms)
 	if (!ret)
 		ret = file_write(PCI_DRIVER "/bind", address);
 	for (tries = 0; !ret && !device_up(attached); tries++) {
-		if (tries == 600)
+		if (tries == 10 * RESTART_SECONDS * patience_factor())
 			ret = -ETIMEDOUT;
 		usleep(100000);
 	}

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "fdpass.h"
+#include "patience.h"
 #include "watched.h"
 
 #define PAGE 4096u
+#define READ_SECONDS 10
 
 int watched_open(struct watched_rig *rig, uint32_t watches)
 {
@@ -93,7 +95,7 @@ int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
 			.rkey = rig->verbs.mr->rkey,
 		},
 	};
-	time_t limit = time(NULL) + 10;
+	time_t limit = time(NULL) + READ_SECONDS * PATIENCE * patience_factor();
 	struct ibv_wc wc;
 	int ret;
 
