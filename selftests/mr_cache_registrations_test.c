@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +21,31 @@
 #define PAGE	4096ul
 #define LEN	(64 * PAGE)
 #define REGIONS	8
+
+/* Allocations of this process, of its libraries too. */
+static unsigned long allocations;
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+	__atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	__atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+	return __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	__atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+	return __libc_realloc(old, size);
+}
 
 FIXTURE(cache)
 {
@@ -117,6 +143,60 @@ TEST_F(cache, keeps_within_its_bounds)
 					 2 * REGIONS * PAGE, PAGE, &first));
 	EXPECT_EQ(1, query(self->cache).hits);
 	mlx5ep_mr_cache_put(self->cache, first);
+}
+
+TEST_F(cache, keeps_within_its_bound_of_bytes)
+{
+	struct mlx5ep_mr_cache_attr attr = { .max_bytes = 8 * PAGE };
+	struct mlx5ep_mr_cache_entry *e, *wide;
+	struct mlx5ep_mr_cache *cache;
+	int i;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+					    &cache));
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem +
+						 3 * i * PAGE, 2 * PAGE, &e));
+		mlx5ep_mr_cache_put(cache, e);
+		EXPECT_LE(query(cache).bytes, 8 * PAGE);
+	}
+	EXPECT_EQ(4, query(cache).regions);
+	EXPECT_EQ(6, query(cache).evicted);
+	/* What is in use stays, and takes the place of all others. */
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem + 40 * PAGE,
+					 9 * PAGE, &wide));
+	EXPECT_EQ(1, query(cache).regions);
+	EXPECT_EQ(9 * PAGE, query(cache).bytes);
+	mlx5ep_mr_cache_put(cache, wide);
+	EXPECT_EQ(0, query(cache).bytes);
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(cache));
+}
+
+TEST_F(cache, a_hit_allocates_nothing_and_makes_no_system_call)
+{
+	static volatile char allowed = SYSCALL_DISPATCH_FILTER_ALLOW;
+	struct mlx5ep_mr_cache_entry *e;
+	unsigned long before = allocations;
+	int i, ret = 0;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
+					 &e));
+	EXPECT_LT(before, allocations);
+	mlx5ep_mr_cache_put(self->cache, e);
+	ASSERT_EQ(0, prctl(PR_SET_SYSCALL_USER_DISPATCH,
+			   PR_SYS_DISPATCH_ON, 0, 0, &allowed));
+	before = allocations;
+	/* One would be the end: SIGSYS. */
+	allowed = SYSCALL_DISPATCH_FILTER_BLOCK;
+	for (i = 0; i < 100 && !ret; i++) {
+		ret = mlx5ep_mr_cache_get(self->cache, self->mem + i, PAGE, &e);
+		if (!ret)
+			mlx5ep_mr_cache_put(self->cache, e);
+	}
+	allowed = SYSCALL_DISPATCH_FILTER_ALLOW;
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(before, allocations);
+	EXPECT_EQ(100, query(self->cache).hits);
 }
 
 TEST_F(cache, never_hands_out_memory_that_is_gone)
