@@ -238,7 +238,10 @@ static void entry_run(struct cmdq_entry *ent)
 
 static void entry_delayed(struct sim_timer *timer)
 {
-	entry_run(container_of(timer, struct cmdq_entry, delay));
+	struct cmdq_entry *ent = container_of(timer, struct cmdq_entry, delay);
+
+	if (!iseg_is_fatal(ent->hca))
+		entry_run(ent);
 }
 
 static void entry_start(struct cmdq_entry *ent)

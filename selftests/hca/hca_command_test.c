@@ -466,6 +466,44 @@ TEST_F(command, after_a_fatal_error_nothing_is_done_until_it_is_reset)
 	EXPECT_EQ(0, vmm_enable(vmm));
 }
 
+/* A NOP that completes, posted and not rung. */
+static void post_nop(uint8_t *sq, uint8_t *dbr, uint32_t qpn)
+{
+	uint64_t ctrl = vmm_ctrl(qpn, 0, 1);
+	uint32_t posted = htobe32(1);
+
+	memcpy(sq, &ctrl, sizeof(ctrl));
+	sq[11] = 2 << 2;	/* fm_ce_se: a CQE always */
+	memcpy(dbr + 4, &posted, sizeof(posted));
+}
+
+/* Neither what it had begun goes on, nor what waits for its port. */
+TEST_F(command, firmware_that_died_leaves_memory_alone)
+{
+	struct vmm *vmm = &self->vmm;
+	uint8_t in[16] = { 0 }, *e = vmm->ram + vmm->cmdq + 64;
+	uint8_t *queues, before[4 * VMM_PAGE];
+	uint32_t qpn;
+
+	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, self->drv.uar, &qpn));
+	/* the last pages: doorbell record and buffer of the CQ, of the QP */
+	queues = vmm->ram + vmm->next - sizeof(before);
+	post_nop(queues + 3 * VMM_PAGE, queues + 2 * VMM_PAGE, qpn);
+	memcpy(before, queues, sizeof(before));
+	IFC_SET(cmd_in, in, opcode, MLX5_CMD_OP_QUERY_ISSI);
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":"
+			     "300000,\"count\":1}"));
+	ASSERT_EQ(0, vmm_post(vmm, 1, in, sizeof(in), 112));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"fatal\"}"));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"port\","
+			     "\"state\":\"down\"}"));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"port\","
+			     "\"state\":\"up\"}"));
+	EXPECT_EQ(0, memcmp(before, queues, sizeof(before)));
+	usleep(400000);
+	EXPECT_EQ(1, IFC_GET(cmd_queue_entry, e, ownership));
+}
+
 TEST_F(command, the_log_tells_what_was_run)
 {
 	struct json_object *o, *log, *op;

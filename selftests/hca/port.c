@@ -101,7 +101,7 @@ int port_set(struct hca *hca, bool up)
 	IFC_SET(port_state_change_event, data, port_num, 1);
 	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
 		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
-	if (up)
+	if (port_active(hca))
 		objects_kick(hca);
 	return 0;
 }
