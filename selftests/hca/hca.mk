@@ -88,9 +88,10 @@ build/san/simhca-test: $(HCA_SAN_OBJS)
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_TEST_SAN) -o $@ $^ $(HCA_LIBS)
 
-# the kernel's harness does not know all warnings
+# the kernel's harness, with the patience that all tests have; it does not know
+# all warnings
 $(HCA_VMM_TESTS:%=$(HCA_TEST_OBJ)/%_test.o): HCA_CFLAGS += \
-	-isystem $(HCA_KSELFTEST) -Wno-sign-compare -Wno-unused-parameter
+	-Iselftests/lib -isystem $(HCA_KSELFTEST) -Wno-sign-compare -Wno-unused-parameter
 
 $(HCA_TEST_OBJ)/%.o: $(HCA)/%.c
 	@mkdir -p $(@D)
