@@ -63,6 +63,7 @@ struct cache_entry {
  * @pd: of all registrations
  * @notifier: its own
  * @attr: bounds
+ * @page_mask: of the bits of an address within a page
  * @lock: protects what follows
  * @root: kept registrations
  * @oldest: kept registrations without users, by last use
