@@ -10,6 +10,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "baseline.h"
+#include "sysfs.h"
 #include "uverbs.h"
 #include "xrc.h"
 
@@ -27,16 +28,6 @@ static uint32_t handle_of(struct ibv_xrcd *xrcd)
 	} *provider = (void *)xrcd;
 
 	return provider->handle;
-}
-
-static int param_set(const char *path, unsigned int value)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f)
-		return -errno;
-	fprintf(f, "%u\n", value);
-	return fclose(f) ? -errno : 0;
 }
 
 FIXTURE(bad)
@@ -60,8 +51,8 @@ FIXTURE_SETUP(bad)
 
 FIXTURE_TEARDOWN(bad)
 {
-	EXPECT_EQ(0, param_set(REGS_PER_PROCESS, 65536));
-	EXPECT_EQ(0, param_set(QPS_PER_DEVICE, 65536));
+	EXPECT_EQ(0, file_write(REGS_PER_PROCESS, "65536"));
+	EXPECT_EQ(0, file_write(QPS_PER_DEVICE, "65536"));
 	EXPECT_EQ(0, xrc_node_close(&self->node));
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
@@ -337,7 +328,7 @@ TEST_F(bad, more_registrations_than_a_process_may)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, param_set(REGS_PER_PROCESS, 4));
+	ASSERT_EQ(0, file_write(REGS_PER_PROCESS, "4"));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
 	for (i = 1; i < 4; i++)
 		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_reg(
@@ -367,7 +358,7 @@ TEST_F(bad, more_qps_than_a_device_may)
 {
 	struct mlx5ep_xrc_rcv_qp *qps[2], *join, *no;
 
-	ASSERT_EQ(0, param_set(QPS_PER_DEVICE, 2));
+	ASSERT_EQ(0, file_write(QPS_PER_DEVICE, "2"));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
 	EXPECT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
 					   &qps[1]));
