@@ -143,7 +143,7 @@ default_profile()
 
 objects()
 {
-	simhca-ctl dump | jq -c '.hcas[0].alive | {uar, pd, td, cq, qp, srq}'
+	hca_objects 'uar, pd, td, cq, qp, srq'
 }
 
 # The driver makes QPs for the port a little after the device was bound.

@@ -115,8 +115,7 @@ firmware_dies()
 
 objects()
 {
-	simhca-ctl dump | jq -c '.hcas[0].alive |
-		{uar, uar_held, pd, td, cq, qp, srq, umem, uctx}'
+	hca_objects 'uar, uar_held, pd, td, cq, qp, srq, umem, uctx'
 }
 
 # Programs' QPs are gone before their UAR mappings are, and a reset takes away

@@ -53,13 +53,8 @@ stencil_cells()
 	[ "$(column mpi-threads 6)" = 2 ]
 }
 
-objects()
-{
-	simhca-ctl dump | jq -c '.hcas[0].alive | {qp, uar}'
-}
-
 msgrate -t 1 -n 1 -R 1 >/dev/null
-base=$(objects)
+base=$(hca_objects 'qp, uar')
 
 plan 7
 check "msgrate: all categories, pages and QPs as published" msgrate_counts
@@ -72,5 +67,5 @@ check "globalarray: every element is right under all categories" \
 check "stencil: every cell is right under all categories" stencil_cells
 check "three threads, more than CPUs, odd sizes" \
 	runs msgrate -t 3 -n 77 -p 7 -q 9 -s 13 -R 1
-check "nothing is left behind" becomes 10 "$base" objects
+check "nothing is left behind" becomes 10 "$base" hca_objects 'qp, uar'
 ktap_finished

@@ -52,7 +52,7 @@ debugfs()
 
 objects()
 {
-	simhca-ctl dump | jq -c '.hcas[0].alive | {qp, xrcd, pd, cq}'
+	hca_objects 'qp, xrcd, pd, cq'
 }
 
 # With what the driver makes at the first memory region, and a little after the

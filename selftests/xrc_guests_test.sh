@@ -23,7 +23,7 @@ netdev()
 
 objects()
 {
-	simhca-ctl dump | jq -c "[.hcas[$MLX5_EP_GUEST].alive | {qp, xrcd, srq, pd, cq}]"
+	hca_objects 'qp, xrcd, srq, pd, cq' "$MLX5_EP_GUEST"
 }
 
 node()
@@ -39,8 +39,7 @@ node()
 	xsrq -n 2 -p 1 -s 1 -m 1 >/dev/null
 	base=$(objects)
 	xsrq -n 2 -p 3 -s 2 -m 10 -i "$MLX5_EP_GUEST" -a 10.45.0.1,10.45.0.2
-	wait_for 10 eval "[ '$base' = \"\$(objects)\" ]" ||
-		fail "$(objects), was $base"
+	becomes 10 "$base" objects
 	hca_clean '' "$MLX5_EP_GUEST"
 }
 

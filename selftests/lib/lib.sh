@@ -126,6 +126,12 @@ hca_alive()
 	simhca-ctl dump | jq -r ".hcas[${2:-0}].alive.$1"
 }
 
+# hca_objects KINDS [HCA]: how many of each are alive; KINDS as "qp, uar"
+hca_objects()
+{
+	simhca-ctl dump | jq -c ".hcas[${2:-0}].alive | {$1}"
+}
+
 # hca_clean ["KIND..." [HCA]]: no error was counted, those apart
 # shellcheck disable=SC2120
 hca_clean()
