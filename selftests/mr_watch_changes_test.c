@@ -45,8 +45,9 @@ typedef int (*change_fn)(struct region *r, const char **why);
 /* How the case at hand makes its system call. */
 static enum calls_by by;
 
-/* What a change returns where it cannot be: 1, in the lab only for an older
- * kernel than that version
+/*
+ * What a change returns where it cannot be: 1, in the lab only for an older
+ * kernel than that version.
  */
 static int lacks(const char **why, const char *what, unsigned int major,
 		 unsigned int minor)
