@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 . selftests/lib/race.sh
 
 plan 4
-check 'no stale hit in 1 million rounds' race_on 1000000
-check 'no stale word in 1 million rounds' race_on 1000000 -w
-check 'no stale word in 10 million rounds' race_on 10000000 -w
+check 'no stale hit in 1 million rounds' race_on 1000000 -p
+check 'no stale word in 1 million rounds' race_on 1000000 -w -p
+check 'no stale word in 10 million rounds' race_on 10000000 -w -p
 check 'stale hits with notification off' race_off 2000
 ktap_finished

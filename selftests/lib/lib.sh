@@ -32,7 +32,8 @@ skip_all()
 	exit "$KSFT_SKIP"
 }
 
-# check NAME CMD...: one result; CMD's output is shown where it fails
+# check NAME CMD...: one result; CMD's output is shown where it fails. What it writes
+# to descriptor 3 is shown at once: "# progress: TEXT", for what takes minutes.
 check()
 {
 	local name=$1 status=0
@@ -40,7 +41,7 @@ check()
 	shift
 	# Not as a condition: set -e is to work inside CMD.
 	set +e
-	(set -e; "$@") >"$tmp/check.out" 2>&1
+	(set -e; "$@") 3>&1 >"$tmp/check.out" 2>&1
 	status=$?
 	set -e
 	if [ $status -eq 0 ]; then

@@ -65,6 +65,9 @@ follow()
 			bad+=("${detail[@]}" "$line")
 			detail=()
 			;;
+		'  # progress: '*)
+			$VERBOSE || printf '%-6s %s\n' "$kernel" "$line" >&3
+			;;
 		'# guest ready'*)
 			record "$kernel" boot ok 0 0 0 "$(elapsed "$began")"
 			;;

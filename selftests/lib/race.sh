@@ -12,13 +12,15 @@ race_field()
 	sed -n "s/.*\\b$1=\\([0-9]*\\).*/\\1/p" <<<"$2"
 }
 
-# race_run ROUNDS OPTION...: runs it; sets hits, registrations and stale
+# race_run ROUNDS OPTION...: runs it, within a check; sets hits, registrations and
+# stale
 race_run()
 {
 	local rounds=$1 out
 	shift
 
-	out=$(build/bin/mr_race -n "$rounds" "$@") || fail 'the run failed'
+	out=$(build/bin/mr_race -n "$rounds" "$@" 2>&3) ||
+		fail 'the run failed'
 	echo "$out"
 	[ "$(race_field rounds "$out")" -ge "$rounds" ] || fail "$out"
 	hits=$(race_field hits "$out")
@@ -26,7 +28,7 @@ race_run()
 	stale=$(race_field stale "$out")
 }
 
-# race_on ROUNDS [-w]: at least every other round was registered, none was stale
+# race_on ROUNDS [-w] [-p]: at least every other round was registered, none was stale
 race_on()
 {
 	local hits registrations stale

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mr_race [-w] [-o] [-n ROUNDS] [-s SLOTS] - registrations against remapping
+ * mr_race [-w] [-o] [-p] [-n ROUNDS] [-s SLOTS] - registrations against remapping
  *
  * Per slot, an address, one thread maps, and with that unmaps what was there,
  * with other content each time: a round. Another registers the slot with
@@ -17,6 +17,8 @@
  * is registered. It costs little, so that there can be very many.
  *
  * -o: notification off: every registration is taken as valid.
+ *
+ * -p: a line of progress on stderr after each twentieth.
  *
  * Prints "rounds=N hits=N registrations=N stale=N"; the rounds are ROUNDS or so many
  * more that each slot has as many; a hit is a registration that was said to be
@@ -56,12 +58,22 @@ static struct slot slots[MAX_SLOTS];
 static struct mlx5ep_notifier *notifier;
 static unsigned long rounds = 20000, per_slot;
 static unsigned int nr_slots = 2;
-static bool words, off, stop;
+static bool words, off, show_progress, stop;
 
 static void fail(const char *what, int ret)
 {
 	fprintf(stderr, "mr_race: %s: %s\n", what, strerror(-ret));
 	exit(1);
+}
+
+/* After @done rounds of @slot; that of the first one stands for all. */
+static void progress(const struct slot *slot, unsigned long done)
+{
+	if (!show_progress || slot != slots || per_slot < 20 ||
+	    done % (per_slot / 20))
+		return;
+	fprintf(stderr, "# progress: %lu of %lu rounds\n", done * nr_slots,
+		per_slot * nr_slots);
 }
 
 static void map_slot(struct slot *slot)
@@ -85,6 +97,7 @@ static void *mapper(void *arg)
 		while (slot->used < i &&
 		       (off || i % 2 || slot->registering < i))
 			pthread_cond_wait(&slot->moved, &slot->lock);
+		progress(slot, i);
 	}
 	slot->done = true;
 	pthread_cond_broadcast(&slot->moved);
@@ -194,6 +207,7 @@ static void *words_user(void *arg)
 				fail("mlx5ep_watch_del_batch", -errno);
 			held = 0;
 		}
+		progress(slot, i + 1);
 	}
 	return NULL;
 }
@@ -267,13 +281,16 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int c;
 
-	while ((c = getopt(argc, argv, "won:s:")) != -1) {
+	while ((c = getopt(argc, argv, "wopn:s:")) != -1) {
 		switch (c) {
 		case 'w':
 			words = true;
 			break;
 		case 'o':
 			off = true;
+			break;
+		case 'p':
+			show_progress = true;
 			break;
 		case 'n':
 			rounds = strtoul(optarg, NULL, 0);
