@@ -3,7 +3,8 @@
 /*
  * The device is bound to its driver with each allocation and each firmware
  * command on the way failing in turn: it is bound and attached, or bound and
- * left as stock, or not bound; and nothing is left behind when it is unbound.
+ * left as stock, or not bound; and nothing is left behind when it is unbound. And
+ * the same with commands that are never answered.
  */
 #include "kselftest_harness.h"
 
@@ -35,6 +36,37 @@ static int undo(void *arg)
 		file_write(SYSFS_AUX_DRIVER "unbind", device);
 }
 
+/* The device without its driver, and how to bind it. Return: 0 or -errno. */
+static int begin(struct sweep *sweep, unsigned int coarse)
+{
+	int ret = sysfs_auxdev(device, sizeof(device));
+
+	sweep->body = body;
+	sweep->undo = undo;
+	sweep->coarse = coarse;
+	sweep->mkeys = true;
+	return ret ? ret : file_write(SYSFS_AUX_DRIVER "unbind", device);
+}
+
+/* Bound again, it works. */
+static int traffic(void)
+{
+	struct verbs_rig rig;
+	struct verbs_ep ep;
+	int ret;
+
+	ret = verbs_open(&rig, NULL, 1);
+	if (ret)
+		return ret;
+	ret = verbs_ep_create(&rig, &ep, IBV_QPT_RC);
+	if (!ret) {
+		ret = verbs_traffic_all(&ep, 1, 1);
+		verbs_ep_destroy(&ep);
+	}
+	verbs_close(&rig);
+	return ret;
+}
+
 FIXTURE(attach)
 {
 	struct sweep sweep;
@@ -43,26 +75,14 @@ FIXTURE(attach)
 FIXTURE_SETUP(attach)
 {
 	ASSERT_TRUE(sysfs_attached());
-	ASSERT_EQ(0, sysfs_auxdev(device, sizeof(device)));
-	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", device));
-	self->sweep.body = body;
-	self->sweep.undo = undo;
-	self->sweep.coarse = 16;
-	self->sweep.mkeys = true;
+	ASSERT_EQ(0, begin(&self->sweep, 16));
 }
 
 FIXTURE_TEARDOWN(attach)
 {
-	struct verbs_rig rig;
-	struct verbs_ep ep;
-
 	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", device));
 	EXPECT_TRUE(sysfs_attached());
-	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
-	ASSERT_EQ(0, verbs_ep_create(&rig, &ep, IBV_QPT_RC));
-	EXPECT_EQ(0, verbs_traffic_all(&ep, 1, 1));
-	verbs_ep_destroy(&ep);
-	verbs_close(&rig);
+	EXPECT_EQ(0, traffic());
 }
 
 TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
@@ -73,6 +93,33 @@ TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
 TEST_SWEEP(attach, failing_commands_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
+	EXPECT_LT(0, self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
+}
+
+FIXTURE(silent)
+{
+	struct sweep sweep;
+};
+
+FIXTURE_SETUP(silent)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
+	ASSERT_EQ(0, begin(&self->sweep, 2));
+}
+
+FIXTURE_TEARDOWN(silent)
+{
+	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", device));
+	EXPECT_EQ(0, sweep_restart(0));
+	EXPECT_TRUE(sysfs_attached());
+	EXPECT_EQ(0, traffic());
+}
+
+TEST_SWEEP(silent, commands_without_an_answer_leave_nothing_behind)
+{
+	ASSERT_EQ(0, sweep_silence(&self->sweep));
 	EXPECT_LT(0, self->sweep.failed);
 	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
 }

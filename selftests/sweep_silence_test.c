@@ -2,7 +2,8 @@
 /* runs on: guest, guest: sweep, timeout: 200 */
 /*
  * Firmware that never answers: the driver gives up a command after a time, and
- * whoever asked for it gives up what it had.
+ * whoever asked for it gives up what it had. Attaching and shared XRC receive QPs
+ * have theirs in sweep_attach and sweep_xrc.
  */
 #include "kselftest_harness.h"
 
@@ -10,8 +11,6 @@
 #include "sweep.h"
 #include "sweep_bodies.h"
 #include "sysfs.h"
-
-#define PATIENCE_MS 1000u
 
 FIXTURE(silence)
 {
@@ -40,7 +39,7 @@ FIXTURE_SETUP(silence)
 {
 	if (variant->slow && !sweep_whole())
 		SKIP(return, "only in make check-long");
-	ASSERT_EQ(0, sweep_restart(PATIENCE_MS));
+	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
 	ASSERT_EQ(0, sweep_bench_open(&self->bench));
 	self->sweep.body = variant->body;

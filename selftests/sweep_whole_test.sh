@@ -14,8 +14,14 @@ export SWEEP=whole
 mapfile -t sweeps < <(find build/selftests -maxdepth 1 -name 'sweep_*_test' \
 	-type f -executable | sort)
 
+# What it says while it runs is shown at once; its results are the check's output.
+whole()
+{
+	"$1" 2>&3
+}
+
 plan ${#sweeps[@]}
 for sweep in "${sweeps[@]}"; do
-	check "$(basename "$sweep") as a whole" "$sweep"
+	check "$(basename "$sweep") as a whole" whole "$sweep"
 done
 ktap_finished

@@ -2,8 +2,8 @@
 /* runs on: guest, guest: sweep, timeout: 400 */
 /*
  * Shared XRC receive QPs with each firmware command and each allocation of
- * their calls failing in turn: what was said to fail has left nothing behind,
- * and what was there before still works.
+ * their calls failing in turn, and each command never answered: what was said to
+ * fail has left nothing behind, and what was there before still works.
  */
 #include "kselftest_harness.h"
 
@@ -146,6 +146,59 @@ static int body_domain(void *arg)
 	return ret ? ret : undo;
 }
 
+/* What could not be opened ends with the test's process. */
+static int bench_open(struct bench *bench)
+{
+	int ret;
+
+	bench->spared = SWEEP_CREATE_QP;
+	bench->file = memfd_create("domain", MFD_CLOEXEC);
+	if (bench->file < 0)
+		return -errno;
+	ret = xrc_node_open(&bench->node, NULL, NULL, 1);
+	if (!ret)
+		ret = mlx5ep_notifier_create(bench->node.ctx, 16,
+					     &bench->notifier);
+	if (ret)
+		return ret;
+	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
+				    sizeof(held_key), 0, NULL, &bench->held);
+	return ret == 1 ? 0 : -EEXIST;
+}
+
+/* After all of it the key that was there still finds its QP, the other none. */
+static int bench_check(struct bench *bench)
+{
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret;
+
+	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, body_key,
+				    sizeof(body_key),
+				    MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
+				    &qp);
+	if (ret != -ENOENT)
+		return ret < 0 ? ret : -EEXIST;
+	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
+				    sizeof(held_key), 0, NULL, &qp);
+	if (ret)
+		return ret < 0 ? ret : -ENOENT;
+	ret = mlx5ep_xrc_rcv_qp_query(qp, NULL, &info);
+	if (!ret && info.registrants != 2)
+		ret = -EUSERS;
+	return unreg(qp, ret);
+}
+
+static int bench_close(struct bench *bench)
+{
+	int ret = mlx5ep_xrc_rcv_qp_unreg(bench->held), closed;
+
+	mlx5ep_notifier_destroy(bench->notifier);
+	closed = xrc_node_close(&bench->node);
+	close(bench->file);
+	return ret ? ret : closed;
+}
+
 FIXTURE(sweep_xrc)
 {
 	struct bench bench;
@@ -167,40 +220,15 @@ FIXTURE_VARIANT_ADD(sweep_xrc, domain) { .body = body_domain };
 
 FIXTURE_SETUP(sweep_xrc)
 {
-	struct bench *bench = &self->bench;
-
-	bench->spared = SWEEP_CREATE_QP;
-	bench->file = memfd_create("domain", MFD_CLOEXEC);
-	ASSERT_LE(0, bench->file);
-	ASSERT_EQ(0, xrc_node_open(&bench->node, NULL, NULL, 1));
-	ASSERT_EQ(0, mlx5ep_notifier_create(bench->node.ctx, 16,
-					    &bench->notifier));
-	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
-					   sizeof(held_key), 0, NULL,
-					   &bench->held));
+	ASSERT_EQ(0, bench_open(&self->bench));
 	self->sweep.body = variant->body;
-	self->sweep.arg = bench;
+	self->sweep.arg = &self->bench;
 }
 
-/* After all of it the key that was there still finds its QP, the other none. */
 FIXTURE_TEARDOWN(sweep_xrc)
 {
-	struct bench *bench = &self->bench;
-	struct mlx5_ep_xrc_rcv_qp_info info;
-	struct mlx5ep_xrc_rcv_qp *qp;
-
-	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
-		bench->node.xrcd, body_key, sizeof(body_key),
-		MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL, &qp));
-	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
-					   sizeof(held_key), 0, NULL, &qp));
-	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, NULL, &info));
-	EXPECT_EQ(2, info.registrants);
-	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
-	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(bench->held));
-	mlx5ep_notifier_destroy(bench->notifier);
-	EXPECT_EQ(0, xrc_node_close(&bench->node));
-	close(bench->file);
+	EXPECT_EQ(0, bench_check(&self->bench));
+	EXPECT_EQ(0, bench_close(&self->bench));
 }
 
 TEST_SWEEP(sweep_xrc, failing_commands_leave_nothing_behind)
@@ -222,6 +250,42 @@ TEST_SWEEP(sweep_xrc, failing_allocations_of_the_driver_do_neither)
 	self->bench.spared = SWEEP_DESTROY_QP;
 	self->sweep.below = "create_qp";
 	SWEEP_ALLOCATIONS_TEST(&self->sweep, variant->joins);
+}
+
+FIXTURE(silent_xrc)
+{
+	struct bench bench;
+	struct sweep sweep;
+};
+
+FIXTURE_VARIANT(silent_xrc)
+{
+	int (*body)(void *arg);
+};
+
+FIXTURE_VARIANT_ADD(silent_xrc, connect) { .body = body_connect };
+FIXTURE_VARIANT_ADD(silent_xrc, domain) { .body = body_domain };
+
+FIXTURE_SETUP(silent_xrc)
+{
+	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
+	ASSERT_EQ(0, bench_open(&self->bench));
+	self->sweep.body = variant->body;
+	self->sweep.arg = &self->bench;
+}
+
+FIXTURE_TEARDOWN(silent_xrc)
+{
+	EXPECT_EQ(0, bench_check(&self->bench));
+	EXPECT_EQ(0, bench_close(&self->bench));
+	EXPECT_EQ(0, sweep_restart(0));
+}
+
+TEST_SWEEP(silent_xrc, commands_without_an_answer_leave_nothing_behind)
+{
+	ASSERT_EQ(0, sweep_silence(&self->sweep));
+	EXPECT_LT(0, self->sweep.failed);
+	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
 }
 
 TEST_HARNESS_MAIN

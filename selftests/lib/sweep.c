@@ -20,6 +20,7 @@
 #define RUNS_MAX 20000u
 #define RELEASE_SECONDS 30	/* of a slow machine; else at once */
 #define RESTART_SECONDS 60
+#define PROGRESS_SECONDS 60
 #define QUICK_STATUSES 3u
 #define PCI_DRIVER "/sys/bus/pci/drivers/mlx5_core"
 
@@ -155,8 +156,18 @@ int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
 	return ret ? ret : books_look(books);
 }
 
-int sweep_books_check(const struct sweep *sweep,
-		      const struct sweep_books *books)
+/* What was allowed for and is gone after all is not allowed for again. */
+static void books_settle(struct sweep_books *books,
+			 const struct sweep_books *now)
+{
+	int i;
+
+	for (i = 0; i < SWEEP_KINDS; i++)
+		if (books->lost[i])
+			books->lost[i] = now->alive[i] - books->alive[i];
+}
+
+int sweep_books_check(const struct sweep *sweep, struct sweep_books *books)
 {
 	time_t end = time(NULL) + RELEASE_SECONDS * patience_factor();
 	struct sweep_books now;
@@ -166,12 +177,16 @@ int sweep_books_check(const struct sweep *sweep,
 	for (;;) {
 		late = time(NULL) >= end;
 		ret = books_look(&now);
-		if (ret || !books_differ(sweep, books, &now, late))
+		if (ret)
 			return ret;
+		if (!books_differ(sweep, books, &now, late))
+			break;
 		if (late)
 			return -EBUSY;
 		usleep(20000);
 	}
+	books_settle(books, &now);
+	return 0;
 }
 
 static int kind_of(const char *name)
@@ -213,6 +228,20 @@ unsigned int sweep_next(const struct sweep *sweep, unsigned int n)
 	if (!sweep->coarse || sweep_whole())
 		return n + 1;
 	return n + 1 + n / sweep->coarse;
+}
+
+void sweep_progress(const struct sweep *sweep, const char *what,
+		    unsigned int nth)
+{
+	static time_t last;
+	time_t now = time(NULL);
+
+	if (last && now < last + PROGRESS_SECONDS)
+		return;
+	if (last)
+		fprintf(stderr, "# progress: %s %u, %u runs, %u failed\n",
+			what, nth, sweep->runs, sweep->failed);
+	last = now;
 }
 
 /* Forget the fault. Returns what it hit; NULL: nothing. The caller frees it. */
@@ -319,6 +348,7 @@ static int sweep_statuses(struct sweep *sweep, const uint8_t *list,
 	for (n = 1; !ret; n = sweep_next(sweep, n)) {
 		if (sweep->runs > RUNS_MAX)
 			return -E2BIG;
+		sweep_progress(sweep, "command", n);
 		for (i = 0; i < each; i++) {
 			ret = run_commands(sweep, &books, n,
 					   list[turn++ % count]);

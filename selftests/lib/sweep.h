@@ -34,6 +34,9 @@
 
 #include "lab.h"
 
+/* How long a driver is told to wait where commands are not answered. */
+#define SWEEP_PATIENCE_MS 1000u
+
 #define SWEEP_KINDS 16
 #define SWEEP_MODULES 3
 
@@ -148,7 +151,9 @@ int sweep_commands(struct sweep *sweep);
 /**
  * sweep_silence() - simhca never answers the 1st, 2nd, ... firmware command
  *
- * Each run takes as long as the driver waits: see sweep_restart().
+ * Each run takes as long as the driver waits: see sweep_restart(). When it is over
+ * the command is answered after all, with an error, or the driver would run out of
+ * places for commands.
  *
  * Return: as sweep_allocations().
  */

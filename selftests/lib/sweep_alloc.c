@@ -265,6 +265,7 @@ static int sweep_places(struct sweep *sweep, int fd)
 	for (n = 1; !ret; n = sweep_next(sweep, n)) {
 		if (sweep->runs > RUNS_MAX)
 			return -E2BIG;
+		sweep_progress(sweep, "allocation", n);
 		ret = run_allocation(sweep, &books, fd, n);
 		if (ret <= 0)
 			return ret;

@@ -11,9 +11,15 @@ int sweep_books_take(const struct sweep *sweep, struct sweep_books *books);
 /* After the body and its failure: undo. Return: 0 or -errno, which is said. */
 int sweep_undo_body(const struct sweep *sweep);
 
-/* Wait until all is as it was. Return: 0; -EBUSY, and what differs is said. */
-int sweep_books_check(const struct sweep *sweep,
-		      const struct sweep_books *books);
+/*
+ * Wait until all is as it was; what was allowed for and is not there is not allowed
+ * for any more. Return: 0; -EBUSY, and what differs is said.
+ */
+int sweep_books_check(const struct sweep *sweep, struct sweep_books *books);
+
+/* Before the @nth @what: a line where the last one is a minute ago. */
+void sweep_progress(const struct sweep *sweep, const char *what,
+		    unsigned int nth);
 
 /*
  * Allow for an object that the driver could not free and forgot, if one is there:
