@@ -51,7 +51,7 @@ a_test alone 'guest, guest: alone' 'echo 1..1; echo ok 1 a'
 a_test two_cpus 'guest, smp: 2' 'echo 1..1; echo ok 1 a'
 a_test on_host host 'echo 1..1; echo ok 1 a'
 a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
-a_test slow 'guest, long: yes' 'echo 1..1; echo ok 1 a'
+a_test slow 'guest, long: yes' 'echo 1..1; echo "# progress: 1 of 2"; echo ok 1 a'
 a_test picky 'guest, kernels: 9.9' 'echo 1..1; echo ok 1 a'
 a_test bad_result guest 'echo 1..2; echo not ok 1 a; echo ok 2 b; exit 1'
 a_test bad_lie guest 'echo 1..1; echo not ok 1 a'
@@ -147,6 +147,7 @@ long_ones()
 	run_as 1 'run: no test matches: slow' --kernels 7.2 --tests slow
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests slow \
 		--long
+	grep -qx '7.2 *# progress: 1 of 2' "$tmp/run"
 }
 
 # The first line of boots: it was built before a guest was started.
@@ -237,7 +238,7 @@ check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
-check 'long tests run when asked for' long_ones
+check 'long tests run when asked for, and their progress is shown' long_ones
 check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
