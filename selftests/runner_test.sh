@@ -232,7 +232,26 @@ ktap_kept()
 	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
 }
 
-plan 24
+# Of the commands that users start: what --help prints, and what is no option.
+usages()
+{
+	local command status
+
+	for command in run demo bench/run peers/run lab/vm lab/enter lab/setup \
+		lab/build-module lab/debug-kernel; do
+		"selftests/$command" --help >"$tmp/out" 2>"$tmp/err" ||
+			fail "$command --help: $?"
+		head -n 1 "$tmp/out" | grep -q "^usage: selftests/$command " ||
+			fail "$command --help: $(cat "$tmp/out")"
+		[ ! -s "$tmp/err" ] || fail "$command --help: $(cat "$tmp/err")"
+		status=0
+		"selftests/$command" --no-option >"$tmp/out" 2>&1 || status=$?
+		[ "$status" -eq 2 ] && grep -q '^usage: ' "$tmp/out" ||
+			fail "$command --no-option: $status, $(cat "$tmp/out")"
+	done
+}
+
+plan 25
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
@@ -264,4 +283,5 @@ check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
 check 'a benchmark without a figure fails' no_figure
 check 'a guest that does not boot fails what it had to run' no_guest
+check 'commands say how they are used' usages
 ktap_finished
