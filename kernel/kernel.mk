@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make modules KDIR=...       build/modules/<release>/mlx5_ep.ko, and id_taker.ko
-#                             for the tests
+# make modules KDIR=...       build/modules/<release>/mlx5_ep.ko, and the modules
+#                             of selftests/modules
 # make modules-check KDIR=... the same with W=1 and sparse; any warning fails
 #
 # The objects of each kernel live in a folder of their own, a farm of links to

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the files of mlx5_ep share. Who may call whom: main -> attach -> {graft,
- * interpose, sysfs, debugfs}; interpose -> {request, uuar} -> uuar_policy;
- * methods -> {uuar, cmd}. Locks: Documentation/locking.md.
+ * What the files of mlx5_ep share. Who may call whom: Documentation/source.md.
+ * Locks: Documentation/locking.md.
  */
 
 #ifndef MLX5_EP_H
