@@ -168,6 +168,7 @@ static uint8_t resize_cq(struct cmd *cmd, struct cq *cq, const uint8_t *cqc,
 
 	if (!(select & RESIZE_LOG_SIZE) || select & ~RESIZE_ALL ||
 	    log_size > LOG_MAX_CQ_SZ || cmd->in_len < head ||
+	    IFC_GET(modify_cq_in, cmd->in, cq_umem_valid) ||
 	    IFC_GET(cqc, cqc, cqe_sz) != cq->cqe_sz)
 		return CMD_BAD_PARAM;
 	if (cq->error)

@@ -56,7 +56,7 @@ HCA_WORLD := $(HCA_DATA:%=$(HCA_TEST_OBJ)/%.o) \
 	$(patsubst %,$(HCA_TEST_OBJ)/%.o,idtable dma guard log loop unit/ktap \
 	unit/world unit/world_objs unit/world_post unit/pair)
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
-	hca_fuzz
+	hca_users hca_fuzz
 
 # The device half is tested from outside: a VMM (unit/vmm.c) speaks vfio-user to
 # a simhca built like the tests.

@@ -100,7 +100,8 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 	mkey->log_page = IFC_GET(mkc, mkc, log_page_size);
 	mkey_set_rights(mkey, mkc, ~0u);
 	if (mode > MKEY_KSM || IFC_GET(mkc, mkc, bsf_en) ||
-	    IFC_GET(mkc, mkc, ma_translation_mode))
+	    IFC_GET(mkc, mkc, ma_translation_mode) ||
+	    IFC_GET(create_mkey_in, cmd->in, mkey_umem_valid))
 		return CMD_BAD_PARAM;
 	/* A UMR can still set it. */
 	if (mkey->log_page > LOG_PAGE_MAX)
@@ -178,9 +179,9 @@ static uint8_t query_mkey(struct cmd *cmd)
 {
 	uint8_t *mkc = IFC_ADDR_OF(query_mkey_out, cmd->out,
 				   memory_key_mkey_entry);
-	struct mkey *mkey = obj_find(&cmd->hca->objs->mkeys,
-				     IFC_GET(query_mkey_in, cmd->in,
-					     mkey_index), cmd->uid);
+	struct mkey *mkey = obj_own(&cmd->hca->objs->mkeys,
+				    IFC_GET(query_mkey_in, cmd->in,
+					    mkey_index), cmd->uid);
 
 	if (!mkey)
 		return CMD_BAD_RES;

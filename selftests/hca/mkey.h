@@ -64,12 +64,15 @@ struct mkey {
  * @qpn: queue pair
  * @any_pd: a REG_UMR QP: the driver's own, reads keys of any domain
  * @rlky: may use the reserved key
+ * @fre: may register fast: a UMR of its can change any key, not lists of keys
+ *	alone
  */
 struct accessor {
 	uint32_t pd;
 	uint32_t qpn;
 	bool any_pd;
 	bool rlky;
+	bool fre;
 };
 
 struct mkey *mkey_get(struct hca *hca, uint32_t key);

@@ -111,6 +111,7 @@ struct accessor qp_accessor(const struct qp *qp)
 		.qpn = qp->obj.id,
 		.any_pd = qp->type == QP_REG_UMR,
 		.rlky = IFC_GET(qpc, qp->qpc, rlky),
+		.fre = IFC_GET(qpc, qp->qpc, fre),
 	};
 }
 

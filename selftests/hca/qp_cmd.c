@@ -31,6 +31,16 @@ static bool type_known(uint32_t st)
 	return false;
 }
 
+/*
+ * What gives a QP rights that no user may have: the reserved key and lists of
+ * pages, which are of addresses; keys of every PD; the number of QP1.
+ */
+static bool is_the_drivers(const uint8_t *c)
+{
+	return IFC_GET(qpc, c, rlky) || IFC_GET(qpc, c, fre) ||
+	       IFC_GET(qpc, c, st) == QP_REG_UMR || IFC_GET(qpc, c, deth_sqpn);
+}
+
 static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_qp_in, cmd->in, qpc);
@@ -38,8 +48,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 
 	if (!type_known(IFC_GET(qpc, c, st)) || rq_type == RQ_CROSS)
 		return CMD_BAD_PARAM;
-	/* its requests reach keys of every PD: it is the driver's */
-	if (IFC_GET(qpc, c, st) == QP_REG_UMR && !uid_privileged(cmd->uid))
+	if (is_the_drivers(c) && !uid_privileged(cmd->uid))
 		return CMD_BAD_PARAM;
 	if (IFC_GET(qpc, c, wq_signature) || IFC_GET(qpc, c, offload_type) ||
 	    IFC_GET(qpc, c, ulp_stateless_offload_mode))

@@ -70,7 +70,8 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	sq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	sq->log_sq = IFC_GET(wq, wq, log_wq_sz);
 	sq->timer.fire = connected_retry;
-	if (IFC_GET(sqc, c, state) != SQ_STATE_RST ||
+	if (IFC_GET(wq, wq, wq_umem_valid) || IFC_GET(wq, wq, dbr_umem_valid) ||
+	    IFC_GET(sqc, c, state) != SQ_STATE_RST ||
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||
 	    sq->log_sq > LOG_MAX_QP_SZ || sq->dbr % DB_RECORD)
 		return CMD_BAD_PARAM;

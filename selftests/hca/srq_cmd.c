@@ -190,6 +190,9 @@ static uint8_t create_xrc_srq(struct cmd *cmd)
 	p.pd = IFC_GET(xrc_srqc, c, pd);
 	p.pas = IFC_ADDR_OF(create_xrc_srq_in, cmd->in, pas);
 	status = srq_take_params(cmd, srq, &p);
+	if (IFC_GET(create_xrc_srq_in, cmd->in, xrc_srq_umem_valid) ||
+	    IFC_GET(xrc_srqc, c, dbr_umem_valid))
+		status = CMD_BAD_PARAM;
 	srq->xrcd = xrcd_find(cmd->hca, IFC_GET(xrc_srqc, c, xrcd), cmd->uid);
 	srq->cq = cq_find(cmd->hca, IFC_GET(xrc_srqc, c, cqn), cmd->uid);
 	if (!status && (!srq->xrcd || !srq->cq))

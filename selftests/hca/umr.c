@@ -155,6 +155,10 @@ static uint8_t umr_check(const struct umr *u, const struct mkey *m,
 	if (u->mask & UMR_MASK_PD &&
 	    !pd_find(u->hca, IFC_GET(mkc, u->mkc, pd), 0))
 		return SYND_MW_BIND;
+	/* Others name addresses, not keys that are checked in turn. */
+	if (!u->who->fre && !u->who->any_pd && m->mode != MKEY_KLM &&
+	    m->mode != MKEY_KSM)
+		return SYND_MW_BIND;
 	if (u->mask & UMR_MASK_PAGE_SIZE &&
 	    IFC_GET(mkc, u->mkc, log_page_size) > 40)
 		return SYND_MW_BIND;

@@ -104,6 +104,7 @@ struct w_qp_attr {
 	uint8_t pkey_index;	/* 0, 1: another partition, 2: limited in 0's */
 	uint8_t mtu;
 	bool rtr_only;		/* w_qp_rts() stops there */
+	bool fre;		/* the driver's: may change lists of pages */
 };
 
 extern const struct w_qp_attr w_rc_attr;
