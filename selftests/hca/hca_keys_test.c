@@ -203,12 +203,32 @@ static void a_send_can_invalidate_the_receivers_key(void)
 	CHECK(mkey_get(&w_hca[1], key)->free);
 }
 
+/* A UMR queue pair of the driver's in place of the first adapter's. */
+static void umr_qp(struct pair *p)
+{
+	struct w_qp_attr attr = w_rc_attr;
+	struct w_qp peer = p->qp[0];
+
+	attr.type = QP_REG_UMR;
+	w_must(w_qp(&p->qp[0], 0, &attr, &p->scq[0], &p->rcq[0]));
+	w_must(w_qp_rts(&p->qp[0], &attr, &peer));
+}
+
+static uint8_t dealloc_pd(unsigned int hca, uint32_t pd)
+{
+	uint8_t in[IFC_SZ(dealloc_pd_in)] = { 0 };
+
+	IFC_SET(dealloc_pd_in, in, pd, pd);
+	return w_cmd(hca, pd_cmds, MLX5_CMD_OP_DEALLOC_PD, 0, 0, in, sizeof(in),
+		     NULL, 0);
+}
+
 static void umr_keeps_to_its_rules(void)
 {
 	struct umr_seg s;
 	struct wqe_klm list;
+	uint32_t key, pd;
 	struct pair p;
-	uint32_t key;
 
 	/* must be free, and is not */
 	CHECK(pair_connect(&p, &w_rc_attr));
@@ -218,6 +238,15 @@ static void umr_keeps_to_its_rules(void)
 	s.ctrl.flags = UMR_MUST_BE_FREE;
 	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_MW_BIND);
 	CHECK(mkey_get(&w_hca[0], key));	/* nothing has changed */
+	/* not free, then, but of a PD that is gone */
+	CHECK(pair_connect(&p, &w_rc_attr));
+	umr_qp(&p);
+	pd = w_pd(0);
+	key = empty_mkey(0, pd, MKEY_KLM, 4, true);
+	w_must(dealloc_pd(0, pd));
+	bind_seg(&s, 0, 200, 0x56);
+	CHECK_EQ(umr(&p, key, &s, &list, 1), SYND_MW_BIND);
+	CHECK(mkey_get(&w_hca[0], key)->free);
 	/* another PD */
 	CHECK(pair_connect(&p, &w_rc_attr));
 	key = empty_mkey(0, w_pd(0), MKEY_KLM, 4, false);

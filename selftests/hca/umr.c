@@ -132,6 +132,16 @@ static void umr_fields(const struct umr *u, struct mkey *m)
 	mkey_hold_pd(u->hca, m);
 }
 
+/* The PD that the mkey will have, if it is not free then. */
+static bool umr_pd_exists(const struct umr *u, const struct mkey *m)
+{
+	bool is_free = u->mask & UMR_MASK_FREE ? IFC_GET(mkc, u->mkc, free) :
+						 m->free;
+
+	return is_free || pd_find(u->hca, u->mask & UMR_MASK_PD ?
+				  IFC_GET(mkc, u->mkc, pd) : m->pd, 0);
+}
+
 static uint8_t umr_check(const struct umr *u, const struct mkey *m,
 			 uint32_t key)
 {
@@ -152,8 +162,7 @@ static uint8_t umr_check(const struct umr *u, const struct mkey *m,
 	if (!u->who->any_pd &&
 	    (m->pd != u->who->pd || u->mask & UMR_MASK_PD))
 		return SYND_MW_BIND;
-	if (u->mask & UMR_MASK_PD &&
-	    !pd_find(u->hca, IFC_GET(mkc, u->mkc, pd), 0))
+	if (!umr_pd_exists(u, m))
 		return SYND_MW_BIND;
 	/* Others name addresses, not keys that are checked in turn. */
 	if (!u->who->fre && !u->who->any_pd && m->mode != MKEY_KLM &&
