@@ -375,6 +375,22 @@ static uint8_t destroy_mkey(unsigned int hca, uint32_t key)
 		     sizeof(in), NULL, 0);
 }
 
+/* As drivers know it: a data segment of length 0 is one of 2 GiB. */
+static void a_segment_without_a_length_has_all(void)
+{
+	struct pair p;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, 100, 3);
+	w_recv(&p.qp[1], p.mem[1], 0, p.key[1]);
+	pair_send(&p, WQE_OP_SEND, OK, 100);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+	CHECK(pair_same(&p, 100));
+	w_recv(&p.qp[1], p.mem[1] + PAIR_MEM - 99, 0, p.key[1]);
+	pair_send(&p, WQE_OP_SEND, OK, 100);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_REMOTE_OP);
+}
+
 /* Memory of a key that is gone is the driver's: nothing is moved by old keys. */
 static void a_destroyed_key_reaches_nothing(void)
 {
@@ -410,6 +426,7 @@ static const struct ktap_test tests[] = {
 	TEST(interleaved_pieces_are_gathered),
 	TEST(a_list_without_end_is_refused),
 	TEST(a_key_of_a_qp_is_no_other_qps),
+	TEST(a_segment_without_a_length_has_all),
 	TEST(a_destroyed_key_reaches_nothing),
 };
 

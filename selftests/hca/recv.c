@@ -75,6 +75,8 @@ uint8_t recv_map(const struct recv *r, const struct accessor *who,
 	for (i = 0; i < r->wqe.n && len; i++) {
 		d = &r->wqe.segs[i];
 		piece = be32toh(d->byte_count) & ~WQE_INLINE;
+		if (!piece)
+			piece = DATA_SEG_MAX;
 		if (piece > len)
 			piece = len;
 		if (mkey_map(r->qp->hca, who, be32toh(d->lkey),

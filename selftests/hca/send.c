@@ -11,7 +11,6 @@
 #include "transport.h"
 
 #define DS_MASK 0x3fu
-#define DATA_SEG_MAX 0x80000000u	/* what a byte count of 0 stands for */
 
 /* Cursor over the segments of a work request. */
 struct segs {

@@ -87,6 +87,7 @@ struct wqe_atomic {
 
 #define WQE_INLINE 0x80000000u
 #define WQE_INLINE_LEN 0x3ffu
+#define DATA_SEG_MAX 0x80000000u	/* what a byte count of 0 stands for */
 #define WQE_TERMINATE_LKEY 0x100u	/* ends a scatter list */
 
 struct wqe_data {
