@@ -9,6 +9,7 @@
 
 #define OK W_SIGNALED
 #define QKEY 0x1234
+#define QP1_QKEY 0x80010000
 #define GRH 40
 #define MLID 0xc001
 
@@ -100,7 +101,7 @@ static void qp1_has_a_qkey_of_its_own(void)
 {
 	static const struct w_qp_attr qp1 = {
 		.type = QP_QP1,
-		.qkey = 0x80010000,
+		.qkey = QP1_QKEY,
 	};
 	struct wqe_av av;
 	struct pair p;
@@ -158,6 +159,50 @@ static void more_than_the_mtu_is_an_error_of_the_sender(void)
 	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
 }
 
+/* Drivers take QP1 back to RTS from there, as any QP of datagrams. */
+static void a_management_qp_ends_in_sq_error(void)
+{
+	static const struct w_qp_attr qp1 = {
+		.type = QP_QP1,
+		.qkey = QP1_QKEY,
+	};
+	struct wqe_av av;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &qp1));
+	av = unicast(&p, 0x80000000);
+	key = p.key[0]++;
+	send_to(&p, &av, 64);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_LOCAL_PROT);
+	CHECK_EQ(w_qp_state(&p.qp[0]), QP_SQER);
+	CHECK_EQ(w_qp_simple(&p.qp[0], MLX5_CMD_OP_SQERR2RTS_QP), 0);
+	p.key[0] = key;
+	send_to(&p, &av, 64);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+}
+
+/* Management packets have a lane of their own, which is QP0's. */
+static void qp0_hears_qp0_alone(void)
+{
+	static const struct w_qp_attr qp0 = { .type = QP_QP0 };
+	struct pair p, management;
+	struct wqe_av av;
+	struct cqe cqe;
+
+	CHECK(pair_connect(&p, &ud_attr));
+	CHECK(pair_connect(&management, &qp0));
+	w_recv(&management.qp[1], management.mem[1], 4096, management.key[1]);
+	av = unicast(&p, 0);
+	av.dqpn = htobe32(0 | WQE_AV_EXTENDED);
+	send_to(&p, &av, 64);
+	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
+	CHECK(!w_poll(&management.rcq[1], &cqe));
+	send_to(&management, &av, 64);
+	CHECK_EQ(pair_syndrome(&management, 0), SYND_OK);
+	CHECK(w_poll(&management.rcq[1], &cqe));
+}
+
 static uint8_t group(const struct w_qp *qp, uint16_t opcode)
 {
 	uint8_t in[IFC_SZ(attach_to_mcg_in)] = { 0 };
@@ -212,6 +257,8 @@ static const struct ktap_test tests[] = {
 	TEST(without_a_receive_it_is_dropped),
 	TEST(a_short_receive_is_an_error_of_the_receiver),
 	TEST(more_than_the_mtu_is_an_error_of_the_sender),
+	TEST(a_management_qp_ends_in_sq_error),
+	TEST(qp0_hears_qp0_alone),
 	TEST(a_group_gets_what_is_sent_to_it),
 };
 

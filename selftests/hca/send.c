@@ -276,7 +276,7 @@ void send_fail(struct qp *qp, uint8_t syndrome)
 	req_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, syndrome, 0, &cqe);
 	ok = !cq_post(qp->scq, &cqe, true);
 	qp->sq_head += len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
-	if (ok && (qp->type == QP_UD || qp->type == QP_UC)) {
+	if (ok && (qp_is_ud(qp) || qp->type == QP_UC)) {
 		qp->state = QP_SQER;
 		send_flush(qp);
 		return;

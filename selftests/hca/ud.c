@@ -177,6 +177,9 @@ static void transmit(struct qp *qp, struct datagram *d)
 	struct hca *to;
 	unsigned int i;
 
+	/* What is for QP0 has a lane of its own, on which QP0 alone sends. */
+	if (!d->multicast && !pkt->dst_qpn && qp->type != QP_QP0)
+		return;
 	if (!d->multicast && pkt->dst_qpn < 2 && mad_receive(qp->hca, pkt))
 		return;
 	if (!port_active(qp->hca))
