@@ -77,7 +77,8 @@ static uint8_t cq_take_memory(struct cmd *cmd, struct cq *cq,
 		ret = umem_queue(cmd->hca, &cq->buf,
 				 ifc_get32(cmd->in, CQ_UMEM_ID, 32), cmd->uid,
 				 ifc_get64(cmd->in, CQ_UMEM_OFFSET),
-				 (uint64_t)cq_stride(cq) << cq->log_size);
+				 (uint64_t)cq_stride(cq) << cq->log_size,
+				 MTT_WRITE);
 	else
 		ret = cq_take_buf(cmd->hca, &cq->buf, cqc, cq_stride(cq),
 				  cmd->in + head, cmd->in_len - head);

@@ -353,10 +353,11 @@ static void a_devx_user_cannot_look_into_what_is_the_drivers(void)
 		       out, sizeof(out)), CMD_BAD_PARAM);
 }
 
-/* CREATE_UMEM of two pages, for a DevX user. */
-static uint32_t umem(uint64_t page, uint16_t uid)
+/* CREATE_UMEM of two pages, for a DevX user; @rights are MTT_*. */
+static uint32_t umem(uint64_t page, unsigned int rights, uint16_t uid)
 {
-	uint64_t mtt[] = { htobe64(page | 3), htobe64((page + SIM_PAGE) | 3) };
+	uint64_t mtt[] = { htobe64(page | rights),
+			   htobe64((page + SIM_PAGE) | rights) };
 	uint8_t in[IFC_SZ(create_umem_in) + sizeof(mtt)] = { 0 };
 	uint8_t out[IFC_SZ(create_umem_out)] = { 0 };
 
@@ -404,7 +405,7 @@ static void a_queue_can_live_in_user_memory(void)
 {
 	uint8_t in[IFC_SZ(destroy_umem_in)] = { 0 };
 	uint64_t page = w_alloc(0, 2 * SIM_PAGE), at = SIM_PAGE + 3072;
-	uint32_t id = umem(page, 3), cqn;
+	uint32_t id = umem(page, MTT_READ | MTT_WRITE, 3), cqn;
 	struct cqe cqe = { 0 };
 
 	/* it lends nothing by itself */
@@ -432,6 +433,16 @@ static void a_queue_can_live_in_user_memory(void)
 	IFC_SET(destroy_umem_in, in, umem_id, id);
 	CHECK_EQ(w_cmd(0, umem_cmds, MLX5_CMD_OP_DESTROY_UMEM, 0, 3, in,
 		       sizeof(in), NULL, 0), 0);
+}
+
+/* It may be anybody's file, of which the user sees a page. */
+static void a_cq_cannot_be_where_its_user_cannot_write(void)
+{
+	uint64_t page = w_alloc(0, 2 * SIM_PAGE);
+	uint32_t cqn;
+
+	CHECK_EQ(umem_cq(umem(page, MTT_READ, 3), 64, 3, &cqn), CMD_BAD_PARAM);
+	CHECK_EQ(umem_cq(umem(page, MTT_READ | MTT_WRITE, 3), 64, 3, &cqn), 0);
 }
 
 static void memory_that_was_taken_back_is_out_of_reach(void)
@@ -470,6 +481,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_devx_user_reaches_its_own_objects_only),
 	TEST(a_devx_user_cannot_look_into_what_is_the_drivers),
 	TEST(a_queue_can_live_in_user_memory),
+	TEST(a_cq_cannot_be_where_its_user_cannot_write),
 	TEST(memory_that_was_taken_back_is_out_of_reach),
 };
 

@@ -126,7 +126,8 @@ static uint8_t qp_take_buf(struct cmd *cmd, struct qp *qp)
 		ret = umem_queue(cmd->hca, &qp->buf,
 				 IFC_GET(create_qp_in, cmd->in, wq_umem_id),
 				 cmd->uid, IFC_GET64(create_qp_in, cmd->in,
-						     wq_umem_offset), size);
+						     wq_umem_offset), size,
+				 MTT_READ);
 	else
 		ret = qbuf_init(cmd->hca, &qp->buf, IFC_GET(qpc, c, log_page_size),
 				IFC_GET(qpc, c, page_offset), size, pas,

@@ -45,8 +45,8 @@ static uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
 	if (p->wq && IFC_GET(wq, p->wq, wq_umem_valid))
 		return umem_queue(cmd->hca, &srq->buf,
 				  IFC_GET(wq, p->wq, wq_umem_id), cmd->uid,
-				  IFC_GET64(wq, p->wq, wq_umem_offset), size) ?
-			       CMD_BAD_PARAM : CMD_OK;
+				  IFC_GET64(wq, p->wq, wq_umem_offset), size,
+				  MTT_READ) ? CMD_BAD_PARAM : CMD_OK;
 	if (cmd->in_len < head ||
 	    qbuf_init(cmd->hca, &srq->buf, p->log_page, p->page_offset, size, p->pas,
 		      cmd->in_len - head))

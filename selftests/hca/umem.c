@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "umem.h"
+#include "wqe.h"
 
 #define LOG_ADAPTER_PAGE 12
 
@@ -33,11 +34,13 @@ static struct umem *umem_find(struct hca *hca, uint32_t id, uint16_t uid)
  * @uid: DevX uid of the command
  * @offset: of the queue in it
  * @size: bytes of the queue
+ * @rights: MTT_*, what the adapter does there
  *
- * Return: 0, -ENOENT, -EINVAL where the queue does not lie within, -ENOMEM
+ * Return: 0, -ENOENT, -EINVAL where the queue does not lie within, -EACCES where
+ * the user has no such right, -ENOMEM
  */
 int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
-	       uint64_t offset, uint64_t size)
+	       uint64_t offset, uint64_t size, unsigned int rights)
 {
 	struct umem *umem = umem_find(hca, id, uid);
 	size_t bytes;
@@ -48,6 +51,8 @@ int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	    size > umem->buf.size - offset ||
 	    (umem->buf.offset + offset) % 64)
 		return -EINVAL;
+	if (rights & ~umem->rights)
+		return -EACCES;
 	bytes = umem->buf.npages * sizeof(*q->pas);
 	q->pas = malloc(bytes);
 	if (!q->pas)
@@ -91,6 +96,18 @@ int umem_dbr(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	return 0;
 }
 
+/* What all entries of a page list allow. */
+static unsigned int umem_rights(const uint8_t *mtt, uint64_t n)
+{
+	uint64_t rights = MTT_READ | MTT_WRITE, e, i;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&e, mtt + i * sizeof(e), sizeof(e));
+		rights &= be64toh(e);
+	}
+	return rights;
+}
+
 /* Offsets in bytes here, where the other commands count 64ths of a page. */
 static uint8_t umem_take(struct cmd *cmd, struct umem *umem)
 {
@@ -107,6 +124,7 @@ static uint8_t umem_take(struct cmd *cmd, struct umem *umem)
 	if (qbuf_init(NULL, &umem->buf, log_page, 0, n * page, cmd->in + head,
 		      cmd->in_len - head))
 		return CMD_BAD_PARAM;
+	umem->rights = umem_rights(cmd->in + head, n);
 	umem->buf.offset = offset;
 	umem->buf.size -= offset;
 	return CMD_OK;

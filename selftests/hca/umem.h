@@ -16,10 +16,11 @@
 struct umem {
 	struct obj obj;
 	struct qbuf buf;
+	unsigned int rights;	/* MTT_*, that all of its pages have */
 };
 
 int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
-	       uint64_t offset, uint64_t size);
+	       uint64_t offset, uint64_t size, unsigned int rights);
 int umem_dbr(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	     uint64_t *dbr);
 void umem_free(struct umem *umem);
