@@ -175,14 +175,16 @@ static int check_device(struct mlx5_ep_device *edev)
 	}
 	if (!edev->mdev)
 		return mlx5_ep_device_refuse(edev, "no mlx5_core device");
-	if (registering == current)
-		return mlx5_ep_device_refuse(
-			edev, "registered before mlx5_ep was loaded");
 	if (!READ_ONCE(attach))
 		return mlx5_ep_device_refuse(
 			edev, "module parameter attach is off");
 	if (PAGE_SIZE != SZ_4K)
 		return mlx5_ep_device_refuse(edev, "pages are not of 4 KiB");
+	if (registering == current) {
+		edev->late = true;
+		return mlx5_ep_device_refuse(
+			edev, "registered before mlx5_ep was loaded");
+	}
 	return 0;
 }
 
@@ -310,7 +312,8 @@ static int find_class(void)
 
 /*
  * Re-probing removes the ib_device and with it our side of it: only the
- * auxiliary device may be held meanwhile.
+ * auxiliary device may be held meanwhile. The device comes back under a higher
+ * index, and is not late: where it is refused again it is left alone.
  */
 static void reprobe_devices(void)
 {
@@ -322,7 +325,7 @@ static void reprobe_devices(void)
 		auxdev = NULL;
 		xa_lock(&mlx5_ep_devices);
 		edev = xa_find(&mlx5_ep_devices, &index, ULONG_MAX, XA_PRESENT);
-		if (edev && !edev->attached)
+		if (edev && edev->late)
 			auxdev = get_device(edev->auxdev);
 		xa_unlock(&mlx5_ep_devices);
 		if (!edev)

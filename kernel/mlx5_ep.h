@@ -85,6 +85,7 @@ struct mlx5_ep_user {
  * @debugfs: its folder there
  * @xrc: its shared XRC receive QPs, while attached
  * @attached: operations and uverbs tree are ours
+ * @late: not attached, and all that is wrong is that it came before us
  * @refusal: why it is not attached
  * @stock: what to restore at detach
  * @defs: our uverbs tree, the driver's chained in front
@@ -111,6 +112,7 @@ struct mlx5_ep_device {
 	struct dentry *debugfs;
 	struct mlx5_ep_xrc *xrc;
 	bool attached;
+	bool late;
 	char refusal[80];
 	struct mlx5_ep_stock stock;
 	struct uapi_definition defs[3];

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, timeout: 240
+# runs on: guest, guest: attach, timeout: 400
 #
 # Where another driver has taken an id that mlx5_ep needs, the device stays
 # exactly as it was, and sysfs and the log say why.
@@ -62,6 +62,50 @@ said_once()
 		fail "$(dmesg | grep mlx5_ep)"
 }
 
+ended()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+# With reprobe at load, when the driver is there already: refused before and
+# after, and no third time.
+refused_again()
+{
+	unload
+	refusals >"$tmp/said"
+	insmod "$taker" object=11
+	modprobe mlx5_ib
+	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	ep_insmod reprobe=1 &
+	wait_for 10 ended "$!" || fail 'the module re-probes for ever'
+	wait_for 10 [ -e "$ep/attached" ]
+	grep 'is taken' "$ep/attached"
+	[ "$(refusals)" -eq $(($(cat "$tmp/said") + 2)) ] ||
+		fail "$(dmesg | grep mlx5_ep)"
+}
+
+# Nobody's users end for a device that would not be attached anyway.
+reprobes_nothing()
+{
+	unload
+	modprobe mlx5_ib
+	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	refusals >"$tmp/said"
+	ep_insmod reprobe=1 attach=0
+	grep 'attach is off' "$ep/attached"
+	said_once
+}
+
+reprobes()
+{
+	unload
+	modprobe mlx5_ib
+	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	ep_insmod reprobe=1
+	wait_for 10 [ -e "$ep/uuar_policy" ]
+	[ "$(cat "$ep/attached")" = yes ]
+}
+
 goes_away()
 {
 	ib_unload
@@ -78,7 +122,7 @@ attaches_again()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
-plan 9
+plan 14
 check 'an object id that is taken is refused' refused object=11
 check 'the device works (1)' works
 check 'the log says so once (1)' said_once
@@ -87,5 +131,10 @@ check 'a method id that is taken is refused' refused method=7
 check 'the device works (2)' works
 check 'the log says so once (2)' said_once
 check 'the modules can be unloaded (2)' goes_away
+check 'reprobe tries once what is refused again' refused_again
+check 'the device works (3)' works
+check 'the modules can be unloaded (3)' goes_away
+check 'with attach off, reprobe leaves the device alone' reprobes_nothing
+check 'reprobe attaches a device that was there before' reprobes
 check 'with the ids free it attaches' attaches_again
 ktap_finished
