@@ -34,8 +34,11 @@
 
 #include "lab.h"
 
-/* How long a driver is told to wait where commands are not answered. */
-#define SWEEP_PATIENCE_MS 1000u
+/*
+ * How long a driver is told to wait where commands are not answered: longer than
+ * a busy machine takes for those that are.
+ */
+#define SWEEP_PATIENCE_MS 2000u
 
 #define SWEEP_KINDS 16
 #define SWEEP_MODULES 3
