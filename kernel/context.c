@@ -29,10 +29,13 @@ static bool list_has(const char *list, const char *name)
 	size_t len = strlen(name);
 	const char *at;
 
+	/* A process may have taken its name away: it would be found for ever. */
+	if (!len)
+		return false;
 	for (at = strstr(list, name); at; at = strstr(at + 1, name))
 		if ((at == list || at[-1] == ' ') &&
 		    (at[len] == ' ' || !at[len]))
-			return len > 0;
+			return true;
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <infiniband/mlx5dv.h>
+#include <sys/prctl.h>
 
 #include "landing.h"
 #include "sysfs.h"
@@ -261,6 +262,18 @@ TEST_F(placement, an_exempt_program_stays_stock)
 	/* The same program, exempt no more. */
 	ASSERT_EQ(0, fill(self, "independent", 8, false, 4));
 	EXPECT_EQ(0, verbs_uuar(self->eps[0].qp, &index));
+}
+
+/* An empty name is found at each byte of the list, and behind its end. */
+TEST_F(placement, a_program_without_a_name_is_not_exempt)
+{
+	unsigned int index;
+
+	ASSERT_EQ(0, sysfs_write("uuar_exempt", "some other"));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, ""));
+	EXPECT_EQ(0, fill(self, "independent", 8, false, 4));
+	EXPECT_EQ(0, verbs_uuar(self->eps[0].qp, &index));
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
 }
 
 TEST_HARNESS_MAIN
