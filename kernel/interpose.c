@@ -94,13 +94,12 @@ static bool read_open(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	memset(req, 0, sizeof(*req));
-	if (udata->inlen <
-		    offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
-			     max_cqe_version) ||
-	    copy_from_user(req, udata->inbuf,
+	if (copy_from_user(req, udata->inbuf,
 			   min(udata->inlen, sizeof(*req))))
 		return false;
-	return req->total_num_bfregs &&
+	return udata->inlen >= offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
+					max_cqe_version) &&
+	       req->total_num_bfregs &&
 	       req->total_num_bfregs <= MLX5_EP_MAX_PAGES * 2 &&
 	       req->num_low_latency_bfregs < req->total_num_bfregs;
 }

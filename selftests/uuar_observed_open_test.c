@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 60 */
+/*
+ * UAR pages that the driver allocates as a context is opened: what the module
+ * counts is what the HCA gave out, whatever the request looks like.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5-abi.h>
+
+#include "simhca.h"
+#include "sysfs.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+#define MANY 8
+
+/* As the table of users has it; -1 where it has none */
+static long pages_of_user(void)
+{
+	FILE *table = debugfs_open("users");
+	unsigned int uid;
+	long pages = -1;
+
+	/* uid contexts pages */
+	if (table && fscanf(table, "%u %*u %ld", &uid, &pages) != 2)
+		pages = -1;
+	if (table)
+		fclose(table);
+	return pages;
+}
+
+/*
+ * A library of the days before pages on demand: all its pages at once. Its
+ * request had two numbers at first, then more.
+ */
+static const struct mlx5_ib_alloc_ucontext_req_v2 of_old = {
+	.total_num_bfregs = 2 * MANY,
+	.num_low_latency_bfregs = 4,
+	.max_cqe_version = 1,
+	.lib_caps = MLX5_LIB_CAP_4K_UAR,
+};
+
+static int open_as_of_old(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+			  uint16_t len)
+{
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct mlx5_ib_alloc_ucontext_resp resp;
+	struct ibv_context ctx = {};
+	uint32_t vectors;
+	uint64_t core;
+	struct uverbs_call call;
+	int ret;
+
+	if (!list)
+		return -errno;
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 verbs_find_device(list, verbs_device_name())->dev_name);
+	ibv_free_device_list(list);
+	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (ctx.cmd_fd < 0)
+		return -errno;
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
+		   sizeof(vectors));
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
+		   sizeof(core));
+	uverbs_in(&call, UVERBS_ATTR_UHW_IN, req, len);
+	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	ret = uverbs_do(&ctx, &call);
+	if (ret)
+		close(ctx.cmd_fd);
+	return ret ? ret : ctx.cmd_fd;
+}
+
+static void takes_at_open(struct __test_metadata *_metadata, uint16_t len)
+{
+	int64_t before;
+	int fd;
+
+	ASSERT_EQ(0, sysfs_defaults());
+	before = simhca_count("uar");
+	fd = open_as_of_old(&of_old, len);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(MANY, simhca_count("uar") - before);
+	EXPECT_EQ(MANY, sysfs_number("uar_observed"));
+	EXPECT_EQ(MANY, pages_of_user());
+	close(fd);
+	EXPECT_EQ(before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_number("uar_observed"));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "7"));
+	EXPECT_EQ(-EDQUOT, open_as_of_old(&of_old, len));
+	EXPECT_EQ(before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+}
+
+TEST(pages_that_a_library_takes_at_open_are_counted)
+{
+	takes_at_open(_metadata, sizeof(of_old));
+}
+
+TEST(pages_that_the_first_library_takes_at_open_are_counted)
+{
+	takes_at_open(_metadata, sizeof(struct mlx5_ib_alloc_ucontext_req));
+}
+
+TEST_HARNESS_MAIN
