@@ -70,13 +70,17 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 	ectx->source = MLX5_EP_POLICY_SOURCE_DEVICE;
 }
 
-/* Count pages for the context, its device and its user; 0 or -EDQUOT. */
-static int charge(struct mlx5_ep_context *ectx, unsigned int pages)
+/*
+ * Count pages for the context, its device and its user: at least and at most so
+ * many. How many, or -EDQUOT.
+ */
+static int charge(struct mlx5_ep_context *ectx, unsigned int least,
+		  unsigned int most)
 {
-	int ret = mlx5_ep_user_charge(ectx->edev, ectx->user, pages);
+	int ret = mlx5_ep_user_charge(ectx->edev, ectx->user, least, most);
 
-	if (!ret)
-		atomic_add(pages, ectx->pages);
+	if (ret > 0)
+		atomic_add(ret, ectx->pages);
 	return ret;
 }
 
@@ -124,10 +128,11 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 		.cpus = num_online_cpus(),
 		.library = library,
 		.low_latency = low_latency,
+		.available = MLX5_EP_MAX_PAGES,
 	};
 	struct mlx5_ep_uuar_table *table;
-	unsigned int held, pages;
-	int ret;
+	unsigned int held;
+	int pages;
 
 	mutex_lock(&edev->lock);
 	resolve_policy(ectx);
@@ -138,16 +143,13 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	held = atomic_read(&edev->managed_pages);
 	sizing.policy = ectx->settings.policy;
 	sizing.wanted = ectx->settings.pages;
-	sizing.available = mlx5_ep_user_room(edev, ectx->user);
 	if (edev->budget)
-		sizing.available = min(sizing.available,
-				       edev->budget - min(edev->budget, held));
-	pages = mlx5_ep_uuar_policy_pages(&sizing);
+		sizing.available = edev->budget - min(edev->budget, held);
 	ectx->pages = &edev->managed_pages;
-	ret = charge(ectx, pages);
+	pages = charge(ectx, 1, mlx5_ep_uuar_policy_pages(&sizing));
 	mutex_unlock(&edev->lock);
-	if (ret)
-		return ret;
+	if (pages < 0)
+		return pages;
 
 	ectx->static_pages = pages;
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
@@ -199,10 +201,11 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 	int ret;
 
 	ectx->pages = &ectx->edev->observed_pages;
-	ret = charge(ectx, static_pages);
-	if (!ret)
-		ectx->static_pages = static_pages;
-	return ret;
+	ret = charge(ectx, static_pages, static_pages);
+	if (ret < 0)
+		return ret;
+	ectx->static_pages = static_pages;
+	return 0;
 }
 
 /**
@@ -292,7 +295,7 @@ bool mlx5_ep_context_holds(struct mlx5_ep_context *ectx, unsigned long pgoff)
  */
 int mlx5_ep_context_take(struct mlx5_ep_context *ectx)
 {
-	return charge(ectx, 1);
+	return min(charge(ectx, 1, 1), 0);
 }
 
 /**

@@ -293,10 +293,8 @@ void mlx5_ep_cgroup_fini(struct mlx5_ep_device *edev);
 /* user.c */
 struct mlx5_ep_user *mlx5_ep_user_get(struct mlx5_ep_device *edev);
 void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user);
-unsigned int mlx5_ep_user_room(struct mlx5_ep_device *edev,
-			       struct mlx5_ep_user *user);
 int mlx5_ep_user_charge(struct mlx5_ep_device *edev, struct mlx5_ep_user *user,
-			unsigned int pages);
+			unsigned int least, unsigned int most);
 void mlx5_ep_user_uncharge(struct mlx5_ep_user *user, unsigned int pages);
 
 /* sysfs.c */

@@ -60,48 +60,43 @@ void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
 }
 
 /**
- * mlx5_ep_user_room() - how many pages the user may still take
- * @edev: device
- * @user: user, or NULL
- *
- * Return: pages; more than a context can have where there is no limit
- */
-unsigned int mlx5_ep_user_room(struct mlx5_ep_device *edev,
-			       struct mlx5_ep_user *user)
-{
-	unsigned int limit = READ_ONCE(edev->user_limit);
-	unsigned int held;
-
-	if (!limit || !user)
-		return MLX5_EP_MAX_PAGES;
-	held = atomic_read(&user->pages);
-	return limit - min(limit, held);
-}
-
-/**
  * mlx5_ep_user_charge() - count pages for a user
  * @edev: device
  * @user: user, or NULL
- * @pages: how many
+ * @least: how many it must be
+ * @most: how many it may be
  *
- * Return: 0; -EDQUOT: the user would hold more than the limit
+ * As many as the limit allows, found and taken in one step: what another thread
+ * asks for at the same time and is refused is in nobody's way.
+ *
+ * Return: pages, @least to @most; -EDQUOT: with @least the user would hold more
+ * than the limit
  */
 int mlx5_ep_user_charge(struct mlx5_ep_device *edev, struct mlx5_ep_user *user,
-			unsigned int pages)
+			unsigned int least, unsigned int most)
 {
 	unsigned int limit = READ_ONCE(edev->user_limit);
-	unsigned int held;
+	unsigned int pages;
+	int held;
 
-	if (!user || !pages)
-		return 0;
-	held = atomic_add_return(pages, &user->pages);
-	if (!limit || held <= limit)
-		return 0;
-	atomic_sub(pages, &user->pages);
+	if (!user)
+		return most;
+	held = atomic_read(&user->pages);
+	do {
+		pages = most;
+		if (limit)
+			pages = min(pages, limit - min_t(unsigned int, limit,
+							 held));
+		if (pages < least)
+			goto err_limit;
+	} while (!atomic_try_cmpxchg(&user->pages, &held, held + pages));
+	return pages;
+
+err_limit:
 	dev_notice_ratelimited(&edev->ibdev->dev,
 			       "mlx5_ep: user %u holds %u UAR pages and is refused %u more: close contexts or raise uar_user_limit (%u)\n",
-			       from_kuid(&init_user_ns, user->uid),
-			       held - pages, pages, limit);
+			       from_kuid(&init_user_ns, user->uid), held, least,
+			       limit);
 	return -EDQUOT;
 }
 
