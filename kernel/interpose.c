@@ -114,50 +114,69 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
 }
 
+/* Open a context with a request that counts, as it counts. */
+static int open_sealed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		       struct ib_udata *udata,
+		       const struct mlx5_ib_alloc_ucontext_req_v2 *is)
+{
+	struct mlx5_ep_stock *stock = &ectx->edev->stock;
+	struct mlx5_ep_request request;
+	bool intact;
+	int ret;
+
+	ret = mlx5_ep_request_seal(&request, udata, is,
+				   min(udata->inlen, sizeof(*is)));
+	if (ret)
+		return ret;
+	ret = stock->alloc_ucontext(uctx, udata);
+	intact = mlx5_ep_request_restore(&request);
+	if (ret || intact)
+		return ret;
+	/* Who knows how many pages the driver was asked for. */
+	stock->dealloc_ucontext(uctx);
+	return -EFAULT;
+}
+
 /* Try to open a managed context. Not 0: open it as the caller asked. */
 static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct ib_udata *udata,
 			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
 {
-	struct mlx5_ep_stock *stock = &ectx->edev->stock;
 	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
-	struct mlx5_ep_request request;
-	bool intact;
 	int pages, ret;
 
-	pages = mlx5_ep_context_plan(
-		ectx, DIV_ROUND_UP(was->total_num_bfregs, 2),
-		was->num_low_latency_bfregs);
+	pages = mlx5_ep_context_plan(ectx,
+				     DIV_ROUND_UP(was->total_num_bfregs, 2),
+				     was->num_low_latency_bfregs);
 	if (pages <= 0)
-		return pages ? pages : -EOPNOTSUPP;
-
+		return pages ?: -EOPNOTSUPP;
 	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
 	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
 		was->num_low_latency_bfregs, pages);
 	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
-	ret = mlx5_ep_request_patch(&request, udata, 0, was, &is,
-				    min(udata->inlen, sizeof(is)));
-	if (ret)
-		goto err_unplan;
-	ret = stock->alloc_ucontext(uctx, udata);
-	intact = mlx5_ep_request_restore(&request);
-	if (ret)
-		goto err_clear;
-	if (!intact) {
-		/* Who knows how many pages the driver was asked for. */
-		stock->dealloc_ucontext(uctx);
-		ret = -EFAULT;
-		goto err_clear;
-	}
-	return 0;
-
-err_clear:
+	ret = open_sealed(ectx, uctx, udata, &is);
+	if (!ret)
+		return 0;
 	/* The driver expects its part zeroed, as the core allocated it. */
 	memset((void *)uctx + sizeof(*uctx), 0,
-	       stock->size_ib_ucontext - sizeof(*uctx));
-err_unplan:
+	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
 	mlx5_ep_context_unplan(ectx);
 	return ret;
+}
+
+/* Open a context as the caller asked, and count its pages. */
+static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			 struct ib_udata *udata,
+			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	int ret = mlx5_ep_context_observe(ectx, static_pages_of(req));
+
+	if (ret)
+		return ret;
+	/* Where there is no limit, nothing may fail that stock would serve. */
+	if (READ_ONCE(ectx->edev->user_limit))
+		return open_sealed(ectx, uctx, udata, req);
+	return ectx->edev->stock.alloc_ucontext(uctx, udata);
 }
 
 static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
@@ -170,23 +189,12 @@ static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	mlx5_ep_context_init(ectx, edev);
 	if (read_open(udata, &req))
 		ret = open_managed(ectx, uctx, udata, &req);
-	if (!ret)
-		goto out_open;
-	if (ret == -EDQUOT)
-		goto err_close;
-	ret = mlx5_ep_context_observe(ectx, static_pages_of(&req));
+	if (ret && ret != -EDQUOT)
+		ret = open_observed(ectx, uctx, udata, &req);
 	if (ret)
-		goto err_close;
-	ret = edev->stock.alloc_ucontext(uctx, udata);
-	if (ret)
-		goto err_close;
-
-out_open:
-	mlx5_ep_context_open(ectx);
-	return 0;
-
-err_close:
-	mlx5_ep_context_close(ectx);
+		mlx5_ep_context_close(ectx);
+	else
+		mlx5_ep_context_open(ectx);
 	return ret;
 }
 
@@ -259,11 +267,9 @@ static int ep_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 	ret = edev->stock.mmap(uctx, vma);
 	if (ret || !ectx->table || !one_page)
 		return ret;
-	if (command == MMAP_REGULAR_PAGE || command == MMAP_WC_PAGE ||
-	    command == MMAP_NC_PAGE) {
-		if (mapped_uar(edev, vma, &uar))
-			mlx5_ep_context_learn(ectx, index, uar);
-	}
+	if ((command == MMAP_REGULAR_PAGE || command == MMAP_WC_PAGE ||
+	     command == MMAP_NC_PAGE) && mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_learn(ectx, index, uar);
 	return 0;
 }
 
@@ -291,8 +297,6 @@ struct qp_request {
 static_assert(offsetof(struct mlx5_ib_create_qp, bfreg_index) ==
 	      offsetof(struct mlx5_ib_create_qp, flags) +
 		      offsetof(struct qp_request, bfreg_index));
-static_assert(sizeof(struct mlx5_ib_alloc_ucontext_req_v2) <=
-	      MLX5_EP_PATCH_MAX);
 
 /* Does mlx5_ib choose a uUAR for such a QP? */
 static bool wants_uuar(const struct ib_qp_init_attr *attr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Change a few bytes of a caller's request for the time of one driver call. */
+/* Change a caller's request for the time of one driver call. */
 
 #ifndef MLX5_EP_REQUEST_H
 #define MLX5_EP_REQUEST_H
@@ -10,11 +10,12 @@
 #define MLX5_EP_PATCH_MAX 32
 
 /**
- * struct mlx5_ep_request - a patched request
+ * struct mlx5_ep_request - a patched or sealed request
  * @udata: the call's
  * @inbuf: the caller's own request
- * @copy: address of the patched copy in the caller; 0 when patched in place
+ * @copy: address of the changed copy in the caller; 0 when patched in place
  * @copy_len: bytes mapped there
+ * @sealed: what is mapped there where nobody can change it, else NULL
  * @offset: first byte that is patched
  * @len: bytes that are patched
  * @was: what stood there
@@ -25,6 +26,7 @@ struct mlx5_ep_request {
 	const void __user *inbuf;
 	unsigned long copy;
 	size_t copy_len;
+	struct file *sealed;
 	size_t offset;
 	size_t len;
 	u8 was[MLX5_EP_PATCH_MAX];
@@ -34,6 +36,8 @@ struct mlx5_ep_request {
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 			  size_t offset, const void *was, const void *is,
 			  size_t len);
+int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
+			 const void *is, size_t len);
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
 
 #endif
