@@ -122,6 +122,26 @@ TEST(bad_attributes_are_refused_and_nothing_is_written)
 	EXPECT_EQ(77, info.category);
 }
 
+/* Of a program that was built when the structure was shorter, or will be longer */
+TEST(an_answer_is_as_long_as_the_program_knows_it)
+{
+	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct {
+		struct mlx5ep_endpoints_info info;
+		uint64_t of_tomorrow;
+	} as;
+
+	memset(&as, 0xff, sizeof(as));
+	ASSERT_EQ(0, _mlx5ep_endpoints_predict(
+			     &attr, 4, &as.info,
+			     offsetof(struct mlx5ep_endpoints_info, qps)));
+	EXPECT_EQ(4, as.info.endpoints);
+	EXPECT_EQ(UINT32_MAX, as.info.qps);
+	ASSERT_EQ(0, _mlx5ep_endpoints_predict(&attr, 4, &as.info, sizeof(as)));
+	EXPECT_EQ(4, as.info.qps);
+	EXPECT_EQ(0, as.of_tomorrow);
+}
+
 TEST(names_and_categories_map_both_ways)
 {
 	unsigned int c;

@@ -34,7 +34,7 @@
 struct monitor {
 	void *handle;
 	int (*import)(void);
-	void (*query)(struct mlx5ep_fi_monitor_stats *stats);
+	void (*query)(struct mlx5ep_fi_monitor_stats *stats, size_t size);
 };
 
 static int monitor_load(struct monitor *m)
@@ -45,7 +45,7 @@ static int monitor_load(struct monitor *m)
 		return -ENOENT;
 	}
 	m->import = dlsym(m->handle, "mlx5ep_fi_monitor_import");
-	m->query = dlsym(m->handle, "mlx5ep_fi_monitor_query");
+	m->query = dlsym(m->handle, "_mlx5ep_fi_monitor_query");
 	return m->import && m->query ? 0 : -ENOENT;
 }
 
@@ -53,7 +53,7 @@ static struct mlx5ep_fi_monitor_stats query(const struct monitor *m)
 {
 	struct mlx5ep_fi_monitor_stats stats;
 
-	m->query(&stats);
+	m->query(&stats, sizeof(stats));
 	return stats;
 }
 

@@ -398,6 +398,9 @@ TEST_F(cache, refuses_nonsense)
 
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
 						  &c));
+	attr = (struct mlx5ep_mr_cache_attr){ .reserved = { 0, 0, 0, 1 } };
+	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+						  &c));
 	attr = (struct mlx5ep_mr_cache_attr){ .max_regions = UINT64_MAX };
 	EXPECT_EQ(-EDQUOT, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
 						  &c));

@@ -209,16 +209,20 @@ int endpoints_choose(const struct mlx5ep_endpoints_attr *attr, unsigned int n,
 }
 
 MLX5EP_EXPORT int
-mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
-			 unsigned int n, struct mlx5ep_endpoints_info *info)
+_mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
+			  unsigned int n, struct mlx5ep_endpoints_info *info,
+			  size_t size)
 {
+	struct mlx5ep_endpoints_info answer;
 	unsigned int category;
 	int ret;
 
 	ret = endpoints_check(attr, n);
 	if (!ret)
 		ret = endpoints_choose(attr, n, &category);
-	if (!ret)
-		predict(category, n, info);
-	return ret;
+	if (ret)
+		return ret;
+	predict(category, n, &answer);
+	mlx5ep_answer(info, size, &answer, sizeof(answer));
+	return 0;
 }

@@ -3,8 +3,6 @@
  * What a set really got, judged by the addresses that its QPs ring: two QPs with
  * one register share a uUAR; two on one page share the page.
  */
-#include <string.h>
-
 #include <infiniband/mlx5dv.h>
 
 #include <mlx5ep/uuar.h>
@@ -39,30 +37,32 @@ static unsigned int endpoint_level(const struct mlx5ep_endpoints *set,
 	return level;
 }
 
-MLX5EP_EXPORT int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
-				       unsigned int i,
-				       struct mlx5ep_endpoint *endpoint)
+MLX5EP_EXPORT int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
+					unsigned int i,
+					struct mlx5ep_endpoint *endpoint,
+					size_t size)
 {
+	struct mlx5ep_endpoint answer = {};
 	const struct ring *ring;
 
 	if (i >= set->n)
 		return -EINVAL;
 	ring = endpoint_ring(set, i);
-	memset(endpoint, 0, sizeof(*endpoint));
-	endpoint->context = ring->home->ctx;
-	endpoint->pd = ring->home->pd;
-	endpoint->cq_ex = ring->cq;
-	endpoint->cq = ibv_cq_ex_to_cq(ring->cq);
-	endpoint->qp = ring->qp;
-	endpoint->level = endpoint_level(set, ring);
-	endpoint->uuar = (void *)ring->reg;
+	answer.context = ring->home->ctx;
+	answer.pd = ring->home->pd;
+	answer.cq_ex = ring->cq;
+	answer.cq = ibv_cq_ex_to_cq(ring->cq);
+	answer.qp = ring->qp;
+	answer.level = endpoint_level(set, ring);
+	answer.uuar = (void *)ring->reg;
 	if (ring->dom)
-		endpoint->flags |= MLX5EP_ENDPOINT_DOMAIN;
+		answer.flags |= MLX5EP_ENDPOINT_DOMAIN;
 	if (!(set->attr.flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
 	    (set->category != MLX5EP_MPI_THREADS || set->n == 1))
-		endpoint->flags |= MLX5EP_ENDPOINT_CQ_UNLOCKED;
+		answer.flags |= MLX5EP_ENDPOINT_CQ_UNLOCKED;
 	if (ring->blueflame)
-		endpoint->flags |= MLX5EP_ENDPOINT_BLUEFLAME;
+		answer.flags |= MLX5EP_ENDPOINT_BLUEFLAME;
+	mlx5ep_answer(endpoint, size, &answer, sizeof(answer));
 	return 0;
 }
 
@@ -141,32 +141,34 @@ static unsigned int shortfall(const struct mlx5ep_endpoints *set,
 	}
 }
 
-MLX5EP_EXPORT int mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
-					 struct mlx5ep_endpoints_info *info)
+MLX5EP_EXPORT int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
+					  struct mlx5ep_endpoints_info *info,
+					  size_t size)
 {
+	struct mlx5ep_endpoints_info answer = {};
 	unsigned int i, pages;
 
-	memset(info, 0, sizeof(*info));
-	info->category = set->category;
-	info->endpoints = set->n;
-	info->contexts = set->n_homes;
-	info->qps = set->n_rings;
-	info->cqs = set->n_rings;
+	answer.category = set->category;
+	answer.endpoints = set->n;
+	answer.contexts = set->n_homes;
+	answer.qps = set->n_rings;
+	answer.cqs = set->n_rings;
 	for (i = 0; i < set->n_homes; i++) {
 		pages = home_static_pages(set, &set->homes[i]);
-		info->static_pages += pages;
+		answer.static_pages += pages;
 		if (pages < STATIC_PAGES)
-			info->absent_pages += STATIC_PAGES - pages;
-		info->own_pages += home_own_pages(&set->homes[i]);
+			answer.absent_pages += STATIC_PAGES - pages;
+		answer.own_pages += home_own_pages(&set->homes[i]);
 	}
 	/* a parked domain holds half a page, whose other half is a stranger's */
-	info->uar_pages = info->static_pages + set->n_pages;
-	info->uuars = 2 * info->uar_pages;
-	info->used_uuars = used_uuars(set);
+	answer.uar_pages = answer.static_pages + set->n_pages;
+	answer.uuars = 2 * answer.uar_pages;
+	answer.used_uuars = used_uuars(set);
 	for (i = 0; i < set->n; i++)
-		info->level[endpoint_level(set, endpoint_ring(set, i))]++;
+		answer.level[endpoint_level(set, endpoint_ring(set, i))]++;
 	for (i = 0; i < set->n_rings; i++)
-		info->bytes += set->rings[i].bytes;
-	info->degraded = shortfall(set, info);
+		answer.bytes += set->rings[i].bytes;
+	answer.degraded = shortfall(set, &answer);
+	mlx5ep_answer(info, size, &answer, sizeof(answer));
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <infiniband/verbs.h>
@@ -43,6 +44,18 @@ int64_t mlx5ep_cmd_result(const struct mlx5ep_cmd *cmd, uint16_t id);
 
 int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name);
 void mlx5ep_uverbs_forget(struct ibv_context *ctx);
+
+/*
+ * Write an answer to a program that may know the structure shorter or longer:
+ * it is cut, or filled with zeroes.
+ */
+static inline void mlx5ep_answer(void *to, size_t size, const void *answer,
+				 size_t len)
+{
+	memcpy(to, answer, size < len ? size : len);
+	if (size > len)
+		memset((char *)to + len, 0, size - len);
+}
 
 ssize_t mlx5ep_read_sysfs(const struct ibv_device *dev, const char *name,
 			  char *buf, size_t len);

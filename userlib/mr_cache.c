@@ -425,11 +425,12 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_fd(const struct mlx5ep_mr_cache *cache)
 	return mlx5ep_notifier_fd(cache->notifier);
 }
 
-MLX5EP_EXPORT void mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
-					 struct mlx5ep_mr_cache_stats *stats)
+MLX5EP_EXPORT void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
+					  struct mlx5ep_mr_cache_stats *stats,
+					  size_t size)
 {
 	pthread_mutex_lock(&cache->lock);
-	*stats = cache->stats;
+	mlx5ep_answer(stats, size, &cache->stats, sizeof(cache->stats));
 	pthread_mutex_unlock(&cache->lock);
 }
 
@@ -441,7 +442,8 @@ mlx5ep_mr_cache_create(struct ibv_pd *pd,
 	struct mlx5ep_mr_cache *cache;
 	int ret;
 
-	if (attr->flags)
+	if (attr->flags || attr->reserved[0] || attr->reserved[1] ||
+	    attr->reserved[2] || attr->reserved[3])
 		return -EINVAL;
 	if (attr->max_regions > UINT32_MAX - CACHE_SPARE_WATCHES)
 		return -EDQUOT;

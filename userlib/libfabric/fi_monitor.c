@@ -35,6 +35,7 @@
 #include <mlx5ep/fi_monitor.h>
 
 #include "fi_regions.h"
+#include "internal.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -312,16 +313,18 @@ EXPORT int mlx5ep_fi_monitor_import(void)
 	return ret;
 }
 
-EXPORT void mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats)
+EXPORT void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
+				     size_t size)
 {
+	struct mlx5ep_fi_monitor_stats answer = {};
+
 	if (!monitor_forked()) {
 		pthread_mutex_lock(&monitor.lock);
-		*stats = monitor.regions.stats;
+		answer = monitor.regions.stats;
 		pthread_mutex_unlock(&monitor.lock);
-	} else {
-		memset(stats, 0, sizeof(*stats));
 	}
-	stats->notified = __atomic_load_n(&monitor.notified, __ATOMIC_RELAXED);
+	answer.notified = __atomic_load_n(&monitor.notified, __ATOMIC_RELAXED);
+	mlx5ep_answer(stats, size, &answer, sizeof(answer));
 }
 
 static __attribute__((constructor)) void monitor_load(void)

@@ -2,6 +2,7 @@
 #ifndef MLX5EP_ENDPOINTS_H
 #define MLX5EP_ENDPOINTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -201,6 +202,15 @@ int mlx5ep_endpoints_open(struct ibv_device *device,
  */
 int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set);
 
+/* What is exported: @size is that of the structure which the program knows. */
+int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set, unsigned int i,
+			  struct mlx5ep_endpoint *endpoint, size_t size);
+int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
+			    struct mlx5ep_endpoints_info *info, size_t size);
+int _mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
+			      unsigned int n,
+			      struct mlx5ep_endpoints_info *info, size_t size);
+
 /**
  * mlx5ep_endpoints_get - one endpoint of a set
  * @set: the set
@@ -209,8 +219,12 @@ int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set);
  *
  * Return: 0; -EINVAL where there is no such endpoint.
  */
-int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set, unsigned int i,
-			 struct mlx5ep_endpoint *endpoint);
+static inline int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
+				       unsigned int i,
+				       struct mlx5ep_endpoint *endpoint)
+{
+	return _mlx5ep_endpoints_get(set, i, endpoint, sizeof(*endpoint));
+}
 
 /**
  * mlx5ep_endpoints_query - what a set really got
@@ -220,8 +234,11 @@ int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set, unsigned int i,
  *
  * Return: 0.
  */
-int mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
-			   struct mlx5ep_endpoints_info *info);
+static inline int mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
+					 struct mlx5ep_endpoints_info *info)
+{
+	return _mlx5ep_endpoints_query(set, info, sizeof(*info));
+}
 
 /**
  * mlx5ep_endpoints_predict - what a set would take, without a device
@@ -232,9 +249,12 @@ int mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
  *
  * Return: 0; -EINVAL; -ENOSPC where no category meets the limits.
  */
-int mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
-			     unsigned int n,
-			     struct mlx5ep_endpoints_info *info);
+static inline int
+mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
+			 unsigned int n, struct mlx5ep_endpoints_info *info)
+{
+	return _mlx5ep_endpoints_predict(attr, n, info, sizeof(*info));
+}
 
 /**
  * mlx5ep_category_name - name of a category, for instance "shared-dynamic"

@@ -2,6 +2,7 @@
 #ifndef MLX5EP_FI_MONITOR_H
 #define MLX5EP_FI_MONITOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -58,11 +59,19 @@ struct mlx5ep_fi_monitor_stats {
  */
 int mlx5ep_fi_monitor_import(void);
 
+/* What is exported: @size is that of the structure which the program knows. */
+void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
+			      size_t size);
+
 /**
  * mlx5ep_fi_monitor_query - what it did so far
  * @stats: written
  */
-void mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats);
+static inline void
+mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats)
+{
+	_mlx5ep_fi_monitor_query(stats, sizeof(*stats));
+}
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,7 @@ struct mlx5ep_mr_cache;
  * @flags: 0
  * @max_regions: most registrations kept; 0: 4096
  * @max_bytes: most bytes kept registered; 0: no bound but that of locked memory
+ * @reserved: 0
  *
  * Registrations that are in use are never dropped, so that there can be more
  * of them than the bounds say while they are: up to 4096 more than @max_regions.
@@ -39,6 +40,7 @@ struct mlx5ep_mr_cache_attr {
 	uint32_t flags;
 	uint64_t max_regions;
 	uint64_t max_bytes;
+	uint64_t reserved[4];
 };
 
 /**
@@ -79,7 +81,7 @@ struct mlx5ep_mr_cache_entry {
  * @attr: bounds
  * @cache: written on success
  *
- * Return: 0; -EINVAL for an unknown flag; -EDQUOT where @attr->max_regions and
+ * Return: 0; -EINVAL for an unknown flag or a reserved field; -EDQUOT where @attr->max_regions and
  * 4096 are together above the module's limit (notifier_max_watches); else as
  * mlx5ep_notifier_create().
  */
@@ -143,13 +145,20 @@ int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
  */
 int mlx5ep_mr_cache_fd(const struct mlx5ep_mr_cache *cache);
 
+/* What is exported: @size is that of the structure which the program knows. */
+void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
+			    struct mlx5ep_mr_cache_stats *stats, size_t size);
+
 /**
  * mlx5ep_mr_cache_query - what it did so far
  * @cache: the cache
  * @stats: written
  */
-void mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
-			   struct mlx5ep_mr_cache_stats *stats);
+static inline void mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
+					 struct mlx5ep_mr_cache_stats *stats)
+{
+	_mlx5ep_mr_cache_query(cache, stats, sizeof(*stats));
+}
 
 #ifdef __cplusplus
 }
