@@ -81,9 +81,9 @@ struct mlx5ep_mr_cache_entry {
  * @attr: bounds
  * @cache: written on success
  *
- * Return: 0; -EINVAL for an unknown flag or a reserved field; -EDQUOT where @attr->max_regions and
- * 4096 are together above the module's limit (notifier_max_watches); else as
- * mlx5ep_notifier_create().
+ * Return: 0; -EINVAL for an unknown flag or a reserved field; -EDQUOT where
+ * @attr->max_regions and 4096 are together above the module's limit
+ * (notifier_max_watches); else as mlx5ep_notifier_create().
  */
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 			   const struct mlx5ep_mr_cache_attr *attr,
