@@ -124,7 +124,7 @@ static int open_sealed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool intact;
 	int ret;
 
-	ret = mlx5_ep_request_seal(&request, udata, is,
+	ret = mlx5_ep_request_seal(&request, udata, 0, is,
 				   min(udata->inlen, sizeof(*is)));
 	if (ret)
 		return ret;

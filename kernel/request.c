@@ -6,16 +6,16 @@
  * must be made there.
  *
  * A patch is made in the caller's own buffer where it can be written, and undone
- * after the call: that costs next to nothing. Else in a copy on a page that is
- * mapped for the call, with udata->inbuf pointing at it meanwhile. Either way
- * another thread of the caller can see and overwrite the bytes while the driver
- * reads them. So only values may be put there that the caller could have passed
- * itself, and what another thread makes of them harms nobody but that process.
+ * after the call: that costs next to nothing. Another thread of the caller can see
+ * and overwrite the bytes while the driver reads them. So only values may be put
+ * there that the caller could have passed itself, and what another thread makes of
+ * them harms nobody but that process.
  *
  * A seal is for what other processes depend on, as the number of pages that
- * count for a user: a copy on pages that the process cannot write, make
- * writable, move or inherit. It can only be unmapped, and then what it was made
- * of is not to be had again.
+ * count for a user, and for what cannot be patched: a copy on pages that the
+ * process cannot write, make writable, move or inherit, mapped for the call, with
+ * udata->inbuf pointing at it meanwhile. It can only be unmapped, and then what it
+ * was made of is not to be had again.
  *
  * mlx5_ep_request_restore() tells whether the bytes were still there at the end,
  * so that no answer is given that the driver does not stand behind.
@@ -29,7 +29,6 @@
 #include <linux/mman.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -50,39 +49,6 @@ static int patch_in_place(struct mlx5_ep_request *req)
 	/* Undo what was written in front of a page that cannot be. */
 	left = copy_to_user(at, req->was, req->len - left);
 	return -EFAULT;
-}
-
-static int patch_copy(struct mlx5_ep_request *req)
-{
-	size_t inlen = req->udata->inlen;
-	void *buf;
-	int ret;
-
-	if (inlen > REQUEST_MAX)
-		return -EFAULT;
-	buf = vmemdup_user(req->inbuf, inlen);
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	memcpy(buf + req->offset, req->is, req->len);
-
-	req->copy_len = PAGE_ALIGN(inlen);
-	req->copy = vm_mmap(NULL, 0, req->copy_len, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, 0);
-	if (IS_ERR_VALUE(req->copy)) {
-		ret = (int)req->copy;
-		goto out_free;
-	}
-	ret = 0;
-	if (copy_to_user((void __user *)req->copy, buf, inlen)) {
-		vm_munmap(req->copy, req->copy_len);
-		ret = -EFAULT;
-		goto out_free;
-	}
-	req->udata->inbuf = (void __user *)req->copy;
-
-out_free:
-	kvfree(buf);
-	return ret;
 }
 
 static int sealed_mremap(struct vm_area_struct *vma)
@@ -115,9 +81,9 @@ static const struct file_operations sealed_fops = {
 	.release = sealed_release,
 };
 
-/* A file of the request, with the bytes at @is in front. */
-static struct file *sealed_file(const struct ib_udata *udata, const void *is,
-				size_t len)
+/* A file of the request, with the bytes at @is in it. */
+static struct file *sealed_file(const struct ib_udata *udata, size_t offset,
+				const void *is, size_t len)
 {
 	struct file *file;
 	void *buf;
@@ -129,7 +95,7 @@ static struct file *sealed_file(const struct ib_udata *udata, const void *is,
 		file = ERR_PTR(-EFAULT);
 		goto err_free;
 	}
-	memcpy(buf, is, len);
+	memcpy(buf + offset, is, len);
 	file = anon_inode_getfile("[mlx5_ep]", &sealed_fops, buf, O_RDONLY);
 	if (IS_ERR(file))
 		goto err_free;
@@ -159,8 +125,9 @@ static bool sealed_intact(const struct mlx5_ep_request *req)
  * mlx5_ep_request_seal() - give the driver a request that nobody can change
  * @req: state of the seal, for mlx5_ep_request_restore()
  * @udata: of the call, from user space
- * @is: what the request begins with, whatever stands there now
- * @len: bytes at @is, at most udata->inlen
+ * @offset: first byte to change
+ * @is: bytes to put there, whatever stands there now
+ * @len: how many, inside udata->inlen
  *
  * Sleeps.
  *
@@ -169,7 +136,7 @@ static bool sealed_intact(const struct mlx5_ep_request *req)
  * as it was
  */
 int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
-			 const void *is, size_t len)
+			 size_t offset, const void *is, size_t len)
 {
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
 		return -EINVAL;
@@ -178,7 +145,7 @@ int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
 		.inbuf = udata->inbuf,
 		.copy_len = PAGE_ALIGN(udata->inlen),
 	};
-	req->sealed = sealed_file(udata, is, len);
+	req->sealed = sealed_file(udata, offset, is, len);
 	if (IS_ERR(req->sealed))
 		return PTR_ERR(req->sealed);
 	req->copy = vm_mmap(req->sealed, 0, req->copy_len, PROT_READ,
@@ -214,7 +181,7 @@ static bool sealed_restore(struct mlx5_ep_request *req)
  *
  * Sleeps.
  *
- * Return: 0; -EFAULT or -ENOMEM, with the request as it was
+ * Return: 0; -EFAULT, or as mlx5_ep_request_seal(), with the request as it was
  */
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 			  size_t offset, const void *was, const void *is,
@@ -225,7 +192,6 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 		return -EFAULT;
 	req->udata = udata;
 	req->inbuf = udata->inbuf;
-	req->copy = 0;
 	req->sealed = NULL;
 	req->offset = offset;
 	req->len = len;
@@ -233,7 +199,7 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 	memcpy(req->is, is, len);
 	if (!patch_in_place(req))
 		return 0;
-	return patch_copy(req);
+	return mlx5_ep_request_seal(req, udata, offset, is, len);
 }
 
 /**
@@ -252,16 +218,11 @@ bool mlx5_ep_request_restore(struct mlx5_ep_request *req)
 
 	if (req->sealed)
 		return sealed_restore(req);
-	intact = !copy_from_user(now, req->udata->inbuf + req->offset,
-				 req->len) &&
+	intact = !copy_from_user(now, req->inbuf + req->offset, req->len) &&
 		 !memcmp(now, req->is, req->len);
-	if (req->copy) {
-		req->udata->inbuf = req->inbuf;
-		vm_munmap(req->copy, req->copy_len);
-	} else if (copy_to_user((void __user *)req->inbuf + req->offset,
-				req->was, req->len)) {
-		/* Another thread took the buffer away: nothing to restore. */
+	/* Another thread may have taken the buffer away: nothing to restore. */
+	if (copy_to_user((void __user *)req->inbuf + req->offset, req->was,
+			 req->len))
 		intact = false;
-	}
 	return intact;
 }

@@ -13,9 +13,10 @@
  * struct mlx5_ep_request - a patched or sealed request
  * @udata: the call's
  * @inbuf: the caller's own request
- * @copy: address of the changed copy in the caller; 0 when patched in place
+ * @sealed: what is mapped in its place, where nobody can change it; NULL when
+ *	patched in place
+ * @copy: address where that is
  * @copy_len: bytes mapped there
- * @sealed: what is mapped there where nobody can change it, else NULL
  * @offset: first byte that is patched
  * @len: bytes that are patched
  * @was: what stood there
@@ -24,9 +25,9 @@
 struct mlx5_ep_request {
 	struct ib_udata *udata;
 	const void __user *inbuf;
+	struct file *sealed;
 	unsigned long copy;
 	size_t copy_len;
-	struct file *sealed;
 	size_t offset;
 	size_t len;
 	u8 was[MLX5_EP_PATCH_MAX];
@@ -37,7 +38,7 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 			  size_t offset, const void *was, const void *is,
 			  size_t len);
 int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
-			 const void *is, size_t len);
+			 size_t offset, const void *is, size_t len);
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
 
 #endif
