@@ -62,6 +62,13 @@ said_once()
 		fail "$(dmesg | grep mlx5_ep)"
 }
 
+# The driver by itself; mlx5_ep comes later.
+driver_first()
+{
+	modprobe mlx5_ib
+	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+}
+
 ended()
 {
 	! kill -0 "$1" 2>/dev/null
@@ -74,8 +81,7 @@ refused_again()
 	unload
 	refusals >"$tmp/said"
 	insmod "$taker" object=11
-	modprobe mlx5_ib
-	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	driver_first
 	ep_insmod reprobe=1 &
 	wait_for 10 ended "$!" || fail 'the module re-probes for ever'
 	wait_for 10 [ -e "$ep/attached" ]
@@ -88,8 +94,7 @@ refused_again()
 reprobes_nothing()
 {
 	unload
-	modprobe mlx5_ib
-	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	driver_first
 	refusals >"$tmp/said"
 	ep_insmod reprobe=1 attach=0
 	grep 'attach is off' "$ep/attached"
@@ -99,8 +104,7 @@ reprobes_nothing()
 reprobes()
 {
 	unload
-	modprobe mlx5_ib
-	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+	driver_first
 	ep_insmod reprobe=1
 	wait_for 10 [ -e "$ep/uuar_policy" ]
 	[ "$(cat "$ep/attached")" = yes ]
