@@ -21,7 +21,7 @@
 
 #include "mlx5_ep.h"
 #include "compat/compat.h"
-#include "xrc.h"
+#include "xrc/xrc.h"
 
 static bool attach = true;
 module_param(attach, bool, 0644);

@@ -9,8 +9,8 @@
 #include <linux/seq_file.h>
 
 #include "mlx5_ep.h"
-#include "notifier.h"
-#include "xrc.h"
+#include "watch/notifier.h"
+#include "xrc/xrc.h"
 
 static struct dentry *root;
 

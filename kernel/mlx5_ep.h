@@ -17,7 +17,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "uuar_policy.h"
+#include "uuar/uuar_policy.h"
 
 /**
  * struct mlx5_ep_settings - a policy with what belongs to it

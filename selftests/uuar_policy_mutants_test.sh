@@ -3,7 +3,7 @@
 # runs on: host, timeout: 400
 #
 # The test of the policies must fail on a broken policy: each mutant below is
-# one change of kernel/uuar_policy.c that breaks a rule of Documentation.
+# one change of kernel/uuar/uuar_policy.c that breaks a rule of Documentation.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,8 +37,8 @@ mutant_fails()
 {
 	local name=${1%%|*} script=${1#*|}
 
-	sed "$script" kernel/uuar_policy.c >"$tmp/$name.c"
-	! cmp -s kernel/uuar_policy.c "$tmp/$name.c" ||
+	sed "$script" kernel/uuar/uuar_policy.c >"$tmp/$name.c"
+	! cmp -s kernel/uuar/uuar_policy.c "$tmp/$name.c" ||
 		fail "$name: the script changes nothing any more"
 	build "$tmp/$name.c" "$tmp/$name"
 	! "$tmp/$name" >"$tmp/$name.out" 2>&1 ||
@@ -56,7 +56,7 @@ build()
 
 control_passes()
 {
-	build "$PWD/kernel/uuar_policy.c" "$tmp/control"
+	build "$PWD/kernel/uuar/uuar_policy.c" "$tmp/control"
 	"$tmp/control" >/dev/null
 }
 

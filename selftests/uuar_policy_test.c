@@ -10,7 +10,7 @@
 
 /* uuar_policy_mutants_test.sh puts broken ones here, which must fail. */
 #ifndef POLICY_SOURCE
-#define POLICY_SOURCE "../kernel/uuar_policy.c"
+#define POLICY_SOURCE "../kernel/uuar/uuar_policy.c"
 #endif
 #include POLICY_SOURCE
 

@@ -10,7 +10,7 @@
 #include <linux/overflow.h>
 #include <linux/prandom.h>
 
-#include "uuar_policy.c"
+#include "uuar/uuar_policy.c"
 
 static const enum mlx5_ep_uuar_policy policies[] = {
 	MLX5_EP_UUAR_POLICY_INDEPENDENT,

@@ -24,7 +24,7 @@
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "notifier.h"
+#include "watch/notifier.h"
 
 struct mlx5_ep_device;
 struct mlx5_ep_qp;

@@ -22,8 +22,8 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "mlx5_ep.h"
-#include "notifier.h"
-#include "xrc.h"
+#include "watch/notifier.h"
+#include "xrc/xrc.h"
 
 static const struct uapi_definition our_defs[] = {
 	UAPI_DEF_CHAIN(mlx5_ep_device_defs),

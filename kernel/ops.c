@@ -30,7 +30,7 @@
 #include "compat/compat.h"
 #include "request.h"
 #include "trace.h"
-#include "xrc.h"
+#include "xrc/xrc.h"
 
 /* What mlx5_ib answers for bfreg_index when the request named the page. */
 #define INVALID_BFREG BIT(31)
