@@ -9,7 +9,7 @@ KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
 
 ST_OUT := build/selftests
 ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
-	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iuapi \
+	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iselftests -Iuapi \
 	-Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
 
 # What a program does not use it is not linked to: a stock verbs program stays
@@ -19,13 +19,23 @@ ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
 	-lmlx5 -libverbs -lfabric -lucm -lucs -ljson-c -lpthread
 
-ST_LIB_OBJS := $(patsubst selftests/lib/%.c,$(ST_OUT)/lib/%.o,\
-	$(wildcard selftests/lib/*.c))
-ST_TESTS := $(patsubst selftests/%.c,$(ST_OUT)/%,$(wildcard selftests/*_test.c))
+# Tests are found by their name in the folder of their area; what else is in
+# such a folder is shared. simhca builds its own tests. In workloads/ and bench/
+# a source with a header of its name is shared, the others are programs.
+ST_TEST_SRC := $(filter-out selftests/hca/%,$(wildcard selftests/*/*_test.c))
+ST_AREAS := $(sort $(dir $(ST_TEST_SRC)))
+ST_PROGRAMS = $(filter-out $(patsubst %.h,%.c,$(wildcard selftests/$(1)/*.h)),\
+	$(wildcard selftests/$(1)/*.c))
+ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
+	$(filter-out %_test.c,$(wildcard $(ST_AREAS:%=%*.c))) \
+	$(patsubst %.h,%.c,$(wildcard selftests/workloads/*.h selftests/bench/*.h))
+
+ST_LIB_OBJS := $(ST_SHARED_SRC:selftests/%.c=$(ST_OUT)/obj/%.o)
+ST_TESTS := $(patsubst %.c,$(ST_OUT)/%,$(notdir $(ST_TEST_SRC)))
 ST_WORKLOADS := $(patsubst selftests/workloads/%.c,build/bin/%,\
-	$(wildcard selftests/workloads/*.c))
+	$(call ST_PROGRAMS,workloads))
 ST_BENCHES := $(patsubst selftests/bench/%.c,$(ST_OUT)/bench/%,\
-	$(wildcard selftests/bench/*.c))
+	$(call ST_PROGRAMS,bench))
 
 ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
 	$(wildcard selftests/preload/*.c))
@@ -44,7 +54,7 @@ $(ST_PRELOADS): $(ST_OUT)/%.so: selftests/preload/%.c
 	@echo "  CCLD    $@"
 	@$(CC) $(ST_CFLAGS) -MF $(ST_OUT)/$(notdir $@).d -shared -fPIC -o $@ $< -ldl
 
-$(ST_OUT)/lib/%.o: selftests/lib/%.c
+$(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -c -o $@ $<
@@ -60,7 +70,9 @@ define st_program
 @$(CC) $(ST_CFLAGS) -MF $(ST_OUT)/$(notdir $@).d -o $@ $< $(ST_LIBS)
 endef
 
-$(ST_TESTS): $(ST_OUT)/%: selftests/%.c $(ST_LIB) build/lib/libmlx5ep.so
+vpath %_test.c $(ST_AREAS)
+
+$(ST_TESTS): $(ST_OUT)/%: %.c $(ST_LIB) build/lib/libmlx5ep.so
 	$(st_program)
 
 $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx5ep.so
@@ -69,4 +81,4 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) build/lib/libmlx5ep.so
 	$(st_program)
 
--include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/lib/*.d)
+-include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d)

@@ -34,7 +34,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "watched.h"
+#include "watch/watched.h"
 
 #define PAGE	4096ul
 #define LEN	(2 * PAGE)

@@ -25,7 +25,7 @@
 
 #include <mlx5ep/mr_cache.h>
 
-#include "watched.h"
+#include "watch/watched.h"
 
 #define EAGER	4096u
 #define DEPTH	4	/* send requests that verbs_qp_create() allows */

@@ -31,7 +31,7 @@
 #include <pthread.h>
 
 #include "xrc.h"
-#include "xrc_wire.h"
+#include "xrc/xrc_wire.h"
 
 #define MAX_SRQS 16
 #define MAX_PEERS 256

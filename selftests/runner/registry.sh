@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What tests there are and what each of them needs.
+#
+# A test is NAME_test.c or NAME_test.sh. Its first lines hold one of the form
+#	runs on: guest, hca: 2, smp: 2, module: no, timeout: 120
+# which the runner obeys. Words: guest or host; hca and smp (at least so many);
+# mem; numa (memory nodes);
+# module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
+# that only tests with the same word share); kernels: the only ones where it
+# makes sense;
+# timeout: seconds; long: yes (only with --long).
+
+# test_files: every test's source, sorted by name; the folder does not matter
+test_files()
+{
+	find selftests userlib -name '*_test.c' -printf '%f %p\n' \
+		-o -name '*_test.sh' -printf '%f %p\n' | sort | cut -d' ' -f2-
+}
+
+# test_name FILE: the behaviour's name
+test_name()
+{
+	local base=${1##*/}
+
+	base=${base%.*}
+	printf '%s\n' "${base%_test}"
+}
+
+# test_program FILE: what to execute
+test_program()
+{
+	case $1 in
+	*.sh) printf '%s\n' "$1" ;;
+	*) printf 'build/selftests/%s_test\n' "$(test_name "$1")" ;;
+	esac
+}
+
+# test_header FILE: the header as KEY=VALUE lines; nothing when there is none
+test_header()
+{
+	sed -n '1,12s/^.*runs on: *\(.*[^ ]\).*$/\1/p' "$1" | head -n 1 |
+		sed 's,[ ]*\*/.*$,,' | tr ',' '\n' |
+		sed -n -e 's/^ *\(guest\|host\) *$/where=\1/p' \
+			-e 's/^ *\([a-z]*\) *: *\(.*[^ ]\) *$/\1=\2/p'
+}

@@ -1,0 +1,288 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 60
+#
+# The runner itself, in a tree of small tests whose guests are this machine: it
+# must count right, and whatever goes wrong must fail.
+
+# What is written in single quotes is for the small tests' shell.
+# shellcheck disable=SC2016
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tree=$tmp/tree
+mkdir -p "$tree/selftests/lab" "$tree/bin"
+cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
+rm "$tree"/selftests/runner/*_test.sh
+
+# A guest is a process that has its own kernel log, dies if told so and loses
+# memory where there is a file "leaks".
+cat >"$tree/selftests/lab/vm" <<'END'
+#!/usr/bin/env bash
+while [ "$1" != -- ]; do shift; done
+shift
+top=$(dirname "$0")/../..
+export KLOG_DEVICE=$(mktemp) PATH=$top/bin:$PATH
+echo "$*" >>"$top/boots"
+export RUN_LIST=$$
+[ -e "$top/leaks" ] || exec "$@"
+"$@"
+echo 'memory is lost' >&2
+exit 125
+END
+printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
+printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
+printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
+	>"$tree/selftests/lab/debug-kernel"
+
+# a_test NAME HEADER BODY
+a_test()
+{
+	printf '#!/usr/bin/env bash\n# runs on: %s\necho TAP version 13\n%s\n' \
+		"$2" "$3" >"$tree/selftests/$1_test.sh"
+}
+
+a_test good 'guest, hca: 2' 'echo 1..3; echo ok 1 a; echo chatter
+echo "ok 2 b # SKIP no cheese"; echo ok 3 c'
+a_test good_too guest 'echo 1..1; echo ok 1 a'
+a_test alone 'guest, guest: alone' 'echo 1..1; echo ok 1 a'
+a_test two_cpus 'guest, smp: 2' 'echo 1..1; echo ok 1 a'
+a_test on_host host 'echo 1..1; echo ok 1 a'
+a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
+a_test slow 'guest, long: yes' 'echo 1..1; echo "# progress: 1 of 2"; echo ok 1 a'
+a_test picky 'guest, kernels: 9.9' 'echo 1..1; echo ok 1 a'
+a_test bad_result guest 'echo 1..2; echo not ok 1 a; echo ok 2 b; exit 1'
+a_test bad_lie guest 'echo 1..1; echo not ok 1 a'
+a_test bad_status guest 'echo 1..1; echo ok 1 a; exit 3'
+a_test bad_skip guest 'echo 1..2; echo not ok 1 a; exit 4'
+a_test bad_short guest 'echo 1..3; echo ok 1 a'
+a_test bad_silent guest 'true'
+a_test bad_slow 'guest, timeout: 1' 'echo 1..1; echo ok 1 a; sleep 20'
+a_test bad_klog guest 'echo 1..1; echo "BUG: x" >>"$KLOG_DEVICE"; echo ok 1 a'
+a_test bad_stray guest 'echo 1..1; echo ok 1 a; sleep 77 >/dev/null 2>&1 &'
+a_test bad_lost guest 'echo 1..2; echo ok 1 a
+kill -9 "$RUN_LIST"; sleep 5'
+a_test worse_after_bad guest 'echo 1..1; echo ok 1 a'
+chmod +x "$tree"/selftests/*_test.sh "$tree"/selftests/lab/* "$tree"/bin/*
+
+# run_as STATUS LAST OPTION...: the run's exit status and last line
+run_as()
+{
+	local want=$1 last=$2 status=0
+
+	shift 2
+	rm -f "$tree/boots"
+	"$tree/selftests/run" "$@" >"$tmp/run" 2>&1 || status=$?
+	cat "$tmp/run"
+	[ "$status" -eq "$want" ] || fail "exit status $status, not $want"
+	[ "$(tail -n 1 "$tmp/run")" = "$last" ] || fail "last line is not $last"
+}
+
+boots()
+{
+	[ "$(wc -l <"$tree/boots")" -eq "$1" ] || fail "$(cat "$tree/boots")"
+}
+
+passes()
+{
+	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 7.2 \
+		--tests 'good* on_host'
+	boots 1
+}
+
+per_kernel()
+{
+	run_as 0 '6 passed, 0 failed, 2 skipped' --kernels '6.1 7.2' \
+		--tests 'good*'
+	boots 2
+}
+
+own_guest()
+{
+	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 7.2 \
+		--tests 'good* alone'
+	boots 2
+}
+
+skip_reason()
+{
+	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels 7.2 --tests skipped
+	grep -q 'no moon' "$tmp/run"
+}
+
+kernels_named()
+{
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels '7.2 9.9' \
+		--tests picky
+}
+
+# What fails by luck fails once; what is no matter of luck is not run again.
+failed_ones()
+{
+	local luck=$tmp/luck
+
+	rm -f "$luck"
+	a_test lucky guest "echo 1..1; [ -e $luck ] && echo ok 1 a && exit
+touch $luck; echo not ok 1 a; exit 1"
+	chmod +x "$tree/selftests/lucky_test.sh"
+	run_as 1 '1 passed, 1 failed, 1 skipped' --kernels 7.2 \
+		--tests 'lucky good_too skipped'
+	run_as 0 '1 passed, 0 failed, 0 skipped' --failed
+	grep -q '^lucky FAILED' "$tree/build/check.first/7.2/records"
+	boots 1
+	run_as 1 'run: nothing failed in the last run' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests 'bad_result'
+	run_as 1 '1 passed, 1 failed, 0 skipped' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests bad_klog
+	run_as 1 'run: what failed is no matter of luck' --failed
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests bad_slow
+	run_as 1 'run: what failed is no matter of luck' --failed
+}
+
+long_ones()
+{
+	run_as 1 'run: no test matches: slow' --kernels 7.2 --tests slow
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests slow \
+		--long
+	grep -qx '7.2 *# progress: 1 of 2' "$tmp/run"
+}
+
+# The first line of boots: it was built before a guest was started.
+debug_lane()
+{
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels debug \
+		--tests good_too
+	head -n 1 "$tree/boots" | grep -qx 'built '
+	grep -q ' good_too:960:' "$tree/boots"
+	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 'debug 7.2' \
+		--tests 'good*' --debug-tests 'a* *too'
+}
+
+kcsan_lane()
+{
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
+		--tests 'good* two_cpus'
+	head -n 1 "$tree/boots" | grep -qx 'built --kcsan'
+	run_as 0 '3 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	grep -q '^built --kcsan' "$tree/boots"
+}
+
+fails()
+{
+	run_as 1 "$2" --kernels 7.2 --tests "bad_$1"
+	grep -q "FAILED .*bad_$1.*$3" "$tmp/run"
+	sed '1,/^failed:$/d' "$tmp/run" | grep -q "FAILED .*bad_$1.*$3" ||
+		fail "the failure is not shown again at the end"
+}
+
+goes_on()
+{
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests 'bad_lost worse_after_bad'
+	boots 2
+	run_as 1 '2 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests 'bad_klog worse_after_bad'
+	boots 2
+}
+
+# It counts beside a test that failed, by which no luck excuses it.
+guest_fails()
+{
+	touch "$tree/leaks"
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests good_too
+	grep -q 'FAILED .* guest .*exit status 125' "$tmp/run"
+	grep -q 'memory is lost' "$tmp/run"
+	run_as 1 '1 passed, 2 failed, 0 skipped' --kernels 7.2 \
+		--tests bad_result
+	rm "$tree/leaks"
+	run_as 1 'run: what failed is no matter of luck' --failed
+}
+
+# Of a benchmark: what is no number is no figure.
+no_figure()
+{
+	local values
+
+	for values in '' '1 2 x' '1 -'; do
+		# shellcheck disable=SC1091,SC2086 # a list
+		! (. selftests/bench/lib.sh &&
+			bench_at_most name ns 5 $values) >"$tmp/out" ||
+			fail "$values: $(cat "$tmp/out")"
+		[ ! -s "$tmp/out" ] || fail "$values: $(cat "$tmp/out")"
+	done
+	(. selftests/bench/lib.sh && bench_at_most name ns 5 7 1e-2 -3.5 |
+		grep -qx 'bench: name value=0.01 unit=ns target=5 ok .*')
+}
+
+no_guest()
+{
+	printf '#!/bin/sh\necho no power >&2\nexit 7\n' >"$tree/selftests/lab/vm"
+	run_as 1 '0 passed, 3 failed, 0 skipped' --kernels 7.2 --tests 'good*'
+	grep -q 'no power' "$tmp/run"
+}
+
+ktap_kept()
+{
+	run_as 0 '3 passed, 0 failed, 1 skipped' --kernels 7.2 --tests 'good*'
+	grep -qx '  ok 2 b # SKIP no cheese' \
+		"$tree/build/check/7.2/results.ktap"
+	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
+}
+
+# Of the commands that users start: what --help prints, and what is no option.
+usages()
+{
+	local command status
+
+	for command in run demo bench/run peers/run lab/vm lab/enter lab/setup \
+		lab/build-module lab/debug-kernel; do
+		"selftests/$command" --help >"$tmp/out" 2>"$tmp/err" ||
+			fail "$command --help: $?"
+		head -n 1 "$tmp/out" | grep -q "^usage: selftests/$command " ||
+			fail "$command --help: $(cat "$tmp/out")"
+		[ ! -s "$tmp/err" ] || fail "$command --help: $(cat "$tmp/err")"
+		status=0
+		"selftests/$command" --no-option >"$tmp/out" 2>&1 || status=$?
+		[ "$status" -eq 2 ] && grep -q '^usage: ' "$tmp/out" ||
+			fail "$command --no-option: $status, $(cat "$tmp/out")"
+	done
+}
+
+plan 25
+check 'results of guests and host are added up' passes
+check 'guest tests run once per kernel' per_kernel
+check 'a test can have a guest to itself' own_guest
+check 'a skipped test says why' skip_reason
+check 'a test can name its kernels' kernels_named
+check 'long tests run when asked for, and their progress is shown' long_ones
+check 'what failed can be run once more' failed_ones
+check 'the debug kernel is built first, and its tests get more time' debug_lane
+check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
+check 'a failed result fails' fails result '1 passed, 1 failed, 0 skipped' ''
+check 'a failed result with exit status 0 fails' \
+	fails lie '0 passed, 1 failed, 0 skipped' 'exit status 0'
+check 'an exit status fails' \
+	fails status '1 passed, 1 failed, 0 skipped' 'exit status 3'
+check 'a skip of a test that failed fails' \
+	fails skip '0 passed, 1 failed, 0 skipped' 'says that it skips'
+check 'a missing result fails' \
+	fails short '1 passed, 1 failed, 0 skipped' '1 results of 3'
+check 'silence fails' fails silent '0 passed, 1 failed, 0 skipped' 'no plan'
+check 'the time limit fails' \
+	fails slow '1 passed, 1 failed, 0 skipped' 'time limit'
+check 'a kernel report fails' \
+	fails klog '1 passed, 1 failed, 0 skipped' 'kernel report'
+check 'a process that is left behind fails' \
+	fails stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
+check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
+check 'what is left goes on in a fresh guest' goes_on
+check 'a guest that fails by itself fails the run' guest_fails
+check 'the KTAP of every test is kept' ktap_kept
+check 'a benchmark without a figure fails' no_figure
+check 'a guest that does not boot fails what it had to run' no_guest
+check 'commands say how they are used' usages
+ktap_finished

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 900
+#
+# The Debian packages hold all that make install installs, install with dpkg,
+# build the module through DKMS as they are configured, work, and leave nothing.
+# All in the lab's root file system, which forgets it; but other tests of the same
+# run are there too.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev mlx5ep-tools mlx5-ep-dkms'
+kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
+
+build()
+{
+	packaging/debian/build >"$tmp/debs"
+	[ "$(wc -l <"$tmp/debs")" = 5 ]
+}
+
+# One kernel is enough: the others' headers are taken out of DKMS's sight.
+hide_other_kernels()
+{
+	local dir
+
+	for dir in /lib/modules/*; do
+		[ "${dir##*/}" = "$kernel" ] ||
+			mv "$dir/build" "$dir/hidden"
+	done
+}
+
+show_other_kernels()
+{
+	local dir
+
+	for dir in /lib/modules/*; do
+		[ ! -e "$dir/hidden" ] || mv "$dir/hidden" "$dir/build"
+	done
+}
+
+install_all()
+{
+	hide_other_kernels
+	xargs dpkg -i <"$tmp/debs"
+	# shellcheck disable=SC2086
+	[ "$(dpkg-query -Wf '${db:Status-Status}\n' $packages | sort -u)" = \
+		installed ]
+}
+
+module_built()
+{
+	dkms status mlx5_ep -k "$kernel" | grep installed
+	modinfo -k "$kernel" -F filename mlx5_ep | grep updates/dkms
+	modprobe -S "$kernel" --showconfig | grep 'softdep mlx5_ib pre: mlx5_ep'
+}
+
+# kernel_without RELEASE CONFIG: DKMS leaves that kernel alone, which is no error
+kernel_without()
+{
+	local status=0
+
+	mkdir -p "/lib/modules/$1/build"
+	echo "$2" >"/lib/modules/$1/build/.config"
+	dkms build "mlx5_ep/$version" -k "$1" || status=$?
+	rm -r "/lib/modules/$1"
+	[ $status = 77 ]
+}
+
+other_kernels()
+{
+	kernel_without 5.10.0-old 'CONFIG_MLX5_INFINIBAND=m'
+	kernel_without 7.2.0-without '# CONFIG_MLX5_INFINIBAND is not set'
+}
+
+# What a machine without packages would get.
+same_as_make_install()
+{
+	make -s install DESTDIR="$tmp/root" PREFIX=/usr \
+		LIBDIR="/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
+		RPATH= >/dev/null
+	# dpkg's list, not what is there: the lab's dpkg leaves manual pages out.
+	(cd "$tmp/root" && find . ! -type d -printf '/%P\n') |
+		sed '/\/man\//s/$/.gz/' | sort >"$tmp/wanted"
+	# shellcheck disable=SC2086
+	dpkg -L $packages | sort -u >"$tmp/got"
+	[ -s "$tmp/wanted" ]
+	comm -23 "$tmp/wanted" "$tmp/got" >"$tmp/missing"
+	cat "$tmp/missing"
+	[ ! -s "$tmp/missing" ]
+}
+
+# shellcheck disable=SC2086
+depends()
+{
+	dpkg-query -Wf '${Package}: ${Depends}\n' $packages
+	dpkg-query -Wf '${Depends}' mlx5ep-tools |
+		grep -F "libmlx5ep0 (>= $version)"
+	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
+	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
+	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
+}
+
+works()
+{
+	env -i PATH=/usr/bin:/bin mlx5ep --version | grep -F "$version"
+	cat >"$tmp/prog.c" <<-END
+	#include <mlx5ep.h>
+	#include <mlx5ep/fi_monitor.h>
+	int main(void)
+	{
+		struct mlx5ep_fi_monitor_stats stats;
+
+		mlx5ep_fi_monitor_query(&stats);
+		return mlx5ep_category_name(0) == NULL;
+	}
+	END
+	# shellcheck disable=SC2046
+	cc -o "$tmp/prog" "$tmp/prog.c" $(pkg-config --cflags --libs mlx5ep \
+		mlx5ep-fi)
+	"$tmp/prog"
+	# what a package of it would depend on
+	mkdir -p "$tmp/debian"
+	: >"$tmp/debian/control"
+	(cd "$tmp" && dpkg-shlibdeps -O --warnings=0 prog) >"$tmp/needs"
+	cat "$tmp/needs"
+	grep -F "libmlx5ep0 (>= $version)" "$tmp/needs"
+	grep -F "libmlx5ep-fi0 (>= $version)" "$tmp/needs"
+	! readelf -d /usr/bin/mlx5ep | grep -i runpath
+}
+
+# shellcheck disable=SC2086
+purge_all()
+{
+	dpkg --purge $packages
+	[ -z "$(dkms status mlx5_ep)" ]
+	[ ! -e "/usr/src/mlx5_ep-$version" ]
+	! modinfo -k "$kernel" mlx5_ep
+	! command -v mlx5ep
+	[ ! -e /etc/modprobe.d/mlx5_ep.conf ]
+	show_other_kernels
+}
+
+# DKMS prints dots from a process whose sleep outlives it.
+dots_gone()
+{
+	! pgrep -s 0 -x sleep >/dev/null
+}
+
+plan 8
+check 'five packages are built' build
+check 'dpkg installs them' install_all
+check 'DKMS has built the module' module_built
+check 'DKMS leaves kernels alone that it is not for' other_kernels
+check 'they hold what make install installs' same_as_make_install
+check 'they say what they need' depends
+check 'the tool runs and a program builds' works
+check 'they go without a trace' purge_all
+wait_for 30 dots_gone || :
+ktap_finished

@@ -1,0 +1,538 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# The mlx5ep tool on made-up sysfs and debugfs trees: every command, every exit
+# code, JSON that is the same as the tables, nothing half done.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tool=$PWD/build/bin/mlx5ep
+root=$tmp/root
+export MLX5EP_ROOT=$root
+
+# fake DEVICE PCI [attached]: an mlx5 device, with the module's attributes
+fake()
+{
+	local dir=$root/sys/class/infiniband/$1
+	local pci=$root/sys/devices/pci0000:00/$2
+	local bar=$((32 << 20))
+
+	mkdir -p "$dir" "$pci/mlx5_core.rdma.0" "$pci/infiniband_verbs/uverbs0" \
+		"$root/sys/bus/pci/drivers/mlx5_core" "$root/proc"
+	ln -sfn "$pci" "$dir/device"
+	ln -sfn "$root/sys/bus/pci/drivers/mlx5_core" "$pci/driver"
+	truncate -s $bar "$pci/resource0"
+	[ -n "${3:-}" ] || return 0
+	mkdir -p "$dir/mlx5_ep" "$root/sys/module/mlx5_ep/parameters" \
+		"$root/sys/kernel/debug/mlx5_ep/$2"
+	echo yes >"$dir/mlx5_ep/attached"
+	cat >"$dir/mlx5_ep/uverbs_ids" <<-END
+	method device context_dump 0x1004
+	method device context_query 0x1005
+	method device context_set_policy 0x1006
+	method device query_features 0x1007
+	method qp query_uuar 0x1007
+	object notifier 0x100b
+	object xrc_rcv_qp 0x100a
+	END
+	echo 1 >"$dir/mlx5_ep/abi_version"
+	echo stock >"$dir/mlx5_ep/uuar_policy"
+	printf '0\n' | tee "$dir"/mlx5_ep/uuar_{strict,pages,fallbacks} \
+		"$dir"/mlx5_ep/uar_{budget,user_limit,in_use,observed} >/dev/null
+	echo >"$dir/mlx5_ep/uuar_exempt"
+	echo Y >"$root/sys/module/mlx5_ep/parameters/attach"
+	cat >"$root/sys/kernel/debug/mlx5_ep/$2/contexts" <<-END
+	pid policy strict source managed static dynamic low_latency qps placed used_pages used_uuars shared_uuars comm
+	4711 independent 0 device 1 16 0 4 3 3 2 2 1 my program
+	4712 stock 0 exempt 0 0 5 4 3 0 0 0 0 a-name-that-is-much-longer-than-the-table-has-room-for-in-a-hundred-columns
+	END
+	cat >"$root/sys/kernel/debug/mlx5_ep/$2/uuars" <<-END
+	pid uar page slot qps locked blueflame
+	4711 33 1 0 2 1 1
+	4711 34 2 1 0 0 1
+	4711 - 0 1 1 1 0
+	END
+	printf 'uid contexts pages\n1000 2 21\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/$2/users"
+	cat >"$root/sys/kernel/debug/mlx5_ep/$2/qps" <<-END
+	pid qpn uar page slot level uuar_qps
+	4711 0x12 33 1 0 3 2
+	4712 0x13 - - - - 0
+	END
+}
+
+# wide DEVICE PCI: rows with the longest of everything
+wide()
+{
+	local dir=$root/sys/class/infiniband/$1/mlx5_ep
+	local path
+
+	printf -v path '/%080d/%0160d' 1 2
+	echo "$path shared-uuar 1 256" >"$dir/uuar_cgroups"
+	printf '%0100d' 3 >"$dir/uuar_exempt"
+	cat >"$root/sys/kernel/debug/mlx5_ep/$2/watches" <<-END
+	pid watches capacity bytes events unread xrc_events xrc_unread comm
+	4194304 1048576 1048576 281474976710656 4294967295 1048576 1048576 1048576 fifteen letters
+	4711 3 1024 36864 7 1 0 0 my program
+	END
+	printf 'uid contexts pages\n4294967294 4294967295 4294967295\n' \
+		>>"$root/sys/kernel/debug/mlx5_ep/$2/users"
+}
+
+watches()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" show watches
+	grep -q '^not readable' "$tmp/out"
+	wide mlx5_0 0000:01:00.0
+	code 0 "$tool" show watches
+	grep -Eq '^ *4711 +3 +1024 +36864 +7 +1 +0 +0 +my program$' "$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].watches | length == 2 and .[1].watches == 3 and
+		.[1].unread == 1 and .[1].comm == "my program"' "$tmp/out"
+}
+
+# xrc_table PCI: a domain with a QP that two processes registered with
+xrc_table()
+{
+	cat >"$root/sys/kernel/debug/mlx5_ep/$1/xrc" <<-'END'
+	domain id=1 handles=2 qps=1 inode=0:25:1234
+	qp num=0x000123 domain=1 state=RTS registrants=2 key=0012345678
+	registration qp=0x000123 pid=42 comm=my\040job events=notifier
+	registration qp=0x000123 pid=43 comm=other events=none
+	END
+}
+
+xrc()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	xrc_table 0000:01:00.0
+	code 0 "$tool" show xrc
+	grep -q '^  qp  num=291  domain=1  state=RTS  registrants=2  key=0012345678$' \
+		"$tmp/out"
+	grep -q '^    registration  qp=291  pid=42  comm=my job  events=notifier$' \
+		"$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].xrc | length == 4 and .[1].key == "0012345678" and
+		.[2].comm == "my job" and .[0].kind == "domain"' "$tmp/out"
+}
+
+fresh()
+{
+	rm -rf "$root"
+	mkdir -p "$root"
+}
+
+usage_errors()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 2 "$tool"
+	code 2 "$tool" --no-such-option
+	code 2 "$tool" no-such-command
+	code 2 "$tool" show nonsense
+	code 2 "$tool" show qps qps
+	code 2 "$tool" set
+	code 2 "$tool" set --policy fastest
+	code 2 "$tool" set --strict maybe
+	code 2 "$tool" set --pages 257
+	code 2 "$tool" set --pages -1
+	code 2 "$tool" set --budget many
+	code 2 "$tool" set --cgroup /a --budget 4
+	code 2 "$tool" set --cgroup '/a b' --policy stock
+	code 2 "$tool" set --clear
+	code 2 "$tool" plan
+	code 2 "$tool" plan --threads 0
+	code 2 "$tool" plan --threads 4097
+	code 2 "$tool" plan --threads 4 --category auto
+	code 2 "$tool" plan --threads 4 --bar 12x
+	code 2 "$tool" attach
+	code 2 "$tool" attach a b
+	code 2 "$tool" doctor now
+	code 2 "$tool" watch -n 0
+	[ "$(cat "$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_policy")" = stock ]
+}
+
+missing_things()
+{
+	fresh
+	code 4 "$tool" show
+	code 4 "$tool" set --policy stock
+	code 4 "$tool" attach mlx5_0
+	fake mlx5_0 0000:01:00.0
+	code 3 "$tool" show
+	grep -q 'not attached: registered before the module' "$tmp/out"
+	code 3 "$tool" set --policy stock
+	code 3 "$tool" attach mlx5_0
+	code 4 "$tool" -d mlx5_9 show
+	code 4 "$tool" -d mlx5_9 plan -t 4
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	echo 'not attached: method id 7 is taken' \
+		>"$root/sys/class/infiniband/mlx5_0/mlx5_ep/attached"
+	code 3 "$tool" show
+	grep -q 'method id 7 is taken' "$tmp/out"
+}
+
+tables_fit()
+{
+	local what
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	wide mlx5_0 0000:01:00.0
+	xrc_table 0000:01:00.0
+	for what in all cgroups contexts uuars qps users xrc watches; do
+		code 0 "$tool" show "$what"
+		awk -v w="$what" 'length > 100 { print w ": " length; bad = 1 }
+			END { exit bad }' "$tmp/out"
+	done
+	code 0 "$tool" plan -t 4096 -p 4096
+	awk 'length > 100 { exit 1 }' "$tmp/out"
+	grep -q $'\033' "$tmp/out" && fail "colour without a terminal"
+	code 0 "$tool" show users
+	grep -Eq '^ *1000 +2 +21$' "$tmp/out"
+	code 0 "$tool" show uuars
+	grep -Eq '^ *33 +0 +4711 +my program +1 +2 +1 +1$' "$tmp/out"
+	[ "$(grep -c 4711 "$tmp/out")" -eq 2 ] || fail "an unused uUAR is shown"
+}
+
+json_is_json()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" -j show
+	jq -e '.module and (.devices | length == 1) and
+		(.devices[0] | .device == "mlx5_0" and .pci == "0000:01:00.0" and
+		 .attached and .policy == "stock" and .budget == 0 and
+		 (.contexts | length == 2) and .contexts[0].comm == "my program" and
+		 .contexts[0].pid == 4711 and .uuars[2].uar == null and
+		 .qps[0].qpn == 18 and .xrc == null)' "$tmp/out"
+	code 0 "$tool" -j plan -t 16 -p 4
+	jq -e '(.categories | length == 6) and .threads == 16 and
+		.categories[2].uar_pages_per_process == 17 and
+		.categories[2].published_pages == 96' "$tmp/out"
+	code 0 "$tool" -j watch -n 0.01 -c 3
+	jq -es 'length == 3' "$tmp/out"
+}
+
+set_sets()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0 attached
+	code 0 "$tool" -d mlx5_0 set --policy independent --strict on \
+		--pages 16 --budget 100 --user-limit 7 --exempt 'ucx_perftest other'
+	[ "$(cat "$ep/uuar_policy")" = independent ]
+	[ "$(cat "$ep/uuar_strict")" = 1 ]
+	[ "$(cat "$ep/uuar_pages")" = 16 ]
+	[ "$(cat "$ep/uar_budget")" = 100 ]
+	[ "$(cat "$ep/uar_user_limit")" = 7 ]
+	[ "$(cat "$ep/uuar_exempt")" = 'ucx_perftest other' ]
+	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = stock ]
+	code 0 "$tool" set --policy shared-uar
+	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = shared-uar ]
+	# the kernel is not told of a write of nothing
+	code 0 "$tool" -d mlx5_0 set --exempt ''
+	[ "$(wc -c <"$ep/uuar_exempt")" = 1 ]
+}
+
+set_undoes()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	rm "$ep/uar_budget"
+	code 1 "$tool" set --policy independent --pages 16 --budget 100
+	grep -q 'has no uar_budget' "$tmp/err"
+	[ "$(cat "$ep/uuar_policy")" = stock ] || fail "policy was not put back"
+	[ "$(cat "$ep/uuar_pages")" = 0 ] || fail "pages were not put back"
+	code 1 "$tool" set --cgroup /a --policy stock
+}
+
+# The second of two devices refuses: the first is as it was.
+set_undoes_other_devices()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0 attached
+	echo ucx_perftest >"$ep/uuar_exempt"
+	rm "${ep/mlx5_0/mlx5_1}/uuar_exempt"
+	code 1 "$tool" set --policy independent --exempt ''
+	grep -q 'mlx5_1: this module has no uuar_exempt' "$tmp/err"
+	[ "$(cat "$ep/uuar_exempt")" = ucx_perftest ]
+	[ "$(cat "$ep/uuar_policy")" = stock ]
+	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = stock ]
+	printf '%s\n' '/job70 stock 0 1' '/job7 shared-uar 1 4' \
+		>"$ep/uuar_cgroups"
+	code 1 "$tool" set --cgroup /job7/ --policy independent
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uar 1 4' ]
+	echo '/job70 stock 0 1' >"$ep/uuar_cgroups"
+	code 1 "$tool" set --cgroup /sys/fs/cgroup/job7 --policy independent
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 none 0 0' ]
+}
+
+cgroups()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	: >"$ep/uuar_cgroups"
+	code 0 "$tool" set --cgroup /sys/fs/cgroup/job.slice/7 \
+		--policy independent --pages 8
+	[ "$(cat "$ep/uuar_cgroups")" = '/job.slice/7 independent 0 8' ]
+	code 0 "$tool" show
+	grep -Eq '^/job.slice/7 +independent +0 +8$' "$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].cgroups == [{"path": "/job.slice/7",
+		"policy": "independent", "strict": 0, "pages": 8}]' "$tmp/out"
+	code 0 "$tool" set --cgroup /job.slice/7 --clear
+	[ "$(cat "$ep/uuar_cgroups")" = '/job.slice/7 none 0 0' ]
+}
+
+plan_plans()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" plan --threads 16 --processes 1
+	grep -Eq '^dynamic +17 +17 +24 +32 +16 ' "$tmp/out"
+	grep -Eq '^shared-dynamic +9 +9 +16 +16 +16 ' "$tmp/out"
+	# 5.39 MB of the paper; a context, 16 QPs and 16 CQs of its sizes
+	grep -Eq '^mpi-everywhere .* 5\.39 +1\.00 +1 +yes$' "$tmp/out"
+	grep -Eq '^dynamic .* 1\.64 +1\.00 +1 +yes$' "$tmp/out"
+	grep -q 'fastest that fits: 2xdynamic' "$tmp/out"
+	code 0 "$tool" plan --threads 16 --processes 1 --bar 128K
+	grep -q 'fastest that fits: shared-dynamic' "$tmp/out"
+	code 1 "$tool" plan --threads 16 --processes 1000 --bar 1M
+	grep -q 'fastest that fits: none' "$tmp/out"
+	# 16 pages and the 17 of each process, 4 KiB each, in a power of two
+	code 0 "$tool" -j plan --threads 16 --processes 15 --category dynamic
+	jq -e '.categories | length == 1 and .[0].uar_pages == 255 and
+		.[0].bar_mib == 2' "$tmp/out"
+	code 0 "$tool" -j plan --threads 16 --processes 14 --category dynamic
+	jq -e '.categories[0].bar_mib == 1' "$tmp/out"
+	code 0 "$tool" -j -d mlx5_0 plan --threads 16 --processes 500
+	jq -e '.bar_bytes == 33554432 and .fastest_that_fits == "shared-dynamic"' \
+		"$tmp/out"
+}
+
+attach_asks()
+{
+	local aux=$root/sys/bus/auxiliary/drivers/mlx5_ib.rdma
+
+	fresh
+	fake mlx5_0 0000:01:00.0
+	mkdir -p "$aux" "$root/sys/module/mlx5_ep" "$root/proc/42/fd"
+	: >"$aux/bind"
+	: >"$aux/unbind"
+	echo my-job >"$root/proc/42/comm"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	code 1 "$tool" attach mlx5_0
+	grep -q 'process 42 (my-job)' "$tmp/out"
+	[ ! -s "$aux/unbind" ] || fail "unbound in spite of a user"
+	mkdir -p "$root"/sys/devices/pci0000:00/0000:01:00.0/net/{eth0,ib0}
+	echo 1 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/eth0/type"
+	echo 32 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/ib0/type"
+	code 0 "$tool" -j attach --users mlx5_0
+	jq -e '.users[0].pid == 42 and .users[1].interface == "ib0" and
+		(.users | length == 2) and .attached == false' "$tmp/out"
+	(wait_for 20 test -s "$aux/bind"; fake mlx5_0 0000:01:00.0 attached) &
+	code 0 "$tool" attach --force mlx5_0
+	wait
+	[ "$(cat "$aux/unbind")" = mlx5_core.rdma.0 ]
+	[ "$(cat "$aux/bind")" = mlx5_core.rdma.0 ]
+	code 0 "$tool" attach mlx5_0
+	grep -q 'attached already' "$tmp/out"
+}
+
+# finds PATTERN: doctor says so, as a problem or a warning
+finds()
+{
+	code "$1" "$tool" doctor
+	grep -Eq "$2" "$tmp/out" || fail "doctor does not say: $2"
+}
+
+doctor_finds()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	mkdir -p "$root/proc/sys/kernel" "$root/etc/modprobe.d"
+	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: mlx5_0: attached'
+	code 0 "$tool" -j doctor
+	jq -e 'all(.[]; .verdict != "problem")' "$tmp/out"
+
+	echo 5.10.0 >"$root/proc/sys/kernel/osrelease"
+	finds 1 '^problem: kernel: 5.10.0'
+	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+	echo '# softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo 'softdep mlx5_ep pre: mlx5_ib' >"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo 'softdep mlx5_ib pre: other post: mlx5_ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo ' softdep mlx5-ib post: other pre: other mlx5-ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: boot order'
+	code 1 "$tool" -d mlx5_9 doctor
+	grep -q '^problem: mlx5_9: no such mlx5 device' "$tmp/out"
+	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
+	echo N >"$root/sys/module/mlx5_ep/parameters/attach"
+	finds 1 '^problem: attaching'
+	echo Y >"$root/sys/module/mlx5_ep/parameters/attach"
+	echo 2 >"$ep/abi_version"
+	finds 1 '^problem: mlx5_0: module speaks ABI 2'
+	echo 1 >"$ep/abi_version"
+	echo 100 >"$ep/uar_budget"
+	echo 90 >"$ep/uar_in_use"
+	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
+	# 21 of them are user 1000's
+	echo 100 >"$ep/uar_user_limit"
+	code 0 "$tool" doctor
+	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
+	echo 22 >"$ep/uar_user_limit"
+	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
+	sed -i /notifier/d "$ep/uverbs_ids"
+	finds 0 '^warning: mlx5_0: the module has no object notifier'
+	echo 3 >"$ep/uuar_fallbacks"
+	finds 0 '^warning: mlx5_0: 3 contexts'
+	rm -rf "$root/sys/kernel"
+	finds 0 '^warning: debugfs'
+	echo 'not attached: uverbs object 0x100a is taken' >"$ep/attached"
+	finds 1 '^problem: mlx5_0: not attached: uverbs object 0x100a is taken'
+	finds 1 'mend with: install a newer mlx5_ep'
+	rm -rf "$root/sys/class/infiniband/mlx5_0/mlx5_ep"
+	finds 1 'mend with: mlx5ep attach mlx5_0'
+	rm -rf "$root/sys/module/mlx5_ep"
+	mkdir -p "$root/lib/modules/6.12.1-amd64/updates/dkms"
+	: >"$root/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz"
+	finds 1 'mend with: modprobe mlx5_ep$'
+	rm -rf "${root:?}/lib"
+	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
+	rm -rf "$root/sys/class"
+	finds 1 '^problem: devices: no mlx5 device'
+}
+
+# keys COMMAND...: the names in its JSON, but those of debugfs tables' columns
+keys()
+{
+	"$tool" -j "$@" | jq -r '[.. | objects | keys[]] | unique[]'
+}
+
+json_is_documented()
+{
+	local key
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0
+	echo '/job7 stock 0 1' \
+		>"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_cgroups"
+	rm -r "$root/sys/kernel"
+	mkdir -p "$root/proc/42/fd"
+	echo my-job >"$root/proc/42/comm"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	for key in $(keys show; keys -d mlx5_0 plan -t 4; keys doctor || true
+		keys attach --users mlx5_1); do
+		sed -n '/^## JSON/,$p' Documentation/tool.md | grep -q "\`$key\`" ||
+			fail "JSON has $key, Documentation/tool.md has not"
+	done
+}
+
+no_control_characters()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	printf 'pid comm\n1 \033[31mred\001\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/contexts"
+	code 0 "$tool" show contexts
+	grep -q $'[\001\033]' "$tmp/out" && fail "control characters are shown"
+	grep -q '?\[31mred?' "$tmp/out"
+	printf 'registration qp=0x000001 pid=1 comm=\033[31mred events=none\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/xrc"
+	code 0 "$tool" show xrc
+	grep -q 'comm=?\[31mred' "$tmp/out"
+	mkdir -p "$root/proc/42/fd" "$root/sys/module/mlx5_ep"
+	printf '\033[31mred\n' >"$root/proc/42/comm"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	code 0 "$tool" attach --users mlx5_0
+	grep -q 'process 42 (?\[31mred)' "$tmp/out"
+}
+
+# A name is one line in the table, whatever is in it.
+names_are_one_line()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	printf 'pid comm\n1 a\\012b\\134 c\n' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/contexts"
+	code 0 "$tool" -j show
+	jq -e '.devices[0].contexts == [{"pid": 1, "comm": "a\nb\\ c"}]' "$tmp/out"
+}
+
+# on_terminal CMD...: what CMD writes where its output is a terminal
+on_terminal()
+{
+	script -qec "$*" /dev/null </dev/null >"$tmp/out"
+}
+
+colour()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	on_terminal "$tool" show
+	grep -q $'\033\[' "$tmp/out"
+	on_terminal env NO_COLOR=1 "$tool" show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour in spite of NO_COLOR"
+	on_terminal "$tool" -j show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour in JSON"
+	code 0 "$tool" show
+	! grep -q $'\033\[' "$tmp/out" || fail "colour without a terminal"
+}
+
+full_output()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 1 sh -c "$tool show >/dev/full"
+	grep -q 'cannot write the output' "$tmp/err"
+}
+
+plan 18
+check "wrong usage is exit code 2 and changes nothing" usage_errors
+check "no device, no module and not attached have codes of their own" \
+	missing_things
+check "no table is wider than 100 columns" tables_fit
+check "-j prints JSON with the same content" json_is_json
+check "what -j prints is documented" json_is_documented
+check "set writes what it is told, to the device it is told" set_sets
+check "set puts back what it wrote before a failure" set_undoes
+check "set puts back other devices, too" set_undoes_other_devices
+check "set --cgroup writes and clears a cgroup's policy" cgroups
+check "plan computes pages and picks the fastest category that fits" plan_plans
+check "attach lists users and refuses to take the device away" attach_asks
+check "doctor finds every fault and names the remedy" doctor_finds
+check "show xrc lists domains, QPs, keys and registrants" xrc
+check "show watches has a row per notifier" watches
+check "control characters of a program's name stay off the terminal" \
+	no_control_characters
+check "a program's name may have any byte" names_are_one_line
+check "colour on a terminal only" colour
+check "a full disk is a failure" full_output
+ktap_finished

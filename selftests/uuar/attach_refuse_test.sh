@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: attach, timeout: 400
+#
+# Where another driver has taken an id that mlx5_ep needs, the device stays
+# exactly as it was, and sysfs and the log say why.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+taker=build/modules/$(uname -r)/id_taker.ko
+
+unload()
+{
+	ib_unload
+	[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep
+	[ ! -d /sys/module/id_taker ] || rmmod id_taker
+}
+
+# take PARAMETER...: the taker first, then mlx5_ep, then the driver
+take()
+{
+	unload
+	refusals >"$tmp/said"
+	insmod "$taker" "$@"
+	ep_insmod
+	modprobe mlx5_ib
+	wait_for 10 [ -e "$ep" ] || fail 'no folder in sysfs'
+}
+
+refused()
+{
+	take "$@"
+	cat "$ep/attached"
+	grep -q '^not attached: .' "$ep/attached"
+	[ "$(ls "$ep")" = attached ] || fail "$(ls "$ep")"
+}
+
+# The uverbs device is there, and a stock program cannot tell.
+works()
+{
+	local uverbs=(/sys/class/infiniband_verbs/uverbs*)
+
+	[ -e "${uverbs[0]}" ] || fail 'no uverbs device'
+	simhca-ctl reset >/dev/null
+	uuar_traffic -q -n 4 -r 1
+	hca_clean
+}
+
+refusals()
+{
+	dmesg | grep -c "$dev: mlx5_ep: not attached" || true
+}
+
+said_once()
+{
+	[ "$(refusals)" -eq $(($(cat "$tmp/said") + 1)) ] ||
+		fail "$(dmesg | grep mlx5_ep)"
+}
+
+# The driver by itself; mlx5_ep comes later.
+driver_first()
+{
+	modprobe mlx5_ib
+	wait_for 10 [ -e "/sys/class/infiniband/$dev" ]
+}
+
+ended()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+# With reprobe at load, when the driver is there already: refused before and
+# after, and no third time.
+refused_again()
+{
+	unload
+	refusals >"$tmp/said"
+	insmod "$taker" object=11
+	driver_first
+	ep_insmod reprobe=1 &
+	wait_for 10 ended "$!" || fail 'the module re-probes for ever'
+	wait_for 10 [ -e "$ep/attached" ]
+	grep 'is taken' "$ep/attached"
+	[ "$(refusals)" -eq $(($(cat "$tmp/said") + 2)) ] ||
+		fail "$(dmesg | grep mlx5_ep)"
+}
+
+# Nobody's users end for a device that would not be attached anyway.
+reprobes_nothing()
+{
+	unload
+	driver_first
+	refusals >"$tmp/said"
+	ep_insmod reprobe=1 attach=0
+	grep 'attach is off' "$ep/attached"
+	said_once
+}
+
+reprobes()
+{
+	unload
+	driver_first
+	ep_insmod reprobe=1
+	wait_for 10 [ -e "$ep/uuar_policy" ]
+	[ "$(cat "$ep/attached")" = yes ]
+}
+
+goes_away()
+{
+	ib_unload
+	rmmod mlx5_ep
+	rmmod id_taker
+}
+
+attaches_again()
+{
+	unload
+	ep_insmod
+	modprobe mlx5_ib
+	wait_for 10 [ -e "$ep/uuar_policy" ]
+	[ "$(cat "$ep/attached")" = yes ]
+}
+
+plan 14
+check 'an object id that is taken is refused' refused object=11
+check 'the device works (1)' works
+check 'the log says so once (1)' said_once
+check 'the modules can be unloaded (1)' goes_away
+check 'a method id that is taken is refused' refused method=7
+check 'the device works (2)' works
+check 'the log says so once (2)' said_once
+check 'the modules can be unloaded (2)' goes_away
+check 'reprobe tries once what is refused again' refused_again
+check 'the device works (3)' works
+check 'the modules can be unloaded (3)' goes_away
+check 'with attach off, reprobe leaves the device alone' reprobes_nothing
+check 'reprobe attaches a device that was there before' reprobes
+check 'with the ids free it attaches' attaches_again
+ktap_finished

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 400
+#
+# The test of the policies must fail on a broken policy: each mutant below is
+# one change of kernel/uuar/uuar_policy.c that breaks a rule of Documentation.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+kselftest=$(. selftests/lab/lib.sh
+	echo "$lab_dir/source/tools/testing/selftests")
+
+# name and sed script; each must change the file
+mutants=(
+	'low_latency_shared|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t);/'
+	'low_latency_off_by_one|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t) - t->low_latency + 1;/'
+	'used_uuar_taken|s/if (!known(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))/if (!known(t, uuar))/'
+	'unknown_page_taken|s/!t->pages\[page\].known ||/0 ||/'
+	'unknown_uuar_shared|s/^\t\tif (!known(t, uuar))$/if (0)/'
+	'strict_ignored|s/if (uuar >= 0 || t->strict)/if (uuar >= 0)/'
+	'always_strict|s/if (uuar >= 0 || t->strict)/if (uuar >= 0 || t->nr_pages)/'
+	'no_page_at_all|s/return pages ? pages : 1;/return pages;/'
+	'too_many_pages|s/pages > MLX5_EP_MAX_PAGES)/pages > 2 * MLX5_EP_MAX_PAGES)/'
+	'budget_ignored|s/if (pages > s->available)/if (0)/'
+	'low_latency_raised|s/return library < most ? library : most;/return most;/'
+	'low_latency_uncut|s/return library < most ? library : most;/return library;/'
+	'release_forgotten|s/\(% MLX5_EP_UUARS_PER_PAGE\]\)--;/\1;/'
+	'no_last_resort|s/if (uuar < 0 \&\& known(t, 0))/if (0)/'
+	'sharing_uneven|s/mlx5_ep_uuar_table_qps(t, uuar) < least)/0)/'
+	'level_of_page_only|s/return mlx5_ep_uuar_page_qps(page) > 1 ? 2 : 1;/return 1;/'
+)
+
+mutant_fails()
+{
+	local name=${1%%|*} script=${1#*|}
+
+	sed "$script" kernel/uuar/uuar_policy.c >"$tmp/$name.c"
+	! cmp -s kernel/uuar/uuar_policy.c "$tmp/$name.c" ||
+		fail "$name: the script changes nothing any more"
+	build "$tmp/$name.c" "$tmp/$name"
+	! "$tmp/$name" >"$tmp/$name.out" 2>&1 ||
+		fail "$name: the test passes on a broken policy"
+	grep -q '^not ok' "$tmp/$name.out" || fail "$name: it did not even run"
+}
+
+# build SOURCE PROGRAM: the test with SOURCE for the policies
+build()
+{
+	gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iuapi -Ikernel \
+		-isystem "$kselftest" \
+		-DPOLICY_SOURCE="\"$1\"" -o "$2" selftests/uuar/uuar_policy_test.c
+}
+
+control_passes()
+{
+	build "$PWD/kernel/uuar/uuar_policy.c" "$tmp/control"
+	"$tmp/control" >/dev/null
+}
+
+plan $((${#mutants[@]} + 1))
+check 'the policies as they are pass' control_passes
+for mutant in "${mutants[@]}"; do
+	check "mutant ${mutant%%|*} is caught" mutant_fails "$mutant"
+done
+ktap_finished

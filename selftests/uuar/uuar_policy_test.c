@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: host, timeout: 240 */
+/*
+ * The policies themselves, compiled into this program: every table of up to
+ * four pages, and long random sequences on larger ones. What is expected is
+ * written down here once more, from libmlx5's rule and from the table in
+ * Documentation/concepts.md, and not taken from the code under test.
+ */
+#include "kselftest_harness.h"
+
+/* uuar_policy_mutants_test.sh puts broken ones here, which must fail. */
+#ifndef POLICY_SOURCE
+#define POLICY_SOURCE "../../kernel/uuar/uuar_policy.c"
+#endif
+#include POLICY_SOURCE
+
+#define MAX_UUARS (2 * MLX5_EP_MAX_PAGES)
+
+static const enum mlx5_ep_uuar_policy policies[] = {
+	MLX5_EP_UUAR_POLICY_INDEPENDENT,
+	MLX5_EP_UUAR_POLICY_SHARED_UAR,
+	MLX5_EP_UUAR_POLICY_SHARED_UUAR,
+};
+
+/* What libmlx5 does with a uUAR (rdma-core, providers/mlx5/mlx5.c). */
+enum ring { RING_DOORBELL, RING_LOCKED, RING_LOCKFREE };
+
+static enum ring ring_of(int index, int total, int low_latency)
+{
+	if (index == 0)
+		return RING_DOORBELL;
+	return index >= total - low_latency ? RING_LOCKFREE : RING_LOCKED;
+}
+
+static struct mlx5_ep_uuar_table *new_table(unsigned int pages)
+{
+	struct mlx5_ep_uuar_table *t;
+
+	t = calloc(1, sizeof(*t) + pages * sizeof(t->pages[0]));
+	if (t)
+		t->nr_pages = pages;
+	return t;
+}
+
+static unsigned int qps_at(const struct mlx5_ep_uuar_table *t, unsigned int i)
+{
+	return t->pages[i / 2].qps[i % 2];
+}
+
+/* How many uUARs a policy could take without going to the next level. */
+static unsigned int free_at_level(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < t->nr_pages; i++) {
+		const unsigned int *qps = t->pages[i].qps;
+
+		if (!t->pages[i].known)
+			continue;
+		if (t->policy == MLX5_EP_UUAR_POLICY_INDEPENDENT)
+			n += !qps[0] && !qps[1];
+		else if (t->policy == MLX5_EP_UUAR_POLICY_SHARED_UAR)
+			n += (i && !qps[0]) + !qps[1];
+	}
+	return n;
+}
+
+/* The fewest QPs of a locked uUAR; -1 where there is none. */
+static int least_locked(const struct mlx5_ep_uuar_table *t)
+{
+	int total = 2 * t->nr_pages, i, least = -1;
+
+	for (i = 0; i < total; i++)
+		if (t->pages[i / 2].known &&
+		    ring_of(i, total, t->low_latency) == RING_LOCKED &&
+		    (least < 0 || (int)qps_at(t, i) < least))
+			least = qps_at(t, i);
+	return least;
+}
+
+/* NULL, or what is wrong with the pick @i on the table @t as it is. */
+static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
+{
+	unsigned int spare = free_at_level(t);
+	int total = 2 * t->nr_pages;
+	enum ring ring;
+
+	if (i < 0) {
+		if (i != -ENOSPC)
+			return "an error that is not ENOSPC";
+		if (!t->strict)
+			return "refused though not strict";
+		if (t->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR)
+			return "refused though the level has no end";
+		return spare ? "refused though the level has room" : NULL;
+	}
+	if (i >= total)
+		return "outside of the table";
+	if (!t->pages[i / 2].known)
+		return "on a page that the context is not known to own";
+	ring = ring_of(i, total, t->low_latency);
+	if (ring == RING_LOCKFREE && qps_at(t, i))
+		return "a second QP on a uUAR without a lock";
+	if (spare && qps_at(t, i))
+		return "shared while the level has room";
+	if (t->policy == MLX5_EP_UUAR_POLICY_INDEPENDENT && spare &&
+	    (t->pages[i / 2].qps[0] || t->pages[i / 2].qps[1]))
+		return "not alone while a page is empty";
+	if (t->strict && !spare &&
+	    t->policy != MLX5_EP_UUAR_POLICY_SHARED_UUAR)
+		return "taken from the next level though strict";
+	if (ring == RING_LOCKED && qps_at(t, i) &&
+	    (int)qps_at(t, i) > least_locked(t))
+		return "not the least shared uUAR";
+	if (ring == RING_DOORBELL && least_locked(t) >= 0)
+		return "the doorbell though a uUAR has BlueFlame";
+	return NULL;
+}
+
+/* Set the table to state @state, 0 to 2 QPs on each uUAR. False: impossible. */
+static bool set_state(struct mlx5_ep_uuar_table *t, unsigned int state)
+{
+	int total = 2 * t->nr_pages, i;
+
+	for (i = 0; i < total; i++, state /= 3) {
+		t->pages[i / 2].qps[i % 2] = state % 3;
+		if (state % 3 && !t->pages[i / 2].known)
+			return false;
+		if (state % 3 == 2 &&
+		    ring_of(i, total, t->low_latency) == RING_LOCKFREE)
+			return false;
+	}
+	return true;
+}
+
+static unsigned int power(unsigned int base, unsigned int exponent)
+{
+	return exponent ? base * power(base, exponent - 1) : 1;
+}
+
+/* Judge a pick in every state of @t; the number of picks. */
+static unsigned int
+judge_states(struct __test_metadata *_metadata, struct mlx5_ep_uuar_table *t)
+{
+	unsigned int state, picks = 0;
+	struct mlx5_ep_uuar_table *was = new_table(t->nr_pages);
+	size_t size = sizeof(*t) + t->nr_pages * sizeof(t->pages[0]);
+	const char *wrong;
+	int i;
+
+	for (state = 0; state < power(3, 2 * t->nr_pages); state++) {
+		if (!set_state(t, state))
+			continue;
+		memcpy(was, t, size);
+		i = mlx5_ep_uuar_policy_pick(t);
+		wrong = judge(t, i);
+		EXPECT_EQ(NULL, wrong) {
+			TH_LOG("%s: policy %u strict %d pages %u low_latency %u state %u pick %d",
+			       wrong, t->policy, t->strict, t->nr_pages,
+			       t->low_latency, state, i);
+			break;
+		}
+		EXPECT_EQ(0, memcmp(was, t, size));
+		picks++;
+	}
+	free(was);
+	return picks;
+}
+
+TEST(every_small_table)
+{
+	unsigned int pages, low, known, p, i, picks = 0;
+	struct mlx5_ep_uuar_table *t;
+
+	for (pages = 1; pages <= 4; pages++) {
+		t = new_table(pages);
+		ASSERT_NE(NULL, t);
+		for (i = 0; i < ARRAY_SIZE(policies) * 2; i++) {
+			t->policy = policies[i / 2];
+			t->strict = i % 2;
+			for (low = 0; low <= 2 * pages + 1; low++) {
+				t->low_latency = low;
+				/* page 0 is known, or nothing is placed */
+				for (known = 1; known < 1U << pages;
+				     known += 2) {
+					for (p = 0; p < pages; p++)
+						t->pages[p].known =
+							known >> p & 1;
+					ASSERT_TRUE(
+						mlx5_ep_uuar_table_ready(t));
+					picks += judge_states(_metadata, t);
+				}
+			}
+		}
+		free(t);
+	}
+	/* It did look at them. */
+	EXPECT_LT(100000, picks);
+}
+
+TEST(a_table_without_page_0_is_not_ready)
+{
+	struct mlx5_ep_uuar_table *t = new_table(2);
+
+	ASSERT_NE(NULL, t);
+	EXPECT_FALSE(mlx5_ep_uuar_table_ready(t));
+	t->pages[1].known = true;
+	EXPECT_FALSE(mlx5_ep_uuar_table_ready(t));
+	t->pages[0].known = true;
+	EXPECT_TRUE(mlx5_ep_uuar_table_ready(t));
+	free(t);
+}
+
+/* One sequence of creations and destructions, and the books kept beside it. */
+struct sequence {
+	struct mlx5_ep_uuar_table *t;
+	unsigned int count[MAX_UUARS];
+	unsigned short placed[2000];
+	unsigned int n;
+};
+
+static const char *step(struct sequence *s)
+{
+	const char *wrong;
+	unsigned int i;
+	int uuar;
+
+	if (s->n == ARRAY_SIZE(s->placed) || (s->n && random() % 5 < 2)) {
+		i = random() % s->n;
+		uuar = s->placed[i];
+		s->placed[i] = s->placed[--s->n];
+		s->count[uuar]--;
+		mlx5_ep_uuar_table_del(s->t, uuar);
+	} else {
+		uuar = mlx5_ep_uuar_policy_pick(s->t);
+		wrong = judge(s->t, uuar);
+		if (wrong || uuar < 0)
+			return wrong;
+		s->placed[s->n++] = uuar;
+		s->count[uuar]++;
+		mlx5_ep_uuar_table_add(s->t, uuar);
+	}
+	if (qps_at(s->t, uuar) != s->count[uuar])
+		return "the table lost count";
+	return NULL;
+}
+
+TEST(long_random_sequences)
+{
+	unsigned int round, steps, i;
+	const char *wrong = NULL;
+	struct sequence s;
+
+	srandom(1);
+	for (round = 0; round < 300 && !wrong; round++) {
+		memset(&s, 0, sizeof(s));
+		s.t = new_table(1 + random() % (round % 10 ? 20 : 256));
+		ASSERT_NE(NULL, s.t);
+		s.t->policy = policies[random() % ARRAY_SIZE(policies)];
+		s.t->strict = random() % 4 == 0;
+		s.t->low_latency = random() % (2 * s.t->nr_pages);
+		for (i = 0; i < s.t->nr_pages; i++)
+			s.t->pages[i].known = !i || random() % 8;
+		for (steps = 0; steps < 3000 && !wrong; steps++)
+			wrong = step(&s);
+		EXPECT_EQ(NULL, wrong) {
+			TH_LOG("%s: round %u step %u", wrong, round, steps);
+		}
+		for (i = 0; i < 2 * s.t->nr_pages; i++)
+			EXPECT_EQ(s.count[i], qps_at(s.t, i));
+		free(s.t);
+	}
+}
+
+/* Place @n QPs on @pages pages; pages used, uUARs used, most on one. */
+static void fill(enum mlx5_ep_uuar_policy policy, unsigned int pages,
+		 unsigned int n, unsigned int *used, unsigned int *uuars,
+		 unsigned int *most)
+{
+	struct mlx5_ep_uuar_table *t = new_table(pages);
+	unsigned int i;
+
+	t->policy = policy;
+	t->low_latency = 4;
+	for (i = 0; i < pages; i++)
+		t->pages[i].known = true;
+	for (i = 0; i < n; i++)
+		mlx5_ep_uuar_table_add(t, mlx5_ep_uuar_policy_pick(t));
+	*used = *uuars = *most = 0;
+	for (i = 0; i < pages; i++)
+		*used += qps_at(t, 2 * i) || qps_at(t, 2 * i + 1);
+	for (i = 0; i < 2 * pages; i++) {
+		*uuars += qps_at(t, i) > 0;
+		if (qps_at(t, i) > *most)
+			*most = qps_at(t, i);
+	}
+	free(t);
+}
+
+TEST(sixteen_qps_and_a_hundred)
+{
+	unsigned int used, uuars, most;
+
+	fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 16, &used, &uuars, &most);
+	EXPECT_EQ(16, used);
+	EXPECT_EQ(16, uuars);
+	EXPECT_EQ(1, most);
+	fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 100, &used, &uuars, &most);
+	EXPECT_EQ(16, used);
+	EXPECT_EQ(31, uuars);
+	fill(MLX5_EP_UUAR_POLICY_SHARED_UAR, 16, 16, &used, &uuars, &most);
+	EXPECT_EQ(8, used);
+	EXPECT_EQ(16, uuars);
+	/* 16 pages without the low latency range and uUAR 0: 27 uUARs */
+	fill(MLX5_EP_UUAR_POLICY_SHARED_UUAR, 16, 54, &used, &uuars, &most);
+	EXPECT_EQ(27, uuars);
+	EXPECT_EQ(2, most);
+	EXPECT_EQ(14, used);
+}
+
+TEST(levels_are_what_a_qp_shares)
+{
+	struct mlx5_ep_uuar_table *t = new_table(2);
+
+	ASSERT_NE(NULL, t);
+	mlx5_ep_uuar_table_add(t, 2);
+	EXPECT_EQ(1, mlx5_ep_uuar_table_level(t, 2));
+	mlx5_ep_uuar_table_add(t, 3);
+	EXPECT_EQ(2, mlx5_ep_uuar_table_level(t, 2));
+	EXPECT_EQ(2, mlx5_ep_uuar_table_level(t, 3));
+	mlx5_ep_uuar_table_add(t, 3);
+	EXPECT_EQ(2, mlx5_ep_uuar_table_level(t, 2));
+	EXPECT_EQ(3, mlx5_ep_uuar_table_level(t, 3));
+	free(t);
+}
+
+TEST(locks_are_libmlx5s)
+{
+	struct mlx5_ep_uuar_table *t;
+	unsigned int pages, low, i;
+
+	for (pages = 1; pages <= 20; pages++) {
+		t = new_table(pages);
+		ASSERT_NE(NULL, t);
+		for (low = 0; low <= 2 * pages + 2; low++) {
+			t->low_latency = low;
+			for (i = 0; i < 2 * pages; i++)
+				EXPECT_EQ(ring_of(i, 2 * pages, low) ==
+						  RING_LOCKED,
+					  mlx5_ep_uuar_table_locked(t, i));
+		}
+		free(t);
+	}
+}
+
+/* mlx5_ib's own choice (hw/mlx5/qp.c, alloc_bfreg()) with a low latency count. */
+static int stock_pick(unsigned int *count, int total, int low_latency)
+{
+	int med = total - low_latency - 1, i, best = 1;
+
+	for (i = 1 + (med > 0 ? med : 0); i < total; i++)
+		if (!count[i])
+			return i;
+	if (med <= 0)
+		return 0;
+	for (i = 1; i < 1 + med; i++)
+		if (count[i] < count[best])
+			best = i;
+	return best;
+}
+
+TEST(the_low_latency_count_is_safe_with_mlx5_ib_too)
+{
+	unsigned int pages, library, asked, qp, count[MAX_UUARS];
+	int at;
+
+	for (pages = 1; pages <= 12; pages++)
+		for (library = 0; library <= 30; library++) {
+			asked = mlx5_ep_uuar_policy_low_latency(library, pages);
+			ASSERT_LE(asked, library);
+			ASSERT_LE(asked, 2 * pages - 1);
+			memset(count, 0, sizeof(count));
+			for (qp = 0; qp < 6 * pages; qp++) {
+				at = stock_pick(count, 2 * pages, asked);
+				count[at]++;
+				ASSERT_FALSE(count[at] > 1 &&
+					     ring_of(at, 2 * pages, library) ==
+						     RING_LOCKFREE);
+			}
+		}
+}
+
+TEST(pages_are_within_their_bounds)
+{
+	static const unsigned int values[] = { 0, 1, 2, 3, 8, 64, 255, 256,
+					       257, 100000, ~0U };
+	unsigned int i, j, k, pages;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++)
+		for (j = 0; j < ARRAY_SIZE(values); j++)
+			for (k = 0; k < ARRAY_SIZE(values); k++) {
+				struct mlx5_ep_uuar_sizing s = {
+					.policy = policies[i],
+					.wanted = values[j],
+					.cpus = 2,
+					.library = 8,
+					.low_latency = 4,
+					.available = values[k],
+				};
+
+				pages = mlx5_ep_uuar_policy_pages(&s);
+				EXPECT_LE(1, pages);
+				EXPECT_GE(MLX5_EP_MAX_PAGES, pages);
+				if (s.available)
+					EXPECT_GE(s.available, pages);
+				if (s.wanted >= 3 && s.available >= s.wanted &&
+				    s.wanted <= MLX5_EP_MAX_PAGES)
+					EXPECT_EQ(s.wanted, pages);
+			}
+}
+
+TEST(automatic_pages_follow_cpus_and_library)
+{
+	struct mlx5_ep_uuar_sizing s = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+		.cpus = 2,
+		.library = 8,
+		.low_latency = 4,
+		.available = MLX5_EP_MAX_PAGES,
+	};
+
+	EXPECT_EQ(8, mlx5_ep_uuar_policy_pages(&s));
+	s.cpus = 48;
+	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
+	s.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR;
+	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
+	s.cpus = 1;
+	/* uUAR 0, one that is locked, four of low latency */
+	EXPECT_EQ(3, mlx5_ep_uuar_policy_pages(&s));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: attach, timeout: 400
+#
+# Under the policy stock the module is as good as absent: a program makes the same
+# system calls, with the same bytes in them, gets the same answers, and the HCA
+# gets the same commands.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+next_command()
+{
+	simhca-ctl '{"op":"cmdlog","since":0}' | jq .next
+}
+
+# record WORD CMD...: the command's life, in $tmp/WORD.*; addresses are fixed
+record()
+{
+	local word=$1 since
+
+	shift
+	setarch -R strace -f -o "$tmp/strace" \
+		-e trace=openat,ioctl,mmap,munmap,close "$@" >/dev/null
+	# Only what concerns the device and its mappings, without the pid.
+	sed 's/^[0-9]* *//' "$tmp/strace" | grep -E 'uverbs|RDMA|MAP_SHARED' \
+		>"$tmp/$word.strace"
+	since=$(next_command)
+	setarch -R env LD_PRELOAD="$PWD/build/selftests/ioctl_tap.so" \
+		IOCTL_TAP="$tmp/$word.tap" "$@" >/dev/null
+	simhca-ctl "{\"op\":\"cmdlog\",\"since\":$since}" |
+		jq -c '.log[] | [.op, .status, .key]' >"$tmp/$word.commands"
+}
+
+# defined TAP: what of it is anybody's doing. The buffer for the answer of a
+# write command (object 0, method 0, attribute 1) has no content before the call,
+# and the keys in the answer to REG_MR are those of whichever mkey the driver's
+# cache had at hand.
+defined()
+{
+	awk '
+		/ object / { ahead = $1 == "<"; write = $3 $5 == "00000000" }
+		write && ahead && $2 == "0001" { next }
+		write && $2 == "0001" && $3 == "12:" { $5 = $6 = "key" }
+		{ print }' "$1"
+}
+
+same()
+{
+	[ -s "$tmp/absent.$1" ]
+	if [ "$1" = tap ]; then
+		diff <(defined "$tmp/absent.tap") <(defined "$tmp/stock.tap")
+	else
+		diff "$tmp/absent.$1" "$tmp/stock.$1"
+	fi
+}
+
+differs()
+{
+	! cmp -s "$tmp/stock.$1" "$tmp/managed.$1" ||
+		fail "$1 shows no difference where there is one"
+}
+
+program=(uuar_traffic -n 12 -r 1)
+
+# from_reset: the HCA forgets all, so that it gives out the same numbers again
+from_reset()
+{
+	rmmod mlx5_ib
+	[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep
+	rmmod mlx5_core
+	modprobe mlx5_core
+	"$@"
+	modprobe mlx5_ib
+	wait_for 20 [ -e "/sys/class/infiniband/$dev" ]
+	uuar_traffic -q -n 1 -r 1
+}
+
+plan 7
+from_reset true
+[ ! -e "$ep" ]
+record absent "${program[@]}"
+
+from_reset ep_insmod
+check 'the module is attached, its policy is stock' \
+	grep -q stock "$ep/uuar_policy"
+record stock "${program[@]}"
+ep_policy independent 12
+record managed "${program[@]}"
+ep_policy stock
+
+check 'the same system calls' same strace
+check 'the same bytes in every request and answer' same tap
+check 'the same commands to the HCA' same commands
+# The comparisons can tell: under a policy there are differences.
+check 'a policy shows in the requests and answers' differs tap
+check 'a policy shows in the commands' differs commands
+check 'the HCA has nothing to complain of' hca_clean
+ktap_finished

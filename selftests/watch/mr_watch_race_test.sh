@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 2, timeout: 400
+#
+# No registration is ever said to be valid when the HCA has other pages than the
+# process, whatever races with it.
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/watch/race.sh
+. selftests/watch/race.sh
+
+rounds=$((20000 / slowness))
+# On a debug kernel one takes milliseconds.
+words=$((slowness > 1 ? rounds : 50 * rounds))
+plan 4
+check "no stale hit in $rounds rounds" race_on "$rounds"
+check 'stale hits with notification off' race_off 500
+check "no stale word in $words rounds" race_on "$words" -w
+check 'stale words with notification off' race_off 500 -w
+ktap_finished
