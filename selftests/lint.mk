@@ -31,9 +31,14 @@ lint-clean = mv build/lint/$(1).new build/lint/$(1)
 
 LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 
-.PHONY: lint lint-kernel lint-user lint-shell lint-rules
+# Parts whose table of layers in Documentation/source.md is compared with the
+# objects; those are built first.
+LINT_LAYERS :=
+LINT_MODULE_KERNEL := 7.2
 
-lint: lint-kernel lint-user lint-shell lint-rules
+.PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module
+
+lint: lint-kernel lint-user lint-shell lint-rules lint-layers
 	@echo 'lint: clean'
 
 lint-kernel:
@@ -65,3 +70,11 @@ lint-rules:
 		xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b|#if 0'
 	@! $(LINT_FILES) -name '*.[ch]' | xargs -r wc -l | \
 		awk '$$2 != "total" && $$1 > 800' | grep .
+
+# A make of its own, which is not told that it is inside the lab.
+lint-module:
+	@env -u IN_LAB -u MAKEFLAGS -u MFLAGS selftests/lab/build-module \
+		$(LINT_MODULE_KERNEL) >/dev/null
+
+lint-layers: hca lib lint-module
+	@$(if $(LINT_LAYERS),selftests/lint/layers $(LINT_LAYERS))
