@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "fw/cmd.h"
 #include "device.h"
-#include "dma.h"
+#include "bus/dma.h"
 
 static int hca_init_parts(struct hca *hca)
 {

@@ -7,7 +7,7 @@
 #define SIMHCA_DEVICE_H
 
 #include "hca.h"
-#include "log.h"
+#include "base/log.h"
 
 /* ---- the adapter as a whole (adapter.c) */
 int hca_create(unsigned int index, const char *dir, struct hca **out);

@@ -23,10 +23,10 @@
 #include <stdint.h>
 #include <json-c/json.h>
 
-#include "compiler.h"
-#include "idtable.h"	/* struct idtable: id -> pointer, allocates ids */
-#include "ifc.h"	/* IFC_GET/IFC_SET... over the kernel's mlx5_ifc.h */
-#include "loop.h"	/* event loop: fds, struct sim_timer */
+#include "base/compiler.h"
+#include "base/idtable.h"	/* struct idtable: id -> pointer, allocates ids */
+#include "base/ifc.h"	/* IFC_GET/IFC_SET... over the kernel's mlx5_ifc.h */
+#include "base/loop.h"	/* event loop: fds, struct sim_timer */
 
 #define SIM_PAGE 4096u
 

@@ -20,11 +20,14 @@ HCA_OUT := build/bin
 endif
 HCA_OBJ := $(HCA_OUT:build/%=build/hca-%)
 HCA_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -MMD -MP \
-	-D_GNU_SOURCE -iquote $(MLX5_IFC_DIR) $(HCA_SAN)
+	-D_GNU_SOURCE -iquote $(HCA) -iquote $(MLX5_IFC_DIR) $(HCA_SAN)
 HCA_LIBS := -ljson-c
 
-HCA_CTL_SRC := $(HCA)/ctl.c
-HCA_SRC := $(filter-out $(HCA_CTL_SRC) $(HCA)/%_test.c,$(wildcard $(HCA)/*.c))
+# The folders of the model: Documentation/simhca.md says what each is for.
+HCA_DIRS := base bus fw object data fabric control
+HCA_CTL_SRC := $(HCA)/control/ctl.c
+HCA_SRC := $(filter-out $(HCA_CTL_SRC),\
+	$(wildcard $(HCA)/*.c $(HCA_DIRS:%=$(HCA)/%/*.c)))
 HCA_OBJS := $(HCA_SRC:$(HCA)/%.c=$(HCA_OBJ)/%.o)
 
 .PHONY: hca
@@ -35,7 +38,7 @@ $(HCA_OUT)/simhca: $(HCA_OBJS)
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_SAN) -o $@ $^ $(HCA_LIBS)
 
-$(HCA_OUT)/simhca-ctl: $(HCA_OBJ)/ctl.o
+$(HCA_OUT)/simhca-ctl: $(HCA_OBJ)/control/ctl.o
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_SAN) -o $@ $^
@@ -50,18 +53,17 @@ $(HCA_OBJ)/%.o: $(HCA)/%.c
 HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 HCA_TEST_OBJ := build/hca-test
-HCA_DATA := objects pd sglist qbuf cq cq_cmd mkey mkey_map umr srq srq_cmd qp \
-	qp_cmd qp_modify send recv respond transport mcg ud rawq umem
-HCA_WORLD := $(HCA_DATA:%=$(HCA_TEST_OBJ)/%.o) \
-	$(patsubst %,$(HCA_TEST_OBJ)/%.o,idtable dma guard log loop unit/ktap \
-	unit/world unit/world_objs unit/world_post unit/pair)
+HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
+	$(patsubst $(HCA)/%.c,%,$(wildcard $(HCA)/object/*.c $(HCA)/data/*.c)) \
+	base/idtable base/loop base/log base/sglist bus/dma bus/guard \
+	$(addprefix test/unit/,ktap world world_objs world_post pair))
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_users hca_fuzz
 
 # The device half is tested from outside: a VMM (unit/vmm.c) speaks vfio-user to
 # a simhca built like the tests.
 HCA_VMM_TESTS := hca_vfio hca_command hca_uar
-HCA_VMM := $(patsubst %,$(HCA_TEST_OBJ)/unit/%.o,vmm vmm_cmd)
+HCA_VMM := $(patsubst %,$(HCA_TEST_OBJ)/test/unit/%.o,vmm vmm_cmd)
 HCA_SAN_OBJS := $(HCA_SRC:$(HCA)/%.c=$(HCA_TEST_OBJ)/%.o)
 HCA_KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
 	echo "$$lab_dir")/source/tools/testing/selftests
@@ -72,13 +74,13 @@ hca-tests: $(HCA_WORLD_TESTS:%=build/selftests/%_test) \
 	$(HCA_VMM_TESTS:%=build/selftests/%_test)
 
 $(HCA_WORLD_TESTS:%=build/selftests/%_test): build/selftests/%_test: \
-		$(HCA_TEST_OBJ)/%_test.o $(HCA_WORLD)
+		$(HCA_TEST_OBJ)/test/%_test.o $(HCA_WORLD)
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_TEST_SAN) -o $@ $^ $(HCA_LIBS)
 
 $(HCA_VMM_TESTS:%=build/selftests/%_test): build/selftests/%_test: \
-		$(HCA_TEST_OBJ)/%_test.o $(HCA_VMM) build/san/simhca-test
+		$(HCA_TEST_OBJ)/test/%_test.o $(HCA_VMM) build/san/simhca-test
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_TEST_SAN) -o $@ $(filter %.o,$^) $(HCA_LIBS)
@@ -90,7 +92,7 @@ build/san/simhca-test: $(HCA_SAN_OBJS)
 
 # the kernel's harness, with the patience that all tests have; it does not know
 # all warnings
-$(HCA_VMM_TESTS:%=$(HCA_TEST_OBJ)/%_test.o): HCA_CFLAGS += \
+$(HCA_VMM_TESTS:%=$(HCA_TEST_OBJ)/test/%_test.o): HCA_CFLAGS += \
 	-Iselftests/lib -isystem $(HCA_KSELFTEST) -Wno-sign-compare -Wno-unused-parameter
 
 $(HCA_TEST_OBJ)/%.o: $(HCA)/%.c
@@ -101,7 +103,7 @@ $(HCA_TEST_OBJ)/%.o: $(HCA)/%.c
 # libFuzzer is clang's: all of the model in one program, but for main().
 HCA_FUZZ_OBJ := build/hca-fuzz
 HCA_FUZZ_OBJS := $(patsubst $(HCA)/%.c,$(HCA_FUZZ_OBJ)/%.o,\
-	$(filter-out $(HCA)/main.c,$(HCA_SRC)) $(HCA)/fuzz/device.c)
+	$(filter-out $(HCA)/main.c,$(HCA_SRC)) $(HCA)/test/fuzz/device.c)
 HCA_FUZZ_SAN := -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=undefined
 
@@ -119,6 +121,5 @@ $(HCA_FUZZ_OBJ)/%.o: $(HCA)/%.c
 	@clang $(HCA_CFLAGS) -Wno-gnu-variable-sized-type-not-at-end \
 		$(HCA_FUZZ_SAN) -c -o $@ $<
 
--include $(wildcard $(HCA_FUZZ_OBJ)/*.d $(HCA_FUZZ_OBJ)/fuzz/*.d)
--include $(wildcard $(HCA_OBJ)/*.d $(HCA_TEST_OBJ)/*.d \
-	$(HCA_TEST_OBJ)/unit/*.d)
+-include $(wildcard $(foreach o,$(HCA_OBJ) $(HCA_TEST_OBJ) $(HCA_FUZZ_OBJ),\
+	$(o)/*.d $(o)/*/*.d $(o)/*/*/*.d))

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "fabric.h"
+#include "fabric/fabric.h"
 
 static const char usage[] =
 	"usage: simhca --dir DIR [--hca N] [--log FILE] [-v]\n"

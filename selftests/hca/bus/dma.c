@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Guest memory: the ranges that the VMM shares with this adapter.
+ *
+ * Invariants
+ * - Ranges are sorted and never overlap; a map over another fails, as VFIO's.
+ * - A range lies wholly inside the file it maps, checked when it is mapped.
+ * - A pointer from dma_ptr() is good until the handler returns to the loop:
+ *   only the VMM's messages change the ranges.
+ * - Nothing is reached while the function is no bus master.
+ * - A range without a file (ROM that the VMM keeps to itself) is known, so that
+ *   it can be unmapped, but cannot be reached.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "bus/dma.h"
+#include "bus/guard.h"
+
+struct dma_range {
+	uint64_t iova;
+	uint64_t size;
+	uint8_t *host;	/* NULL: no file */
+	bool write;
+};
+
+struct dma {
+	struct dma_range *ranges;
+	size_t count;
+	size_t room;
+	size_t hit;	/* last range that was looked up */
+	struct guard *guard;
+	bool master;
+};
+
+/**
+ * dma_create() - an address space without memory
+ *
+ * Return: the address space, NULL without memory
+ */
+struct dma *dma_create(void)
+{
+	struct dma *dma = calloc(1, sizeof(*dma));
+
+	if (!dma)
+		return NULL;
+	dma->guard = guard_create();
+	if (!dma->guard) {
+		free(dma);
+		return NULL;
+	}
+	return dma;
+}
+
+/**
+ * dma_destroy() - unmap everything and free
+ * @dma: may be NULL
+ */
+void dma_destroy(struct dma *dma)
+{
+	if (!dma)
+		return;
+	dma_unmap_all(dma);
+	guard_destroy(dma->guard);
+	free(dma->ranges);
+	free(dma);
+}
+
+/* Index of the first range that ends after @iova. */
+static size_t dma_find(const struct dma *dma, uint64_t iova)
+{
+	size_t lo = 0, hi = dma->count, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (dma->ranges[mid].iova + (dma->ranges[mid].size - 1) < iova)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int dma_file_covers(int fd, uint64_t offset, uint64_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < offset ||
+	    (uint64_t)st.st_size - offset < size)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * dma_map() - make guest memory reachable
+ * @dma: the address space
+ * @iova: guest address, page aligned
+ * @size: bytes, a multiple of the page size
+ * @fd: file behind it, -1 for none; stays the caller's
+ * @offset: where in the file it starts
+ * @write: the adapter may write
+ *
+ * Return: 0, -EINVAL for a bad range, -EEXIST over another one, -errno
+ */
+int dma_map(struct dma *dma, uint64_t iova, uint64_t size, int fd,
+	    uint64_t offset, bool write)
+{
+	int prot = PROT_READ | (write ? PROT_WRITE : 0);
+	struct dma_range *ranges;
+	void *host = NULL;
+	size_t i;
+	int ret;
+
+	if (!size || (iova | size | offset) % SIM_PAGE ||
+	    iova + (size - 1) < iova)
+		return -EINVAL;
+	i = dma_find(dma, iova);
+	if (i < dma->count && dma->ranges[i].iova <= iova + (size - 1))
+		return -EEXIST;
+	if (dma->count == dma->room) {
+		ranges = realloc(dma->ranges,
+				 (dma->room + 64) * sizeof(*ranges));
+		if (!ranges)
+			return -ENOMEM;
+		dma->ranges = ranges;
+		dma->room += 64;
+	}
+	if (fd >= 0) {
+		ret = dma_file_covers(fd, offset, size);
+		if (ret)
+			return ret;
+		host = mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)offset);
+		if (host == MAP_FAILED)
+			return -errno;
+	}
+	memmove(&dma->ranges[i + 1], &dma->ranges[i],
+		(dma->count - i) * sizeof(*dma->ranges));
+	dma->ranges[i] = (struct dma_range){ iova, size, host, write };
+	dma->count++;
+	return 0;
+}
+
+static void dma_drop(struct dma *dma, size_t i)
+{
+	if (dma->ranges[i].host)
+		munmap(dma->ranges[i].host, dma->ranges[i].size);
+	dma->count--;
+	memmove(&dma->ranges[i], &dma->ranges[i + 1],
+		(dma->count - i) * sizeof(*dma->ranges));
+}
+
+/**
+ * dma_unmap() - take guest memory away
+ * @dma: the address space
+ * @iova: guest address
+ * @size: bytes; all ranges that lie wholly therein go
+ *
+ * Return: 0, -ENOENT when there is none, -EINVAL when one would have to be cut
+ */
+int dma_unmap(struct dma *dma, uint64_t iova, uint64_t size)
+{
+	uint64_t last = iova + (size - 1);
+	size_t i = dma_find(dma, iova), end;
+
+	if (!size || last < iova)
+		return -EINVAL;
+	for (end = i; end < dma->count && dma->ranges[end].iova <= last; end++)
+		if (dma->ranges[end].iova < iova ||
+		    dma->ranges[end].iova + (dma->ranges[end].size - 1) > last)
+			return -EINVAL;
+	if (end == i)
+		return -ENOENT;
+	while (end > i)
+		dma_drop(dma, --end);
+	return 0;
+}
+
+/**
+ * dma_unmap_all() - take all guest memory away
+ * @dma: the address space
+ */
+void dma_unmap_all(struct dma *dma)
+{
+	while (dma->count)
+		dma_drop(dma, dma->count - 1);
+}
+
+/**
+ * dma_set_master() - may the function reach memory at all?
+ * @dma: the address space
+ * @on: the command register's bus master bit
+ */
+void dma_set_master(struct dma *dma, bool on)
+{
+	dma->master = on;
+}
+
+/* The range that holds @iova and can be used so, NULL if there is none. */
+static struct dma_range *dma_range(struct dma *dma, uint64_t iova, bool write)
+{
+	struct dma_range *range = NULL;
+
+	if (!dma->master)
+		return NULL;
+	if (dma->hit < dma->count)
+		range = &dma->ranges[dma->hit];
+	if (!range || iova < range->iova || iova - range->iova >= range->size) {
+		dma->hit = dma_find(dma, iova);
+		if (dma->hit == dma->count)
+			return NULL;
+		range = &dma->ranges[dma->hit];
+		if (iova < range->iova)
+			return NULL;
+	}
+	return range->host && (range->write || !write) ? range : NULL;
+}
+
+int dma_lend(struct hca *hca, uint64_t iova, uint64_t len)
+{
+	return guard_lend(hca->dma->guard, iova, len);
+}
+
+void dma_take_back(struct hca *hca, uint64_t iova, uint64_t len)
+{
+	guard_take_back(hca->dma->guard, iova, len);
+}
+
+void *dma_ptr(struct hca *hca, uint64_t iova, size_t len, bool write)
+{
+	if (guard_lent(hca->dma->guard, iova, len))
+		return dma_ptr_now(hca, iova, len, write);
+	hca_error(hca, SIM_ERR_DMA_GUARD,
+		  "%s of %zu bytes at 0x%llx, which is not lent",
+		  write ? "write" : "read", len, (unsigned long long)iova);
+	return NULL;
+}
+
+void *dma_ptr_now(struct hca *hca, uint64_t iova, size_t len, bool write)
+{
+	struct dma_range *range = dma_range(hca->dma, iova, write);
+
+	if (range && range->size - (iova - range->iova) >= len)
+		return range->host + (iova - range->iova);
+	hca_error(hca, SIM_ERR_DMA_FAULT, "%s of %zu bytes at 0x%llx",
+		  write ? "write" : "read", len, (unsigned long long)iova);
+	return NULL;
+}
+
+/* Copy up to the end of a range at a time. */
+static int dma_copy(struct hca *hca, uint64_t iova, void *buf, size_t len,
+		    bool write)
+{
+	struct dma_range *range;
+	uint8_t *host;
+	size_t n;
+
+	for (; len; len -= n, iova += n, buf = (uint8_t *)buf + n) {
+		range = dma_range(hca->dma, iova, write);
+		n = range ? range->size - (iova - range->iova) : len;
+		if (n > len)
+			n = len;
+		host = dma_ptr(hca, iova, n, write);
+		if (!host)
+			return -EFAULT;
+		if (write)
+			memcpy(host, buf, n);
+		else
+			memcpy(buf, host, n);
+	}
+	return 0;
+}
+
+int dma_read(struct hca *hca, uint64_t iova, void *dst, size_t len)
+{
+	return dma_copy(hca, iova, dst, len, false);
+}
+
+int dma_write(struct hca *hca, uint64_t iova, const void *src, size_t len)
+{
+	return dma_copy(hca, iova, (void *)(uintptr_t)src, len, true);
+}

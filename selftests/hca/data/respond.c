@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The responder's side of RC, UC and XRC.
+ *
+ * A message is checked whole before a byte of it is moved. What is wrong with
+ * the request is answered and moves the responder to error (RC, XRC), or the
+ * message is dropped (UC).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "data/transport.h"
+
+#define ATOMIC_LEN 8u
+
+/**
+ * struct request - one message at the responder
+ * @qp: the responder
+ * @w: the requester's work request
+ * @srq: XRC: the queue it names
+ * @who: rights of remote access, and of the receive buffers
+ */
+struct request {
+	struct qp *qp;
+	const struct send_wqe *w;
+	struct srq *srq;
+	struct accessor who;
+	struct accessor scatter;
+};
+
+static enum reply nak(struct request *r, enum reply reply)
+{
+	if (r->qp->type == QP_UC)
+		return REPLY_LOST;
+	qp_error(r->qp, reply == REPLY_ACCESS ? EVENT_QP_ACCESS :
+		 reply == REPLY_INVAL	      ? EVENT_QP_INVAL_REQ :
+						EVENT_QP_CATAS);
+	return reply;
+}
+
+/* The receive at hand failed: its completion says how, the QP dies. */
+static enum reply recv_nak(struct request *r, struct recv *recv, uint8_t synd)
+{
+	recv_fail(recv, synd);
+	qp_error(r->qp, 0);
+	if (r->qp->type == QP_UC)
+		return REPLY_LOST;
+	return synd == SYND_LOCAL_LENGTH ? REPLY_INVAL : REPLY_OP;
+}
+
+static enum reply take(struct request *r, struct recv *recv)
+{
+	switch (recv_take(r->qp, r->srq, recv)) {
+	case 0:
+		return REPLY_ACK;
+	case -EAGAIN:
+		return r->qp->type == QP_UC ? REPLY_LOST : REPLY_RNR;
+	}
+	return nak(r, REPLY_OP);
+}
+
+static enum reply finish(struct request *r, struct recv *recv, uint8_t opcode,
+			 uint64_t len)
+{
+	struct cqe cqe = {
+		.imm = r->w->imm,
+		.byte_cnt = htobe32(len),
+		.flags_rqpn = htobe32(r->qp->remote_qpn),
+		.slid = htobe16(r->qp->rlid),
+		.op_own = opcode << 4,
+	};
+
+	if (recv_complete(recv, &cqe, r->w->solicited))
+		return nak(r, REPLY_OP);
+	return REPLY_ACK;
+}
+
+static enum reply do_send(struct request *r)
+{
+	struct sglist *to = &r->qp->hca->objs->dst;
+	const struct send_wqe *w = r->w;
+	uint8_t opcode = CQE_RESP_SEND, synd;
+	struct recv recv;
+	enum reply reply = take(r, &recv);
+
+	if (reply != REPLY_ACK)
+		return reply;
+	sgl_reset(to);
+	synd = recv_map(&recv, &r->scatter, w->data->len, to);
+	if (synd)
+		return recv_nak(r, &recv, synd);
+	if (w->op == WQE_OP_SEND_INVAL) {
+		opcode = CQE_RESP_SEND_INV;
+		if (mkey_invalidate(r->qp->hca, &r->who, be32toh(w->imm)))
+			return recv_nak(r, &recv, SYND_LOCAL_QP_OP);
+	} else if (w->op == WQE_OP_SEND_IMM) {
+		opcode = CQE_RESP_SEND_IMM;
+	}
+	sgl_copy(to, w->data);
+	return finish(r, &recv, opcode, w->data->len);
+}
+
+/* Translate the remote end of a write, read or atomic. */
+static bool map_remote(struct request *r, uint64_t len, unsigned int access)
+{
+	struct sglist *l = &r->qp->hca->objs->dst;
+	const struct wqe_raddr *a = &r->w->raddr;
+
+	sgl_reset(l);
+	return !mkey_map(r->qp->hca, &r->who, be32toh(a->rkey),
+			 be64toh(a->addr), len, access, l);
+}
+
+static enum reply do_write(struct request *r)
+{
+	const struct send_wqe *w = r->w;
+	uint64_t len = w->data->len;
+	enum reply reply;
+	struct recv recv;
+
+	if (!r->qp->rwe)
+		return nak(r, REPLY_ACCESS);
+	if (!map_remote(r, len, ACCESS_REMOTE_WRITE))
+		return nak(r, REPLY_ACCESS);
+	if (w->op == WQE_OP_RDMA_WRITE_IMM) {
+		reply = take(r, &recv);
+		if (reply != REPLY_ACK)
+			return reply;
+	}
+	sgl_copy(&r->qp->hca->objs->dst, w->data);
+	if (w->op != WQE_OP_RDMA_WRITE_IMM)
+		return REPLY_ACK;
+	return finish(r, &recv, CQE_RESP_WRITE_IMM, len);
+}
+
+static enum reply do_read(struct request *r)
+{
+	if (!r->qp->rre ||
+	    !map_remote(r, r->w->data->len, ACCESS_REMOTE_READ))
+		return nak(r, REPLY_ACCESS);
+	sgl_copy(r->w->data, &r->qp->hca->objs->dst);
+	return REPLY_ACK;
+}
+
+/* Memory is in the byte order of the host; so is what the requester gets. */
+static uint64_t atomic_execute(void *p, const struct send_wqe *w)
+{
+	uint64_t arg = be64toh(w->atomic.swap_add);
+	uint64_t expected = be64toh(w->atomic.compare);
+
+	if (w->op == WQE_OP_ATOMIC_FA)
+		return __atomic_fetch_add((uint64_t *)p, arg,
+					  __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n((uint64_t *)p, &expected, arg, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return expected;
+}
+
+static enum reply do_atomic(struct request *r)
+{
+	struct sglist *l = &r->qp->hca->objs->dst;
+	const struct send_wqe *w = r->w;
+	uint64_t old;
+
+	if (be64toh(w->raddr.addr) % ATOMIC_LEN)
+		return nak(r, REPLY_INVAL);
+	if (!r->qp->rae || !map_remote(r, ATOMIC_LEN, ACCESS_ATOMIC))
+		return nak(r, REPLY_ACCESS);
+	if (l->n != 1 || (uintptr_t)l->v[0].iov_base % ATOMIC_LEN)
+		return nak(r, REPLY_INVAL);
+	old = atomic_execute(l->v[0].iov_base, w);
+	sgl_write(w->data, &old, sizeof(old));
+	return REPLY_ACK;
+}
+
+/* XRC: the queue that the message names, in the responder's domain. */
+static bool find_srq(struct request *r)
+{
+	struct srq *srq = idtable_get(&r->qp->hca->objs->srqs, r->w->srqn);
+
+	if (!srq || srq->kind != SRQ_KIND_XRC || srq->xrcd != r->qp->xrcd)
+		return false;
+	r->srq = srq;
+	r->who.pd = srq->pd->obj.id;
+	r->scatter.pd = r->who.pd;
+	return true;
+}
+
+/**
+ * migrate() - go over to the alternate path
+ * @qp: the QP, armed for it
+ */
+void migrate(struct qp *qp)
+{
+	uint8_t *c = qp->qpc;
+
+	memcpy(IFC_ADDR_OF(qpc, c, primary_address_path),
+	       IFC_ADDR_OF(qpc, c, secondary_address_path), IFC_SZ(ads));
+	IFC_SET(qpc, c, pm_state, PM_MIGRATED);
+	qp_load(qp);
+	qp_srq_event(qp->hca, EVENT_PATH_MIG, qp->obj.id);
+}
+
+static void set_pm_state(struct qp *qp, uint8_t state)
+{
+	IFC_SET(qpc, qp->qpc, pm_state, state);
+	qp->pm_state = state;
+}
+
+/* What the MigReq bits of a message and its answer do: two that rearm are
+ * armed; one that is armed follows a peer that has migrated.
+ */
+static void path_migration(struct qp *qp, struct qp *from)
+{
+	if (from->pm_state == PM_MIGRATED) {
+		if (qp->pm_state == PM_ARMED)
+			migrate(qp);
+		return;
+	}
+	if (qp->pm_state == PM_MIGRATED)
+		return;
+	set_pm_state(qp, PM_ARMED);
+	set_pm_state(from, PM_ARMED);
+}
+
+/**
+ * respond() - execute a message at the responder
+ * @qp: the responder, whose state lets it receive
+ * @from: the requester
+ * @w: its work request
+ *
+ * Return: the reply; with REPLY_ACK the data has moved
+ */
+enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
+{
+	struct request r = { .qp = qp, .w = w, .who = qp_accessor(qp) };
+
+	r.scatter = r.who;
+	if (qp->srq)
+		r.scatter.pd = qp->srq->pd->obj.id;
+	if (!qp->comm_est && qp->state == QP_RTR)
+		qp_srq_event(qp->hca, EVENT_COMM_EST, qp->obj.id);
+	qp->comm_est = true;
+	path_migration(qp, from);
+	if (qp->type == QP_XRC && !find_srq(&r))
+		return nak(&r, REPLY_INVAL);
+	switch (w->op) {
+	case WQE_OP_SEND:
+	case WQE_OP_SEND_IMM:
+	case WQE_OP_SEND_INVAL:
+		return do_send(&r);
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+		return do_write(&r);
+	case WQE_OP_RDMA_READ:
+		return do_read(&r);
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		return do_atomic(&r);
+	}
+	return nak(&r, REPLY_INVAL);
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Send queues: fetch, parse, execute, complete.
+ *
+ * A work request is copied out of guest memory before it is parsed, so that
+ * what was checked is what is executed. It may wrap around the end of the
+ * queue; the copy does not.
+ */
+#include <string.h>
+
+#include "data/transport.h"
+
+#define DS_MASK 0x3fu
+
+/* Cursor over the segments of a work request. */
+struct segs {
+	const uint8_t *p;
+	size_t left;
+};
+
+static bool take_seg(struct segs *s, void *to, size_t len)
+{
+	if (s->left < len)
+		return false;
+	memcpy(to, s->p, len);
+	s->p += len;
+	s->left -= len;
+	return true;
+}
+
+/*
+ * The BlueFlame copy of the request at the head, against the request itself.
+ * Hardware may execute either. A NOP is executed from the copy: by that the
+ * driver's test of write combining learns that copies arrive whole.
+ */
+static void check_bf(struct qp *qp, uint8_t *wqe, size_t len)
+{
+	struct wqe_ctrl ctrl;
+
+	memcpy(&ctrl, wqe, sizeof(ctrl));
+	if (len > qp->bf_len)
+		qp->torn = true;
+	else if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP)
+		memcpy(wqe, qp->bf, len);
+	else if (memcmp(wqe, qp->bf, len))
+		qp->torn = true;
+	qp->bf = NULL;
+}
+
+/* Copy the request at the head out of the queue. */
+static int fetch(struct qp *qp, uint8_t *to, size_t *len)
+{
+	uint16_t mask = (1u << qp->log_sq) - 1, i;
+	struct wqe_ctrl ctrl;
+	size_t done;
+
+	*len = WQE_BB;
+	for (done = 0, i = qp->sq_head; done < *len; done += WQE_BB, i++) {
+		if (qbuf_read(qp->hca, &qp->buf, qp->sq_off +
+			      (uint64_t)(i & mask) * WQE_BB, to + done,
+			      WQE_BB))
+			return -1;
+		if (!done) {
+			memcpy(&ctrl, to, sizeof(ctrl));
+			*len = (be32toh(ctrl.qpn_ds) & DS_MASK) * WQE_DS;
+		}
+	}
+	if (qp->bf)
+		check_bf(qp, to, *len);
+	return 0;
+}
+
+static bool op_known(const struct qp *qp, uint8_t op)
+{
+	if (op == WQE_OP_NOP)
+		return true;
+	if (qp->kind == QP_KIND_SQ)
+		return false;
+	if (qp->type == QP_REG_UMR)
+		return op == WQE_OP_UMR;
+	switch (op) {
+	case WQE_OP_SEND:
+	case WQE_OP_SEND_IMM:
+		return true;
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+	case WQE_OP_SEND_INVAL:
+	case WQE_OP_UMR:
+		return !qp_is_ud(qp);
+	case WQE_OP_RDMA_READ:
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		return qp->type == QP_RC || qp->type == QP_XRC;
+	}
+	return false;
+}
+
+static bool parse_av(struct segs *s, struct wqe_av *av)
+{
+	size_t base = offsetof(struct wqe_av, rsvd1);
+
+	memset(av, 0, sizeof(*av));
+	if (!take_seg(s, av, base))
+		return false;
+	if (!(be32toh(av->dqpn) & WQE_AV_EXTENDED))
+		return true;
+	return take_seg(s, av->rsvd1, sizeof(*av) - base);
+}
+
+/* The segments before the data: what the type and the opcode ask for. */
+static bool parse_head(const struct qp *qp, struct segs *s, struct send_wqe *w)
+{
+	struct wqe_xrc xrc;
+
+	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR)
+		return true;
+	if (qp->type == QP_XRC) {
+		if (!take_seg(s, &xrc, sizeof(xrc)))
+			return false;
+		w->srqn = be32toh(xrc.srqn) & 0xffffff;
+	}
+	switch (w->op) {
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		return take_seg(s, &w->raddr, sizeof(w->raddr)) &&
+		       take_seg(s, &w->atomic, sizeof(w->atomic));
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+	case WQE_OP_RDMA_READ:
+		return take_seg(s, &w->raddr, sizeof(w->raddr));
+	}
+	return !qp_is_ud(qp) || parse_av(s, &w->av);
+}
+
+static uint8_t parse_inline(struct segs *s, uint32_t count, struct sglist *l)
+{
+	size_t len = count & WQE_INLINE_LEN, pad = sizeof(count) + len;
+
+	if (pad > s->left)
+		return SYND_LOCAL_QP_OP;
+	if (sgl_add(l, (void *)(uintptr_t)(s->p + sizeof(count)), len))
+		return SYND_LOCAL_QP_OP;
+	pad = (pad + WQE_DS - 1) / WQE_DS * WQE_DS;
+	if (pad > s->left)
+		pad = s->left;
+	s->p += pad;
+	s->left -= pad;
+	return SYND_OK;
+}
+
+static uint8_t parse_data(struct qp *qp, struct segs *s, struct send_wqe *w)
+{
+	bool target = w->op == WQE_OP_RDMA_READ ||
+		      w->op == WQE_OP_ATOMIC_CS || w->op == WQE_OP_ATOMIC_FA;
+	struct accessor who = qp_accessor(qp);
+	struct wqe_data d;
+	uint32_t count;
+	uint8_t synd;
+
+	sgl_reset(w->data);
+	while (s->left >= sizeof(d)) {
+		memcpy(&d, s->p, sizeof(d));
+		count = be32toh(d.byte_count);
+		if (count & WQE_INLINE) {
+			synd = target ? SYND_LOCAL_QP_OP :
+					parse_inline(s, count, w->data);
+			if (synd)
+				return synd;
+			continue;
+		}
+		take_seg(s, &d, sizeof(d));
+		if (!count)
+			count = DATA_SEG_MAX;
+		if (w->data->len + count > 1ull << LOG_MAX_MSG)
+			return SYND_LOCAL_LENGTH;
+		if (mkey_map(qp->hca, &who, be32toh(d.lkey), be64toh(d.addr),
+			     count, target ? ACCESS_LOCAL_WRITE :
+					     ACCESS_LOCAL_READ, w->data))
+			return SYND_LOCAL_PROT;
+	}
+	return s->left ? SYND_LOCAL_QP_OP : SYND_OK;
+}
+
+static uint8_t parse(struct qp *qp, const uint8_t *wqe, size_t len,
+		     struct send_wqe *w)
+{
+	struct segs s = { .p = wqe, .left = len };
+	struct wqe_ctrl ctrl;
+	uint32_t word;
+
+	if (!take_seg(&s, &ctrl, sizeof(ctrl)))
+		return SYND_LOCAL_QP_OP;
+	word = be32toh(ctrl.opmod_idx_opcode);
+	w->op = word & 0xff;
+	w->blocks = (len + WQE_BB - 1) / WQE_BB;
+	w->ce = ctrl.fm_ce_se >> WQE_CE_SHIFT & WQE_CE_MASK;
+	w->solicited = ctrl.fm_ce_se & WQE_SOLICITED;
+	w->imm = ctrl.imm;
+	if ((word >> 8 & 0xffff) != qp->sq_head ||
+	    be32toh(ctrl.qpn_ds) >> 8 != qp->obj.id || word >> 24)
+		return SYND_LOCAL_QP_OP;
+	if (!op_known(qp, w->op) || !parse_head(qp, &s, w))
+		return SYND_LOCAL_QP_OP;
+	if (w->op == WQE_OP_NOP)
+		return SYND_OK;
+	if (w->op == WQE_OP_UMR) {
+		w->tail = s.p;
+		w->tail_len = s.left;
+		return SYND_OK;
+	}
+	return parse_data(qp, &s, w);
+}
+
+static enum outcome execute(struct qp *qp, const struct send_wqe *w,
+			    uint8_t *synd)
+{
+	struct accessor who = qp_accessor(qp);
+
+	if (w->op == WQE_OP_NOP)
+		return SEND_DONE;
+	if (w->op == WQE_OP_UMR) {
+		*synd = umr_execute(qp->hca, &who, be32toh(w->imm), w->tail,
+				    w->tail_len);
+		return *synd ? SEND_FAILED : SEND_DONE;
+	}
+	if (qp_is_ud(qp))
+		return ud_send(qp, w, synd);
+	return connected_send(qp, w, synd);
+}
+
+static void req_cqe(const struct qp *qp, uint8_t op, uint8_t synd,
+		    uint32_t bytes, struct cqe *cqe)
+{
+	memset(cqe, 0, sizeof(*cqe));
+	cqe->srqn_uidx = htobe32(qp->user_index == NO_USER_INDEX ?
+				 0 : qp->user_index);
+	cqe->opcode_qpn = htobe32((uint32_t)op << 24 | qp->obj.id);
+	cqe->wqe_counter = htobe16(qp->sq_head);
+	cqe->byte_cnt = htobe32(bytes);
+	cqe->op_own = (synd ? CQE_REQ_ERR : CQE_REQ) << 4;
+	if (synd) {
+		cqe->syndrome = synd;
+		cqe->byte_cnt = 0;
+	}
+}
+
+/* Complete the request at the head; false where the CQ cannot take it. */
+static bool complete(struct qp *qp, const struct send_wqe *w, uint8_t synd)
+{
+	uint32_t bytes = w->op == WQE_OP_RDMA_READ ? w->data->len : 0;
+	struct cqe cqe;
+
+	req_cqe(qp, w->op, synd, bytes, &cqe);
+	return !cq_post(qp->scq, &cqe, synd || w->ce == WQE_CE_ALWAYS_EQE);
+}
+
+/**
+ * send_fail() - the request at the head failed: complete it so, flush the rest
+ * @qp: the QP
+ * @syndrome: of the error completion
+ *
+ * The reliable types move to error, the others to SQ error.
+ */
+void send_fail(struct qp *qp, uint8_t syndrome)
+{
+	struct cqe cqe;
+	uint8_t wqe[WQE_MAX];
+	struct wqe_ctrl ctrl = { 0 };
+	size_t len;
+	bool ok;
+
+	if (!fetch(qp, wqe, &len))
+		memcpy(&ctrl, wqe, sizeof(ctrl));
+	else
+		len = WQE_BB;
+	req_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, syndrome, 0, &cqe);
+	ok = !cq_post(qp->scq, &cqe, true);
+	qp->sq_head += len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
+	if (ok && (qp_is_ud(qp) || qp->type == QP_UC)) {
+		qp->state = QP_SQER;
+		send_flush(qp);
+		return;
+	}
+	qp_error(qp, ok ? 0 : EVENT_QP_CATAS);
+}
+
+/* How many blocks the doorbell record says are posted; -1: the QP dies. */
+static int sq_posted(struct qp *qp)
+{
+	uint32_t counter;
+	uint16_t n;
+
+	if (db_read(qp->hca, qp->dbr + sizeof(counter), &counter))
+		return -1;
+	n = (uint16_t)counter - qp->sq_head;
+	if (n > 1u << qp->log_sq) {
+		hca_error(qp->hca, SIM_ERR_BAD_DOORBELL,
+			  "QP 0x%x: %u blocks posted, room for %u", qp->obj.id,
+			  n, 1u << qp->log_sq);
+		return -1;
+	}
+	return n;
+}
+
+/**
+ * send_flush() - complete all that is posted with a flush error
+ * @qp: the QP, in error or SQ error
+ */
+void send_flush(struct qp *qp)
+{
+	uint8_t wqe[WQE_MAX];
+	struct wqe_ctrl ctrl;
+	struct cqe cqe;
+	size_t len;
+	int left;
+
+	if (!qp->has_sq)
+		return;
+	left = sq_posted(qp);
+	while (left > 0) {
+		if (fetch(qp, wqe, &len))
+			return;
+		memcpy(&ctrl, wqe, sizeof(ctrl));
+		req_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, SYND_FLUSH,
+			0, &cqe);
+		if (cq_post(qp->scq, &cqe, true))
+			return;
+		len = len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
+		qp->sq_head += len;
+		left -= len;
+	}
+}
+
+/* Execute the request at the head. False: stop here. */
+static bool send_one(struct qp *qp)
+{
+	struct send_wqe w = { .data = &qp->hca->objs->src };
+	uint8_t wqe[WQE_MAX], synd;
+	size_t len;
+
+	if (fetch(qp, wqe, &len)) {
+		qp_error(qp, EVENT_QP_CATAS);
+		return false;
+	}
+	synd = parse(qp, wqe, len, &w);
+	if (synd == SYND_LOCAL_QP_OP)
+		hca_error(qp->hca, SIM_ERR_BAD_WQE,
+			  "%s QP 0x%x: request %u, opcode 0x%x, %zu bytes",
+			  qp_type_name(qp), qp->obj.id, qp->sq_head, w.op, len);
+	if (!synd) {
+		switch (execute(qp, &w, &synd)) {
+		case SEND_WAIT:
+			qp->waiting = true;
+			return false;
+		case SEND_DONE:
+			synd = SYND_OK;
+			break;
+		case SEND_FAILED:
+			break;
+		}
+	}
+	if (qp->state != QP_RTS)	/* the responder was this QP */
+		return false;
+	if (synd) {
+		send_fail(qp, synd);
+		return false;
+	}
+	if (w.ce >= WQE_CE_ALWAYS && !complete(qp, &w, SYND_OK)) {
+		qp_error(qp, EVENT_QP_CATAS);
+		return false;
+	}
+	qp->sq_head += w.blocks;
+	return true;
+}
+
+/**
+ * send_run() - execute what is posted, as far as it goes
+ * @qp: the QP, in RTS
+ */
+void send_run(struct qp *qp)
+{
+	int left = sq_posted(qp);
+	uint16_t head;
+
+	if (left < 0) {
+		qp_error(qp, EVENT_QP_CATAS);
+		return;
+	}
+	while (left > 0 && !qp->waiting) {
+		head = qp->sq_head;
+		if (!send_one(qp))
+			return;
+		left -= (uint16_t)(qp->sq_head - head);
+	}
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester's side of RC, UC and XRC: finding the peer, packet sequence
+ * numbers, retries.
+ *
+ * The cable loses nothing, so a message is lost only where a real one would
+ * never be answered: no such QP, a QP that cannot receive, a port that is down,
+ * a sequence number that the peer does not expect. The requester then does what
+ * it does on a real network: it times out, tries again, and gives up.
+ */
+#include <string.h>
+
+#include "data/transport.h"
+
+#define PKEY_FULL 0x8000u
+#define RNR_INFINITE 7
+#define ACK_TIMEOUT_UNIT 4096ull	/* ns */
+#define LOG_MTU_BASE 7			/* enum ib_mtu 1 is 256 bytes */
+
+/* IBTA: how long the requester waits for each value of the RNR NAK timer. */
+static const uint32_t rnr_usec[32] = {
+	655360, 10,    20,    30,    40,    60,	   80,	  120,
+	160,	240,   320,   480,   640,   960,   1280,  1920,
+	2560,	3840,  5120,  7680,  10240, 15360, 20480, 30720,
+	40960,	61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+static uint32_t path_get_timeout(const struct qp *qp)
+{
+	return IFC_GET(qpc, qp->qpc, primary_address_path.ack_timeout);
+}
+
+static bool pkeys_match(uint16_t a, uint16_t b)
+{
+	return (a & ~PKEY_FULL) == (b & ~PKEY_FULL) && ((a | b) & PKEY_FULL);
+}
+
+/**
+ * connected_rearm() - fill up the retry counters
+ * @qp: the QP: a message went through, or it has just come to RTS
+ */
+void connected_rearm(struct qp *qp)
+{
+	qp->retry_left = IFC_GET(qpc, qp->qpc, retry_count);
+	qp->rnr_left = IFC_GET(qpc, qp->qpc, rnr_retry);
+}
+
+static struct hca *path_hca(const struct qp *qp)
+{
+	const uint8_t *path = IFC_ADDR_OF(qpc, qp->qpc, primary_address_path);
+	struct hca *peer = fabric_by_lid(qp->rlid);
+
+	if (!peer && IFC_GET(ads, path, grh))
+		peer = fabric_by_gid(IFC_ADDR_OF(ads, path, rgid_rip));
+	return peer;
+}
+
+/* The responder, NULL where nobody would answer. */
+static struct qp *find_peer(const struct qp *qp)
+{
+	struct hca *hca;
+	struct qp *peer;
+
+	if (!port_active(qp->hca))
+		return NULL;
+	hca = path_hca(qp);
+	if (!hca || !port_active(hca) || hca->objs->stopped)
+		return NULL;
+	peer = idtable_get(&hca->objs->qps, qp->remote_qpn);
+	if (!peer || peer->kind != QP_KIND_QP || peer->type != qp->type ||
+	    !qp_can_receive(peer))
+		return NULL;
+	if (peer->type == QP_XRC && peer->has_sq)
+		return NULL;
+	/* Answers go where the responder's context says. */
+	if (peer->remote_qpn != qp->obj.id ||
+	    (path_hca(peer) != qp->hca && qp->type != QP_UC))
+		return NULL;
+	if (!pkeys_match(qp->pkey, peer->pkey))
+		return NULL;
+	return peer;
+}
+
+static uint32_t packets(const struct qp *qp, uint64_t len)
+{
+	unsigned int log_mtu = LOG_MTU_BASE + qp->mtu;
+
+	if (!len)
+		return 1;
+	return (len + (1ull << log_mtu) - 1) >> log_mtu;
+}
+
+/* Nothing came back. */
+static enum outcome lost(struct qp *qp, uint8_t *syndrome)
+{
+	uint32_t t = path_get_timeout(qp);
+
+	if (qp->type == QP_UC)
+		return SEND_DONE;
+	if (!t)
+		return SEND_WAIT;	/* for ever, as the guest asked */
+	if (!qp->retry_left) {
+		if (qp->pm_state == PM_ARMED) {
+			migrate(qp);
+			connected_rearm(qp);
+		} else {
+			*syndrome = SYND_RETRY_EXC;
+			return SEND_FAILED;
+		}
+	} else {
+		qp->retry_left--;
+	}
+	timer_arm(&qp->timer, ACK_TIMEOUT_UNIT << t);
+	return SEND_WAIT;
+}
+
+static enum outcome rnr(struct qp *qp, const struct qp *peer,
+			uint8_t *syndrome)
+{
+	uint32_t t = IFC_GET(qpc, peer->qpc, min_rnr_nak);
+
+	if (qp->rnr_left != RNR_INFINITE) {
+		if (!qp->rnr_left) {
+			*syndrome = SYND_RNR_RETRY_EXC;
+			return SEND_FAILED;
+		}
+		qp->rnr_left--;
+	}
+	timer_arm(&qp->timer, rnr_usec[t] * NSEC_PER_USEC);
+	return SEND_WAIT;
+}
+
+/* A message of several packets must be cut as the responder expects. */
+static bool mtu_fits(const struct qp *qp, const struct qp *peer, uint64_t len)
+{
+	return qp->mtu == peer->mtu ||
+	       (packets(qp, len) == 1 && packets(peer, len) == 1);
+}
+
+static enum outcome acked(struct qp *qp, struct qp *peer, uint32_t n)
+{
+	peer->recv_psn = (peer->recv_psn + n) & PSN_MASK;
+	if (qp->type == QP_UC)
+		return SEND_DONE;
+	connected_rearm(qp);
+	return SEND_DONE;
+}
+
+static enum outcome exchange(struct qp *qp, struct qp *peer,
+			     const struct send_wqe *w, uint8_t *syndrome)
+{
+	uint32_t psn = qp->send_psn, n = packets(qp, w->data->len);
+	enum reply reply;
+
+	/* UC takes any sequence number that starts a message. */
+	if (qp->type == QP_UC)
+		peer->recv_psn = psn;
+	else if (psn != peer->recv_psn)
+		return lost(qp, syndrome);
+	if (!mtu_fits(qp, peer, w->data->len)) {
+		if (qp->type == QP_UC)
+			return SEND_DONE;
+		qp_error(peer, EVENT_QP_INVAL_REQ);
+		reply = REPLY_INVAL;
+	} else {
+		reply = respond(peer, qp, w);
+	}
+	switch (reply) {
+	case REPLY_ACK:
+		qp->send_psn = (psn + n) & PSN_MASK;
+		return acked(qp, peer, n);
+	case REPLY_LOST:
+		if (qp->type == QP_UC)
+			qp->send_psn = (psn + n) & PSN_MASK;
+		return lost(qp, syndrome);
+	case REPLY_RNR:
+		return rnr(qp, peer, syndrome);
+	case REPLY_INVAL:
+		*syndrome = SYND_REMOTE_INVAL_REQ;
+		return SEND_FAILED;
+	case REPLY_ACCESS:
+		*syndrome = SYND_REMOTE_ACCESS;
+		return SEND_FAILED;
+	case REPLY_OP:
+		*syndrome = SYND_REMOTE_OP;
+		return SEND_FAILED;
+	}
+	return SEND_FAILED;
+}
+
+/**
+ * connected_send() - execute a work request of an RC, UC or XRC QP
+ * @qp: the QP, in RTS
+ * @w: the work request
+ * @syndrome: set where the outcome is SEND_FAILED
+ *
+ * Return: the outcome
+ */
+enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
+			    uint8_t *syndrome)
+{
+	bool atomic = w->op == WQE_OP_ATOMIC_CS || w->op == WQE_OP_ATOMIC_FA;
+	struct qp *peer;
+
+	if (w->data->len > 1ull << IFC_GET(qpc, qp->qpc, log_msg_max) ||
+	    (atomic && w->data->len != sizeof(uint64_t))) {
+		*syndrome = SYND_LOCAL_LENGTH;
+		return SEND_FAILED;
+	}
+	peer = find_peer(qp);
+	if (!peer)
+		return lost(qp, syndrome);
+	return exchange(qp, peer, w, syndrome);
+}
+
+/**
+ * connected_retry() - the timer of a waiting QP fired: try again
+ * @timer: of the QP
+ */
+void connected_retry(struct sim_timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, timer);
+
+	qp->waiting = false;
+	qp_kick(qp);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Unreliable datagrams, QP0 and QP1 included: one packet, to one QP or to a
+ * multicast group. What a receiver does not want it drops; the sender is done
+ * all the same.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "object/mcg.h"
+#include "data/transport.h"
+
+#define GRH_LEN 40u
+#define UD_MAX 4096u
+#define MCAST_LID 0xc000u
+#define MCAST_QPN 0xffffffu
+#define QKEY_OF_QP 0x80000000u	/* "use the Q_Key of the QP" */
+#define PKEY_FULL 0x8000u
+#define LOG_MTU_BASE 7
+#define GRH_VERSION (6u << 28)
+#define GRH_NEXT_IBA 0x1b
+#define SL_MASK 0xf
+
+struct grh {
+	uint32_t version_tclass_flow;
+	uint16_t paylen;
+	uint8_t next_hdr;
+	uint8_t hop_limit;
+	uint8_t sgid[GID_LEN];
+	uint8_t dgid[GID_LEN];
+};
+
+_Static_assert(sizeof(struct grh) == GRH_LEN, "wire format");
+
+/* A packet and the P_Key it carries. */
+struct datagram {
+	const struct ud_packet *pkt;
+	uint16_t pkey;
+	struct hca *from;
+	bool multicast;
+	bool solicited;
+};
+
+static void fill_grh(const struct ud_packet *pkt, struct grh *grh)
+{
+	memset(grh, 0, sizeof(*grh));
+	if (!pkt->grh)
+		return;
+	grh->version_tclass_flow = htobe32(GRH_VERSION);
+	grh->paylen = htobe16(pkt->len);
+	grh->next_hdr = GRH_NEXT_IBA;
+	memcpy(grh->sgid, pkt->sgid, GID_LEN);
+	memcpy(grh->dgid, pkt->dgid, GID_LEN);
+}
+
+static bool wants(const struct qp *qp, const struct datagram *d)
+{
+	bool any_pkey = qp->type == QP_QP0 || qp->type == QP_QP1;
+
+	if (!qp_is_ud(qp) || !qp_can_receive(qp))
+		return false;
+	if (qp->type != QP_QP0 && d->pkt->qkey != qp->qkey) {
+		log_debug("hca%u: QP 0x%x drops Q_Key 0x%x", qp->hca->index,
+			  qp->obj.id, d->pkt->qkey);
+		return false;
+	}
+	if (any_pkey)
+		return true;
+	return !((d->pkey ^ qp->pkey) & ~PKEY_FULL & 0xffff) &&
+	       (d->pkey | qp->pkey) & PKEY_FULL;
+}
+
+static void finish(struct recv *r, const struct datagram *d)
+{
+	const struct ud_packet *pkt = d->pkt;
+	struct cqe cqe = {
+		.slid = htobe16(pkt->slid),
+		.byte_cnt = htobe32(GRH_LEN + pkt->len),
+		.flags_rqpn = htobe32((pkt->grh ? CQE_GRH_IN_BUFFER : 0) |
+				      (uint32_t)pkt->sl << 24 | pkt->src_qpn),
+		.imm = htobe32(pkt->imm),
+		.op_own = (pkt->has_imm ? CQE_RESP_SEND_IMM : CQE_RESP_SEND)
+			  << 4,
+	};
+
+	if (r->qp->type == QP_QP1 && !pkt->has_imm)
+		cqe.imm = htobe32(d->pkey);
+	if (recv_complete(r, &cqe, d->solicited))
+		qp_error(r->qp, EVENT_QP_CATAS);
+}
+
+static void deliver(struct qp *qp, void *arg)
+{
+	struct sglist *to = &qp->hca->objs->dst;
+	struct accessor who = qp_accessor(qp);
+	const struct datagram *d = arg;
+	struct grh grh;
+	struct recv r;
+	struct iovec v[2] = {
+		{ .iov_base = &grh, .iov_len = sizeof(grh) },
+		{ .iov_base = (void *)(uintptr_t)d->pkt->data,
+		  .iov_len = d->pkt->len },
+	};
+	struct sglist from = { .v = v, .n = d->pkt->len ? 2 : 1 };
+	uint8_t synd;
+
+	if (qp->hca->objs->stopped || !wants(qp, d))
+		return;
+	if (d->multicast && qp->hca == d->from &&
+	    IFC_GET(qpc, qp->qpc, block_lb_mc))
+		return;
+	switch (recv_take(qp, NULL, &r)) {
+	case 0:
+		break;
+	case -EAGAIN:
+		log_debug("hca%u: QP 0x%x: nothing posted, dropped",
+			  qp->hca->index, qp->obj.id);
+		return;
+	default:
+		qp_error(qp, EVENT_QP_CATAS);
+		return;
+	}
+	if (r.srq)
+		who.pd = r.srq->pd->obj.id;
+	sgl_reset(to);
+	synd = recv_map(&r, &who, GRH_LEN + d->pkt->len, to);
+	if (synd) {
+		recv_fail(&r, synd);
+		qp_error(qp, 0);
+		return;
+	}
+	fill_grh(d->pkt, &grh);
+	sgl_copy(to, &from);
+	finish(&r, d);
+}
+
+static struct qp *ud_target(struct hca *to, uint32_t qpn)
+{
+	struct qp *qp;
+
+	if (qpn < 2)
+		return to->objs->special[qpn];
+	qp = idtable_get(&to->objs->qps, qpn);
+	return qp && qp->kind == QP_KIND_QP ? qp : NULL;
+}
+
+static void deliver_to(struct hca *to, struct datagram *d)
+{
+	struct qp *qp;
+
+	if (d->multicast) {
+		mcg_deliver(to, d->pkt->dgid, deliver, d);
+		return;
+	}
+	qp = ud_target(to, d->pkt->dst_qpn);
+	if (qp)
+		deliver(qp, d);
+}
+
+/**
+ * ud_deliver() - put a packet of the adapter's own into a receive queue
+ * @to: the adapter
+ * @pkt: the packet; its P_Key index is one of @to
+ */
+void ud_deliver(struct hca *to, const struct ud_packet *pkt)
+{
+	struct datagram d = { .pkt = pkt };
+
+	port_pkey(to, pkt->pkey_index, &d.pkey);
+	deliver_to(to, &d);
+}
+
+static void transmit(struct qp *qp, struct datagram *d)
+{
+	const struct ud_packet *pkt = d->pkt;
+	struct hca *to;
+	unsigned int i;
+
+	/* What is for QP0 has a lane of its own, on which QP0 alone sends. */
+	if (!d->multicast && !pkt->dst_qpn && qp->type != QP_QP0)
+		return;
+	if (!d->multicast && pkt->dst_qpn < 2 && mad_receive(qp->hca, pkt))
+		return;
+	if (!port_active(qp->hca))
+		return;
+	if (!d->multicast) {
+		to = fabric_by_lid(pkt->dlid);
+		if (!to && pkt->grh)
+			to = fabric_by_gid(pkt->dgid);
+		if (to && port_active(to))
+			deliver_to(to, d);
+		return;
+	}
+	for (i = 0; i < fabric_hcas(); i++)
+		if (port_active(fabric_hca(i)))
+			deliver_to(fabric_hca(i), d);
+}
+
+static uint32_t source_qpn(const struct qp *qp)
+{
+	if (qp->type == QP_QP0)
+		return 0;
+	if (qp->type == QP_QP1 || IFC_GET(qpc, qp->qpc, deth_sqpn) == 1)
+		return 1;
+	return qp->obj.id;
+}
+
+static void fill_packet(const struct qp *qp, const struct send_wqe *w,
+			struct ud_packet *pkt)
+{
+	const struct wqe_av *av = &w->av;
+	uint32_t dqpn = be32toh(av->dqpn);
+
+	pkt->slid = port_lid(qp->hca);
+	pkt->dlid = be16toh(av->rlid);
+	pkt->src_qpn = source_qpn(qp);
+	pkt->dst_qpn = dqpn & 0xffffff;
+	pkt->qkey = be32toh(av->qkey);
+	if (pkt->qkey & QKEY_OF_QP)
+		pkt->qkey = qp->qkey;
+	pkt->pkey_index = IFC_GET(qpc, qp->qpc,
+				  primary_address_path.pkey_index);
+	pkt->sl = av->stat_rate_sl & SL_MASK;
+	pkt->grh = dqpn & WQE_AV_EXTENDED &&
+		   be32toh(av->grh_gid_fl) & WQE_AV_GRH;
+	memcpy(pkt->sgid, port_gid(qp->hca), GID_LEN);
+	memcpy(pkt->dgid, av->rgid, GID_LEN);
+	pkt->has_imm = w->op == WQE_OP_SEND_IMM;
+	pkt->imm = pkt->has_imm ? be32toh(w->imm) : 0;
+}
+
+/**
+ * ud_send() - execute a work request of a UD, QP0 or QP1 queue pair
+ * @qp: the QP, in RTS
+ * @w: the work request
+ * @syndrome: set where the outcome is SEND_FAILED
+ *
+ * Return: SEND_DONE or SEND_FAILED
+ */
+enum outcome ud_send(struct qp *qp, const struct send_wqe *w,
+		     uint8_t *syndrome)
+{
+	uint8_t data[UD_MAX];
+	struct ud_packet pkt = { .data = data, .len = w->data->len };
+	struct datagram d = { .pkt = &pkt, .pkey = qp->pkey,
+			      .from = qp->hca,
+			      .solicited = w->solicited };
+
+	if (w->data->len > 1u << (LOG_MTU_BASE + port_mtu(qp->hca)) ||
+	    w->data->len > UD_MAX) {
+		*syndrome = SYND_LOCAL_LENGTH;
+		return SEND_FAILED;
+	}
+	sgl_read(w->data, data, pkt.len);
+	fill_packet(qp, w, &pkt);
+	d.multicast = pkt.dlid >= MCAST_LID && pkt.dst_qpn == MCAST_QPN &&
+		      pkt.grh;
+	transmit(qp, &d);
+	return SEND_DONE;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Management datagrams: which agent answers which.
+ *
+ * MAD_IFC asks this adapter's own subnet management agent. What is sent to QP0
+ * is answered by the agent of the adapter that it is addressed to, as firmware
+ * does it on hardware; what is sent to QP1 of the subnet manager's LID and is a
+ * request to the subnet administrator, by sa.c. All else is for the consumers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "fabric/port.h"
+
+#define QP0 0u
+#define QP1 1u
+#define QP1_QKEY 0x80010000u
+
+static uint8_t mad_ifc(struct cmd *cmd)
+{
+	uint8_t *mad = IFC_ADDR_OF(mad_ifc_out, cmd->out, response_mad_packet);
+
+	memcpy(mad, IFC_ADDR_OF(mad_ifc_in, cmd->in, mad), MAD_BYTES);
+	if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID &&
+	    mad[MAD_CLASS] != MAD_CLASS_SMI_DR)
+		return CMD_BAD_PARAM;
+	json_object_object_add(cmd->key, "attr",
+			       json_object_new_int(mad_get16(mad, MAD_ATTR)));
+	smi_answer(cmd->hca, mad);
+	return CMD_OK;
+}
+
+const struct cmd_def mad_cmds[] = {
+	{ MLX5_CMD_OP_MAD_IFC, "MAD_IFC", IFC_SZ(mad_ifc_in),
+	  IFC_SZ(mad_ifc_out), mad_ifc },
+	{ 0 },
+};
+
+static void mad_answer(struct hca *to, const struct ud_packet *pkt,
+		       const uint8_t *mad)
+{
+	struct ud_packet answer = {
+		.slid = pkt->dlid,
+		.dlid = pkt->slid,
+		.src_qpn = pkt->dst_qpn,
+		.dst_qpn = pkt->src_qpn,
+		.qkey = pkt->dst_qpn == QP0 ? 0 : QP1_QKEY,
+		.pkey_index = pkt->pkey_index,
+		.sl = pkt->sl,
+		.data = mad,
+		.len = MAD_BYTES,
+	};
+
+	ud_deliver(to, &answer);
+}
+
+bool mad_receive(struct hca *from, const struct ud_packet *pkt)
+{
+	struct hca *to = fabric_by_lid(pkt->dlid);
+	uint8_t mad[MAD_BYTES];
+
+	if (pkt->len != MAD_BYTES || pkt->dst_qpn > QP1)
+		return false;
+	memcpy(mad, pkt->data, MAD_BYTES);
+	if (mad[MAD_METHOD] & MAD_RESPONSE)
+		return false;
+	if (pkt->dst_qpn == QP1) {
+		if (mad[MAD_CLASS] != MAD_CLASS_SA || pkt->dlid != sm_lid())
+			return false;
+		sa_answer(from, mad);
+	} else {
+		/* there is no switch that could route by direction */
+		if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID || !to ||
+		    !port_active(to))
+			return true;
+		smi_answer(to, mad);
+	}
+	mad_answer(from, pkt, mad);
+	return true;
+}

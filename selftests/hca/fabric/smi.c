@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The subnet management agent: attributes of node and port (IBTA 14.2.5).
+ *
+ * The model is the subnet manager, so a Set of what a manager would set is
+ * answered with what there is and changes nothing.
+ */
+#include "fabric/mad.h"
+#include "fabric/port.h"
+
+#define SMI_DATA 64u
+#define SMI_DATA_BYTES 64u
+#define SMI_STATUS_D 0x8000u	/* directed route: on the way back */
+
+enum {
+	ATTR_NODE_DESC = 0x10,
+	ATTR_NODE_INFO = 0x11,
+	ATTR_GUID_INFO = 0x14,
+	ATTR_PORT_INFO = 0x15,
+	ATTR_PKEY_TABLE = 0x16,
+	ATTR_SL2VL = 0x17,
+	ATTR_VL_ARB = 0x18,
+};
+
+#define NODE_CA 1
+#define MTU_4096 5
+#define VLS_8 4 /* PortInfo.VLCap: VL0 to VL7 */
+#define WIDTH_1X_4X 3
+#define WIDTH_4X 2
+#define SPEED_SDR_TO_QDR 7
+#define SPEED_QDR 4
+#define SPEED_EXT_EDR 2
+#define SPEED_EXT_FDR_EDR 3
+#define PKEYS_PER_BLOCK 32u
+
+static uint16_t node_desc(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	(void)modifier;
+	memcpy(data, hca->port->node_desc, NODE_DESC_BYTES);
+	return 0;
+}
+
+static uint16_t node_info(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	struct port *port = hca->port;
+
+	(void)modifier;
+	data[0] = 1; /* base version */
+	data[1] = 1; /* class version */
+	data[2] = NODE_CA;
+	data[3] = 1; /* ports */
+	mad_put64(data, 4, port->node_guid + 3);
+	mad_put64(data, 12, port->node_guid);
+	mad_put64(data, 20, port->port_guid);
+	mad_put16(data, 28, PORT_PKEYS);
+	mad_put16(data, 30, 0x1017); /* device */
+	mad_put32(data, 32, 0);	     /* revision */
+	mad_put32(data, 36, 1u << 24 | 0x0002c9); /* port, vendor */
+	return 0;
+}
+
+static uint16_t guid_info(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	if (modifier)
+		return MAD_STATUS_BAD_FIELD;
+	mad_put64(data, 0, hca->port->port_guid);
+	return 0;
+}
+
+static uint16_t port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	struct port *port = hca->port;
+
+	if (modifier > 1)
+		return MAD_STATUS_BAD_FIELD;
+	memcpy(data + 8, port->gid, 8); /* subnet prefix */
+	mad_put16(data, 16, port->lid);
+	mad_put16(data, 18, sm_lid());
+	mad_put32(data, 20, port->cap_mask);
+	data[28] = 1; /* local port */
+	data[29] = WIDTH_1X_4X;
+	data[30] = WIDTH_1X_4X;
+	data[31] = WIDTH_4X;
+	data[32] = SPEED_SDR_TO_QDR << 4 | (port->up ? PORT_ACTIVE : PORT_DOWN);
+	data[33] = (port->up ? PHYS_LINK_UP : PHYS_POLLING) << 4 | 2;
+	data[35] = SPEED_QDR << 4 | SPEED_SDR_TO_QDR;
+	data[36] = MTU_4096 << 4;
+	data[37] = VLS_8 << 4;
+	data[39] = 8; /* VL arbitration entries, high */
+	data[40] = 8; /* and low */
+	data[41] = MTU_4096;
+	data[43] = VLS_8 << 4;
+	data[50] = PORT_GIDS;
+	data[51] = 18; /* subnet timeout */
+	data[52] = 16; /* response time */
+	data[62] = SPEED_EXT_EDR << 4 | SPEED_EXT_FDR_EDR;
+	data[63] = SPEED_EXT_FDR_EDR;
+	return 0;
+}
+
+static uint16_t pkey_table(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	uint32_t first = (modifier & 0xffff) * PKEYS_PER_BLOCK, i;
+	uint16_t pkey;
+
+	if (first >= PORT_PKEYS)
+		return MAD_STATUS_BAD_FIELD;
+	for (i = 0; i < PKEYS_PER_BLOCK; i++) {
+		port_pkey(hca, first + i, &pkey);
+		mad_put16(data, 2 * i, pkey);
+	}
+	return 0;
+}
+
+static uint16_t sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	unsigned int i;
+
+	(void)hca;
+	(void)modifier;
+	for (i = 0; i < 8; i++)
+		data[i] = (2 * i % 8) << 4 | (2 * i + 1) % 8;
+	return 0;
+}
+
+static uint16_t vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	unsigned int i;
+
+	(void)hca;
+	(void)modifier;
+	for (i = 0; i < 8; i++) {
+		data[2 * i] = i;
+		data[2 * i + 1] = 1;
+	}
+	return 0;
+}
+
+static const struct {
+	uint16_t id;
+	uint16_t (*fill)(struct hca *hca, uint8_t *data, uint32_t modifier);
+} attrs[] = {
+	{ ATTR_NODE_DESC, node_desc },	 { ATTR_NODE_INFO, node_info },
+	{ ATTR_GUID_INFO, guid_info },	 { ATTR_PORT_INFO, port_info },
+	{ ATTR_PKEY_TABLE, pkey_table }, { ATTR_SL2VL, sl2vl },
+	{ ATTR_VL_ARB, vl_arb },
+};
+
+static uint16_t smi_fill(struct hca *hca, uint8_t *mad)
+{
+	uint16_t id = mad_get16(mad, MAD_ATTR);
+	size_t i;
+
+	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET &&
+	    mad[MAD_METHOD] != MAD_TRAP_REPRESS)
+		return MAD_STATUS_BAD_METHOD;
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		if (attrs[i].id != id)
+			continue;
+		memset(mad + SMI_DATA, 0, SMI_DATA_BYTES);
+		return attrs[i].fill(hca, mad + SMI_DATA,
+				     mad_get32(mad, MAD_MODIFIER));
+	}
+	return MAD_STATUS_BAD_ATTR;
+}
+
+/**
+ * smi_answer() - answer a subnet management packet
+ * @hca: whose agent is asked
+ * @mad: the request; becomes the answer
+ */
+void smi_answer(struct hca *hca, uint8_t *mad)
+{
+	uint16_t status = smi_fill(hca, mad);
+
+	if (mad[MAD_CLASS] == MAD_CLASS_SMI_DR)
+		status |= SMI_STATUS_D;
+	mad_put16(mad, MAD_STATUS, status);
+	mad[MAD_METHOD] = MAD_GET | MAD_RESPONSE;
+}

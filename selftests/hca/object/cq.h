@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Completion queues.
+ *
+ * Invariants
+ * - The producer index only grows; the owner bit of a CQE is the bit of its
+ *   index above the size of the buffer it lies in.
+ * - A CQE is written whole before its last byte, which gives it to the guest.
+ * - A CQ that overran is in error for good: nothing more is written, and every
+ *   QP that wants to complete on it dies.
+ */
+#ifndef SIMHCA_CQ_H
+#define SIMHCA_CQ_H
+
+#include "object/objects.h"
+#include "object/qbuf.h"
+#include "object/wqe.h"
+
+enum cq_arm { CQ_UNARMED, CQ_ARM_SOLICITED, CQ_ARM_ANY };
+
+struct cq {
+	struct obj obj;
+	struct hca *hca;
+	struct qbuf buf;
+	uint64_t dbr;
+	uint32_t uar;
+	uint32_t eqn;
+	uint8_t log_size;
+	uint8_t cqe_sz;		/* as in the context */
+	bool ignore_overrun;
+	bool error;
+	uint32_t pi;
+	uint32_t ci;		/* last one read from the doorbell record */
+	enum cq_arm armed;
+	uint8_t fired;		/* events sent: next valid arm number */
+	uint32_t last_solicited; /* index after the last solicited CQE */
+	uint32_t last_notified;
+	uint16_t max_count;
+	uint16_t period_us;
+	uint32_t moderated;	/* CQEs since the last event */
+	struct sim_timer timer;
+};
+
+struct cq *cq_find(struct hca *hca, uint32_t cqn, uint16_t uid);
+int cq_post(struct cq *cq, const struct cqe *cqe, bool solicited);
+int cq_resize(struct cq *cq, struct qbuf *buf, uint8_t log_size);
+void cq_timer(struct sim_timer *timer);
+void cq_free(struct cq *cq);
+
+static inline uint32_t cq_stride(const struct cq *cq)
+{
+	return cq->cqe_sz ? 2 * CQE_SIZE : CQE_SIZE;
+}
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * See objects.h for the model. Here: the tables as a whole, and what the
+ * device half asks of the data half.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "object/cq.h"
+#include "object/mcg.h"
+#include "object/mkey.h"
+#include "object/qp.h"
+#include "object/srq.h"
+#include "object/umem.h"
+#include "object/wqe.h"
+
+/* First numbers: small ones stay free so that a zero or a QP0 stands out. */
+enum {
+	FIRST_PD = 1,
+	FIRST_CQ = 0x10,
+	FIRST_SRQ = 0x10,
+	FIRST_QP = 0x40,
+};
+
+/**
+ * obj_add() - give a new object a number and an owner
+ * @t: its table
+ * @o: the object
+ * @uid: DevX uid that owns it
+ *
+ * Return: 0, -ENOSPC, -ENOMEM
+ */
+int obj_add(struct idtable *t, struct obj *o, uint16_t uid)
+{
+	int ret = idtable_alloc(t, o, &o->id);
+
+	if (!ret)
+		o->uid = uid;
+	return ret;
+}
+
+/**
+ * uid_privileged() - is this the driver itself, and no DevX user?
+ * @uid: of a command
+ */
+bool uid_privileged(uint16_t uid)
+{
+	return !uid || uid == SIM_SHARED_UID;
+}
+
+/**
+ * obj_find() - find an object that a command refers to
+ * @t: its table
+ * @id: its number
+ * @uid: DevX uid of the command
+ *
+ * Return: the object, NULL when there is none that @uid may refer to
+ */
+void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid)
+{
+	struct obj *o = idtable_get(t, id);
+
+	if (!o || uid_privileged(uid) || uid_privileged(o->uid) ||
+	    o->uid == uid)
+		return o;
+	return NULL;
+}
+
+/**
+ * obj_own() - find an object that a command looks into, changes or destroys
+ * @t: its table
+ * @id: its number
+ * @uid: DevX uid of the command
+ *
+ * Return: the object, NULL when there is none that is @uid's own
+ */
+void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid)
+{
+	struct obj *o = idtable_get(t, id);
+
+	return o && (uid_privileged(uid) || o->uid == uid) ? o : NULL;
+}
+
+/**
+ * cmd_note() - add a stable field to the command log
+ * @cmd: the command
+ * @name: of the field
+ * @value: of the field
+ */
+void cmd_note(struct cmd *cmd, const char *name, uint64_t value)
+{
+	if (cmd->key)
+		json_object_object_add(cmd->key, name,
+				       json_object_new_int64((int64_t)value));
+}
+
+/**
+ * qp_srq_event() - post an asynchronous event of a QP or an SRQ
+ * @hca: the adapter
+ * @type: EVENT_*
+ * @id: number of the QP or SRQ
+ */
+void qp_srq_event(struct hca *hca, uint8_t type, uint32_t id)
+{
+	struct event_qp_srq ev = { .qp_srq_n = htobe32(id) };
+
+	if (!hca->objs->stopped)
+		eq_post_async(hca, type, 0, &ev);
+}
+
+/**
+ * objects_init() - make the empty tables of an adapter
+ * @hca: the adapter
+ *
+ * Return: 0 or -ENOMEM
+ */
+int objects_init(struct hca *hca)
+{
+	struct objects *objs = calloc(1, sizeof(*objs));
+
+	if (!objs)
+		return -ENOMEM;
+	objs->hca = hca;
+	idtable_init(&objs->pds, FIRST_PD, 1u << LOG_MAX_PD);
+	idtable_init(&objs->tds, FIRST_PD, 1u << LOG_MAX_TD);
+	idtable_init(&objs->xrcds, FIRST_PD, 1u << LOG_MAX_XRCD);
+	idtable_init(&objs->mkeys, MKEY_FIRST, 1u << LOG_MAX_MKEY);
+	idtable_init(&objs->cqs, FIRST_CQ, 1u << LOG_MAX_CQ);
+	idtable_init(&objs->srqs, FIRST_SRQ, 1u << LOG_MAX_SRQ);
+	idtable_init(&objs->qps, FIRST_QP, 1u << LOG_MAX_QP);
+	idtable_init(&objs->tiss, FIRST_PD, 1u << LOG_MAX_TIS);
+	idtable_init(&objs->umems, FIRST_PD, 1u << LOG_MAX_UMEM);
+	hca->objs = objs;
+	qp_init(hca);
+	return 0;
+}
+
+static void table_clear(struct idtable *t, void (*drop)(void *obj))
+{
+	void *obj;
+	uint32_t id;
+
+	idtable_for_each(t, id, obj) {
+		idtable_remove(t, id);
+		drop(obj);
+	}
+	idtable_fini(t);
+}
+
+static void cq_drop(void *obj)
+{
+	cq_free(obj);
+}
+
+static void srq_drop(void *obj)
+{
+	srq_free(obj);
+}
+
+static void qp_drop(void *obj)
+{
+	qp_free(obj);
+}
+
+static void mkey_drop(void *obj)
+{
+	mkey_free(obj);
+}
+
+static void umem_drop(void *obj)
+{
+	umem_free(obj);
+}
+
+/**
+ * objects_reset() - forget every object, without a trace in guest memory
+ * @hca: the adapter
+ */
+void objects_reset(struct hca *hca)
+{
+	struct objects *objs = hca->objs;
+
+	timer_cancel(&objs->err_poll);
+	mcg_reset(hca);
+	objs->err_list = NULL;
+	objs->special[0] = NULL;
+	objs->special[1] = NULL;
+	table_clear(&objs->qps, qp_drop);
+	table_clear(&objs->srqs, srq_drop);
+	table_clear(&objs->cqs, cq_drop);
+	table_clear(&objs->mkeys, mkey_drop);
+	table_clear(&objs->tiss, free);
+	table_clear(&objs->xrcds, free);
+	table_clear(&objs->tds, free);
+	table_clear(&objs->pds, free);
+	table_clear(&objs->umems, umem_drop);	/* queues held them */
+	sgl_free(&objs->src);
+	sgl_free(&objs->dst);
+	objs->stopped = false;
+}
+
+/**
+ * objects_fini() - free what objects_init() made
+ * @hca: the adapter
+ */
+void objects_fini(struct hca *hca)
+{
+	objects_reset(hca);
+	free(hca->objs);
+	hca->objs = NULL;
+}
+
+/**
+ * objects_stop() - the adapter is dead: move nothing and report nothing
+ * @hca: the adapter
+ */
+void objects_stop(struct hca *hca)
+{
+	hca->objs->stopped = true;
+}
+
+/**
+ * objects_kick() - the port came up or the adapter back: try everything again
+ * @hca: the adapter
+ */
+void objects_kick(struct hca *hca)
+{
+	struct qp *qp;
+	uint32_t id;
+
+	hca->objs->stopped = false;
+	idtable_for_each(&hca->objs->qps, id, qp) {
+		/* one that would wait for ever has a reason to try again */
+		if (!timer_armed(&qp->timer))
+			qp->waiting = false;
+		qp_kick(qp);
+	}
+}
+
+static void add_count(struct json_object *alive, const char *name, uint32_t n)
+{
+	json_object_object_add(alive, name, json_object_new_int64(n));
+}
+
+/**
+ * objects_dump() - tell the control socket what there is
+ * @hca: the adapter
+ * @o: gets "qps"
+ * @alive: gets the number of each kind
+ */
+void objects_dump(struct hca *hca, struct json_object *o,
+		  struct json_object *alive)
+{
+	struct objects *objs = hca->objs;
+	struct json_object *qps = json_object_new_array();
+	uint32_t kinds[SRQ_KINDS] = { 0 }, nqps = 0, nsqs = 0, id;
+	struct srq *srq;
+	struct qp *qp;
+
+	idtable_for_each(&objs->qps, id, qp) {
+		if (qp->kind != QP_KIND_QP) {
+			nsqs++;
+			continue;
+		}
+		nqps++;
+		json_object_array_add(qps, qp_dump(qp));
+	}
+	idtable_for_each(&objs->srqs, id, srq)
+		kinds[srq->kind]++;
+	json_object_object_add(o, "qps", qps);
+	add_count(alive, "pd", objs->pds.count);
+	add_count(alive, "td", objs->tds.count);
+	add_count(alive, "xrcd", objs->xrcds.count);
+	add_count(alive, "mkey", objs->mkeys.count);
+	add_count(alive, "cq", objs->cqs.count);
+	add_count(alive, "qp", nqps);
+	add_count(alive, "sq", nsqs);
+	add_count(alive, "tis", objs->tiss.count);
+	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
+	add_count(alive, "umem", objs->umems.count);
+	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
+}
+
+/**
+ * objects_clear_counters() - zero the figures of the dump, keep the objects
+ * @hca: the adapter
+ */
+void objects_clear_counters(struct hca *hca)
+{
+	struct qp *qp;
+	uint32_t id;
+
+	idtable_for_each(&hca->objs->qps, id, qp) {
+		qp->doorbells = 0;
+		qp->blueflame = 0;
+		qp->wrong_uar = 0;
+	}
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The verbs objects of one HCA: tables, holds, ownership.
+ *
+ * Invariants
+ * - Every object starts with a struct obj and is found by number in its table.
+ * - An object that another one uses is held, and cannot be destroyed; holds go
+ *   up and down with the objects that cause them, so they never leak.
+ * - A command of a DevX user (uid) reaches the objects of that uid and, to
+ *   refer to and not to change, those of the driver (uid 0 or shared).
+ * - Pointers into guest memory live as long as one call.
+ */
+#ifndef SIMHCA_OBJECTS_H
+#define SIMHCA_OBJECTS_H
+
+#include <sys/uio.h>
+
+#include "base/compiler.h"
+#include "hca.h"
+
+/* How many of each kind there are; the capabilities say the same. */
+enum {
+	LOG_MAX_PD = 18,
+	LOG_MAX_TD = 16,
+	LOG_MAX_XRCD = 16,
+	LOG_MAX_MKEY = 20,
+	LOG_MAX_CQ = 18,
+	LOG_MAX_CQ_SZ = 22,
+	LOG_MAX_QP = 18,
+	LOG_MAX_QP_SZ = 15,
+	LOG_MAX_SRQ = 17,
+	LOG_MAX_SRQ_SZ = 15,
+	LOG_MAX_MSG = 30,
+	LOG_MAX_MCG = 12,
+	LOG_MAX_QP_MCG = 12,
+	LOG_MAX_TIS = 10,
+	LOG_MAX_UMEM = 16,
+};
+
+struct obj {
+	uint32_t id;
+	uint16_t uid;
+	uint32_t holds;
+};
+
+/* Protection domain, transport domain, XRC domain: a name and its users. */
+struct domain {
+	struct obj obj;
+};
+
+/* Pieces of host memory that make up a stretch of guest memory. */
+struct sglist {
+	struct iovec *v;
+	size_t n;
+	size_t cap;
+	uint64_t len;
+};
+
+struct objects {
+	struct hca *hca;
+	struct idtable pds;
+	struct idtable tds;
+	struct idtable xrcds;
+	struct idtable mkeys;
+	struct idtable cqs;
+	struct idtable srqs;	/* SRQ, XRC SRQ and RMP share the numbers */
+	struct idtable qps;	/* QP, SQ and RQ too */
+	struct idtable tiss;
+	struct idtable umems;
+	struct mcgs *mcgs;
+	struct qp *special[2];	/* QP0 and QP1 */
+	struct qp *err_list;	/* in error, with a receive queue to watch */
+	struct sim_timer err_poll;
+	uint64_t err_poll_ns;
+	struct sglist src;	/* scratch of one transfer */
+	struct sglist dst;
+	bool stopped;
+};
+
+/* objects.c */
+int obj_add(struct idtable *t, struct obj *o, uint16_t uid);
+void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid);
+void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid);
+bool uid_privileged(uint16_t uid);
+void cmd_note(struct cmd *cmd, const char *name, uint64_t value);
+void qp_srq_event(struct hca *hca, uint8_t type, uint32_t id);
+
+static inline void obj_hold(struct obj *o)
+{
+	o->holds++;
+}
+
+static inline void obj_release(struct obj *o)
+{
+	o->holds--;
+}
+
+/* pd.c */
+struct domain *pd_find(struct hca *hca, uint32_t id, uint16_t uid);
+struct domain *xrcd_find(struct hca *hca, uint32_t id, uint16_t uid);
+struct domain *td_find(struct hca *hca, uint32_t id, uint16_t uid);
+
+/* sglist.c */
+void sgl_reset(struct sglist *l);
+void sgl_free(struct sglist *l);
+int sgl_add(struct sglist *l, void *p, size_t len);
+void sgl_copy(const struct sglist *dst, const struct sglist *src);
+void sgl_read(const struct sglist *src, void *to, size_t len);
+void sgl_write(const struct sglist *dst, const void *from, size_t len);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs, and the bare send and receive queues that share their numbers.
+ *
+ * Invariants
+ * - A send queue executes in order, one work request at a time: each is done,
+ *   failed, or waits for a timer before the next one is looked at.
+ * - Executing happens in qp_ring(), in a timer, or when a state change or the
+ *   port lets it go on; never inside another QP's execution.
+ * - A QP in error completes everything posted with a flush error, also what is
+ *   posted later.
+ * - Completions of a QP stop when its CQ is in error.
+ */
+#ifndef SIMHCA_QP_H
+#define SIMHCA_QP_H
+
+#include "object/cq.h"
+#include "object/mkey.h"
+#include "object/objects.h"
+#include "object/qbuf.h"
+#include "object/srq.h"
+#include "object/wqe.h"
+
+/* st of the QP context, as enumerated for mlx5_core */
+enum qp_type {
+	QP_RC = 0x0,
+	QP_UC = 0x1,
+	QP_UD = 0x2,
+	QP_XRC = 0x3,
+	QP_QP0 = 0x7,
+	QP_QP1 = 0x8,
+	QP_REG_UMR = 0xc,
+};
+
+enum qp_state {
+	QP_RST,
+	QP_INIT,
+	QP_RTR,
+	QP_RTS,
+	QP_SQER,
+	QP_SQD,
+	QP_ERR,
+};
+
+enum { PM_ARMED = 0x0, PM_REARM = 0x1, PM_MIGRATED = 0x3 };
+
+enum qp_kind { QP_KIND_QP, QP_KIND_SQ, QP_KIND_RQ };
+
+#define QPC_SIZE IFC_SZ(qpc)
+#define PSN_MASK 0xffffffu
+#define NO_USER_INDEX 0xffffffu
+
+struct qp {
+	struct obj obj;
+	struct hca *hca;
+	enum qp_kind kind;
+	enum qp_type type;
+	enum qp_state state;
+	uint8_t qpc[QPC_SIZE];	/* the context as the guest set it */
+	uint8_t qpc_new[QPC_SIZE]; /* as it was created: 2RST goes back to it */
+
+	struct domain *pd;
+	struct domain *xrcd;
+	struct cq *scq;
+	struct cq *rcq;
+	struct srq *srq;
+	bool has_sq;
+	bool has_rq;
+	uint32_t uar;
+	uint32_t user_index;
+
+	struct qbuf buf;
+	uint64_t dbr;
+	uint64_t sq_off;	/* of the send queue in the buffer */
+	uint8_t log_sq;		/* in blocks of 64 bytes */
+	uint8_t log_rq;
+	uint8_t log_rq_stride;
+	uint16_t sq_head;	/* next block to execute */
+	uint16_t rq_head;
+	const void *bf;		/* BlueFlame copy of the request at sq_head */
+	size_t bf_len;
+	bool torn;		/* it was not a copy of what stands there */
+
+	/* what the transport looks at for every message, from the context */
+	uint32_t remote_qpn;
+	uint32_t qkey;
+	uint16_t rlid;
+	uint16_t pkey;		/* value */
+	uint8_t mtu;		/* enum ib_mtu */
+	uint8_t pm_state;
+	bool rre, rwe, rae;
+
+	uint32_t send_psn;
+	uint32_t recv_psn;
+	struct sim_timer timer;	/* retry, RNR */
+	bool waiting;		/* for the timer, or for nothing */
+	uint8_t retry_left;
+	uint8_t rnr_left;
+	bool comm_est;
+
+	bool in_err_list;
+	struct qp *err_next;
+
+	uint64_t doorbells;
+	uint64_t blueflame;
+	uint64_t wrong_uar;
+};
+
+/* qp.c */
+void qp_init(struct hca *hca);
+struct qp *qp_find(struct hca *hca, uint32_t qpn, uint16_t uid);
+void qp_free(struct qp *qp);
+void qp_kick(struct qp *qp);
+void qp_error(struct qp *qp, uint8_t event);
+void qp_reset(struct qp *qp);
+void qp_load(struct qp *qp);
+struct json_object *qp_dump(const struct qp *qp);
+const char *qp_type_name(const struct qp *qp);
+struct accessor qp_accessor(const struct qp *qp);
+void err_list_remove(struct qp *qp);
+
+static inline bool qp_is_ud(const struct qp *qp)
+{
+	return qp->type == QP_UD || qp->type == QP_QP0 || qp->type == QP_QP1;
+}
+
+static inline bool qp_can_receive(const struct qp *qp)
+{
+	return qp->state >= QP_RTR && qp->state <= QP_SQD;
+}
+
+/* qp_cmd.c, qp_modify.c */
+uint8_t qp_destroy(struct cmd *cmd, struct qp *qp);
+void qp_hold_refs(struct qp *qp);
+uint8_t qp_modify(struct cmd *cmd);
+
+/* send.c */
+void send_run(struct qp *qp);
+void send_flush(struct qp *qp);
+void send_fail(struct qp *qp, uint8_t syndrome);
+
+/* recv.c */
+struct recv {
+	struct qp *qp;
+	struct srq *srq;	/* NULL: the QP's own queue */
+	struct recv_wqe wqe;
+};
+int recv_take(struct qp *qp, struct srq *srq, struct recv *r);
+uint8_t recv_map(const struct recv *r, const struct accessor *who,
+		 uint64_t len, struct sglist *out);
+int recv_complete(struct recv *r, struct cqe *cqe, bool solicited);
+void recv_fail(struct recv *r, uint8_t syndrome);
+bool recv_flush(struct qp *qp);
+
+#endif

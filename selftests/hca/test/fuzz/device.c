@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * libFuzzer target: the whole model against a VMM and a guest that do anything.
+ *
+ * An input is a list of steps: a vfio-user message, a command (laid out in
+ * mailboxes by the target, so that the fuzzer gets beyond the framing), a store
+ * to a UAR page, bytes of guest memory, a doorbell of the command queue as the
+ * input left it. Each input starts from two adapters after a reset, with
+ * memory mapped and a few objects made.
+ */
+#include <errno.h>
+#include <linux/vfio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fw/cmd.h"
+#include "device.h"
+#include "bus/dma.h"
+#include "fabric/fabric.h"
+#include "bus/vfio_user.h"
+
+#define RAM (1u << 20)
+#define CMDQ 0x1000u
+#define IN_BOXES 0x10000u
+#define OUT_BOXES 0x20000u
+#define BOX 1024u
+#define BOX_DATA 512u
+#define MAX_BOXES 8u
+#define ENTRY 64u
+
+static struct hca *hca;
+static uint8_t *ram;
+static int ram_fd;
+static struct sim_timer stop;
+
+/* What is left of the input. */
+struct input {
+	const uint8_t *at;
+	size_t len;
+};
+
+static uint32_t take(struct input *in, size_t n)
+{
+	uint32_t v = 0;
+
+	for (; n && in->len; n--, in->at++, in->len--)
+		v = v << 8 | *in->at;
+	return v;
+}
+
+static const uint8_t *take_bytes(struct input *in, size_t *n)
+{
+	const uint8_t *at = in->at;
+
+	if (*n > in->len)
+		*n = in->len;
+	in->at += *n;
+	in->len -= *n;
+	return at;
+}
+
+static void stop_now(struct sim_timer *timer)
+{
+	(void)timer;
+	loop_stop();
+}
+
+/* Let timers and descriptors have their turn. */
+static void turn(uint64_t ns)
+{
+	stop.fire = stop_now;
+	timer_arm(&stop, ns);
+	loop_run();
+	timer_cancel(&stop);
+}
+
+static void boxes(uint32_t pa, const uint8_t *data, size_t len)
+{
+	unsigned int i;
+	uint8_t *box;
+	size_t n;
+
+	for (i = 0; i < MAX_BOXES; i++, pa += BOX, data += n, len -= n) {
+		box = ram + pa;
+		n = len < BOX_DATA ? len : BOX_DATA;
+		memset(box, 0, BOX);
+		memcpy(box, data, n);
+		IFC_SET(cmd_if_box, box, block_number, i);
+		IFC_SET(cmd_if_box, box, next_pointer_31_10,
+			i + 1 == MAX_BOXES ? 0 : (pa + BOX) >> 10);
+	}
+}
+
+static void command(const uint8_t *in, size_t len, size_t out_len)
+{
+	static const uint8_t none[1];
+	uint8_t *e = ram + CMDQ;
+	size_t head = len < 16 ? len : 16;
+
+	memset(e, 0, ENTRY);
+	IFC_SET(cmd_queue_entry, e, type, 7);
+	IFC_SET(cmd_queue_entry, e, input_length, len);
+	IFC_SET(cmd_queue_entry, e, output_length, out_len);
+	memcpy(IFC_ADDR_OF(cmd_queue_entry, e, command_input_inline_data), in,
+	       head);
+	boxes(IN_BOXES, in + head, len - head);
+	boxes(OUT_BOXES, none, 0);
+	IFC_SET(cmd_queue_entry, e, input_mailbox_pointer_31_9, IN_BOXES >> 9);
+	IFC_SET(cmd_queue_entry, e, output_mailbox_pointer_31_9,
+		OUT_BOXES >> 9);
+	IFC_SET(cmd_queue_entry, e, ownership, 1);
+	cmdq_doorbell(hca, 1);
+}
+
+static void plain(uint16_t opcode)
+{
+	uint8_t in[64] = { 0 };
+
+	IFC_SET(cmd_in, in, opcode, opcode);
+	command(in, sizeof(in), 64);
+}
+
+static void step_command(struct input *in)
+{
+	static uint8_t buf[16 + MAX_BOXES * BOX_DATA];
+	uint32_t opcode = take(in, 2) % 0xc00;
+	size_t len = take(in, 2) % sizeof(buf);
+	const uint8_t *data = take_bytes(in, &len);
+
+	memset(buf, 0, sizeof(buf));
+	memcpy(buf, data, len);
+	IFC_SET(cmd_in, buf, opcode, opcode);
+	/* long enough for any: what is not there is 0 */
+	command(buf, len < 2048 ? 2048 : len, 4096);
+}
+
+static void step_message(struct input *in)
+{
+	static struct vfio_user_msg msg;
+	int fds[1] = { -1 };
+	size_t len;
+
+	msg = (struct vfio_user_msg){ .fds = fds };
+	msg.hdr.command = (uint16_t)(take(in, 1) % 20);
+	len = take(in, 1);
+	msg.body = take_bytes(in, &len);
+	msg.len = len;
+	if (msg.hdr.command == VFIO_USER_DMA_MAP && len & 1) {
+		fds[0] = dup(ram_fd);
+		msg.nfds = 1;
+	}
+	hca->vfio->ready = true;
+	vfio_msg_handle(hca->vfio, &msg);
+	if (msg.nfds && fds[0] >= 0)
+		close(fds[0]);
+}
+
+static void step_uar(struct input *in)
+{
+	uint32_t index = UAR_FIRST + take(in, 1) % 8;
+	uint32_t off = take(in, 2) % SIM_PAGE;
+	size_t len = 1 + take(in, 1) % 64;
+	const uint8_t *data;
+
+	if (len > SIM_PAGE - off)
+		len = SIM_PAGE - off;
+	data = take_bytes(in, &len);
+	pci_bar_write(hca, (uint64_t)index * SIM_PAGE + off, data, len);
+}
+
+static void step_memory(struct input *in)
+{
+	uint32_t pa = take(in, 3) % RAM;
+	size_t len = 1 + take(in, 1);
+	const uint8_t *data;
+
+	if (len > RAM - pa)
+		len = RAM - pa;
+	data = take_bytes(in, &len);
+	memcpy(ram + pa, data, len);
+}
+
+static void reset(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < fabric_hcas(); i++)
+		hca_reset(fabric_hca(i));
+	memset(ram, 0, RAM);
+	dma_unmap_all(hca->dma);
+	dma_map(hca->dma, 0, RAM, ram_fd, 0, true);
+	dma_set_master(hca->dma, true);
+	faults_clear(hca);
+	cmdq_set(hca, CMDQ);
+	plain(MLX5_CMD_OP_ENABLE_HCA);
+	plain(MLX5_CMD_OP_ALLOC_UAR);
+	plain(MLX5_CMD_OP_ALLOC_PD);
+	plain(MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN);
+}
+
+static void init(void)
+{
+	char dir[] = "/tmp/simhca-fuzz.XXXXXX";
+
+	ram_fd = memfd_create("ram", MFD_CLOEXEC);
+	if (!mkdtemp(dir) || ftruncate(ram_fd, RAM) || loop_init() ||
+	    log_open("/dev/null", false) || fabric_init(2, dir))
+		abort();
+	ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0);
+	hca = fabric_hca(0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+
+	if (!hca)
+		init();
+	reset();
+	while (in.len) {
+		switch (take(&in, 1) % 6) {
+		case 0:
+		case 1:
+			step_command(&in);
+			break;
+		case 2:
+			step_message(&in);
+			break;
+		case 3:
+			step_uar(&in);
+			break;
+		case 4:
+			step_memory(&in);
+			break;
+		case 5:
+			cmdq_doorbell(hca, take(&in, 1));
+			break;
+		}
+	}
+	turn(200 * NSEC_PER_USEC);
+	return 0;
+}

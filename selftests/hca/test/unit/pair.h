@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Two connected QPs, one on each adapter, with memory registered on both.
+ */
+#ifndef SIMHCA_UNIT_PAIR_H
+#define SIMHCA_UNIT_PAIR_H
+
+#include "test/unit/world.h"
+
+#define PAIR_MEM (64u << 10)
+
+struct pair {
+	struct w_qp qp[W_HCAS];
+	struct w_cq scq[W_HCAS];
+	struct w_cq rcq[W_HCAS];
+	uint64_t mem[W_HCAS];
+	uint32_t key[W_HCAS];
+	uint32_t pd[W_HCAS];
+};
+
+/* Everything; false (and the test has failed) where a command did. */
+bool pair_make(struct pair *p, const struct w_qp_attr *attr);
+bool pair_connect(struct pair *p, const struct w_qp_attr *attr);
+void pair_fill(struct pair *p, unsigned int hca, uint32_t len, uint8_t seed);
+bool pair_same(struct pair *p, uint32_t len);
+
+/* Post one request of the first adapter, ring, and wait for its CQE. */
+uint8_t pair_syndrome(struct pair *p, unsigned int ms);
+void pair_send(struct pair *p, uint8_t op, uint8_t flags, uint32_t len);
+
+#endif

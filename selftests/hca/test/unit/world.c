@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The device half that the data half is tested with, and guest memory.
+ * See world.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bus/dma.h"
+#include "base/log.h"
+#include "test/unit/world.h"
+
+#define W_MTU 5
+#define W_PKEY 0xffff
+
+struct hca w_hca[W_HCAS];
+struct w_event w_events[W_EVENTS];
+unsigned int w_nevents;
+bool w_port_down;
+
+static uint8_t *mem[W_HCAS];
+static uint64_t mem_end[W_HCAS];
+static uint8_t gids[W_HCAS][16];
+
+bool uar_usable(struct hca *hca, uint32_t index, uint16_t uid)
+{
+	(void)hca;
+	(void)uid;
+	return index == W_UAR;
+}
+
+void uar_hold(struct hca *hca, uint32_t index)
+{
+	(void)hca;
+	(void)index;
+}
+
+void uar_release(struct hca *hca, uint32_t index)
+{
+	(void)hca;
+	(void)index;
+}
+
+static void keep(struct hca *hca, uint8_t type, const void *data)
+{
+	const struct event_cq_err *cq = data;
+	const struct event_qp_srq *qp = data;
+	const struct event_comp *comp = data;
+	uint32_t number = qp->qp_srq_n;
+
+	if (type == EVENT_COMP)
+		number = comp->cqn;
+	else if (type == EVENT_CQ_ERROR)
+		number = cq->cqn;
+	if (w_nevents < W_EVENTS)
+		w_events[w_nevents++] = (struct w_event){
+			.hca = hca->index,
+			.type = type,
+			.number = be32toh(number),
+		};
+}
+
+void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
+	     const void *data)
+{
+	(void)eqn;
+	(void)sub_type;
+	keep(hca, type, data);
+}
+
+void eq_post_async(struct hca *hca, uint8_t type, uint8_t sub_type,
+		   const void *data)
+{
+	(void)sub_type;
+	keep(hca, type, data);
+}
+
+bool eq_exists(struct hca *hca, uint32_t eqn)
+{
+	(void)hca;
+	return eqn == W_EQN;
+}
+
+struct hca *fabric_by_lid(uint16_t lid)
+{
+	return lid >= 1 && lid <= W_HCAS ? &w_hca[lid - 1] : NULL;
+}
+
+struct hca *fabric_by_gid(const uint8_t gid[16])
+{
+	unsigned int i;
+
+	for (i = 0; i < W_HCAS; i++)
+		if (!memcmp(gids[i], gid, sizeof(gids[i])))
+			return &w_hca[i];
+	return NULL;
+}
+
+unsigned int fabric_hcas(void)
+{
+	return W_HCAS;
+}
+
+struct hca *fabric_hca(unsigned int i)
+{
+	return &w_hca[i];
+}
+
+uint16_t port_lid(struct hca *hca)
+{
+	return hca->index + 1;
+}
+
+const uint8_t *port_gid(struct hca *hca)
+{
+	return gids[hca->index];
+}
+
+bool port_active(struct hca *hca)
+{
+	(void)hca;
+	return !w_port_down;
+}
+
+uint8_t port_mtu(struct hca *hca)
+{
+	(void)hca;
+	return W_MTU;
+}
+
+bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey)
+{
+	static const uint16_t pkeys[] = {
+		W_PKEY, W_PKEY ^ 1, W_PKEY & 0x7fff,
+	};
+
+	(void)hca;
+	if (index >= ARRAY_SIZE(pkeys))
+		return false;
+	*pkey = pkeys[index];
+	return true;
+}
+
+bool mad_receive(struct hca *from, const struct ud_packet *pkt)
+{
+	(void)from;
+	(void)pkt;
+	return false;
+}
+
+static void setup_one(unsigned int i)
+{
+	struct hca *hca = &w_hca[i];
+	int fd = memfd_create("guest", MFD_CLOEXEC);
+
+	memset(hca, 0, sizeof(*hca));
+	hca->index = i;
+	memset(gids[i], 0, sizeof(gids[i]));
+	gids[i][0] = 0xfe;
+	gids[i][15] = i + 1;
+	mem_end[i] = SIM_PAGE;
+	if (fd < 0 || ftruncate(fd, W_MEM))
+		abort();
+	mem[i] = mmap(NULL, W_MEM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	hca->dma = dma_create();
+	if (mem[i] == MAP_FAILED || !hca->dma ||
+	    dma_map(hca->dma, 0, W_MEM, fd, 0, true) || objects_init(hca))
+		abort();
+	dma_set_master(hca->dma, true);
+	close(fd);
+}
+
+/**
+ * w_setup() - two adapters, all in order
+ */
+void w_setup(void)
+{
+	unsigned int i;
+
+	w_nevents = 0;
+	w_port_down = false;
+	if (loop_init())
+		abort();
+	loop_simulate_time();
+	for (i = 0; i < W_HCAS; i++)
+		setup_one(i);
+}
+
+/**
+ * w_teardown() - free them, whatever the test left behind
+ */
+void w_teardown(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < W_HCAS; i++) {
+		objects_fini(&w_hca[i]);
+		dma_destroy(w_hca[i].dma);
+		munmap(mem[i], W_MEM);
+	}
+	loop_fini();
+}
+
+static void stop(struct sim_timer *timer)
+{
+	(void)timer;
+	loop_stop();
+}
+
+/**
+ * w_run() - let the event loop run
+ * @ms: for so long, in the loop's simulated time
+ */
+void w_run(unsigned int ms)
+{
+	struct sim_timer timer = { .fire = stop };
+
+	timer_arm(&timer, ms * NSEC_PER_MSEC);
+	loop_run();
+	timer_cancel(&timer);
+}
+
+/**
+ * w_event_seen() - did an adapter post this event?
+ * @hca: index of the adapter
+ * @type: EVENT_*
+ * @number: of the CQ, QP or SRQ
+ */
+bool w_event_seen(unsigned int hca, uint8_t type, uint32_t number)
+{
+	unsigned int i;
+
+	for (i = 0; i < w_nevents; i++)
+		if (w_events[i].hca == hca && w_events[i].type == type &&
+		    w_events[i].number == number)
+			return true;
+	return false;
+}
+
+/**
+ * w_alloc() - guest memory, zeroed, at the start of a page
+ * @hca: index of the adapter
+ * @len: bytes
+ */
+uint64_t w_alloc(unsigned int hca, size_t len)
+{
+	uint64_t addr = mem_end[hca];
+
+	mem_end[hca] += (len + SIM_PAGE - 1) / SIM_PAGE * SIM_PAGE;
+	if (mem_end[hca] > W_MEM)
+		abort();
+	return addr;
+}
+
+/**
+ * w_at() - where guest memory is
+ * @hca: index of the adapter
+ * @addr: guest address
+ */
+void *w_at(unsigned int hca, uint64_t addr)
+{
+	return mem[hca] + addr;
+}
+
+/**
+ * w_cmd() - run a command
+ * @hca: index of the adapter
+ * @table: its table
+ * @opcode: MLX5_CMD_OP_*
+ * @op_mod: modifier
+ * @uid: DevX uid
+ * @in: input
+ * @in_len: bytes of it
+ * @out: output, may be NULL
+ * @out_len: bytes of it
+ *
+ * Return: the handler's status, or that of an input that is too short
+ */
+uint8_t w_cmd(unsigned int hca, const struct cmd_def *table, uint16_t opcode,
+	      uint16_t op_mod, uint16_t uid, const void *in, size_t in_len,
+	      void *out, size_t out_len)
+{
+	uint8_t scratch[4096] = { 0 };
+	struct cmd cmd = {
+		.hca = &w_hca[hca],
+		.opcode = opcode,
+		.op_mod = op_mod,
+		.uid = uid,
+		.in = in,
+		.in_len = in_len,
+		.out = out ? out : scratch,
+		.out_len = out ? out_len : sizeof(scratch),
+	};
+
+	for (; table->handler; table++)
+		if (table->opcode == opcode)
+			return in_len < table->in_min ? CMD_BAD_INP_LEN :
+							table->handler(&cmd);
+	return CMD_BAD_OP;
+}
