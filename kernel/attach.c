@@ -19,8 +19,14 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 
-#include "mlx5_ep.h"
+#include "attach.h"
 #include "compat/compat.h"
+#include "debugfs.h"
+#include "device.h"
+#include "ops.h"
+#include "sysfs.h"
+#include "uuar/cgroup.h"
+#include "uverbs_tree.h"
 #include "xrc/xrc.h"
 
 static bool attach = true;
@@ -33,68 +39,11 @@ module_param(reprobe, bool, 0444);
 MODULE_PARM_DESC(reprobe,
 		 "at load, re-probe mlx5 devices that registered earlier; that ends their users (default: N)");
 
-/* By ib_device.index. A device is there from add_dev to remove_dev. */
-static DEFINE_XARRAY(mlx5_ep_devices);
-
 /*
- * Most devices are found without a walk, which the create of a QP or a
- * registration would notice: by index modulo the slots, where the slot was free
- * when they came. A slot is its device's from add_dev to remove_dev; who looks
- * for another one compares and goes on.
+ * The task that is inside class_interface_register(): the devices that the core
+ * tells it of have registered already.
  */
-static struct device_slot {
-	const struct ib_device *ibdev;
-	struct mlx5_ep_device *edev;
-} device_slots[16];
-
-static struct device_slot *device_slot(const struct ib_device *ibdev)
-{
-	return &device_slots[ibdev->index % ARRAY_SIZE(device_slots)];
-}
-
-/* Who is inside class_interface_register(): it is told of devices too late. */
 static struct task_struct *registering;
-
-/**
- * mlx5_ep_device_find() - our side of an ib_device
- * @ibdev: the device
- *
- * May be called from anywhere; does not sleep.
- *
- * Return: the device, attached or refused, valid until its remove_dev; NULL
- * when it is none of ours
- */
-struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
-{
-	const struct device_slot *slot = device_slot(ibdev);
-
-	if (READ_ONCE(slot->ibdev) == ibdev)
-		return slot->edev;
-	return xa_load(&mlx5_ep_devices, ibdev->index);
-}
-
-/* Under the class mutex, as device_forget(). */
-static int device_note(struct mlx5_ep_device *edev)
-{
-	struct device_slot *slot = device_slot(edev->ibdev);
-	int ret;
-
-	ret = xa_insert(&mlx5_ep_devices, edev->ibdev->index, edev, GFP_KERNEL);
-	if (!ret && !slot->ibdev) {
-		slot->edev = edev;
-		WRITE_ONCE(slot->ibdev, edev->ibdev);
-	}
-	return ret;
-}
-
-static void device_forget(struct mlx5_ep_device *edev)
-{
-	struct device_slot *slot = device_slot(edev->ibdev);
-
-	if (slot->ibdev == edev->ibdev)
-		WRITE_ONCE(slot->ibdev, NULL);
-	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
-}
 
 struct auxdev_search {
 	const struct device *parent;
@@ -114,9 +63,12 @@ static int match_rdma_auxdev(struct device *dev, void *data)
 }
 
 /*
- * While it is being added its parent does not know it yet, device_add() probes
- * before; its bus does. A subfunction is itself on that bus. Below a PCI function
- * the bus is out of reach: NULL, and find_mdev() helps.
+ * The auxiliary device that mlx5_ib drives, a child of the PCI function or of
+ * the subfunction. device_add() makes an auxiliary device known to its bus,
+ * probes it, and only then makes it known to its parent: where mlx5_ib is
+ * loaded already, the parent does not list it yet. A subfunction is on the
+ * auxiliary bus itself and so leads to that bus; a PCI function does not, and
+ * the answer is NULL: find_mdev() finds the adapter there.
  */
 static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
 {
@@ -133,7 +85,7 @@ static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
 	return search.found;
 }
 
-/* The adapter, which mlx5_core has as the driver data of its PCI function. */
+/* mlx5_core keeps its device as driver data of the PCI function. */
 static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
 {
 	struct device *parent = ibdev->dev.parent;
@@ -145,24 +97,7 @@ static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
 	return mdev && mdev->device == parent ? mdev : NULL;
 }
 
-/**
- * mlx5_ep_device_refuse() - note why a device is not attached
- * @edev: the device
- * @fmt: the reason, as printf
- *
- * Return: -ENODEV, for the caller to return
- */
-int mlx5_ep_device_refuse(struct mlx5_ep_device *edev, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vscnprintf(edev->refusal, sizeof(edev->refusal), fmt, args);
-	va_end(args);
-	return -ENODEV;
-}
-
-/* Everything that can refuse without having changed the device. */
+/* The reasons to refuse a device that need no change of it to be found out. */
 static int check_device(struct mlx5_ep_device *edev)
 {
 	struct auxiliary_device *auxdev = find_auxdev(edev->ibdev);
@@ -181,7 +116,7 @@ static int check_device(struct mlx5_ep_device *edev)
 	if (PAGE_SIZE != SZ_4K)
 		return mlx5_ep_device_refuse(edev, "pages are not of 4 KiB");
 	if (registering == current) {
-		edev->late = true;
+		edev->preexisting = true;
 		return mlx5_ep_device_refuse(
 			edev, "registered before mlx5_ep was loaded");
 	}
@@ -203,17 +138,17 @@ static int attach_device(struct mlx5_ep_device *edev)
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_module;
 	}
-	ret = mlx5_ep_graft_add(edev);
+	ret = mlx5_ep_uverbs_tree_add(edev);
 	if (ret)
 		goto err_xrc;
-	ret = mlx5_ep_interpose_add(edev);
+	ret = mlx5_ep_ops_wrap(edev);
 	if (ret)
-		goto err_graft;
+		goto err_tree;
 	edev->attached = true;
 	return 0;
 
-err_graft:
-	mlx5_ep_graft_remove(edev);
+err_tree:
+	mlx5_ep_uverbs_tree_remove(edev);
 err_xrc:
 	mlx5_ep_xrc_destroy(edev->xrc);
 err_module:
@@ -232,35 +167,20 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 	    compat_ib_device_is_subdev(ibdev))
 		return 0;
 
-	edev = kzalloc_obj(*edev, GFP_KERNEL);
-	if (!edev)
-		return -ENOMEM;
-	kobject_init(&edev->kobj, &mlx5_ep_device_ktype);
-	edev->ibdev = ibdev;
-	mutex_init(&edev->lock);
-	INIT_LIST_HEAD(&edev->cgroups);
-	INIT_LIST_HEAD(&edev->users);
-	INIT_LIST_HEAD(&edev->contexts);
-	INIT_LIST_HEAD(&edev->notifiers);
-
-	ret = device_note(edev);
-	if (ret)
-		goto err_put;
+	edev = mlx5_ep_device_create(ibdev);
+	if (IS_ERR(edev))
+		return PTR_ERR(edev);
 	ret = attach_device(edev);
 	if (ret)
 		dev_info(dev, "mlx5_ep: not attached: %s\n", edev->refusal);
 	else
 		mlx5_ep_debugfs_add(edev);
 
-	/* Without the folder the device works; it just cannot be tuned. */
-	ret = kobject_add(&edev->kobj, &dev->kobj, "mlx5_ep");
+	/* Without its folder in sysfs the device works but cannot be tuned. */
+	ret = mlx5_ep_sysfs_add(edev);
 	if (ret)
 		dev_warn(dev, "mlx5_ep: no folder in sysfs: %d\n", ret);
 	return 0;
-
-err_put:
-	kobject_put(&edev->kobj);
-	return ret;
 }
 
 static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
@@ -275,18 +195,16 @@ static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	if (!edev)
 		return;
 
-	/* Its folder could not be made: there is nothing to take out. */
-	if (edev->kobj.state_in_sysfs)
-		kobject_del(&edev->kobj);
+	mlx5_ep_sysfs_remove(edev);
 	attached = edev->attached;
 	if (attached) {
 		mlx5_ep_debugfs_remove(edev);
-		mlx5_ep_interpose_remove(edev);
-		mlx5_ep_graft_remove(edev);
+		mlx5_ep_ops_unwrap(edev);
+		mlx5_ep_uverbs_tree_remove(edev);
 		mlx5_ep_xrc_destroy(edev->xrc);
 	}
-	device_forget(edev);
-	kobject_put(&edev->kobj);
+	mlx5_ep_cgroup_fini(edev);
+	mlx5_ep_device_destroy(edev);
 	if (attached)
 		module_put(THIS_MODULE);
 }
@@ -296,7 +214,7 @@ static struct class_interface mlx5_ep_interface = {
 	.remove_dev = mlx5_ep_remove_dev,
 };
 
-/* The class is private to ib_core; any ib_device of its making knows it. */
+/* The class is private to ib_core. Each ib_device that ib_core makes has it. */
 static int find_class(void)
 {
 	struct dummy {
@@ -311,27 +229,17 @@ static int find_class(void)
 }
 
 /*
- * Re-probing removes the ib_device and with it our side of it: only the
- * auxiliary device may be held meanwhile. The device comes back under a higher
- * index, and is not late: where it is refused again it is left alone.
+ * Re-probing removes an ib_device and what mlx5_ep keeps for it, so that only
+ * the auxiliary device may be held meanwhile. The ib_device comes back with a
+ * higher index, and not as a preexisting one: where it is refused again it is
+ * left alone.
  */
 static void reprobe_devices(void)
 {
-	struct mlx5_ep_device *edev;
 	unsigned long index = 0;
 	struct device *auxdev;
 
-	for (;; index++) {
-		auxdev = NULL;
-		xa_lock(&mlx5_ep_devices);
-		edev = xa_find(&mlx5_ep_devices, &index, ULONG_MAX, XA_PRESENT);
-		if (edev && edev->late)
-			auxdev = get_device(edev->auxdev);
-		xa_unlock(&mlx5_ep_devices);
-		if (!edev)
-			return;
-		if (!auxdev)
-			continue;
+	while ((auxdev = mlx5_ep_device_next_preexisting(&index))) {
 		if (device_reprobe(auxdev))
 			dev_warn(auxdev, "mlx5_ep: re-probe failed\n");
 		put_device(auxdev);
@@ -369,5 +277,4 @@ int mlx5_ep_attach_init(void)
 void mlx5_ep_attach_fini(void)
 {
 	class_interface_unregister(&mlx5_ep_interface);
-	xa_destroy(&mlx5_ep_devices);
 }

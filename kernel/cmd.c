@@ -7,7 +7,7 @@
 #include <linux/mlx5/device.h>
 #include <linux/mlx5/driver.h>
 
-#include "mlx5_ep.h"
+#include "cmd.h"
 
 /**
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings

@@ -8,7 +8,11 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "mlx5_ep.h"
+#include "debugfs.h"
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
+#include "uuar/user.h"
 #include "watch/notifier.h"
 #include "xrc/xrc.h"
 

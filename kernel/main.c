@@ -5,15 +5,8 @@
 
 #include <linux/module.h>
 
-#include "mlx5_ep.h"
-
-/* Names of enum mlx5_ep_uuar_policy, as read and written everywhere. */
-const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
-	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
-	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
-	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
-	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
-};
+#include "attach.h"
+#include "debugfs.h"
 
 static int __init mlx5_ep_init(void)
 {
@@ -37,6 +30,6 @@ module_exit(mlx5_ep_exit);
 
 MODULE_DESCRIPTION("uUAR policy, shared XRC receive QPs and registration notifications for mlx5");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.9.0");
 /* Where uverbs is not loaded yet, our objects could not be reached. */
 MODULE_SOFTDEP("post: ib_uverbs");

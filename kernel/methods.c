@@ -10,7 +10,12 @@
 #include <rdma/uverbs_std_types.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
-#include "mlx5_ep.h"
+#include "cmd.h"
+#include "device.h"
+#include "methods.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
+#include "uuar/user.h"
 
 static_assert(sizeof(struct mlx5_ep_features) == 40);
 static_assert(sizeof(struct mlx5_ep_context_policy) == 16);

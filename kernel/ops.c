@@ -26,10 +26,15 @@
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
 
-#include "mlx5_ep.h"
+#include "cmd.h"
 #include "compat/compat.h"
+#include "device.h"
+#include "ops.h"
 #include "request.h"
 #include "trace.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
+#include "uuar/uar_alloc.h"
 #include "xrc/xrc.h"
 
 /* What mlx5_ib answers for bfreg_index when the request named the page. */
@@ -49,41 +54,6 @@ enum mmap_command {
 	/* above: entries of any kind that were allocated after open */
 	MMAP_LAST_COMMAND = 8,
 };
-
-static size_t context_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
-}
-
-static size_t qp_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
-}
-
-/**
- * mlx5_ep_context_of() - our side of a user context
- * @edev: attached device
- * @uctx: a context of it
- *
- * Return: our side, never NULL
- */
-struct mlx5_ep_context *mlx5_ep_context_of(struct mlx5_ep_device *edev,
-					   struct ib_ucontext *uctx)
-{
-	return (void *)uctx + context_offset(edev);
-}
-
-/**
- * mlx5_ep_qp_of() - our side of a user's QP
- * @edev: attached device
- * @qp: a QP of it with a uobject, not a handle from ib_open_qp()
- *
- * Return: our side, never NULL
- */
-struct mlx5_ep_qp *mlx5_ep_qp_of(struct mlx5_ep_device *edev, struct ib_qp *qp)
-{
-	return (void *)qp + qp_offset(edev);
-}
 
 /*
  * The open request, as far as the caller's is long. False where it is not to be
@@ -115,7 +85,7 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 }
 
 /* Open a context with a request that counts, as it counts. */
-static int open_sealed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+static int open_protected(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		       struct ib_udata *udata,
 		       const struct mlx5_ib_alloc_ucontext_req_v2 *is)
 {
@@ -124,7 +94,7 @@ static int open_sealed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool intact;
 	int ret;
 
-	ret = mlx5_ep_request_seal(&request, udata, 0, is,
+	ret = mlx5_ep_request_protect(&request, udata, 0, is,
 				   min(udata->inlen, sizeof(*is)));
 	if (ret)
 		return ret;
@@ -154,7 +124,7 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
 		was->num_low_latency_bfregs, pages);
 	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
-	ret = open_sealed(ectx, uctx, udata, &is);
+	ret = open_protected(ectx, uctx, udata, &is);
 	if (!ret)
 		return 0;
 	/* The driver expects its part zeroed, as the core allocated it. */
@@ -175,7 +145,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return ret;
 	/* Where there is no limit, nothing may fail that stock would serve. */
 	if (READ_ONCE(ectx->edev->user_limit))
-		return open_sealed(ectx, uctx, udata, req);
+		return open_protected(ectx, uctx, udata, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, udata);
 }
 
@@ -233,19 +203,20 @@ static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	int ret;
 
 	/* An entry that is no UAR page needs no room for one. */
-	if (mlx5_ep_context_holds(ectx, pgoff) ||
+	if (mlx5_ep_context_tracks_page(ectx, pgoff) ||
 	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
 		return edev->stock.mmap(uctx, vma);
-	ret = mlx5_ep_context_take(ectx);
+	ret = mlx5_ep_context_charge_page(ectx);
 	if (ret)
 		return ret;
 	ret = edev->stock.mmap(uctx, vma);
 	/* The mapping holds the entry. */
 	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_keep(ectx, pgoff, has_entry ?
-				     xa_load(&uctx->mmap_xa, pgoff) : NULL);
+		mlx5_ep_context_track_page(
+			ectx, pgoff,
+			has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL);
 	else
-		mlx5_ep_context_untake(ectx);
+		mlx5_ep_context_uncharge_page(ectx);
 	return ret;
 }
 
@@ -269,7 +240,7 @@ static int ep_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 		return ret;
 	if ((command == MMAP_REGULAR_PAGE || command == MMAP_WC_PAGE ||
 	     command == MMAP_NC_PAGE) && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_learn(ectx, index, uar);
+		mlx5_ep_context_note_static_page(ectx, index, uar);
 	return 0;
 }
 
@@ -278,11 +249,11 @@ static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
 	struct ib_ucontext *uctx = entry->ucontext;
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	bool counted = mlx5_ep_context_drop(ectx, entry);
+	bool counted = mlx5_ep_context_untrack_page(ectx, entry);
 
 	edev->stock.mmap_free(entry);
 	if (counted)
-		mlx5_ep_context_untake(ectx);
+		mlx5_ep_context_uncharge_page(ectx);
 }
 
 /* The consecutive fields of struct mlx5_ib_create_qp that matter here. */
@@ -423,12 +394,12 @@ static void ep_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 }
 
 /**
- * mlx5_ep_interpose_add() - wrap the operations of a device
+ * mlx5_ep_ops_wrap() - wrap the operations of a device
  * @edev: device that nobody uses yet
  *
  * Return: 0; -ENODEV, with the reason noted and nothing changed
  */
-int mlx5_ep_interpose_add(struct mlx5_ep_device *edev)
+int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 {
 	struct ib_device *ibdev = edev->ibdev;
 	compat_ufile_hw_cleanup_fn *cleanup =
@@ -466,12 +437,13 @@ int mlx5_ep_interpose_add(struct mlx5_ep_device *edev)
 	if (ibdev->ops.mmap_free)
 		ibdev->ops.mmap_free = ep_mmap_free;
 	ibdev->ops.size_ib_ucontext =
-		context_offset(edev) + sizeof(struct mlx5_ep_context);
-	ibdev->ops.size_ib_qp = qp_offset(edev) + sizeof(struct mlx5_ep_qp);
+		mlx5_ep_context_offset(edev) + sizeof(struct mlx5_ep_context);
+	ibdev->ops.size_ib_qp =
+		mlx5_ep_qp_offset(edev) + sizeof(struct mlx5_ep_qp);
 	return 0;
 }
 
-/* What another module has restored already is left alone, see graft.c. */
+/* What another module has restored already is left alone, see uverbs_tree.c. */
 #define RESTORE(_op)                                                           \
 	do {                                                                   \
 		if (ibdev->ops._op == ep_##_op)                                \
@@ -479,10 +451,10 @@ int mlx5_ep_interpose_add(struct mlx5_ep_device *edev)
 	} while (0)
 
 /**
- * mlx5_ep_interpose_remove() - restore the operations of a device
+ * mlx5_ep_ops_unwrap() - restore the operations of a device
  * @edev: device that nobody uses any more
  */
-void mlx5_ep_interpose_remove(struct mlx5_ep_device *edev)
+void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 {
 	struct ib_device *ibdev = edev->ibdev;
 	compat_ufile_hw_cleanup_fn *cleanup =

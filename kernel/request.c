@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Change a caller's request for the time of one driver call.
+ * Change a caller's request for the time of one call of the driver.
  *
  * The driver reads the request from user memory (udata->inbuf), so the change
- * must be made there.
+ * must be made in user memory. There are two ways.
  *
- * A patch is made in the caller's own buffer where it can be written, and undone
- * after the call: that costs next to nothing. Another thread of the caller can see
- * and overwrite the bytes while the driver reads them. So only values may be put
- * there that the caller could have passed itself, and what another thread makes of
- * them harms nobody but that process.
+ * A patched request is changed in the caller's own buffer and changed back after
+ * the call, which costs next to nothing. While the driver reads the bytes,
+ * another thread of the process can see them and overwrite them. So only values
+ * are put there that the caller could have passed itself, and whatever another
+ * thread makes of them harms no other process.
  *
- * A seal is for what other processes depend on, as the number of pages that
- * count for a user, and for what cannot be patched: a copy on pages that the
- * process cannot write, make writable, move or inherit, mapped for the call, with
- * udata->inbuf pointing at it meanwhile. It can only be unmapped, and then what it
- * was made of is not to be had again.
+ * A protected request is a copy on pages that the process can neither write,
+ * nor make writable, nor move, nor inherit. The copy is mapped for the call, and
+ * udata->inbuf points at it meanwhile. It is used for numbers that other
+ * processes depend on, such as the pages that count for a user, and where the
+ * caller's buffer cannot be written. The process can unmap the copy, but it
+ * cannot map it again.
  *
- * mlx5_ep_request_restore() tells whether the bytes were still there at the end,
- * so that no answer is given that the driver does not stand behind.
+ * mlx5_ep_request_restore() tells whether the bytes were still there after the
+ * call. If they were not, the caller must not give an answer that depends on
+ * them.
  *
- * udata itself is never copied: uverbs finds its bundle around it.
+ * udata itself is never copied: uverbs finds the bundle of attributes around it.
  */
 
 #include <linux/anon_inodes.h>
@@ -35,54 +37,53 @@
 #include "compat/compat.h"
 #include "request.h"
 
-/* A request of uverbs is no longer (struct uverbs_attr.len is 16 bits wide). */
+/* The longest request of uverbs: struct uverbs_attr.len has 16 bits. */
 #define REQUEST_MAX SZ_64K
 
 static int patch_in_place(struct mlx5_ep_request *req)
 {
 	void __user *at = (void __user *)req->inbuf + req->offset;
-
 	size_t left = copy_to_user(at, req->is, req->len);
 
 	if (!left)
 		return 0;
-	/* Undo what was written in front of a page that cannot be. */
+	/* The end of the buffer cannot be written: undo its beginning. */
 	left = copy_to_user(at, req->was, req->len - left);
 	return -EFAULT;
 }
 
-static int sealed_mremap(struct vm_area_struct *vma)
+static int protected_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
 
-/* No fault: its pages are there from the start, or the driver meets none. */
-static const struct vm_operations_struct sealed_vm_ops = {
-	.mremap = sealed_mremap,
+/* There is no fault handler: all pages are mapped by mmap() itself. */
+static const struct vm_operations_struct protected_vm_ops = {
+	.mremap = protected_mremap,
 };
 
-static int sealed_mmap(struct file *file, struct vm_area_struct *vma)
+static int protected_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
 		     VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &sealed_vm_ops;
+	vma->vm_ops = &protected_vm_ops;
 	return remap_vmalloc_range(vma, file->private_data, 0);
 }
 
-static int sealed_release(struct inode *inode, struct file *file)
+static int protected_release(struct inode *inode, struct file *file)
 {
 	vfree(file->private_data);
 	return 0;
 }
 
-static const struct file_operations sealed_fops = {
+static const struct file_operations protected_fops = {
 	.owner = THIS_MODULE,
-	.mmap = sealed_mmap,
-	.release = sealed_release,
+	.mmap = protected_mmap,
+	.release = protected_release,
 };
 
-/* A file of the request, with the bytes at @is in it. */
-static struct file *sealed_file(const struct ib_udata *udata, size_t offset,
+/* A file that holds a copy of the request with the bytes @is at @offset. */
+static struct file *protected_file(const struct ib_udata *udata, size_t offset,
 				const void *is, size_t len)
 {
 	struct file *file;
@@ -96,7 +97,7 @@ static struct file *sealed_file(const struct ib_udata *udata, size_t offset,
 		goto err_free;
 	}
 	memcpy(buf + offset, is, len);
-	file = anon_inode_getfile("[mlx5_ep]", &sealed_fops, buf, O_RDONLY);
+	file = anon_inode_getfile("[mlx5_ep]", &protected_fops, buf, O_RDONLY);
 	if (IS_ERR(file))
 		goto err_free;
 	return file;
@@ -106,8 +107,8 @@ err_free:
 	return file;
 }
 
-/* Is what we mapped still mapped there, all of it? */
-static bool sealed_intact(const struct mlx5_ep_request *req)
+/* Is the whole copy still mapped where it was? */
+static bool protected_intact(const struct mlx5_ep_request *req)
 {
 	struct vm_area_struct *vma;
 	bool intact;
@@ -116,26 +117,26 @@ static bool sealed_intact(const struct mlx5_ep_request *req)
 	vma = find_vma(current->mm, req->copy);
 	intact = vma && vma->vm_start == req->copy &&
 		 vma->vm_end == req->copy + req->copy_len &&
-		 vma->vm_file == req->sealed;
+		 vma->vm_file == req->file;
 	mmap_read_unlock(current->mm);
 	return intact;
 }
 
 /**
- * mlx5_ep_request_seal() - give the driver a request that nobody can change
- * @req: state of the seal, for mlx5_ep_request_restore()
- * @udata: of the call, from user space
+ * mlx5_ep_request_protect() - give the driver a request that nobody can change
+ * @req: answer: what mlx5_ep_request_restore() needs
+ * @udata: of a call from user space
  * @offset: first byte to change
- * @is: bytes to put there, whatever stands there now
- * @len: how many, inside udata->inlen
+ * @is: bytes to put at @offset, whatever stands there now
+ * @len: bytes at @is; @offset + @len is at most udata->inlen
  *
- * Sleeps.
+ * Sleeps, and takes the mmap_lock of the process.
  *
- * Return: 0; -EINVAL: it is empty or longer than uverbs takes; -EFAULT; -ENOMEM,
- * -EAGAIN, -ENFILE: a limit of the process or the system; the request is then
- * as it was
+ * Return: 0; -EINVAL: the request is empty or longer than uverbs allows;
+ * -EFAULT: it cannot be read; -ENOMEM, -EAGAIN, -ENFILE: a limit of the process
+ * or of the system is reached. After an error the request is as it was.
  */
-int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
+int mlx5_ep_request_protect(struct mlx5_ep_request *req, struct ib_udata *udata,
 			 size_t offset, const void *is, size_t len)
 {
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
@@ -145,43 +146,45 @@ int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
 		.inbuf = udata->inbuf,
 		.copy_len = PAGE_ALIGN(udata->inlen),
 	};
-	req->sealed = sealed_file(udata, offset, is, len);
-	if (IS_ERR(req->sealed))
-		return PTR_ERR(req->sealed);
-	req->copy = vm_mmap(req->sealed, 0, req->copy_len, PROT_READ,
+	req->file = protected_file(udata, offset, is, len);
+	if (IS_ERR(req->file))
+		return PTR_ERR(req->file);
+	req->copy = vm_mmap(req->file, 0, req->copy_len, PROT_READ,
 			    MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(req->copy)) {
-		fput(req->sealed);
+		fput(req->file);
 		return (int)req->copy;
 	}
 	udata->inbuf = (void __user *)req->copy;
 	return 0;
 }
 
-/* Undo mlx5_ep_request_seal(). */
-static bool sealed_restore(struct mlx5_ep_request *req)
+static bool protected_restore(struct mlx5_ep_request *req)
 {
-	bool intact = sealed_intact(req);
+	bool intact = protected_intact(req);
 
 	req->udata->inbuf = req->inbuf;
 	if (intact)
 		vm_munmap(req->copy, req->copy_len);
-	fput(req->sealed);
+	fput(req->file);
 	return intact;
 }
 
 /**
  * mlx5_ep_request_patch() - change part of the request that the driver reads
- * @req: state of the patch, for mlx5_ep_request_restore()
- * @udata: of the call, from user space
+ * @req: answer: what mlx5_ep_request_restore() needs
+ * @udata: of a call from user space
  * @offset: first byte to change
- * @was: bytes that stand there, as the caller of this read them
+ * @was: bytes that the caller has read at @offset
  * @is: bytes to put there
- * @len: how many, at most MLX5_EP_PATCH_MAX, inside udata->inlen
+ * @len: bytes at @is, at most MLX5_EP_PATCH_MAX; @offset + @len is at most
+ *	udata->inlen
  *
+ * Where the caller's buffer cannot be written, the request is protected instead.
  * Sleeps.
  *
- * Return: 0; -EFAULT, or as mlx5_ep_request_seal(), with the request as it was
+ * Return: 0; -EFAULT; an error of mlx5_ep_request_protect(). After an error the
+ * request is as it was.
  */
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 			  size_t offset, const void *was, const void *is,
@@ -192,35 +195,34 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 		return -EFAULT;
 	req->udata = udata;
 	req->inbuf = udata->inbuf;
-	req->sealed = NULL;
+	req->file = NULL;
 	req->offset = offset;
 	req->len = len;
 	memcpy(req->was, was, len);
 	memcpy(req->is, is, len);
 	if (!patch_in_place(req))
 		return 0;
-	return mlx5_ep_request_seal(req, udata, offset, is, len);
+	return mlx5_ep_request_protect(req, udata, offset, is, len);
 }
 
 /**
- * mlx5_ep_request_restore() - undo mlx5_ep_request_patch() or
- *	mlx5_ep_request_seal() after the call
- * @req: the patch or seal
+ * mlx5_ep_request_restore() - give the call its own request back
+ * @req: a patched or protected request
  *
  * Sleeps.
  *
- * Return: true when our bytes were still there
+ * Return: true if the changed bytes were there until now
  */
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req)
 {
 	u8 now[MLX5_EP_PATCH_MAX];
 	bool intact;
 
-	if (req->sealed)
-		return sealed_restore(req);
+	if (req->file)
+		return protected_restore(req);
 	intact = !copy_from_user(now, req->inbuf + req->offset, req->len) &&
 		 !memcmp(now, req->is, req->len);
-	/* Another thread may have taken the buffer away: nothing to restore. */
+	/* Another thread may have unmapped the buffer. */
 	if (copy_to_user((void __user *)req->inbuf + req->offset, req->was,
 			 req->len))
 		intact = false;

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Change a caller's request for the time of one driver call. */
+/* Change a caller's request for the time of one call of the driver. */
 
 #ifndef MLX5_EP_REQUEST_H
 #define MLX5_EP_REQUEST_H
 
 #include <rdma/ib_verbs.h>
 
-/* Most bytes that one patch covers. */
+/* Bytes that one patch may have. */
 #define MLX5_EP_PATCH_MAX 32
 
 /**
- * struct mlx5_ep_request - a patched or sealed request
- * @udata: the call's
- * @inbuf: the caller's own request
- * @sealed: what is mapped in its place, where nobody can change it; NULL when
- *	patched in place
- * @copy: address where that is
+ * struct mlx5_ep_request - a patched or protected request
+ * @inbuf: the caller's own buffer
+ * @file: holds the copy of a protected request; NULL for a patched one
+ * @copy: address at which the copy is mapped
  * @copy_len: bytes mapped there
  * @offset: first byte that is patched
  * @len: bytes that are patched
- * @was: what stood there
- * @is: what we put there
+ * @was: the caller's bytes
+ * @is: our bytes
  */
 struct mlx5_ep_request {
 	struct ib_udata *udata;
 	const void __user *inbuf;
-	struct file *sealed;
+	struct file *file;
 	unsigned long copy;
 	size_t copy_len;
 	size_t offset;
@@ -37,7 +35,7 @@ struct mlx5_ep_request {
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
 			  size_t offset, const void *was, const void *is,
 			  size_t len);
-int mlx5_ep_request_seal(struct mlx5_ep_request *req, struct ib_udata *udata,
+int mlx5_ep_request_protect(struct mlx5_ep_request *req, struct ib_udata *udata,
 			 size_t offset, const void *is, size_t len);
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
 

@@ -14,7 +14,12 @@
 #include <linux/string.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
-#include "mlx5_ep.h"
+#include "cmd.h"
+#include "device.h"
+#include "sysfs.h"
+#include "uuar/cgroup.h"
+#include "uuar/uuar_policy.h"
+#include "uverbs_tree.h"
 
 static struct mlx5_ep_device *to_edev(struct kobject *kobj)
 {
@@ -40,7 +45,7 @@ static ssize_t abi_version_show(struct kobject *kobj,
 static ssize_t uverbs_ids_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	return mlx5_ep_graft_show(buf);
+	return mlx5_ep_uverbs_tree_show(buf);
 }
 
 /**
@@ -320,23 +325,32 @@ static const struct attribute_group device_group = {
 	.is_visible = device_attr_visible,
 };
 
-static const struct attribute_group *device_groups[] = {
-	&device_group,
-	NULL,
-};
-
-static void device_release(struct kobject *kobj)
+/**
+ * mlx5_ep_sysfs_add() - make the folder "mlx5_ep" of a device
+ *
+ * Return: 0; -ENOMEM, -EEXIST
+ */
+int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev)
 {
-	struct mlx5_ep_device *edev = to_edev(kobj);
+	int ret;
 
-	mlx5_ep_cgroup_fini(edev);
-	put_device(edev->auxdev);
-	kfree(edev);
+	ret = kobject_add(&edev->kobj, &edev->ibdev->dev.kobj, "mlx5_ep");
+	if (ret)
+		return ret;
+	ret = sysfs_create_group(&edev->kobj, &device_group);
+	if (ret)
+		kobject_del(&edev->kobj);
+	return ret;
 }
 
-/* The folder mlx5_ep of a device; it owns struct mlx5_ep_device. */
-const struct kobj_type mlx5_ep_device_ktype = {
-	.release = device_release,
-	.sysfs_ops = &kobj_sysfs_ops,
-	.default_groups = device_groups,
-};
+/**
+ * mlx5_ep_sysfs_remove() - remove the folder of a device
+ *
+ * Nobody reads or writes its attributes any more when this returns.
+ */
+void mlx5_ep_sysfs_remove(struct mlx5_ep_device *edev)
+{
+	/* mlx5_ep_sysfs_add() may have failed. */
+	if (edev->kobj.state_in_sysfs)
+		kobject_del(&edev->kobj);
+}

@@ -9,7 +9,9 @@
 
 #include <linux/tracepoint.h>
 
-#include "mlx5_ep.h"
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
 
 #define show_mlx5_ep_policy(policy)                                            \
 	__print_symbolic(policy,                                               \

@@ -12,7 +12,7 @@
  * namespace makes uverbs read them again.
  *
  * To add an object: its file ends with `const struct uapi_definition
- * mlx5_ep_<object>_defs[]`, declared in mlx5_ep.h, chained in our_defs below,
+ * mlx5_ep_<object>_defs[]`, declared in its header, chained in our_defs below,
  * and its methods are named in names[].
  */
 
@@ -21,7 +21,10 @@
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
-#include "mlx5_ep.h"
+#include "device.h"
+#include "methods.h"
+#include "uuar/uar_alloc.h"
+#include "uverbs_tree.h"
 #include "watch/notifier.h"
 #include "xrc/xrc.h"
 
@@ -134,12 +137,12 @@ static int check_ours(struct walk *walk, const struct uverbs_object_def *tree)
 }
 
 /**
- * mlx5_ep_graft_add() - put our definitions behind the driver's
+ * mlx5_ep_uverbs_tree_add() - put our definitions behind the driver's
  * @edev: device that nobody uses yet
  *
  * Return: 0; -ENODEV, with the reason noted and nothing changed
  */
-int mlx5_ep_graft_add(struct mlx5_ep_device *edev)
+int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 {
 	struct uapi_definition *def = edev->defs;
 	struct walk ours = { .edev = edev, .tree = check_ours };
@@ -161,14 +164,14 @@ int mlx5_ep_graft_add(struct mlx5_ep_device *edev)
 }
 
 /**
- * mlx5_ep_graft_remove() - restore the driver's definitions
+ * mlx5_ep_uverbs_tree_remove() - restore the driver's definitions
  * @edev: device that nobody uses any more
  *
  * Another module that had put definitions there before us has taken them away
  * already, and ours with them: interfaces are told in the order in which they
  * came.
  */
-void mlx5_ep_graft_remove(struct mlx5_ep_device *edev)
+void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 {
 	if (edev->ibdev->driver_def == edev->defs)
 		edev->ibdev->driver_def = edev->stock.driver_def;
@@ -176,14 +179,14 @@ void mlx5_ep_graft_remove(struct mlx5_ep_device *edev)
 }
 
 /**
- * mlx5_ep_graft_show() - the ids that user space may call
+ * mlx5_ep_uverbs_tree_show() - the ids that user space may call
  * @buf: page of a sysfs attribute
  *
  * One line each: kind, name and id.
  *
  * Return: bytes written
  */
-ssize_t mlx5_ep_graft_show(char *buf)
+ssize_t mlx5_ep_uverbs_tree_show(char *buf)
 {
 	ssize_t len = 0;
 	size_t i;

@@ -15,8 +15,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "mlx5_ep.h"
 #include "compat/compat.h"
+#include "device.h"
+#include "uuar/cgroup.h"
+#include "uuar/uuar_policy.h"
 
 /* Entries of a device. */
 #define MAX_CGROUPS 64

@@ -20,8 +20,11 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "mlx5_ep.h"
+#include "device.h"
 #include "trace.h"
+#include "uuar/cgroup.h"
+#include "uuar/context.h"
+#include "uuar/user.h"
 
 /* Is name one of the words of list? */
 static bool list_has(const char *list, const char *name)
@@ -254,12 +257,12 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_context_learn() - a static page was mapped
+ * mlx5_ep_context_note_static_page() - a static page was mapped
  * @ectx: context
  * @page: static page index; the driver has checked that the context owns it
  * @uar: the device's number of the page
  */
-void mlx5_ep_context_learn(struct mlx5_ep_context *ectx, unsigned int page,
+void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int page,
 			   u32 uar)
 {
 	struct mlx5_ep_uuar_page *entry;
@@ -277,50 +280,50 @@ void mlx5_ep_context_learn(struct mlx5_ep_context *ectx, unsigned int page,
 }
 
 /**
- * mlx5_ep_context_holds() - is such a page counted already?
+ * mlx5_ep_context_tracks_page() - is such a page counted already?
  * @ectx: context
  * @pgoff: page offset of the mapping's entry: the same for each mapping of it
  */
-bool mlx5_ep_context_holds(struct mlx5_ep_context *ectx, unsigned long pgoff)
+bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx, unsigned long pgoff)
 {
 	return xa_load(&ectx->dynamic, pgoff);
 }
 
 /**
- * mlx5_ep_context_take() - count a page that is about to be allocated or mapped
+ * mlx5_ep_context_charge_page() - count a page that is about to be allocated or mapped
  * @ectx: context
  *
- * Return: 0: to be passed on to mlx5_ep_context_keep() or
- * mlx5_ep_context_untake(); -EDQUOT
+ * Return: 0: to be passed on to mlx5_ep_context_track_page() or
+ * mlx5_ep_context_uncharge_page(); -EDQUOT
  */
-int mlx5_ep_context_take(struct mlx5_ep_context *ectx)
+int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
 {
 	return min(charge(ectx, 1, 1), 0);
 }
 
 /**
- * mlx5_ep_context_untake() - it was not, or is no UAR page
+ * mlx5_ep_context_uncharge_page() - it was not, or is no UAR page
  * @ectx: context
  */
-void mlx5_ep_context_untake(struct mlx5_ep_context *ectx)
+void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
 {
 	uncharge(ectx, 1);
 }
 
 /**
- * mlx5_ep_context_keep() - it was: it counts for as long as its entry lives
+ * mlx5_ep_context_track_page() - it was: it counts for as long as its entry lives
  * @ectx: context
- * @pgoff: as in mlx5_ep_context_holds()
+ * @pgoff: as in mlx5_ep_context_tracks_page()
  * @entry: its entry; NULL for a page without one, that stays to the end
  *
  * It counts once, though it was allocated and mapped at the same time. An
  * offset is given to the next page when its entry is out of the core's table,
  * and only then does the driver free the page: who comes in between finds
  * the last one here and takes its place in the count, as
- * mlx5_ep_context_drop() is told. Where there is no memory to remember it, it is
+ * mlx5_ep_context_untrack_page() is told. Where there is no memory to remember it, it is
  * not counted.
  */
-void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff,
+void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx, unsigned long pgoff,
 			  struct rdma_user_mmap_entry *entry)
 {
 	if (xa_store(&ectx->dynamic, pgoff, entry ?: xa_mk_value(0),
@@ -329,14 +332,14 @@ void mlx5_ep_context_keep(struct mlx5_ep_context *ectx, unsigned long pgoff,
 }
 
 /**
- * mlx5_ep_context_drop() - an entry is about to be freed
+ * mlx5_ep_context_untrack_page() - an entry is about to be freed
  * @ectx: context
  * @entry: the entry; may be of something else
  *
  * Return: true where a page of this entry counts; when it is free, that is to
- * be told to mlx5_ep_context_untake().
+ * be told to mlx5_ep_context_uncharge_page().
  */
-bool mlx5_ep_context_drop(struct mlx5_ep_context *ectx,
+bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
 			  struct rdma_user_mmap_entry *entry)
 {
 	return xa_cmpxchg(&ectx->dynamic, entry->start_pgoff, entry, NULL, 0) ==

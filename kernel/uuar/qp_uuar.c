@@ -9,8 +9,10 @@
  * it is, and changes only before the first QP.
  */
 
-#include "mlx5_ep.h"
+#include "device.h"
 #include "trace.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
 
 static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		   u32 uar, int uuar)

@@ -11,7 +11,7 @@
  * the page, and is given back with that entry.
  *
  * A driver without such a method keeps its own definitions; its pages count
- * when they are mapped, see interpose.c. With it, none but these is a UAR page
+ * when they are mapped, see ops.c. With it, none but these is a UAR page
  * among what has an entry.
  */
 
@@ -19,8 +19,10 @@
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
-#include "mlx5_ep.h"
 #include "compat/compat.h"
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/uar_alloc.h"
 
 /**
  * struct mlx5_ep_uar_alloc - a device's changed definitions
@@ -64,16 +66,16 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 		return PTR_ERR(uctx);
 	edev = mlx5_ep_device_find(uctx->device);
 	ectx = mlx5_ep_context_of(edev, uctx);
-	ret = mlx5_ep_context_take(ectx);
+	ret = mlx5_ep_context_charge_page(ectx);
 	if (ret)
 		return ret;
 	ret = edev->uar_alloc->handler(attrs);
 	/* The object is not to be found before this returns, so it stays. */
 	entry = uobj->object;
 	if (!ret && is_entry(uctx, entry))
-		mlx5_ep_context_keep(ectx, entry->start_pgoff, entry);
+		mlx5_ep_context_track_page(ectx, entry->start_pgoff, entry);
 	else
-		mlx5_ep_context_untake(ectx);
+		mlx5_ep_context_uncharge_page(ectx);
 	return ret;
 }
 

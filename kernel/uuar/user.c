@@ -11,8 +11,9 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 
-#include "mlx5_ep.h"
 #include "compat/compat.h"
+#include "device.h"
+#include "uuar/user.h"
 
 /**
  * mlx5_ep_user_get() - the caller as a user of a device

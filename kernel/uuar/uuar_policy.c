@@ -26,6 +26,13 @@
 
 #include "uuar_policy.h"
 
+const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
+	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
+	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
+	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
+	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
+};
+
 static unsigned int nr_uuars(const struct mlx5_ep_uuar_table *t)
 {
 	return t->nr_pages * MLX5_EP_UUARS_PER_PAGE;

@@ -19,6 +19,10 @@
 /* Static pages that mlx5_ib allocates (MLX5_MAX_BFREGS) and libmlx5 maps */
 #define MLX5_EP_MAX_PAGES 256
 
+#define MLX5_EP_NR_POLICIES (MLX5_EP_UUAR_POLICY_SHARED_UUAR + 1)
+/* Names of enum mlx5_ep_uuar_policy, as read and written everywhere. */
+extern const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES];
+
 /**
  * struct mlx5_ep_uuar_page - one static UAR page of a context
  * @uar: the device's number of the page, once @known

@@ -35,7 +35,7 @@
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat.h"
-#include "mlx5_ep.h"
+#include "device.h"
 #include "mr_watch.h"
 #include "notifier.h"
 

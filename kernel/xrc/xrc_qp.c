@@ -25,7 +25,8 @@
 
 #include "compat/compat.h"
 #include "compat/create_qp_user.h"
-#include "mlx5_ep.h"
+#include "device.h"
+#include "uuar/qp_uuar.h"
 #include "xrc.h"
 
 static unsigned int xrc_qps_per_device = 65536;

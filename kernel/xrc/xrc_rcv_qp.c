@@ -17,7 +17,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "compat/compat.h"
-#include "mlx5_ep.h"
+#include "device.h"
 #include "xrc.h"
 
 #define UVERBS_MODULE_NAME mlx5_ep

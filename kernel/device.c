@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The mlx5 ib_devices that mlx5_ep knows, attached or refused.
+ *
+ * A device is known from add_dev to remove_dev of the class_interface. Its
+ * memory belongs to its kobject and is freed when nobody reads its folder in
+ * sysfs any more.
+ */
+
+#include <linux/device.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "compat/compat.h"
+#include "device.h"
+
+/* All devices, by ib_device.index. */
+static DEFINE_XARRAY(mlx5_ep_devices);
+
+/*
+ * A walk through the xarray would show in the time that a QP or a registration
+ * takes to be created. So a device has the slot "index modulo the number of
+ * slots" too, provided that this slot was free when the device came. The slot
+ * belongs to that device until remove_dev. Whoever looks for another device
+ * compares the pointer, and goes on to the xarray.
+ */
+static struct device_slot {
+	const struct ib_device *ibdev;
+	struct mlx5_ep_device *edev;
+} device_slots[16];
+
+static struct device_slot *device_slot(const struct ib_device *ibdev)
+{
+	return &device_slots[ibdev->index % ARRAY_SIZE(device_slots)];
+}
+
+/**
+ * mlx5_ep_device_find() - what mlx5_ep keeps for an ib_device
+ *
+ * May be called in any context; does not sleep.
+ *
+ * Return: the device, attached or refused, which is valid until its remove_dev;
+ * NULL where mlx5_ep does not know @ibdev
+ */
+struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
+{
+	const struct device_slot *slot = device_slot(ibdev);
+
+	if (READ_ONCE(slot->ibdev) == ibdev)
+		return slot->edev;
+	return xa_load(&mlx5_ep_devices, ibdev->index);
+}
+
+static void device_release(struct kobject *kobj)
+{
+	struct mlx5_ep_device *edev =
+		container_of(kobj, struct mlx5_ep_device, kobj);
+
+	put_device(edev->auxdev);
+	kfree(edev);
+}
+
+static const struct kobj_type device_ktype = {
+	.release = device_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+};
+
+/**
+ * mlx5_ep_device_create() - get to know an ib_device
+ *
+ * Called under the class mutex, as mlx5_ep_device_destroy() is. Sleeps.
+ *
+ * Return: the device, found by mlx5_ep_device_find() from now on; -ENOMEM
+ */
+struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
+{
+	struct device_slot *slot = device_slot(ibdev);
+	struct mlx5_ep_device *edev;
+	int ret;
+
+	edev = kzalloc_obj(*edev, GFP_KERNEL);
+	if (!edev)
+		return ERR_PTR(-ENOMEM);
+	kobject_init(&edev->kobj, &device_ktype);
+	edev->ibdev = ibdev;
+	mutex_init(&edev->lock);
+	INIT_LIST_HEAD(&edev->cgroups);
+	INIT_LIST_HEAD(&edev->users);
+	INIT_LIST_HEAD(&edev->contexts);
+	INIT_LIST_HEAD(&edev->notifiers);
+
+	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);
+	if (ret) {
+		kobject_put(&edev->kobj);
+		return ERR_PTR(ret);
+	}
+	if (!slot->ibdev) {
+		slot->edev = edev;
+		WRITE_ONCE(slot->ibdev, ibdev);
+	}
+	return edev;
+}
+
+/**
+ * mlx5_ep_device_destroy() - forget a device
+ *
+ * Nobody uses the device any more, readers in sysfs excepted: the memory stays
+ * until they are done.
+ */
+void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
+{
+	struct device_slot *slot = device_slot(edev->ibdev);
+
+	if (slot->ibdev == edev->ibdev)
+		WRITE_ONCE(slot->ibdev, NULL);
+	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
+	kobject_put(&edev->kobj);
+}
+
+/**
+ * mlx5_ep_device_next_preexisting() - the next device that came before us
+ * @index: ib_device.index to begin at; answer: index to go on with
+ *
+ * The caller may not hold the device itself, because re-probing removes it.
+ *
+ * Return: a reference to the device's auxiliary device, to be put; NULL: no
+ * further device can be re-probed
+ */
+struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
+{
+	struct mlx5_ep_device *edev;
+	struct device *auxdev = NULL;
+
+	xa_lock(&mlx5_ep_devices);
+	xa_for_each_start(&mlx5_ep_devices, *index, edev, *index) {
+		if (edev->preexisting && edev->auxdev) {
+			auxdev = get_device(edev->auxdev);
+			break;
+		}
+	}
+	xa_unlock(&mlx5_ep_devices);
+	++*index;
+	return auxdev;
+}
+
+/**
+ * mlx5_ep_device_refuse() - note why a device is not attached
+ * @fmt: the reason, as for printf()
+ *
+ * Return: -ENODEV, for the caller to return
+ */
+int mlx5_ep_device_refuse(struct mlx5_ep_device *edev, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(edev->refusal, sizeof(edev->refusal), fmt, args);
+	va_end(args);
+	return -ENODEV;
+}

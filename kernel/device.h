@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What mlx5_ep keeps for each mlx5 ib_device, and how to find it from there.
+ * Locks: Documentation/locking.md.
+ */
+
+#ifndef MLX5_EP_DEVICE_H
+#define MLX5_EP_DEVICE_H
+
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mlx5/driver.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "uuar/uuar_policy.h"
+
+struct mlx5_ep_context;
+struct mlx5_ep_qp;
+struct mlx5_ep_uar_alloc;
+struct mlx5_ep_xrc;
+
+/**
+ * struct mlx5_ep_settings - a policy and its two parameters
+ * @policy: which policy
+ * @strict: refuse a QP that would have to share more than the policy says
+ * @pages: static UAR pages of a context; 0: found out at open
+ */
+struct mlx5_ep_settings {
+	enum mlx5_ep_uuar_policy policy;
+	bool strict;
+	unsigned int pages;
+};
+
+/**
+ * struct mlx5_ep_stock - what the ib_device had before it was attached
+ * @mmap_free: NULL where the driver has none
+ * @ufile_hw_cleanup: NULL where the driver or the kernel has none
+ * @size_ib_ucontext: bytes that the core allocates for a user context
+ * @size_ib_qp: bytes that the core allocates for a QP
+ * @driver_def: the driver's uverbs definitions; NULL where it has none
+ *
+ * The other members are operations of the driver.
+ */
+struct mlx5_ep_stock {
+	int (*create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata);
+	int (*destroy_qp)(struct ib_qp *qp, struct ib_udata *udata);
+	int (*alloc_ucontext)(struct ib_ucontext *uctx, struct ib_udata *udata);
+	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
+	int (*mmap)(struct ib_ucontext *uctx, struct vm_area_struct *vma);
+	void (*mmap_free)(struct rdma_user_mmap_entry *entry);
+	void (*ufile_hw_cleanup)(struct ib_uverbs_file *ufile);
+	size_t size_ib_ucontext;
+	size_t size_ib_qp;
+	const struct uapi_definition *driver_def;
+};
+
+/* Bytes of the list of exempt programs, as written and read in sysfs. */
+#define MLX5_EP_EXEMPT_LEN 1024
+
+/**
+ * struct mlx5_ep_device - what mlx5_ep keeps for one mlx5 ib_device
+ * @kobj: the folder "mlx5_ep" in sysfs; this memory is freed with it
+ * @mdev: the device as mlx5_core knows it, valid while attached
+ * @auxdev: a reference to the auxiliary device that mlx5_ib drives; NULL where
+ *	that device was just being added below a PCI function
+ * @debugfs: folder of the device there
+ * @xrc: shared XRC receive QPs of the device, while attached
+ * @attached: the operations and the uverbs definitions are replaced
+ * @preexisting: not attached, for the only reason that the device registered
+ *	before mlx5_ep was loaded
+ * @refusal: why the device is not attached
+ * @stock: what detaching restores
+ * @defs: the uverbs definitions while attached: the driver's, then ours
+ * @uar_alloc: changed copy of the driver's definitions, private to uar_alloc.c
+ * @managed_pages: UAR pages that managed contexts hold
+ * @observed_pages: UAR pages that all other contexts are seen to hold
+ * @nr_fallback: contexts that should have been managed and could not be
+ * @lock: protects the members from @settings to @notifiers; of each context in
+ *	@contexts it protects later and later_tgid
+ * @settings: policy of contexts that are opened from now on
+ * @budget: UAR pages that all managed contexts together may hold; 0: no limit
+ * @user_limit: UAR pages that one user may hold; 0: no limit
+ * @exempt: names of programs that stay stock, separated by spaces
+ * @cgroups: policies of cgroups, struct mlx5_ep_cgroup.node
+ * @users: users who have contexts, struct mlx5_ep_user.node
+ * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
+ * @notifiers: open notifiers, private to notifier.c
+ */
+struct mlx5_ep_device {
+	struct kobject kobj;
+	struct ib_device *ibdev;
+	struct mlx5_core_dev *mdev;
+	struct device *auxdev;
+	struct dentry *debugfs;
+	struct mlx5_ep_xrc *xrc;
+	bool attached;
+	bool preexisting;
+	char refusal[80];
+	struct mlx5_ep_stock stock;
+	struct uapi_definition defs[3];
+	struct mlx5_ep_uar_alloc *uar_alloc;
+	atomic_t managed_pages;
+	atomic_t observed_pages;
+	atomic_t nr_fallback;
+
+	/* protects what follows */
+	struct mutex lock;
+	struct mlx5_ep_settings settings;
+	unsigned int budget;
+	unsigned int user_limit;
+	char exempt[MLX5_EP_EXEMPT_LEN];
+	struct list_head cgroups;
+	struct list_head users;
+	struct list_head contexts;
+	struct list_head notifiers;
+};
+
+struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev);
+void mlx5_ep_device_destroy(struct mlx5_ep_device *edev);
+struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev);
+struct device *mlx5_ep_device_next_preexisting(unsigned long *index);
+__printf(2, 3) int mlx5_ep_device_refuse(struct mlx5_ep_device *edev,
+					 const char *fmt, ...);
+
+/* Where our side of a context begins, behind the driver's. */
+static inline size_t
+mlx5_ep_context_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
+}
+
+/* Where our side of a QP begins, behind the driver's. */
+static inline size_t mlx5_ep_qp_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
+}
+
+/**
+ * mlx5_ep_context_of() - our side of a user context
+ * @edev: attached device of the context
+ *
+ * Return: never NULL
+ */
+static inline struct mlx5_ep_context *
+mlx5_ep_context_of(const struct mlx5_ep_device *edev, struct ib_ucontext *uctx)
+{
+	return (void *)uctx + mlx5_ep_context_offset(edev);
+}
+
+/**
+ * mlx5_ep_qp_of() - our side of a user's QP
+ * @edev: attached device of the QP
+ * @qp: a QP with a uobject, and not a handle from ib_open_qp()
+ *
+ * Return: never NULL
+ */
+static inline struct mlx5_ep_qp *
+mlx5_ep_qp_of(const struct mlx5_ep_device *edev, struct ib_qp *qp)
+{
+	return (void *)qp + mlx5_ep_qp_offset(edev);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Policies of cgroups. */
+
+#ifndef MLX5_EP_CGROUP_H
+#define MLX5_EP_CGROUP_H
+
+#include <linux/types.h>
+
+struct mlx5_ep_device;
+struct mlx5_ep_settings;
+
+const struct mlx5_ep_settings *
+mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev);
+int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
+		       const struct mlx5_ep_settings *settings);
+ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf);
+void mlx5_ep_cgroup_fini(struct mlx5_ep_device *edev);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* UAR pages that a library allocates as uverbs objects. */
+
+#ifndef MLX5_EP_UAR_ALLOC_H
+#define MLX5_EP_UAR_ALLOC_H
+
+#include <linux/types.h>
+
+struct mlx5_ep_device;
+struct uapi_definition;
+
+/* Chains of definitions within chains: mlx5_ib has two levels. */
+#define MLX5_EP_DEFS_DEPTH 8
+
+const struct uapi_definition *
+mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev);
+void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev);
+bool mlx5_ep_uar_alloc_is_hooked(const struct mlx5_ep_device *edev);
+
+#endif
