@@ -57,7 +57,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int measure(struct verbs_rig *rig, uint64_t (*clock)(void),
+static int measure(struct verbs_setup *setup, uint64_t (*clock)(void),
 		   uint64_t *cost, int n)
 {
 	uint64_t before;
@@ -66,7 +66,7 @@ static int measure(struct verbs_rig *rig, uint64_t (*clock)(void),
 
 	for (i = -WARM_UP; i < n; i++) {
 		before = clock();
-		qp = verbs_qp_create(rig->pd, rig->cq, IBV_QPT_RC);
+		qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
 		if (!qp || ibv_destroy_qp(qp)) {
 			perror("create_qp");
 			return 1;
@@ -80,7 +80,7 @@ static int measure(struct verbs_rig *rig, uint64_t (*clock)(void),
 int main(int argc, char **argv)
 {
 	uint64_t (*clock)(void) = nanoseconds;
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	pthread_t spinner;
 	uint64_t *cost;
 	int c, n = 300, decile = 1;
@@ -97,16 +97,16 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
 	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;
-	if (!cost || verbs_open(&rig, NULL, 1))
+	if (!cost || verbs_open(&setup, NULL, 1))
 		return 1;
 	if (clock == instructions &&
 	    pthread_create(&spinner, NULL, spin, NULL))
 		return 1;
-	if (measure(&rig, clock, cost, n))
+	if (measure(&setup, clock, cost, n))
 		return 1;
 	qsort(cost, n, sizeof(*cost), by_value);
 	printf("%ju\n", (uintmax_t)cost[n * decile / 10]);
 	fflush(stdout);
-	verbs_close(&rig);
+	verbs_close(&setup);
 	_exit(0);
 }

@@ -52,11 +52,11 @@ static int was_told(void)
 static struct mlx5ep_notifier *notifier;
 static struct mlx5ep_watch watch;
 
-static struct verbs_rig rig;
+static struct verbs_setup setup;
 
 static int watch_open(void)
 {
-	return mlx5ep_notifier_create(rig.ctx, 16, &notifier);
+	return mlx5ep_notifier_create(setup.ctx, 16, &notifier);
 }
 
 static int watch_begin(void *addr, size_t len)
@@ -196,7 +196,7 @@ static const struct peer {
 
 static int measure(const struct peer *peer, samples_t samples)
 {
-	int r, ret = verbs_open(&rig, NULL, 1);
+	int r, ret = verbs_open(&setup, NULL, 1);
 
 	if (!ret && peer->open)
 		ret = peer->open();

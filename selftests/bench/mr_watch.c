@@ -233,14 +233,14 @@ static int map_like_notifier(void)
 
 static int child(samples_t samples, bool with)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	int ret;
 
-	ret = verbs_open(&rig, NULL, 1);
+	ret = verbs_open(&setup, NULL, 1);
 	if (!ret)
-		ret = with ? mlx5ep_notifier_create(rig.ctx, WATCHES,
-						    &notifier) :
-			     map_like_notifier();
+		ret = with ? mlx5ep_notifier_create(setup.ctx, WATCHES,
+						    &notifier)
+			   : map_like_notifier();
 	if (!ret)
 		ret = measure_unmap(with ? &monitor : NULL, samples);
 	if (!ret && with)
@@ -320,19 +320,19 @@ static unsigned long long free_bytes(void)
 static int measure_memory(unsigned int n)
 {
 	unsigned long long before, free_before;
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	int ret;
 
-	ret = verbs_open(&rig, NULL, 1);
+	ret = verbs_open(&setup, NULL, 1);
 	if (!ret)
-		ret = mlx5ep_notifier_create(rig.ctx, n, &notifier);
+		ret = mlx5ep_notifier_create(setup.ctx, n, &notifier);
 	if (ret)
 		return 1;
 	/* The notifier itself counts too: a new one, so that all is warm. */
 	mlx5ep_notifier_destroy(notifier);
 	before = charged();
 	free_before = free_bytes();
-	ret = mlx5ep_notifier_create(rig.ctx, n, &notifier);
+	ret = mlx5ep_notifier_create(setup.ctx, n, &notifier);
 	if (!ret)
 		ret = fill_arena(n);
 	if (ret) {

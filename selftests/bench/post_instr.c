@@ -47,7 +47,7 @@ static int post(struct job_thread *t, unsigned int n)
 	int ret = 0;
 
 	while (n-- && !ret)
-		ret = ibv_post_send(t->ep.qp, &wr, &bad);
+		ret = ibv_post_send(t->endpoint.qp, &wr, &bad);
 	return -ret;
 }
 

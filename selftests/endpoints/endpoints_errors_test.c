@@ -63,14 +63,14 @@ TEST_F(errors, bad_attributes_open_nothing)
 TEST_F(errors, an_endpoint_beyond_the_last_is_refused)
 {
 	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_STATIC };
-	struct mlx5ep_endpoint ep = { .level = 77 };
+	struct mlx5ep_endpoint endpoint = { .level = 77 };
 	struct mlx5ep_endpoints *set;
 
 	ASSERT_EQ(0, mlx5ep_endpoints_create(self->ctx, &attr, 2, &set));
-	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_get(set, 2, &ep));
-	EXPECT_EQ(77, ep.level);
-	EXPECT_EQ(0, mlx5ep_endpoints_get(set, 1, &ep));
-	EXPECT_EQ(self->ctx, ep.context);
+	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_get(set, 2, &endpoint));
+	EXPECT_EQ(77, endpoint.level);
+	EXPECT_EQ(0, mlx5ep_endpoints_get(set, 1, &endpoint));
+	EXPECT_EQ(self->ctx, endpoint.context);
 	EXPECT_EQ(0, mlx5ep_endpoints_destroy(set));
 }
 
@@ -78,13 +78,13 @@ TEST_F(errors, destroy_waits_for_the_callers_regions)
 {
 	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
 	struct mlx5ep_endpoints *set;
-	struct mlx5ep_endpoint ep;
+	struct mlx5ep_endpoint endpoint;
 	static char buf[4096];
 	struct ibv_mr *mr;
 
 	ASSERT_EQ(0, mlx5ep_endpoints_create(self->ctx, &attr, 2, &set));
-	ASSERT_EQ(0, mlx5ep_endpoints_get(set, 0, &ep));
-	mr = ibv_reg_mr(ep.pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE);
+	ASSERT_EQ(0, mlx5ep_endpoints_get(set, 0, &endpoint));
+	mr = ibv_reg_mr(endpoint.pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(-EBUSY, mlx5ep_endpoints_destroy(set));
 	EXPECT_EQ(-EBUSY, mlx5ep_endpoints_destroy(set));

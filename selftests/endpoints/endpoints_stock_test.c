@@ -13,26 +13,26 @@ TEST(calls_on_the_module_are_not_supported)
 	struct mlx5_ep_features features = { .abi_version = 77 };
 	struct mlx5_ep_qp_uuar uuar = { .page_qps = 77 };
 	unsigned int count = 77;
-	struct verbs_rig rig;
-	struct verbs_ep ep;
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoint;
 	char reason[8] = "before";
 
-	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
-	ASSERT_EQ(0, verbs_ep_create(&rig, &ep, IBV_QPT_RC));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(rig.ctx->device, reason,
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	ASSERT_EQ(0, verbs_endpoint_create(&setup, &endpoint, IBV_QPT_RC));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(setup.ctx->device, reason,
 						      sizeof(reason)));
 	EXPECT_STREQ("", reason);
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_query(rig.ctx, &features));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(rig.ctx, &info));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_set_policy(rig.ctx, &policy));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_dump(rig.ctx, NULL, &count));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_qp_query_uuar(ep.qp, &uuar));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_query(setup.ctx, &features));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(setup.ctx, &info));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_set_policy(setup.ctx, &policy));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_dump(setup.ctx, NULL, &count));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_qp_query_uuar(endpoint.qp, &uuar));
 	EXPECT_EQ(77, info.qps);
 	EXPECT_EQ(77, features.abi_version);
 	EXPECT_EQ(77, uuar.page_qps);
 	EXPECT_EQ(77, count);
-	verbs_ep_destroy(&ep);
-	verbs_close(&rig);
+	verbs_endpoint_destroy(&endpoint);
+	verbs_close(&setup);
 }
 
 static int ring(struct job_thread *t)

@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 
 #include "job.h"
-#include "landing.h"
+#include "doorbells.h"
 #include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"
@@ -172,7 +172,7 @@ TEST_F_TIMEOUT(table, levels_are_those_that_the_hca_sees, 60)
 {
 	static uint64_t words[2 * MAX_N];
 	struct job_mem mem;
-	struct landing landing;
+	struct doorbells_report doorbells;
 	struct job job;
 	unsigned int i;
 
@@ -186,22 +186,24 @@ TEST_F_TIMEOUT(table, levels_are_those_that_the_hca_sees, 60)
 	ASSERT_EQ(0, simhca_zero());
 	for (i = 0; i < 16; i++)
 		ASSERT_EQ(0, ring_once(&job.threads[i]));
-	ASSERT_EQ(0, landing_look(0, &landing));
-	EXPECT_EQ(0, landing.wrong_uar);
-	EXPECT_EQ(0, landing.astray);
-	EXPECT_EQ(job.info.used_uuars, landing.uuars);
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
+	EXPECT_EQ(0, doorbells.wrong_uar);
+	EXPECT_EQ(0, doorbells.astray);
+	EXPECT_EQ(job.info.used_uuars, doorbells.uuars);
 	for (i = 0; i < 16; i++) {
-		const struct mlx5ep_endpoint *ep = &job.threads[i].ep;
-		const struct landing_qp *qp;
+		const struct mlx5ep_endpoint *endpoint =
+			&job.threads[i].endpoint;
+		const struct doorbells_qp *qp;
 
 		EXPECT_EQ(0x1000 + i, words[MAX_N + i]);
-		qp = landing_qp(&landing, ep->qp->qp_num);
+		qp = doorbells_qp(&doorbells, endpoint->qp->qp_num);
 		ASSERT_NE(NULL, qp);
-		EXPECT_EQ(((uintptr_t)ep->uuar & 0xfff) == 0xa00, qp->slot);
-		if (ep->level < 4)
-			EXPECT_EQ(ep->level, qp->level);
+		EXPECT_EQ(((uintptr_t)endpoint->uuar & 0xfff) == 0xa00,
+			  qp->slot);
+		if (endpoint->level < 4)
+			EXPECT_EQ(endpoint->level, qp->level);
 	}
-	landing_put(&landing);
+	doorbells_put(&doorbells);
 	job_mem_dereg(&mem);
 	job_close(&job);
 }

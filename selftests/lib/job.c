@@ -26,13 +26,13 @@ static int connect_all(struct job *job)
 	unsigned int i;
 	int ret;
 
-	ret = ibv_query_port(job->threads[0].ep.context, 1, &port);
+	ret = ibv_query_port(job->threads[0].endpoint.context, 1, &port);
 	if (ret)
 		return -ret;
 	for (i = 0; i < job->n; i++) {
-		struct ibv_qp *qp = job->threads[i].ep.qp;
+		struct ibv_qp *qp = job->threads[i].endpoint.qp;
 
-		if (i && qp == job->threads[i - 1].ep.qp)
+		if (i && qp == job->threads[i - 1].endpoint.qp)
 			continue;
 		ret = verbs_qp_connect(qp, qp->qp_num, port.lid);
 		if (ret)
@@ -80,7 +80,8 @@ int job_open(struct job *job, unsigned int category, unsigned int n,
 	for (i = 0; i < n && !ret; i++) {
 		job->threads[i].job = job;
 		job->threads[i].id = i;
-		ret = mlx5ep_endpoints_get(job->set, i, &job->threads[i].ep);
+		ret = mlx5ep_endpoints_get(job->set, i,
+					   &job->threads[i].endpoint);
 	}
 	if (!ret)
 		ret = connect_all(job);
@@ -109,9 +110,9 @@ int job_mem_reg(struct job *job, struct job_mem *mem, void *addr, size_t len)
 	if (!mem->mrs)
 		return -ENOMEM;
 	for (i = 0; i < job->n; i++) {
-		struct ibv_pd *pd = job->threads[i].ep.pd;
+		struct ibv_pd *pd = job->threads[i].endpoint.pd;
 
-		if (i && pd == job->threads[i - 1].ep.pd) {
+		if (i && pd == job->threads[i - 1].endpoint.pd) {
 			mem->mrs[i] = mem->mrs[i - 1];
 			continue;
 		}
@@ -159,7 +160,7 @@ int job_rdma(struct job_thread *t, enum ibv_wr_opcode op,
 	struct ibv_send_wr *bad;
 	int ret;
 
-	ret = ibv_post_send(t->ep.qp, &wr, &bad);
+	ret = ibv_post_send(t->endpoint.qp, &wr, &bad);
 	if (ret)
 		return -ret;
 	t->signaled++;
@@ -169,7 +170,7 @@ int job_rdma(struct job_thread *t, enum ibv_wr_opcode op,
 static int poll_unlocked(struct job_thread *t)
 {
 	struct ibv_poll_cq_attr attr = {};
-	struct ibv_cq_ex *cq = t->ep.cq_ex;
+	struct ibv_cq_ex *cq = t->endpoint.cq_ex;
 	int ret;
 
 	ret = ibv_start_poll(cq, &attr);
@@ -192,7 +193,7 @@ static int poll_shared(struct job_thread *t)
 	struct ibv_wc wc[BATCH];
 	int i, n;
 
-	n = ibv_poll_cq(t->ep.cq, BATCH, wc);
+	n = ibv_poll_cq(t->endpoint.cq, BATCH, wc);
 	if (n < 0)
 		return -EIO;
 	for (i = 0; i < n; i++) {
@@ -211,7 +212,7 @@ int job_wait(struct job_thread *t)
 	int ret;
 
 	while (atomic_load(&t->completed) != t->signaled) {
-		ret = t->ep.flags & MLX5EP_ENDPOINT_CQ_UNLOCKED ?
+		ret = t->endpoint.flags & MLX5EP_ENDPOINT_CQ_UNLOCKED ?
 			poll_unlocked(t) : poll_shared(t);
 		if (ret)
 			return ret;

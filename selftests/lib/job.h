@@ -22,7 +22,7 @@ struct job;
 struct job_thread {
 	struct job *job;
 	unsigned int id;
-	struct mlx5ep_endpoint ep;
+	struct mlx5ep_endpoint endpoint;
 	uint32_t signaled;		/* posted, by the thread itself */
 	atomic_uint completed;		/* credited by whoever polls */
 	void *arg;

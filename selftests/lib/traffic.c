@@ -67,9 +67,10 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static void fill(const struct verbs_ep *ep, uint8_t *p, size_t len)
+static void fill(const struct verbs_endpoint *endpoint, uint8_t *p, size_t len)
 {
-	uint32_t x = ep->qp->qp_num * 2654435761u ^ ep->seq * 40503u;
+	uint32_t x =
+		endpoint->qp->qp_num * 2654435761u ^ endpoint->seq * 40503u;
 	size_t i;
 
 	for (i = 0; i < len; i++) {
@@ -78,76 +79,76 @@ static void fill(const struct verbs_ep *ep, uint8_t *p, size_t len)
 	}
 }
 
-static uint64_t atomic_start(const struct verbs_ep *ep)
+static uint64_t atomic_start(const struct verbs_endpoint *endpoint)
 {
-	return (uint64_t)ep->qp->qp_num << 32 | ep->seq;
+	return (uint64_t)endpoint->qp->qp_num << 32 | endpoint->seq;
 }
 
 /* Put the round's data where the operation takes it from, spoil the target. */
-static void prepare(struct verbs_ep *ep, enum verbs_op op)
+static void prepare(struct verbs_endpoint *endpoint, enum verbs_op op)
 {
 	size_t len = op_len(op);
 	uint64_t start;
 
-	ep->seq++;
-	memset(ep->src, 0xee, len);
-	memset(ep->dst, 0xdd, len + GRH_LEN);
+	endpoint->seq++;
+	memset(endpoint->src, 0xee, len);
+	memset(endpoint->dst, 0xdd, len + GRH_LEN);
 	if (op == VERBS_READ) {
-		fill(ep, ep->dst, len);
+		fill(endpoint, endpoint->dst, len);
 	} else if (op == VERBS_ATOMIC) {
-		start = atomic_start(ep);
-		memcpy(ep->dst, &start, sizeof(start));
+		start = atomic_start(endpoint);
+		memcpy(endpoint->dst, &start, sizeof(start));
 	} else {
-		fill(ep, ep->src, len);
+		fill(endpoint, endpoint->src, len);
 	}
 }
 
-static int post_recv(struct verbs_ep *ep)
+static int post_recv(struct verbs_endpoint *endpoint)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)ep->dst,
+		.addr = (uintptr_t)endpoint->dst,
 		.length = VERBS_SLICE,
-		.lkey = ep->rig->mr->lkey,
+		.lkey = endpoint->setup->mr->lkey,
 	};
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	if (ep->srq)
-		return -ibv_post_srq_recv(ep->srq, &wr, &bad);
-	return -ibv_post_recv(ep->qp, &wr, &bad);
+	if (endpoint->srq)
+		return -ibv_post_srq_recv(endpoint->srq, &wr, &bad);
+	return -ibv_post_recv(endpoint->qp, &wr, &bad);
 }
 
-static int post(struct verbs_ep *ep, enum verbs_op op)
+static int post(struct verbs_endpoint *endpoint, enum verbs_op op)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)ep->src,
+		.addr = (uintptr_t)endpoint->src,
 		.length = op_len(op),
-		.lkey = ep->rig->mr->lkey,
+		.lkey = endpoint->setup->mr->lkey,
 	};
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	if (is_inline(op))
 		wr.send_flags = IBV_SEND_INLINE;
-	if (ep->srq)
-		wr.qp_type.xrc.remote_srqn = ep->srq_num;
+	if (endpoint->srq)
+		wr.qp_type.xrc.remote_srqn = endpoint->srq_num;
 	if (is_send(op)) {
 		wr.opcode = IBV_WR_SEND;
-		if (ep->ah) {
-			wr.wr.ud.ah = ep->ah;
-			wr.wr.ud.remote_qpn = ep->qp->qp_num;
+		if (endpoint->ah) {
+			wr.wr.ud.ah = endpoint->ah;
+			wr.wr.ud.remote_qpn = endpoint->qp->qp_num;
 			wr.wr.ud.remote_qkey = 0x11111111u;
 		}
 	} else if (op == VERBS_ATOMIC) {
 		wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-		wr.wr.atomic.remote_addr = (uintptr_t)ep->dst;
-		wr.wr.atomic.rkey = ep->rig->mr->rkey;
+		wr.wr.atomic.remote_addr = (uintptr_t)endpoint->dst;
+		wr.wr.atomic.rkey = endpoint->setup->mr->rkey;
 		wr.wr.atomic.compare_add = 7;
 	} else {
 		wr.opcode = op == VERBS_READ ? IBV_WR_RDMA_READ :
 			IBV_WR_RDMA_WRITE;
-		wr.wr.rdma.remote_addr = (uintptr_t)ep->dst;
-		wr.wr.rdma.rkey = ep->rig->mr->rkey;
+		wr.wr.rdma.remote_addr = (uintptr_t)endpoint->dst;
+		wr.wr.rdma.rkey = endpoint->setup->mr->rkey;
 	}
-	return -ibv_post_send(ep->qp, &wr, &bad);
+	return -ibv_post_send(endpoint->qp, &wr, &bad);
 }
 
 static int poll_all(struct ibv_cq *cq, size_t wanted)
@@ -176,39 +177,39 @@ static int poll_all(struct ibv_cq *cq, size_t wanted)
 	return 0;
 }
 
-static bool arrived(const struct verbs_ep *ep, enum verbs_op op)
+static bool arrived(const struct verbs_endpoint *endpoint, enum verbs_op op)
 {
-	uint64_t start = atomic_start(ep), sum = start + 7;
+	uint64_t start = atomic_start(endpoint), sum = start + 7;
 	uint8_t want[PLAIN_LEN];
-	const uint8_t *got = ep->dst;
+	const uint8_t *got = endpoint->dst;
 	size_t len = op_len(op);
 
 	if (op == VERBS_ATOMIC)
-		return !memcmp(ep->src, &start, sizeof(start)) &&
-			!memcmp(ep->dst, &sum, sizeof(sum));
+		return !memcmp(endpoint->src, &start, sizeof(start)) &&
+			!memcmp(endpoint->dst, &sum, sizeof(sum));
 	if (op == VERBS_READ)
-		got = ep->src;
-	else if (ep->qp->qp_type == IBV_QPT_UD)
+		got = endpoint->src;
+	else if (endpoint->qp->qp_type == IBV_QPT_UD)
 		got += GRH_LEN;
-	fill(ep, want, len);
+	fill(endpoint, want, len);
 	return !memcmp(got, want, len);
 }
 
-static int check(const struct verbs_ep *ep, enum verbs_op op)
+static int check(const struct verbs_endpoint *endpoint, enum verbs_op op)
 {
 	double end = now() + DEADLINE_S;
 
-	while (!arrived(ep, op)) {
-		if (ep->qp->qp_type == IBV_QPT_UC && now() < end)
+	while (!arrived(endpoint, op)) {
+		if (endpoint->qp->qp_type == IBV_QPT_UC && now() < end)
 			continue;
 		fprintf(stderr, "# QP 0x%x: wrong data after %s, round %u\n",
-			ep->qp->qp_num, op_names[op], ep->seq);
+			endpoint->qp->qp_num, op_names[op], endpoint->seq);
 		return -EBADMSG;
 	}
 	return 0;
 }
 
-int verbs_traffic(struct verbs_ep *eps, size_t n, enum verbs_op op,
+int verbs_traffic(struct verbs_endpoint *endpoints, size_t n, enum verbs_op op,
 		  unsigned int rounds)
 {
 	size_t i;
@@ -216,35 +217,36 @@ int verbs_traffic(struct verbs_ep *eps, size_t n, enum verbs_op op,
 
 	while (n && rounds--) {
 		for (i = 0; i < n && !ret; i++) {
-			prepare(&eps[i], op);
+			prepare(&endpoints[i], op);
 			if (is_send(op))
-				ret = post_recv(&eps[i]);
+				ret = post_recv(&endpoints[i]);
 		}
 		for (i = 0; i < n && !ret; i++)
-			ret = post(&eps[i], op);
+			ret = post(&endpoints[i], op);
 		if (ret) {
 			fprintf(stderr, "# posting %s: %s\n", op_names[op],
 				strerror(-ret));
 			return ret;
 		}
-		ret = poll_all(eps[0].rig->cq, is_send(op) ? 2 * n : n);
+		ret = poll_all(endpoints[0].setup->cq, is_send(op) ? 2 * n : n);
 		for (i = 0; i < n && !ret; i++)
-			ret = check(&eps[i], op);
+			ret = check(&endpoints[i], op);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-int verbs_traffic_all(struct verbs_ep *eps, size_t n, unsigned int rounds)
+int verbs_traffic_all(struct verbs_endpoint *endpoints, size_t n,
+		      unsigned int rounds)
 {
 	enum verbs_op op;
 	int ret;
 
 	for (op = VERBS_WRITE; op <= VERBS_ATOMIC; op++) {
-		if (!verbs_op_fits(eps[0].qp->qp_type, op))
+		if (!verbs_op_fits(endpoints[0].qp->qp_type, op))
 			continue;
-		ret = verbs_traffic(eps, n, op, rounds);
+		ret = verbs_traffic(endpoints, n, op, rounds);
 		if (ret)
 			return ret;
 	}

@@ -63,75 +63,78 @@ const char *verbs_device_name(void)
 	return name;
 }
 
-int verbs_open(struct verbs_rig *rig, const char *device, size_t max_eps)
+int verbs_open(struct verbs_setup *setup, const char *device,
+	       size_t max_endpoints)
 {
-	size_t len = 2 * VERBS_SLICE * max_eps;
+	size_t len = 2 * VERBS_SLICE * max_endpoints;
 	int ret;
 
-	memset(rig, 0, sizeof(*rig));
-	rig->max_eps = max_eps;
+	memset(setup, 0, sizeof(*setup));
+	setup->max_endpoints = max_endpoints;
 	if (!device)
 		device = verbs_device_name();
-	rig->ctx = open_device(device);
-	if (!rig->ctx)
+	setup->ctx = open_device(device);
+	if (!setup->ctx)
 		return failed(device);
-	if (ibv_query_port(rig->ctx, 1, &rig->port)) {
+	if (ibv_query_port(setup->ctx, 1, &setup->port)) {
 		ret = failed("ibv_query_port");
 		goto err_close;
 	}
-	rig->pd = ibv_alloc_pd(rig->ctx);
-	if (!rig->pd) {
+	setup->pd = ibv_alloc_pd(setup->ctx);
+	if (!setup->pd) {
 		ret = failed("ibv_alloc_pd");
 		goto err_close;
 	}
-	rig->cq = ibv_create_cq(rig->ctx, 4 * max_eps + 16, NULL, NULL, 0);
-	if (!rig->cq) {
+	setup->cq = ibv_create_cq(setup->ctx, 4 * max_endpoints + 16, NULL,
+				  NULL, 0);
+	if (!setup->cq) {
 		ret = failed("ibv_create_cq");
 		goto err_pd;
 	}
-	rig->buf = mmap(NULL, len, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (rig->buf == MAP_FAILED) {
+	setup->buf = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (setup->buf == MAP_FAILED) {
 		ret = failed("mmap");
 		goto err_cq;
 	}
-	rig->mr = ibv_reg_mr(rig->pd, rig->buf, len, IBV_ACCESS_LOCAL_WRITE |
-			     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			     IBV_ACCESS_REMOTE_ATOMIC);
-	if (!rig->mr) {
+	setup->mr = ibv_reg_mr(
+		setup->pd, setup->buf, len,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	if (!setup->mr) {
 		ret = failed("ibv_reg_mr");
 		goto err_buf;
 	}
 	return 0;
 
 err_buf:
-	munmap(rig->buf, len);
+	munmap(setup->buf, len);
 err_cq:
-	ibv_destroy_cq(rig->cq);
+	ibv_destroy_cq(setup->cq);
 err_pd:
-	ibv_dealloc_pd(rig->pd);
+	ibv_dealloc_pd(setup->pd);
 err_close:
-	ibv_close_device(rig->ctx);
-	memset(rig, 0, sizeof(*rig));
+	ibv_close_device(setup->ctx);
+	memset(setup, 0, sizeof(*setup));
 	return ret;
 }
 
-void verbs_close(struct verbs_rig *rig)
+void verbs_close(struct verbs_setup *setup)
 {
-	if (!rig->ctx)
+	if (!setup->ctx)
 		return;
-	if (ibv_dereg_mr(rig->mr))
+	if (ibv_dereg_mr(setup->mr))
 		failed("ibv_dereg_mr");
-	munmap(rig->buf, 2 * VERBS_SLICE * rig->max_eps);
-	if (rig->xrcd && ibv_close_xrcd(rig->xrcd))
+	munmap(setup->buf, 2 * VERBS_SLICE * setup->max_endpoints);
+	if (setup->xrcd && ibv_close_xrcd(setup->xrcd))
 		failed("ibv_close_xrcd");
-	if (ibv_destroy_cq(rig->cq))
+	if (ibv_destroy_cq(setup->cq))
 		failed("ibv_destroy_cq");
-	if (ibv_dealloc_pd(rig->pd))
+	if (ibv_dealloc_pd(setup->pd))
 		failed("ibv_dealloc_pd");
-	if (ibv_close_device(rig->ctx))
+	if (ibv_close_device(setup->ctx))
 		failed("ibv_close_device");
-	memset(rig, 0, sizeof(*rig));
+	memset(setup, 0, sizeof(*setup));
 }
 
 struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
@@ -245,69 +248,74 @@ int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
 	return -ret;
 }
 
-static int connect_to_self(struct verbs_ep *ep)
+static int connect_to_self(struct verbs_endpoint *endpoint)
 {
-	struct ibv_ah_attr ah = { .dlid = ep->rig->port.lid, .port_num = 1 };
-	struct ibv_qp *receiver = ep->target ? ep->target : ep->qp;
+	struct ibv_ah_attr ah = { .dlid = endpoint->setup->port.lid,
+				  .port_num = 1 };
+	struct ibv_qp *receiver =
+		endpoint->target ? endpoint->target : endpoint->qp;
 	int ret;
 
-	ret = verbs_qp_connect(ep->qp, receiver->qp_num, ep->rig->port.lid);
-	if (!ret && ep->target)
-		ret = verbs_qp_connect(ep->target, ep->qp->qp_num,
-				       ep->rig->port.lid);
+	ret = verbs_qp_connect(endpoint->qp, receiver->qp_num,
+			       endpoint->setup->port.lid);
+	if (!ret && endpoint->target)
+		ret = verbs_qp_connect(endpoint->target, endpoint->qp->qp_num,
+				       endpoint->setup->port.lid);
 	if (ret) {
 		errno = -ret;
 		return failed("ibv_modify_qp");
 	}
-	if (ep->qp->qp_type == IBV_QPT_UD) {
-		ep->ah = ibv_create_ah(ep->rig->pd, &ah);
-		if (!ep->ah)
+	if (endpoint->qp->qp_type == IBV_QPT_UD) {
+		endpoint->ah = ibv_create_ah(endpoint->setup->pd, &ah);
+		if (!endpoint->ah)
 			return failed("ibv_create_ah");
 	}
 	return 0;
 }
 
-int verbs_ep_create_in(struct verbs_rig *rig, struct ibv_pd *pd,
-		       struct verbs_ep *ep, enum ibv_qp_type type)
+int verbs_endpoint_create_in(struct verbs_setup *setup, struct ibv_pd *pd,
+			     struct verbs_endpoint *endpoint,
+			     enum ibv_qp_type type)
 {
 	int ret;
 
-	memset(ep, 0, sizeof(*ep));
-	if (rig->next >= rig->max_eps)
+	memset(endpoint, 0, sizeof(*endpoint));
+	if (setup->next >= setup->max_endpoints)
 		return -ENOBUFS;
-	ep->rig = rig;
-	ep->peer = ep;
-	ep->src = rig->buf + 2 * VERBS_SLICE * rig->next;
-	ep->dst = ep->src + VERBS_SLICE;
-	ep->qp = verbs_qp_create(pd, rig->cq, type);
-	if (!ep->qp)
+	endpoint->setup = setup;
+	endpoint->peer = endpoint;
+	endpoint->src = setup->buf + 2 * VERBS_SLICE * setup->next;
+	endpoint->dst = endpoint->src + VERBS_SLICE;
+	endpoint->qp = verbs_qp_create(pd, setup->cq, type);
+	if (!endpoint->qp)
 		return errno ? -errno : -EIO;
-	ret = type == IBV_QPT_XRC_SEND ? verbs_xrc_create(ep) : 0;
+	ret = type == IBV_QPT_XRC_SEND ? verbs_xrc_create(endpoint) : 0;
 	if (!ret)
-		ret = connect_to_self(ep);
+		ret = connect_to_self(endpoint);
 	if (ret) {
-		verbs_ep_destroy(ep);
+		verbs_endpoint_destroy(endpoint);
 		return ret;
 	}
-	rig->next++;
+	setup->next++;
 	return 0;
 }
 
-int verbs_ep_create(struct verbs_rig *rig, struct verbs_ep *ep,
-		    enum ibv_qp_type type)
+int verbs_endpoint_create(struct verbs_setup *setup,
+			  struct verbs_endpoint *endpoint,
+			  enum ibv_qp_type type)
 {
-	return verbs_ep_create_in(rig, rig->pd, ep, type);
+	return verbs_endpoint_create_in(setup, setup->pd, endpoint, type);
 }
 
-void verbs_ep_destroy(struct verbs_ep *ep)
+void verbs_endpoint_destroy(struct verbs_endpoint *endpoint)
 {
-	if (ep->ah && ibv_destroy_ah(ep->ah))
+	if (endpoint->ah && ibv_destroy_ah(endpoint->ah))
 		failed("ibv_destroy_ah");
-	if (ep->qp && ibv_destroy_qp(ep->qp))
+	if (endpoint->qp && ibv_destroy_qp(endpoint->qp))
 		failed("ibv_destroy_qp");
-	ep->ah = NULL;
-	ep->qp = NULL;
-	if (verbs_xrc_destroy(ep))
+	endpoint->ah = NULL;
+	endpoint->qp = NULL;
+	if (verbs_xrc_destroy(endpoint))
 		failed("destroying what an XRC endpoint receives by");
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Raw libibverbs for the tests: a rig is a context with all that traffic needs,
- * an endpoint is a QP with a slice of the rig's buffer. An endpoint is connected
+ * Raw libibverbs for the tests: a setup is a context with all that traffic needs,
+ * an endpoint is a QP with a slice of the setup's buffer. An endpoint is connected
  * to itself unless told otherwise, so that N endpoints are exactly N QPs; of type
  * XRC_SEND it is an initiator, with a target QP and an SRQ in the same process.
  *
  * Functions return 0 or -errno and say on stderr what failed; nothing exits.
- * Not thread-safe: one rig per thread, or a lock.
+ * Not thread-safe: one setup per thread, or a lock.
  */
 #ifndef SELFTESTS_VERBS_H
 #define SELFTESTS_VERBS_H
@@ -18,26 +18,26 @@
 
 #define VERBS_SLICE 4096u	/* bytes to send, and as many to receive */
 
-struct verbs_rig {
+struct verbs_setup {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	struct ibv_xrcd *xrcd;	/* from the first XRC endpoint on */
 	uint8_t *buf;
-	size_t max_eps;
+	size_t max_endpoints;
 	size_t next;		/* first slice not handed out */
 	struct ibv_port_attr port;
 };
 
-struct verbs_ep {
-	struct verbs_rig *rig;
+struct verbs_endpoint {
+	struct verbs_setup *setup;
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;	/* UD */
 	struct ibv_qp *target;	/* XRC: what @qp is connected to ... */
 	struct ibv_srq *srq;	/* ... and where its sends arrive */
 	uint32_t srq_num;
-	struct verbs_ep *peer;	/* whose buffer is written and read */
+	struct verbs_endpoint *peer;	/* whose buffer is written and read */
 	uint8_t *src, *dst;
 	uint32_t seq;
 };
@@ -60,13 +60,14 @@ struct ibv_device *verbs_find_device(struct ibv_device **list,
 
 /**
  * verbs_open() - open a context with PD, CQ and a registered buffer
- * @rig: zeroed on failure
+ * @setup: zeroed on failure
  * @device: its name, NULL for verbs_device_name()
- * @max_eps: endpoints to be expected; sizes the CQ and the buffer
+ * @max_endpoints: endpoints to be expected; sizes the CQ and the buffer
  */
-int verbs_open(struct verbs_rig *rig, const char *device, size_t max_eps);
+int verbs_open(struct verbs_setup *setup, const char *device,
+	       size_t max_endpoints);
 /* The endpoints must be gone. */
-void verbs_close(struct verbs_rig *rig);
+void verbs_close(struct verbs_setup *setup);
 
 /**
  * verbs_qp_create() - make a QP as these tests use it; see errno on NULL
@@ -79,12 +80,14 @@ struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid);
 
 /* Create a QP and bring it to RTS, connected to itself. Quiet on failure. */
-int verbs_ep_create(struct verbs_rig *rig, struct verbs_ep *ep,
-		    enum ibv_qp_type type);
+int verbs_endpoint_create(struct verbs_setup *setup,
+			  struct verbs_endpoint *endpoint,
+			  enum ibv_qp_type type);
 /* The same over a PD of the caller's. */
-int verbs_ep_create_in(struct verbs_rig *rig, struct ibv_pd *pd,
-		       struct verbs_ep *ep, enum ibv_qp_type type);
-void verbs_ep_destroy(struct verbs_ep *ep);
+int verbs_endpoint_create_in(struct verbs_setup *setup, struct ibv_pd *pd,
+			     struct verbs_endpoint *endpoint,
+			     enum ibv_qp_type type);
+void verbs_endpoint_destroy(struct verbs_endpoint *endpoint);
 
 /**
  * verbs_uuar() - number of the uUAR that libmlx5 rings for @qp
@@ -107,10 +110,11 @@ bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op);
  *
  * Return: 0; -EBADMSG for wrong data; -ETIMEDOUT; -EIO for a bad completion.
  */
-int verbs_traffic(struct verbs_ep *eps, size_t n, enum verbs_op op,
+int verbs_traffic(struct verbs_endpoint *endpoints, size_t n, enum verbs_op op,
 		  unsigned int rounds);
 
 /* Every operation that fits the type, @rounds rounds of each. */
-int verbs_traffic_all(struct verbs_ep *eps, size_t n, unsigned int rounds);
+int verbs_traffic_all(struct verbs_endpoint *endpoints, size_t n,
+		      unsigned int rounds);
 
 #endif

@@ -3,10 +3,10 @@
 #ifndef SELFTESTS_VERBS_XRC_H
 #define SELFTESTS_VERBS_XRC_H
 
-struct verbs_ep;
+struct verbs_endpoint;
 
-/* Make an endpoint's target QP and SRQ, and the rig's domain with the first. */
-int verbs_xrc_create(struct verbs_ep *ep);
-int verbs_xrc_destroy(struct verbs_ep *ep);
+/* Make an endpoint's target QP and SRQ, and the setup's domain with the first. */
+int verbs_xrc_create(struct verbs_endpoint *endpoint);
+int verbs_xrc_destroy(struct verbs_endpoint *endpoint);
 
 #endif

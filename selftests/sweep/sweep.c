@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Error sweeps over the HCA's commands, and the books that every sweep keeps.
- * Sweeps over the kernel's allocations are in sweep_alloc.c.
+ * Error sweeps over the HCA's commands, and what all sweeps share. Sweeps over
+ * the kernel's allocations are in sweep_alloc.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,27 +13,17 @@
 
 #include "patience.h"
 #include "simhca.h"
-#include "sweep_books.h"
+#include "sweep_run.h"
 #include "sysfs.h"
 #include "verbs.h"
 
 #define RUNS_MAX 20000u
-#define RELEASE_SECONDS 30	/* of a slow machine; else at once */
+#define RELEASE_SECONDS 8	/* on an idle machine it takes none */
 #define RESTART_SECONDS 60
 #define PROGRESS_SECONDS 60
 #define SLOW_TRIES 5
 #define QUICK_STATUSES 3u
 #define PCI_DRIVER "/sys/bus/pci/drivers/mlx5_core"
-
-/* Memory keys last, because they are not always compared. */
-static const char *const kinds[SWEEP_KINDS] = {
-	"uar", "uar_held", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp", "eq",
-	"uctx", "umem", "tis", "sq", "page", "mkey",
-};
-
-static const char *const modules[SWEEP_MODULES] = {
-	"mlx5_ep", "mlx5_ib", "ib_uverbs",
-};
 
 /* enum mlx5_cmd_status of the driver (linux/mlx5/device.h), OK left out */
 static const uint8_t statuses[] = {
@@ -44,8 +34,8 @@ static const uint8_t statuses[] = {
 #define NEVER 0u	/* in place of a status */
 
 /*
- * What a command that was made to fail would have freed, and whether mlx5_ib does
- * that where nobody hears of a failure: with a context.
+ * The kind of object that a command frees. @unheard: mlx5_ib sends it when a
+ * context closes and ignores that it fails.
  */
 static const struct {
 	const char *opcode;
@@ -75,67 +65,6 @@ bool sweep_whole(void)
 	return how && !strcmp(how, "whole");
 }
 
-static long module_refs(const char *module)
-{
-	char path[96], text[32];
-	FILE *file;
-	long refs;
-
-	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", module);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	refs = fgets(text, sizeof(text), file) ? strtol(text, NULL, 0) : -EIO;
-	fclose(file);
-	return refs;
-}
-
-static int books_look(struct sweep_books *books)
-{
-	struct simhca_view view;
-	int ret, i;
-
-	memset(books, 0, sizeof(*books));
-	ret = simhca_look(0, &view);
-	if (ret)
-		return ret;
-	for (i = 0; i < SWEEP_KINDS; i++)
-		books->alive[i] = simhca_alive(&view, kinds[i]);
-	simhca_view_put(&view);
-	books->uar_in_use = sysfs_number("uar_in_use");
-	for (i = 0; i < SWEEP_MODULES; i++)
-		books->refs[i] = module_refs(modules[i]);
-	return 0;
-}
-
-static bool differs(const char *what, const char *name, int64_t now,
-		    int64_t was, bool say)
-{
-	if (now != was && say)
-		fprintf(stderr, "# %s %s: %jd, was %jd\n", what, name,
-			(intmax_t)now, (intmax_t)was);
-	return now != was;
-}
-
-static bool books_differ(const struct sweep *sweep,
-			 const struct sweep_books *was,
-			 const struct sweep_books *now, bool say)
-{
-	bool ret = differs("uar_in_use", "", now->uar_in_use, was->uar_in_use,
-			   say);
-	int i;
-
-	for (i = 0; i < SWEEP_KINDS - !sweep->mkeys; i++)
-		if (now->alive[i] < was->alive[i] ||
-		    now->alive[i] > was->alive[i] + was->lost[i])
-			ret |= differs("alive", kinds[i], now->alive[i],
-				       was->alive[i], say);
-	for (i = 0; i < SWEEP_MODULES; i++)
-		ret |= differs("references of", modules[i], now->refs[i],
-			       was->refs[i], say);
-	return ret;
-}
-
 int sweep_undo_body(const struct sweep *sweep)
 {
 	int ret = sweep->undo ? sweep->undo(sweep->arg) : 0;
@@ -145,7 +74,7 @@ int sweep_undo_body(const struct sweep *sweep)
 	return ret;
 }
 
-int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
+int sweep_baseline(const struct sweep *sweep, struct baseline *base)
 {
 	int ret = sweep->body(sweep->arg);
 
@@ -154,74 +83,28 @@ int sweep_books_take(const struct sweep *sweep, struct sweep_books *books)
 		return -EIO;
 	}
 	ret = sweep_undo_body(sweep);
-	return ret ? ret : books_look(books);
+	return ret ? ret : baseline_look(base, sweep->mkeys ? BASELINE_MKEYS :
+					       BASELINE_DRIVER);
 }
 
-/* What was allowed for and is gone after all is not allowed for again. */
-static void books_settle(struct sweep_books *books,
-			 const struct sweep_books *now)
+int sweep_restored(struct baseline *base)
 {
-	int i;
-
-	for (i = 0; i < SWEEP_KINDS; i++)
-		if (books->lost[i])
-			books->lost[i] = now->alive[i] - books->alive[i];
-}
-
-int sweep_books_check(const struct sweep *sweep, struct sweep_books *books)
-{
-	time_t end = time(NULL) + RELEASE_SECONDS * patience_factor();
-	struct sweep_books now;
-	bool late;
-	int ret;
-
-	for (;;) {
-		late = time(NULL) >= end;
-		ret = books_look(&now);
-		if (ret)
-			return ret;
-		if (!books_differ(sweep, books, &now, late))
-			break;
-		if (late)
-			return -EBUSY;
-		usleep(20000);
-	}
-	books_settle(books, &now);
-	return 0;
-}
-
-static int kind_of(const char *name)
-{
-	int kind = 0;
-
-	while (strcmp(kinds[kind], name))
-		kind++;
-	return kind;
+	return baseline_restored(base, RELEASE_SECONDS);
 }
 
 /*
- * The driver takes no notice of some commands that fail while it gives a thing
- * back. What such a command would have freed stays with the HCA, whoever called
- * it: one object is allowed for.
+ * The driver ignores that some commands fail while it frees an object. The object
+ * then stays in the HCA whoever called the driver, so one is allowed.
  */
-void sweep_books_forgive(struct sweep_books *books, const char *hit)
+void sweep_allow(struct baseline *base, const char *hit)
 {
-	struct sweep_books now;
-	unsigned int i;
-	int kind;
+	const char *kinds[sizeof(frees) / sizeof(frees[0])];
+	unsigned int i, n = 0;
 
-	if (books_look(&now))
-		return;
-	for (i = 0; i < sizeof(frees) / sizeof(frees[0]); i++) {
-		if (hit ? strcmp(frees[i].opcode, hit) : !frees[i].unheard)
-			continue;
-		kind = kind_of(frees[i].kind);
-		if (now.alive[kind] ==
-		    books->alive[kind] + books->lost[kind] + 1) {
-			books->lost[kind]++;
-			return;
-		}
-	}
+	for (i = 0; i < sizeof(frees) / sizeof(frees[0]); i++)
+		if (hit ? !strcmp(frees[i].opcode, hit) : frees[i].unheard)
+			kinds[n++] = frees[i].kind;
+	baseline_allow(base, kinds, n);
 }
 
 unsigned int sweep_next(const struct sweep *sweep, unsigned int n)
@@ -303,7 +186,7 @@ static int fault_set(const struct sweep *sweep, unsigned int nth,
  * One run. Returns 1 where it was hit, 0 where not, -EAGAIN where the driver, which
  * waits for a short time only, gave up a command before it had sent it; -errno.
  */
-static int run_commands(struct sweep *sweep, struct sweep_books *books,
+static int run_commands(struct sweep *sweep, struct baseline *base,
 			unsigned int nth, unsigned int status)
 {
 	char *hit = NULL;
@@ -321,7 +204,7 @@ static int run_commands(struct sweep *sweep, struct sweep_books *books,
 	if (hit) {
 		sweep->runs++;
 		sweep->failed += body != 0;
-		sweep_books_forgive(books, hit);
+		sweep_allow(base, hit);
 	} else if (body) {
 		fprintf(stderr, "# sweep: command %u: not hit, yet %d\n", nth,
 			body);
@@ -329,7 +212,7 @@ static int run_commands(struct sweep *sweep, struct sweep_books *books,
 			ret = -EIO;
 	}
 	if (!ret)
-		ret = sweep_books_check(sweep, books);
+		ret = sweep_restored(base);
 	if (!ret && !hit && body)
 		return -EAGAIN;
 	if (ret)
@@ -343,13 +226,13 @@ static int run_commands(struct sweep *sweep, struct sweep_books *books,
 
 /* One run; more where the machine was too slow for it. */
 static int run_commands_patiently(struct sweep *sweep,
-				  struct sweep_books *books, unsigned int nth,
+				  struct baseline *base, unsigned int nth,
 				  unsigned int status)
 {
 	int ret = -EAGAIN, tries;
 
 	for (tries = 0; ret == -EAGAIN && tries < SLOW_TRIES; tries++)
-		ret = run_commands(sweep, books, nth, status);
+		ret = run_commands(sweep, base, nth, status);
 	return ret;
 }
 
@@ -357,19 +240,19 @@ static int run_commands_patiently(struct sweep *sweep,
 static int sweep_statuses(struct sweep *sweep, const uint8_t *list,
 			  unsigned int count, unsigned int each)
 {
-	struct sweep_books books;
+	struct baseline base;
 	unsigned int turn = 0, n, i;
 	int ret;
 
 	sweep->runs = 0;
 	sweep->failed = 0;
-	ret = sweep_books_take(sweep, &books);
+	ret = sweep_baseline(sweep, &base);
 	for (n = 1; !ret; n = sweep_next(sweep, n)) {
 		if (sweep->runs > RUNS_MAX)
 			return -E2BIG;
 		sweep_progress(sweep, "command", n);
 		for (i = 0; i < each; i++) {
-			ret = run_commands_patiently(sweep, &books, n,
+			ret = run_commands_patiently(sweep, &base, n,
 						     list[turn++ % count]);
 			if (ret <= 0)
 				return ret;
@@ -419,16 +302,16 @@ static int pci_address(char *name, size_t size)
 static bool device_up(bool attached)
 {
 	struct ibv_port_attr port;
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	bool up;
 
 	if (attached && !sysfs_attached())
 		return false;
-	if (verbs_open(&rig, verbs_device_name(), 1))
+	if (verbs_open(&setup, verbs_device_name(), 1))
 		return false;
-	up = !ibv_query_port(rig.ctx, 1, &port) &&
+	up = !ibv_query_port(setup.ctx, 1, &port) &&
 		port.state == IBV_PORT_ACTIVE;
-	verbs_close(&rig);
+	verbs_close(&setup);
 	return up;
 }
 

@@ -17,7 +17,7 @@
  *		return qp ? -sweep_undo(ibv_destroy_qp(qp)) : -errno;
  *	}
  *
- *	struct sweep sweep = { .body = body, .arg = &rig };
+ *	struct sweep sweep = { .body = body, .arg = &setup };
  *
  *	ASSERT_EQ(0, sweep_allocations(&sweep));
  *	ASSERT_LT(0, sweep.failed);
@@ -40,23 +40,9 @@
  */
 #define SWEEP_PATIENCE_MS 2000u
 
-#define SWEEP_KINDS 16
-#define SWEEP_MODULES 3
-
 /* Do @call, which returns 0 for success; once more where it fails. */
 #define sweep_undo(call) ({ __typeof__(call) ret_ = (call); \
 	ret_ ? (call) : ret_; })
-
-/*
- * What exists, to be compared after each run; errnos count as values. @lost: so
- * many more may be alive for good, because stock code did not free them.
- */
-struct sweep_books {
-	int64_t alive[SWEEP_KINDS];
-	int64_t lost[SWEEP_KINDS];
-	long uar_in_use;
-	long refs[SWEEP_MODULES];
-};
 
 /**
  * struct sweep - a body and what became of it
@@ -107,7 +93,7 @@ const char *sweep_no_allocations(void);
 int sweep_allocations(struct sweep *sweep);
 
 /* Functions below which stock code does not undo what fails. */
-enum sweep_spared {
+enum sweep_exempted {
 	/* mlx5_ib gives back a QP's memory, and the adapter keeps the QP. */
 	SWEEP_DESTROY_QP,
 	/* ib_core keeps a count of the XRC domain (Documentation/xrc.md). */
@@ -115,7 +101,7 @@ enum sweep_spared {
 };
 
 /**
- * sweep_spare() - let no allocation fail below a function from now on
+ * sweep_exempt() - let no allocation fail below a function from now on
  * @what: the only one; SWEEP_DESTROY_QP when a sweep begins
  *
  * For bodies, around what would leave things behind. Outside of
@@ -123,7 +109,7 @@ enum sweep_spared {
  *
  * Return: 0 or -errno.
  */
-int sweep_spare(enum sweep_spared what);
+int sweep_exempt(enum sweep_exempted what);
 
 /* TEST_F() of a sweep. The runner knows how slow a machine may be. */
 #define TEST_SWEEP(fixture, name) TEST_F_TIMEOUT(fixture, name, 7200)

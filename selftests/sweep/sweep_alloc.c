@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sweep_books.h"
+#include "sweep_run.h"
 #include "sysfs.h"
 
 #define RUNS_MAX 20000u
@@ -100,26 +100,26 @@ static int text_range(const char *module, const char *function,
 	return -ENOENT;
 }
 
-/* What stock code does not undo; see enum sweep_spared. */
+/* What stock code does not undo; see enum sweep_exempted. */
 static struct {
 	const char *module, *function;
 	struct range range;
-} spared[] = {
+} exempted[] = {
 	[SWEEP_DESTROY_QP] = { "mlx5_ib", "mlx5_core_destroy_qp", { 0, 0 } },
 	[SWEEP_CREATE_QP] = { "ib_core", "ib_create_qp_user", { 0, 0 } },
 };
 
-/* May allocations fail now? Else there is nothing to be spared. */
+/* May allocations fail now? Else there is nothing to be exempted. */
 static bool sweeping;
 
-static int spare(enum sweep_spared what)
+static int exempt(enum sweep_exempted what)
 {
-	struct range *range = &spared[what].range;
+	struct range *range = &exempted[what].range;
 	unsigned int i;
 	int ret = 0;
 
 	if (!range->end)
-		ret = text_range(spared[what].module, spared[what].function,
+		ret = text_range(exempted[what].module, exempted[what].function,
 				 range);
 	for (i = 0; !ret && i < sizeof(faults) / sizeof(faults[0]); i++) {
 		/* one at a time: nothing may match while they change */
@@ -133,10 +133,10 @@ static int spare(enum sweep_spared what)
 	return ret;
 }
 
-int sweep_spare(enum sweep_spared what)
+int sweep_exempt(enum sweep_exempted what)
 {
 	/* These writes may be what fails where everything may. */
-	return sweeping ? sweep_undo(spare(what)) : 0;
+	return sweeping ? sweep_undo(exempt(what)) : 0;
 }
 
 /* Who must have called what fails. */
@@ -168,7 +168,7 @@ static int faults_set_up(const struct sweep *sweep)
 			ret = set_fault(faults[i], "require-end", range.end);
 	}
 	if (!ret)
-		ret = spare(SWEEP_DESTROY_QP);
+		ret = exempt(SWEEP_DESTROY_QP);
 	return ret;
 }
 
@@ -198,7 +198,7 @@ static int nth_end(int fd)
 	return ret ? ret : !strtoul(text, NULL, 0);
 }
 
-static int run_allocation(struct sweep *sweep, struct sweep_books *books,
+static int run_allocation(struct sweep *sweep, struct baseline *base,
 			  int fd, unsigned int nth)
 {
 	int ret, body, hit;
@@ -219,8 +219,8 @@ static int run_allocation(struct sweep *sweep, struct sweep_books *books,
 		return -EIO;
 	}
 	if (hit && !body)
-		sweep_books_forgive(books, NULL);
-	ret = sweep_books_check(sweep, books);
+		sweep_allow(base, NULL);
+	ret = sweep_restored(base);
 	if (ret)
 		fprintf(stderr, "# sweep: allocation %u, body %d: %d\n", nth,
 			body, ret);
@@ -255,18 +255,18 @@ static int kmemleak_scan(void)
 
 static int sweep_places(struct sweep *sweep, int fd)
 {
-	struct sweep_books books;
+	struct baseline base;
 	unsigned int n;
 	int ret;
 
-	ret = sweep_books_take(sweep, &books);
+	ret = sweep_baseline(sweep, &base);
 	if (!ret && sweep_whole())
 		file_write(KMEMLEAK, "clear");
 	for (n = 1; !ret; n = sweep_next(sweep, n)) {
 		if (sweep->runs > RUNS_MAX)
 			return -E2BIG;
 		sweep_progress(sweep, "allocation", n);
-		ret = run_allocation(sweep, &books, fd, n);
+		ret = run_allocation(sweep, &base, fd, n);
 		if (ret <= 0)
 			return ret;
 		ret = 0;

@@ -51,19 +51,19 @@ static int begin(struct sweep *sweep, unsigned int coarse)
 /* Bound again, it works. */
 static int traffic(void)
 {
-	struct verbs_rig rig;
-	struct verbs_ep ep;
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoint;
 	int ret;
 
-	ret = verbs_open(&rig, NULL, 1);
+	ret = verbs_open(&setup, NULL, 1);
 	if (ret)
 		return ret;
-	ret = verbs_ep_create(&rig, &ep, IBV_QPT_RC);
+	ret = verbs_endpoint_create(&setup, &endpoint, IBV_QPT_RC);
 	if (!ret) {
-		ret = verbs_traffic_all(&ep, 1, 1);
-		verbs_ep_destroy(&ep);
+		ret = verbs_traffic_all(&endpoint, 1, 1);
+		verbs_endpoint_destroy(&endpoint);
 	}
-	verbs_close(&rig);
+	verbs_close(&setup);
 	return ret;
 }
 

@@ -13,30 +13,31 @@
 #define BATCH 12u
 #define QPS 4u
 
-int sweep_bench_open(struct sweep_bench *bench)
+int sweep_objects_open(struct sweep_objects *objects)
 {
 	int ret;
 
-	memset(bench, 0, sizeof(*bench));
-	bench->memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (bench->memory == MAP_FAILED)
+	memset(objects, 0, sizeof(*objects));
+	objects->memory =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (objects->memory == MAP_FAILED)
 		return -errno;
-	ret = verbs_open(&bench->rig, NULL, QPS);
+	ret = verbs_open(&objects->setup, NULL, QPS);
 	if (!ret && sysfs_attached())
-		ret = mlx5ep_notifier_create(bench->rig.ctx, WATCHES,
-					     &bench->notifier);
+		ret = mlx5ep_notifier_create(objects->setup.ctx, WATCHES,
+					     &objects->notifier);
 	if (ret)
-		sweep_bench_close(bench);
+		sweep_objects_close(objects);
 	return ret;
 }
 
-void sweep_bench_close(struct sweep_bench *bench)
+void sweep_objects_close(struct sweep_objects *objects)
 {
-	mlx5ep_notifier_destroy(bench->notifier);
-	verbs_close(&bench->rig);
-	munmap(bench->memory, PAGE);
-	memset(bench, 0, sizeof(*bench));
+	mlx5ep_notifier_destroy(objects->notifier);
+	verbs_close(&objects->setup);
+	munmap(objects->memory, PAGE);
+	memset(objects, 0, sizeof(*objects));
 }
 
 /* The first one that is not 0. */
@@ -45,14 +46,14 @@ static int first(int a, int b)
 	return a ? a : b;
 }
 
-static int qp_make(struct verbs_rig *rig, struct ibv_qp **qp)
+static int qp_make(struct verbs_setup *setup, struct ibv_qp **qp)
 {
 	int ret;
 
-	*qp = verbs_qp_create(rig->pd, rig->cq, IBV_QPT_RC);
+	*qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
 	if (!*qp)
 		return errno ? -errno : -EIO;
-	ret = verbs_qp_connect(*qp, (*qp)->qp_num, rig->port.lid);
+	ret = verbs_qp_connect(*qp, (*qp)->qp_num, setup->port.lid);
 	if (ret) {
 		sweep_undo(ibv_destroy_qp(*qp));
 		*qp = NULL;
@@ -62,23 +63,23 @@ static int qp_make(struct verbs_rig *rig, struct ibv_qp **qp)
 
 int sweep_body_qp(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct ibv_qp *qp;
 	int ret;
 
-	ret = qp_make(&bench->rig, &qp);
+	ret = qp_make(&objects->setup, &qp);
 	return ret ? ret : -sweep_undo(ibv_destroy_qp(qp));
 }
 
 int sweep_body_qps(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct ibv_qp *qps[QPS];
 	unsigned int n;
 	int ret = 0;
 
 	for (n = 0; n < QPS; n++) {
-		ret = qp_make(&bench->rig, &qps[n]);
+		ret = qp_make(&objects->setup, &qps[n]);
 		if (ret)
 			break;
 	}
@@ -90,56 +91,57 @@ int sweep_body_qps(void *arg)
 /* What an undo that fails leaves behind, closing the context frees. */
 int sweep_body_context(void *arg)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	struct ibv_qp *qp;
 	int ret;
 
 	(void)arg;
-	ret = verbs_open(&rig, NULL, 1);
+	ret = verbs_open(&setup, NULL, 1);
 	if (ret)
 		return ret;
-	ret = qp_make(&rig, &qp);
+	ret = qp_make(&setup, &qp);
 	if (!ret)
 		ret = -sweep_undo(ibv_destroy_qp(qp));
-	verbs_close(&rig);
+	verbs_close(&setup);
 	return ret;
 }
 
 int sweep_body_endpoints(void *arg)
 {
 	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct mlx5ep_endpoints *set;
 	int ret;
 
-	ret = mlx5ep_endpoints_open(bench->rig.ctx->device, &attr, 2, &set);
+	ret = mlx5ep_endpoints_open(objects->setup.ctx->device, &attr, 2, &set);
 	return ret ? ret : sweep_undo(mlx5ep_endpoints_destroy(set));
 }
 
 int sweep_body_notifier(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct mlx5ep_notifier *notifier;
 	struct mlx5ep_watch watch;
 	int ret;
 
-	ret = mlx5ep_notifier_create(bench->rig.ctx, WATCHES, &notifier);
+	ret = mlx5ep_notifier_create(objects->setup.ctx, WATCHES, &notifier);
 	if (ret)
 		return ret;
-	ret = mlx5ep_watch_add(notifier, bench->memory, PAGE, 1, &watch);
+	ret = mlx5ep_watch_add(notifier, objects->memory, PAGE, 1, &watch);
 	if (!ret)
-		ret = mlx5ep_watch_add(notifier, bench->memory, PAGE, 2,
+		ret = mlx5ep_watch_add(notifier, objects->memory, PAGE, 2,
 				       &watch);
 	return first(ret, mlx5ep_notifier_destroy(notifier));
 }
 
 int sweep_body_watch(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct mlx5ep_watch watch;
 	int ret;
 
-	ret = mlx5ep_watch_add(bench->notifier, bench->memory, PAGE, 1, &watch);
+	ret = mlx5ep_watch_add(objects->notifier, objects->memory, PAGE, 1,
+			       &watch);
 	if (ret)
 		return ret;
 	ret = mlx5ep_watch_record(&watch);
@@ -150,29 +152,30 @@ int sweep_body_watch(void *arg)
 
 int sweep_body_watches(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct mlx5_ep_watch_add ranges[BATCH] = { 0 };
 	struct mlx5ep_watch watches[BATCH];
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < BATCH; i++) {
-		ranges[i].addr = (uintptr_t)bench->memory;
+		ranges[i].addr = (uintptr_t)objects->memory;
 		ranges[i].length = PAGE;
 		ranges[i].cookie = i;
 	}
-	ret = mlx5ep_watch_add_batch(bench->notifier, ranges, watches, BATCH);
+	ret = mlx5ep_watch_add_batch(objects->notifier, ranges, watches, BATCH);
 	return ret ? ret :
 		sweep_undo(mlx5ep_watch_del_batch(watches, BATCH));
 }
 
 int sweep_body_reg_mr(void *arg)
 {
-	struct sweep_bench *bench = arg;
+	struct sweep_objects *objects = arg;
 	struct mlx5ep_mr mr;
 	int ret;
 
-	ret = mlx5ep_reg_mr(bench->notifier, bench->rig.pd, bench->memory, PAGE,
-			    IBV_ACCESS_LOCAL_WRITE, 1, &mr);
+	ret = mlx5ep_reg_mr(objects->notifier, objects->setup.pd,
+			    objects->memory, PAGE, IBV_ACCESS_LOCAL_WRITE, 1,
+			    &mr);
 	return ret ? ret : sweep_undo(mlx5ep_dereg_mr(&mr));
 }

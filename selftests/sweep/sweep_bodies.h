@@ -8,34 +8,34 @@
 #include "verbs.h"
 
 /* What bodies get as their argument: made before the sweep, gone after it. */
-struct sweep_bench {
-	struct verbs_rig rig;
+struct sweep_objects {
+	struct verbs_setup setup;
 	struct mlx5ep_notifier *notifier;	/* where the module is attached */
 	void *memory;				/* a page to be watched */
 };
 
-/* Return: 0 or -errno; a bench that failed is closed. */
-int sweep_bench_open(struct sweep_bench *bench);
-void sweep_bench_close(struct sweep_bench *bench);
+/* Return: 0 or -errno; a objects that failed is closed. */
+int sweep_objects_open(struct sweep_objects *objects);
+void sweep_objects_close(struct sweep_objects *objects);
 
-/* Open a context with PD, CQ and MR in it and a QP on it; needs no bench. */
-int sweep_body_context(void *bench);
+/* Open a context with PD, CQ and MR in it and a QP on it; needs no objects. */
+int sweep_body_context(void *objects);
 /* Create an RC QP, bring it to RTS, destroy it. */
-int sweep_body_qp(void *bench);
+int sweep_body_qp(void *objects);
 /* Four QPs at once, so that the table of uUARs grows and shrinks. */
-int sweep_body_qps(void *bench);
+int sweep_body_qps(void *objects);
 /*
  * Endpoints of libmlx5ep with thread domains, in a context of their own: libmlx5
  * keeps the UAR pages of domains until their context is closed.
  */
-int sweep_body_endpoints(void *bench);
+int sweep_body_endpoints(void *objects);
 /* A notifier with two watches, closed with them. */
-int sweep_body_notifier(void *bench);
-/* A watch on the bench's notifier. */
-int sweep_body_watch(void *bench);
+int sweep_body_notifier(void *objects);
+/* A watch on the objects's notifier. */
+int sweep_body_watch(void *objects);
 /* More of them in one call than the kernel keeps on its stack. */
-int sweep_body_watches(void *bench);
+int sweep_body_watches(void *objects);
 /* A registration with a watch on it. */
-int sweep_body_reg_mr(void *bench);
+int sweep_body_reg_mr(void *objects);
 
 #endif

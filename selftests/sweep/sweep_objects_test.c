@@ -12,7 +12,7 @@
 
 FIXTURE(sweep)
 {
-	struct sweep_bench bench;
+	struct sweep_objects objects;
 	struct sweep sweep;
 };
 
@@ -52,15 +52,15 @@ BODY(registration, "stock", reg_mr, .silent = true, .thrifty = true);
 FIXTURE_SETUP(sweep)
 {
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 4, false));
-	ASSERT_EQ(0, sweep_bench_open(&self->bench));
+	ASSERT_EQ(0, sweep_objects_open(&self->objects));
 	self->sweep.body = variant->body;
-	self->sweep.arg = &self->bench;
+	self->sweep.arg = &self->objects;
 	self->sweep.coarse = variant->big ? 8 : 0;
 }
 
 FIXTURE_TEARDOWN(sweep)
 {
-	sweep_bench_close(&self->bench);
+	sweep_objects_close(&self->objects);
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(0, sysfs_defaults());
 }

@@ -14,7 +14,7 @@
 
 FIXTURE(silence)
 {
-	struct sweep_bench bench;
+	struct sweep_objects objects;
 	struct sweep sweep;
 };
 
@@ -41,14 +41,14 @@ FIXTURE_SETUP(silence)
 		SKIP(return, "only in make check-long");
 	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
-	ASSERT_EQ(0, sweep_bench_open(&self->bench));
+	ASSERT_EQ(0, sweep_objects_open(&self->objects));
 	self->sweep.body = variant->body;
-	self->sweep.arg = &self->bench;
+	self->sweep.arg = &self->objects;
 }
 
 FIXTURE_TEARDOWN(silence)
 {
-	sweep_bench_close(&self->bench);
+	sweep_objects_close(&self->objects);
 	EXPECT_EQ(0, sweep_restart(0));
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(0, sysfs_defaults());

@@ -16,11 +16,11 @@
 static const char held_key[] = "held", body_key[] = "body";
 
 /* What the bodies work in: a domain with one shared QP, and a notifier. */
-struct bench {
+struct objects {
 	struct xrc_node node;
 	struct mlx5ep_xrc_rcv_qp *held;
 	struct mlx5ep_notifier *notifier;
-	enum sweep_spared spared;	/* while a QP is made */
+	enum sweep_exempted exempted;	/* while a QP is made */
 	int file;			/* that names the body's own domain */
 };
 
@@ -31,30 +31,30 @@ static int unreg(struct mlx5ep_xrc_rcv_qp *qp, int ret)
 	return ret < 0 ? ret : undo;
 }
 
-static int create(struct bench *bench, struct mlx5ep_xrc_rcv_qp **qp)
+static int create(struct objects *objects, struct mlx5ep_xrc_rcv_qp **qp)
 {
-	int ret = sweep_spare(bench->spared), after;
+	int ret = sweep_exempt(objects->exempted), after;
 
 	if (ret)
 		return ret;
-	ret = mlx5ep_xrc_rcv_qp_create(bench->node.xrcd, NULL, qp);
-	after = sweep_spare(SWEEP_DESTROY_QP);
+	ret = mlx5ep_xrc_rcv_qp_create(objects->node.xrcd, NULL, qp);
+	after = sweep_exempt(SWEEP_DESTROY_QP);
 	if (!ret && after)
 		return unreg(*qp, after);
 	return ret;
 }
 
-static int get(struct bench *bench, struct mlx5ep_xrcd *xrcd,
+static int get(struct objects *objects, struct mlx5ep_xrcd *xrcd,
 	       const struct mlx5ep_xrc_events *events,
 	       struct mlx5ep_xrc_rcv_qp **qp)
 {
-	int ret = sweep_spare(bench->spared), after;
+	int ret = sweep_exempt(objects->exempted), after;
 
 	if (ret)
 		return ret;
 	ret = mlx5ep_xrc_rcv_qp_get(xrcd, body_key, sizeof(body_key), 0,
 				    events, qp);
-	after = sweep_spare(SWEEP_DESTROY_QP);
+	after = sweep_exempt(SWEEP_DESTROY_QP);
 	if (ret >= 0 && after)
 		return unreg(*qp, after);
 	return ret;
@@ -70,12 +70,12 @@ static int body_create(void *arg)
 
 static int body_reg(void *arg)
 {
-	struct bench *bench = arg;
+	struct objects *objects = arg;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	int ret;
 
-	ret = mlx5ep_xrc_rcv_qp_reg(bench->node.xrcd,
-				    mlx5ep_xrc_rcv_qp_num(bench->held), NULL,
+	ret = mlx5ep_xrc_rcv_qp_reg(objects->node.xrcd,
+				    mlx5ep_xrc_rcv_qp_num(objects->held), NULL,
 				    &qp);
 	return ret ? ret : unreg(qp, 0);
 }
@@ -83,9 +83,9 @@ static int body_reg(void *arg)
 /* Creates, joins, joins by number; each told to a notifier. */
 static int body_get(void *arg)
 {
-	struct bench *bench = arg;
+	struct objects *objects = arg;
 	struct mlx5ep_xrc_events events = {
-		.notifier_fd = mlx5ep_notifier_fd(bench->notifier),
+		.notifier_fd = mlx5ep_notifier_fd(objects->notifier),
 		.cookie = 7,
 	};
 	struct mlx5ep_xrc_rcv_qp *qps[3];
@@ -93,10 +93,11 @@ static int body_get(void *arg)
 
 	for (n = 0; n < 3; n++) {
 		if (n < 2)
-			ret = get(bench, bench->node.xrcd, &events, &qps[n]);
+			ret = get(objects, objects->node.xrcd, &events,
+				  &qps[n]);
 		else
 			ret = mlx5ep_xrc_rcv_qp_reg(
-				bench->node.xrcd,
+				objects->node.xrcd,
 				mlx5ep_xrc_rcv_qp_num(qps[0]), &events,
 				&qps[n]);
 		if (ret < 0)
@@ -109,17 +110,17 @@ static int body_get(void *arg)
 
 static int body_connect(void *arg)
 {
-	struct bench *bench = arg;
+	struct objects *objects = arg;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	enum ibv_qp_state state;
 	struct ibv_qp_attr attr;
 	int ret;
 
-	ret = create(bench, &qp);
+	ret = create(objects, &qp);
 	if (ret)
 		return ret;
 	for (state = IBV_QPS_INIT; ret >= 0 && state <= IBV_QPS_RTS; state++)
-		ret = xrc_qp_step(qp, state, 1, bench->node.lid);
+		ret = xrc_qp_step(qp, state, 1, objects->node.lid);
 	if (ret >= 0)
 		ret = mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL);
 	return unreg(qp, ret);
@@ -131,15 +132,16 @@ static int body_connect(void *arg)
  */
 static int body_domain(void *arg)
 {
-	struct bench *bench = arg;
+	struct objects *objects = arg;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	struct mlx5ep_xrcd *xrcd;
 	int ret, undo;
 
-	ret = mlx5ep_xrcd_open(bench->node.ctx, bench->file, O_CREAT, &xrcd);
+	ret = mlx5ep_xrcd_open(objects->node.ctx, objects->file, O_CREAT,
+			       &xrcd);
 	if (ret)
 		return ret;
-	ret = get(bench, xrcd, NULL, &qp);
+	ret = get(objects, xrcd, NULL, &qp);
 	if (ret > 0)
 		ret = unreg(qp, 0);
 	undo = sweep_undo(mlx5ep_xrcd_close(xrcd));
@@ -147,39 +149,38 @@ static int body_domain(void *arg)
 }
 
 /* What could not be opened ends with the test's process. */
-static int bench_open(struct bench *bench)
+static int objects_open(struct objects *objects)
 {
 	int ret;
 
-	bench->spared = SWEEP_CREATE_QP;
-	bench->file = memfd_create("domain", MFD_CLOEXEC);
-	if (bench->file < 0)
+	objects->exempted = SWEEP_CREATE_QP;
+	objects->file = memfd_create("domain", MFD_CLOEXEC);
+	if (objects->file < 0)
 		return -errno;
-	ret = xrc_node_open(&bench->node, NULL, NULL, 1);
+	ret = xrc_node_open(&objects->node, NULL, NULL, 1);
 	if (!ret)
-		ret = mlx5ep_notifier_create(bench->node.ctx, 16,
-					     &bench->notifier);
+		ret = mlx5ep_notifier_create(objects->node.ctx, 16,
+					     &objects->notifier);
 	if (ret)
 		return ret;
-	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
-				    sizeof(held_key), 0, NULL, &bench->held);
+	ret = mlx5ep_xrc_rcv_qp_get(objects->node.xrcd, held_key,
+				    sizeof(held_key), 0, NULL, &objects->held);
 	return ret == 1 ? 0 : -EEXIST;
 }
 
 /* After all of it the key that was there still finds its QP, the other none. */
-static int bench_check(struct bench *bench)
+static int objects_check(struct objects *objects)
 {
 	struct mlx5_ep_xrc_rcv_qp_info info;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	int ret;
 
-	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, body_key,
-				    sizeof(body_key),
-				    MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
-				    &qp);
+	ret = mlx5ep_xrc_rcv_qp_get(
+		objects->node.xrcd, body_key, sizeof(body_key),
+		MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL, &qp);
 	if (ret != -ENOENT)
 		return ret < 0 ? ret : -EEXIST;
-	ret = mlx5ep_xrc_rcv_qp_get(bench->node.xrcd, held_key,
+	ret = mlx5ep_xrc_rcv_qp_get(objects->node.xrcd, held_key,
 				    sizeof(held_key), 0, NULL, &qp);
 	if (ret)
 		return ret < 0 ? ret : -ENOENT;
@@ -189,19 +190,19 @@ static int bench_check(struct bench *bench)
 	return unreg(qp, ret);
 }
 
-static int bench_close(struct bench *bench)
+static int objects_close(struct objects *objects)
 {
-	int ret = mlx5ep_xrc_rcv_qp_unreg(bench->held), closed;
+	int ret = mlx5ep_xrc_rcv_qp_unreg(objects->held), closed;
 
-	mlx5ep_notifier_destroy(bench->notifier);
-	closed = xrc_node_close(&bench->node);
-	close(bench->file);
+	mlx5ep_notifier_destroy(objects->notifier);
+	closed = xrc_node_close(&objects->node);
+	close(objects->file);
 	return ret ? ret : closed;
 }
 
 FIXTURE(sweep_xrc)
 {
-	struct bench bench;
+	struct objects objects;
 	struct sweep sweep;
 };
 
@@ -220,15 +221,15 @@ FIXTURE_VARIANT_ADD(sweep_xrc, domain) { .body = body_domain };
 
 FIXTURE_SETUP(sweep_xrc)
 {
-	ASSERT_EQ(0, bench_open(&self->bench));
+	ASSERT_EQ(0, objects_open(&self->objects));
 	self->sweep.body = variant->body;
-	self->sweep.arg = &self->bench;
+	self->sweep.arg = &self->objects;
 }
 
 FIXTURE_TEARDOWN(sweep_xrc)
 {
-	EXPECT_EQ(0, bench_check(&self->bench));
-	EXPECT_EQ(0, bench_close(&self->bench));
+	EXPECT_EQ(0, objects_check(&self->objects));
+	EXPECT_EQ(0, objects_close(&self->objects));
 }
 
 TEST_SWEEP(sweep_xrc, failing_commands_leave_nothing_behind)
@@ -247,14 +248,14 @@ TEST_SWEEP(sweep_xrc, failing_allocations_leave_nothing_behind)
 /* What the sweep above spares, but for what ib_core does not undo. */
 TEST_SWEEP(sweep_xrc, failing_allocations_of_the_driver_do_neither)
 {
-	self->bench.spared = SWEEP_DESTROY_QP;
+	self->objects.exempted = SWEEP_DESTROY_QP;
 	self->sweep.below = "create_qp";
 	SWEEP_ALLOCATIONS_TEST(&self->sweep, variant->joins);
 }
 
 FIXTURE(silent_xrc)
 {
-	struct bench bench;
+	struct objects objects;
 	struct sweep sweep;
 };
 
@@ -269,15 +270,15 @@ FIXTURE_VARIANT_ADD(silent_xrc, domain) { .body = body_domain };
 FIXTURE_SETUP(silent_xrc)
 {
 	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
-	ASSERT_EQ(0, bench_open(&self->bench));
+	ASSERT_EQ(0, objects_open(&self->objects));
 	self->sweep.body = variant->body;
-	self->sweep.arg = &self->bench;
+	self->sweep.arg = &self->objects;
 }
 
 FIXTURE_TEARDOWN(silent_xrc)
 {
-	EXPECT_EQ(0, bench_check(&self->bench));
-	EXPECT_EQ(0, bench_close(&self->bench));
+	EXPECT_EQ(0, objects_check(&self->objects));
+	EXPECT_EQ(0, objects_close(&self->objects));
 	EXPECT_EQ(0, sweep_restart(0));
 }
 

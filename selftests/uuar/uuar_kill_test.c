@@ -55,26 +55,27 @@ static void step(int progress)
 /* Opens, makes QPs, destroys them in another order, closes, for ever. */
 static void victim(int progress)
 {
-	struct verbs_ep eps[QPS];
-	struct verbs_rig rig;
+	struct verbs_endpoint endpoints[QPS];
+	struct verbs_setup setup;
 	size_t made, i;
 
 	for (;;) {
-		if (verbs_open(&rig, NULL, QPS))
+		if (verbs_open(&setup, NULL, QPS))
 			_exit(1);
 		step(progress);
 		for (made = 0; made < QPS; made++) {
-			if (verbs_ep_create(&rig, &eps[made], IBV_QPT_RC))
+			if (verbs_endpoint_create(&setup, &endpoints[made],
+						  IBV_QPT_RC))
 				break;
 			step(progress);
 		}
 		if (made < PAGES)
 			_exit(1);
 		for (i = 0; i < made; i++) {
-			verbs_ep_destroy(&eps[i * 5 % made]);
+			verbs_endpoint_destroy(&endpoints[i * 5 % made]);
 			step(progress);
 		}
-		verbs_close(&rig);
+		verbs_close(&setup);
 		step(progress);
 	}
 }

@@ -6,7 +6,7 @@
  */
 #include "kselftest_harness.h"
 
-#include "landing.h"
+#include "doorbells.h"
 #include "sysfs.h"
 #include "verbs.h"
 
@@ -14,8 +14,8 @@
 
 FIXTURE(matrix)
 {
-	struct verbs_rig rig;
-	struct verbs_ep eps[QPS];
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoints[QPS];
 };
 
 FIXTURE_VARIANT(matrix)
@@ -51,10 +51,11 @@ FIXTURE_SETUP(matrix)
 	ASSERT_EQ(0, sysfs_policy(variant->policy, variant->uuar_pages,
 				  false));
 	ASSERT_EQ(0, simhca_zero());
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, QPS));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
 	for (i = 0; i < QPS; i++)
-		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
-					     variant->type));
+		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
+						   &self->endpoints[i],
+						   variant->type));
 }
 
 FIXTURE_TEARDOWN(matrix)
@@ -62,52 +63,52 @@ FIXTURE_TEARDOWN(matrix)
 	size_t i;
 
 	for (i = 0; i < QPS; i++)
-		verbs_ep_destroy(&self->eps[i]);
-	verbs_close(&self->rig);
+		verbs_endpoint_destroy(&self->endpoints[i]);
+	verbs_close(&self->setup);
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
 TEST_F_TIMEOUT(matrix, traffic_arrives_by_the_uuar_of_the_policy, 60)
 {
-	struct landing landing;
+	struct doorbells_report doorbells;
 	enum verbs_op op;
 
 	for (op = VERBS_WRITE; op <= VERBS_ATOMIC; op++) {
 		if (!verbs_op_fits(variant->type, op))
 			continue;
-		EXPECT_EQ(0, verbs_traffic(self->eps, QPS, op, 2)) {
+		EXPECT_EQ(0, verbs_traffic(self->endpoints, QPS, op, 2)) {
 			TH_LOG("operation %d", op);
 		}
 	}
-	ASSERT_EQ(0, landing_look(0, &landing));
-	EXPECT_EQ(QPS, landing.n);
-	EXPECT_EQ(0, landing.silent);
-	EXPECT_EQ(0, landing.astray);
-	EXPECT_EQ(0, landing.wrong_uar);
-	EXPECT_EQ(0, landing.torn);
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
+	EXPECT_EQ(QPS, doorbells.n);
+	EXPECT_EQ(0, doorbells.silent);
+	EXPECT_EQ(0, doorbells.astray);
+	EXPECT_EQ(0, doorbells.wrong_uar);
+	EXPECT_EQ(0, doorbells.torn);
 	if (variant->pages) {
-		EXPECT_EQ(variant->pages, landing.pages);
-		EXPECT_EQ(variant->uuars, landing.uuars);
+		EXPECT_EQ(variant->pages, doorbells.pages);
+		EXPECT_EQ(variant->uuars, doorbells.uuars);
 	}
-	landing_put(&landing);
+	doorbells_put(&doorbells);
 }
 
 TEST_F_TIMEOUT(matrix, inline_sends_use_blueflame, 60)
 {
-	struct landing landing;
+	struct doorbells_report doorbells;
 	size_t i;
 
-	ASSERT_EQ(0, verbs_traffic(self->eps, QPS, VERBS_SEND_INLINE, 4));
-	ASSERT_EQ(0, landing_look(0, &landing));
-	EXPECT_EQ(QPS, landing.n);
-	for (i = 0; i < landing.n; i++) {
-		EXPECT_EQ(4, landing.qps[i].doorbells +
-			  landing.qps[i].blueflame);
+	ASSERT_EQ(0, verbs_traffic(self->endpoints, QPS, VERBS_SEND_INLINE, 4));
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
+	EXPECT_EQ(QPS, doorbells.n);
+	for (i = 0; i < doorbells.n; i++) {
+		EXPECT_EQ(4, doorbells.qps[i].doorbells +
+				     doorbells.qps[i].blueflame);
 		/* uUAR 0 of a static table has none, and is not taken yet. */
-		EXPECT_LT(0, landing.qps[i].blueflame);
+		EXPECT_LT(0, doorbells.qps[i].blueflame);
 	}
-	EXPECT_EQ(0, landing.torn);
-	landing_put(&landing);
+	EXPECT_EQ(0, doorbells.torn);
+	doorbells_put(&doorbells);
 }
 
 TEST_HARNESS_MAIN

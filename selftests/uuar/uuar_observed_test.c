@@ -26,7 +26,7 @@
 
 FIXTURE(observed)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	int64_t before;		/* UAR pages of the HCA */
 };
 
@@ -44,18 +44,18 @@ FIXTURE_SETUP(observed)
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 6, false));
 	/* What the driver makes once for good is then there. */
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 8));
-	verbs_close(&self->rig);
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 8));
+	verbs_close(&self->setup);
 	ASSERT_EQ(0, sysfs_number("uar_observed"));
 	ASSERT_EQ(0, sysfs_number("uar_in_use"));
 	self->before = simhca_count("uar");
 	ASSERT_LE(0, self->before);
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 8));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 8));
 }
 
 FIXTURE_TEARDOWN(observed)
 {
-	verbs_close(&self->rig);
+	verbs_close(&self->setup);
 	EXPECT_EQ(self->before, simhca_count("uar"));
 	EXPECT_EQ(0, sysfs_number("uar_observed"));
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
@@ -71,8 +71,8 @@ static int64_t counted(struct __test_metadata *_metadata,
 	struct mlx5_ep_context_info info;
 	struct mlx5_ep_features features;
 
-	EXPECT_EQ(0, mlx5ep_context_query(self->rig.ctx, &info));
-	EXPECT_EQ(0, mlx5ep_device_query(self->rig.ctx, &features));
+	EXPECT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(0, mlx5ep_device_query(self->setup.ctx, &features));
 	EXPECT_EQ(pages, info.static_pages + info.dynamic_pages);
 	EXPECT_EQ(pages, features.uar_user_held);
 	EXPECT_EQ(pages, sysfs_number(counter));
@@ -94,7 +94,7 @@ static void devx_uars(struct __test_metadata *_metadata,
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		uars[i] = mlx5dv_devx_alloc_uar(self->rig.ctx, types[i]);
+		uars[i] = mlx5dv_devx_alloc_uar(self->setup.ctx, types[i]);
 		ASSERT_NE(NULL, uars[i]);
 		counted(_metadata, self, counter);
 	}
@@ -108,21 +108,22 @@ static void devx_uars(struct __test_metadata *_metadata,
 TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 {
 	struct ibv_td_init_attr td_attr = {};
-	struct verbs_ep eps[8];
+	struct verbs_endpoint endpoints[8];
 	struct ibv_td *tds[3];
 	int64_t pages;
 	unsigned int i;
 
 	COUNTED();
 	for (i = 0; i < 8; i++) {
-		ASSERT_EQ(0, verbs_ep_create(&self->rig, &eps[i], IBV_QPT_RC));
+		ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &endpoints[i],
+						   IBV_QPT_RC));
 		COUNTED();
 	}
 	pages = COUNTED();
 	EXPECT_LT(0, pages);
 	/* Two thread domains share a page, the third takes one more. */
 	for (i = 0; i < 3; i++) {
-		tds[i] = ibv_alloc_td(self->rig.ctx, &td_attr);
+		tds[i] = ibv_alloc_td(self->setup.ctx, &td_attr);
 		ASSERT_NE(NULL, tds[i]);
 		COUNTED();
 	}
@@ -134,7 +135,7 @@ TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 		COUNTED();
 	}
 	for (i = 0; i < 8; i++)
-		verbs_ep_destroy(&eps[i]);
+		verbs_endpoint_destroy(&endpoints[i]);
 	COUNTED();
 }
 
@@ -188,19 +189,19 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 	snprintf(limit, sizeof(limit), "%jd", (intmax_t)pages + MANY);
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
 	for (i = 0; i < MANY; i++) {
-		ASSERT_EQ(0, uar_alloc(self->rig.ctx, &handles[i]));
+		ASSERT_EQ(0, uar_alloc(self->setup.ctx, &handles[i]));
 		EXPECT_EQ(pages + i + 1, COUNTED());
 	}
 	for (i = 0; i < MANY; i++)
-		EXPECT_EQ(-EDQUOT, uar_alloc(self->rig.ctx, &none));
+		EXPECT_EQ(-EDQUOT, uar_alloc(self->setup.ctx, &none));
 	EXPECT_EQ(pages + MANY, COUNTED());
-	ASSERT_EQ(0, uar_free(self->rig.ctx, handles[0]));
+	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
-	ASSERT_EQ(0, uar_alloc(self->rig.ctx, &handles[0]));
+	ASSERT_EQ(0, uar_alloc(self->setup.ctx, &handles[0]));
 	/* What the HCA refuses does not count; the rest goes with the context. */
-	ASSERT_EQ(0, uar_free(self->rig.ctx, handles[0]));
+	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
-	EXPECT_GT(0, uar_alloc(self->rig.ctx, &none));
+	EXPECT_GT(0, uar_alloc(self->setup.ctx, &none));
 	EXPECT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
 }
@@ -237,7 +238,7 @@ static void *page_free(void *arg)
 /* The core gives its offset away before the driver has freed the page. */
 TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 {
-	struct page old = { .ctx = self->rig.ctx }, new = old;
+	struct page old = { .ctx = self->setup.ctx }, new = old;
 	int64_t pages = COUNTED();
 	unsigned int tries = 0;
 	pthread_t thread;
@@ -262,7 +263,7 @@ TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 TEST_F(observed, who_is_refused_a_page_takes_none)
 {
 	int64_t pages = COUNTED();
-	struct verbs_ep eps[8];
+	struct verbs_endpoint endpoints[8];
 	char limit[24];
 	unsigned int n, tries;
 
@@ -271,15 +272,17 @@ TEST_F(observed, who_is_refused_a_page_takes_none)
 	snprintf(limit, sizeof(limit), "%jd", (intmax_t)pages + 1);
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
 	for (n = 0; n < 8; n++)
-		if (verbs_ep_create(&self->rig, &eps[n], IBV_QPT_RC))
+		if (verbs_endpoint_create(&self->setup, &endpoints[n],
+					  IBV_QPT_RC))
 			break;
 	EXPECT_EQ(2, n);
 	for (tries = 0; tries < 3; tries++)
-		EXPECT_EQ(-EDQUOT, verbs_ep_create(&self->rig, &eps[n],
-						   IBV_QPT_RC));
+		EXPECT_EQ(-EDQUOT,
+			  verbs_endpoint_create(&self->setup, &endpoints[n],
+						IBV_QPT_RC));
 	EXPECT_EQ(pages + 1, COUNTED());
 	while (n--)
-		verbs_ep_destroy(&eps[n]);
+		verbs_endpoint_destroy(&endpoints[n]);
 }
 
 /* The row of a process in the table of contexts: its pages; -1 for none */
@@ -321,16 +324,16 @@ static unsigned int rows_of(unsigned int number)
 static pid_t holder(unsigned int tds, int up)
 {
 	struct ibv_td_init_attr attr = {};
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_NAME, HOLDER);
-	if (verbs_open(&rig, NULL, 1))
+	if (verbs_open(&setup, NULL, 1))
 		_exit(1);
 	while (tds--)
-		if (!ibv_alloc_td(rig.ctx, &attr))
+		if (!ibv_alloc_td(setup.ctx, &attr))
 			_exit(2);
 	if (write(up, "", 1) != 1)
 		_exit(3);

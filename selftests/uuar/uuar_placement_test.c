@@ -9,7 +9,7 @@
 #include <infiniband/mlx5dv.h>
 #include <sys/prctl.h>
 
-#include "landing.h"
+#include "doorbells.h"
 #include "sysfs.h"
 #include "verbs.h"
 
@@ -18,10 +18,10 @@
 
 FIXTURE(placement)
 {
-	struct verbs_rig rig;
-	struct verbs_ep eps[MANY];
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoints[MANY];
 	size_t made;
-	struct landing landing;
+	struct doorbells_report doorbells;
 };
 
 FIXTURE_SETUP(placement)
@@ -31,17 +31,18 @@ FIXTURE_SETUP(placement)
 	ASSERT_EQ(0, simhca_zero());
 }
 
-static void drop(struct verbs_rig *rig, struct verbs_ep *eps, size_t n)
+static void drop(struct verbs_setup *setup, struct verbs_endpoint *endpoints,
+		 size_t n)
 {
 	while (n--)
-		verbs_ep_destroy(&eps[n]);
-	verbs_close(rig);
+		verbs_endpoint_destroy(&endpoints[n]);
+	verbs_close(setup);
 }
 
 FIXTURE_TEARDOWN(placement)
 {
-	drop(&self->rig, self->eps, self->made);
-	landing_put(&self->landing);
+	drop(&self->setup, self->endpoints, self->made);
+	doorbells_put(&self->doorbells);
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
@@ -53,42 +54,43 @@ static int fill(struct _test_data_placement *self, const char *policy,
 
 	ret = sysfs_policy(policy, pages, strict);
 	if (!ret)
-		ret = verbs_open(&self->rig, NULL, MANY);
+		ret = verbs_open(&self->setup, NULL, MANY);
 	while (!ret && !failed && self->made < n) {
-		failed = verbs_ep_create(&self->rig, &self->eps[self->made],
-					 IBV_QPT_RC);
+		failed = verbs_endpoint_create(
+			&self->setup, &self->endpoints[self->made], IBV_QPT_RC);
 		self->made += !failed;
 	}
 	if (!ret)
-		ret = verbs_traffic(self->eps, self->made, VERBS_WRITE_INLINE,
-				    1);
+		ret = verbs_traffic(self->endpoints, self->made,
+				    VERBS_WRITE_INLINE, 1);
 	if (!ret)
-		ret = landing_look(0, &self->landing);
+		ret = doorbells_look(0, &self->doorbells);
 	return ret ? ret : failed;
 }
 
 TEST_F_TIMEOUT(placement, a_hundred_qps_fit_on_sixteen_pages, 90)
 {
 	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
-	EXPECT_EQ(MANY, self->landing.n);
-	EXPECT_EQ(PAGES, self->landing.pages);
-	EXPECT_EQ(0, self->landing.astray);
-	EXPECT_EQ(0, self->landing.wrong_uar);
-	EXPECT_EQ(0, verbs_traffic_all(self->eps, self->made, 1));
+	EXPECT_EQ(MANY, self->doorbells.n);
+	EXPECT_EQ(PAGES, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.astray);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(0, verbs_traffic_all(self->endpoints, self->made, 1));
 }
 
 TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
 {
 	const unsigned int low_latency = 6, total = 2 * PAGES;
-	const struct landing_qp *at;
+	const struct doorbells_qp *at;
 	unsigned int index, in_range = 0, i;
 
 	setenv("MLX5_NUM_LOW_LAT_UUARS", "6", 1);
 	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
 	for (i = 0; i < self->made; i++) {
-		ASSERT_EQ(0, verbs_uuar(self->eps[i].qp, &index));
+		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &index));
 		ASSERT_GT(total, index);
-		at = landing_qp(&self->landing, self->eps[i].qp->qp_num);
+		at = doorbells_qp(&self->doorbells,
+				  self->endpoints[i].qp->qp_num);
 		ASSERT_NE(NULL, at);
 		EXPECT_EQ(index & 1, at->slot);
 		if (index < total - low_latency)
@@ -100,7 +102,7 @@ TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
 	}
 	/* The range is used, or the test would prove nothing. */
 	EXPECT_EQ(low_latency, in_range);
-	EXPECT_LT(1, self->landing.most);
+	EXPECT_LT(1, self->doorbells.most);
 }
 
 TEST_F_TIMEOUT(placement, sharing_is_even, 90)
@@ -110,7 +112,7 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 
 	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
 	for (i = 0; i < self->made; i++) {
-		ASSERT_EQ(0, verbs_uuar(self->eps[i].qp, &uuar));
+		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &uuar));
 		ASSERT_GT(2 * PAGES, uuar);
 		count[uuar]++;
 	}
@@ -118,22 +120,22 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 	for (index = 1; index < 2 * PAGES - 4; index++)
 		if (count[index] < fewest)
 			fewest = count[index];
-	EXPECT_LE(self->landing.most, fewest + 1);
+	EXPECT_LE(self->doorbells.most, fewest + 1);
 }
 
 TEST_F(placement, strict_independent_ends_with_the_pages)
 {
 	ASSERT_EQ(-ENOSPC, fill(self, "independent", 8, true, 9));
 	EXPECT_EQ(8, self->made);
-	EXPECT_EQ(8, self->landing.pages);
-	EXPECT_EQ(0, self->landing.shared);
+	EXPECT_EQ(8, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.shared);
 }
 
 TEST_F(placement, strict_shared_uar_ends_with_the_uuars)
 {
 	ASSERT_EQ(-ENOSPC, fill(self, "shared-uar", 8, true, 17));
-	EXPECT_EQ(8, self->landing.pages);
-	EXPECT_EQ(0, self->landing.shared);
+	EXPECT_EQ(8, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.shared);
 	/* uUAR 0 may be left out: it has no BlueFlame */
 	EXPECT_LE(15, self->made);
 }
@@ -146,18 +148,19 @@ TEST_F(placement, a_place_is_free_again_after_destroy)
 	for (round = 0; round < 20; round++) {
 		size_t i = round * 5 % 8;
 
-		verbs_ep_destroy(&self->eps[i]);
-		self->rig.next = i;
-		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
-					     IBV_QPT_RC));
+		verbs_endpoint_destroy(&self->endpoints[i]);
+		self->setup.next = i;
+		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
+						   &self->endpoints[i],
+						   IBV_QPT_RC));
 	}
-	landing_put(&self->landing);
+	doorbells_put(&self->doorbells);
 	ASSERT_EQ(0, simhca_zero());
-	ASSERT_EQ(0, verbs_traffic_all(self->eps, 8, 2));
-	ASSERT_EQ(0, landing_look(0, &self->landing));
-	EXPECT_EQ(8, self->landing.pages);
-	EXPECT_EQ(0, self->landing.shared);
-	EXPECT_EQ(0, self->landing.wrong_uar);
+	ASSERT_EQ(0, verbs_traffic_all(self->endpoints, 8, 2));
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	EXPECT_EQ(8, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.shared);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
 }
 
 TEST_F(placement, uuar_pages_bounds_what_a_context_holds)
@@ -166,7 +169,7 @@ TEST_F(placement, uuar_pages_bounds_what_a_context_holds)
 
 	ASSERT_LE(0, before);
 	ASSERT_EQ(0, fill(self, "independent", 5, false, 20));
-	EXPECT_EQ(5, self->landing.pages);
+	EXPECT_EQ(5, self->doorbells.pages);
 	EXPECT_EQ(before + 5, sysfs_number("uar_in_use"));
 }
 
@@ -177,26 +180,27 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	size_t i;
 
 	ASSERT_EQ(0, fill(self, "shared-uar", 8, false, 2));
-	EXPECT_EQ(1, self->landing.pages);
+	EXPECT_EQ(1, self->doorbells.pages);
 	before = sysfs_number("uar_in_use");
 	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
 	/* The open context goes on as it began ... */
 	for (i = 2; i < 8; i++) {
-		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
-					     IBV_QPT_RC));
+		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
+						   &self->endpoints[i],
+						   IBV_QPT_RC));
 		self->made++;
 	}
-	ASSERT_EQ(0, verbs_traffic(self->eps, 8, VERBS_WRITE, 1));
-	landing_put(&self->landing);
-	ASSERT_EQ(0, landing_look(0, &self->landing));
-	EXPECT_EQ(4, self->landing.pages);
+	ASSERT_EQ(0, verbs_traffic(self->endpoints, 8, VERBS_WRITE, 1));
+	doorbells_put(&self->doorbells);
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	EXPECT_EQ(4, self->doorbells.pages);
 	EXPECT_EQ(before, sysfs_number("uar_in_use"));
 	/* ... and a new one follows the new policy. */
 	ASSERT_EQ(0, fill(&later, "independent", 8, false, 8));
-	EXPECT_EQ(4 + 8, later.landing.pages);
-	EXPECT_EQ(0, later.landing.wrong_uar);
-	drop(&later.rig, later.eps, later.made);
-	landing_put(&later.landing);
+	EXPECT_EQ(4 + 8, later.doorbells.pages);
+	EXPECT_EQ(0, later.doorbells.wrong_uar);
+	drop(&later.setup, later.endpoints, later.made);
+	doorbells_put(&later.doorbells);
 	EXPECT_EQ(before, sysfs_number("uar_in_use"));
 }
 
@@ -205,38 +209,38 @@ TEST_F(placement, thread_domains_are_left_alone)
 {
 	struct ibv_td_init_attr td_attr = {};
 	struct ibv_parent_domain_init_attr pd_attr = {};
-	const struct landing_qp *at;
-	struct verbs_ep in_td[2];
+	const struct doorbells_qp *at;
+	struct verbs_endpoint in_td[2];
 	struct ibv_pd *pd[2];
 	struct ibv_td *td[2];
 	size_t pages, i;
 
 	ASSERT_EQ(0, fill(self, "shared-uuar", 4, false, 12));
-	pages = self->landing.pages;
+	pages = self->doorbells.pages;
 	for (i = 0; i < 2; i++) {
-		td[i] = ibv_alloc_td(self->rig.ctx, &td_attr);
+		td[i] = ibv_alloc_td(self->setup.ctx, &td_attr);
 		ASSERT_NE(NULL, td[i]);
-		pd_attr.pd = self->rig.pd;
+		pd_attr.pd = self->setup.pd;
 		pd_attr.td = td[i];
-		pd[i] = ibv_alloc_parent_domain(self->rig.ctx, &pd_attr);
+		pd[i] = ibv_alloc_parent_domain(self->setup.ctx, &pd_attr);
 		ASSERT_NE(NULL, pd[i]);
-		ASSERT_EQ(0, verbs_ep_create_in(&self->rig, pd[i], &in_td[i],
-						IBV_QPT_RC));
+		ASSERT_EQ(0, verbs_endpoint_create_in(&self->setup, pd[i],
+						      &in_td[i], IBV_QPT_RC));
 	}
 	ASSERT_EQ(0, verbs_traffic_all(in_td, 2, 2));
-	landing_put(&self->landing);
-	ASSERT_EQ(0, landing_look(0, &self->landing));
+	doorbells_put(&self->doorbells);
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
 	for (i = 0; i < 2; i++) {
-		at = landing_qp(&self->landing, in_td[i].qp->qp_num);
+		at = doorbells_qp(&self->doorbells, in_td[i].qp->qp_num);
 		ASSERT_NE(NULL, at);
 		EXPECT_EQ(1, at->sharers);
 	}
-	EXPECT_EQ(0, self->landing.wrong_uar);
-	EXPECT_EQ(0, self->landing.torn);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(0, self->doorbells.torn);
 	/* The pair shares a page of its own, as without the module. */
-	EXPECT_EQ(pages + 1, self->landing.pages);
+	EXPECT_EQ(pages + 1, self->doorbells.pages);
 	for (i = 0; i < 2; i++) {
-		verbs_ep_destroy(&in_td[i]);
+		verbs_endpoint_destroy(&in_td[i]);
 		ASSERT_EQ(0, ibv_dealloc_pd(pd[i]));
 		ASSERT_EQ(0, ibv_dealloc_td(td[i]));
 	}
@@ -253,15 +257,15 @@ TEST_F(placement, an_exempt_program_stays_stock)
 	fclose(comm);
 	ASSERT_EQ(0, sysfs_write("uuar_exempt", name));
 	EXPECT_EQ(0, fill(self, "independent", 8, false, 4));
-	EXPECT_EQ(-ENOENT, verbs_uuar(self->eps[0].qp, &index));
+	EXPECT_EQ(-ENOENT, verbs_uuar(self->endpoints[0].qp, &index));
 	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
-	drop(&self->rig, self->eps, self->made);
+	drop(&self->setup, self->endpoints, self->made);
 	self->made = 0;
-	self->rig = (struct verbs_rig){};
-	landing_put(&self->landing);
+	self->setup = (struct verbs_setup){};
+	doorbells_put(&self->doorbells);
 	/* The same program, exempt no more. */
 	ASSERT_EQ(0, fill(self, "independent", 8, false, 4));
-	EXPECT_EQ(0, verbs_uuar(self->eps[0].qp, &index));
+	EXPECT_EQ(0, verbs_uuar(self->endpoints[0].qp, &index));
 }
 
 /* An empty name is found at each byte of the list, and behind its end. */
@@ -272,7 +276,7 @@ TEST_F(placement, a_program_without_a_name_is_not_exempt)
 	ASSERT_EQ(0, sysfs_write("uuar_exempt", "some other"));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, ""));
 	EXPECT_EQ(0, fill(self, "independent", 8, false, 4));
-	EXPECT_EQ(0, verbs_uuar(self->eps[0].qp, &index));
+	EXPECT_EQ(0, verbs_uuar(self->endpoints[0].qp, &index));
 	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
 }
 

@@ -81,7 +81,7 @@ static int least_locked(const struct mlx5_ep_uuar_table *t)
 /* NULL, or what is wrong with the pick @i on the table @t as it is. */
 static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 {
-	unsigned int spare = free_at_level(t);
+	unsigned int exempt = free_at_level(t);
 	int total = 2 * t->nr_pages;
 	enum ring ring;
 
@@ -92,7 +92,7 @@ static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 			return "refused though not strict";
 		if (t->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR)
 			return "refused though the level has no end";
-		return spare ? "refused though the level has room" : NULL;
+		return exempt ? "refused though the level has room" : NULL;
 	}
 	if (i >= total)
 		return "outside of the table";
@@ -101,12 +101,12 @@ static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 	ring = ring_of(i, total, t->low_latency);
 	if (ring == RING_LOCKFREE && qps_at(t, i))
 		return "a second QP on a uUAR without a lock";
-	if (spare && qps_at(t, i))
+	if (exempt && qps_at(t, i))
 		return "shared while the level has room";
-	if (t->policy == MLX5_EP_UUAR_POLICY_INDEPENDENT && spare &&
+	if (t->policy == MLX5_EP_UUAR_POLICY_INDEPENDENT && exempt &&
 	    (t->pages[i / 2].qps[0] || t->pages[i / 2].qps[1]))
 		return "not alone while a page is empty";
-	if (t->strict && !spare &&
+	if (t->strict && !exempt &&
 	    t->policy != MLX5_EP_UUAR_POLICY_SHARED_UUAR)
 		return "taken from the next level though strict";
 	if (ring == RING_LOCKED && qps_at(t, i) &&

@@ -12,7 +12,7 @@
 
 #include <mlx5ep.h>
 
-#include "landing.h"
+#include "doorbells.h"
 #include "sysfs.h"
 #include "verbs.h"
 
@@ -23,7 +23,7 @@
 FIXTURE(precedence)
 {
 	char comm[16];
-	struct verbs_rig asker;
+	struct verbs_setup asker;
 	int64_t fallbacks;
 };
 
@@ -120,20 +120,21 @@ static const struct expect by_fallback = {
 	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
 
 /* What the kernel, the tool and the HCA say of a context */
-static void look(struct __test_metadata *_metadata, struct verbs_rig *rig,
+static void look(struct __test_metadata *_metadata, struct verbs_setup *setup,
 		 const struct expect *expect)
 {
 	struct json_object *all, *row;
 	struct mlx5_ep_context_info info;
-	struct verbs_ep eps[QPS];
-	struct landing landing;
+	struct verbs_endpoint endpoints[QPS];
+	struct doorbells_report doorbells;
 	unsigned int i;
 
 	ASSERT_EQ(0, simhca_zero());
 	for (i = 0; i < QPS; i++)
-		ASSERT_EQ(0, verbs_ep_create(rig, &eps[i], IBV_QPT_RC));
-	EXPECT_EQ(0, verbs_traffic(eps, QPS, VERBS_WRITE, 1));
-	ASSERT_EQ(0, mlx5ep_context_query(rig->ctx, &info));
+		ASSERT_EQ(0, verbs_endpoint_create(setup, &endpoints[i],
+						   IBV_QPT_RC));
+	EXPECT_EQ(0, verbs_traffic(endpoints, QPS, VERBS_WRITE, 1));
+	ASSERT_EQ(0, mlx5ep_context_query(setup->ctx, &info));
 	EXPECT_EQ(expect->source, info.source);
 	EXPECT_EQ(expect->policy, info.policy);
 	EXPECT_EQ(expect->static_pages, info.static_pages);
@@ -141,24 +142,24 @@ static void look(struct __test_metadata *_metadata, struct verbs_rig *rig,
 	EXPECT_STREQ(expect->why, text_of(row, "source"));
 	EXPECT_STREQ(expect->name, text_of(row, "policy"));
 	json_object_put(all);
-	ASSERT_EQ(0, landing_look(0, &landing));
-	EXPECT_EQ(QPS, landing.n);
-	EXPECT_EQ(expect->on_pages, landing.pages);
-	EXPECT_EQ(expect->on_uuars, landing.uuars);
-	EXPECT_EQ(0, landing.wrong_uar);
-	landing_put(&landing);
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
+	EXPECT_EQ(QPS, doorbells.n);
+	EXPECT_EQ(expect->on_pages, doorbells.pages);
+	EXPECT_EQ(expect->on_uuars, doorbells.uuars);
+	EXPECT_EQ(0, doorbells.wrong_uar);
+	doorbells_put(&doorbells);
 	for (i = 0; i < QPS; i++)
-		verbs_ep_destroy(&eps[i]);
+		verbs_endpoint_destroy(&endpoints[i]);
 }
 
 static void opened(struct __test_metadata *_metadata,
 		   const struct expect *expect)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 
-	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
-	look(_metadata, &rig, expect);
-	verbs_close(&rig);
+	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+	look(_metadata, &setup, expect);
+	verbs_close(&setup);
 }
 
 /* From the strongest to the weakest: each that goes uncovers the next. */
@@ -172,14 +173,14 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	struct mlx5_ep_context_policy now = {
 		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
 	};
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 
 	ASSERT_EQ(0, verbs_open(&self->asker, NULL, 1));
 	ASSERT_EQ(0, mlx5ep_context_set_policy(self->asker.ctx, &later));
-	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
-	ASSERT_EQ(0, mlx5ep_context_set_policy(rig.ctx, &now));
-	look(_metadata, &rig, &by_context);
-	verbs_close(&rig);
+	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+	ASSERT_EQ(0, mlx5ep_context_set_policy(setup.ctx, &now));
+	look(_metadata, &setup, &by_context);
+	verbs_close(&setup);
 	opened(_metadata, &by_process);
 	/* It holds for as long as the context that asked for it is open. */
 	verbs_close(&self->asker);
@@ -195,14 +196,14 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 /* The HCA has no page for the managed context; it has for the stock one. */
 TEST_F(precedence, what_cannot_be_had_falls_back_to_stock)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
-	ASSERT_EQ(0, verbs_open(&rig, NULL, QPS));
+	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
 	ASSERT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(self->fallbacks + 1, sysfs_number("uuar_fallbacks"));
-	look(_metadata, &rig, &by_fallback);
-	verbs_close(&rig);
+	look(_metadata, &setup, &by_fallback);
+	verbs_close(&setup);
 	opened(_metadata, &by_cgroup);
 }
 

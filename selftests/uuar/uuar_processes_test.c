@@ -9,7 +9,7 @@
 #include <signal.h>
 
 #include "baseline.h"
-#include "landing.h"
+#include "doorbells.h"
 #include "sysfs.h"
 #include "verbs.h"
 
@@ -51,28 +51,28 @@ FIXTURE_SETUP(processes)
 /* QPs, traffic, report, wait for a word, more traffic, close. */
 static void work(struct report *report, int go, int done)
 {
-	struct verbs_ep eps[QPS];
-	struct verbs_rig rig;
+	struct verbs_endpoint endpoints[QPS];
+	struct verbs_setup setup;
 	char byte;
 
-	report->ret = verbs_open(&rig, NULL, QPS);
+	report->ret = verbs_open(&setup, NULL, QPS);
 	if (report->ret)
 		return;
 	while (!report->ret && report->made < QPS) {
-		report->ret = verbs_ep_create(&rig, &eps[report->made],
-					      IBV_QPT_RC);
+		report->ret = verbs_endpoint_create(
+			&setup, &endpoints[report->made], IBV_QPT_RC);
 		if (report->ret)
 			break;
-		report->qpns[report->made] = eps[report->made].qp->qp_num;
+		report->qpns[report->made] = endpoints[report->made].qp->qp_num;
 		report->made++;
 	}
 	if (!report->ret)
-		report->ret = verbs_traffic_all(eps, report->made, 2);
+		report->ret = verbs_traffic_all(endpoints, report->made, 2);
 	if (write(done, "", 1) == 1 && read(go, &byte, 1) == 1 && !report->ret)
-		report->ret = verbs_traffic_all(eps, report->made, 4);
+		report->ret = verbs_traffic_all(endpoints, report->made, 4);
 	while (report->made--)
-		verbs_ep_destroy(&eps[report->made]);
-	verbs_close(&rig);
+		verbs_endpoint_destroy(&endpoints[report->made]);
+	verbs_close(&setup);
 }
 
 static int start(struct _test_data_processes *self)
@@ -141,22 +141,23 @@ static int owner(struct _test_data_processes *self, uint32_t qpn)
 
 /* Pairs of QPs of two processes that ring one page. */
 static unsigned int pages_shared(struct _test_data_processes *self,
-				 const struct landing *landing)
+				 const struct doorbells_report *doorbells)
 {
 	unsigned int shared = 0;
 	size_t i, j;
 
-	for (i = 0; i < landing->n; i++)
+	for (i = 0; i < doorbells->n; i++)
 		for (j = 0; j < i; j++)
-			shared += landing->qps[i].uar == landing->qps[j].uar &&
-				owner(self, landing->qps[i].qpn) !=
-				owner(self, landing->qps[j].qpn);
+			shared += doorbells->qps[i].uar ==
+					  doorbells->qps[j].uar &&
+				  owner(self, doorbells->qps[i].qpn) !=
+					  owner(self, doorbells->qps[j].qpn);
 	return shared;
 }
 
 TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 {
-	struct landing landing;
+	struct doorbells_report doorbells;
 	unsigned int i;
 
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
@@ -167,13 +168,13 @@ TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 		ASSERT_EQ(0, self->reports[i].ret);
 		EXPECT_EQ(QPS, self->reports[i].made);
 	}
-	ASSERT_EQ(0, landing_look(0, &landing));
-	EXPECT_EQ(PROCESSES * QPS, landing.n);
-	EXPECT_EQ(PROCESSES * QPS, landing.pages);
-	EXPECT_EQ(0, landing.shared);
-	EXPECT_EQ(0, landing.wrong_uar);
-	EXPECT_EQ(0, pages_shared(self, &landing));
-	landing_put(&landing);
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
+	EXPECT_EQ(PROCESSES * QPS, doorbells.n);
+	EXPECT_EQ(PROCESSES * QPS, doorbells.pages);
+	EXPECT_EQ(0, doorbells.shared);
+	EXPECT_EQ(0, doorbells.wrong_uar);
+	EXPECT_EQ(0, pages_shared(self, &doorbells));
+	doorbells_put(&doorbells);
 	EXPECT_EQ(self->base.uar_in_use + PROCESSES * QPS,
 		  sysfs_number("uar_in_use"));
 	end_all(self);
@@ -184,10 +185,10 @@ TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 FIXTURE(budget)
 {
 	char before[32];
-	struct verbs_rig rigs[3];
-	struct verbs_ep eps[3][QPS];
+	struct verbs_setup rigs[3];
+	struct verbs_endpoint endpoints[3][QPS];
 	unsigned int made[3];
-	struct landing landing;
+	struct doorbells_report doorbells;
 };
 
 FIXTURE_SETUP(budget)
@@ -206,10 +207,11 @@ FIXTURE_TEARDOWN(budget)
 
 	for (i = 0; i < 3; i++) {
 		while (self->made[i])
-			verbs_ep_destroy(&self->eps[i][--self->made[i]]);
+			verbs_endpoint_destroy(
+				&self->endpoints[i][--self->made[i]]);
 		verbs_close(&self->rigs[i]);
 	}
-	landing_put(&self->landing);
+	doorbells_put(&self->doorbells);
 	EXPECT_EQ(0, sysfs_write("uar_budget", self->before));
 	EXPECT_EQ(0, sysfs_defaults());
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
@@ -222,12 +224,13 @@ static int fill(struct _test_data_budget *self, unsigned int i)
 
 	ret = verbs_open(&self->rigs[i], NULL, QPS);
 	while (!ret && self->made[i] < QPS) {
-		ret = verbs_ep_create(&self->rigs[i],
-				      &self->eps[i][self->made[i]], IBV_QPT_RC);
+		ret = verbs_endpoint_create(&self->rigs[i],
+					    &self->endpoints[i][self->made[i]],
+					    IBV_QPT_RC);
 		self->made[i] += !ret;
 	}
 	if (self->made[i] &&
-	    verbs_traffic(self->eps[i], self->made[i], VERBS_WRITE, 1))
+	    verbs_traffic(self->endpoints[i], self->made[i], VERBS_WRITE, 1))
 		return -EIO;
 	return ret;
 }
@@ -240,9 +243,9 @@ TEST_F(budget, a_context_gets_fewer_pages_when_it_runs_low)
 	EXPECT_EQ(8, sysfs_number("uar_in_use"));
 	ASSERT_EQ(0, fill(self, 1));
 	EXPECT_EQ(12, sysfs_number("uar_in_use"));
-	ASSERT_EQ(0, landing_look(0, &self->landing));
-	EXPECT_EQ(12, self->landing.pages);
-	EXPECT_EQ(0, self->landing.wrong_uar);
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	EXPECT_EQ(12, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
 }
 
 TEST_F(budget, exhaustion_never_refuses_a_context)
@@ -252,9 +255,9 @@ TEST_F(budget, exhaustion_never_refuses_a_context)
 	ASSERT_EQ(0, fill(self, 0));
 	ASSERT_EQ(0, fill(self, 1));
 	EXPECT_EQ(QPS, self->made[1]);
-	ASSERT_EQ(0, landing_look(0, &self->landing));
-	EXPECT_EQ(0, self->landing.wrong_uar);
-	EXPECT_EQ(0, self->landing.silent);
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(0, self->doorbells.silent);
 }
 
 TEST_F(budget, strict_says_enospc)
@@ -272,7 +275,7 @@ TEST_F(budget, pages_return_when_a_context_closes)
 	ASSERT_EQ(0, sysfs_write("uar_budget", "8"));
 	ASSERT_EQ(0, fill(self, 0));
 	while (self->made[0])
-		verbs_ep_destroy(&self->eps[0][--self->made[0]]);
+		verbs_endpoint_destroy(&self->endpoints[0][--self->made[0]]);
 	verbs_close(&self->rigs[0]);
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(0, fill(self, 1));

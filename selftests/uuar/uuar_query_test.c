@@ -11,7 +11,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
-#include "landing.h"
+#include "doorbells.h"
 #include "sysfs.h"
 #include "uverbs.h"
 #include "verbs.h"
@@ -21,8 +21,8 @@
 
 FIXTURE(query)
 {
-	struct verbs_rig rig;
-	struct verbs_ep eps[QPS];
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoints[QPS];
 };
 
 FIXTURE_VARIANT(query)
@@ -45,10 +45,11 @@ FIXTURE_SETUP(query)
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy(variant->word, PAGES, false));
 	ASSERT_EQ(0, simhca_zero());
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, QPS));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
 	for (i = 0; i < QPS; i++)
-		ASSERT_EQ(0, verbs_ep_create(&self->rig, &self->eps[i],
-					     IBV_QPT_RC));
+		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
+						   &self->endpoints[i],
+						   IBV_QPT_RC));
 }
 
 FIXTURE_TEARDOWN(query)
@@ -56,8 +57,8 @@ FIXTURE_TEARDOWN(query)
 	size_t i;
 
 	for (i = 0; i < QPS; i++)
-		verbs_ep_destroy(&self->eps[i]);
-	verbs_close(&self->rig);
+		verbs_endpoint_destroy(&self->endpoints[i]);
+	verbs_close(&self->setup);
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
@@ -72,9 +73,10 @@ static int query_handle(struct ibv_context *ctx, uint32_t handle, void *answer,
 	return uverbs_do(ctx, &call);
 }
 
-static int query_qp(const struct verbs_ep *ep, struct mlx5_ep_qp_uuar *answer)
+static int query_qp(const struct verbs_endpoint *endpoint,
+		    struct mlx5_ep_qp_uuar *answer)
 {
-	return query_handle(ep->rig->ctx, ep->qp->handle, answer,
+	return query_handle(endpoint->setup->ctx, endpoint->qp->handle, answer,
 			    sizeof(*answer));
 }
 
@@ -115,17 +117,17 @@ static int set_policy(struct ibv_context *ctx, const void *request,
 
 TEST_F_TIMEOUT(query, a_qp_is_where_the_hca_and_libmlx5_say, 60)
 {
-	const struct landing_qp *at;
+	const struct doorbells_qp *at;
 	struct mlx5_ep_qp_uuar uuar;
-	struct landing landing;
+	struct doorbells_report doorbells;
 	unsigned int index, i;
 
-	ASSERT_EQ(0, verbs_traffic(self->eps, QPS, VERBS_WRITE, 1));
-	ASSERT_EQ(0, landing_look(0, &landing));
+	ASSERT_EQ(0, verbs_traffic(self->endpoints, QPS, VERBS_WRITE, 1));
+	ASSERT_EQ(0, doorbells_look(0, &doorbells));
 	for (i = 0; i < QPS; i++) {
-		ASSERT_EQ(0, query_qp(&self->eps[i], &uuar));
-		ASSERT_EQ(0, verbs_uuar(self->eps[i].qp, &index));
-		at = landing_qp(&landing, self->eps[i].qp->qp_num);
+		ASSERT_EQ(0, query_qp(&self->endpoints[i], &uuar));
+		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &index));
+		at = doorbells_qp(&doorbells, self->endpoints[i].qp->qp_num);
 		ASSERT_NE(NULL, at);
 		EXPECT_EQ(at->uar, uuar.uar);
 		EXPECT_EQ(at->slot, uuar.slot);
@@ -137,7 +139,7 @@ TEST_F_TIMEOUT(query, a_qp_is_where_the_hca_and_libmlx5_say, 60)
 		if (uuar.uuar_qps > 1 && index)
 			EXPECT_TRUE(uuar.flags & MLX5_EP_UUAR_LOCKED);
 	}
-	landing_put(&landing);
+	doorbells_put(&doorbells);
 }
 
 TEST_F(query, the_context_adds_up)
@@ -146,7 +148,7 @@ TEST_F(query, the_context_adds_up)
 	struct mlx5_ep_context_info info;
 	uint32_t count = 0, qps = 0, used = 0, i;
 
-	ASSERT_EQ(0, query_context(self->rig.ctx, &info));
+	ASSERT_EQ(0, query_context(self->setup.ctx, &info));
 	EXPECT_EQ(variant->policy, info.policy);
 	EXPECT_TRUE(info.flags & MLX5_EP_CONTEXT_MANAGED);
 	EXPECT_FALSE(info.flags & MLX5_EP_CONTEXT_STRICT);
@@ -156,7 +158,7 @@ TEST_F(query, the_context_adds_up)
 	EXPECT_EQ(QPS, info.qps);
 	EXPECT_EQ(QPS, info.placed_qps);
 
-	ASSERT_EQ(0, dump(self->rig.ctx, uuars, 2 * PAGES + 2, &count));
+	ASSERT_EQ(0, dump(self->setup.ctx, uuars, 2 * PAGES + 2, &count));
 	ASSERT_EQ(2 * PAGES, count);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(i / 2, uuars[i].page);
@@ -170,7 +172,7 @@ TEST_F(query, the_context_adds_up)
 	EXPECT_EQ(info.used_uuars, used);
 	/* A short buffer gets the first entries and the whole count. */
 	memset(uuars, 0xaa, sizeof(uuars));
-	ASSERT_EQ(0, dump(self->rig.ctx, uuars, 2, &count));
+	ASSERT_EQ(0, dump(self->setup.ctx, uuars, 2, &count));
 	EXPECT_EQ(2 * PAGES, count);
 	EXPECT_EQ(0, uuars[0].page);
 	EXPECT_EQ(0xaaaaaaaa, uuars[2].uar);
@@ -182,7 +184,7 @@ TEST_F(query, the_library_takes_more_room_than_an_attribute_can_have)
 	struct mlx5_ep_uuar_info *uuars = calloc(count, sizeof(*uuars));
 
 	ASSERT_NE(NULL, uuars);
-	ASSERT_EQ(0, mlx5ep_context_dump(self->rig.ctx, uuars, &count));
+	ASSERT_EQ(0, mlx5ep_context_dump(self->setup.ctx, uuars, &count));
 	EXPECT_EQ(2 * PAGES, count);
 	EXPECT_EQ(1, uuars[3].slot);
 	free(uuars);
@@ -191,17 +193,17 @@ TEST_F(query, the_library_takes_more_room_than_an_attribute_can_have)
 TEST_F(query, a_wrong_handle_is_refused)
 {
 	struct mlx5_ep_qp_uuar uuar;
-	struct ibv_context *ctx = self->rig.ctx;
+	struct ibv_context *ctx = self->setup.ctx;
 	uint32_t gone;
 
 	memset(&uuar, 0xaa, sizeof(uuar));
 	EXPECT_EQ(-ENOENT, query_handle(ctx, 0x7fffffff, &uuar, sizeof(uuar)));
 	EXPECT_EQ(-ENOENT, query_handle(ctx, 0xffffffff, &uuar, sizeof(uuar)));
 	/* An object of another type: the core of uverbs says EINVAL. */
-	EXPECT_EQ(-EINVAL, query_handle(ctx, self->rig.cq->handle, &uuar,
+	EXPECT_EQ(-EINVAL, query_handle(ctx, self->setup.cq->handle, &uuar,
 					sizeof(uuar)));
-	gone = self->eps[QPS - 1].qp->handle;
-	verbs_ep_destroy(&self->eps[QPS - 1]);
+	gone = self->endpoints[QPS - 1].qp->handle;
+	verbs_endpoint_destroy(&self->endpoints[QPS - 1]);
 	EXPECT_EQ(-ENOENT, query_handle(ctx, gone, &uuar, sizeof(uuar)));
 	EXPECT_EQ(0xaaaaaaaa, uuar.uar);
 }
@@ -209,17 +211,18 @@ TEST_F(query, a_wrong_handle_is_refused)
 TEST_F(query, another_contexts_qp_is_out_of_reach)
 {
 	struct mlx5_ep_qp_uuar uuar;
-	struct verbs_rig other;
+	struct verbs_setup other;
 
 	ASSERT_EQ(0, verbs_open(&other, NULL, 1));
-	EXPECT_NE(0, query_handle(other.ctx, self->eps[QPS - 1].qp->handle,
-				  &uuar, sizeof(uuar)));
+	EXPECT_NE(0,
+		  query_handle(other.ctx, self->endpoints[QPS - 1].qp->handle,
+			       &uuar, sizeof(uuar)));
 	verbs_close(&other);
 }
 
 TEST_F(query, a_malformed_call_is_refused)
 {
-	struct ibv_context *ctx = self->rig.ctx;
+	struct ibv_context *ctx = self->setup.ctx;
 	struct mlx5_ep_qp_uuar uuar;
 	struct uverbs_call call;
 	uint32_t unknown = 1;
@@ -230,17 +233,17 @@ TEST_F(query, a_malformed_call_is_refused)
 	/* A mandatory attribute that nobody knows. */
 	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
 	uverbs_handle(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE,
-		      self->eps[0].qp->handle);
+		      self->endpoints[0].qp->handle);
 	uverbs_out(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_RESP, &uuar, sizeof(uuar));
 	uverbs_in(&call, (1U << UVERBS_ID_NS_SHIFT) + 9, &unknown,
 		  sizeof(unknown));
 	EXPECT_EQ(-EPROTONOSUPPORT, uverbs_do(ctx, &call));
 	/* Nowhere to write. */
-	EXPECT_EQ(-EFAULT, query_handle(ctx, self->eps[0].qp->handle,
+	EXPECT_EQ(-EFAULT, query_handle(ctx, self->endpoints[0].qp->handle,
 					(void *)16, sizeof(uuar)));
 	/* Less room than the first version of the answer needs. */
-	EXPECT_EQ(-EINVAL, query_handle(ctx, self->eps[0].qp->handle, &uuar,
-					8));
+	EXPECT_EQ(-EINVAL,
+		  query_handle(ctx, self->endpoints[0].qp->handle, &uuar, 8));
 }
 
 TEST_F(query, a_longer_answer_of_later_days_ends_in_zeroes)
@@ -252,8 +255,9 @@ TEST_F(query, a_longer_answer_of_later_days_ends_in_zeroes)
 	size_t i;
 
 	memset(&answer, 0xaa, sizeof(answer));
-	ASSERT_EQ(0, query_handle(self->rig.ctx, self->eps[0].qp->handle,
-				  &answer, sizeof(answer)));
+	ASSERT_EQ(0,
+		  query_handle(self->setup.ctx, self->endpoints[0].qp->handle,
+			       &answer, sizeof(answer)));
 	EXPECT_NE(0xaaaaaaaa, answer.known.uar);
 	for (i = 0; i < sizeof(answer.later); i++)
 		EXPECT_EQ(0, answer.later[i]);
@@ -261,7 +265,7 @@ TEST_F(query, a_longer_answer_of_later_days_ends_in_zeroes)
 
 TEST_F(query, a_policy_that_makes_no_sense_is_refused)
 {
-	struct ibv_context *ctx = self->rig.ctx;
+	struct ibv_context *ctx = self->setup.ctx;
 	struct mlx5_ep_context_info before, after;
 	struct {
 		struct mlx5_ep_context_policy known;
@@ -297,15 +301,15 @@ TEST(the_features_agree_with_sysfs)
 {
 	struct mlx5_ep_features features;
 	struct uverbs_call call;
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
-	ASSERT_EQ(0, verbs_open(&rig, NULL, 1));
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
 	uverbs_begin(&call, UVERBS_OBJECT_DEVICE,
 		     MLX5_EP_METHOD_QUERY_FEATURES);
 	uverbs_out(&call, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &features,
 		   sizeof(features));
-	ASSERT_EQ(0, uverbs_do(rig.ctx, &call));
+	ASSERT_EQ(0, uverbs_do(setup.ctx, &call));
 	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
 	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
 	EXPECT_EQ(PAGES, features.uar_in_use);
@@ -314,7 +318,7 @@ TEST(the_features_agree_with_sysfs)
 	EXPECT_LE(PAGES, features.max_context_pages);
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_UUAR_POLICY);
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_QUERY_UUAR);
-	verbs_close(&rig);
+	verbs_close(&setup);
 	EXPECT_EQ(0, sysfs_defaults());
 }
 

@@ -23,7 +23,7 @@ static int said(const char *what, int ret)
 	return ret;
 }
 
-static int fabric_find(struct fabric_rig *rig)
+static int fabric_find(struct fabric_setup *setup)
 {
 	struct fi_info *hints = fi_allocinfo();
 	int ret;
@@ -36,12 +36,12 @@ static int fabric_find(struct fabric_rig *rig)
 	hints->mode = FI_MSG_PREFIX | FI_CONTEXT;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
 				      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	ret = fi_getinfo(FI_VERSION(1, 18), NULL, NULL, 0, hints, &rig->info);
+	ret = fi_getinfo(FI_VERSION(1, 18), NULL, NULL, 0, hints, &setup->info);
 	fi_freeinfo(hints);
 	return said("fi_getinfo", ret);
 }
 
-static int fabric_open_ep(struct fabric_rig *rig)
+static int fabric_open_ep(struct fabric_setup *setup)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .size = 64 };
 	struct fi_av_attr av_attr = { .type = FI_AV_UNSPEC, .count = 1 };
@@ -49,60 +49,65 @@ static int fabric_open_ep(struct fabric_rig *rig)
 	size_t len = sizeof(name);
 	int ret;
 
-	ret = said("fi_cq_open", fi_cq_open(rig->domain, &cq_attr, &rig->cq,
-					    NULL));
+	ret = said("fi_cq_open",
+		   fi_cq_open(setup->domain, &cq_attr, &setup->cq, NULL));
 	if (!ret)
-		ret = said("fi_av_open", fi_av_open(rig->domain, &av_attr,
-						    &rig->av, NULL));
+		ret = said("fi_av_open", fi_av_open(setup->domain, &av_attr,
+						    &setup->av, NULL));
 	if (!ret)
-		ret = said("fi_endpoint", fi_endpoint(rig->domain, rig->info,
-						      &rig->ep, NULL));
+		ret = said("fi_endpoint",
+			   fi_endpoint(setup->domain, setup->info, &setup->ep,
+				       NULL));
 	if (!ret)
-		ret = said("fi_ep_bind", fi_ep_bind(rig->ep, &rig->av->fid, 0));
+		ret = said("fi_ep_bind",
+			   fi_ep_bind(setup->ep, &setup->av->fid, 0));
 	if (!ret)
-		ret = said("fi_ep_bind", fi_ep_bind(rig->ep, &rig->cq->fid,
+		ret = said("fi_ep_bind", fi_ep_bind(setup->ep, &setup->cq->fid,
 						    FI_TRANSMIT | FI_RECV));
 	if (!ret)
-		ret = said("fi_enable", fi_enable(rig->ep));
+		ret = said("fi_enable", fi_enable(setup->ep));
 	if (!ret)
-		ret = said("fi_getname", fi_getname(&rig->ep->fid, name, &len));
-	if (!ret && fi_av_insert(rig->av, name, 1, &rig->self, 0, NULL) != 1)
+		ret = said("fi_getname",
+			   fi_getname(&setup->ep->fid, name, &len));
+	if (!ret &&
+	    fi_av_insert(setup->av, name, 1, &setup->self, 0, NULL) != 1)
 		ret = said("fi_av_insert", -EINVAL);
 	return ret;
 }
 
-int fabric_open(struct fabric_rig *rig)
+int fabric_open(struct fabric_setup *setup)
 {
 	int ret;
 
-	memset(rig, 0, sizeof(*rig));
-	ret = fabric_find(rig);
+	memset(setup, 0, sizeof(*setup));
+	ret = fabric_find(setup);
 	if (!ret)
-		ret = said("fi_fabric", fi_fabric(rig->info->fabric_attr,
-						  &rig->fabric, NULL));
+		ret = said("fi_fabric", fi_fabric(setup->info->fabric_attr,
+						  &setup->fabric, NULL));
 	if (!ret)
-		ret = said("fi_domain", fi_domain(rig->fabric, rig->info,
-						  &rig->domain, NULL));
+		ret = said("fi_domain", fi_domain(setup->fabric, setup->info,
+						  &setup->domain, NULL));
 	if (!ret)
-		ret = fabric_open_ep(rig);
+		ret = fabric_open_ep(setup);
 	if (!ret) {
-		rig->landing = aligned_alloc(PAGE, PAGE);
-		ret = fabric_reg(rig, rig->landing, PAGE, &rig->landing_mr);
+		setup->doorbells = aligned_alloc(PAGE, PAGE);
+		ret = fabric_reg(setup, setup->doorbells, PAGE,
+				 &setup->doorbells_mr);
 	}
 	if (ret)
-		fabric_close(rig);
+		fabric_close(setup);
 	return ret;
 }
 
-void fabric_close(struct fabric_rig *rig)
+void fabric_close(struct fabric_setup *setup)
 {
 	struct fid *fids[] = {
-		rig->landing_mr ? &rig->landing_mr->fid : NULL,
-		rig->ep ? &rig->ep->fid : NULL,
-		rig->av ? &rig->av->fid : NULL,
-		rig->cq ? &rig->cq->fid : NULL,
-		rig->domain ? &rig->domain->fid : NULL,
-		rig->fabric ? &rig->fabric->fid : NULL,
+		setup->doorbells_mr ? &setup->doorbells_mr->fid : NULL,
+		setup->ep ? &setup->ep->fid : NULL,
+		setup->av ? &setup->av->fid : NULL,
+		setup->cq ? &setup->cq->fid : NULL,
+		setup->domain ? &setup->domain->fid : NULL,
+		setup->fabric ? &setup->fabric->fid : NULL,
 	};
 	size_t i;
 
@@ -110,21 +115,21 @@ void fabric_close(struct fabric_rig *rig)
 		if (fids[i])
 			said("fi_close", fi_close(fids[i]));
 	}
-	if (rig->info)
-		fi_freeinfo(rig->info);
-	free(rig->landing);
-	memset(rig, 0, sizeof(*rig));
+	if (setup->info)
+		fi_freeinfo(setup->info);
+	free(setup->doorbells);
+	memset(setup, 0, sizeof(*setup));
 }
 
-int fabric_reg(struct fabric_rig *rig, void *addr, size_t len,
+int fabric_reg(struct fabric_setup *setup, void *addr, size_t len,
 	       struct fid_mr **mr)
 {
-	return said("fi_mr_reg", fi_mr_reg(rig->domain, addr, len, ACCESS, 0, 0,
-					   0, mr, NULL));
+	return said("fi_mr_reg", fi_mr_reg(setup->domain, addr, len, ACCESS, 0,
+					   0, 0, mr, NULL));
 }
 
 /* Waits for @count completions. */
-static int fabric_wait(struct fabric_rig *rig, unsigned int count)
+static int fabric_wait(struct fabric_setup *setup, unsigned int count)
 {
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_msg_entry entry;
@@ -132,11 +137,11 @@ static int fabric_wait(struct fabric_rig *rig, unsigned int count)
 	ssize_t got;
 
 	while (count) {
-		got = fi_cq_read(rig->cq, &entry, 1);
+		got = fi_cq_read(setup->cq, &entry, 1);
 		if (got == 1) {
 			count--;
 		} else if (got == -FI_EAVAIL) {
-			fi_cq_readerr(rig->cq, &error, 0);
+			fi_cq_readerr(setup->cq, &error, 0);
 			return said("completion", -error.err);
 		} else if (got != -FI_EAGAIN) {
 			return said("fi_cq_read", got);
@@ -148,27 +153,28 @@ static int fabric_wait(struct fabric_rig *rig, unsigned int count)
 }
 
 /* What the HCA sends of a page; it lands behind the global route header. */
-static int fabric_hca_read(struct fabric_rig *rig, struct fid_mr *mr,
+static int fabric_hca_read(struct fabric_setup *setup, struct fid_mr *mr,
 			   void *addr, uint8_t *out)
 {
-	size_t prefix = rig->info->ep_attr->msg_prefix_size;
+	size_t prefix = setup->info->ep_attr->msg_prefix_size;
 	int ret;
 
-	memset(rig->landing, 0, PAGE);
-	ret = said("fi_recv", fi_recv(rig->ep, rig->landing, PAGE,
-				      fi_mr_desc(rig->landing_mr), rig->self,
-				      NULL));
+	memset(setup->doorbells, 0, PAGE);
+	ret = said("fi_recv",
+		   fi_recv(setup->ep, setup->doorbells, PAGE,
+			   fi_mr_desc(setup->doorbells_mr), setup->self, NULL));
 	if (!ret)
-		ret = said("fi_send", fi_send(rig->ep, addr, SAMPLE,
-					      fi_mr_desc(mr), rig->self, NULL));
+		ret = said("fi_send",
+			   fi_send(setup->ep, addr, SAMPLE, fi_mr_desc(mr),
+				   setup->self, NULL));
 	if (!ret)
-		ret = fabric_wait(rig, 2);
+		ret = fabric_wait(setup, 2);
 	if (!ret)
-		memcpy(out, rig->landing + prefix, SAMPLE);
+		memcpy(out, setup->doorbells + prefix, SAMPLE);
 	return ret;
 }
 
-int fabric_differs(struct fabric_rig *rig, struct fid_mr *mr, void *addr,
+int fabric_differs(struct fabric_setup *setup, struct fid_mr *mr, void *addr,
 		   size_t len)
 {
 	size_t at, i;
@@ -177,11 +183,11 @@ int fabric_differs(struct fabric_rig *rig, struct fid_mr *mr, void *addr,
 	int ret;
 
 	for (at = 0; at < len; at += PAGE) {
-		rig->stamp++;
+		setup->stamp++;
 		for (i = 0; i < SAMPLE / 8; i++)
-			want[i] = rig->stamp * 0x9e3779b97f4a7c15ull + i;
+			want[i] = setup->stamp * 0x9e3779b97f4a7c15ull + i;
 		memcpy((uint8_t *)addr + at, want, SAMPLE);
-		ret = fabric_hca_read(rig, mr, (uint8_t *)addr + at, got);
+		ret = fabric_hca_read(setup, mr, (uint8_t *)addr + at, got);
 		if (ret)
 			return ret;
 		if (memcmp(got, want, SAMPLE))

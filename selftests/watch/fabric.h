@@ -16,7 +16,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-struct fabric_rig {
+struct fabric_setup {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -24,16 +24,16 @@ struct fabric_rig {
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 	fi_addr_t self;
-	uint8_t *landing;
-	struct fid_mr *landing_mr;
+	uint8_t *doorbells;
+	struct fid_mr *doorbells_mr;
 	uint64_t stamp;
 };
 
-int fabric_open(struct fabric_rig *rig);
-void fabric_close(struct fabric_rig *rig);
+int fabric_open(struct fabric_setup *setup);
+void fabric_close(struct fabric_setup *setup);
 
 /* Register for all that a provider can do; through libfabric's cache. */
-int fabric_reg(struct fabric_rig *rig, void *addr, size_t len,
+int fabric_reg(struct fabric_setup *setup, void *addr, size_t len,
 	       struct fid_mr **mr);
 
 /**
@@ -44,7 +44,7 @@ int fabric_reg(struct fabric_rig *rig, void *addr, size_t len,
  *
  * Return: 1 if they do; 0; -errno.
  */
-int fabric_differs(struct fabric_rig *rig, struct fid_mr *mr, void *addr,
+int fabric_differs(struct fabric_setup *setup, struct fid_mr *mr, void *addr,
 		   size_t len);
 
 #endif

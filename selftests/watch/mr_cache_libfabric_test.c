@@ -202,7 +202,7 @@ static const struct change {
  * Registers, gives back (the cache keeps it), makes the change, registers again,
  * at an address that no other change has. Returns what fabric_differs() says of the second registration.
  */
-static int stale_after(struct fabric_rig *rig, const struct change *change)
+static int stale_after(struct fabric_setup *setup, const struct change *change)
 {
 	struct memory mem = {
 		.addr = FIXED + (1 + change - changes) * 64 * LEN,
@@ -218,17 +218,17 @@ static int stale_after(struct fabric_rig *rig, const struct change *change)
 	}
 	ret = memory_map(&mem);
 	if (!ret)
-		ret = fabric_reg(rig, mem.addr, LEN, &mr);
+		ret = fabric_reg(setup, mem.addr, LEN, &mr);
 	if (!ret) {
-		ret = fabric_differs(rig, mr, mem.addr, LEN) ? -EBADMSG : 0;
+		ret = fabric_differs(setup, mr, mem.addr, LEN) ? -EBADMSG : 0;
 		fi_close(&mr->fid);
 	}
 	if (!ret)
 		ret = change->make(&mem);
 	if (!ret)
-		ret = fabric_reg(rig, mem.addr, LEN, &mr);
+		ret = fabric_reg(setup, mem.addr, LEN, &mr);
 	if (!ret) {
-		ret = fabric_differs(rig, mr, mem.addr, LEN);
+		ret = fabric_differs(setup, mr, mem.addr, LEN);
 		fi_close(&mr->fid);
 	}
 	munmap(mem.addr, LEN);
@@ -239,7 +239,7 @@ static int stale_after(struct fabric_rig *rig, const struct change *change)
 
 FIXTURE(libfabric)
 {
-	struct fabric_rig rig;
+	struct fabric_setup setup;
 	struct monitor monitor;
 	struct memory mem;
 };
@@ -252,8 +252,8 @@ FIXTURE_SETUP(libfabric)
 
 FIXTURE_TEARDOWN(libfabric)
 {
-	if (self->rig.domain)
-		fabric_close(&self->rig);
+	if (self->setup.domain)
+		fabric_close(&self->setup);
 	if (self->monitor.handle)
 		EXPECT_EQ(0, dlclose(self->monitor.handle));
 	munmap(self->mem.addr, LEN);
@@ -263,14 +263,14 @@ FIXTURE_TEARDOWN(libfabric)
 do { \
 	ASSERT_EQ(0, monitor_load(&self->monitor)); \
 	ASSERT_EQ(0, self->monitor.import()); \
-	ASSERT_EQ(0, fabric_open(&self->rig)); \
+	ASSERT_EQ(0, fabric_open(&self->setup)); \
 } while (0)
 
 /* Registers LEN bytes and lets go of them: the cache keeps the registration. */
-static int keep(struct fabric_rig *rig, void *addr, uint64_t *key)
+static int keep(struct fabric_setup *setup, void *addr, uint64_t *key)
 {
 	struct fid_mr *mr;
-	int ret = fabric_reg(rig, addr, LEN, &mr);
+	int ret = fabric_reg(setup, addr, LEN, &mr);
 
 	if (ret)
 		return ret;
@@ -284,15 +284,16 @@ TEST_F(libfabric, a_kept_registration_is_used_again)
 	uint64_t key;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr + PAGE, PAGE, &mr));
+	ASSERT_EQ(0, keep(&self->setup, self->mem.addr, &key));
+	ASSERT_EQ(0,
+		  fabric_reg(&self->setup, self->mem.addr + PAGE, PAGE, &mr));
 	EXPECT_EQ(key, fi_mr_key(mr));
-	EXPECT_EQ(0, fabric_differs(&self->rig, mr, self->mem.addr + PAGE,
+	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr + PAGE,
 				    PAGE));
 	fi_close(&mr->fid);
 	EXPECT_EQ(1, query(&self->monitor).valid);
 	EXPECT_EQ(0, query(&self->monitor).stale);
-	/* The landing buffer of the rig too. */
+	/* The doorbells buffer of the setup too. */
 	EXPECT_EQ(2, query(&self->monitor).watched);
 }
 
@@ -303,7 +304,7 @@ TEST_F(libfabric, what_it_answers_is_never_stale)
 
 	USE_MONITOR();
 	for (i = 0; i < CHANGES; i++) {
-		EXPECT_EQ(0, stale_after(&self->rig, &changes[i]))
+		EXPECT_EQ(0, stale_after(&self->setup, &changes[i]))
 			TH_LOG("%s", changes[i].name);
 	}
 	stats = query(&self->monitor);
@@ -316,9 +317,9 @@ TEST_F(libfabric, with_a_monitor_that_sees_nothing_it_is_stale)
 	size_t i;
 
 	ASSERT_EQ(0, blind_import());
-	ASSERT_EQ(0, fabric_open(&self->rig));
+	ASSERT_EQ(0, fabric_open(&self->setup));
 	for (i = 0; i < CHANGES; i++) {
-		EXPECT_EQ(1, stale_after(&self->rig, &changes[i]))
+		EXPECT_EQ(1, stale_after(&self->setup, &changes[i]))
 			TH_LOG("%s", changes[i].name);
 	}
 }
@@ -328,7 +329,7 @@ TEST_F(libfabric, with_a_monitor_that_sees_nothing_it_is_stale)
 
 struct racer {
 	pthread_t thread;
-	struct fabric_rig *rig;
+	struct fabric_setup *setup;
 	pthread_mutex_t *lock;	/* of the endpoint */
 	char *addr;
 	int stale, failed;
@@ -346,11 +347,11 @@ static void *race(void *arg)
 		if (i % 2 == 0)
 			ret = change_munmap(&mem);
 		if (!ret)
-			ret = fabric_reg(racer->rig, mem.addr, PAGE, &mr);
+			ret = fabric_reg(racer->setup, mem.addr, PAGE, &mr);
 		if (ret)
 			break;
 		pthread_mutex_lock(racer->lock);
-		ret = fabric_differs(racer->rig, mr, mem.addr, PAGE);
+		ret = fabric_differs(racer->setup, mr, mem.addr, PAGE);
 		pthread_mutex_unlock(racer->lock);
 		racer->stale += ret > 0;
 		fi_close(&mr->fid);
@@ -361,14 +362,14 @@ static void *race(void *arg)
 }
 
 /* Returns how often a registration was stale, or a negative errno. */
-static int race_all(struct fabric_rig *rig)
+static int race_all(struct fabric_setup *setup)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct racer racers[RACERS] = {};
 	int i, stale = 0, failed = 0;
 
 	for (i = 0; i < RACERS; i++) {
-		racers[i].rig = rig;
+		racers[i].setup = setup;
 		racers[i].lock = &lock;
 		racers[i].addr = FIXED + (64 + i) * 64 * LEN;
 		failed |= -pthread_create(&racers[i].thread, NULL, race,
@@ -385,27 +386,27 @@ static int race_all(struct fabric_rig *rig)
 TEST_F(libfabric, threads_that_map_and_unmap_meet_nothing_stale)
 {
 	USE_MONITOR();
-	EXPECT_EQ(0, race_all(&self->rig));
+	EXPECT_EQ(0, race_all(&self->setup));
 	EXPECT_LT(RACERS * ROUNDS / 4, query(&self->monitor).valid);
 }
 
 TEST_F(libfabric, threads_meet_what_is_stale_when_nobody_tells)
 {
 	ASSERT_EQ(0, blind_import());
-	ASSERT_EQ(0, fabric_open(&self->rig));
-	EXPECT_LT(RACERS * ROUNDS / 2, race_all(&self->rig));
+	ASSERT_EQ(0, fabric_open(&self->setup));
+	EXPECT_LT(RACERS * ROUNDS / 2, race_all(&self->setup));
 }
 
 /* How many changes a monitor of libfabric's own misses, or a negative errno. */
-static int missed_by(const char *name, struct fabric_rig *rig)
+static int missed_by(const char *name, struct fabric_setup *setup)
 {
 	int ret, stale = 0;
 	size_t i;
 
-	if (setenv("FI_MR_CACHE_MONITOR", name, 1) || fabric_open(rig))
+	if (setenv("FI_MR_CACHE_MONITOR", name, 1) || fabric_open(setup))
 		return -EINVAL;
 	for (i = 0; i < CHANGES; i++) {
-		ret = stale_after(rig, &changes[i]);
+		ret = stale_after(setup, &changes[i]);
 		if (ret < 0)
 			return ret;
 		printf("# %s, %s: %s\n", name, changes[i].name,
@@ -417,12 +418,12 @@ static int missed_by(const char *name, struct fabric_rig *rig)
 
 TEST_F(libfabric, its_own_userfaultfd_monitor_misses_what_others_do)
 {
-	EXPECT_LT(0, missed_by("userfaultfd", &self->rig));
+	EXPECT_LT(0, missed_by("userfaultfd", &self->setup));
 }
 
 TEST_F(libfabric, its_own_hooks_miss_what_does_not_pass_them)
 {
-	EXPECT_LT(0, missed_by("memhooks", &self->rig));
+	EXPECT_LT(0, missed_by("memhooks", &self->setup));
 }
 
 TEST_F(libfabric, what_changes_nothing_is_no_miss)
@@ -433,7 +434,7 @@ TEST_F(libfabric, what_changes_nothing_is_no_miss)
 	pid_t pid;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
+	ASSERT_EQ(0, keep(&self->setup, self->mem.addr, &key));
 
 	pid = fork();
 	if (!pid) {
@@ -446,9 +447,9 @@ TEST_F(libfabric, what_changes_nothing_is_no_miss)
 	ASSERT_EQ(0, mprotect(self->mem.addr, LEN, PROT_READ | PROT_WRITE));
 	ASSERT_EQ(0, madvise(self->mem.addr, LEN, MADV_FREE));
 
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
+	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
 	EXPECT_EQ(key, fi_mr_key(mr));
-	EXPECT_EQ(0, fabric_differs(&self->rig, mr, self->mem.addr, LEN));
+	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr, LEN));
 	fi_close(&mr->fid);
 	EXPECT_EQ(1, query(&self->monitor).valid);
 	EXPECT_EQ(0, query(&self->monitor).stale);
@@ -460,7 +461,7 @@ TEST_F(libfabric, memory_that_is_gone_is_dropped_without_being_asked_for)
 	int i;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
+	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
 	fi_close(&mr->fid);
 	ASSERT_EQ(2, query(&self->monitor).watched);
 	munmap(self->mem.addr, LEN);
@@ -472,20 +473,20 @@ TEST_F(libfabric, memory_that_is_gone_is_dropped_without_being_asked_for)
 
 TEST_F(libfabric, two_caches_of_one_range_do_not_vouch_for_each_other)
 {
-	struct fabric_rig other;
+	struct fabric_setup other;
 	struct fid_mr *mr, *mr2;
 
 	USE_MONITOR();
 	ASSERT_EQ(0, fabric_open(&other));
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
+	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
 	/* In use, so that it stays subscribed when it becomes stale. */
 	ASSERT_EQ(0, change_fixed(&self->mem));
 	ASSERT_EQ(0, fabric_reg(&other, self->mem.addr, LEN, &mr2));
 	EXPECT_EQ(0, fabric_differs(&other, mr2, self->mem.addr, LEN));
 	fi_close(&mr2->fid);
 	fi_close(&mr->fid);
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
-	EXPECT_EQ(0, fabric_differs(&self->rig, mr, self->mem.addr, LEN));
+	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
+	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr, LEN));
 	fi_close(&mr->fid);
 	ASSERT_EQ(0, fabric_reg(&other, self->mem.addr, LEN, &mr2));
 	EXPECT_EQ(0, fabric_differs(&other, mr2, self->mem.addr, LEN));
@@ -499,10 +500,10 @@ TEST_F(libfabric, the_last_domain_takes_the_watches_with_it)
 
 	ASSERT_EQ(0, monitor_load(&self->monitor));
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, fabric_open(&self->rig));
-		EXPECT_EQ(0, stale_after(&self->rig, &changes[0]));
+		ASSERT_EQ(0, fabric_open(&self->setup));
+		EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
 		EXPECT_LE(1, query(&self->monitor).watched);
-		fabric_close(&self->rig);
+		fabric_close(&self->setup);
 		EXPECT_EQ(0, query(&self->monitor).watched);
 	}
 }
@@ -512,15 +513,15 @@ TEST_F(libfabric, the_monitor_of_somebody_else_stays)
 	ASSERT_EQ(0, blind_import());
 	ASSERT_EQ(0, monitor_load(&self->monitor));
 	EXPECT_EQ(-FI_EBUSY, self->monitor.import());
-	ASSERT_EQ(0, fabric_open(&self->rig));
-	EXPECT_EQ(1, stale_after(&self->rig, &changes[0]));
+	ASSERT_EQ(0, fabric_open(&self->setup));
+	EXPECT_EQ(1, stale_after(&self->setup, &changes[0]));
 	EXPECT_EQ(0, query(&self->monitor).subscribed);
-	fabric_close(&self->rig);
+	fabric_close(&self->setup);
 	/* As soon as it has gone, there is room. */
 	ASSERT_EQ(0, fi_close(&blind.fid));
 	EXPECT_EQ(0, self->monitor.import());
-	ASSERT_EQ(0, fabric_open(&self->rig));
-	EXPECT_EQ(0, stale_after(&self->rig, &changes[0]));
+	ASSERT_EQ(0, fabric_open(&self->setup));
+	EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
 }
 
 TEST_F(libfabric, it_stays_when_somebody_else_comes)
@@ -528,12 +529,12 @@ TEST_F(libfabric, it_stays_when_somebody_else_comes)
 	USE_MONITOR();
 	EXPECT_EQ(0, self->monitor.import());
 	EXPECT_EQ(-FI_EBUSY, blind_import());
-	EXPECT_EQ(0, stale_after(&self->rig, &changes[0]));
+	EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
 }
 
 TEST_F(libfabric, it_comes_too_late_for_an_open_domain)
 {
-	ASSERT_EQ(0, fabric_open(&self->rig));
+	ASSERT_EQ(0, fabric_open(&self->setup));
 	ASSERT_EQ(0, monitor_load(&self->monitor));
 	EXPECT_EQ(-FI_EBUSY, self->monitor.import());
 }
@@ -550,17 +551,17 @@ TEST_F(libfabric, the_monitor_that_the_user_asked_libfabric_for_wins)
 {
 	ASSERT_EQ(0, setenv("FI_MR_CACHE_MONITOR", "userfaultfd", 1));
 	USE_MONITOR();
-	EXPECT_EQ(0, stale_after(&self->rig, &changes[0]));
+	EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
 	EXPECT_EQ(0, query(&self->monitor).subscribed);
 }
 
 TEST_F(libfabric, unloading_it_under_an_open_domain_does_no_harm)
 {
 	USE_MONITOR();
-	EXPECT_EQ(0, stale_after(&self->rig, &changes[0]));
+	EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
 	EXPECT_EQ(0, dlclose(self->monitor.handle));
 	self->monitor.handle = NULL;
-	EXPECT_EQ(0, stale_after(&self->rig, &changes[1]));
+	EXPECT_EQ(0, stale_after(&self->setup, &changes[1]));
 }
 
 /* exit() and not _exit(): the library's destructor runs in the child too. */
@@ -572,13 +573,13 @@ TEST_F(libfabric, in_a_forked_child_nothing_is_valid_and_nothing_hangs)
 	pid_t pid;
 
 	USE_MONITOR();
-	ASSERT_EQ(0, keep(&self->rig, self->mem.addr, &key));
+	ASSERT_EQ(0, keep(&self->setup, self->mem.addr, &key));
 	pid = fork();
 	if (!pid) {
 		if (self->monitor.import() != -EXDEV)
 			exit(1);
 		alarm(30);
-		if (fabric_reg(&self->rig, self->mem.addr, LEN, &mr) ||
+		if (fabric_reg(&self->setup, self->mem.addr, LEN, &mr) ||
 		    fi_mr_key(mr) == key)
 			exit(2);
 		fi_close(&mr->fid);
@@ -586,9 +587,9 @@ TEST_F(libfabric, in_a_forked_child_nothing_is_valid_and_nothing_hangs)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	ASSERT_EQ(0, fabric_reg(&self->rig, self->mem.addr, LEN, &mr));
+	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
 	EXPECT_EQ(key, fi_mr_key(mr));
-	EXPECT_EQ(0, fabric_differs(&self->rig, mr, self->mem.addr, LEN));
+	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr, LEN));
 	fi_close(&mr->fid);
 }
 

@@ -50,7 +50,7 @@ void *realloc(void *old, size_t size)
 
 FIXTURE(cache)
 {
-	struct watched_rig rig;
+	struct watched_setup setup;
 	struct mlx5ep_mr_cache *cache;
 	void *mem;
 };
@@ -67,8 +67,8 @@ FIXTURE_SETUP(cache)
 {
 	struct mlx5ep_mr_cache_attr attr = { .max_regions = REGIONS };
 
-	ASSERT_EQ(0, watched_open(&self->rig, 16));
-	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
+	ASSERT_EQ(0, watched_open(&self->setup, 16));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr,
 					    &self->cache));
 	self->mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			 MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -78,7 +78,7 @@ FIXTURE_SETUP(cache)
 FIXTURE_TEARDOWN(cache)
 {
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
-	watched_close(&self->rig);
+	watched_close(&self->setup);
 	munmap(self->mem, LEN);
 }
 
@@ -118,7 +118,7 @@ TEST_F(cache, merges_what_overlaps_and_nothing_else)
 	EXPECT_EQ(1, query(self->cache).merges);
 	/* The replaced ones live on with their users. */
 	EXPECT_EQ(3, query(self->cache).regions);
-	EXPECT_EQ(0, watched_differs(&self->rig, a->mr, self->mem, 4 * PAGE));
+	EXPECT_EQ(0, watched_differs(&self->setup, a->mr, self->mem, 4 * PAGE));
 	mlx5ep_mr_cache_put(self->cache, a);
 	mlx5ep_mr_cache_put(self->cache, b);
 	EXPECT_EQ(1, query(self->cache).regions);
@@ -153,8 +153,8 @@ TEST_F(cache, keeps_within_its_bound_of_bytes)
 	struct mlx5ep_mr_cache *cache;
 	int i;
 
-	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
-					    &cache));
+	ASSERT_EQ(0,
+		  mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr, &cache));
 	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem +
 						 3 * i * PAGE, 2 * PAGE, &e));
@@ -210,7 +210,7 @@ TEST_F(cache, never_hands_out_memory_that_is_gone)
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem,
 						 8 * PAGE, &e));
-		EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem,
+		EXPECT_EQ(0, watched_differs(&self->setup, e->mr, self->mem,
 					     8 * PAGE));
 		mlx5ep_mr_cache_put(self->cache, e);
 		ASSERT_EQ(self->mem, mmap(self->mem, 8 * PAGE, PROT_READ |
@@ -289,8 +289,9 @@ TEST_F(cache, gives_up_what_is_idle_for_what_is_wanted)
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
 						 8 * i * PAGE, 4 * PAGE, &e));
-		EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem +
-					     8 * i * PAGE, 4 * PAGE));
+		EXPECT_EQ(0,
+			  watched_differs(&self->setup, e->mr,
+					  self->mem + 8 * i * PAGE, 4 * PAGE));
 		mlx5ep_mr_cache_put(self->cache, e);
 	}
 	EXPECT_EQ(3, query(self->cache).evicted);
@@ -299,13 +300,13 @@ TEST_F(cache, gives_up_what_is_idle_for_what_is_wanted)
 					 &e));
 	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_get(self->cache, self->mem +
 					       8 * PAGE, 4 * PAGE, &f));
-	EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem, 4 * PAGE));
+	EXPECT_EQ(0, watched_differs(&self->setup, e->mr, self->mem, 4 * PAGE));
 	mlx5ep_mr_cache_put(self->cache, e);
 }
 
 TEST_F(cache, says_so_when_its_device_is_gone)
 {
-	struct ibv_device *device = self->rig.verbs.ctx->device;
+	struct ibv_device *device = self->setup.verbs.ctx->device;
 	struct mlx5ep_mr_cache_attr attr = {};
 	struct mlx5ep_mr_cache *c;
 	struct ibv_context *ctx;
@@ -342,7 +343,7 @@ TEST_F(cache, stays_the_parents_whatever_a_child_does)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_EQ(0, watched_differs(&self->rig, e->mr, self->mem, 4 * PAGE));
+	EXPECT_EQ(0, watched_differs(&self->setup, e->mr, self->mem, 4 * PAGE));
 	mlx5ep_mr_cache_put(self->cache, e);
 }
 
@@ -396,14 +397,14 @@ TEST_F(cache, refuses_nonsense)
 	int status;
 	pid_t pid;
 
-	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
-						  &c));
+	EXPECT_EQ(-EINVAL,
+		  mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr, &c));
 	attr = (struct mlx5ep_mr_cache_attr){ .reserved = { 0, 0, 0, 1 } };
-	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
-						  &c));
+	EXPECT_EQ(-EINVAL,
+		  mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr, &c));
 	attr = (struct mlx5ep_mr_cache_attr){ .max_regions = UINT64_MAX };
-	EXPECT_EQ(-EDQUOT, mlx5ep_mr_cache_create(self->rig.verbs.pd, &attr,
-						  &c));
+	EXPECT_EQ(-EDQUOT,
+		  mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr, &c));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, 0, &e));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, ~0ul,
 					       &e));

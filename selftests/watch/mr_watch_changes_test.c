@@ -472,7 +472,7 @@ static const char *state_name(uint64_t word)
 
 FIXTURE(change)
 {
-	struct watched_rig rig;
+	struct watched_setup setup;
 	struct region region;
 	struct mlx5ep_mr mr;
 };
@@ -576,8 +576,8 @@ FIXTURE_SETUP(change)
 {
 	ASSERT_EQ(0, region_map(&self->region, variant->memory));
 	watched_fill(self->region.addr, self->region.len, 1);
-	ASSERT_EQ(0, watched_open(&self->rig, 64));
-	ASSERT_EQ(0, mlx5ep_reg_mr(self->rig.notifier, self->rig.verbs.pd,
+	ASSERT_EQ(0, watched_open(&self->setup, 64));
+	ASSERT_EQ(0, mlx5ep_reg_mr(self->setup.notifier, self->setup.verbs.pd,
 				   self->region.addr, self->region.len,
 				   IBV_ACCESS_LOCAL_WRITE, 42, &self->mr));
 	ASSERT_TRUE(mlx5ep_mr_valid(&self->mr));
@@ -586,7 +586,7 @@ FIXTURE_SETUP(change)
 FIXTURE_TEARDOWN(change)
 {
 	EXPECT_EQ(0, mlx5ep_dereg_mr(&self->mr));
-	watched_close(&self->rig);
+	watched_close(&self->setup);
 }
 
 TEST_F(change, is_told_before_the_call_returns)
@@ -609,7 +609,7 @@ TEST_F(change, is_told_before_the_call_returns)
 	ASSERT_EQ(0, ret);
 
 	check = mlx5ep_mr_check(&self->mr);
-	differs = watched_differs(&self->rig, self->mr.mr, self->region.addr,
+	differs = watched_differs(&self->setup, self->mr.mr, self->region.addr,
 				  self->region.len);
 	ASSERT_GE(differs, 0);
 	printf("# row: | %s | %s | %s | %s |\n", variant->what,

@@ -25,7 +25,7 @@
 
 FIXTURE(notifier)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	struct mlx5ep_notifier *n;
 	int fd;
 	void *mem;
@@ -33,8 +33,8 @@ FIXTURE(notifier)
 
 FIXTURE_SETUP(notifier)
 {
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
-	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, SLOTS, &self->n));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, SLOTS, &self->n));
 	self->fd = mlx5ep_notifier_fd(self->n);
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
 	self->mem = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE,
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(notifier)
 {
 	munmap(self->mem, 64 * PAGE);
 	mlx5ep_notifier_destroy(self->n);
-	verbs_close(&self->rig);
+	verbs_close(&self->setup);
 }
 
 /* Raw ioctl: 0 or -errno. */
@@ -321,7 +321,7 @@ TEST_F(notifier, kills_the_words_when_it_is_closed)
 	ASSERT_EQ(0, munmap(self->mem, PAGE));
 	EXPECT_FALSE(mlx5ep_watch_valid(&w));
 	munmap((void *)page, 2 * PAGE);
-	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1, &self->n));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1, &self->n));
 }
 
 TEST_F(notifier, is_of_no_use_to_a_forked_child)
@@ -390,18 +390,18 @@ TEST_F(notifier, obeys_its_limits)
 	uint64_t wide = 1;
 	uint32_t zero = 0;
 
-	EXPECT_EQ(-EDQUOT, mlx5ep_notifier_create(self->rig.ctx, (1 << 20) + 1,
-						  &n));
+	EXPECT_EQ(-EDQUOT,
+		  mlx5ep_notifier_create(self->setup.ctx, (1 << 20) + 1, &n));
 	uverbs_begin(&call, MLX5_EP_OBJECT_NOTIFIER,
 		     MLX5_EP_METHOD_NOTIFIER_CREATE);
 	uverbs_handle(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
 	uverbs_in(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, &zero, 4);
-	EXPECT_EQ(-EINVAL, uverbs_do(self->rig.ctx, &call));
+	EXPECT_EQ(-EINVAL, uverbs_do(self->setup.ctx, &call));
 	uverbs_begin(&call, MLX5_EP_OBJECT_NOTIFIER,
 		     MLX5_EP_METHOD_NOTIFIER_CREATE);
 	uverbs_handle(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, 0);
 	uverbs_in(&call, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, &wide, 8);
-	EXPECT_EQ(-EINVAL, uverbs_do(self->rig.ctx, &call));
+	EXPECT_EQ(-EINVAL, uverbs_do(self->setup.ctx, &call));
 }
 
 /* A row of the table "watches". */
@@ -477,7 +477,7 @@ TEST_F(notifier, is_told_in_debugfs)
 
 	mlx5ep_notifier_destroy(self->n);
 	EXPECT_EQ(0, rows_of_mine(&row));
-	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1, &self->n));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1, &self->n));
 }
 
 TEST_F(notifier, watches_a_million_ranges)
@@ -491,7 +491,7 @@ TEST_F(notifier, watches_a_million_ranges)
 
 	w = calloc(1000000, sizeof(*w));
 	ASSERT_NE(NULL, w);
-	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1000000, &n));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1000000, &n));
 	big = mmap(NULL, 1000000 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		   MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	ASSERT_NE(MAP_FAILED, big);

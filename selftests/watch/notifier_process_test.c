@@ -25,7 +25,7 @@
 
 FIXTURE(process)
 {
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	struct mlx5ep_notifier *n;
 	struct mlx5ep_watch watch;
 	int fd;
@@ -34,8 +34,8 @@ FIXTURE(process)
 
 FIXTURE_SETUP(process)
 {
-	ASSERT_EQ(0, verbs_open(&self->rig, NULL, 1));
-	ASSERT_EQ(0, mlx5ep_notifier_create(self->rig.ctx, 1000, &self->n));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1000, &self->n));
 	self->fd = mlx5ep_notifier_fd(self->n);
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
 	self->mem = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(process)
 {
 	munmap(self->mem, 4 * PAGE);
 	mlx5ep_notifier_destroy(self->n);
-	verbs_close(&self->rig);
+	verbs_close(&self->setup);
 }
 
 static int add_raw(int fd, void *addr)
@@ -180,10 +180,10 @@ static bool attached_within(int seconds)
 	int i;
 
 	for (i = 0; i < 10 * seconds * PATIENCE * patience_factor(); i++) {
-		struct verbs_rig rig;
+		struct verbs_setup setup;
 
-		if (sysfs_attached() && !verbs_open(&rig, NULL, 1)) {
-			verbs_close(&rig);
+		if (sysfs_attached() && !verbs_open(&setup, NULL, 1)) {
+			verbs_close(&setup);
 			return true;
 		}
 		usleep(100000);
@@ -336,12 +336,12 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	ASSERT_EQ(0, mkdir(GROUP, 0755));
 	pid = fork();
 	if (!pid) {
-		struct verbs_rig rig;
+		struct verbs_setup setup;
 
 		if (file_write(GROUP "/cgroup.procs", "0") ||
-		    verbs_open(&rig, NULL, 1))
+		    verbs_open(&setup, NULL, 1))
 			_exit(1);
-		_exit(fill_group(rig.ctx, f));
+		_exit(fill_group(setup.ctx, f));
 	}
 	ASSERT_TRUE(await_child(&f->ready, pid));
 	before = group_stat("kernel");

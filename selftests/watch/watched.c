@@ -12,46 +12,48 @@
 #define PAGE 4096u
 #define READ_SECONDS 10
 
-int watched_open(struct watched_rig *rig, uint32_t watches)
+int watched_open(struct watched_setup *setup, uint32_t watches)
 {
 	int ret;
 
-	memset(rig, 0, sizeof(*rig));
-	ret = verbs_open(&rig->verbs, NULL, 1);
+	memset(setup, 0, sizeof(*setup));
+	ret = verbs_open(&setup->verbs, NULL, 1);
 	if (ret)
 		return ret;
-	ret = verbs_ep_create(&rig->verbs, &rig->ep, IBV_QPT_RC);
+	ret = verbs_endpoint_create(&setup->verbs, &setup->endpoint,
+				    IBV_QPT_RC);
 	if (ret)
 		goto err_close;
-	ret = mlx5ep_notifier_create(rig->verbs.ctx, watches, &rig->notifier);
+	ret = mlx5ep_notifier_create(setup->verbs.ctx, watches,
+				     &setup->notifier);
 	if (ret)
 		goto err_ep;
 	return 0;
 
 err_ep:
-	verbs_ep_destroy(&rig->ep);
+	verbs_endpoint_destroy(&setup->endpoint);
 err_close:
-	verbs_close(&rig->verbs);
+	verbs_close(&setup->verbs);
 	return ret;
 }
 
-void watched_close(struct watched_rig *rig)
+void watched_close(struct watched_setup *setup)
 {
-	mlx5ep_notifier_destroy(rig->notifier);
-	verbs_ep_destroy(&rig->ep);
-	verbs_close(&rig->verbs);
+	mlx5ep_notifier_destroy(setup->notifier);
+	verbs_endpoint_destroy(&setup->endpoint);
+	verbs_close(&setup->verbs);
 }
 
 int watched_give_notifier(int sock)
 {
 	struct mlx5ep_notifier *notifier;
 	struct mlx5ep_watch watch;
-	struct verbs_rig rig;
+	struct verbs_setup setup;
 	int ret;
 
-	ret = verbs_open(&rig, NULL, 1);
+	ret = verbs_open(&setup, NULL, 1);
 	if (!ret)
-		ret = mlx5ep_notifier_create(rig.ctx, 4, &notifier);
+		ret = mlx5ep_notifier_create(setup.ctx, 4, &notifier);
 	if (!ret)
 		ret = mlx5ep_watch_add(notifier, (void *)0x10000, PAGE, 0,
 				       &watch);
@@ -77,7 +79,7 @@ void watched_fill(void *addr, size_t len, unsigned int seed)
 		pattern(addr + page * PAGE, page, seed);
 }
 
-int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
+int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out)
 {
 	struct ibv_sge sge = {
@@ -91,26 +93,26 @@ int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = {
-			.remote_addr = (uintptr_t)rig->ep.dst,
-			.rkey = rig->verbs.mr->rkey,
+			.remote_addr = (uintptr_t)setup->endpoint.dst,
+			.rkey = setup->verbs.mr->rkey,
 		},
 	};
 	time_t limit = time(NULL) + READ_SECONDS * PATIENCE * patience_factor();
 	struct ibv_wc wc;
 	int ret;
 
-	memset(rig->ep.dst, 0xee, WATCHED_SAMPLE);
-	ret = ibv_post_send(rig->ep.qp, &wr, &bad);
+	memset(setup->endpoint.dst, 0xee, WATCHED_SAMPLE);
+	ret = ibv_post_send(setup->endpoint.qp, &wr, &bad);
 	if (ret)
 		return -ret;
 	do {
-		ret = ibv_poll_cq(rig->verbs.cq, 1, &wc);
+		ret = ibv_poll_cq(setup->verbs.cq, 1, &wc);
 		if (!ret && time(NULL) > limit)
 			return -ETIMEDOUT;
 	} while (!ret);
 	if (ret < 0 || wc.status)
 		return -EIO;
-	memcpy(out, rig->ep.dst, WATCHED_SAMPLE);
+	memcpy(out, setup->endpoint.dst, WATCHED_SAMPLE);
 	return 0;
 }
 
@@ -132,7 +134,7 @@ static void process_write(void *addr, void *data)
 	(void)!process_vm_writev(getpid(), &from, 1, &to, 1, 0);
 }
 
-int watched_differs(struct watched_rig *rig, const struct ibv_mr *mr,
+int watched_differs(struct watched_setup *setup, const struct ibv_mr *mr,
 		    void *addr, size_t len)
 {
 	static unsigned int seed = 1000;
@@ -148,7 +150,7 @@ int watched_differs(struct watched_rig *rig, const struct ibv_mr *mr,
 	for (page = 0; page < len / PAGE; page++) {
 		if (watched_process_read(addr + page * PAGE, mine))
 			return 1;
-		ret = watched_hca_read(rig, mr, addr + page * PAGE, hca);
+		ret = watched_hca_read(setup, mr, addr + page * PAGE, hca);
 		if (ret)
 			return ret;
 		if (memcmp(mine, hca, sizeof(mine)))

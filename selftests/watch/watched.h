@@ -16,15 +16,15 @@
 
 #define WATCHED_SAMPLE 64u	/* bytes compared of each page */
 
-struct watched_rig {
-	struct verbs_rig verbs;
-	struct verbs_ep ep;
+struct watched_setup {
+	struct verbs_setup verbs;
+	struct verbs_endpoint endpoint;
 	struct mlx5ep_notifier *notifier;
 };
 
-/* Return: 0 or -errno; a rig that failed is closed. */
-int watched_open(struct watched_rig *rig, uint32_t watches);
-void watched_close(struct watched_rig *rig);
+/* Return: 0 or -errno; a setup that failed is closed. */
+int watched_open(struct watched_setup *setup, uint32_t watches);
+void watched_close(struct watched_setup *setup);
 
 /*
  * For a child: makes a notifier of its own, with a watch, and sends its file over
@@ -36,7 +36,7 @@ int watched_give_notifier(int sock);
 void watched_fill(void *addr, size_t len, unsigned int seed);
 
 /* What the HCA reads at @addr through @mr, WATCHED_SAMPLE bytes. 0 or -errno. */
-int watched_hca_read(struct watched_rig *rig, const struct ibv_mr *mr,
+int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out);
 
 /* What the process reads there, without a signal. 0 or -errno. */
@@ -50,7 +50,7 @@ int watched_process_read(const void *addr, void *out);
  *
  * Return: 1 if they do, or a page is not mapped; 0; -errno.
  */
-int watched_differs(struct watched_rig *rig, const struct ibv_mr *mr,
+int watched_differs(struct watched_setup *setup, const struct ibv_mr *mr,
 		    void *addr, size_t len);
 
 #endif

@@ -42,7 +42,7 @@
 #define DROP_BATCH 64	/* watches that words_user() drops at once */
 
 struct slot {
-	struct watched_rig rig;
+	struct watched_setup setup;
 	void *addr;
 	pthread_mutex_t lock;	/* what follows; held, content stands still */
 	pthread_cond_t moved;	/* one of the next four has changed */
@@ -112,7 +112,7 @@ static bool differs(struct slot *slot, const struct ibv_mr *mr)
 	uint8_t hca[WATCHED_SAMPLE];
 	int ret;
 
-	ret = watched_hca_read(&slot->rig, mr, addr, hca);
+	ret = watched_hca_read(&slot->setup, mr, addr, hca);
 	if (ret)
 		fail("HCA read", ret);
 	return memcmp(hca, addr, sizeof(hca));
@@ -122,8 +122,8 @@ static void register_slot(struct slot *slot, struct mlx5ep_mr *mr)
 {
 	int ret;
 
-	ret = mlx5ep_reg_mr(slot->rig.notifier, slot->rig.verbs.pd, slot->addr,
-			    LEN, IBV_ACCESS_LOCAL_WRITE, 0, mr);
+	ret = mlx5ep_reg_mr(slot->setup.notifier, slot->setup.verbs.pd,
+			    slot->addr, LEN, IBV_ACCESS_LOCAL_WRITE, 0, mr);
 	if (ret)
 		fail("mlx5ep_reg_mr", ret);
 	slot->registrations++;
@@ -255,15 +255,15 @@ static void setup(void)
 	int ret;
 
 	for (i = 0; i < nr_slots; i++) {
-		ret = watched_open(&slots[i].rig, 4096);
+		ret = watched_open(&slots[i].setup, 4096);
 		if (ret)
 			fail("open", ret);
 		/* One notifier for all, so that they meet. */
 		if (i) {
-			mlx5ep_notifier_destroy(slots[i].rig.notifier);
-			slots[i].rig.notifier = notifier;
+			mlx5ep_notifier_destroy(slots[i].setup.notifier);
+			slots[i].setup.notifier = notifier;
 		}
-		notifier = slots[0].rig.notifier;
+		notifier = slots[0].setup.notifier;
 		if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK))
 			fail("fcntl", -errno);
 		slots[i].addr = (void *)(0x600000000000ul + i * 16 * LEN);

@@ -83,7 +83,7 @@ static int post_list(struct job_thread *t, unsigned int first, unsigned int n)
 			t->signaled++;
 		}
 	}
-	ret = ibv_post_send(t->ep.qp, wr, &bad);
+	ret = ibv_post_send(t->endpoint.qp, wr, &bad);
 	return -ret;
 }
 

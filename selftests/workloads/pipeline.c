@@ -40,9 +40,9 @@ struct fragment {
 	struct mlx5ep_mr_cache_entry *entry;
 };
 
-static struct watched_rig rig;
+static struct watched_setup setup;
 static struct mlx5ep_mr_cache *cache;
-static struct ibv_mr *landing, *untold;
+static struct ibv_mr *doorbells, *untold;
 static size_t bytes = 1 << 20, fragment = 64 << 10;
 static unsigned int reuse = 4, messages = 64;
 static unsigned long registrations;
@@ -69,7 +69,7 @@ static void wait_oldest(void)
 	int n;
 
 	do {
-		n = ibv_poll_cq(rig.verbs.cq, 1, &wc);
+		n = ibv_poll_cq(setup.verbs.cq, 1, &wc);
 	} while (!n);
 	if (n < 0 || wc.status)
 		fail("completion", -EIO);
@@ -89,13 +89,13 @@ static void post(struct fragment f, const void *at, size_t len, uint32_t lkey,
 		.sg_list = &sge, .num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = (uintptr_t)landing->addr + offset,
-		.wr.rdma.rkey = landing->rkey,
+		.wr.rdma.remote_addr = (uintptr_t)doorbells->addr + offset,
+		.wr.rdma.rkey = doorbells->rkey,
 	};
 	int ret;
 
 	ring[head++ % DEPTH] = f;
-	ret = ibv_post_send(rig.ep.qp, &wr, &bad);
+	ret = ibv_post_send(setup.endpoint.qp, &wr, &bad);
 	if (ret)
 		fail("ibv_post_send", -ret);
 }
@@ -103,8 +103,9 @@ static void post(struct fragment f, const void *at, size_t len, uint32_t lkey,
 /* Copied to memory that is registered for good. */
 static void send_eager(const char *buf)
 {
-	memcpy(rig.ep.src, buf, EAGER);
-	post((struct fragment){}, rig.ep.src, EAGER, rig.verbs.mr->lkey, 0);
+	memcpy(setup.endpoint.src, buf, EAGER);
+	post((struct fragment){}, setup.endpoint.src, EAGER,
+	     setup.verbs.mr->lkey, 0);
 }
 
 static void send_fragment(enum protocol protocol, char *at, size_t len,
@@ -116,7 +117,7 @@ static void send_fragment(enum protocol protocol, char *at, size_t len,
 	if (head - tail == DEPTH)
 		wait_oldest();
 	if (protocol == PIPELINE) {
-		f.mr = ibv_reg_mr(rig.verbs.pd, at, len, 0);
+		f.mr = ibv_reg_mr(setup.verbs.pd, at, len, 0);
 		if (!f.mr)
 			fail("ibv_reg_mr", -errno);
 		registrations++;
@@ -161,7 +162,7 @@ static uint64_t now(void)
 /* Registers the whole buffer for good. */
 static void keep_untold(char *buf)
 {
-	untold = ibv_reg_mr(rig.verbs.pd, buf, bytes, 0);
+	untold = ibv_reg_mr(setup.verbs.pd, buf, bytes, 0);
 	if (!untold)
 		fail("ibv_reg_mr", -errno);
 	registrations++;
@@ -177,7 +178,7 @@ static unsigned int run(enum protocol protocol, bool told)
 	int ret;
 
 	registrations = 0;
-	ret = mlx5ep_mr_cache_create(rig.verbs.pd, &attr, &cache);
+	ret = mlx5ep_mr_cache_create(setup.verbs.pd, &attr, &cache);
 	if (ret)
 		fail("mlx5ep_mr_cache_create", ret);
 	for (i = 0; i < messages; i++) {
@@ -191,7 +192,7 @@ static unsigned int run(enum protocol protocol, bool told)
 		start = now();
 		send_message(protocol, buf);
 		spent += now() - start;
-		wrong += !!memcmp(buf, landing->addr, bytes);
+		wrong += !!memcmp(buf, doorbells->addr, bytes);
 	}
 	mlx5ep_mr_cache_query(cache, &stats);
 	printf("pipeline: protocol=%s bytes=%zu reuse=%u messages=%u MB/s=%.1f registrations=%lu hits=%lu wrong=%u\n",
@@ -238,18 +239,19 @@ int main(int argc, char **argv)
 	if (bytes < 2 * EAGER || bytes % 4096 || fragment < EAGER ||
 	    fragment % 4096 || !reuse || !messages)
 		return 2;
-	ret = watched_open(&rig, 16);
+	ret = watched_open(&setup, 16);
 	if (ret)
 		fail("open", ret);
 	to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		  MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	landing = ibv_reg_mr(rig.verbs.pd, to, bytes, IBV_ACCESS_LOCAL_WRITE |
-			     IBV_ACCESS_REMOTE_WRITE);
-	if (!landing)
+	doorbells =
+		ibv_reg_mr(setup.verbs.pd, to, bytes,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!doorbells)
 		fail("ibv_reg_mr", -errno);
 	for (c = PIPELINE; c <= CACHING; c++)
 		wrong += run(c, told);
-	ibv_dereg_mr(landing);
-	watched_close(&rig);
+	ibv_dereg_mr(doorbells);
+	watched_close(&setup);
 	return !!wrong;
 }

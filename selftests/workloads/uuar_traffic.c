@@ -84,50 +84,50 @@ static void parse(int argc, char **argv, struct options *opt)
 	}
 }
 
-static int run(const struct options *opt, struct verbs_rig *rig,
-	       struct verbs_ep *eps)
+static int run(const struct options *opt, struct verbs_setup *setup,
+	       struct verbs_endpoint *endpoints)
 {
 	unsigned int made, i;
 	int ret = 0;
 
 	for (made = 0; made < opt->qps; made++) {
-		ret = verbs_ep_create(rig, &eps[made], opt->type);
+		ret = verbs_endpoint_create(setup, &endpoints[made], opt->type);
 		if (ret) {
 			fprintf(stderr, "QP %u of %u: %s\n", made + 1,
 				opt->qps, strerror(-ret));
 			goto out_destroy;
 		}
 		if (!opt->quiet)
-			printf("qp 0x%06x\n", eps[made].qp->qp_num);
+			printf("qp 0x%06x\n", endpoints[made].qp->qp_num);
 	}
 	fflush(stdout);
-	ret = verbs_traffic_all(eps, made, opt->rounds);
+	ret = verbs_traffic_all(endpoints, made, opt->rounds);
 	if (!ret && opt->command) {
 		ret = system(opt->command);
 		ret = WIFEXITED(ret) ? WEXITSTATUS(ret) : -EINTR;
 	}
 out_destroy:
 	for (i = 0; i < made; i++)
-		verbs_ep_destroy(&eps[i]);
+		verbs_endpoint_destroy(&endpoints[i]);
 	return ret;
 }
 
 int main(int argc, char **argv)
 {
 	struct options opt = { .type = IBV_QPT_RC, .qps = 16, .rounds = 4 };
-	struct verbs_rig rig;
-	struct verbs_ep *eps;
+	struct verbs_setup setup;
+	struct verbs_endpoint *endpoints;
 	int ret;
 
 	parse(argc, argv, &opt);
-	eps = calloc(opt.qps, sizeof(*eps));
-	if (!eps)
+	endpoints = calloc(opt.qps, sizeof(*endpoints));
+	if (!endpoints)
 		return 1;
-	ret = verbs_open(&rig, opt.device, opt.qps);
+	ret = verbs_open(&setup, opt.device, opt.qps);
 	if (!ret) {
-		ret = run(&opt, &rig, eps);
-		verbs_close(&rig);
+		ret = run(&opt, &setup, endpoints);
+		verbs_close(&setup);
 	}
-	free(eps);
+	free(endpoints);
 	return ret ? 1 : 0;
 }

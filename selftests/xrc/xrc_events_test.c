@@ -74,7 +74,7 @@ FIXTURE_TEARDOWN(events)
 }
 
 #define NONE 50
-#define SOON (5000 * PATIENCE * patience_factor())
+#define SOON (1000 * PATIENCE * patience_factor())
 
 /* The next event within @ms: SOON, or NONE; 0, -ETIMEDOUT or -errno. */
 static int next_event(struct listener *l, struct mlx5_ep_event *event, int ms)

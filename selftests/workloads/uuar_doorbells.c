@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * uuar_landing [-h HCA] [-l LABEL] [-q] - where the user QPs ring, as counted by
+ * uuar_doorbells [-h HCA] [-l LABEL] [-q] - where the user QPs ring, as counted by
  * the simulated HCA since its counters were zeroed
  *
  * Prints a table (not with -q) and a line of figures that starts with LABEL.
@@ -12,21 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "landing.h"
+#include "doorbells.h"
 
 static const char *const levels[] = {
 	"-", "own page", "own uUAR", "shared uUAR",
 };
 
-static void print_table(const struct landing *landing)
+static void print_table(const struct doorbells_report *doorbells)
 {
-	const struct landing_qp *qp;
+	const struct doorbells_qp *qp;
 	size_t i;
 
 	printf("  %-8s %-6s %-5s %-13s %9s %10s\n", "QP", "UAR", "slot",
 	       "level", "doorbells", "BlueFlame");
-	for (i = 0; i < landing->n; i++) {
-		qp = &landing->qps[i];
+	for (i = 0; i < doorbells->n; i++) {
+		qp = &doorbells->qps[i];
 		printf("  %06x   %-6u %-5u %u %-11s %9ju %10ju\n", qp->qpn,
 		       qp->uar, qp->slot, qp->level, levels[qp->level],
 		       (uintmax_t)qp->doorbells, (uintmax_t)qp->blueflame);
@@ -35,10 +35,10 @@ static void print_table(const struct landing *landing)
 
 int main(int argc, char **argv)
 {
-	const char *label = "landing:";
+	const char *label = "doorbells:";
 	unsigned int hca = 0;
 	bool quiet = false;
-	struct landing landing;
+	struct doorbells_report doorbells;
 	int c, ret;
 
 	while ((c = getopt(argc, argv, "h:l:q")) != -1) {
@@ -51,18 +51,19 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	ret = landing_look(hca, &landing);
+	ret = doorbells_look(hca, &doorbells);
 	if (ret) {
-		fprintf(stderr, "uuar_landing: %s\n", strerror(-ret));
+		fprintf(stderr, "uuar_doorbells: %s\n", strerror(-ret));
 		return 2;
 	}
 	if (!quiet)
-		print_table(&landing);
+		print_table(&doorbells);
 	printf("%s qps=%zu uar_pages=%zu uuars=%zu shared=%zu wrong_uar=%jd torn=%jd\n",
-	       label, landing.n, landing.pages, landing.uuars, landing.shared,
-	       (intmax_t)landing.wrong_uar, (intmax_t)landing.torn);
-	ret = landing.wrong_uar || landing.torn || landing.astray ||
-		landing.silent;
-	landing_put(&landing);
+	       label, doorbells.n, doorbells.pages, doorbells.uuars,
+	       doorbells.shared, (intmax_t)doorbells.wrong_uar,
+	       (intmax_t)doorbells.torn);
+	ret = doorbells.wrong_uar || doorbells.torn || doorbells.astray ||
+		doorbells.silent;
+	doorbells_put(&doorbells);
 	return ret;
 }

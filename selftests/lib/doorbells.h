@@ -5,12 +5,12 @@
  * Level (Zambre et al. 2018): 1 the QP's UAR page is its own; 2 the page is
  * shared, the uUAR its own; 3 the uUAR is shared.
  */
-#ifndef SELFTESTS_LANDING_H
-#define SELFTESTS_LANDING_H
+#ifndef SELFTESTS_DOORBELLS_H
+#define SELFTESTS_DOORBELLS_H
 
 #include "simhca.h"
 
-struct landing_qp {
+struct doorbells_qp {
 	uint32_t qpn;
 	uint32_t uar;
 	unsigned int slot;
@@ -20,8 +20,8 @@ struct landing_qp {
 	uint64_t blueflame;
 };
 
-struct landing {
-	struct landing_qp *qps;	/* by QP number */
+struct doorbells_report {
+	struct doorbells_qp *qps;	/* by QP number */
 	size_t n;
 	size_t pages;
 	size_t uuars;
@@ -34,18 +34,19 @@ struct landing {
 };
 
 /**
- * landing_get() - judge the user QPs of a picture
+ * doorbells_get() - judge the user QPs of a picture
  *
  * Every QP must have been rung since the counters were zeroed.
  *
- * Return: 0 or -ENOMEM; release with landing_put().
+ * Return: 0 or -ENOMEM; release with doorbells_put().
  */
-int landing_get(const struct simhca_view *view, struct landing *landing);
-void landing_put(struct landing *landing);
-const struct landing_qp *landing_qp(const struct landing *landing,
-				    uint32_t qpn);
+int doorbells_get(const struct simhca_view *view,
+		  struct doorbells_report *doorbells);
+void doorbells_put(struct doorbells_report *doorbells);
+const struct doorbells_qp *
+doorbells_qp(const struct doorbells_report *doorbells, uint32_t qpn);
 
 /* Look at an HCA and judge, in one step. */
-int landing_look(unsigned int hca, struct landing *landing);
+int doorbells_look(unsigned int hca, struct doorbells_report *doorbells);
 
 #endif
