@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sets of endpoints. Order of construction: homes, UAR pages, rings; of
- * destruction the reverse, and each step may be repeated, so that a destroy
- * which met an object of the caller's can be called again.
+ * Sets of endpoints. A set is built in this order: contexts, UAR pages, QPs. It
+ * is destroyed in the reverse order. mlx5ep_endpoints_destroy() stops at the
+ * first object that cannot be destroyed, because an object of the caller still
+ * uses it, and can be called again.
  *
- * Never: a page counted as a set's own that somebody else can ring; a level that
- * was not read back from the addresses of the QPs.
+ * Never: a page counted as the set's own that a QP of somebody else can ring; a
+ * level that was not read from the addresses that the QPs ring.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,70 +16,70 @@
 #include "endpoints.h"
 #include "internal.h"
 
-static int home_init(struct mlx5ep_endpoints *set, struct home *home)
+static int owner_init(struct mlx5ep_endpoints *set, struct owner *owner)
 {
-	home->pd = ibv_alloc_pd(home->ctx);
-	if (!home->pd)
+	owner->pd = ibv_alloc_pd(owner->ctx);
+	if (!owner->pd)
 		return -errno;
 	if (!endpoints_pages(set->category, set->n))
 		return 0;
-	home->probe_cq = ibv_create_cq(home->ctx, 1, NULL, NULL, 0);
-	return home->probe_cq ? 0 : -errno;
+	owner->probe_cq = ibv_create_cq(owner->ctx, 1, NULL, NULL, 0);
+	return owner->probe_cq ? 0 : -errno;
 }
 
-static int probe_fini(struct home *home)
+static int probe_fini(struct owner *owner)
 {
 	int ret;
 
-	if (home->probe_cq) {
-		ret = ibv_destroy_cq(home->probe_cq);
+	if (owner->probe_cq) {
+		ret = ibv_destroy_cq(owner->probe_cq);
 		if (ret)
 			return -ret;
-		home->probe_cq = NULL;
+		owner->probe_cq = NULL;
 	}
 	return 0;
 }
 
-static int home_fini(struct home *home)
+static int owner_fini(struct owner *owner)
 {
 	int ret;
 
-	ret = probe_fini(home);
+	ret = probe_fini(owner);
 	if (ret)
 		return ret;
-	if (home->pd) {
-		ret = ibv_dealloc_pd(home->pd);
+	if (owner->pd) {
+		ret = ibv_dealloc_pd(owner->pd);
 		if (ret)
 			return -ret;
-		home->pd = NULL;
+		owner->pd = NULL;
 	}
-	if (home->ours && home->ctx) {
-		if (ibv_close_device(home->ctx))
+	if (owner->opened && owner->ctx) {
+		if (ibv_close_device(owner->ctx))
 			return -errno;
-		home->ctx = NULL;
+		owner->ctx = NULL;
 	}
 	return 0;
 }
 
-static int homes_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
+static int owners_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
 		      struct ibv_context *context)
 {
 	unsigned int n = set->category == MLX5EP_MPI_EVERYWHERE ? set->n : 1;
-	struct home *home;
+	struct owner *owner;
 	int ret;
 
-	set->homes = calloc(n, sizeof(*set->homes));
-	if (!set->homes)
+	set->owners = calloc(n, sizeof(*set->owners));
+	if (!set->owners)
 		return -ENOMEM;
-	while (set->n_homes < n) {
-		home = &set->homes[set->n_homes];
-		home->ours = !context || set->n_homes;
+	while (set->n_owners < n) {
+		owner = &set->owners[set->n_owners];
+		owner->opened = !context || set->n_owners;
 		errno = 0;
-		home->ctx = home->ours ? ibv_open_device(device) : context;
-		if (!home->ctx)
+		owner->ctx = owner->opened ? ibv_open_device(device) : context;
+		if (!owner->ctx)
 			return errno ? -errno : -EIO;
-		set->n_homes++;
-		ret = home_init(set, home);
+		set->n_owners++;
+		ret = owner_init(set, owner);
 		if (ret)
 			return ret;
 	}
@@ -86,8 +87,9 @@ static int homes_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
 }
 
 /*
- * The thread domain of endpoint @i. With fewer pages than the category wants,
- * first every page is used, then the second uUAR of each; after that, none.
+ * The thread domain of endpoint @i. If there are fewer pages than the category
+ * wants, the first endpoints get a page each, the next ones the second uUAR of
+ * these pages, and the rest no thread domain.
  */
 static struct domain *endpoint_domain(struct mlx5ep_endpoints *set,
 				      unsigned int i)
@@ -104,32 +106,33 @@ static struct domain *endpoint_domain(struct mlx5ep_endpoints *set,
 		page = i - set->n_pages;
 		slot = 1;
 	}
-	return page < set->n_pages ? &set->pages[page].dom[slot] : NULL;
+	return page < set->n_pages ? &set->pages[page].domains[slot] : NULL;
 }
 
-static int rings_init(struct mlx5ep_endpoints *set)
+static int qps_init(struct mlx5ep_endpoints *set)
 {
 	unsigned int n = set->category == MLX5EP_MPI_THREADS ? 1 : set->n;
 	unsigned int spare = 0;
+	struct domain *domain;
+	struct owner *owner;
 	unsigned int i;
-	struct domain *dom;
 	int ret;
 
-	/* the unused half; where pages are short, none of it */
+	/* The QPs that no endpoint uses are left out if pages ran out. */
 	if (set->category == MLX5EP_2XDYNAMIC && set->n_pages == 2 * set->n)
 		spare = n;
-	set->rings = calloc(n + spare, sizeof(*set->rings));
-	if (!set->rings)
+	set->qps = calloc(n + spare, sizeof(*set->qps));
+	if (!set->qps)
 		return -ENOMEM;
 	for (i = 0; i < n + spare; i++) {
-		dom = i < n ? endpoint_domain(set, i) :
-			&set->pages[2 * (i - n) + 1].dom[0];
-		set->n_rings++;
-		ret = ring_init(set, &set->rings[i],
-				&set->homes[i < set->n_homes ? i : 0], dom);
+		domain = i < n ? endpoint_domain(set, i) :
+			&set->pages[2 * (i - n) + 1].domains[0];
+		set->n_qps++;
+		owner = &set->owners[i < set->n_owners ? i : 0];
+		ret = endpoint_qp_init(set, &set->qps[i], owner, domain);
 		if (ret)
 			return ret;
-		if (dom && dom->reg != set->rings[i].reg)
+		if (domain && domain->uuar != set->qps[i].uuar)
 			return -EPROTO;
 	}
 	return 0;
@@ -141,17 +144,17 @@ static int set_build(struct mlx5ep_endpoints *set, struct ibv_device *device,
 	struct mlx5ep_endpoints_info info;
 	int ret;
 
-	ret = homes_init(set, device, context);
+	ret = owners_init(set, device, context);
 	if (ret)
 		return ret;
-	if (!mlx5dv_is_supported(set->homes[0].ctx->device))
+	if (!mlx5dv_is_supported(set->owners[0].ctx->device))
 		return -EOPNOTSUPP;
 	ret = endpoints_reserve(set, endpoints_pages(set->category, set->n));
 	if (ret && (set->attr.flags & MLX5EP_ENDPOINTS_STRICT))
 		return -ENOSPC;
-	ret = probe_fini(&set->homes[0]);
+	ret = probe_fini(&set->owners[0]);
 	if (!ret)
-		ret = rings_init(set);
+		ret = qps_init(set);
 	if (ret)
 		return ret;
 	ret = mlx5ep_endpoints_query(set, &info);
@@ -213,20 +216,20 @@ MLX5EP_EXPORT int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set)
 
 	if (!set)
 		return 0;
-	for (i = 0; i < set->n_rings && !ret; i++)
-		ret = ring_fini(&set->rings[i]);
+	for (i = 0; i < set->n_qps && !ret; i++)
+		ret = endpoint_qp_fini(&set->qps[i]);
 	for (i = 0; i < 2 * set->n_pages && !ret; i++)
-		ret = domain_fini(&set->pages[i / 2].dom[i % 2]);
-	for (i = 0; i < set->n_parked && !ret; i++)
-		ret = domain_fini(&set->parked[i]);
-	for (i = 0; i < set->n_homes && !ret; i++)
-		ret = home_fini(&set->homes[i]);
+		ret = domain_fini(&set->pages[i / 2].domains[i % 2]);
+	for (i = 0; i < set->n_unused && !ret; i++)
+		ret = domain_fini(&set->unused[i]);
+	for (i = 0; i < set->n_owners && !ret; i++)
+		ret = owner_fini(&set->owners[i]);
 	if (ret)
 		return ret;
-	free(set->rings);
+	free(set->qps);
 	free(set->pages);
-	free(set->parked);
-	free(set->homes);
+	free(set->unused);
+	free(set->owners);
 	free(set);
 	return 0;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Thread domains whose place is known.
+ * UAR pages that only one set rings.
  *
- * Verbs cannot ask for a UAR page per thread domain: libmlx5 hands out the two
- * uUARs of a page one after the other, and takes freed ones back at the tail of
- * a list. So a page is had by two domains of which one may stay unused. What a
- * domain got shows in the address that a QP in it rings: each is probed with
- * the smallest QP possible. Two domains are kept as a page only when they hold
- * both uUARs of one page, so nobody else can ring it; others are parked, that
- * is, held until the set goes, so that they are not handed out again.
+ * Verbs cannot ask for a UAR page for a thread domain. libmlx5 assigns the two
+ * uUARs of a page to one domain after the other, and appends the uUAR of a
+ * freed domain to its list of free ones. So this file allocates two domains for
+ * a page; the second may stay without a QP. It finds the uUAR of a domain by
+ * creating the smallest possible QP in it and reading the address that this QP
+ * rings.
+ *
+ * Two domains are kept as a page only if they have both uUARs of one page: then
+ * nobody else can ring it. Any other domain is held, unused, until the set is
+ * destroyed, so that libmlx5 does not return it again.
  */
 #include <stdlib.h>
 
@@ -19,14 +22,14 @@
 
 #define BFREG_OFFSET 0x800
 #define BFREG_SIZE 0x200
-/* libmlx5 has no more than this many in a context, so none can be in the way */
-#define PARKED_MAX 1024
+/* libmlx5 has at most this many domains in a context. */
+#define UNUSED_MAX 1024
 
-static int probe(struct home *home, struct domain *dom)
+static int probe(struct owner *owner, struct domain *domain)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = home->probe_cq,
-		.recv_cq = home->probe_cq,
+		.send_cq = owner->probe_cq,
+		.recv_cq = owner->probe_cq,
 		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
@@ -35,130 +38,125 @@ static int probe(struct home *home, struct domain *dom)
 	struct ibv_qp *qp;
 	int ret;
 
-	qp = ibv_create_qp(dom->pd, &attr);
+	qp = ibv_create_qp(domain->pd, &attr);
 	if (!qp)
 		return -errno;
 	obj.qp.in = qp;
 	obj.qp.out = &dv;
 	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
-	dom->reg = (uintptr_t)dv.bf.reg;
+	domain->uuar = (uintptr_t)dv.bf.reg;
 	if (ibv_destroy_qp(qp) && !ret)
 		ret = -errno;
 	return ret;
 }
 
-/**
- * domain_init - allocate a thread domain and learn its uUAR
- * @home: context
- * @dom: written
- *
- * Return: 0 or -errno, with nothing left behind.
- */
-int domain_init(struct home *home, struct domain *dom)
+/* Allocates a thread domain and finds its uUAR. */
+static int domain_init(struct owner *owner, struct domain *domain)
 {
 	struct ibv_td_init_attr td_attr = {};
-	struct ibv_parent_domain_init_attr pd_attr = { .pd = home->pd };
+	struct ibv_parent_domain_init_attr pd_attr = { .pd = owner->pd };
 	int ret;
 
-	dom->td = ibv_alloc_td(home->ctx, &td_attr);
-	if (!dom->td)
+	domain->td = ibv_alloc_td(owner->ctx, &td_attr);
+	if (!domain->td)
 		return -errno;
-	pd_attr.td = dom->td;
-	dom->pd = ibv_alloc_parent_domain(home->ctx, &pd_attr);
-	if (!dom->pd) {
+	pd_attr.td = domain->td;
+	domain->pd = ibv_alloc_parent_domain(owner->ctx, &pd_attr);
+	if (!domain->pd) {
 		ret = -errno;
 		goto err_td;
 	}
-	ret = probe(home, dom);
+	ret = probe(owner, domain);
 	if (!ret)
 		return 0;
-	ibv_dealloc_pd(dom->pd);
-	dom->pd = NULL;
+	ibv_dealloc_pd(domain->pd);
+	domain->pd = NULL;
 err_td:
-	ibv_dealloc_td(dom->td);
-	dom->td = NULL;
+	ibv_dealloc_td(domain->td);
+	domain->td = NULL;
 	return ret;
 }
 
 /**
- * domain_fini - free a thread domain; may be called again after a failure
- * @dom: domain, or one that was never made
+ * domain_fini() - free a thread domain
+ * @domain: zeroed, or from endpoints_reserve()
  *
- * Return: 0 or -errno.
+ * Return: 0 or -errno. After a failure the call can be repeated.
  */
-int domain_fini(struct domain *dom)
+int domain_fini(struct domain *domain)
 {
 	int ret;
 
-	if (dom->pd) {
-		ret = ibv_dealloc_pd(dom->pd);
+	if (domain->pd) {
+		ret = ibv_dealloc_pd(domain->pd);
 		if (ret)
 			return -ret;
-		dom->pd = NULL;
+		domain->pd = NULL;
 	}
-	if (dom->td) {
-		ret = ibv_dealloc_td(dom->td);
+	if (domain->td) {
+		ret = ibv_dealloc_td(domain->td);
 		if (ret)
 			return -ret;
-		dom->td = NULL;
+		domain->td = NULL;
 	}
 	return 0;
 }
 
-static int park(struct mlx5ep_endpoints *set, const struct domain *dom)
+static int keep_unused(struct mlx5ep_endpoints *set,
+		       const struct domain *domain)
 {
-	struct domain *parked;
+	struct domain *unused;
 
-	if (set->n_parked == PARKED_MAX)
+	if (set->n_unused == UNUSED_MAX)
 		return -ENOSPC;
-	parked = realloc(set->parked, (set->n_parked + 1) * sizeof(*parked));
-	if (!parked)
+	unused = realloc(set->unused, (set->n_unused + 1) * sizeof(*unused));
+	if (!unused)
 		return -ENOMEM;
-	set->parked = parked;
-	parked[set->n_parked++] = *dom;
+	set->unused = unused;
+	unused[set->n_unused++] = *domain;
 	return 0;
 }
 
-static bool is_page(const struct page *page)
+static bool is_page(const struct uar_page *page)
 {
-	uintptr_t base = page->dom[0].reg & UAR_PAGE_MASK;
+	uintptr_t base = page->domains[0].uuar & UAR_PAGE_MASK;
 
-	return page->dom[0].reg == base + BFREG_OFFSET &&
-		page->dom[1].reg == base + BFREG_OFFSET + BFREG_SIZE;
+	return page->domains[0].uuar == base + BFREG_OFFSET &&
+		page->domains[1].uuar == base + BFREG_OFFSET + BFREG_SIZE;
 }
 
-static int page_init(struct mlx5ep_endpoints *set, struct page *page)
+static int page_init(struct mlx5ep_endpoints *set, struct uar_page *page)
 {
 	int ret;
 
-	ret = domain_init(&set->homes[0], &page->dom[0]);
+	ret = domain_init(&set->owners[0], &page->domains[0]);
 	if (ret)
 		return ret;
 	for (;;) {
-		ret = domain_init(&set->homes[0], &page->dom[1]);
+		ret = domain_init(&set->owners[0], &page->domains[1]);
 		if (ret)
 			break;
 		if (is_page(page))
 			return 0;
-		ret = park(set, &page->dom[0]);
+		ret = keep_unused(set, &page->domains[0]);
 		if (ret) {
-			domain_fini(&page->dom[1]);
+			domain_fini(&page->domains[1]);
 			break;
 		}
-		page->dom[0] = page->dom[1];
-		page->dom[1] = (struct domain) {};
+		page->domains[0] = page->domains[1];
+		page->domains[1] = (struct domain) {};
 	}
-	domain_fini(&page->dom[0]);
+	domain_fini(&page->domains[0]);
 	return ret;
 }
 
 /**
- * endpoints_reserve - get UAR pages that only this set rings
- * @set: with its home; gets the pages
- * @wanted: how many
+ * endpoints_reserve() - get UAR pages that only this set rings
+ * @set: has its contexts; @pages and @unused are written
  *
- * Return: 0; -ENOSPC, -ENOMEM or what verbs said where there were fewer: those
- * stay in the set.
+ * Return: 0. -ENOSPC, -ENOMEM or the errno of a verbs call if there are fewer
+ * than
+ * @wanted; the set keeps those.
  */
 int endpoints_reserve(struct mlx5ep_endpoints *set, unsigned int wanted)
 {

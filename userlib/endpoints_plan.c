@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What each category takes: pure arithmetic, no device.
+ * How many objects each category takes. This file computes only; it opens no
+ * device.
  *
- * Source of the table: Zambre et al. 2018, with the eight static UAR pages of a
- * context counted apart (absent_pages), since libmlx5 allocates them on demand
- * today. Sizes of objects: the same paper, its table of memory per object.
+ * The numbers are those of Zambre et al. 2018. Its eight static UAR pages of a
+ * context are counted separately (absent_pages), because today's libmlx5
+ * allocates them on demand. Sizes of objects are in the same paper, in its
+ * table of memory per object.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,11 +46,12 @@ MLX5EP_EXPORT int mlx5ep_category_parse(const char *name)
 }
 
 /**
- * endpoints_static_pages - UAR pages that libmlx5 takes by itself
- * @n: QPs of a context in no thread domain
+ * endpoints_static_pages() - number of UAR pages that libmlx5 allocates for QPs
+ * @n: QPs of one context that are in no thread domain
  *
- * 4 uUARs for one QP each on two pages, then a page per QP until 12 shared uUARs
- * are there (rdma-core 29 and later, providers/mlx5/verbs.c, mlx5_get_qp_uar()).
+ * The first four QPs get a uUAR each, on two pages. Each further QP takes a
+ * page until there are 12 shared uUARs (rdma-core 29 and later,
+ * providers/mlx5/verbs.c, mlx5_get_qp_uar()).
  */
 unsigned int endpoints_static_pages(unsigned int n)
 {
@@ -58,7 +61,7 @@ unsigned int endpoints_static_pages(unsigned int n)
 }
 
 /**
- * endpoints_pages - UAR pages of a category's thread domains
+ * endpoints_pages() - number of UAR pages for a category's thread domains
  * @category: not %MLX5EP_AUTO
  * @n: endpoints
  */
@@ -82,12 +85,15 @@ static void levels(struct mlx5ep_endpoints_info *info, unsigned int n)
 
 	switch (info->category) {
 	case MLX5EP_SHARED_DYNAMIC:
-		/* the last of an odd number is alone */
+		/* With an odd number the last endpoint is alone on its page. */
 		info->level[2] = n - n % 2;
 		info->level[1] = n % 2;
 		break;
 	case MLX5EP_STATIC:
-		/* in pairs up to 16, then the 12 shared ones fill up in turn */
+		/*
+		 * Up to 16 endpoints get a uUAR each. Further ones are
+		 * distributed evenly over the 12 shared uUARs.
+		 */
 		info->used_uuars = n < 16 ? n : 16;
 		info->level[2] = n <= 16 ? n - n % 2 : 4;
 		info->level[1] = n <= 16 ? n % 2 : 0;
@@ -148,9 +154,7 @@ static bool fits(const struct mlx5ep_endpoints_attr *attr,
 }
 
 /**
- * endpoints_check - are the attributes such that a set can be built?
- * @attr: attributes
- * @n: endpoints
+ * endpoints_check() - check the attributes of a set of @n endpoints
  *
  * Return: 0 or -EINVAL.
  */
@@ -173,15 +177,15 @@ int endpoints_check(const struct mlx5ep_endpoints_attr *attr, unsigned int n)
 }
 
 /**
- * endpoints_choose - settle what MLX5EP_AUTO is
- * @attr: checked attributes
- * @n: endpoints
- * @category: written on success
+ * endpoints_choose() - choose the category for %MLX5EP_AUTO
+ * @attr: after endpoints_check(); a category other than AUTO is returned as it
+ *	is
  *
- * The fastest that fits; where a level is wanted, the one with the fewest pages
- * of those that give it. The categories are in the order of their speed.
+ * The categories are in the order of their speed, and the first that meets the
+ * limits is chosen. If the attributes ask for a level, it is the one with the
+ * fewest pages of those that meet the limits.
  *
- * Return: 0; -ENOSPC where no category meets the limits.
+ * Return: 0, or -ENOSPC if no category meets the limits.
  */
 int endpoints_choose(const struct mlx5ep_endpoints_attr *attr, unsigned int n,
 		     unsigned int *category)

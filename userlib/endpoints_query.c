@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a set really got, judged by the addresses that its QPs ring: two QPs with
- * one register share a uUAR; two on one page share the page.
+ * Which UAR pages and uUARs a set has, judged by the addresses that its QPs
+ * ring. Two QPs that ring one address share a uUAR; two addresses on one page
+ * share the page.
  */
 #include <infiniband/mlx5dv.h>
 
@@ -10,28 +11,28 @@
 #include "endpoints.h"
 #include "internal.h"
 
-static const struct ring *endpoint_ring(const struct mlx5ep_endpoints *set,
-					unsigned int i)
+static const struct endpoint_qp *qp_of(const struct mlx5ep_endpoints *set,
+				       unsigned int i)
 {
-	return &set->rings[set->category == MLX5EP_MPI_THREADS ? 0 : i];
+	return &set->qps[set->category == MLX5EP_MPI_THREADS ? 0 : i];
 }
 
 static unsigned int endpoint_level(const struct mlx5ep_endpoints *set,
-				   const struct ring *ring)
+				   const struct endpoint_qp *qp)
 {
 	unsigned int level = 1;
 	unsigned int i;
 
 	if (set->category == MLX5EP_MPI_THREADS && set->n > 1)
 		return 4;
-	for (i = 0; i < set->n_rings; i++) {
-		const struct ring *other = &set->rings[i];
+	for (i = 0; i < set->n_qps; i++) {
+		const struct endpoint_qp *other = &set->qps[i];
 
-		if (other == ring)
+		if (other == qp)
 			continue;
-		if (other->reg == ring->reg)
+		if (other->uuar == qp->uuar)
 			return 3;
-		if (((other->reg ^ ring->reg) & UAR_PAGE_MASK) == 0)
+		if (((other->uuar ^ qp->uuar) & UAR_PAGE_MASK) == 0)
 			level = 2;
 	}
 	return level;
@@ -43,68 +44,68 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
 					size_t size)
 {
 	struct mlx5ep_endpoint answer = {};
-	const struct ring *ring;
+	const struct endpoint_qp *qp;
 
 	if (i >= set->n)
 		return -EINVAL;
-	ring = endpoint_ring(set, i);
-	answer.context = ring->home->ctx;
-	answer.pd = ring->home->pd;
-	answer.cq_ex = ring->cq;
-	answer.cq = ibv_cq_ex_to_cq(ring->cq);
-	answer.qp = ring->qp;
-	answer.level = endpoint_level(set, ring);
-	answer.uuar = (void *)ring->reg;
-	if (ring->dom)
+	qp = qp_of(set, i);
+	answer.context = qp->owner->ctx;
+	answer.pd = qp->owner->pd;
+	answer.cq_ex = qp->cq;
+	answer.cq = ibv_cq_ex_to_cq(qp->cq);
+	answer.qp = qp->ibv;
+	answer.level = endpoint_level(set, qp);
+	answer.uuar = (void *)qp->uuar;
+	if (qp->domain)
 		answer.flags |= MLX5EP_ENDPOINT_DOMAIN;
 	if (!(set->attr.flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
 	    (set->category != MLX5EP_MPI_THREADS || set->n == 1))
 		answer.flags |= MLX5EP_ENDPOINT_CQ_UNLOCKED;
-	if (ring->blueflame)
+	if (qp->blueflame)
 		answer.flags |= MLX5EP_ENDPOINT_BLUEFLAME;
 	mlx5ep_answer(endpoint, size, &answer, sizeof(answer));
 	return 0;
 }
 
 /*
- * Static pages of one context: all that were allocated when it was opened, if
- * they were; else those that libmlx5 has taken for this set's QPs, which may be
- * more than the QPs ring (it takes pages ahead).
+ * Number of static pages of one context. A context that is opened with static
+ * pages has them all from then on. In any other libmlx5 allocates a page when a
+ * QP needs one, and some pages before a QP rings them; those count too.
  */
-static unsigned int home_static_pages(const struct mlx5ep_endpoints *set,
-				      const struct home *home)
+static unsigned int owner_static_pages(const struct mlx5ep_endpoints *set,
+				       const struct owner *owner)
 {
 	struct mlx5_ep_context_info info;
-	unsigned int qps = 0, seen = 0;
+	unsigned int n_qps = 0, seen = 0;
 	bool dynamic = true;
 	unsigned int i, k;
 
-	for (i = 0; i < set->n_rings; i++) {
-		const struct ring *ring = &set->rings[i];
+	for (i = 0; i < set->n_qps; i++) {
+		const struct endpoint_qp *qp = &set->qps[i];
 
-		if (ring->home != home || ring->dom)
+		if (qp->owner != owner || qp->domain)
 			continue;
-		qps++;
-		dynamic = dynamic && ring->dynamic;
+		n_qps++;
+		dynamic = dynamic && qp->dynamic;
 		for (k = 0; k < i; k++)
-			if (!set->rings[k].dom &&
-			    ((set->rings[k].reg ^ ring->reg) &
+			if (!set->qps[k].domain &&
+			    ((set->qps[k].uuar ^ qp->uuar) &
 			     UAR_PAGE_MASK) == 0)
 				break;
 		seen += k == i;
 	}
-	if (!mlx5ep_context_query(home->ctx, &info) &&
+	if (!mlx5ep_context_query(owner->ctx, &info) &&
 	    (info.flags & MLX5_EP_CONTEXT_STATIC))
 		return info.static_pages;
-	if (home->ours && dynamic && endpoints_static_pages(qps) > seen)
-		return endpoints_static_pages(qps);
+	if (owner->opened && dynamic && endpoints_static_pages(n_qps) > seen)
+		return endpoints_static_pages(n_qps);
 	return seen;
 }
 
-/* libmlx5 opens a page without write combining for the doorbells of its CQs */
-static unsigned int home_own_pages(const struct home *home)
+/* libmlx5 allocates a page without write combining for the doorbells of CQs. */
+static unsigned int owner_own_pages(const struct owner *owner)
 {
-	return mlx5dv_devx_alloc_uar(home->ctx,
+	return mlx5dv_devx_alloc_uar(owner->ctx,
 				     MLX5DV_UAR_ALLOC_TYPE_NC) ? 1 : 0;
 }
 
@@ -115,7 +116,7 @@ static unsigned int used_uuars(const struct mlx5ep_endpoints *set)
 
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < i; k++)
-			if (set->rings[k].reg == set->rings[i].reg)
+			if (set->qps[k].uuar == set->qps[i].uuar)
 				break;
 		used += k == i;
 	}
@@ -150,24 +151,27 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
 
 	answer.category = set->category;
 	answer.endpoints = set->n;
-	answer.contexts = set->n_homes;
-	answer.qps = set->n_rings;
-	answer.cqs = set->n_rings;
-	for (i = 0; i < set->n_homes; i++) {
-		pages = home_static_pages(set, &set->homes[i]);
+	answer.contexts = set->n_owners;
+	answer.qps = set->n_qps;
+	answer.cqs = set->n_qps;
+	for (i = 0; i < set->n_owners; i++) {
+		pages = owner_static_pages(set, &set->owners[i]);
 		answer.static_pages += pages;
 		if (pages < STATIC_PAGES)
 			answer.absent_pages += STATIC_PAGES - pages;
-		answer.own_pages += home_own_pages(&set->homes[i]);
+		answer.own_pages += owner_own_pages(&set->owners[i]);
 	}
-	/* a parked domain holds half a page, whose other half is a stranger's */
+	/*
+	 * Pages of unused thread domains do not count: somebody else has the
+	 * other uUAR of each.
+	 */
 	answer.uar_pages = answer.static_pages + set->n_pages;
 	answer.uuars = 2 * answer.uar_pages;
 	answer.used_uuars = used_uuars(set);
 	for (i = 0; i < set->n; i++)
-		answer.level[endpoint_level(set, endpoint_ring(set, i))]++;
-	for (i = 0; i < set->n_rings; i++)
-		answer.bytes += set->rings[i].bytes;
+		answer.level[endpoint_level(set, qp_of(set, i))]++;
+	for (i = 0; i < set->n_qps; i++)
+		answer.bytes += set->qps[i].bytes;
 	answer.degraded = shortfall(set, &answer);
 	mlx5ep_answer(info, size, &answer, sizeof(answer));
 	return 0;

@@ -16,10 +16,10 @@
 #define MLX5EP_CMD_ATTRS 16
 
 /**
- * struct mlx5ep_cmd - one uverbs ioctl in the making
- * @ret: first error met while building; mlx5ep_cmd_exec() returns it
- * @hdr: what the kernel reads
- * @room: place for @hdr and its attributes
+ * struct mlx5ep_cmd - one uverbs ioctl that is being filled
+ * @ret: the first error met while filling; mlx5ep_cmd_exec() returns it
+ * @hdr: the ioctl's argument, which the kernel reads
+ * @room: space for @hdr and its attributes
  */
 struct mlx5ep_cmd {
 	int ret;
@@ -38,16 +38,17 @@ void mlx5ep_cmd_out(struct mlx5ep_cmd *cmd, uint16_t id, void *data,
 		    size_t len);
 void mlx5ep_cmd_obj(struct mlx5ep_cmd *cmd, uint16_t id, uint32_t handle);
 void mlx5ep_cmd_fd(struct mlx5ep_cmd *cmd, uint16_t id, int fd);
-void mlx5ep_cmd_optional(struct mlx5ep_cmd *cmd);
 int mlx5ep_cmd_exec(struct ibv_context *ctx, struct mlx5ep_cmd *cmd);
 int64_t mlx5ep_cmd_result(const struct mlx5ep_cmd *cmd, uint16_t id);
 
 int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name);
 void mlx5ep_uverbs_forget(struct ibv_context *ctx);
+ssize_t mlx5ep_read_sysfs(const struct ibv_device *dev, const char *name,
+			  char *buf, size_t len);
 
 /*
- * Write an answer to a program that may know the structure shorter or longer:
- * it is cut, or filled with zeroes.
+ * Copy an answer into the structure of a program that was built with another
+ * size of it: the copy is cut, or filled up with zeroes.
  */
 static inline void mlx5ep_answer(void *to, size_t size, const void *answer,
 				 size_t len)
@@ -56,8 +57,5 @@ static inline void mlx5ep_answer(void *to, size_t size, const void *answer,
 	if (size > len)
 		memset((char *)to + len, 0, size - len);
 }
-
-ssize_t mlx5ep_read_sysfs(const struct ibv_device *dev, const char *name,
-			  char *buf, size_t len);
 
 #endif

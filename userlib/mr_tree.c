@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A treap: a search tree by address and a heap by a number drawn from the
- * address, so that its expected depth is logarithmic without rebalancing rules.
+ * A treap: a search tree by address that is also a heap by @prio. A node's
+ * @prio is a hash of its address, so the expected depth of the tree is
+ * logarithmic and no rebalancing is needed.
  */
 #include <stddef.h>
 
@@ -16,9 +17,8 @@ static uint64_t tree_prio(uint64_t x)
 }
 
 /**
- * mr_tree_insert - add a range
- * @root: the tree
- * @node: @start and @end are set; overlaps no range of the tree
+ * mr_tree_insert() - add a range
+ * @node: has @start and @end; must not overlap a range of the tree
  */
 void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node)
 {
@@ -29,7 +29,7 @@ void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node)
 		link = node->start < (*link)->start ? &(*link)->left :
 						      &(*link)->right;
 
-	/* Splits what is below: lower ranges to the left, the rest to the right. */
+	/* Split the subtree below: lower ranges go left, higher ones right. */
 	old = *link;
 	left = &node->left;
 	right = &node->right;
@@ -50,9 +50,7 @@ void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node)
 }
 
 /**
- * mr_tree_erase - remove a range
- * @root: the tree
- * @node: in the tree
+ * mr_tree_erase() - remove a range
  */
 void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node)
 {
@@ -63,7 +61,7 @@ void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node)
 		link = node->start < (*link)->start ? &(*link)->left :
 						      &(*link)->right;
 
-	/* Merges the two subtrees. */
+	/* Merge the two subtrees. */
 	while (left && right) {
 		if (left->prio > right->prio) {
 			*link = left;
@@ -79,12 +77,9 @@ void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node)
 }
 
 /**
- * mr_tree_first - the lowest range that overlaps
- * @root: the tree
- * @start: first address
- * @end: address behind the last
+ * mr_tree_first() - find the lowest range that overlaps [@start, @end)
  *
- * Return: the range or NULL.
+ * Return: the range, or NULL.
  */
 struct mr_tree_node *mr_tree_first(struct mr_tree_node *root, uintptr_t start,
 				   uintptr_t end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Disjoint address ranges, searchable by address: a treap, whose nodes are
- * embedded in what they describe. The caller locks.
+ * A set of disjoint address ranges, to be searched by address. The node is
+ * embedded in the caller's structure. The caller locks the tree.
  */
 #ifndef MLX5EP_MR_TREE_H
 #define MLX5EP_MR_TREE_H
@@ -9,12 +9,10 @@
 #include <stdint.h>
 
 /**
- * struct mr_tree_node - one range
- * @start: first address
- * @end: address behind the last
- * @prio: heap order
- * @left: ranges below
- * @right: ranges above
+ * struct mr_tree_node - the range [@start, @end)
+ * @prio: hash of @start; not above that of the parent
+ * @left: lower ranges
+ * @right: higher ranges
  */
 struct mr_tree_node {
 	uintptr_t start;

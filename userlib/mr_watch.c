@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Watched ranges and registrations that are watched: thin over the ioctls. */
+/* Watches, and registrations with a watch: one ioctl per call. */
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "notifier.h"
 
-/* Each retry needs somebody else to have changed the range. */
+/* A retry is needed only if another thread changed the range meanwhile. */
 #define REG_TRIES 100
 
 static int watch_ioctl(const struct mlx5ep_notifier *notifier,
@@ -124,8 +124,10 @@ MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 }
 
 /*
- * Armed before the pages are pinned and unchanged after: what was pinned is what
- * is mapped. The fingerprint is taken between, so it is of those pages too.
+ * The watch is armed before ibv_reg_mr() pins the pages. If its word is
+ * unchanged after that, the pinned pages are the mapped ones.
+ * mlx5ep_watch_record() takes the fingerprint and then looks at the word, so
+ * the fingerprint is of these pages too.
  */
 MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
 				struct ibv_pd *pd, void *addr, size_t length,
@@ -166,7 +168,7 @@ MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 
 	if (ret)
 		return -ret;
-	/* It fails only where the watch has gone with its notifier. */
+	/* This fails only if the watch is gone already, with its notifier. */
 	mlx5ep_watch_del(&mr->watch);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The notifier: its file and its mapping. A forked child inherits the file but
- * not the mapping, so everything that would touch it asks @token first, which
- * MADV_WIPEONFORK clears in the child.
+ * not the mapping. MADV_WIPEONFORK clears @token in the child, so a caller
+ * reads @token before it touches the mapping.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int notifier_open(struct ibv_context *context, uint32_t watches)
 	return mlx5ep_cmd_result(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);
 }
 
-/* The capacity is in the header: map that first, then all of it. */
+/* The length depends on the capacity, which is on the first page. */
 static int notifier_map(struct mlx5ep_notifier *notifier)
 {
 	size_t page_size = sysconf(_SC_PAGESIZE);

@@ -6,11 +6,10 @@
 
 /**
  * struct mlx5ep_notifier - a notifier
- * @fd: its file
- * @page: the start of its mapping
- * @words: the words in it, by slot
- * @map_len: bytes mapped
- * @token: an anonymous page that a forked child finds zeroed
+ * @page: start of the mapping of @fd, @map_len bytes long
+ * @words: the words of the watches in that mapping, by slot
+ * @token: an anonymous page; 1 in the process that created it, 0 in forked
+ *	children
  */
 struct mlx5ep_notifier {
 	int fd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The XRC calls of OFED by their old names. They name a QP by its domain and
- * number and know no handles, so the registrations of the process are kept
- * here; a QP that is registered with n times stands n times in the list.
+ * its number. This file keeps a list of the process's registrations to find the
+ * handle. A process that registered n times with a QP has n entries for it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,10 @@ struct ofed_reg {
 static pthread_mutex_t ofed_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ofed_reg *ofed_regs;
 
-/* Under ofed_lock. The link that holds the registration, or the last, NULL. */
+/*
+ * The caller holds ofed_lock. Returns the link that points to the registration,
+ * or the last link, which is NULL.
+ */
 static struct ofed_reg **ofed_find(struct ibv_xrcd *domain, uint32_t qp_num)
 {
 	struct ofed_reg **link;
@@ -37,7 +40,7 @@ static struct ofed_reg **ofed_find(struct ibv_xrcd *domain, uint32_t qp_num)
 	return link;
 }
 
-/* @qp_num 0: create. Gives the number; 0 or -errno. */
+/* If *@qp_num is 0, creates a QP and writes its number. Returns 0 or -errno. */
 static int ofed_register(struct ibv_xrcd *domain, uint32_t *qp_num)
 {
 	struct mlx5ep_xrcd xrcd;
@@ -111,8 +114,8 @@ out_unlock:
 }
 
 /*
- * The list's lock is held over the call: a registration that another thread
- * ends must not vanish under it.
+ * Holds ofed_lock during the call, so that no other thread frees the
+ * registration meanwhile.
  */
 MLX5EP_EXPORT int mlx5ep_ofed_modify_xrc_rcv_qp(struct ibv_xrcd *domain,
 						uint32_t qp_num,

@@ -8,11 +8,11 @@
 # make lib SAN=1      the same with ASan and UBSan under build/san
 # make lib CC=clang   under another compiler
 
-LIB_SRCS := uverbs.c device.c uuar.c endpoints.c endpoints_domain.c \
-	endpoints_plan.c endpoints_query.c endpoints_ring.c \
+LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c endpoints.c endpoints_domain.c \
+	endpoints_plan.c endpoints_query.c endpoints_qp.c \
 	notifier.c mr_watch.c mr_cache.c mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
-CLI_SRCS := main.c files.c table.c print.c device.c show.c set.c plan.c attach.c \
+CLI_SRCS := main.c error.c files.c table.c print.c device.c show.c set.c plan.c attach.c \
 	doctor.c
 
 # Programs find the library beside them; packages need no help (RPATH=).
@@ -20,7 +20,7 @@ RPATH ?= yes
 lib_rpath = $(if $(RPATH),-Wl$(lib_comma)-rpath$(lib_comma)'$$ORIGIN$(1)')
 lib_comma := ,
 
-LIB_VERSION := 0.1.0
+LIB_VERSION := 0.9.0
 LIB_SONAME := libmlx5ep.so.0
 
 ifeq ($(SAN),1)

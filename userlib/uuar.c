@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The uUAR policy of a context and where its QPs ring: thin over the ioctls.
+ * The uUAR policy of a context, and the uUARs of its QPs: one ioctl per call.
  *
- * Structures pass with the size that the calling program knows them in: it may
- * be older or newer than this library. The kernel cuts, or fills with zeroes.
+ * A structure is passed with the size that the program was built with, which
+ * may be older or newer than this library. The kernel cuts its answer to that
+ * size, or fills it up with zeroes.
  */
 #include <string.h>
 
@@ -53,10 +54,10 @@ MLX5EP_EXPORT int mlx5ep_context_dump(struct ibv_context *context,
 
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
 			mlx5ep_uverbs_id(context, "method device context_dump"));
-	/* an attribute has a length of 16 bits, and no table has that many */
+	/* An attribute's length has 16 bits. No table has that many entries. */
 	if (room > DUMP_MOST)
 		room = DUMP_MOST;
-	/* it is mandatory and takes one entry at least */
+	/* The attribute is mandatory and at least one entry long. */
 	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
 		       room ? uuars : &none,
 		       room ? room * sizeof(*uuars) : sizeof(none));

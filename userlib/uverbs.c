@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Builder of raw uverbs ioctls. A command lives on the caller's stack, is
- * filled attribute by attribute and executed once. An error while filling is
- * kept and returned by mlx5ep_cmd_exec(), so that a caller checks once.
+ * Raw uverbs ioctls. A command is on the caller's stack. The caller adds one
+ * attribute after the other and executes the command once. An error while
+ * adding is stored and returned by mlx5ep_cmd_exec(), so callers check only
+ * there.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,9 +31,8 @@ static struct ib_uverbs_attr *cmd_attr(struct mlx5ep_cmd *cmd, uint16_t id,
 }
 
 /**
- * mlx5ep_cmd_init - start a command
- * @cmd: to be filled
- * @object: object id, or a negative errno (from mlx5ep_uverbs_id())
+ * mlx5ep_cmd_init() - start a command
+ * @object: object id, or the negative errno of mlx5ep_uverbs_id()
  * @method: method id, or a negative errno
  */
 void mlx5ep_cmd_init(struct mlx5ep_cmd *cmd, int object, int method)
@@ -45,11 +45,8 @@ void mlx5ep_cmd_init(struct mlx5ep_cmd *cmd, int object, int method)
 }
 
 /**
- * mlx5ep_cmd_in - add an input; up to 8 bytes travel inline
- * @cmd: being filled
- * @id: attribute
- * @data: input, in place until mlx5ep_cmd_exec() returns
- * @len: its size in bytes
+ * mlx5ep_cmd_in() - add an input
+ * @data: copied if @len is 8 or less, else read by mlx5ep_cmd_exec()
  */
 void mlx5ep_cmd_in(struct mlx5ep_cmd *cmd, uint16_t id, const void *data,
 		   size_t len)
@@ -65,11 +62,8 @@ void mlx5ep_cmd_in(struct mlx5ep_cmd *cmd, uint16_t id, const void *data,
 }
 
 /**
- * mlx5ep_cmd_out - add an output
- * @cmd: being filled
- * @id: attribute
- * @data: where the kernel writes
- * @len: its size in bytes
+ * mlx5ep_cmd_out() - add an output
+ * @data: the kernel writes at most @len bytes here
  */
 void mlx5ep_cmd_out(struct mlx5ep_cmd *cmd, uint16_t id, void *data,
 		    size_t len)
@@ -81,10 +75,9 @@ void mlx5ep_cmd_out(struct mlx5ep_cmd *cmd, uint16_t id, void *data,
 }
 
 /**
- * mlx5ep_cmd_obj - name an object, or make room for the handle of a new one
- * @cmd: being filled
- * @id: attribute
- * @handle: of an object of the context; 0 for one that the call creates
+ * mlx5ep_cmd_obj() - pass an object, or receive the handle of a new one
+ * @handle: of an object of the context, or 0 for an object that the call
+ *	creates
  */
 void mlx5ep_cmd_obj(struct mlx5ep_cmd *cmd, uint16_t id, uint32_t handle)
 {
@@ -95,10 +88,8 @@ void mlx5ep_cmd_obj(struct mlx5ep_cmd *cmd, uint16_t id, uint32_t handle)
 }
 
 /**
- * mlx5ep_cmd_fd - pass a file descriptor, or make room for that of a new object
- * @cmd: being filled
- * @id: attribute
- * @fd: descriptor; 0 for one that the call creates
+ * mlx5ep_cmd_fd() - pass a file descriptor, or receive that of a new object
+ * @fd: descriptor, or 0 for an object that the call creates
  */
 void mlx5ep_cmd_fd(struct mlx5ep_cmd *cmd, uint16_t id, int fd)
 {
@@ -109,22 +100,10 @@ void mlx5ep_cmd_fd(struct mlx5ep_cmd *cmd, uint16_t id, int fd)
 }
 
 /**
- * mlx5ep_cmd_optional - let an older kernel ignore the attribute added last
- * @cmd: being filled
- */
-void mlx5ep_cmd_optional(struct mlx5ep_cmd *cmd)
-{
-	if (!cmd->ret && cmd->hdr.num_attrs)
-		cmd->hdr.attrs[cmd->hdr.num_attrs - 1].flags = 0;
-}
-
-/**
- * mlx5ep_cmd_exec - run the command
- * @ctx: context whose file it goes to
- * @cmd: filled command
+ * mlx5ep_cmd_exec() - run the command
  *
- * Return: 0; the first error met while filling; -EOPNOTSUPP where the kernel
- * knows no such object or method; else what the kernel said, negative.
+ * Return: 0. The first error met while filling. -EOPNOTSUPP if the kernel has
+ * no such object or method. Else the kernel's errno, negative.
  */
 int mlx5ep_cmd_exec(struct ibv_context *ctx, struct mlx5ep_cmd *cmd)
 {
@@ -141,11 +120,11 @@ int mlx5ep_cmd_exec(struct ibv_context *ctx, struct mlx5ep_cmd *cmd)
 }
 
 /**
- * mlx5ep_cmd_result - handle or descriptor of the object just created
- * @cmd: executed command
- * @id: attribute
+ * mlx5ep_cmd_result() - handle or descriptor of the object that was created
+ * @cmd: after mlx5ep_cmd_exec()
  *
- * Return: what the kernel left there; -ENOENT without such an attribute.
+ * Return: the value that the kernel wrote, or -ENOENT if @cmd has no attribute
+ * @id.
  */
 int64_t mlx5ep_cmd_result(const struct mlx5ep_cmd *cmd, uint16_t id)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Shared XRC receive QPs: one registration is one uverbs object of the context
- * that the domain was opened in.
+ * Shared XRC receive QPs. A registration is a uverbs object of the context that
+ * the XRC domain was opened in.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +28,9 @@ static void cmd_start(struct mlx5ep_cmd *cmd, struct ibv_context *context,
 }
 
 /*
- * What CREATE, REG and GET have in common; @cmd holds what they do not. REG
- * gives @qp_num; 0: the kernel is asked for it.
+ * Adds the attributes that CREATE, REG and GET have in common to @cmd, and
+ * executes it. REG knows the QP number and passes it as @qp_num. The others
+ * pass 0, and the kernel returns the number.
  */
 static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 		    uint32_t qp_num, const struct mlx5ep_xrc_events *events,
@@ -87,7 +88,7 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
 {
 	struct mlx5ep_cmd cmd;
 
-	/* The subnet manager's QP is in no domain. */
+	/* QP 0 is the subnet manager's and is in no XRC domain. */
 	if (!qp_num)
 		return -ENOENT;
 	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_REG);
@@ -131,7 +132,7 @@ mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp)
 	return qp->qp_num;
 }
 
-/* An address, to or from the kernel's structure: the same names in both */
+/* Copies an address to or from the kernel's structure, which has the same names. */
 #define AH_COPY(to, from)						\
 	do {								\
 		(to)->grh.flow_label = (from)->grh.flow_label;		\
@@ -160,7 +161,7 @@ static void ah_from_kernel(struct ibv_ah_attr *to,
 	AH_COPY(to, from);
 }
 
-/* All attributes but the addresses, each with the bit that names it */
+/* Copies each attribute whose bit is in @mask, except the addresses. */
 #define ATTR_COPY(to, from, mask)					\
 	do {								\
 		ATTR(to, from, mask, STATE, qp_state);			\
@@ -191,7 +192,7 @@ static void ah_from_kernel(struct ibv_ah_attr *to,
 			(to)->field = (from)->field;			\
 	} while (0)
 
-/* Only what @mask names is read: the rest of @from may be uninitialised. */
+/* Reads only the attributes in @mask: the others may be uninitialised. */
 static void attr_to_kernel(struct ib_uverbs_qp_attr *to,
 			   const struct ibv_qp_attr *from, int mask)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * XRC domains. Verbs open and close them; what is added here is the kernel's
- * handle, which the module's calls need and verbs keep to themselves.
+ * XRC domains. Verbs open and close them. This file finds the kernel's handle
+ * of a domain, which the module's calls need and verbs do not return.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "xrcd.h"
 
 /*
- * What stands behind every struct ibv_xrcd since libibverbs 1.2, for providers
- * to use: struct verbs_xrcd of rdma-core, libibverbs/driver.h.
+ * Since version 1.2 libibverbs allocates every struct ibv_xrcd as the first
+ * member of this structure (struct verbs_xrcd in libibverbs/driver.h of
+ * rdma-core).
  */
 #define XRCD_HAS_HANDLE (1 << 0)
 
@@ -22,11 +23,10 @@ struct provider_xrcd {
 };
 
 /**
- * mlx5ep_xrcd_init - find the handle of an XRC domain
- * @xrcd: to be filled
- * @ibv: open domain
+ * mlx5ep_xrcd_init() - find the handle of an open XRC domain
+ * @xrcd: written on success
  *
- * Return: 0; -EINVAL where libibverbs did not note it.
+ * Return: 0, or -EINVAL if libibverbs did not store the handle.
  */
 int mlx5ep_xrcd_init(struct mlx5ep_xrcd *xrcd, struct ibv_xrcd *ibv)
 {
@@ -88,7 +88,7 @@ MLX5EP_EXPORT int mlx5ep_xrcd_close(struct mlx5ep_xrcd *xrcd)
 {
 	int ret = xrcd->owned ? ibv_close_xrcd(xrcd->ibv) : 0;
 
-	/* Providers say -1 and errno, or the errno. */
+	/* Some providers return -1 and set errno, others return the errno. */
 	if (ret)
 		return ret < 0 ? -errno : -ret;
 	free(xrcd);

@@ -9,9 +9,8 @@
 
 /**
  * struct mlx5ep_xrcd - an XRC domain
- * @ibv: as verbs know it
- * @handle: as the kernel knows it
- * @owned: mlx5ep_xrcd_open() opened it
+ * @handle: the kernel's number of it, within its context
+ * @owned: mlx5ep_xrcd_open() opened @ibv, and mlx5ep_xrcd_close() closes it
  */
 struct mlx5ep_xrcd {
 	struct ibv_xrcd *ibv;

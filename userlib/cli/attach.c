@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep attach: re-probe the auxiliary device behind an RDMA device that was
- * registered before the module, so that the module sees it come. That takes the
- * device away from its users; they are listed first, and --force is wanted when
- * there are any.
+ * mlx5ep attach. An RDMA device that was registered before the module was
+ * loaded is not attached. The command unbinds and binds its auxiliary device,
+ * so that the device is registered again. Users of the device lose it: the
+ * command lists them, and does nothing without --force if there are any.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -90,7 +90,7 @@ struct netdevs {
 	struct json_object *list;
 };
 
-/* IPoIB alone: an Ethernet interface on the adapter does not need mlx5_ib. */
+/* Lists IPoIB interfaces only. An Ethernet interface does not need mlx5_ib. */
 static int each_netdev(const char *name, void *arg)
 {
 	struct netdevs *netdevs = arg;
@@ -109,7 +109,7 @@ static int each_netdev(const char *name, void *arg)
 	return 0;
 }
 
-/* Processes with the uverbs file open, and IPoIB interfaces on the device */
+/* Users are processes that have the uverbs file open, and IPoIB interfaces. */
 static struct json_object *users_of(const char *device)
 {
 	struct search uverbs = { .prefix = "uverbs" };
@@ -225,7 +225,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	}
 	if (!dry && !was_attached) {
 		if (json_object_array_length(users) && !force)
-			ret = complain(EXIT_FAILED, "a re-probe takes the device away from them; --force does it");
+			ret = complain(EXIT_FAILED, "they would lose the device; use --force to do it nevertheless");
 		else
 			ret = reprobe(device, aux.found);
 	}
@@ -235,10 +235,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 }
 
 /**
- * cmd_attach - mlx5ep attach [--force] [--users] DEVICE
- * @cli: options
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_attach() - mlx5ep attach [--force] [--users] DEVICE
  */
 int cmd_attach(struct cli *cli, int argc, char **argv)
 {
@@ -258,10 +255,10 @@ int cmd_attach(struct cli *cli, int argc, char **argv)
 		dry = dry || c == 'u';
 	}
 	if (argc - optind > 1 || (device && optind < argc))
-		return usage_error("attach", "one device is wanted");
+		return usage_error("attach", "exactly one device is needed");
 	if (optind < argc)
 		device = argv[optind];
 	if (!device)
-		return usage_error("attach", "a device is wanted, for instance mlx5_0");
+		return usage_error("attach", "a device is needed, for instance mlx5_0");
 	return attach(cli, device, force, dry);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The mlx5ep tool. Every command collects what it says as a JSON object first;
- * -j prints that, else tables are made of it, so the two never differ.
+ * The mlx5ep tool. Every command first collects its output as a JSON object.
+ * With -j it prints that object; without, it prints tables made from the same
+ * object.
  */
 #ifndef MLX5EP_CLI_H
 #define MLX5EP_CLI_H
@@ -35,14 +36,14 @@ int cmd_plan(struct cli *cli, int argc, char **argv);
 int cmd_attach(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 
-/* main.c */
+/* error.c */
 int usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int complain(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int exit_code(int err);
 
-/* files.c: everything that is read or written; 0 or -errno */
+/* files.c: all reading and writing of files; calls return 0 or -errno */
 #define PATH_LEN 512
 
 void root_path(char *path, const char *fmt, ...)
@@ -63,7 +64,7 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
 int attribute_write(const char *device, const char *name, const char *value);
 
-/* table.c: debugfs tables to JSON */
+/* table.c: turns debugfs tables into JSON */
 struct json_object *table_parse(char *text);
 struct json_object *pairs_parse(char *text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The mlx5 devices, as the module shows them in sysfs and debugfs. */
+/* Reads the mlx5 devices, as the module shows them in sysfs and debugfs. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const struct {
 };
 
 /**
- * module_loaded - is mlx5_ep there?
+ * module_loaded() - is mlx5_ep loaded?
  */
 bool module_loaded(void)
 {
@@ -33,13 +33,11 @@ bool module_loaded(void)
 }
 
 /**
- * attribute_read - read an attribute of the module on a device
+ * attribute_read() - read one of the module's attributes of a device
  * @device: for instance "mlx5_0"
  * @name: for instance "uuar_policy"
- * @buf: gets the text
- * @len: bytes at @buf
  *
- * Return: length or -errno.
+ * Return: the length of the text, or -errno.
  */
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len)
@@ -51,10 +49,9 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 }
 
 /**
- * attribute_write - write an attribute of the module on a device
+ * attribute_write() - write one of the module's attributes of a device
  * @device: for instance "mlx5_0"
  * @name: for instance "uuar_policy"
- * @value: text
  *
  * Return: 0 or -errno.
  */
@@ -65,7 +62,7 @@ int attribute_write(const char *device, const char *name, const char *value)
 	int ret;
 
 	root_path(path, "sys/" ATTRIBUTES, device, name);
-	/* sysfs does not tell the module of a write of no bytes at all */
+	/* sysfs does not pass a write of 0 bytes on to the module. */
 	if (asprintf(&line, "%s\n", value) < 0)
 		return -ENOMEM;
 	ret = file_write(path, line);
@@ -108,7 +105,7 @@ static void add_pci(struct json_object *dev, const char *name, char *pci,
 			       json_object_new_string(pci) : NULL);
 }
 
-/* Lines of path, policy, strict, pages */
+/* Each line of the attribute is "PATH POLICY STRICT PAGES". */
 static void add_cgroups(struct json_object *dev, const char *name)
 {
 	static const char titles[] = "path policy strict pages\n";
@@ -120,7 +117,7 @@ static void add_cgroups(struct json_object *dev, const char *name)
 		json_object_object_add(dev, "cgroups", table_parse(buf));
 }
 
-/* null where debugfs cannot be read */
+/* A table that cannot be read becomes null. */
 static void add_tables(struct json_object *dev, const char *pci)
 {
 	char path[PATH_LEN];
@@ -202,12 +199,11 @@ static int each_device(const char *name, void *arg)
 }
 
 /**
- * devices_get - all mlx5 devices, or the one that -d names
- * @cli: options
- * @code: exit code: %EXIT_NO_DEVICE where the named one is not there,
- *	%EXIT_NO_MODULE where the module is attached to none
+ * devices_get() - collect all mlx5 devices, or the one that -d names
+ * @code: written: %EXIT_NO_DEVICE if there is none, %EXIT_NO_MODULE if the
+ *	module is attached to none of them, else 0
  *
- * Return: array of objects, also when *@code is not 0.
+ * Return: an array with an object per device, also if *@code is not 0.
  */
 struct json_object *devices_get(struct cli *cli, int *code)
 {

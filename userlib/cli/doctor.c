@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep doctor: looks at everything that must be right, says what is not, and
- * names the command that mends it. Changes nothing.
+ * mlx5ep doctor. Checks what the module needs, says what is wrong, and names
+ * the command that solves it. It changes nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ static void check_module(struct report *report)
 	    remedy);
 }
 
-/* Names of modules are the same with hyphens */
+/* In the name of a module a hyphen means the same as an underscore. */
 static bool is_module(const char *word, const char *name)
 {
 	for (; *name && (*word == *name || (*word == '-' && *name == '_')); word++)
@@ -128,7 +128,7 @@ static bool is_module(const char *word, const char *name)
 	return !*word && !*name;
 }
 
-/* Is a line "softdep mlx5_ib ... pre: ... mlx5_ep ..."? */
+/* Is the line of the form "softdep mlx5_ib ... pre: ... mlx5_ep ..."? */
 static bool loads_before(char *line)
 {
 	char *rest, *word = strtok_r(line, " \t", &rest);
@@ -167,7 +167,10 @@ static int each_conf(const char *name, void *arg)
 
 #define SOFTDEP "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && "
 
-/* At boot mlx5_ib must load the module first, or devices come before it. */
+/*
+ * If mlx5_ib is loaded before mlx5_ep at boot, its devices are registered
+ * before the module can attach to them.
+ */
 static void check_softdep(struct report *report)
 {
 	static const char * const places[] = {
@@ -250,7 +253,7 @@ static long long number(struct json_object *dev, const char *key)
 	return json_object_get_int64(value);
 }
 
-/* Users who hold nine tenths of what one may hold */
+/* Warns of users who have nine tenths of the pages that one user may have. */
 static void check_users(struct report *report, const char *name,
 			struct json_object *dev)
 {
@@ -299,7 +302,7 @@ static void check_limits(struct report *report, const char *name,
 	}
 }
 
-/* What the library calls and a module of another version may not have */
+/* Checks for the methods and objects that the library uses. */
 static void check_ids(struct report *report, const char *name)
 {
 	static const char * const ids[] = {
@@ -322,7 +325,7 @@ static void check_ids(struct report *report, const char *name)
 	}
 }
 
-/* The module says why it left a device alone; only some of that can be mended. */
+/* The module says why it did not attach. Not every reason has a remedy. */
 static void say_refused(struct report *report, const char *name,
 			const char *reason)
 {
@@ -417,10 +420,7 @@ static void print_report(struct cli *cli, const struct report *report)
 }
 
 /**
- * cmd_doctor - mlx5ep doctor
- * @cli: options
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_doctor() - mlx5ep doctor
  */
 int cmd_doctor(struct cli *cli, int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Reading and writing of small files. All paths are below a root, which is / but
- * for tests (MLX5EP_ROOT).
+ * Reading and writing of small files. All paths are below one root folder. It
+ * is / unless a test sets MLX5EP_ROOT.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "cli.h"
 
 /**
- * root_path - make a path below the root
+ * root_path() - make a path below the root
  * @path: PATH_LEN bytes
- * @fmt: what follows the root, without a leading slash
+ * @fmt: the part behind the root, without a leading slash
  */
 void root_path(char *path, const char *fmt, ...)
 {
@@ -34,12 +34,11 @@ void root_path(char *path, const char *fmt, ...)
 }
 
 /**
- * file_read - read a small file
- * @path: where
- * @buf: gets the text, terminated, without a newline at its end
- * @len: bytes at @buf, not 0
+ * file_read() - read a small file
+ * @buf: receives the text, terminated, without a newline at its end
+ * @len: size of @buf, at least 1
  *
- * Return: length or -errno.
+ * Return: the length of the text, or -errno.
  */
 ssize_t file_read(const char *path, char *buf, size_t len)
 {
@@ -61,10 +60,9 @@ ssize_t file_read(const char *path, char *buf, size_t len)
 }
 
 /**
- * file_text - read a file of any length
- * @path: where
+ * file_text() - read a file of any length
  *
- * Return: terminated text to be freed, or NULL with errno set.
+ * Return: the terminated text, which the caller frees, or NULL with errno set.
  */
 char *file_text(const char *path)
 {
@@ -93,9 +91,7 @@ char *file_text(const char *path)
 }
 
 /**
- * file_write - write a text to an attribute, in one go
- * @path: an existing file
- * @text: what
+ * file_write() - write a text to an existing file, with one write()
  *
  * Return: 0 or -errno.
  */
@@ -120,12 +116,11 @@ static int visible(const struct dirent *entry)
 }
 
 /**
- * dir_names - call a function for each name in a folder, sorted
- * @path: folder
- * @each: anything but 0 ends the walk
- * @arg: for @each
+ * dir_names() - call a function for each name in a folder, sorted
+ * @each: if it returns anything but 0 it is not called again
+ * @arg: passed to @each
  *
- * Return: what @each returned last, 0 for an empty folder, -errno.
+ * Return: what @each returned last. 0 for an empty folder. -errno.
  */
 int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	      void *arg)
@@ -146,8 +141,7 @@ int dir_names(const char *path, int (*each)(const char *name, void *arg),
 }
 
 /**
- * path_exists - is there anything?
- * @path: where
+ * path_exists() - is there a file or folder of this name?
  */
 bool path_exists(const char *path)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* mlx5ep: look at and tune what the mlx5_ep module does. See mlx5ep(8). */
+/* The mlx5ep tool: shows and changes what the mlx5_ep module does. */
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,12 @@ static const struct {
 	int (*run)(struct cli *cli, int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{ "show", cmd_show, "devices, contexts, uUARs, QPs, users, XRC, watches" },
-	{ "set", cmd_set, "policy and limits of a device or a cgroup" },
-	{ "watch", cmd_watch, "show again and again" },
-	{ "plan", cmd_plan, "what a job needs, per category of endpoints" },
-	{ "attach", cmd_attach, "re-probe a device that came before the module" },
-	{ "doctor", cmd_doctor, "what is wrong, and the command that mends it" },
+	{ "show", cmd_show, "show devices, contexts, uUARs, QPs, users, XRC, watches" },
+	{ "set", cmd_set, "set policy and limits of a device or a cgroup" },
+	{ "watch", cmd_watch, "show repeatedly" },
+	{ "plan", cmd_plan, "compute what a job needs, per category of endpoints" },
+	{ "attach", cmd_attach, "re-probe a device that was there before the module" },
+	{ "doctor", cmd_doctor, "find problems, and name the command that solves each" },
 };
 
 static void help(FILE *to)
@@ -40,53 +39,6 @@ static void help(FILE *to)
 	      "Exit status: 0 done; 1 failed, or doctor found a problem; 2 wrong usage;\n"
 	      "3 the module is not loaded or not attached; 4 no such device;\n"
 	      "5 permission denied. See mlx5ep(8).\n", to);
-}
-
-/**
- * complain - say on stderr what went wrong
- * @code: exit code, handed back
- * @fmt: one line without newline
- */
-int complain(int code, const char *fmt, ...)
-{
-	va_list args;
-
-	fputs("mlx5ep: ", stderr);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-	return code;
-}
-
-/**
- * usage_error - complain about the arguments of a command
- * @command: its name
- * @fmt: one line without newline
- */
-int usage_error(const char *command, const char *fmt, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "mlx5ep %s: ", command);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputs("; see mlx5ep --help\n", stderr);
-	return EXIT_USAGE;
-}
-
-/**
- * exit_code - exit code for an errno
- * @err: negative errno or 0
- */
-int exit_code(int err)
-{
-	if (!err)
-		return EXIT_OK;
-	if (err == -EACCES || err == -EPERM)
-		return EXIT_PERMISSION;
-	return EXIT_FAILED;
 }
 
 static bool terminal(void)

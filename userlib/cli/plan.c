@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep plan: what a job of processes and threads needs of one adapter under
- * each category of endpoints, and which category fits.
+ * mlx5ep plan. Computes what a job of processes and threads needs of one
+ * adapter in each category of endpoints, and which categories fit.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -14,8 +14,9 @@
 #include "cli.h"
 
 #define UAR_PAGE 4096ULL
-/* UAR pages are numbered from the start of the BAR, where the initialisation
- * segment lies; the first numbers are never handed out
+/*
+ * UAR pages are numbered from the start of the BAR. The initialisation segment
+ * is there, so the first numbers are never allocated.
  */
 #define RESERVED_PAGES 16
 
@@ -44,7 +45,7 @@ static unsigned long long bar_of(const char *device)
 	return stat(path, &st) ? 0 : st.st_size;
 }
 
-/* A BAR is a power of two; adapters have 1 MiB at least */
+/* A BAR's size is a power of two, and at least 1 MiB on these adapters. */
 static unsigned long long bar_for(unsigned long long pages)
 {
 	unsigned long long bar = 1 << 20;
@@ -122,7 +123,7 @@ static struct json_object *plan(const struct job *job, const char **best)
 		if (mlx5ep_endpoints_predict(&attr, job->threads, &info))
 			continue;
 		json_object_array_add(rows, row_of(job, &info, &fits));
-		/* the others are in the order of their speed */
+		/* mpi-everywhere is not a choice; the others come fastest first. */
 		if (fits && !*best &&
 		    (c != MLX5EP_MPI_EVERYWHERE || job->category >= 0))
 			*best = mlx5ep_category_name(c);
@@ -214,7 +215,7 @@ static int parse(struct job *job, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 		if (!ok)
-			return usage_error("plan", "%s: bad value", optarg);
+			return usage_error("plan", "%s: not a valid value", optarg);
 	}
 	if (optind != argc)
 		return usage_error("plan", "%s: unexpected", argv[optind]);
@@ -224,10 +225,8 @@ static int parse(struct job *job, int argc, char **argv)
 }
 
 /**
- * cmd_plan - mlx5ep plan --threads T [--processes P] [--category C] [--bar SIZE]
- * @cli: options; with -d the BAR is that of the device
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_plan() - mlx5ep plan --threads T [--processes P] [--category C] [--bar SIZE]
+ * @cli: with -d the size of the BAR is read from that device
  */
 int cmd_plan(struct cli *cli, int argc, char **argv)
 {

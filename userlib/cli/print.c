@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tables of at most MAX_WIDTH columns. Columns are as wide as what they hold;
- * where that is too much, the widest are cut and their texts end in a tilde.
+ * Printing. A table is at most MAX_WIDTH characters wide. If its columns need
+ * more, the widest column is narrowed, and texts that are cut end in a tilde.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +15,7 @@
 #define NARROWEST 4
 
 /**
- * print_json - print an object
- * @obj: any
+ * print_json() - print an object as JSON
  */
 void print_json(struct json_object *obj)
 {
@@ -26,12 +25,11 @@ void print_json(struct json_object *obj)
 }
 
 /**
- * paint - colour a text where colour is wanted
- * @cli: options
+ * paint() - colour a text if the output is coloured
  * @color: SGR parameters, for instance "1;31"
- * @text: any
- * @buf: room for the result
- * @len: bytes at @buf
+ * @buf: space for the result, of @len bytes
+ *
+ * Return: @buf, or @text where the output has no colours.
  */
 const char *paint(struct cli *cli, const char *color, const char *text,
 		  char *buf, size_t len)
@@ -43,9 +41,8 @@ const char *paint(struct cli *cli, const char *color, const char *text,
 }
 
 /**
- * print_heading - a line above a table
- * @cli: options
- * @fmt: one line without newline
+ * print_heading() - print the line above a table
+ * @fmt: one line without a newline
  */
 void print_heading(struct cli *cli, const char *fmt, ...)
 {
@@ -59,8 +56,12 @@ void print_heading(struct cli *cli, const char *fmt, ...)
 }
 
 /**
- * printable - make a text that somebody else chose safe for a terminal
- * @text: bytes that would steer one become '?'
+ * printable() - replace control characters by '?'
+ * @text: from outside, for instance a program's name; changed in place
+ *
+ * A control character could steer the terminal.
+ *
+ * Return: @text.
  */
 char *printable(char *text)
 {
@@ -135,11 +136,10 @@ static void print_cell(const struct column *column, size_t width,
 }
 
 /**
- * print_table - rows under titles
- * @cli: options
+ * print_table() - print a line of titles and a line per row
  * @rows: array of objects
- * @columns: which of their values, in which order
- * @n: number of @columns
+ * @columns: the values to print, in this order
+ * @n: number of columns
  */
 void print_table(struct cli *cli, struct json_object *rows,
 		 const struct column *columns, size_t n)

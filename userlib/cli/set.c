@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep set: every value is checked first, and where a write fails the values
- * written before it are put back, so that a command is done wholly or not.
+ * mlx5ep set. The command checks every value before it writes any. If a write
+ * fails, it writes the old values back, so that all values are set or none.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -40,7 +40,7 @@ struct wish {
 	bool clear;
 };
 
-/* What an attribute was before it was written; the newest comes first. */
+/* The old value of an attribute that was written. The last write comes first. */
 struct undo {
 	struct undo *next;
 	const char *device;
@@ -92,24 +92,24 @@ static int check(struct wish *wish)
 	if (wish->values[PAGES] && atoi(wish->values[PAGES]) > 256)
 		return usage_error("set", "--pages is at most 256");
 	if (wish->clear && (n || !wish->cgroup))
-		return usage_error("set", "--clear goes with --cgroup alone");
+		return usage_error("set", "--clear is allowed with --cgroup only");
 	if (wish->cgroup && (wish->values[BUDGET] || wish->values[EXEMPT] ||
 			     wish->values[USER_LIMIT]))
-		return usage_error("set", "a cgroup has --policy, --strict and --pages only");
+		return usage_error("set", "with --cgroup only --policy, --strict and --pages are allowed");
 	if (wish->cgroup && !wish->clear && !wish->values[POLICY])
 		return usage_error("set", "--cgroup needs --policy or --clear");
 	return 0;
 }
 
-/* What the kernel can mean by a refusal of a value that was checked here */
+/* Why the kernel refused a value that this command found correct. */
 static const char *meaning(const char *attribute, int err)
 {
 	if (err == -EINVAL && !strcmp(attribute, "uuar_exempt"))
-		return "a name has more than 15 characters, or there are too many";
+		return "a name is longer than 15 characters, or there are too many names";
 	if (err == -EINVAL && !strncmp(attribute, "uar_", 4))
 		return "the device does not have that many UAR pages";
 	if (err == -ENOSPC)
-		return "64 cgroups have a policy: clear one";
+		return "64 cgroups have a policy, which is the maximum: clear one";
 	return strerror(-err);
 }
 
@@ -128,7 +128,11 @@ static int failed(const char *device, const char *attribute, int err)
 			meaning(attribute, err));
 }
 
-/* Of the policies of all cgroups, leaves what sets that of one as it is. */
+/*
+ * @list has a line per cgroup. Reduces it to the line of @cgroup, or to a line
+ *	that
+ * removes the policy of @cgroup if there is none.
+ */
 static void keep_cgroup(char *list, size_t room, const char *cgroup)
 {
 	size_t len = strlen(cgroup);
@@ -143,7 +147,7 @@ static void keep_cgroup(char *list, size_t room, const char *cgroup)
 	snprintf(list, room, "%s none 0 0", cgroup);
 }
 
-/* @cgroup: whose line @value is, NULL for an attribute of the device */
+/* @cgroup: @value is the line of this cgroup; NULL for other attributes. */
 static int write_undoably(struct undo **done, const char *device,
 			  const char *attribute, const char *value,
 			  const char *cgroup)
@@ -178,7 +182,7 @@ static void end_undo(struct undo *done, bool put_back)
 		ret = put_back ? attribute_write(undo->device, undo->attribute,
 						 undo->old) : 0;
 		if (ret)
-			complain(EXIT_FAILED, "%s: %s could not be put back: %s",
+			complain(EXIT_FAILED, "%s: the old value of %s could not be restored: %s",
 				 undo->device, undo->attribute, strerror(-ret));
 		done = undo->next;
 		free(undo);
@@ -197,7 +201,7 @@ static int set_device(struct undo **done, const char *device,
 	return ret;
 }
 
-/* As the kernel names it: from the root of the cgroup tree */
+/* Turns a path into the kernel's form, from the root of the cgroup tree. */
 static int cgroup_path(const char *cgroup, char *path, size_t len)
 {
 	size_t end;
@@ -209,7 +213,7 @@ static int cgroup_path(const char *cgroup, char *path, size_t len)
 	while (end && cgroup[end - 1] == '/')
 		end--;
 	if (end >= len || strpbrk(cgroup, " \t\n"))
-		return usage_error("set", "--cgroup: a path without spaces is wanted");
+		return usage_error("set", "--cgroup: the path must not contain spaces");
 	snprintf(path, len, "%.*s", end ? (int)end : 1, end ? cgroup : "/");
 	return EXIT_OK;
 }
@@ -260,10 +264,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 }
 
 /**
- * cmd_set - mlx5ep set [--cgroup PATH] --policy ... and so on
- * @cli: options
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_set() - mlx5ep set [--cgroup PATH] [--policy POLICY] ...
  */
 int cmd_set(struct cli *cli, int argc, char **argv)
 {

@@ -62,12 +62,12 @@ static const struct column watch_columns[] = {
 	{ "xrc_unread", "XRC-UNREAD", false }, { "comm", "PROGRAM", true },
 };
 
-/* When a section is shown though nobody asked for it */
+/* Is a section shown if the command line does not name it? */
 enum unasked { NEVER, WITH_ROWS, ALWAYS };
 
 struct section {
 	const char *name;
-	const struct column *columns;	/* NULL: as they come */
+	const struct column *columns;	/* NULL: print name=value pairs */
 	size_t n;
 	enum unasked unasked;
 };
@@ -100,7 +100,7 @@ static long long number_of(struct json_object *obj, const char *key)
 	return json_object_get_int64(value);
 }
 
-/* The name of the program that opened a context, by its pid */
+/* Finds the name of the program that opened a context. */
 static struct json_object *program_of(struct json_object *dev, long long pid)
 {
 	struct json_object *contexts, *value;
@@ -134,7 +134,7 @@ static void name_owners(struct json_object *dev, const char *table)
 	}
 }
 
-/* uUARs that no QP rings are left out */
+/* Leaves out uUARs that no QP rings. */
 static struct json_object *rows_of(struct json_object *dev, const char *table)
 {
 	struct json_object *rows, *out;
@@ -152,7 +152,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 	return out;
 }
 
-/* A registration belongs to the QP above it, that to the domain above it */
+/* A registration belongs to the QP above it, and a QP to the domain above it. */
 static const char *indent(struct json_object *row)
 {
 	const char *kind = text_of(row, "kind");
@@ -305,10 +305,7 @@ static int section_arg(const char *command, const char *name,
 }
 
 /**
- * cmd_show - mlx5ep show [all|cgroups|contexts|uuars|qps|users|xrc|watches]
- * @cli: options
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_show() - mlx5ep show [all|cgroups|contexts|uuars|qps|users|xrc|watches]
  */
 int cmd_show(struct cli *cli, int argc, char **argv)
 {
@@ -338,10 +335,7 @@ static bool positive(const char *text, double *value)
 }
 
 /**
- * cmd_watch - mlx5ep watch [-n SECONDS] [-c COUNT] [WHAT]
- * @cli: options
- * @argc: arguments, the command's name included
- * @argv: of them
+ * cmd_watch() - mlx5ep watch [-n SECONDS] [-c COUNT] [WHAT]
  */
 int cmd_watch(struct cli *cli, int argc, char **argv)
 {
@@ -352,7 +346,7 @@ int cmd_watch(struct cli *cli, int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "n:c:")) != -1)
 		if (c == '?' || !positive(optarg, c == 'n' ? &seconds : &count))
-			return usage_error("watch", "a positive number is wanted");
+			return usage_error("watch", "-n and -c need a positive number");
 	if (argc - optind > 1)
 		return usage_error("watch", "%s: unexpected", argv[optind + 1]);
 	ret = section_arg("watch", argv[optind], &only);

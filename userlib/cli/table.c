@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The module's debugfs files as arrays of objects. Two kinds: a line of column
- * names and a line per row, of which the last column may hold spaces; or lines
- * of a word and name=value pairs. Bytes in the way are \ooo in the last column
- * and in values. A number becomes a number, "-" becomes null.
+ * Turns the module's debugfs files into arrays of objects. There are two kinds
+ * of files. A table has a line of column names and a line per row; the last
+ * column may contain spaces. A list has lines of one word and name=value pairs.
+ * In the last column and in values, a byte that would be ambiguous is written
+ * \ooo. A number becomes a number, and "-" becomes null.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static struct json_object *value(const char *text)
 	if (!strcmp(text, "-"))
 		return NULL;
 	number = strtoll(text, &end, hex ? 16 : 10);
-	/* what would not print as it was read stays a text */
+	/* A number stays a text if it would be printed in another form. */
 	if (*text && !*end && strlen(text) < 18 &&
 	    (hex || *text != '0' || !text[1]))
 		return json_object_new_int64(number);
@@ -72,10 +73,10 @@ static size_t split(char *line, char **words, size_t max)
 }
 
 /**
- * table_parse - columns by the names in the first line
+ * table_parse() - parse a table
  * @text: changed
  *
- * Return: array of objects.
+ * Return: an array of objects; their keys are the names of the first line.
  */
 struct json_object *table_parse(char *text)
 {
@@ -119,7 +120,7 @@ static struct json_object *pairs(char *line)
 		}
 		*text++ = '\0';
 		unescape(text);
-		/* a key is bytes, also where they look like a number */
+		/* A key is bytes, even if they look like a number. */
 		json_object_object_add(row, words[i],
 			!strcmp(words[i], "key") && strcmp(text, "-") ?
 			json_object_new_string(text) : value(text));
@@ -128,10 +129,10 @@ static struct json_object *pairs(char *line)
 }
 
 /**
- * pairs_parse - lines of name=value
+ * pairs_parse() - parse a list of lines of name=value
  * @text: changed
  *
- * Return: array of objects; a word without "=" is their "kind".
+ * Return: an array of objects; a word without "=" is the value of "kind".
  */
 struct json_object *pairs_parse(char *text)
 {

@@ -5,10 +5,11 @@
 /**
  * DOC: libmlx5ep
  *
- * One header per object. Every call that can fail returns 0 or a negative
- * errno; outputs are written on success only. A call that needs the kernel
- * module returns -EOPNOTSUPP where the module is not attached to the device.
- * All objects may be used by several threads unless their header says otherwise.
+ * There is one header per object. Every call that can fail returns 0 or a
+ * negative errno. A call writes its outputs only if it succeeds. A call that
+ * needs the kernel module returns -EOPNOTSUPP if the module is not attached to
+ * the device. Several threads may use an object at the same time unless its
+ * header says otherwise.
  */
 
 #include <mlx5ep/device.h>

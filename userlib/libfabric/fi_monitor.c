@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The monitor that libfabric imports.
+ * The memory monitor that libfabric imports.
  *
- * libfabric asks whether a kept registration is good each time before it uses
- * it, and that is answered by the region's word, so that correctness needs
- * nothing else. A thread reads the events besides, so that registrations of
- * memory that is gone are dropped without being asked for; it sleeps while there
- * are none, and between any two rounds for some time, so that a program that
- * unmaps much pays for few wake-ups.
+ * libfabric asks before each use of a cached registration whether it is valid.
+ * The answer comes from the word of the region's watch, so correctness depends
+ * on nothing else. In addition a thread reads the events and tells libfabric
+ * which registrations to drop, so that freed memory does not stay pinned. The
+ * thread sleeps while there are no events. It also sleeps a fixed time after
+ * each round of reading, so that a program that unmaps often causes few
+ * wake-ups.
  *
- * libfabric calls start and stop under a lock that a caller of notify may wait
- * for, by way of another: stop must not wait for the thread. And libfabric 2.1
- * calls a monitor that was closed. So nothing is undone but the watches: device,
- * notifier and thread live on after the first start, and the library is linked
- * so that it is not unloaded.
+ * libfabric calls start and stop with a lock held, and a caller of notify may
+ * wait for that lock: stop must not wait for the thread. libfabric 2.1 also
+ * calls a monitor after it was closed. Therefore stop deletes only the watches.
+ * The device, the notifier and the thread stay after the first start, and the
+ * library is linked so that it is never unloaded.
  *
- * A forked child has neither the mapping nor the thread: nothing is valid there
- * and nothing is watched. It takes no lock, since one may have been held as it
- * was forked.
+ * A forked child has neither the mapping nor the thread. Every call there
+ * returns "not valid" or an error, and takes no lock: a lock that another
+ * thread held during fork() would never be released in the child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,24 +40,24 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* libfabric knows "mr_cache" since then. */
+/* The first version of libfabric that can open "mr_cache". */
 #define MONITOR_FI_VERSION FI_VERSION(1, 13)
 
-/* Between two rounds of events. */
+/* How long the thread sleeps after it has read all events. */
 #define MONITOR_PAUSE_MS 10
 #define MONITOR_EVENTS 64
 
 /**
- * struct fi_monitor - the only one, as libfabric takes one
- * @fid: what libfabric has
- * @imported: libfabric has it
- * @verbose: as the environment says
- * @lock: protects all but @notified; outside of it are libfabric's own locks
- * @regions: what is watched
+ * struct fi_monitor - the monitor; libfabric takes one per process
+ * @fid: passed to libfabric
+ * @imported: libfabric has taken @fid
+ * @verbose: MLX5EP_FI_MONITOR is "verbose"
+ * @lock: protects everything except @notified; libfabric's own locks are taken
+ *	before it
  * @context: of the first device that could be opened
- * @notifier: on it; NULL before the first start, then the same for good; read
- *	outside of @lock too
- * @notified: written by the thread alone
+ * @notifier: NULL before the first start; never changes after that; also read
+ *	without @lock
+ * @notified: written by the thread only
  */
 static struct fi_monitor {
 	struct fid_mem_monitor fid;
@@ -79,7 +80,7 @@ static bool monitor_forked(void)
 	return notifier && !mlx5ep_notifier_usable(notifier);
 }
 
-/* Tells libfabric, unless the registration is good or dropped already. */
+/* Tells libfabric to drop a region, if its memory really changed. */
 static void monitor_tell(struct mlx5ep_notifier *notifier,
 			 const struct mlx5_ep_event *event)
 {
@@ -98,7 +99,7 @@ static void monitor_tell(struct mlx5ep_notifier *notifier,
 				       event->length);
 }
 
-/* Returns false where no event will come any more. */
+/* Returns false if there will be no more events. */
 static bool monitor_read(struct mlx5ep_notifier *notifier)
 {
 	struct mlx5_ep_event events[MONITOR_EVENTS];
@@ -129,7 +130,7 @@ static void *monitor_thread(void *notifier)
 	return NULL;
 }
 
-/* Without signals, which are for the program's own threads. */
+/* The thread blocks all signals: they are for the program's own threads. */
 static int monitor_run_thread(struct mlx5ep_notifier *notifier)
 {
 	sigset_t all, old;
@@ -145,7 +146,7 @@ static int monitor_run_thread(struct mlx5ep_notifier *notifier)
 	return -ret;
 }
 
-/* Looks for a device that the module is attached to, and opens it if asked to. */
+/* Finds a device that the module is attached to; opens it if @context is given. */
 static int monitor_find_device(struct ibv_context **context)
 {
 	struct ibv_device **list;
@@ -199,8 +200,8 @@ err_context:
 }
 
 /*
- * The first cache comes. libfabric lets others go on that came right after it,
- * before this has returned and where it fails.
+ * libfabric calls this for its first cache. Calls for other caches can come
+ * before this one has returned, and also after it has failed.
  */
 static int monitor_start(struct fid_mem_monitor *fid)
 {
@@ -216,7 +217,7 @@ static int monitor_start(struct fid_mem_monitor *fid)
 	return ret;
 }
 
-/* The last cache has gone. */
+/* libfabric calls this when its last cache is gone. */
 static void monitor_stop(struct fid_mem_monitor *fid)
 {
 	(void)fid;

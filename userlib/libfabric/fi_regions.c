@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The regions that libfabric's caches keep, found by address and length, which
- * is all that libfabric says of them.
+The regions that libfabric's caches keep. libfabric names a region by its address
+ * and length.
  *
- * Several caches may keep the same region, and their registrations need not be
- * of the same memory: one may have registered before the range changed and one
- * after. They share a watch as long as it is valid, since then their memory is
- * the same. Once it is not, nobody new is let in and every subscriber is told
- * so, until the last has gone. libfabric unsubscribes what it was refused too,
- * so that those are counted as well.
+ * Several caches may keep the same region. Their registrations may be of
+ * different memory, because one may have registered before a change of the
+ * range and another after it. As long as the watch is valid their memory is the
+ * same, and they share the watch. Once the watch is not valid, no new
+ * subscriber is accepted and all present ones are told so, until the last has
+ * unsubscribed. libfabric also unsubscribes a subscription that was refused, so
+ * refused ones are counted too.
  *
- * Not thread-safe: the monitor has a lock.
+ * The monitor locks these calls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +22,8 @@
 
 /**
  * struct fi_region - one range
- * @next: in its bucket
- * @addr: first byte
- * @len: bytes
- * @subscribers: subscriptions, granted or refused, that are not taken back
- * @watch: of the range
+ * @next: next region of the same bucket
+ * @subscribers: subscriptions, accepted or refused, that were not ended
  */
 struct fi_region {
 	struct fi_region *next;
@@ -44,7 +42,7 @@ static struct fi_region **region_bucket(struct fi_regions *regions,
 	return &regions->buckets[(key >> 32) & regions->mask];
 }
 
-/* Where the region is, or would be linked. */
+/* Returns the link to the region, or the link where a new one is to be put. */
 static struct fi_region **region_find(struct fi_regions *regions,
 				      const void *addr, size_t len)
 {
@@ -55,7 +53,7 @@ static struct fi_region **region_find(struct fi_regions *regions,
 	return at;
 }
 
-/* Without memory for it, the table stays as it is: slower, not wrong. */
+/* If there is no memory the table stays small, which is only slower. */
 static void regions_grow(struct fi_regions *regions)
 {
 	struct fi_regions wider = { .mask = 2 * regions->mask + 1 };
@@ -89,10 +87,9 @@ static bool region_valid(struct fi_regions *regions, struct fi_region *region)
 }
 
 /**
- * fi_regions_init - make an empty table
- * @regions: the table
+ * fi_regions_init() - make an empty table
  *
- * Return: 0; -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int fi_regions_init(struct fi_regions *regions)
 {
@@ -103,8 +100,7 @@ int fi_regions_init(struct fi_regions *regions)
 }
 
 /**
- * fi_regions_clear - watch nothing any more
- * @regions: the table
+ * fi_regions_clear() - delete all regions and their watches
  */
 void fi_regions_clear(struct fi_regions *regions)
 {
@@ -124,8 +120,8 @@ void fi_regions_clear(struct fi_regions *regions)
 }
 
 /**
- * fi_regions_fini - undo fi_regions_init()
- * @regions: the table, cleared
+ * fi_regions_fini() - undo fi_regions_init()
+ * @regions: after fi_regions_clear()
  */
 void fi_regions_fini(struct fi_regions *regions)
 {
@@ -134,14 +130,10 @@ void fi_regions_fini(struct fi_regions *regions)
 }
 
 /**
- * fi_regions_subscribe - watch a region that was just registered
- * @regions: the table
- * @notifier: where to watch
- * @addr: first byte
- * @len: bytes
+ * fi_regions_subscribe() - watch a region that libfabric has just registered
  *
- * Return: 0; -EAGAIN where a registration of the region by another cache is
- * stale and still kept, or the range changes right now; -ENOMEM; as
+ * Return: 0. -EAGAIN if another cache keeps a stale registration of the region,
+ * or if the range changed during the call. -ENOMEM. The errors of
  * mlx5ep_watch_add().
  */
 int fi_regions_subscribe(struct fi_regions *regions,
@@ -181,10 +173,9 @@ err_free:
 }
 
 /**
- * fi_regions_unsubscribe - a cache keeps a region no more
- * @regions: the table
- * @addr: first byte
- * @len: bytes
+ * fi_regions_unsubscribe() - end a subscription
+ *
+ * The last one deletes the watch.
  */
 void fi_regions_unsubscribe(struct fi_regions *regions, const void *addr,
 			    size_t len)
@@ -201,12 +192,9 @@ void fi_regions_unsubscribe(struct fi_regions *regions, const void *addr,
 }
 
 /**
- * fi_regions_valid - is every kept registration of a region good?
- * @regions: the table
- * @addr: first byte
- * @len: bytes
+ * fi_regions_valid() - are all registrations of a region valid?
  *
- * Return: true if all are; false where one may not be.
+ * Return: false if one may be stale.
  */
 bool fi_regions_valid(struct fi_regions *regions, const void *addr, size_t len)
 {

@@ -12,10 +12,9 @@
 struct fi_region;
 
 /**
- * struct fi_regions - the regions that libfabric's caches keep, each watched
+ * struct fi_regions - the regions that libfabric's caches keep, and their watches
  * @buckets: hash table over address and length
- * @mask: its size less one
- * @stats: what was asked and answered
+ * @mask: its size minus 1
  */
 struct fi_regions {
 	struct fi_region **buckets;

@@ -12,28 +12,26 @@ extern "C" {
 #endif
 
 /**
- * mlx5ep_device_attached - is the kernel module attached to a device?
- * @device: from ibv_get_device_list()
- * @reason: where the answer of the module is written, a line without newline,
- *	or NULL
- * @len: bytes at @reason
+ * mlx5ep_device_attached() - is the kernel module attached to a device?
+ * @reason: receives the module's answer, one line without a newline; may be
+ *	NULL
+ * @len: size of @reason in bytes
  *
- * Return: 0 if it is; -EOPNOTSUPP if it is not (@reason says why, or is empty
- * where no module is loaded).
+ * Return: 0 if the module is attached. -EOPNOTSUPP if it is not: @reason then
+ * says why, or is empty if no module is loaded.
  */
 int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
 			   size_t len);
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 int _mlx5ep_device_query(struct ibv_context *context,
 			 struct mlx5_ep_features *features, size_t size);
 
 /**
- * mlx5ep_device_query - what the module can do on the device of a context
- * @context: open context
- * @features: written on success; fields that the module does not know are 0
+ * mlx5ep_device_query() - what can the module do on the device of a context?
+ * @features: fields that the module does not know are set to 0
  *
- * Return: 0; -EOPNOTSUPP without the module; -EIO where the device is gone.
+ * Return: 0. -EOPNOTSUPP without the module. -EIO if the device is gone.
  */
 static inline int mlx5ep_device_query(struct ibv_context *context,
 				      struct mlx5_ep_features *features)

@@ -14,28 +14,27 @@ extern "C" {
 /**
  * DOC: Endpoints
  *
- * An endpoint is what one thread of a program needs to communicate: context,
- * PD, CQ and QP, all plain verbs objects. A set of n endpoints is built after
- * one of the six categories of "Scalable Communication Endpoints for MPI+Threads
- * Applications" (Zambre, Chandramowlishwaran, Balaji, 2018), which trade the
- * adapter's UAR pages against speed. User space alone suffices; the kernel
- * module is not needed.
+ * An endpoint is what one thread needs to communicate: a context, PD, CQ and
+ * QP, all of them plain verbs objects. A set of n endpoints is built in one of
+ * the six categories of "Scalable Communication Endpoints for MPI+Threads
+ * Applications" (Zambre, Chandramowlishwaran, Balaji, 2018). A faster category
+ * takes more of the adapter's UAR pages. The kernel module is not needed.
  *
- * One thread at a time uses an endpoint. Endpoints of one set may be used by
- * different threads at the same time.
+ * Only one thread at a time may use an endpoint. Different threads may use
+ * different endpoints of a set at the same time.
  */
 
 /**
  * enum mlx5ep_category - how n endpoints share the adapter
- * @MLX5EP_MPI_EVERYWHERE: a context, QP and CQ each
- * @MLX5EP_2XDYNAMIC: one context; 2n thread domains with a UAR page each, every
- *	other one used
- * @MLX5EP_DYNAMIC: one context; n thread domains with a UAR page each
- * @MLX5EP_SHARED_DYNAMIC: one context; n thread domains, two on a UAR page
- * @MLX5EP_STATIC: one context; n QPs without a thread domain
- * @MLX5EP_MPI_THREADS: one context, one QP and one CQ for all
- * @MLX5EP_AUTO: the first of 2xdynamic, dynamic, shared-dynamic, static,
- *	mpi-threads that meets the limits of the attributes
+ * @MLX5EP_MPI_EVERYWHERE: each endpoint has its own context, QP and CQ
+ * @MLX5EP_2XDYNAMIC: one context and 2n thread domains with a UAR page each, of
+ *	which every other one is used
+ * @MLX5EP_DYNAMIC: one context and n thread domains with a UAR page each
+ * @MLX5EP_SHARED_DYNAMIC: one context and n thread domains, two on a UAR page
+ * @MLX5EP_STATIC: one context and n QPs without a thread domain
+ * @MLX5EP_MPI_THREADS: one context, one QP and one CQ for all endpoints
+ * @MLX5EP_AUTO: the first of 2xdynamic, dynamic, shared-dynamic, static and
+ *	mpi-threads that meets the limits in the attributes
  */
 enum mlx5ep_category {
 	MLX5EP_MPI_EVERYWHERE,
@@ -48,9 +47,10 @@ enum mlx5ep_category {
 };
 
 /**
- * enum mlx5ep_endpoints_flags - wishes
- * @MLX5EP_ENDPOINTS_STRICT: fail rather than give an endpoint a lower level
- * @MLX5EP_ENDPOINTS_LOCKED_CQ: CQs that several threads may poll
+ * enum mlx5ep_endpoints_flags - flags of a set
+ * @MLX5EP_ENDPOINTS_STRICT: fail if an endpoint would get less than its
+ *	category says
+ * @MLX5EP_ENDPOINTS_LOCKED_CQ: several threads may poll a CQ at the same time
  */
 enum mlx5ep_endpoints_flags {
 	MLX5EP_ENDPOINTS_STRICT = 1 << 0,
@@ -58,19 +58,20 @@ enum mlx5ep_endpoints_flags {
 };
 
 /**
- * struct mlx5ep_endpoints_attr - what to build; all zero is a good start
- * @category: of enum mlx5ep_category
- * @flags: of enum mlx5ep_endpoints_flags
- * @max_uar_pages: with %MLX5EP_AUTO, the most UAR pages for the QPs; 0: any
- * @level: with %MLX5EP_AUTO, the worst level wanted for an endpoint (1 own UAR
- *	page, 2 own uUAR, 3 shared uUAR, 4 shared QP), got with the fewest pages;
- *	0: any
- * @cap: capacities of each QP; all zero: 128 sends and receives of one SGE
+ * struct mlx5ep_endpoints_attr - attributes of a set; all may be 0
+ * @category: enum mlx5ep_category
+ * @flags: enum mlx5ep_endpoints_flags
+ * @max_uar_pages: only with %MLX5EP_AUTO: maximum number of UAR pages for the
+ *	QPs; 0: no maximum
+ * @level: only with %MLX5EP_AUTO: worst acceptable level of an endpoint (1 own
+ *	UAR page, 2 own uUAR, 3 shared uUAR, 4 shared QP); the category with the
+ *	fewest pages is chosen; 0: any level
+ * @cap: capacities of each QP; all 0: 128 sends and receives with one SGE
  * @qp_type: 0: IBV_QPT_RC
  * @sq_sig_all: as in struct ibv_qp_init_attr
- * @cqe: entries of each CQ; 0: enough for the QPs on it
- * @srq: for all QPs, of the context given; only with one context
- * @reserved: 0
+ * @cqe: entries of each CQ; 0: enough for its QPs
+ * @srq: SRQ of all QPs, in the caller's context; not with several contexts
+ * @reserved: must be 0
  */
 struct mlx5ep_endpoints_attr {
 	uint32_t category;
@@ -86,10 +87,10 @@ struct mlx5ep_endpoints_attr {
 };
 
 /**
- * enum mlx5ep_endpoint_flags - what an endpoint got
+ * enum mlx5ep_endpoint_flags - properties of an endpoint
  * @MLX5EP_ENDPOINT_DOMAIN: its QP is in a thread domain: posting takes no lock
  * @MLX5EP_ENDPOINT_CQ_UNLOCKED: ibv_start_poll() on its CQ takes no lock
- * @MLX5EP_ENDPOINT_BLUEFLAME: the uUAR takes BlueFlame writes
+ * @MLX5EP_ENDPOINT_BLUEFLAME: libmlx5 uses BlueFlame writes on its uUAR
  */
 enum mlx5ep_endpoint_flags {
 	MLX5EP_ENDPOINT_DOMAIN = 1 << 0,
@@ -99,15 +100,14 @@ enum mlx5ep_endpoint_flags {
 
 /**
  * struct mlx5ep_endpoint - one endpoint
- * @context: its context
  * @pd: for the caller's memory regions and address handles
  * @cq: for send and receive completions
  * @cq_ex: the same CQ for ibv_start_poll()
  * @qp: in state RESET when created
  * @level: 1 alone on its UAR page, 2 own uUAR, 3 shared uUAR, 4 shared QP;
- *	judged within the set, by the addresses that the QPs ring
- * @flags: of enum mlx5ep_endpoint_flags
- * @uuar: the register that its QP rings
+ *	compared with the QPs of this set only, by the addresses that they ring
+ * @flags: enum mlx5ep_endpoint_flags
+ * @uuar: address of the uUAR that its QP rings
  */
 struct mlx5ep_endpoint {
 	struct ibv_context *context;
@@ -122,23 +122,21 @@ struct mlx5ep_endpoint {
 
 /**
  * struct mlx5ep_endpoints_info - what a set takes
- * @category: that it was built after
- * @endpoints: how many
- * @contexts: contexts, the caller's included
- * @qps: QPs, unused ones of 2xdynamic included
- * @cqs: CQs
- * @uar_pages: UAR pages for QPs, held by the set
- * @static_pages: of @uar_pages, those that the library picked by itself because
- *	the QP is in no thread domain
- * @own_pages: pages beside @uar_pages that libmlx5 opens per context for the
- *	doorbells of CQs
- * @absent_pages: static pages which libraries allocated when the categories got
- *	their names (8 per context) and today's do not: the published tables
- *	count @uar_pages + @absent_pages
- * @uuars: usable uUARs of @uar_pages, two each
- * @used_uuars: uUARs that a QP of an endpoint rings
- * @level: level[i] endpoints are at level i, 1 to 4
- * @degraded: endpoints or unused QPs that did not get what the category says
+ * @category: never %MLX5EP_AUTO
+ * @contexts: number of contexts, including the caller's
+ * @qps: number of QPs, including the unused ones of 2xdynamic
+ * @uar_pages: UAR pages for the QPs
+ * @static_pages: of @uar_pages, those that libmlx5 chose because the QP is in
+ *	no thread domain
+ * @own_pages: in addition to @uar_pages, those that libmlx5 allocates per
+ *	context for the doorbells of CQs
+ * @absent_pages: static pages that libmlx5 allocated in advance, 8 per context,
+ *	when the paper was written, and does not allocate today; the paper's
+ *	tables count @uar_pages + @absent_pages
+ * @uuars: uUARs of @uar_pages, two per page
+ * @used_uuars: uUARs that the QP of an endpoint rings
+ * @level: level[i] is the number of endpoints of level i, 1 to 4
+ * @degraded: endpoints or unused QPs that got less than the category says
  * @bytes: memory; see mlx5ep_endpoints_query() and mlx5ep_endpoints_predict()
  */
 struct mlx5ep_endpoints_info {
@@ -161,31 +159,27 @@ struct mlx5ep_endpoints_info {
 struct mlx5ep_endpoints;
 
 /**
- * mlx5ep_endpoints_create - build a set in a context of the caller's
- * @context: outlives the set; mpi-everywhere opens its device for the other
- *	endpoints
- * @attr: what to build
- * @n: endpoints, 1 to 4096
- * @set: written on success
+ * mlx5ep_endpoints_create() - build a set in a context of the caller
+ * @context: must stay open as long as the set exists; mpi-everywhere opens the
+ *	device again for all endpoints but the first
+ * @n: number of endpoints, 1 to 4096
  *
- * The thread domains, QPs and CQs that others have in @context do not matter,
- * but nobody may allocate thread domains in it during the call.
+ * The context may have other thread domains, QPs and CQs. No other thread may
+ * allocate a thread domain in it during the call.
  *
- * Return: 0; -EINVAL for a bad attribute; -EOPNOTSUPP where the device is not
- * mlx5; -ENOSPC with %MLX5EP_ENDPOINTS_STRICT where an endpoint would get less
- * than the category says, or for %MLX5EP_AUTO where no category meets the
- * limits; else what verbs said.
+ * Return: 0. -EINVAL for an attribute that is not valid. -EOPNOTSUPP if the
+ * device is not an mlx5 device. -ENOSPC with %MLX5EP_ENDPOINTS_STRICT if an
+ * endpoint would get less than the category says. -ENOSPC with %MLX5EP_AUTO if
+ * no category meets the limits. Else the errno of a verbs call.
  */
 int mlx5ep_endpoints_create(struct ibv_context *context,
 			    const struct mlx5ep_endpoints_attr *attr,
 			    unsigned int n, struct mlx5ep_endpoints **set);
 
 /**
- * mlx5ep_endpoints_open - build a set in contexts of its own
+ * mlx5ep_endpoints_open() - open a device and build a set
  * @device: opened once, or n times for mpi-everywhere
- * @attr: what to build
- * @n: endpoints, 1 to 4096
- * @set: written on success
+ * @n: number of endpoints, 1 to 4096
  *
  * Return: as mlx5ep_endpoints_create().
  */
@@ -194,15 +188,15 @@ int mlx5ep_endpoints_open(struct ibv_device *device,
 			  unsigned int n, struct mlx5ep_endpoints **set);
 
 /**
- * mlx5ep_endpoints_destroy - destroy a set with all of its objects
- * @set: a set or NULL
+ * mlx5ep_endpoints_destroy() - destroy a set with all of its objects
+ * @set: may be NULL
  *
- * Return: 0; -EBUSY where the caller still has objects on a PD of the set: the
- * set is then good only for another mlx5ep_endpoints_destroy().
+ * Return: 0. -EBUSY if the caller still has objects on a PD of the set: after
+ * that the only valid call with the set is mlx5ep_endpoints_destroy().
  */
 int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set);
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set, unsigned int i,
 			  struct mlx5ep_endpoint *endpoint, size_t size);
 int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
@@ -212,12 +206,11 @@ int _mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
 			      struct mlx5ep_endpoints_info *info, size_t size);
 
 /**
- * mlx5ep_endpoints_get - one endpoint of a set
- * @set: the set
+ * mlx5ep_endpoints_get() - get one endpoint of a set
  * @i: 0 to n - 1
- * @endpoint: written on success; valid until the set is destroyed
+ * @endpoint: its objects exist until the set is destroyed
  *
- * Return: 0; -EINVAL where there is no such endpoint.
+ * Return: 0, or -EINVAL if there is no such endpoint.
  */
 static inline int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
 				       unsigned int i,
@@ -227,10 +220,9 @@ static inline int mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
 }
 
 /**
- * mlx5ep_endpoints_query - what a set really got
- * @set: the set
- * @info: written on success. Pages and uUARs are read back from the addresses
- *	that its QPs ring; bytes are those of the queue buffers of its QPs and CQs
+ * mlx5ep_endpoints_query() - ask what a set has got
+ * @info: pages and uUARs are counted from the addresses that the QPs ring;
+ *	bytes is the size of the queue buffers of all QPs and CQs
  *
  * Return: 0.
  */
@@ -241,13 +233,13 @@ static inline int mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
 }
 
 /**
- * mlx5ep_endpoints_predict - what a set would take, without a device
- * @attr: category and, for %MLX5EP_AUTO, limits
- * @n: endpoints, 1 to 4096
- * @info: written on success. Bytes follow the published sizes: 256 KiB for a
- *	context, 80 KiB for a QP, 9 KiB for a CQ, 144 bytes for a PD
+ * mlx5ep_endpoints_predict() - compute what a set would take, without a device
+ * @n: number of endpoints, 1 to 4096
+ * @info: bytes is computed from the sizes in the paper: 256 KiB for a context,
+ *	80 KiB for a QP, 9 KiB for a CQ, 144 bytes for a PD
  *
- * Return: 0; -EINVAL; -ENOSPC where no category meets the limits.
+ * Return: 0. -EINVAL for an attribute that is not valid. -ENOSPC if no category
+ * meets the limits.
  */
 static inline int
 mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
@@ -257,18 +249,18 @@ mlx5ep_endpoints_predict(const struct mlx5ep_endpoints_attr *attr,
 }
 
 /**
- * mlx5ep_category_name - name of a category, for instance "shared-dynamic"
- * @category: of enum mlx5ep_category
+ * mlx5ep_category_name() - name of a category, for instance "shared-dynamic"
+ * @category: enum mlx5ep_category
  *
- * Return: the name, or NULL.
+ * Return: the name, or NULL if there is no such category.
  */
 const char *mlx5ep_category_name(unsigned int category);
 
 /**
- * mlx5ep_category_parse - category by its name
+ * mlx5ep_category_parse() - find a category by its name
  * @name: for instance "shared-dynamic"
  *
- * Return: of enum mlx5ep_category, or -EINVAL.
+ * Return: enum mlx5ep_category, or -EINVAL.
  */
 int mlx5ep_category_parse(const char *name);
 

@@ -12,30 +12,32 @@ extern "C" {
 /**
  * DOC: Memory monitor for libfabric
  *
- * libfabric keeps registrations in caches of its own and takes a monitor from
- * outside that tells it which are no longer good. libmlx5ep-fi.so, which is a
- * library apart from libmlx5ep, imports one as it is loaded: linked, preloaded
- * or opened with dlopen(). It must be there before the first domain is opened.
+ * libfabric keeps registrations in caches of its own. It accepts a memory
+ * monitor from another library, which tells it which registrations are stale.
+ * The library libmlx5ep-fi.so imports such a monitor into libfabric when it is
+ * loaded. A program can link it, preload it, or open it with dlopen(). It must
+ * be loaded before the program opens its first domain.
  *
- * It stays for the life of the process, dlclose() or not: libfabric 2.1 calls a
- * monitor that was closed.
+ * The library is never unloaded, not even by dlclose(), because libfabric 2.1
+ * calls a monitor after it was closed.
  *
- * MLX5EP_FI_MONITOR in the environment: "off", nothing is imported on loading;
- * "verbose", a line on stderr on loading and one at exit.
+ * If the environment variable MLX5EP_FI_MONITOR is "off", loading imports
+ * nothing. If it is "verbose", the library prints a line on stderr when it is
+ * loaded and one at exit.
  *
- * These calls are for programs that want to know. They are not part of mlx5ep.h
- * and are linked with -lmlx5ep-fi.
+ * mlx5ep.h does not include this header. Link with -lmlx5ep-fi.
  */
 
 /**
- * struct mlx5ep_fi_monitor_stats - what the monitor did
- * @subscribed: regions that libfabric asked to be watched, ever
- * @refused: of these, those that were not: libfabric does not keep them
- * @valid: times that a kept registration was found good
- * @verified: of @valid, those that took a system call
- * @stale: times that a kept registration was found stale
- * @notified: invalidations that libfabric was told of before it asked
- * @watched: regions watched now
+ * struct mlx5ep_fi_monitor_stats - counters of the monitor
+ * @subscribed: requests of libfabric to watch a region
+ * @refused: of @subscribed, those that failed: libfabric does not keep these
+ *	regions
+ * @valid: checks that found a registration valid
+ * @verified: of @valid, those that needed a system call
+ * @stale: checks that found a registration stale
+ * @notified: regions that the monitor told libfabric to drop
+ * @watched: regions that are watched now
  */
 struct mlx5ep_fi_monitor_stats {
 	uint64_t subscribed;
@@ -48,24 +50,23 @@ struct mlx5ep_fi_monitor_stats {
 };
 
 /**
- * mlx5ep_fi_monitor_import - have libfabric use this monitor
+ * mlx5ep_fi_monitor_import() - import the monitor into libfabric
  *
- * No-op where it was imported already, as it is on loading where it can be.
+ * Loading the library does this too. If it is imported already, the call does
+ * nothing. If the call fails, libfabric keeps the monitor that it has.
  *
- * Return: 0; -EOPNOTSUPP where the module is attached to no device, and nothing
- * is imported; -EBUSY where a monitor of somebody else was imported, or a
- * domain is open already, and libfabric goes on with the monitor that it has;
- * -ENOSYS where libfabric takes no monitor; -EXDEV in a forked child.
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device. -EBUSY if
+ * another monitor was imported, or a domain is open. -ENOSYS if libfabric
+ * accepts no monitor. -EXDEV in a forked child.
  */
 int mlx5ep_fi_monitor_import(void);
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
 			      size_t size);
 
 /**
- * mlx5ep_fi_monitor_query - what it did so far
- * @stats: written
+ * mlx5ep_fi_monitor_query() - read the counters
  */
 static inline void
 mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats)

@@ -15,10 +15,11 @@ extern "C" {
  * DOC: Registration cache
  *
  * Registrations of one protection domain that are kept for the next use, and
- * never used when the memory is no longer the same: each is watched. A hit costs
- * a lock, a search and a load; it allocates nothing and makes no system call.
- * Any number of threads may use a cache at the same time. A forked child may only
- * destroy the one that it inherited, which leaves the parent's as it is.
+ * never used when the memory is no longer the same: each is watched. A hit
+ * costs a lock, a search and a load; it allocates nothing and makes no system
+ * call. Any number of threads may use a cache at the same time. A forked child
+ * may only destroy the one that it inherited, which leaves the parent's as it
+ * is.
  */
 
 struct mlx5ep_mr_cache;
@@ -32,8 +33,8 @@ struct mlx5ep_mr_cache;
  * @max_bytes: most bytes kept registered; 0: no bound but that of locked memory
  * @reserved: 0
  *
- * Registrations that are in use are never dropped, so that there can be more
- * of them than the bounds say while they are: up to 4096 more than @max_regions.
+ * Registrations that are in use are never dropped, so that there can be more of
+ * them than the bounds say while they are: up to 4096 more than @max_regions.
  */
 struct mlx5ep_mr_cache_attr {
 	uint32_t access;
@@ -145,7 +146,7 @@ int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
  */
 int mlx5ep_mr_cache_fd(const struct mlx5ep_mr_cache *cache);
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 			    struct mlx5ep_mr_cache_stats *stats, size_t size);
 

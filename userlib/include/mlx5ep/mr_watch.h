@@ -16,23 +16,23 @@ extern "C" {
 /**
  * DOC: Watches
  *
- * A watch is a range of addresses and a word. As long as the word is what it
- * was when the watch was armed, the memory there is the memory that was there
- * then. It changes before the system call that changed the memory returns,
- * whoever made that call. A registration and its watch together are a
- * &struct mlx5ep_mr: valid while the adapter and the process mean the same
- * memory.
+ * A watch is an address range and a word. While the word has the value that it
+ * had when the watch was armed, the range has the same memory as then. A system
+ * call that changes the memory changes the word before it returns, whichever
+ * thread or process makes it. A registration together with a watch of its range
+ * is a &struct mlx5ep_mr. It is valid while the adapter and the process use the
+ * same memory.
  *
- * The word may also say "suspect": something happened that may have changed the
- * memory, as page migration tries to. mlx5ep_watch_verify() then tells.
+ * The word can also be "suspect": the memory may have changed or not, for
+ * instance because the kernel tried to migrate a page. mlx5ep_watch_verify()
+ * finds out.
  */
 
 /**
  * struct mlx5ep_watch - one watched range
  * @word: its word, in the notifier's mapping
- * @armed: what the word is while nothing happened
- * @notifier: where it lives
- * @slot: its number there
+ * @armed: the value of the word while the range is unchanged
+ * @slot: the number of the watch in @notifier
  */
 struct mlx5ep_watch {
 	const uint64_t *word;
@@ -42,13 +42,12 @@ struct mlx5ep_watch {
 };
 
 /**
- * mlx5ep_watch_valid - has nothing happened to the range?
- * @watch: the watch
+ * mlx5ep_watch_valid() - is the range unchanged?
  *
- * One load and one compare.
+ * The call costs one load and one compare.
  *
- * Return: true while the range is what it was; false where it is not, or where
- * that is not known: mlx5ep_watch_verify() tells which.
+ * Return: true if it is unchanged. false if it changed, or if that is not
+ * known: mlx5ep_watch_verify() then finds out.
  */
 static inline bool mlx5ep_watch_valid(const struct mlx5ep_watch *watch)
 {
@@ -56,27 +55,26 @@ static inline bool mlx5ep_watch_valid(const struct mlx5ep_watch *watch)
 }
 
 /**
- * mlx5ep_watch_add - watch a range
- * @notifier: the notifier
- * @addr: first byte; the range is taken to whole pages and need not be mapped
- * @length: bytes, not 0
- * @cookie: comes back with each event
- * @watch: written on success
+ * mlx5ep_watch_add() - watch a range
+ * @addr: first byte; the range is extended to whole pages and need not be
+ *	mapped
+ * @length: in bytes, at least 1
+ * @cookie: is in each event of this watch
  *
- * Return: 0; -EINVAL for a range that is empty or wraps; -EFAULT for one that is
- * not user space; -ENOSPC where the notifier is full; -ENOMEM; -EXDEV in a
- * forked child; -EIO where the device is gone.
+ * Return: 0. -EINVAL if the range is empty or wraps around. -EFAULT if it is
+ * not in user space. -ENOSPC if the notifier is full. -ENOMEM. -EXDEV in a
+ * forked child. -EIO if the device is gone.
  */
 int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr,
 		     size_t length, uint64_t cookie,
 		     struct mlx5ep_watch *watch);
 
 /**
- * mlx5ep_watch_add_batch - watch ranges, all or none
- * @notifier: the notifier
- * @ranges: addr, length and cookie of each; flags zero; the rest is written
+ * mlx5ep_watch_add_batch() - watch several ranges, all or none
+ * @ranges: the caller sets addr, length, cookie, and flags to 0; the call
+ *	writes the other fields
  * @watches: written on success
- * @count: length of both, 1 to %MLX5_EP_WATCH_MAX_BATCH
+ * @count: length of both arrays, 1 to %MLX5_EP_WATCH_MAX_BATCH
  *
  * Return: as mlx5ep_watch_add().
  */
@@ -85,48 +83,48 @@ int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
 			   struct mlx5ep_watch *watches, unsigned int count);
 
 /**
- * mlx5ep_watch_del - stop watching
- * @watch: the watch; not valid from here on
+ * mlx5ep_watch_del() - delete a watch
  *
- * An event of it that nobody has read is dropped.
+ * An event of the watch that was not read is dropped.
  *
- * Return: 0; -ENOENT where it is deleted already; -EXDEV; -EIO.
+ * Return: 0. -ENOENT if it is deleted already. -EXDEV in a forked child. -EIO
+ * if the device is gone.
  */
 int mlx5ep_watch_del(struct mlx5ep_watch *watch);
 
 /**
- * mlx5ep_watch_del_batch - stop watching several of one notifier
- * @watches: the watches
- * @count: how many, 1 to %MLX5_EP_WATCH_MAX_BATCH
+ * mlx5ep_watch_del_batch() - delete several watches of one notifier
+ * @count: length of @watches, 1 to %MLX5_EP_WATCH_MAX_BATCH
  *
- * Return: 0; -ENOENT where any was deleted already, the others are gone; -ENOMEM,
- * and none is gone; -EXDEV; -EIO.
+ * Return: 0. -ENOENT if one was deleted already; the others are deleted now.
+ * -ENOMEM: none is deleted. -EXDEV in a forked child. -EIO if the device is
+ * gone.
  */
 int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches, unsigned int count);
 
 /**
- * mlx5ep_watch_record - remember which pages are there, once registered
- * @watch: the watch
+ * mlx5ep_watch_record() - take the fingerprint of the range's pages
  *
- * Return: 0; -EAGAIN where something happened to the range since it was armed:
- * the registration may be of other pages; -ENOENT; -EXDEV; -EIO; -EINTR.
+ * To be called after the range was registered.
+ *
+ * Return: 0. -EAGAIN if the range may have changed since the watch was added:
+ * the registration may have other pages. -ENOENT if the watch is deleted.
+ * -EXDEV. -EIO. -EINTR.
  */
 int mlx5ep_watch_record(struct mlx5ep_watch *watch);
 
 /**
- * mlx5ep_watch_verify - resolve a watch that is not valid
- * @watch: the watch; its range is registered since it was recorded
+ * mlx5ep_watch_verify() - compare the range's pages with the fingerprint
+ * @watch: its range has been registered since mlx5ep_watch_record()
  *
- * Return: 0 where the range is what it was, and the watch valid again; -ESTALE
- * where it is not, for good; -EAGAIN where it keeps changing: not valid now;
- * -ENOENT; -EXDEV; -EIO; -EINTR.
+ * Return: 0 if the range is unchanged; the watch is valid again. -ESTALE if it
+ * changed; the watch is stale for ever. -EAGAIN if the range changed again
+ * during the call. -ENOENT if the watch is deleted. -EXDEV. -EIO. -EINTR.
  */
 int mlx5ep_watch_verify(struct mlx5ep_watch *watch);
 
 /**
- * struct mlx5ep_mr - a registration that knows when it is stale
- * @mr: the registration
- * @watch: of the same range
+ * struct mlx5ep_mr - a registration and a watch of its range
  */
 struct mlx5ep_mr {
 	struct ibv_mr *mr;
@@ -134,39 +132,35 @@ struct mlx5ep_mr {
 };
 
 /**
- * mlx5ep_reg_mr - register a range and watch it, as one
- * @notifier: the notifier
- * @pd: protection domain, of any device
- * @addr: first byte
- * @length: bytes, not 0
+ * mlx5ep_reg_mr() - register a range and watch it
+ * @pd: of any device
+ * @length: in bytes, at least 1
  * @access: as for ibv_reg_mr()
- * @cookie: comes back with each event
- * @mr: written on success
+ * @cookie: is in each event of the watch
  *
- * Whatever other threads do to the range meanwhile: either the result is not
- * valid, or the adapter has the pages that the process sees.
+ * If the result is valid, the adapter has the pages that the process sees. This
+ * holds also if other threads change the range during the call.
  *
- * Return: 0; as mlx5ep_watch_add() and ibv_reg_mr(); -EAGAIN where the range
- * kept changing.
+ * Return: 0. The errors of mlx5ep_watch_add() and ibv_reg_mr(). -EAGAIN if the
+ * range changed during each of many attempts.
  */
 int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 		  void *addr, size_t length, int access, uint64_t cookie,
 		  struct mlx5ep_mr *mr);
 
 /**
- * mlx5ep_dereg_mr - undo mlx5ep_reg_mr()
- * @mr: the registration
+ * mlx5ep_dereg_mr() - deregister a range and delete its watch
  *
- * Where the notifier is gone or of another process the watch is, too, and the
- * registration alone is undone.
+ * If the watch is gone already, with its notifier, only the range is
+ * deregistered.
  *
- * Return: 0; as ibv_dereg_mr(), and nothing is undone.
+ * Return: 0, or the negative errno of ibv_dereg_mr(); registration and watch
+ * are then unchanged.
  */
 int mlx5ep_dereg_mr(struct mlx5ep_mr *mr);
 
 /**
- * mlx5ep_mr_valid - may it be used?
- * @mr: the registration
+ * mlx5ep_mr_valid() - is the memory of a registration unchanged?
  *
  * Return: as mlx5ep_watch_valid().
  */
@@ -176,10 +170,9 @@ static inline bool mlx5ep_mr_valid(const struct mlx5ep_mr *mr)
 }
 
 /**
- * mlx5ep_mr_check - may it be used, whatever it takes to know
- * @mr: the registration
+ * mlx5ep_mr_check() - as mlx5ep_mr_valid(), and verify if that is not known
  *
- * Return: 0; as mlx5ep_watch_verify() where it is not valid at once.
+ * Return: 0 if it is unchanged, else as mlx5ep_watch_verify().
  */
 static inline int mlx5ep_mr_check(struct mlx5ep_mr *mr)
 {

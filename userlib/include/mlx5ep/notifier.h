@@ -16,72 +16,72 @@ extern "C" {
 /**
  * DOC: Notifier
  *
- * A notifier tells a process what happens to the ranges that it watches and to
- * the XRC receive QPs that it is registered with: by events that are read from a
- * descriptor, and by words in a mapping that change without a system call.
- * It belongs to the address space that created it; a forked child must make
- * its own, and may only destroy the one that it inherited.
+ * A notifier tells a process what happens to the address ranges that it
+ * watches, and to the XRC receive QPs that it is registered with. The process
+ * reads events from a file descriptor. Each watch also has a word in a mapping,
+ * which the kernel changes and the process reads without a system call.
+ *
+ * A notifier belongs to the address space that created it. A forked child must
+ * create its own. It may destroy the one that it inherited, and nothing else.
  */
 
 struct mlx5ep_notifier;
 
 /**
- * mlx5ep_notifier_create - make a notifier
- * @context: of a device that the module is attached to; outlives the notifier
- * @watches: most ranges watched at a time; 0: 65536, or the module's limit
- * @notifier: written on success
+ * mlx5ep_notifier_create() - create a notifier
+ * @context: must stay open as long as the notifier exists
+ * @watches: maximum number of watches; 0: 65536, or the module's limit if lower
  *
- * Return: 0; -EOPNOTSUPP without the module; -EDQUOT where @watches is above
- * the module's limit (notifier_max_watches); -ENOMEM; -EMFILE; -EIO where the
- * device is gone.
+ * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if @watches is above the
+ * module's limit (notifier_max_watches). -ENOMEM. -EMFILE. -EIO if the device
+ * is gone.
  */
 int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 			   struct mlx5ep_notifier **notifier);
 
 /**
- * mlx5ep_notifier_destroy - close it; its watches are gone with it
- * @notifier: a notifier or NULL; in a forked child, only the child's share
+ * mlx5ep_notifier_destroy() - close a notifier and delete its watches
+ * @notifier: may be NULL; a forked child frees its copy only
  *
  * Return: 0.
  */
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier);
 
 /**
- * mlx5ep_notifier_fd - its descriptor, for poll() and fcntl(O_NONBLOCK)
- * @notifier: the notifier
+ * mlx5ep_notifier_fd() - the descriptor, for poll() and for fcntl(O_NONBLOCK)
  *
- * Return: the descriptor; close-on-exec; closed by destroy.
+ * Return: the descriptor. It is close-on-exec, and mlx5ep_notifier_destroy()
+ * closes it.
  */
 int mlx5ep_notifier_fd(const struct mlx5ep_notifier *notifier);
 
 /**
- * mlx5ep_notifier_page - its mapped counters
- * @notifier: the notifier
+ * mlx5ep_notifier_page() - the counters, which the kernel updates
  *
- * Return: read-only, changes by itself; valid until destroy.
+ * Return: a read-only mapping, until mlx5ep_notifier_destroy().
  */
 const volatile struct mlx5_ep_notifier_page *
 mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier);
 
 /**
- * mlx5ep_notifier_read - take events
- * @notifier: the notifier
- * @events: where to write
- * @count: most events to take, not 0
+ * mlx5ep_notifier_read() - read events
+ * @events: array of @count events, at least 1
  *
- * Blocks while there is none, unless the descriptor is O_NONBLOCK.
+ * Waits for an event if there is none, unless the descriptor is O_NONBLOCK.
  *
- * Return: events taken; -EAGAIN; -EINTR; -EXDEV in a forked child; -EIO once the
- * device is gone and that has been told.
+ * Return: number of events that were read. -EAGAIN if the descriptor is
+ * O_NONBLOCK and there is none. -EINTR. -EXDEV in a forked child. -EIO if the
+ * device is gone and the event of that was read.
  */
 ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 			     struct mlx5_ep_event *events, size_t count);
 
 /**
- * mlx5ep_notifier_usable - is this the address space that made it?
- * @notifier: the notifier
+ * mlx5ep_notifier_usable() - is this the process that created the notifier?
  *
- * Return: false in a forked child. One load.
+ * The call costs one load.
+ *
+ * Return: false in a forked child.
  */
 bool mlx5ep_notifier_usable(const struct mlx5ep_notifier *notifier);
 

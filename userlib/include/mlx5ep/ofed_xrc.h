@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The XRC calls of OFED 1.3 to 1.5 by their old names, for code that was
- * written for them. Include it after <infiniband/verbs.h> and link with
- * libmlx5ep.
+ * The XRC calls of OFED 1.3 to 1.5 by their old names, for programs that were
+ * written for OFED. Include this header after <infiniband/verbs.h>, and link
+ * with libmlx5ep.
  *
- * struct ibv_qp_init_attr has lost its field xrc_domain: the name is mapped to
- * qp_context, which an XRC receive QP of OFED had no use for. Define
- * MLX5EP_OFED_KEEP_XRC_DOMAIN before including where that name must stay; then
- * set qp_context.
+ * Today's struct ibv_qp_init_attr has no field xrc_domain. This header defines
+ * the name as qp_context, which OFED did not use for an XRC receive QP. A
+ * program that uses the name xrc_domain for something else defines
+ * MLX5EP_OFED_KEEP_XRC_DOMAIN before it includes this header, and sets
+ * qp_context itself.
  *
- * As in OFED a process is registered once for each create and each reg, and
+ * As in OFED, each create and each reg is one registration of the process, and
  * the calls return 0 or a positive errno.
  */
 #ifndef MLX5EP_OFED_XRC_H
@@ -36,9 +37,9 @@ int mlx5ep_ofed_reg_xrc_rcv_qp(struct ibv_xrcd *domain, uint32_t qp_num);
 int mlx5ep_ofed_unreg_xrc_rcv_qp(struct ibv_xrcd *domain, uint32_t qp_num);
 
 /**
- * ibv_create_xrc_rcv_qp - create a kernel-owned receive QP, register with it
- * @init_attr: its xrc_domain says where; nothing else is used
- * @xrc_rcv_qpn: written on success
+ * ibv_create_xrc_rcv_qp() - create a shared receive QP and register with it
+ * @init_attr: only xrc_domain is used
+ * @xrc_rcv_qpn: receives the number of the QP
  */
 static inline int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr,
 					uint32_t *xrc_rcv_qpn)
@@ -48,11 +49,7 @@ static inline int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr,
 }
 
 /**
- * ibv_modify_xrc_rcv_qp - change a receive QP that this process registered with
- * @domain: its domain
- * @xrc_qp_num: its number
- * @attr: new attributes
- * @attr_mask: which of them
+ * ibv_modify_xrc_rcv_qp() - change a QP that the process is registered with
  */
 static inline int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 					uint32_t xrc_qp_num,
@@ -63,12 +60,9 @@ static inline int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 }
 
 /**
- * ibv_query_xrc_rcv_qp - ask for the attributes of a receive QP
- * @domain: its domain
- * @xrc_qp_num: its number
- * @attr: written on success
- * @attr_mask: ignored, all are given
- * @init_attr: written on success: QP type and domain
+ * ibv_query_xrc_rcv_qp() - ask for attributes of a shared receive QP
+ * @attr_mask: ignored; all attributes are returned
+ * @init_attr: receives QP type and domain
  */
 static inline int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 				       uint32_t xrc_qp_num,
@@ -80,9 +74,7 @@ static inline int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 }
 
 /**
- * ibv_reg_xrc_rcv_qp - register with a receive QP
- * @domain: its domain
- * @xrc_qp_num: its number
+ * ibv_reg_xrc_rcv_qp() - register with a shared receive QP
  */
 static inline int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 				     uint32_t xrc_qp_num)
@@ -91,9 +83,7 @@ static inline int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 }
 
 /**
- * ibv_unreg_xrc_rcv_qp - end one registration of this process
- * @domain: its domain
- * @xrc_qp_num: its number
+ * ibv_unreg_xrc_rcv_qp() - end one registration of the process
  */
 static inline int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 				       uint32_t xrc_qp_num)
@@ -101,7 +91,7 @@ static inline int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 	return mlx5ep_ofed_unreg_xrc_rcv_qp(domain, xrc_qp_num);
 }
 
-/* The calls that upstream renamed, so that old code finds a domain at all. */
+/* rdma-core has these two calls under new names. */
 static inline struct ibv_xrc_domain *
 ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {

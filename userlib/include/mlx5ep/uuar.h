@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 int _mlx5ep_context_query(struct ibv_context *context,
 			  struct mlx5_ep_context_info *info, size_t size);
 int _mlx5ep_context_set_policy(struct ibv_context *context,
@@ -21,11 +21,9 @@ int _mlx5ep_qp_query_uuar(struct ibv_qp *qp, struct mlx5_ep_qp_uuar *uuar,
 			  size_t size);
 
 /**
- * mlx5ep_context_query - policy, pages and QPs of a context
- * @context: open context
- * @info: written on success
+ * mlx5ep_context_query() - ask for policy, UAR pages and QPs of a context
  *
- * Return: 0; -EOPNOTSUPP without the module.
+ * Return: 0, or -EOPNOTSUPP without the module.
  */
 static inline int mlx5ep_context_query(struct ibv_context *context,
 				       struct mlx5_ep_context_info *info)
@@ -34,14 +32,15 @@ static inline int mlx5ep_context_query(struct ibv_context *context,
 }
 
 /**
- * mlx5ep_context_set_policy - choose the uUAR policy of a context
- * @context: open context without a QP so far, or any one with
- *	%MLX5_EP_POLICY_LATER_OPENS
- * @policy: what to set
+ * mlx5ep_context_set_policy() - choose the uUAR policy of a context
+ * @context: has had no QP yet; with %MLX5_EP_POLICY_LATER_OPENS any context
  *
- * Return: 0; -EBUSY where the context has or had a QP; -EINVAL for an unknown
- * policy or flag; -EOPNOTSUPP without the module, or where the library places
- * the QPs of this context by itself because it was opened under policy stock.
+ * With %MLX5_EP_POLICY_LATER_OPENS the policy is for the contexts that the
+ * process opens later, and not for @context.
+ *
+ * Return: 0. -EBUSY if the context has or had a QP. -EINVAL for an unknown
+ * policy or flag. -EOPNOTSUPP without the module, or if the context was opened
+ * under policy stock: libmlx5 then assigns uUARs itself.
  */
 static inline int
 mlx5ep_context_set_policy(struct ibv_context *context,
@@ -51,24 +50,23 @@ mlx5ep_context_set_policy(struct ibv_context *context,
 }
 
 /**
- * mlx5ep_context_dump - the table of uUARs of a managed context
- * @context: open context
- * @uuars: array to fill, by page and slot; may be NULL when *@count is 0
- * @count: in: entries that @uuars has room for; out: entries of the table,
+ * mlx5ep_context_dump() - read the table of uUARs of a managed context
+ * @uuars: array to fill, ordered by page and slot; may be NULL if *@count is 0
+ * @count: before the call: length of @uuars; after it: length of the table,
  *	which may be more
  *
- * Return: 0; -EOPNOTSUPP without the module or for a context without a table.
+ * Return: 0. -EOPNOTSUPP without the module, or if the context has no table.
  */
 int mlx5ep_context_dump(struct ibv_context *context,
 			struct mlx5_ep_uuar_info *uuars, unsigned int *count);
 
 /**
- * mlx5ep_qp_query_uuar - where a QP rings, as the kernel and the device know
- * @qp: QP of this process
- * @uuar: written on success
+ * mlx5ep_qp_query_uuar() - which UAR page and uUAR does a QP ring?
  *
- * Return: 0; -EOPNOTSUPP without the module; -ENOENT where the handle names no
- * QP; -EIO where the device does not answer.
+ * The answer comes from the kernel and from the adapter.
+ *
+ * Return: 0. -EOPNOTSUPP without the module. -ENOENT if the kernel has no such
+ * QP. -EIO if the adapter does not answer.
  */
 static inline int mlx5ep_qp_query_uuar(struct ibv_qp *qp,
 				       struct mlx5_ep_qp_uuar *uuar)

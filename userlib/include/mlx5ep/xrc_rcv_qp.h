@@ -17,15 +17,16 @@ extern "C" {
 /**
  * struct mlx5ep_xrc_rcv_qp - one registration with a shared XRC receive QP
  *
- * The QP belongs to the kernel and lives while anybody is registered, whoever
- * created it. A process may register with one QP as often as it likes.
+ * The kernel owns the QP. It exists as long as any process is registered with
+ * it, also after its creator has ended. A process may register several times
+ * with one QP.
  */
 struct mlx5ep_xrc_rcv_qp;
 
 /**
- * struct mlx5ep_xrc_events - where the events of a registration go
- * @notifier_fd: file descriptor of a notifier of the same context
- * @cookie: comes back with each event
+ * struct mlx5ep_xrc_events - where the events of a registration are reported
+ * @notifier_fd: descriptor of a notifier of the same context
+ * @cookie: is in each event of this registration
  */
 struct mlx5ep_xrc_events {
 	int notifier_fd;
@@ -33,26 +34,24 @@ struct mlx5ep_xrc_events {
 };
 
 /**
- * mlx5ep_xrc_rcv_qp_create - create a shared receive QP and register with it
- * @xrcd: open domain
- * @events: NULL for none
- * @qp: written on success; in state RESET
+ * mlx5ep_xrc_rcv_qp_create() - create a shared receive QP and register with it
+ * @events: NULL for no events
+ * @qp: the QP is in state RESET
  *
- * Return: 0; -EOPNOTSUPP without the module; -EDQUOT where the process or the
- * device has as many as allowed; -EBADF or -EIO for an unfit notifier; -ENOMEM.
+ * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if the process or the
+ * device has the maximum number already. -EBADF or -EIO if the notifier cannot
+ * be used. -ENOMEM.
  */
 int mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
 			     const struct mlx5ep_xrc_events *events,
 			     struct mlx5ep_xrc_rcv_qp **qp);
 
 /**
- * mlx5ep_xrc_rcv_qp_reg - register with the receive QP of a number
- * @xrcd: open domain
- * @qp_num: its number, whoever created it and by whatever means
- * @events: NULL for none
- * @qp: written on success
+ * mlx5ep_xrc_rcv_qp_reg() - register with the receive QP of a number
+ * @qp_num: any call may have created the QP, also one of verbs
+ * @events: NULL for no events
  *
- * Return: as mlx5ep_xrc_rcv_qp_create(); -ENOENT where the domain has no QP of
+ * Return: as mlx5ep_xrc_rcv_qp_create(). -ENOENT if the domain has no QP of
  * that number.
  */
 int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd, uint32_t qp_num,
@@ -60,21 +59,19 @@ int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd, uint32_t qp_num,
 			  struct mlx5ep_xrc_rcv_qp **qp);
 
 /**
- * mlx5ep_xrc_rcv_qp_get - register with the receive QP of a key, create it
- *	where there is none
- * @xrcd: open domain
- * @key: names the remote process that the QP is for, in the words of the caller
- * @len: bytes of @key, 1 to MLX5_EP_XRC_KEY_MAX
+ * mlx5ep_xrc_rcv_qp_get() - register with the receive QP of a key, or create it
+ * @key: bytes that the caller chooses, for instance the name of the remote
+ *	process
+ * @len: length of @key, 1 to MLX5_EP_XRC_KEY_MAX
  * @flags: 0 or MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY
- * @events: NULL for none
- * @qp: written on success
+ * @events: NULL for no events
  *
- * Of any number of racing callers, in any processes, exactly one creates the QP
- * and all are registered with it.
+ * If several callers, in any processes, pass the same key at the same time,
+ * exactly one creates the QP and all are registered with it.
  *
- * Return: 1 where this call created the QP, 0 where it joined; else as
- * mlx5ep_xrc_rcv_qp_create(); -EINVAL for the key's length or unknown flags;
- * -ENOENT where MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY found none.
+ * Return: 1 if this call created the QP, 0 if there was one. The errors of
+ * mlx5ep_xrc_rcv_qp_create(). -EINVAL for the length of the key or for unknown
+ * flags. -ENOENT if MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY is set and there is none.
  */
 int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd, const void *key, size_t len,
 			  uint32_t flags,
@@ -82,23 +79,22 @@ int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd, const void *key, size_t len,
 			  struct mlx5ep_xrc_rcv_qp **qp);
 
 /**
- * mlx5ep_xrc_rcv_qp_unreg - end a registration
- * @qp: not to be used any more on success
+ * mlx5ep_xrc_rcv_qp_unreg() - end a registration
+ * @qp: freed, unless the call returns -EBUSY
  *
- * The last one destroys the QP.
+ * The last registration of a QP destroys the QP.
  *
- * Return: 0, also where the device was removed and the registration with it;
- * -EBUSY while another thread's call uses @qp. -EIO: as 0, @qp is gone.
+ * Return: 0. -EIO if the device is gone; @qp is freed. -EBUSY while another
+ * thread is in a call with @qp.
  */
 int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp);
 
 /**
- * mlx5ep_xrc_rcv_qp_num - the QP's number, for the remote side
- * @qp: registration
+ * mlx5ep_xrc_rcv_qp_num() - the number of the QP, for the remote process
  */
 uint32_t mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp);
 
-/* What is exported: @size is that of the structure which the program knows. */
+/* The exported calls. @size is the size that the program knows the structure with. */
 int _mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
 			      const struct ibv_qp_attr *attr, int mask,
 			      struct mlx5_ep_xrc_rcv_qp_modify *answer,
@@ -108,17 +104,15 @@ int _mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
 			     struct mlx5_ep_xrc_rcv_qp_info *info, size_t size);
 
 /**
- * mlx5ep_xrc_rcv_qp_modify - change the QP
- * @qp: registration
- * @attr: new attributes
+ * mlx5ep_xrc_rcv_qp_modify() - change attributes of the QP
  * @mask: enum ibv_qp_attr_mask, as for an IBV_QPT_XRC_RECV QP
- * @answer: NULL, or written on success: state, and whether it was there already
+ * @answer: may be NULL; receives the state, and whether the QP had it already
  *
- * A request for a state that another registrant has brought the QP to before is
- * success and changes nothing; see struct mlx5_ep_xrc_rcv_qp_modify.
+ * If another registrant has brought the QP to the requested state already, the
+ * call succeeds and changes nothing; see struct mlx5_ep_xrc_rcv_qp_modify.
  *
- * Return: 0; -EINVAL for an attribute or a transition that is not allowed; -EIO
- * where the device is gone.
+ * Return: 0. -EINVAL for an attribute or a transition that is not allowed. -EIO
+ * if the device is gone.
  */
 static inline int
 mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
@@ -130,12 +124,11 @@ mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
 }
 
 /**
- * mlx5ep_xrc_rcv_qp_query - ask for the QP's attributes
- * @qp: registration
- * @attr: NULL, or written on success
- * @info: NULL, or written on success: number, state, registrants, key
+ * mlx5ep_xrc_rcv_qp_query() - ask for attributes of the QP
+ * @attr: may be NULL
+ * @info: may be NULL; receives number, state, number of registrants, and key
  *
- * Return: 0; -EIO where the device is gone.
+ * Return: 0, or -EIO if the device is gone.
  */
 static inline int mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
 					  struct ibv_qp_attr *attr,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A QP with its CQ, and the address that it rings.
+ * A QP with its CQ, and the address that the QP rings.
  *
- * The CQ is never given to mlx5dv_init_obj(): that makes libmlx5 leave the CQEs
- * of destroyed QPs in it.
+ * Never: a CQ passed to mlx5dv_init_obj(). libmlx5 would then leave the CQEs of
+ * destroyed QPs in that CQ.
  */
 #include <infiniband/mlx5dv.h>
 
@@ -12,9 +12,9 @@
 
 #define CQE_BYTES 64
 /*
- * The mmap offset of a UAR page has a command in bits 8 to 15 of its page number;
- * pages that came after the context have one from 9 up
- * (MLX5_IB_MMAP_OFFSET_START, drivers/infiniband/hw/mlx5/mlx5_ib.h)
+ * The mmap offset of a UAR page has a command in bits 8 to 15 of its page
+ * number. It is 9 or more for a page that was allocated after the context was
+ * opened (MLX5_IB_MMAP_OFFSET_START, drivers/infiniband/hw/mlx5/mlx5_ib.h).
  */
 #define MMAP_DYNAMIC 9
 
@@ -31,40 +31,39 @@ static bool cap_is_zero(const struct ibv_qp_cap *cap)
 		!cap->max_recv_sge && !cap->max_inline_data;
 }
 
-static int read_back(struct ring *ring)
+static int read_back(struct endpoint_qp *qp)
 {
 	struct mlx5dv_qp dv = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
 	struct mlx5dv_obj obj = {};
-	struct ibv_cq *cq = ibv_cq_ex_to_cq(ring->cq);
+	struct ibv_cq *cq = ibv_cq_ex_to_cq(qp->cq);
 	int ret;
 
-	obj.qp.in = ring->qp;
+	obj.qp.in = qp->ibv;
 	obj.qp.out = &dv;
 	ret = mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
 	if (ret)
 		return -ret;
-	ring->reg = (uintptr_t)dv.bf.reg;
-	ring->blueflame = dv.bf.size;
-	ring->dynamic = (dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET) &&
+	qp->uuar = (uintptr_t)dv.bf.reg;
+	qp->blueflame = dv.bf.size;
+	qp->dynamic = (dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET) &&
 		((unsigned long)dv.uar_mmap_offset >> 20 & 0xff) >=
 		MMAP_DYNAMIC;
-	ring->bytes = (uint64_t)dv.sq.wqe_cnt * dv.sq.stride +
+	qp->bytes = (uint64_t)dv.sq.wqe_cnt * dv.sq.stride +
 		(uint64_t)dv.rq.wqe_cnt * dv.rq.stride +
 		((uint64_t)cq->cqe + 1) * CQE_BYTES;
 	return 0;
 }
 
 /**
- * ring_init - create a CQ and a QP
- * @set: with its attributes
- * @ring: written
- * @home: context
- * @dom: thread domain of the QP, or NULL
+ * endpoint_qp_init() - create a CQ and a QP
+ * @set: has its attributes
+ * @qp: written, also after a failure: endpoint_qp_fini() undoes what was done
+ * @domain: thread domain of the QP, or NULL
  *
- * Return: 0 or -errno; what was made so far is in @ring for ring_fini().
+ * Return: 0 or -errno.
  */
-int ring_init(struct mlx5ep_endpoints *set, struct ring *ring,
-	      struct home *home, struct domain *dom)
+int endpoint_qp_init(struct mlx5ep_endpoints *set, struct endpoint_qp *qp,
+		     struct owner *owner, struct domain *domain)
 {
 	const struct mlx5ep_endpoints_attr *attr = &set->attr;
 	struct ibv_cq_init_attr_ex cq_attr = {
@@ -78,45 +77,45 @@ int ring_init(struct mlx5ep_endpoints *set, struct ring *ring,
 		.sq_sig_all = attr->sq_sig_all,
 	};
 
-	ring->home = home;
-	ring->dom = dom;
+	qp->owner = owner;
+	qp->domain = domain;
 	cq_attr.cqe = attr->cqe ? attr->cqe :
 		qp_attr.cap.max_send_wr + qp_attr.cap.max_recv_wr + 1;
 	if (!(attr->flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
 	    (set->category != MLX5EP_MPI_THREADS || set->n == 1))
 		cq_attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
-	ring->cq = ibv_create_cq_ex(home->ctx, &cq_attr);
-	if (!ring->cq)
+	qp->cq = ibv_create_cq_ex(owner->ctx, &cq_attr);
+	if (!qp->cq)
 		return -errno;
-	qp_attr.send_cq = ibv_cq_ex_to_cq(ring->cq);
+	qp_attr.send_cq = ibv_cq_ex_to_cq(qp->cq);
 	qp_attr.recv_cq = qp_attr.send_cq;
-	ring->qp = ibv_create_qp(dom ? dom->pd : home->pd, &qp_attr);
-	if (!ring->qp)
+	qp->ibv = ibv_create_qp(domain ? domain->pd : owner->pd, &qp_attr);
+	if (!qp->ibv)
 		return -errno;
-	return read_back(ring);
+	return read_back(qp);
 }
 
 /**
- * ring_fini - destroy QP and CQ; may be called again after a failure
- * @ring: ring, or one that was never made
+ * endpoint_qp_fini() - destroy QP and CQ
+ * @qp: zeroed, or from endpoint_qp_init()
  *
- * Return: 0 or -errno.
+ * Return: 0 or -errno. After a failure the call can be repeated.
  */
-int ring_fini(struct ring *ring)
+int endpoint_qp_fini(struct endpoint_qp *qp)
 {
 	int ret;
 
-	if (ring->qp) {
-		ret = ibv_destroy_qp(ring->qp);
+	if (qp->ibv) {
+		ret = ibv_destroy_qp(qp->ibv);
 		if (ret)
 			return -ret;
-		ring->qp = NULL;
+		qp->ibv = NULL;
 	}
-	if (ring->cq) {
-		ret = ibv_destroy_cq(ibv_cq_ex_to_cq(ring->cq));
+	if (qp->cq) {
+		ret = ibv_destroy_cq(ibv_cq_ex_to_cq(qp->cq));
 		if (ret)
 			return -ret;
-		ring->cq = NULL;
+		qp->cq = NULL;
 	}
 	return 0;
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The uverbs ids of the module's objects and methods. The module lists them in
+ * sysfs; the library never probes for them.
+ *
+ * The ids of a device are cached after the first read, so that a call on the
+ * path of a connection reads no file. mlx5ep_uverbs_forget() drops them when
+ * the kernel rejects one, as after a reload of the module.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "internal.h"
+
+#define MAX_DEVICES 16
+/* A sysfs attribute is one page at most; one byte more for the terminator. */
+#define IDS_TEXT 4097
+
+static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	char path[IBV_SYSFS_PATH_MAX];
+	char text[IDS_TEXT];
+} ids[MAX_DEVICES];
+static unsigned int ids_next;
+
+/**
+ * mlx5ep_read_sysfs() - read one of the module's attributes of a device
+ * @name: for instance "attached"
+ * @buf: receives the text, terminated also where the call fails
+ * @len: size of @buf in bytes, at least 1
+ *
+ * Return: the length of the text, or a negative errno.
+ */
+ssize_t mlx5ep_read_sysfs(const struct ibv_device *dev, const char *name,
+			  char *buf, size_t len)
+{
+	char path[IBV_SYSFS_PATH_MAX + 64];
+	ssize_t ret;
+	int fd;
+
+	buf[0] = '\0';
+	snprintf(path, sizeof(path), "%s/mlx5_ep/%s", dev->ibdev_path, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = read(fd, buf, len - 1);
+	if (ret < 0)
+		ret = -errno;
+	else
+		buf[ret] = '\0';
+	close(fd);
+	return ret;
+}
+
+/* Each line is "KIND NAME ID", for instance "object notifier 0x100b". */
+static int ids_find(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+	const char *line = text;
+	char *end;
+	long id;
+
+	while (line) {
+		if (!strncmp(line, name, len) && line[len] == ' ') {
+			id = strtol(line + len + 1, &end, 0);
+			if (end == line + len + 1 || id < 0 || id > 0xffff)
+				return -EPROTO;
+			return id;
+		}
+		line = strchr(line, '\n');
+		if (line)
+			line++;
+	}
+	return -EOPNOTSUPP;
+}
+
+/* A module with another ABI may give the same id another meaning. */
+static bool same_abi(const struct ibv_device *dev)
+{
+	char text[32];
+
+	return mlx5ep_read_sysfs(dev, "abi_version", text, sizeof(text)) > 0 &&
+		strtoul(text, NULL, 10) == MLX5_EP_ABI_VERSION;
+}
+
+/*
+ * The caller holds ids_lock. A thread that is cancelled in read() would never
+ * release it, so cancellation is off meanwhile.
+ */
+static bool ids_read(const struct ibv_device *dev, char *text)
+{
+	bool known;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	known = same_abi(dev) &&
+		mlx5ep_read_sysfs(dev, "uverbs_ids", text, IDS_TEXT) > 0;
+	pthread_setcancelstate(cancel, NULL);
+	return known;
+}
+
+/**
+ * mlx5ep_uverbs_id() - look up the id of an object, or of a method
+ * @name: as in sysfs uverbs_ids, for instance "method device context_query"
+ *
+ * Return: the id. -EOPNOTSUPP if the module is not attached, has another ABI
+ * version, or has no such object or method. -EPROTO if the line has no valid
+ * id.
+ */
+int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name)
+{
+	const char *path = ctx->device->ibdev_path;
+	char text[IDS_TEXT];
+	unsigned int i;
+	int ret;
+
+	pthread_mutex_lock(&ids_lock);
+	for (i = 0; i < MAX_DEVICES; i++)
+		if (!strcmp(ids[i].path, path))
+			break;
+	if (i < MAX_DEVICES) {
+		ret = ids_find(ids[i].text, name);
+		goto out_unlock;
+	}
+	if (!ids_read(ctx->device, text)) {
+		ret = -EOPNOTSUPP;
+		goto out_unlock;
+	}
+	i = ids_next++ % MAX_DEVICES;
+	snprintf(ids[i].path, sizeof(ids[i].path), "%s", path);
+	memcpy(ids[i].text, text, sizeof(text));
+	ret = ids_find(text, name);
+out_unlock:
+	pthread_mutex_unlock(&ids_lock);
+	return ret;
+}
+
+/**
+ * mlx5ep_uverbs_forget() - drop the cached ids of a device
+ *
+ * The next mlx5ep_uverbs_id() reads them from sysfs again.
+ */
+void mlx5ep_uverbs_forget(struct ibv_context *ctx)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&ids_lock);
+	for (i = 0; i < MAX_DEVICES; i++)
+		if (!strcmp(ids[i].path, ctx->device->ibdev_path))
+			ids[i].path[0] = '\0';
+	pthread_mutex_unlock(&ids_lock);
+}
