@@ -132,7 +132,7 @@ mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp)
 	return qp->qp_num;
 }
 
-/* Copies an address to or from the kernel's structure, which has the same names. */
+/* Copies an address: the structures of kernel and verbs have the same names. */
 #define AH_COPY(to, from)						\
 	do {								\
 		(to)->grh.flow_label = (from)->grh.flow_label;		\

@@ -225,7 +225,7 @@ static int parse(struct job *job, int argc, char **argv)
 }
 
 /**
- * cmd_plan() - mlx5ep plan --threads T [--processes P] [--category C] [--bar SIZE]
+ * cmd_plan() - mlx5ep plan --threads T [--processes P] [--category C] ...
  * @cli: with -d the size of the BAR is read from that device
  */
 int cmd_plan(struct cli *cli, int argc, char **argv)

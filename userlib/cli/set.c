@@ -40,7 +40,7 @@ struct wish {
 	bool clear;
 };
 
-/* The old value of an attribute that was written. The last write comes first. */
+/* The old value of an attribute that was written. The last one comes first. */
 struct undo {
 	struct undo *next;
 	const char *device;

@@ -152,7 +152,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 	return out;
 }
 
-/* A registration belongs to the QP above it, and a QP to the domain above it. */
+/* A registration belongs to the QP above it, a QP to the domain above it. */
 static const char *indent(struct json_object *row)
 {
 	const char *kind = text_of(row, "kind");

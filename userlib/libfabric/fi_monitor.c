@@ -146,7 +146,7 @@ static int monitor_run_thread(struct mlx5ep_notifier *notifier)
 	return -ret;
 }
 
-/* Finds a device that the module is attached to; opens it if @context is given. */
+/* Finds a device that the module is attached to; opens it if @context is set. */
 static int monitor_find_device(struct ibv_context **context)
 {
 	struct ibv_device **list;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
-The regions that libfabric's caches keep. libfabric names a region by its address
- * and length.
+ * The regions that libfabric's caches keep. libfabric names a region by its
+ * address and length.
  *
  * Several caches may keep the same region. Their registrations may be of
  * different memory, because one may have registered before a change of the

@@ -12,7 +12,7 @@
 struct fi_region;
 
 /**
- * struct fi_regions - the regions that libfabric's caches keep, and their watches
+ * struct fi_regions - the regions that libfabric's caches keep, each watched
  * @buckets: hash table over address and length
  * @mask: its size minus 1
  */

@@ -23,7 +23,7 @@ extern "C" {
 int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
 			   size_t len);
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 int _mlx5ep_device_query(struct ibv_context *context,
 			 struct mlx5_ep_features *features, size_t size);
 

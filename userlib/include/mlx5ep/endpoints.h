@@ -196,7 +196,7 @@ int mlx5ep_endpoints_open(struct ibv_device *device,
  */
 int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set);
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set, unsigned int i,
 			  struct mlx5ep_endpoint *endpoint, size_t size);
 int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,

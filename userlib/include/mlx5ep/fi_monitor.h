@@ -61,7 +61,7 @@ struct mlx5ep_fi_monitor_stats {
  */
 int mlx5ep_fi_monitor_import(void);
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
 			      size_t size);
 

@@ -146,7 +146,7 @@ int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
  */
 int mlx5ep_mr_cache_fd(const struct mlx5ep_mr_cache *cache);
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 			    struct mlx5ep_mr_cache_stats *stats, size_t size);
 

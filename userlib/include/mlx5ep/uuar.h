@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 int _mlx5ep_context_query(struct ibv_context *context,
 			  struct mlx5_ep_context_info *info, size_t size);
 int _mlx5ep_context_set_policy(struct ibv_context *context,

@@ -94,7 +94,7 @@ int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp);
  */
 uint32_t mlx5ep_xrc_rcv_qp_num(const struct mlx5ep_xrc_rcv_qp *qp);
 
-/* The exported calls. @size is the size that the program knows the structure with. */
+/* The exported calls. @size: size of the structure in the calling program. */
 int _mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
 			      const struct ibv_qp_attr *attr, int mask,
 			      struct mlx5_ep_xrc_rcv_qp_modify *answer,

@@ -37,7 +37,7 @@ int mlx5ep_xrcd_open(struct ibv_context *context, int fd, int oflags,
 int mlx5ep_xrcd_wrap(struct ibv_xrcd *ibv_xrcd, struct mlx5ep_xrcd **xrcd);
 
 /**
- * mlx5ep_xrcd_ibv() - the verbs object of a domain, for instance to create an SRQ
+ * mlx5ep_xrcd_ibv() - the verbs object of a domain, for instance for an SRQ
  */
 struct ibv_xrcd *mlx5ep_xrcd_ibv(const struct mlx5ep_xrcd *xrcd);
 
