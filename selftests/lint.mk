@@ -36,9 +36,18 @@ LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 LINT_LAYERS :=
 LINT_MODULE_KERNEL := 7.2
 
-.PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module
+# Where the checks of selftests/lint/ hold so far; each says what it looks for.
+LINT_DEAD := kernel uapi
+LINT_KDOC := selftests/tool
+LINT_WORDS := uapi userlib/cli userlib/include packaging selftests/lab \
+	selftests/tool selftests/runner
+LINT_PAGES := CHANGELOG.md Documentation/libfabric.md Documentation/xrc.md
+LINT_SIZES := uapi userlib/cli userlib/include selftests/lab selftests/lib
 
-lint: lint-kernel lint-user lint-shell lint-rules lint-layers
+.PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module \
+	lint-house
+
+lint: lint-kernel lint-user lint-shell lint-rules lint-layers lint-house
 	@echo 'lint: clean'
 
 lint-kernel:
@@ -70,6 +79,14 @@ lint-rules:
 		xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b|#if 0'
 	@! $(LINT_FILES) -name '*.[ch]' | xargs -r wc -l | \
 		awk '$$2 != "total" && $$1 > 800' | grep .
+
+# Quick enough to look at all of them each time.
+lint-house:
+	@selftests/lint/dead $(LINT_DEAD)
+	@selftests/lint/kdoc $(LINT_KDOC)
+	@selftests/lint/words $(LINT_WORDS)
+	@selftests/lint/pages $(LINT_PAGES)
+	@selftests/lint/sizes $(LINT_SIZES)
 
 # A make of its own, which is not told that it is inside the lab.
 lint-module:

@@ -99,10 +99,220 @@ layers_no_table()
 	refused 'has no table <!-- layers: tool -->' "$lint/layers" tool
 }
 
-plan 5
+# --- dead --------------------------------------------------------------------
+
+# dead_tree: all that a.c has is used, partly in b.c
+dead_tree()
+{
+	fresh
+	write kernel/a.h <<-'END'
+		#ifndef A_H
+		#define A_H
+		#define USED 1
+		#define JOINED_ONE 2
+		#define JOINED(n) JOINED_##n
+		enum a { A_FIRST, A_SECOND, A_USED };
+		struct a_set { int used; };
+		int a_do(struct a_set *set);
+		#endif
+	END
+	write kernel/a.c <<-'END'
+		#include "a.h"
+		static int a_local(void)
+		{
+		        return USED + A_USED + JOINED(ONE);
+		}
+		int a_do(struct a_set *set)
+		{
+		        return set->used + a_local();
+		}
+	END
+	write kernel/b.c <<-'END'
+		#include "a.h"
+		static int b(struct a_set *set)
+		{
+		        return a_do(set);
+		}
+	END
+}
+
+dead_none()
+{
+	dead_tree
+	accepted "$lint/dead"
+}
+
+dead_function()
+{
+	dead_tree
+	sed -i 's/static int a_local/int a_local/' kernel/a.c
+	refused 'kernel/a.c:2: a_local\(\) is used here only' "$lint/dead"
+	# A prototype is no use, a comment neither.
+	echo 'int a_local(void);' >>kernel/a.h
+	echo '/* a_local() */' >>kernel/b.c
+	refused 'a_local\(\) is used here only' "$lint/dead" kernel
+	accepted "$lint/dead" userlib
+	write userlib/library.map <<<'{ global: a_local; };'
+	accepted "$lint/dead"
+}
+
+dead_macro()
+{
+	dead_tree
+	printf '#ifndef SPARE\n#define SPARE 1\n#endif\n' >>kernel/b.c
+	refused 'kernel/b.c:7: nobody uses the macro SPARE' "$lint/dead"
+}
+
+dead_constant()
+{
+	dead_tree
+	sed -i 's/A_USED }/A_USED, A_LAST }/' kernel/a.h
+	refused 'nobody uses the constant A_LAST' "$lint/dead"
+	dead_tree
+	sed -i 's/A_SECOND,/A_SECOND, A_THIRD = 7,/' kernel/a.h
+	refused 'nobody uses the constant A_THIRD' "$lint/dead"
+}
+
+dead_member()
+{
+	dead_tree
+	sed -i 's/int used;/int used; int unread;/' kernel/a.h
+	refused 'nobody uses the member unread' "$lint/dead"
+}
+
+# --- kernel-doc --------------------------------------------------------------
+
+# kdoc_of TEXT...: a function with this comment
+kdoc_of()
+{
+	fresh
+	{
+		echo '/**'
+		printf ' * %s\n' "$@"
+		printf '%s\n' ' */' 'int add(int number,' '        int other)' '{' \
+			'	return number + other;' '}'
+	} | write kernel/a.c
+}
+
+kdoc_right()
+{
+	kdoc_of 'add() - sum of two numbers' '@other: may be negative' '' \
+		'Return: the sum.'
+	accepted "$lint/kdoc"
+	fresh
+	write kernel/a.h <<-'END'
+		/**
+		 * struct a - what a file knows
+		 * @fd: -1 while it is closed
+		 * @at.line: counted from 1
+		 */
+		struct a {
+			int fd;
+			struct { int line; } at;
+		};
+	END
+	accepted "$lint/kdoc"
+}
+
+kdoc_form()
+{
+	kdoc_of 'add - sum of two numbers'
+	refused 'kernel/a.c:2: not `name\(\) - what it does`' "$lint/kdoc"
+	kdoc_of 'sum() - sum of two numbers'
+	refused 'no sum\(\) below' "$lint/kdoc"
+	kdoc_of 'struct add - sum of two numbers'
+	refused 'no struct add below' "$lint/kdoc"
+	kdoc_of 'add() - sum of two numbers' '' 'Returns: the sum.'
+	refused 'kernel/a.c:4: it is `Return:`' "$lint/kdoc"
+}
+
+kdoc_arguments()
+{
+	kdoc_of 'add() - sum of two numbers' '@third: may be negative'
+	refused 'kernel/a.c:3: add has no third' "$lint/kdoc"
+	kdoc_of 'add() - sum of two numbers' '@number: the number'
+	refused 'says what its name says: @number: the number' "$lint/kdoc"
+}
+
+# --- words, pages, sizes -----------------------------------------------------
+
+words_found()
+{
+	local list=$tmp/list
+
+	printf '# comment\nrigs?\tsetup\nlate\tearly\tkernel\n' >"$list"
+	fresh
+	write kernel/a.c <<<'int right, brig; /* rigorous */'
+	write a.md <<<'Too late.'
+	accepted "$lint/words" --list "$list"
+	echo 'int rig_init;' >>kernel/a.c
+	refused 'kernel/a.c:2: rig: setup' "$lint/words" --list "$list"
+	write kernel/a.c <<<'bool late;'
+	refused 'kernel/a.c:1: late: early' "$lint/words" --list "$list"
+	accepted "$lint/words" --list "$list" a.md
+	printf '#!/bin/sh\necho rigs\n' | write tool
+	refused 'tool:2: rigs: setup' "$lint/words" --list "$list" tool
+}
+
+pages_width()
+{
+	fresh
+	printf '# A\n\n%098d x\n' 0 | write a.md
+	accepted "$lint/pages"
+	printf '%099d x\n' 0 | write Documentation/a.md
+	refused 'Documentation/a.md:1: 101 columns, not 100' "$lint/pages"
+}
+
+pages_links()
+{
+	fresh
+	printf '# A b: `c_d`\n\n[self](#a-b-c_d) [b](doc/b.md#b) [w](https://x.y/z)\n' |
+		write a.md
+	printf '# B\n\n[a](../a.md)\n' | write doc/b.md
+	accepted "$lint/pages"
+	printf '[a](../A.md)\n' | write doc/c.md
+	refused 'doc/c.md:1: ../A.md does not exist' "$lint/pages"
+	printf '[b](b.md#c)\n' | write doc/c.md
+	refused 'doc/c.md:1: doc/b.md has no heading #c' "$lint/pages"
+}
+
+sizes_found()
+{
+	local i
+
+	fresh
+	for i in {1..45}; do write "a/$i" <<<''; done
+	{
+		printf 'static int f(int a,\n\t     int b)\n{\n'
+		for i in {1..57}; do echo '	a++;'; done
+		echo '}'
+	} | write kernel/a.c
+	refused 'kernel/a.c:1: f\(\): 61 lines, not 60' "$lint/sizes"
+	sed -i '$d;4d' kernel/a.c
+	echo '}' >>kernel/a.c
+	accepted "$lint/sizes"
+	write a/46 <<<''
+	refused 'a: 46 files, not 45' "$lint/sizes"
+	printf 'int x%d;\n' {1..501} | write kernel/b.c
+	refused 'kernel/b.c:501: 501 lines' "$lint/sizes" kernel
+}
+
+plan 17
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
 check 'layers: the table names each file that exists once' layers_files
 check 'layers: a part without a table fails' layers_no_table
+check 'dead: what is used passes' dead_none
+check 'dead: a function of one file must be static' dead_function
+check 'dead: a macro that nobody uses fails' dead_macro
+check 'dead: a constant that nobody uses fails' dead_constant
+check 'dead: a member that nobody uses fails' dead_member
+check 'kdoc: the one form passes' kdoc_right
+check 'kdoc: another form fails' kdoc_form
+check 'kdoc: arguments exist, and say more than their names' kdoc_arguments
+check 'words: names and prose without the words of the list' words_found
+check 'pages: lines have 100 columns' pages_width
+check 'pages: links lead somewhere' pages_links
+check 'sizes: folders, files and functions have limits' sizes_found
 ktap_finished
