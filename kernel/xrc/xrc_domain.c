@@ -1,92 +1,113 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * XRC domains that have registrations, the openings of them (XRCD handles of
- * user contexts), and the processes that registered.
+ * XRC domains that have registrations, and the XRCD handles of user contexts
+ * through which the registrations were made.
  *
- * uverbs frees an XRC domain when its last XRCD handle closes, and it can be
- * freed in no other way. A registration therefore pins the handle that it was
- * made through: it keeps one read lock of the XRCD's uobject, so that closing
- * that handle answers -EBUSY until the registration is gone, as in OFED. So
- *   - a domain is never lost before its last registration;
- *   - the last handle to close finds no QP of ours, and frees the domain.
+ * uverbs frees an XRC domain when its last XRCD handle is closed, and in no
+ * other way. Therefore a registration pins the handle that it was made through:
+ * it keeps one read lock of the XRCD's uobject. While the registration lives,
+ * closing the handle answers -EBUSY, as in OFED. It follows that
+ *   - a domain is never freed before its last registration has ended;
+ *   - when the last handle is closed, the domain has no shared QP.
  *
- * At the end of a context uverbs locks every object for write. Up to 6.12 it
- * does so one by one, newest first: a registration is younger than the handle
- * that it pins, hence the pin is gone in time. Newer kernels (7.2) call a
- * driver's ufile_hw_cleanup() before that, and the one of mlx5_ib locks all of
- * them; mlx5_ep_xrc_ufile_cleanup() runs before it and takes the pins away. By
- * then hw_destroy_rwsem is held for write, so nobody can close the handle in
- * between, nor register.
+ * When a context ends, uverbs locks every object of it for write. Kernels up to
+ * 6.12 do so one by one, newest first. A registration is younger than the
+ * handle that it pins, so the pin is gone when the handle's turn comes. Newer
+ * kernels (7.2) call the driver's ufile_hw_cleanup() before, and the one of
+ * mlx5_ib locks all objects at once. mlx5_ep_xrc_ufile_cleanup() runs before
+ * that and removes the pins. At that time uverbs holds hw_destroy_rwsem for
+ * write: no other call can close the handle or register.
  */
-#include <linux/module.h>
-#include <linux/pid.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_types.h>
 
 #include "compat/compat.h"
 #include "xrc.h"
 
-static unsigned int xrc_regs_per_process = 65536;
-module_param(xrc_regs_per_process, uint, 0644);
-MODULE_PARM_DESC(xrc_regs_per_process,
-	"registrations with shared XRC receive QPs that a process may hold on a device, more are refused with EDQUOT (default 65536)");
+static const struct rhashtable_params domain_params = {
+	.head_offset = offsetof(struct mlx5_ep_xrc_domain, node),
+	.key_offset = offsetof(struct mlx5_ep_xrc_domain, xrcd),
+	.key_len = sizeof_field(struct mlx5_ep_xrc_domain, xrcd),
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params handle_params = {
+	.head_offset = offsetof(struct mlx5_ep_xrc_handle, node),
+	.key_offset = offsetof(struct mlx5_ep_xrc_handle, uobj),
+	.key_len = sizeof_field(struct mlx5_ep_xrc_handle, uobj),
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params file_params = {
+	.head_offset = offsetof(struct mlx5_ep_xrc_file, node),
+	.key_offset = offsetof(struct mlx5_ep_xrc_file, ufile),
+	.key_len = sizeof_field(struct mlx5_ep_xrc_file, ufile),
+	.automatic_shrinking = true,
+};
 
 /**
- * mlx5_ep_xrc_create - make the tables of a device
- * @edev: the device
+ * mlx5_ep_xrc_domains_init() - make the tables of domains and handles
  *
- * Return: the tables, or NULL where memory is short. May sleep.
+ * Sleeps.
+ *
+ * Return: 0; -ENOMEM
  */
-struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev)
+int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc)
 {
-	struct mlx5_ep_xrc *xrc = kzalloc_obj(*xrc, GFP_KERNEL);
+	int ret;
 
-	if (!xrc)
-		return NULL;
-	if (rhashtable_init(&xrc->by_key, &mlx5_ep_xrc_key_params)) {
-		kfree(xrc);
-		return NULL;
-	}
-	xrc->edev = edev;
-	mutex_init(&xrc->lock);
 	INIT_LIST_HEAD(&xrc->domains);
-	hash_init(xrc->handles);
-	hash_init(xrc->holders);
-	return xrc;
+	ret = rhashtable_init(&xrc->by_xrcd, &domain_params);
+	if (ret)
+		return ret;
+	ret = rhashtable_init(&xrc->handles, &handle_params);
+	if (ret)
+		goto err_domains;
+	ret = rhashtable_init(&xrc->files, &file_params);
+	if (ret)
+		goto err_handles;
+	return 0;
+
+err_handles:
+	rhashtable_destroy(&xrc->handles);
+err_domains:
+	rhashtable_destroy(&xrc->by_xrcd);
+	return ret;
 }
 
 /**
- * mlx5_ep_xrc_destroy - undo mlx5_ep_xrc_create()
- * @xrc: tables of a device whose user contexts are all gone, hence empty
- *
- * May sleep.
+ * mlx5_ep_xrc_domains_fini() - free the tables, which are empty
  */
-void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc)
+void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc)
 {
-	WARN_ON(!list_empty(&xrc->domains) || xrc->num_qps || xrc->num_regs);
-	rhashtable_destroy(&xrc->by_key);
-	mutex_destroy(&xrc->lock);
-	kfree(xrc);
+	rhashtable_destroy(&xrc->files);
+	rhashtable_destroy(&xrc->handles);
+	rhashtable_destroy(&xrc->by_xrcd);
 }
 
 static struct mlx5_ep_xrc_domain *domain_get(struct mlx5_ep_xrc *xrc,
-					     struct ib_xrcd *xrcd)
+					     struct ib_xrcd *xrcd,
+					     struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc_domain *domain;
+	int ret;
 
-	lockdep_assert_held(&xrc->lock);
-
-	list_for_each_entry(domain, &xrc->domains, entry) {
-		if (domain->xrcd == xrcd) {
-			domain->num_handles++;
-			return domain;
-		}
+	domain = rhashtable_lookup_fast(&xrc->by_xrcd, &xrcd, domain_params);
+	if (domain) {
+		domain->num_handles++;
+		return domain;
 	}
 
-	domain = kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT);
+	domain = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_DOMAIN);
 	if (!domain)
-		return NULL;
+		return ERR_PTR(-EAGAIN);
 	domain->xrcd = xrcd;
+	ret = rhashtable_insert_fast(&xrc->by_xrcd, &domain->node,
+				     domain_params);
+	if (ret) {
+		kfree(domain);
+		return ERR_PTR(ret);
+	}
 	domain->id = ++xrc->last_domain;
 	domain->num_handles = 1;
 	INIT_LIST_HEAD(&domain->qps);
@@ -97,49 +118,112 @@ static struct mlx5_ep_xrc_domain *domain_get(struct mlx5_ep_xrc *xrc,
 static void domain_put(struct mlx5_ep_xrc *xrc,
 		       struct mlx5_ep_xrc_domain *domain)
 {
-	lockdep_assert_held(&xrc->lock);
-
 	if (--domain->num_handles)
 		return;
 	WARN_ON(!list_empty(&domain->qps));
 	list_del(&domain->entry);
-	kfree(domain);
+	rhashtable_remove_fast(&xrc->by_xrcd, &domain->node, domain_params);
+	kfree_rcu(domain, rcu);
 }
 
-/*
- * The caller's method holds a read lock of @uobj, so usecnt is positive and
- * the domain is alive.
- */
-static struct mlx5_ep_xrc_handle *handle_get(struct mlx5_ep_xrc *xrc,
-					     struct ib_uobject *uobj)
+static struct mlx5_ep_xrc_file *file_get(struct mlx5_ep_xrc *xrc,
+					 struct ib_uverbs_file *ufile,
+					 struct mlx5_ep_xrc_spare *spare)
 {
+	struct mlx5_ep_xrc_file *file;
+	int ret;
+
+	file = rhashtable_lookup_fast(&xrc->files, &ufile, file_params);
+	if (file)
+		return file;
+	file = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_FILE);
+	if (!file)
+		return ERR_PTR(-EAGAIN);
+	file->ufile = ufile;
+	INIT_LIST_HEAD(&file->handles);
+	ret = rhashtable_insert_fast(&xrc->files, &file->node, file_params);
+	if (ret) {
+		kfree(file);
+		return ERR_PTR(ret);
+	}
+	return file;
+}
+
+static void file_free_unused(struct mlx5_ep_xrc *xrc,
+			     struct mlx5_ep_xrc_file *file)
+{
+	if (!list_empty(&file->handles))
+		return;
+	rhashtable_remove_fast(&xrc->files, &file->node, file_params);
+	kfree_rcu(file, rcu);
+}
+
+/* Enters a new handle into the table, its file's list and its domain. */
+static int handle_add(struct mlx5_ep_xrc *xrc,
+		      struct mlx5_ep_xrc_handle *handle,
+		      struct mlx5_ep_xrc_spare *spare)
+{
+	int ret;
+
+	handle->file = file_get(xrc, handle->uobj->ufile, spare);
+	if (IS_ERR(handle->file))
+		return PTR_ERR(handle->file);
+	handle->domain = domain_get(xrc, handle->uobj->object, spare);
+	if (IS_ERR(handle->domain)) {
+		ret = PTR_ERR(handle->domain);
+		goto err_file;
+	}
+	ret = rhashtable_insert_fast(&xrc->handles, &handle->node,
+				     handle_params);
+	if (ret)
+		goto err_domain;
+	list_add(&handle->entry, &handle->file->handles);
+	return 0;
+
+err_domain:
+	domain_put(xrc, handle->domain);
+err_file:
+	file_free_unused(xrc, handle->file);
+	return ret;
+}
+
+/**
+ * mlx5_ep_xrc_handle_get() - pin the XRCD handle that a registration is made
+ *	through
+ * @reg: with @reg->xrc set, its lock held; @reg->handle is set here
+ * @uobj: of the XRC domain. The running method holds a read lock of it, so its
+ *	usecnt is positive and the domain is alive.
+ *
+ * Return: 0; -EAGAIN: @spare lacks memory; -ENOMEM
+ */
+int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
+			   struct ib_uobject *uobj,
+			   struct mlx5_ep_xrc_spare *spare)
+{
+	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_handle *handle;
+	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
-	hash_for_each_possible(xrc->handles, handle, node,
-			       (unsigned long)uobj) {
-		if (handle->uobj == uobj) {
-			handle->num_regs++;
-			return handle;
+	handle = rhashtable_lookup_fast(&xrc->handles, &uobj, handle_params);
+	if (!handle) {
+		handle = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_HANDLE);
+		if (!handle)
+			return -EAGAIN;
+		handle->uobj = uobj;
+		ret = handle_add(xrc, handle, spare);
+		if (ret) {
+			kfree(handle);
+			return ret;
 		}
+		uverbs_uobject_get(uobj);
+		atomic_inc(&uobj->usecnt);
+		handle->pinned = true;
 	}
-
-	handle = kzalloc_obj(*handle, GFP_KERNEL_ACCOUNT);
-	if (!handle)
-		return NULL;
-	handle->domain = domain_get(xrc, uobj->object);
-	if (!handle->domain) {
-		kfree(handle);
-		return NULL;
-	}
-	uverbs_uobject_get(uobj);
-	atomic_inc(&uobj->usecnt);
-	handle->uobj = uobj;
-	handle->pinned = true;
-	handle->num_regs = 1;
-	hash_add(xrc->handles, &handle->node, (unsigned long)uobj);
-	return handle;
+	handle->num_regs++;
+	reg->handle = handle;
+	return 0;
 }
 
 static void handle_unpin(struct mlx5_ep_xrc_handle *handle)
@@ -150,120 +234,50 @@ static void handle_unpin(struct mlx5_ep_xrc_handle *handle)
 	handle->pinned = false;
 }
 
-static void handle_put(struct mlx5_ep_xrc *xrc,
-		       struct mlx5_ep_xrc_handle *handle)
+/**
+ * mlx5_ep_xrc_handle_put() - undo mlx5_ep_xrc_handle_get()
+ * @reg: has no QP any more; @reg->xrc's lock is held
+ */
+void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg)
 {
+	struct mlx5_ep_xrc_handle *handle = reg->handle;
+	struct mlx5_ep_xrc *xrc = reg->xrc;
+
 	lockdep_assert_held(&xrc->lock);
 
 	if (--handle->num_regs)
 		return;
-	hash_del(&handle->node);
+	list_del(&handle->entry);
+	file_free_unused(xrc, handle->file);
+	rhashtable_remove_fast(&xrc->handles, &handle->node, handle_params);
 	domain_put(xrc, handle->domain);
 	handle_unpin(handle);
 	uverbs_uobject_put(handle->uobj);
-	kfree(handle);
-}
-
-static struct mlx5_ep_xrc_holder *holder_get(struct mlx5_ep_xrc *xrc)
-{
-	struct pid *pid = task_tgid(current);
-	struct mlx5_ep_xrc_holder *holder;
-
-	lockdep_assert_held(&xrc->lock);
-
-	hash_for_each_possible(xrc->holders, holder, node,
-			       (unsigned long)pid) {
-		if (holder->pid != pid)
-			continue;
-		if (holder->num_regs >= READ_ONCE(xrc_regs_per_process))
-			return ERR_PTR(-EDQUOT);
-		holder->num_regs++;
-		return holder;
-	}
-
-	if (!READ_ONCE(xrc_regs_per_process))
-		return ERR_PTR(-EDQUOT);
-	holder = kzalloc_obj(*holder, GFP_KERNEL_ACCOUNT);
-	if (!holder)
-		return ERR_PTR(-ENOMEM);
-	holder->pid = get_pid(pid);
-	holder->num_regs = 1;
-	get_task_comm(holder->comm, current->group_leader);
-	hash_add(xrc->holders, &holder->node, (unsigned long)pid);
-	return holder;
-}
-
-static void holder_put(struct mlx5_ep_xrc *xrc,
-		       struct mlx5_ep_xrc_holder *holder)
-{
-	lockdep_assert_held(&xrc->lock);
-
-	if (--holder->num_regs)
-		return;
-	hash_del(&holder->node);
-	put_pid(holder->pid);
-	kfree(holder);
+	kfree_rcu(handle, rcu);
 }
 
 /**
- * mlx5_ep_xrc_charge - enter a registration in the books of its process, XRCD
- *	handle and domain
- * @reg: with @reg->xrc set, its lock held; @reg->holder and @reg->handle are
- *	set here
- * @xrcd: uobject of the XRC domain, locked for read by the method that runs
- *
- * Return: 0; -EDQUOT where the process has as many as it may; -ENOMEM. May
- * sleep.
- */
-int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_holder *holder = holder_get(xrc);
-
-	if (IS_ERR(holder))
-		return PTR_ERR(holder);
-	reg->handle = handle_get(xrc, xrcd);
-	if (!reg->handle) {
-		holder_put(xrc, holder);
-		return -ENOMEM;
-	}
-	reg->holder = holder;
-	xrc->num_regs++;
-	return 0;
-}
-
-/**
- * mlx5_ep_xrc_uncharge - undo mlx5_ep_xrc_charge()
- * @reg: registration that has no QP any more; @reg->xrc's lock is held
- *
- * May sleep.
- */
-void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-
-	xrc->num_regs--;
-	handle_put(xrc, reg->handle);
-	holder_put(xrc, reg->holder);
-}
-
-/**
- * mlx5_ep_xrc_ufile_cleanup - let a user context end
- * @xrc: tables of its device
+ * mlx5_ep_xrc_ufile_cleanup() - let a user context end
  * @ufile: the context, its hw_destroy_rwsem held for write
  *
- * Takes the pins off the context's XRCD handles; its registrations are
- * destroyed next, before those handles. May sleep.
+ * Removes the pins of the context's XRCD handles. uverbs destroys the
+ * context's registrations next, before those handles. A context without such
+ * a handle does not take the device's lock: nobody else can add one to it.
+ *
+ * May sleep.
  */
 void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
 			       struct ib_uverbs_file *ufile)
 {
 	struct mlx5_ep_xrc_handle *handle;
-	unsigned int bucket;
+	struct mlx5_ep_xrc_file *file;
 
+	/* Only calls on @ufile itself make or free its entry. */
+	file = rhashtable_lookup_fast(&xrc->files, &ufile, file_params);
+	if (!file)
+		return;
 	mutex_lock(&xrc->lock);
-	hash_for_each(xrc->handles, bucket, handle, node)
-		if (handle->uobj->ufile == ufile)
-			handle_unpin(handle);
+	list_for_each_entry(handle, &file->handles, entry)
+		handle_unpin(handle);
 	mutex_unlock(&xrc->lock);
 }

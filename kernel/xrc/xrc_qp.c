@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The QP behind the registrations: found or made, opened, closed, changed.
+ * The record of a shared QP: found or made, opened and closed.
  *
- * A struct mlx5_ep_xrc_qp is the place where registrations with one QP meet; it
- * lives while it has one or one is being made. Each registration holds a handle
- * of ib_core on the QP (ib_open_qp()), as each opener upstream does. So ib_core
- * counts, runs the security module's check for each process, and a QP may also
- * be held by an upstream opener, who may be the last.
+ * All registrations with one QP meet in one struct mlx5_ep_xrc_qp, its record.
+ * The record lives while it has a registration, or while one is being made.
+ * Each registration holds a handle of ib_core on the QP (ib_open_qp()), as
+ * every upstream opener does. So ib_core counts the handles and runs the
+ * security module's check for each process. An upstream opener may hold the QP
+ * too, and may be the last to close it.
  *
- * GET finds the place by key, and then the QP: it comes with the first that gets
- * @lock and finds none open, and goes with the last that closes. Whoever joins
- * meanwhile waits for @lock, and if the QP went or was never made, makes it:
- * that is all there is to the race for one key.
+ * GET finds the record by its key. The QP itself is created by the first
+ * registration that takes the record's @lock and finds none open, and it is
+ * destroyed by the last one that closes its handle. A registration that joins
+ * meanwhile waits for @lock. If it then finds no QP, because the QP is gone or
+ * its creation failed, it creates one. So racing calls for one key need nothing
+ * but @lock.
  *
- * REG goes the other way: ib_core finds the QP by its number, and once a handle
- * on it is held it cannot go; the place stands in our side of the QP. A QP that
- * has none, or whose last other registrant is just closing, gets a new one,
- * without a key.
+ * REG starts from the number: ib_core finds the QP, and while the handle on it
+ * is held the QP cannot go. mlx5_ep_qp.shared of that QP points to the record.
+ * If there is no record, or if its last registration is just closing, REG makes
+ * a new one, without a key.
  */
 #include <linux/jhash.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/mlx5_ep_notifier.h>
 
@@ -28,11 +30,6 @@
 #include "device.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
-
-static unsigned int xrc_qps_per_device = 65536;
-module_param(xrc_qps_per_device, uint, 0644);
-MODULE_PARM_DESC(xrc_qps_per_device,
-	"shared XRC receive QPs that a device may have, more are refused with EDQUOT (default 65536)");
 
 static u32 key_hash(const void *data, u32 len, u32 seed)
 {
@@ -61,7 +58,7 @@ const struct rhashtable_params mlx5_ep_xrc_key_params = {
 	.automatic_shrinking = true,
 };
 
-/* A registration that is being made may not know its place yet. */
+/* The event may come before the registration has a record. */
 static void reg_failed(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc_qp *qp = READ_ONCE(reg->qp);
@@ -70,7 +67,7 @@ static void reg_failed(struct mlx5_ep_xrc_reg *reg)
 		WRITE_ONCE(qp->state, IB_QPS_ERR);
 }
 
-/* Events of the QP; under ib_core's qp_open_list_lock, interrupts off. */
+/* Called under ib_core's qp_open_list_lock, with interrupts off. */
 static void reg_event(struct ib_event *event, void *context)
 {
 	struct mlx5_ep_xrc_reg *reg = context;
@@ -107,26 +104,32 @@ static void reg_event(struct ib_event *event, void *context)
 	mlx5_ep_notifier_post(&reg->source, type);
 }
 
-/* A new place in the tables; it is for the caller to put a registration in. */
-static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc *xrc,
-				     struct mlx5_ep_xrc_domain *domain)
+/* Returns a new record; the caller enters a registration into it. */
+static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
+				     struct mlx5_ep_xrc_spare *spare)
 {
+	struct mlx5_ep_xrc_domain *domain = reg->handle->domain;
+	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_qp *qp;
+	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
-	if (xrc->num_qps >= READ_ONCE(xrc_qps_per_device))
-		return ERR_PTR(-EDQUOT);
-	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
-	if (!qp)
-		return ERR_PTR(-ENOMEM);
+	ret = mlx5_ep_xrc_charge_qp(xrc, reg->user);
+	if (ret)
+		return ERR_PTR(ret);
+	qp = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_QP);
+	if (!qp) {
+		mlx5_ep_xrc_uncharge_qp(xrc, reg->user);
+		return ERR_PTR(-EAGAIN);
+	}
 
 	mutex_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->regs);
+	qp->user = reg->user;
 	qp->domain = domain;
 	list_add_tail(&qp->entry, &domain->qps);
 	domain->num_qps++;
-	xrc->num_qps++;
 	return qp;
 }
 
@@ -139,7 +142,7 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 				       mlx5_ep_xrc_key_params);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;
-	xrc->num_qps--;
+	mlx5_ep_xrc_uncharge_qp(xrc, qp->user);
 	mutex_destroy(&qp->lock);
 	kfree_rcu(qp, rcu);
 }
@@ -151,14 +154,15 @@ static void qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_xrc_qp *qp)
 }
 
 /**
- * mlx5_ep_xrc_qp_join_new - enter a registration at a place of its own
- * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp
+ * mlx5_ep_xrc_qp_join_new() - enter a registration into a record of its own
+ * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
  *
- * Return: 0; -EDQUOT, -ENOMEM. May sleep.
+ * Return: 0; -EDQUOT; -EAGAIN: @spare lacks memory
  */
-int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg)
+int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg,
+			    struct mlx5_ep_xrc_spare *spare)
 {
-	struct mlx5_ep_xrc_qp *qp = qp_add(reg->xrc, reg->handle->domain);
+	struct mlx5_ep_xrc_qp *qp = qp_add(reg, spare);
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -167,15 +171,16 @@ int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg)
 }
 
 /**
- * mlx5_ep_xrc_qp_join_key - enter a registration at the place of a key
- * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp
- * @key: the key; its domain is set here
- * @create: make the place where there is none
+ * mlx5_ep_xrc_qp_join_key() - enter a registration into the record of a key
+ * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
+ * @key: its domain is set here
+ * @create: make the record if there is none
  *
- * Return: 0; -ENOENT, -EDQUOT, -ENOMEM. May sleep.
+ * Return: 0; -ENOENT; -EDQUOT; -EAGAIN: @spare lacks memory; -ENOMEM
  */
 int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
-			    struct mlx5_ep_xrc_key *key, bool create)
+			    struct mlx5_ep_xrc_key *key, bool create,
+			    struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_qp *qp;
@@ -189,7 +194,7 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 	}
 	if (!create)
 		return -ENOENT;
-	qp = qp_add(xrc, key->domain);
+	qp = qp_add(reg, spare);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	qp->key = *key;
@@ -205,10 +210,10 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 }
 
 /**
- * mlx5_ep_xrc_qp_leave - take a registration from its place
- * @reg: registration that is not open, @reg->xrc's lock held
+ * mlx5_ep_xrc_qp_leave() - remove a registration from its record
+ * @reg: not open, @reg->xrc's lock held
  *
- * The place goes with the last one. May sleep.
+ * Frees the record if this was its last registration.
  */
 void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg)
 {
@@ -233,16 +238,15 @@ static struct ib_qp *core_create(struct mlx5_ep_xrc_reg *reg)
 }
 
 /**
- * mlx5_ep_xrc_qp_find - open a handle on the QP of a number
- * @reg: registration that is being made; hears the QP's events
+ * mlx5_ep_xrc_qp_find() - open a handle on the QP of a number
+ * @reg: is being made; receives the QP's events from now on
  * @xrcd: domain that the QP must be in
- * @num: its number
+ * @num: the QP's number
  *
- * May sleep.
+ * Sleeps.
  *
- * Return: the handle, to be given to mlx5_ep_xrc_qp_join() or destroyed;
- * -ENOENT where the domain has no such QP; -ENOMEM; what the security module
- * said.
+ * Return: the handle, for mlx5_ep_xrc_qp_join() or to be destroyed; -ENOENT:
+ * the domain has no such QP; -ENOMEM; what the security module returned
  */
 struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 				  struct ib_xrcd *xrcd, u32 num)
@@ -255,13 +259,13 @@ struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 	};
 	struct ib_qp *ib_qp = ib_open_qp(xrcd, &attr);
 
-	/* What ib_core says of a number that is not in the domain. */
+	/* ib_core's errno for a number that is not in the domain. */
 	if (ib_qp == ERR_PTR(-EINVAL))
 		return ERR_PTR(-ENOENT);
 	return ib_qp;
 }
 
-/* The place has the QP of a handle. */
+/* The record gets its QP, on which a handle is open. */
 static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 		    struct ib_qp *ib_qp)
 {
@@ -274,7 +278,7 @@ static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 	atomic_set_release(&qp->num_open, 1);
 }
 
-/* It has none; a handle on it is still held. */
+/* The record loses its QP; a handle on the QP is still held. */
 static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
 	mutex_lock(&xrc->lock);
@@ -285,21 +289,23 @@ static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 }
 
 /**
- * mlx5_ep_xrc_qp_join - enter a registration at the place of an open QP
- * @reg: charged registration, @reg->xrc's lock held; sets @reg->qp and
- *	@reg->ib_qp
- * @ib_qp: handle from mlx5_ep_xrc_qp_find()
+ * mlx5_ep_xrc_qp_join() - enter a registration into the record of an open QP
+ * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp and @reg->ib_qp
+ *	are set here
+ * @ib_qp: from mlx5_ep_xrc_qp_find()
  *
- * Return: 0; -EDQUOT, -ENOMEM: @ib_qp is the caller's still. May sleep.
+ * Return: 0. On failure @ib_qp stays the caller's: -EDQUOT; -EAGAIN: @spare
+ * lacks memory
  */
-int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp)
+int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
+			struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_qp *qp =
 		mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared;
 
 	if (!qp || !atomic_inc_not_zero(&qp->num_open)) {
-		qp = qp_add(xrc, reg->handle->domain);
+		qp = qp_add(reg, spare);
 		if (IS_ERR(qp))
 			return PTR_ERR(qp);
 		qp_born(xrc, qp, ib_qp);
@@ -310,14 +316,14 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp)
 }
 
 /**
- * mlx5_ep_xrc_qp_open - give a registration its handle on the QP
- * @reg: registration at a place, @reg->qp
- * @create: make the QP where the place has none
+ * mlx5_ep_xrc_qp_open() - give a registration its handle on the QP
+ * @reg: has a record, @reg->qp
+ * @create: create the QP if the record has none
  *
- * Issues a firmware command where it creates. May sleep.
+ * Sleeps; issues a firmware command to create.
  *
- * Return: 1 where the QP was created; 0 where it was joined; -ENOENT where
- * there is none to join; -ENOMEM; what the driver or the security module said.
+ * Return: 1: created the QP; 0: joined it; -ENOENT: there is none to join;
+ * -ENOMEM; what the driver or the security module returned
  */
 int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
 {
@@ -326,7 +332,7 @@ int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
 	int ret = 0;
 
 	mutex_lock(&qp->lock);
-	/* Not 0: somebody's handle stays open until we let go of the lock. */
+	/* If not 0, a handle stays open until the lock is let go. */
 	if (atomic_read(&qp->num_open)) {
 		ib_qp = mlx5_ep_xrc_qp_find(reg, qp->domain->xrcd, qp->num);
 		if (!IS_ERR(ib_qp))
@@ -351,11 +357,11 @@ int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
 }
 
 /**
- * mlx5_ep_xrc_qp_close - give back a registration's handle on the QP
- * @reg: open registration; it stays at its place
+ * mlx5_ep_xrc_qp_close() - give back a registration's handle on the QP
+ * @reg: open; it keeps its record
  *
- * The last one destroys the QP, unless an upstream opener holds it too: ib_core
- * counts. No event of the QP reaches @reg any more when this returns. May sleep.
+ * Closing the last handle destroys the QP; ib_core counts upstream openers too.
+ * When this returns, no further event of the QP reaches @reg. Sleeps.
  */
 void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg)
 {
@@ -368,124 +374,4 @@ void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg)
 		qp_gone(reg->xrc, qp);
 	ib_destroy_qp_user(ib_qp, NULL);
 	mutex_unlock(&qp->lock);
-}
-
-static int qp_refresh_state(struct mlx5_ep_xrc_reg *reg)
-{
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr = {};
-	int ret;
-
-	ret = ib_query_qp(reg->ib_qp, &attr, IB_QP_STATE, &init);
-	if (!ret)
-		WRITE_ONCE(reg->qp->state, attr.qp_state);
-	return ret;
-}
-
-/*
- * Connecting goes RESET, INIT, RTR, RTS. Whoever asks for a step that another
- * registrant has already done, wants what there is.
- */
-static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
-{
-	if (now == asked)
-		return true;
-	return asked >= IB_QPS_INIT && now > asked && now <= IB_QPS_RTS;
-}
-
-/*
- * As ib_uverbs does with a QP of the user's own: attributes that only a sender
- * has are passed over, and a path is on the port of the QP. That there is a
- * @udata tells ib_core to find the MAC address of the other side, which on RoCE
- * no kernel caller may leave open.
- */
-static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
-		     struct ib_udata *udata)
-{
-	u32 port = rdma_ah_get_port_num(&attr->ah_attr);
-
-	mask &= ~(IB_QP_MAX_QP_RD_ATOMIC | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY);
-	if ((mask & IB_QP_AV) && (mask & IB_QP_STATE) &&
-	    attr->qp_state == IB_QPS_RTR) {
-		if (port != ib_qp->real_qp->port)
-			return -EINVAL;
-	} else if (mask & IB_QP_AV) {
-		if ((mask & IB_QP_PORT) && attr->port_num != port)
-			return -EINVAL;
-		attr->port_num = port;
-		mask |= IB_QP_PORT;
-	}
-	return ib_modify_qp_with_udata(ib_qp, attr, mask, udata);
-}
-
-/**
- * mlx5_ep_xrc_qp_modify - change the QP
- * @reg: open registration
- * @attr: new attributes
- * @mask: enum ib_qp_attr_mask: which of them
- * @udata: of the call
- * @answer: the state afterwards, and whether it was there already
- *
- * One at a time for each QP. With IB_QP_STATE and without IB_QP_CUR_STATE, a
- * state that the QP has already reached is answered as such and nothing is
- * changed. Issues firmware commands, may sleep.
- *
- * Return: 0; what the driver said, -EINVAL for a transition that IBA forbids.
- */
-int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
-			  int mask, struct ib_udata *udata,
-			  struct mlx5_ep_xrc_rcv_qp_modify *answer)
-{
-	struct mlx5_ep_xrc_qp *qp = reg->qp;
-	int ret = 0;
-
-	mutex_lock(&qp->lock);
-	if ((mask & IB_QP_STATE) && !(mask & IB_QP_CUR_STATE)) {
-		ret = qp_refresh_state(reg);
-		if (ret)
-			goto out_unlock;
-		if (state_reached(READ_ONCE(qp->state), attr->qp_state)) {
-			answer->flags = MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY;
-			goto out_unlock;
-		}
-	}
-	ret = qp_change(reg->ib_qp, attr, mask, udata);
-	if (!ret && (mask & IB_QP_STATE))
-		WRITE_ONCE(qp->state, attr->qp_state);
-
-out_unlock:
-	answer->qp_state = READ_ONCE(qp->state);
-	mutex_unlock(&qp->lock);
-	return ret;
-}
-
-/**
- * mlx5_ep_xrc_qp_query - ask for the QP's attributes
- * @reg: open registration
- * @attr: as the hardware has them
- * @info: what the module knows
- *
- * Issues a firmware command, may sleep.
- *
- * Return: 0 or what the driver said.
- */
-int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
-			 struct mlx5_ep_xrc_rcv_qp_info *info)
-{
-	struct mlx5_ep_xrc_qp *qp = reg->qp;
-	struct ib_qp_init_attr init;
-	int ret;
-
-	mutex_lock(&qp->lock);
-	ret = ib_query_qp(reg->ib_qp, attr, IB_QP_STATE | IB_QP_AV, &init);
-	if (!ret) {
-		WRITE_ONCE(qp->state, attr->qp_state);
-		info->qp_num = qp->num;
-		info->qp_state = attr->qp_state;
-		info->registrants = atomic_read(&qp->num_open);
-		info->key_len = qp->key.len;
-		memcpy(info->key, qp->key.data, qp->key.len);
-	}
-	mutex_unlock(&qp->lock);
-	return ret;
 }

@@ -2,12 +2,12 @@
 /*
  * Shared XRC receive QPs: the uverbs object. One object is one registration.
  *
- * Invariants:
- *   - a QP of ours lives while it has a registration, whoever made it;
+ * What always holds:
+ *   - a QP of ours lives while it has a registration, whoever created it;
  *   - a registration lives until it is destroyed or its user context ends, for
  *     whatever reason: close, exit, kill, removal of the device;
  *   - an XRC domain outlives its registrations (see xrc_domain.c);
- *   - what a user reads is written on success only.
+ *   - the caller's memory is written only if the call succeeds.
  */
 #include <linux/slab.h>
 #include <rdma/ib_marshall.h>
@@ -18,20 +18,21 @@
 
 #include "compat/compat.h"
 #include "device.h"
+#include "watch/notifier.h"
 #include "xrc.h"
 
 #define UVERBS_MODULE_NAME mlx5_ep
 #include <rdma/uverbs_named_ioctl.h>
 
-/* What a method that registers wants. */
+/* What CREATE, REG or GET was asked for. */
 struct reg_request {
-	u32 num;		/* QP number to join, 0: none given */
+	u32 num;		/* of the QP to join; 0: none given */
 	struct ib_qp *ib_qp;	/* handle on the QP of that number */
 	bool create;
-	struct mlx5_ep_xrc_key key;	/* of length 0: none given */
+	struct mlx5_ep_xrc_key key;	/* length 0: none given */
 };
 
-/* Give events a way to the user; the QP's number must be known. */
+/* Connects the registration, whose QP is open, to the caller's notifier. */
 static int reg_notify(struct mlx5_ep_xrc_reg *reg,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -51,33 +52,65 @@ static int reg_notify(struct mlx5_ep_xrc_reg *reg,
 					    reg->ib_qp->qp_num, cookie);
 }
 
-static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request)
+static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request,
+		    struct mlx5_ep_xrc_spare *spare)
 {
 	if (request->ib_qp)
-		return mlx5_ep_xrc_qp_join(reg, request->ib_qp);
+		return mlx5_ep_xrc_qp_join(reg, request->ib_qp, spare);
 	if (request->key.len)
 		return mlx5_ep_xrc_qp_join_key(reg, &request->key,
-					       request->create);
-	return mlx5_ep_xrc_qp_join_new(reg);
+					       request->create, spare);
+	return mlx5_ep_xrc_qp_join_new(reg, spare);
 }
 
-/* Into the tables. */
+static int reg_enter_locked(struct mlx5_ep_xrc_reg *reg,
+			    struct ib_uobject *xrcd,
+			    struct reg_request *request,
+			    struct mlx5_ep_xrc_spare *spare)
+{
+	int ret;
+
+	ret = mlx5_ep_xrc_charge(reg, spare);
+	if (ret)
+		return ret;
+	ret = mlx5_ep_xrc_handle_get(reg, xrcd, spare);
+	if (ret)
+		goto err_charge;
+	ret = reg_join(reg, request, spare);
+	if (ret)
+		goto err_handle;
+	return 0;
+
+err_handle:
+	mlx5_ep_xrc_handle_put(reg);
+err_charge:
+	mlx5_ep_xrc_uncharge(reg);
+	return ret;
+}
+
+/*
+ * Enters the registration into the tables. Each further attempt knows of one
+ * kind of entry more that is missing, so there are few.
+ */
 static int reg_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 		     struct reg_request *request)
 {
+	struct mlx5_ep_xrc_spare spare = {};
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	int ret;
 
-	mutex_lock(&xrc->lock);
-	ret = mlx5_ep_xrc_charge(reg, xrcd);
-	if (ret)
-		goto out_unlock;
-	ret = reg_join(reg, request);
-	if (ret)
-		mlx5_ep_xrc_uncharge(reg);
-
-out_unlock:
-	mutex_unlock(&xrc->lock);
+	/* CREATE always needs a record. */
+	if (!request->ib_qp && !request->key.len)
+		spare.wanted = BIT(XRC_SPARE_QP);
+	do {
+		ret = mlx5_ep_xrc_spare_fill(&spare);
+		if (ret)
+			break;
+		mutex_lock(&xrc->lock);
+		ret = reg_enter_locked(reg, xrcd, request, &spare);
+		mutex_unlock(&xrc->lock);
+	} while (ret == -EAGAIN);
+	mlx5_ep_xrc_spare_free(&spare);
 	return ret;
 }
 
@@ -87,6 +120,7 @@ static void reg_leave(struct mlx5_ep_xrc_reg *reg)
 
 	mutex_lock(&xrc->lock);
 	mlx5_ep_xrc_qp_leave(reg);
+	mlx5_ep_xrc_handle_put(reg);
 	mlx5_ep_xrc_uncharge(reg);
 	mutex_unlock(&xrc->lock);
 }
@@ -98,7 +132,7 @@ static void reg_undo(struct mlx5_ep_xrc_reg *reg)
 	reg_leave(reg);
 }
 
-/* With the QP of a number. */
+/* Registers with the QP of a number. */
 static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 		      struct reg_request *request)
 {
@@ -113,7 +147,7 @@ static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 	return ret;
 }
 
-/* With the QP of a key, or a new one; 1 where it was created. */
+/* Registers with the QP of a key or a new QP. Returns 1 if it created the QP. */
 static int reg_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 		      struct reg_request *request)
 {
@@ -130,7 +164,7 @@ static int reg_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 
 /*
  * The part that CREATE, REG and GET share; their attributes have equal ids.
- * 1 where the QP was created.
+ * Returns 1 if it created the QP.
  */
 static int reg_method(struct uverbs_attr_bundle *attrs,
 		      struct reg_request *request)
@@ -161,7 +195,7 @@ static int reg_method(struct uverbs_attr_bundle *attrs,
 	return created;
 }
 
-/* CREATE and GET tell which QP it is; of REG the caller knows. */
+/* For CREATE and GET, which answer with the QP's number. */
 static int reg_method_answer(struct uverbs_attr_bundle *attrs,
 			     struct reg_request *request)
 {
@@ -201,7 +235,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
 			       MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM);
 	if (ret)
 		return ret;
-	/* 0 is the subnet manager's QP, in no domain. */
+	/* QP 0 is the subnet management interface's and in no domain. */
 	if (!request.num)
 		return -ENOENT;
 	return reg_method(attrs, &request);
@@ -229,81 +263,6 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
 	return reg_method_answer(attrs, &request);
 }
 
-static void ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
-			 struct ib_uverbs_ah_attr *user)
-{
-	ah->type = rdma_ah_find_type(ibdev, user->port_num);
-	if (user->is_global) {
-		rdma_ah_set_grh(ah, NULL, user->grh.flow_label,
-				user->grh.sgid_index, user->grh.hop_limit,
-				user->grh.traffic_class);
-		rdma_ah_set_dgid_raw(ah, user->grh.dgid);
-	}
-	rdma_ah_set_dlid(ah, user->dlid);
-	rdma_ah_set_sl(ah, user->sl);
-	rdma_ah_set_path_bits(ah, user->src_path_bits);
-	rdma_ah_set_static_rate(ah, user->static_rate);
-	rdma_ah_set_port_num(ah, user->port_num);
-}
-
-/* As ib_uverbs checks the same attributes before a driver sees them. */
-static bool attr_is_sane(struct ib_qp *ib_qp,
-			 const struct ib_uverbs_qp_attr *user)
-{
-	struct ib_device *ibdev = ib_qp->device;
-	u32 mask = user->qp_attr_mask;
-
-	if (memchr_inv(user->reserved, 0, sizeof(user->reserved)) ||
-	    user->ah_attr.reserved || user->ah_attr.grh.reserved ||
-	    user->alt_ah_attr.reserved || user->alt_ah_attr.grh.reserved)
-		return false;
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return false;
-	if ((mask & IB_QP_STATE) && user->qp_state > IB_QPS_ERR)
-		return false;
-	if ((mask & IB_QP_CUR_STATE) && user->cur_qp_state > IB_QPS_ERR)
-		return false;
-	if ((mask & IB_QP_PORT) && !rdma_is_port_valid(ibdev, user->port_num))
-		return false;
-	if ((mask & IB_QP_AV) &&
-	    !rdma_is_port_valid(ibdev, user->ah_attr.port_num))
-		return false;
-	if (mask & IB_QP_ALT_PATH)
-		return rdma_is_port_valid(ibdev, user->alt_port_num) &&
-		       user->alt_port_num == user->alt_ah_attr.port_num;
-	return true;
-}
-
-static void attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
-			   struct ib_uverbs_qp_attr *user)
-{
-	u32 mask = user->qp_attr_mask;
-
-	attr->qp_state = user->qp_state;
-	attr->cur_qp_state = user->cur_qp_state;
-	attr->path_mtu = user->path_mtu;
-	attr->path_mig_state = user->path_mig_state;
-	attr->rq_psn = user->rq_psn;
-	attr->sq_psn = user->sq_psn;
-	attr->dest_qp_num = user->dest_qp_num;
-	attr->qp_access_flags = user->qp_access_flags;
-	attr->pkey_index = user->pkey_index;
-	attr->alt_pkey_index = user->alt_pkey_index;
-	attr->max_rd_atomic = user->max_rd_atomic;
-	attr->max_dest_rd_atomic = user->max_dest_rd_atomic;
-	attr->min_rnr_timer = user->min_rnr_timer;
-	attr->port_num = user->port_num;
-	attr->timeout = user->timeout;
-	attr->retry_cnt = user->retry_cnt;
-	attr->rnr_retry = user->rnr_retry;
-	attr->alt_port_num = user->alt_port_num;
-	attr->alt_timeout = user->alt_timeout;
-	if (mask & IB_QP_AV)
-		ah_from_user(ibdev, &attr->ah_attr, &user->ah_attr);
-	if (mask & IB_QP_ALT_PATH)
-		ah_from_user(ibdev, &attr->alt_ah_attr, &user->alt_ah_attr);
-}
-
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
 	struct uverbs_attr_bundle *attrs)
 {
@@ -320,15 +279,13 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
 			       MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR);
 	if (ret)
 		return ret;
-	if (!attr_is_sane(reg->ib_qp, &user))
-		return -EINVAL;
-
 	attr = kzalloc_obj(*attr, GFP_KERNEL_ACCOUNT);
 	if (!attr)
 		return -ENOMEM;
-	attr_from_user(reg->ib_qp->device, attr, &user);
-	ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask,
-				    &attrs->driver_udata, &answer);
+	ret = mlx5_ep_xrc_attr_from_user(reg->ib_qp->device, attr, &user);
+	if (!ret)
+		ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask,
+					    &attrs->driver_udata, &answer);
 	kfree(attr);
 	if (ret)
 		return ret;
@@ -370,8 +327,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
 }
 
 /*
- * The end of a registration: destroyed by the user, its method failed after
- * all, its context ends or the device goes.
+ * Ends a registration. The user destroyed it, a later step of its method
+ * failed, its context ends or the device goes.
  */
 static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		       struct uverbs_attr_bundle *attrs)
@@ -382,7 +339,7 @@ static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	return 0;
 }
 
-/* What CREATE, REG and GET have in common; ANSWER is not for REG. */
+/* Attributes that CREATE, REG and GET share; REG has no ANSWER. */
 #define REG_ATTR_HANDLE							\
 	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,		\
 			MLX5_EP_OBJECT_XRC_RCV_QP,			\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Shared XRC receive QPs as debugfs tells them: one record per line, fields
+ * The table of shared XRC receive QPs in debugfs: one object per line, fields
  * NAME=VALUE, a domain before its QPs and a QP before its registrations.
  */
 #include <linux/dcache.h>
@@ -33,8 +33,8 @@ static void show_reg(struct seq_file *seq, const struct mlx5_ep_xrc_reg *reg,
 }
 
 /*
- * Registrations that are not open yet, or no longer, are not told: the locks of
- * QPs are above the one held here, so opens and closes go on meanwhile.
+ * Leaves out registrations that are not open yet, or no longer: opening and
+ * closing go on meanwhile, under the locks of the QPs.
  */
 static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 {
@@ -42,7 +42,7 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 	const struct mlx5_ep_xrc_reg *reg;
 	u32 num = qp->num;
 
-	/* Between the first GET of a key and its QP there is nothing to tell. */
+	/* The record has no QP yet. */
 	if (!registrants)
 		return;
 
@@ -60,9 +60,7 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 }
 
 /**
- * mlx5_ep_xrc_show - tell all domains, QPs and registrations of a device
- * @xrc: its tables
- * @seq: where to
+ * mlx5_ep_xrc_show() - print all domains, QPs and registrations of a device
  *
  * The state of a QP is the last one seen; MODIFY and QUERY ask the device. May
  * sleep.

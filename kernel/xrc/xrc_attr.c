@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The attributes of MODIFY, from the layout of ib_uverbs to that of ib_core. */
+#include <linux/string.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "xrc.h"
+
+static void ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
+			 struct ib_uverbs_ah_attr *user)
+{
+	ah->type = rdma_ah_find_type(ibdev, user->port_num);
+	if (user->is_global) {
+		rdma_ah_set_grh(ah, NULL, user->grh.flow_label,
+				user->grh.sgid_index, user->grh.hop_limit,
+				user->grh.traffic_class);
+		rdma_ah_set_dgid_raw(ah, user->grh.dgid);
+	}
+	rdma_ah_set_dlid(ah, user->dlid);
+	rdma_ah_set_sl(ah, user->sl);
+	rdma_ah_set_path_bits(ah, user->src_path_bits);
+	rdma_ah_set_static_rate(ah, user->static_rate);
+	rdma_ah_set_port_num(ah, user->port_num);
+}
+
+/* ib_uverbs checks the same attributes before a driver sees them. */
+static bool attr_is_sane(struct ib_device *ibdev,
+			 const struct ib_uverbs_qp_attr *user)
+{
+	u32 mask = user->qp_attr_mask;
+
+	if (memchr_inv(user->reserved, 0, sizeof(user->reserved)) ||
+	    user->ah_attr.reserved || user->ah_attr.grh.reserved ||
+	    user->alt_ah_attr.reserved || user->alt_ah_attr.grh.reserved)
+		return false;
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return false;
+	if ((mask & IB_QP_STATE) && user->qp_state > IB_QPS_ERR)
+		return false;
+	if ((mask & IB_QP_CUR_STATE) && user->cur_qp_state > IB_QPS_ERR)
+		return false;
+	if ((mask & IB_QP_PORT) && !rdma_is_port_valid(ibdev, user->port_num))
+		return false;
+	if ((mask & IB_QP_AV) &&
+	    !rdma_is_port_valid(ibdev, user->ah_attr.port_num))
+		return false;
+	if (mask & IB_QP_ALT_PATH)
+		return rdma_is_port_valid(ibdev, user->alt_port_num) &&
+		       user->alt_port_num == user->alt_ah_attr.port_num;
+	return true;
+}
+
+/**
+ * mlx5_ep_xrc_attr_from_user() - check and convert the attributes of MODIFY
+ * @attr: zeroed; filled in
+ *
+ * Return: 0; -EINVAL
+ */
+int mlx5_ep_xrc_attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
+			       struct ib_uverbs_qp_attr *user)
+{
+	u32 mask = user->qp_attr_mask;
+
+	if (!attr_is_sane(ibdev, user))
+		return -EINVAL;
+	attr->qp_state = user->qp_state;
+	attr->cur_qp_state = user->cur_qp_state;
+	attr->path_mtu = user->path_mtu;
+	attr->path_mig_state = user->path_mig_state;
+	attr->rq_psn = user->rq_psn;
+	attr->sq_psn = user->sq_psn;
+	attr->dest_qp_num = user->dest_qp_num;
+	attr->qp_access_flags = user->qp_access_flags;
+	attr->pkey_index = user->pkey_index;
+	attr->alt_pkey_index = user->alt_pkey_index;
+	attr->max_rd_atomic = user->max_rd_atomic;
+	attr->max_dest_rd_atomic = user->max_dest_rd_atomic;
+	attr->min_rnr_timer = user->min_rnr_timer;
+	attr->port_num = user->port_num;
+	attr->timeout = user->timeout;
+	attr->retry_cnt = user->retry_cnt;
+	attr->rnr_retry = user->rnr_retry;
+	attr->alt_port_num = user->alt_port_num;
+	attr->alt_timeout = user->alt_timeout;
+	if (mask & IB_QP_AV)
+		ah_from_user(ibdev, &attr->ah_attr, &user->ah_attr);
+	if (mask & IB_QP_ALT_PATH)
+		ah_from_user(ibdev, &attr->alt_ah_attr, &user->alt_ah_attr);
+	return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * MODIFY and QUERY of a shared QP. The record's lock serialises both, so each
+ * caller is told of the state that its own call left.
+ */
+#include "device.h"
+#include "xrc.h"
+
+/* Asks the device; @attr is filled in. */
+static int qp_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
+		      int mask)
+{
+	struct ib_qp_init_attr init;
+	int ret;
+
+	ret = ib_query_qp(reg->ib_qp, attr, mask | IB_QP_STATE, &init);
+	if (!ret)
+		WRITE_ONCE(reg->qp->state, attr->qp_state);
+	return ret;
+}
+
+/*
+ * Connecting goes RESET, INIT, RTR, RTS. A step that another registrant has
+ * already done counts as reached.
+ */
+static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
+{
+	if (now == asked)
+		return true;
+	return asked >= IB_QPS_INIT && now > asked && now <= IB_QPS_RTS;
+}
+
+/* Returns 1 if the QP has reached the state, 0 if it has not, or an errno. */
+static int qp_reached(struct mlx5_ep_xrc_reg *reg,
+		      const struct ib_qp_attr *asked, int mask)
+{
+	struct ib_qp_attr now = {};
+	int ret;
+
+	ret = qp_refresh(reg, &now, IB_QP_DEST_QPN);
+	if (ret)
+		return ret;
+	if (!state_reached(now.qp_state, asked->qp_state))
+		return 0;
+	/* The QP is connected, but to another QP than this caller names. */
+	if (asked->qp_state == IB_QPS_RTR && (mask & IB_QP_DEST_QPN) &&
+	    now.dest_qp_num != asked->dest_qp_num)
+		return -EISCONN;
+	return 1;
+}
+
+/*
+ * Does what ib_uverbs does for a QP of the user's own. Attributes that only a
+ * sender has are left out, and the path must be on the port of the QP. Passing
+ * @udata makes ib_core resolve the MAC address of the other side, which every
+ * user of RoCE needs.
+ */
+static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
+		     struct ib_udata *udata)
+{
+	u32 port = rdma_ah_get_port_num(&attr->ah_attr);
+
+	mask &= ~(IB_QP_MAX_QP_RD_ATOMIC | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY);
+	if ((mask & IB_QP_AV) && (mask & IB_QP_STATE) &&
+	    attr->qp_state == IB_QPS_RTR) {
+		if (port != ib_qp->real_qp->port)
+			return -EINVAL;
+	} else if (mask & IB_QP_AV) {
+		if ((mask & IB_QP_PORT) && attr->port_num != port)
+			return -EINVAL;
+		attr->port_num = port;
+		mask |= IB_QP_PORT;
+	}
+	return ib_modify_qp_with_udata(ib_qp, attr, mask, udata);
+}
+
+/**
+ * mlx5_ep_xrc_qp_modify() - change the QP
+ * @reg: open
+ * @attr: new attributes
+ * @mask: enum ib_qp_attr_mask: which of them
+ * @udata: of the call
+ * @answer: the state afterwards, and whether the QP had reached it before
+ *
+ * With IB_QP_STATE and without IB_QP_CUR_STATE, a state that the QP has already
+ * reached is answered as such, and nothing is changed. Sleeps; issues firmware
+ * commands.
+ *
+ * Return: 0; -EISCONN: the QP is connected to another QP than @attr names;
+ * -EINVAL: IBA forbids the transition; what the driver returned
+ */
+int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
+			  int mask, struct ib_udata *udata,
+			  struct mlx5_ep_xrc_rcv_qp_modify *answer)
+{
+	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	int ret = 0;
+
+	mutex_lock(&qp->lock);
+	if ((mask & IB_QP_STATE) && !(mask & IB_QP_CUR_STATE))
+		ret = qp_reached(reg, attr, mask);
+	if (ret > 0) {
+		answer->flags = MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY;
+		ret = 0;
+	} else if (!ret) {
+		ret = qp_change(reg->ib_qp, attr, mask, udata);
+		if (!ret && (mask & IB_QP_STATE))
+			WRITE_ONCE(qp->state, attr->qp_state);
+	}
+	answer->qp_state = READ_ONCE(qp->state);
+	mutex_unlock(&qp->lock);
+	return ret;
+}
+
+/**
+ * mlx5_ep_xrc_qp_query() - ask for the QP's attributes
+ * @reg: open
+ * @attr: filled in, as the device has them
+ * @info: filled in, what the module knows
+ *
+ * Sleeps; issues a firmware command.
+ *
+ * Return: 0; what the driver returned
+ */
+int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
+			 struct mlx5_ep_xrc_rcv_qp_info *info)
+{
+	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	int ret;
+
+	mutex_lock(&qp->lock);
+	ret = qp_refresh(reg, attr, IB_QP_AV);
+	if (!ret) {
+		info->qp_num = qp->num;
+		info->qp_state = attr->qp_state;
+		info->registrants = atomic_read(&qp->num_open);
+		info->key_len = qp->key.len;
+		memcpy(info->key, qp->key.data, qp->key.len);
+	}
+	mutex_unlock(&qp->lock);
+	return ret;
+}
