@@ -308,7 +308,9 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_INIT, 0, 0));
 	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_RTR, 0x123, self->node.lid));
 	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x456, self->node.lid));
+	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x123, self->node.lid));
+	/* Another remote QP is not "already there". */
+	EXPECT_EQ(-EISCONN, xrc_qp_step(a, IBV_QPS_RTR, 0x456, self->node.lid));
 	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, 0));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_RTS, attr.qp_state);

@@ -268,34 +268,37 @@ struct mlx5_ep_qp_uuar {
 	__u32 reserved2;
 };
 
-
 /**
  * DOC: Shared XRC receive QPs
  *
  * An object of type %MLX5_EP_OBJECT_XRC_RCV_QP is one registration with a
  * receive QP (XRC target) of an XRC domain. The QP lives while it has a
- * registration, whoever created it; the end of a user context, however it
- * comes, ends its registrations. While a registration made through an XRCD
- * handle lives, closing that handle says EBUSY.
+ * registration, whoever created it. When a user context ends, for whatever
+ * reason, its registrations end. While a registration made through an XRCD
+ * handle lives, closing that handle is refused with EBUSY.
  *
- * CREATE makes a QP and registers. REG registers with the QP of a number, one
- * that upstream calls made too. GET registers with the QP of a key and makes it
- * where there is none: of any number of racing callers one creates, all join.
- * Each of them returns a registration of its own, to be ended by UNREG.
+ * CREATE makes a QP and registers. REG registers with the QP of a number; the
+ * QP may have been made by upstream calls. GET registers with the QP of a key
+ * and creates the QP if there is none: of any number of racing callers one
+ * creates, all join. Each of these calls returns a registration of its own,
+ * which UNREG ends.
  *
- * ENOENT: (REG) no QP of that number in this domain; (GET with
+ * ENOENT: (REG) the domain has no QP of that number; (GET with
  * %MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY) no QP of that key.
  *
- * EDQUOT: the process has as many registrations, or the device as many QPs, as
- * the module's parameters allow.
+ * EDQUOT: the process or the user has as many registrations, or the user or
+ * the device as many QPs, as the module's parameters allow.
  *
  * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; an attribute of
- * MODIFY is out of range, or the transition is none that IBA knows.
+ * MODIFY is out of range, or IBA forbids the transition.
+ *
+ * EISCONN: (MODIFY to RTR) the QP is connected already, to another remote QP
+ * than the caller names.
  *
  * EBUSY: (UNREG) another call is using this registration.
  *
- * EIO: the device was removed; the registration ended with it. UNREG of what
- * is left of it succeeds.
+ * EIO: the device was removed, and the registration ended with it. UNREG of
+ * its handle succeeds.
  */
 
 #define MLX5_EP_XRC_KEY_MAX 64
@@ -329,8 +332,8 @@ struct mlx5_ep_xrc_rcv_qp_reg {
 /**
  * enum mlx5_ep_xrc_rcv_qp_modify_flags - flags of struct
  *	mlx5_ep_xrc_rcv_qp_modify
- * @MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY: the QP had reached the state asked for
- *	before, by another registrant's doing; nothing was changed
+ * @MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY: another registrant had already brought
+ *	the QP to the state asked for; nothing was changed
  */
 enum mlx5_ep_xrc_rcv_qp_modify_flags {
 	MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY = 1 << 0,
@@ -341,12 +344,15 @@ enum mlx5_ep_xrc_rcv_qp_modify_flags {
  * @qp_state: enum ib_qp_state that the QP is in now
  * @flags: of enum mlx5_ep_xrc_rcv_qp_modify_flags
  *
- * Calls for one QP are carried out one after another. A request for INIT, RTR
- * or RTS finds the QP there, or further on that way, when another registrant
- * was faster: that is success, with %MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY. With
- * IB_QP_CUR_STATE in the mask the caller insists on a transition from that
- * state, and without IB_QP_STATE attributes change and the state does not.
- * As upstream, attributes that only a sender has are passed over:
+ * Calls for one QP are carried out one after another. If another registrant
+ * was faster, a request for INIT, RTR or RTS finds the QP in that state or in a
+ * later one of them. That is success, with %MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY.
+ * A request for RTR that has IB_QP_DEST_QPN in its mask is EISCONN instead if
+ * the QP is connected to another remote QP.
+ *
+ * With IB_QP_CUR_STATE in the mask the caller insists on a transition from that
+ * state. Without IB_QP_STATE, attributes change and the state does not. As
+ * upstream, attributes that only a sender has are ignored:
  * IB_QP_MAX_QP_RD_ATOMIC, IB_QP_RETRY_CNT, IB_QP_RNR_RETRY.
  */
 struct mlx5_ep_xrc_rcv_qp_modify {
