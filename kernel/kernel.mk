@@ -23,7 +23,7 @@ modules-farm:
 	@test -n '$(KRELEASE)' || { echo 'make modules: no kernel in KDIR=$(KDIR)'; exit 1; }
 	@mkdir -p '$(MODULE_BUILD)'
 	@find '$(MODULE_BUILD)' -xtype l -delete
-	@cp -rsf '$(CURDIR)/Kbuild' '$(CURDIR)/kernel' '$(CURDIR)/uapi' '$(MODULE_BUILD)/'
+	@cp -rsf '$(CURDIR)/Kbuild' '$(CURDIR)/VERSION' '$(CURDIR)/kernel' '$(CURDIR)/uapi' '$(MODULE_BUILD)/'
 	@mkdir -p '$(MODULE_BUILD)/selftests'
 	@cp -rsf '$(CURDIR)/selftests/modules' '$(MODULE_BUILD)/selftests/'
 

@@ -2,31 +2,36 @@
 #
 # make install       [PREFIX=/usr/local] [LIBDIR=PREFIX/lib] [DESTDIR=]   everything
 # make install-lib   library, headers, tool, manual pages, completion
-# make install-dkms  the module's sources, built by DKMS for the running kernel
-#                    and for each that comes; modprobe.d
-# make uninstall     all of it away again
-# make deb           Debian packages of it, built in the lab, into build/deb/
-# make rpm           RPM packages of it, built by this machine's rpmbuild, into
+# make install-dkms  the sources of the module, which DKMS builds for the running
+#                    kernel and for each new one; modprobe.d
+# make uninstall     removes what make install installed
+# make deb           Debian packages, built in the lab, into build/deb/
+# make rpm           RPM packages, built by this machine's rpmbuild, into
 #                    build/rpm/
-# make rpm-check     builds them and looks into them
+# make rpm-check     builds the RPM packages and checks what is in them
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
+# BUILD_VERSION names this build; packaging/version says how.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 LIBDIR ?= $(PREFIX)/lib
-mandir := $(PREFIX)/share/man
-completions := $(PREFIX)/share/bash-completion/completions
+BUILD_VERSION ?= $(shell packaging/version)
 host := build/host
-dkms_src := /usr/src/mlx5_ep-$(VERSION)
 
-.PHONY: install install-lib install-dkms uninstall tools-check dkms-tool-check \
-	deb rpm rpm-check
+.PHONY: install install-lib install-dkms dkms-source uninstall tools-check \
+	dkms-tool-check deb rpm rpm-check
+
+# The version is asked for once, before the build changes anything.
+install install-lib install-dkms dkms-source uninstall deb rpm: \
+	override BUILD_VERSION := $(BUILD_VERSION)
+
+packaging_install = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
+	LIBDIR='$(LIBDIR)' BUILD_VERSION='$(BUILD_VERSION)' packaging/install
 
 install: install-lib install-dkms
 
-# The library is compiled by this machine's own tool chain, not by the lab's.
+# This machine's own tool chain compiles the library, not the lab's.
 tools-check:
 	@for tool in $(CC) pkg-config; do \
 		command -v $$tool >/dev/null || { \
@@ -40,69 +45,35 @@ dkms-tool-check:
 	@test -n '$(DESTDIR)' || command -v dkms >/dev/null || { \
 		echo 'make install: dkms is missing: apt install dkms linux-headers-$$(uname -r) (dnf install dkms kernel-devel)'; \
 		exit 1; }
+	@test -n '$(DESTDIR)' || packaging/dkms-install --check
 
 install-lib: tools-check
 	$(MAKE) --no-print-directory IN_LAB=1 LIB_OUT=$(host) \
+		LIB_VERSION='$(BUILD_VERSION)' \
 		CFLAGS='-Wno-error $(CFLAGS)' lib
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/bin \
-		$(DESTDIR)$(PREFIX)/include/mlx5ep \
-		$(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(completions) \
-		$(DESTDIR)$(mandir)/man3 $(DESTDIR)$(mandir)/man8
-	install -m 755 $(host)/lib/libmlx5ep*.so.0 $(DESTDIR)$(LIBDIR)/
-	cp -P $(host)/lib/libmlx5ep*.so $(DESTDIR)$(LIBDIR)/
-	install -m 644 $(host)/lib/libmlx5ep.a $(DESTDIR)$(LIBDIR)/
-	for pc in $(host)/lib/pkgconfig/mlx5ep*.pc; do \
-		sed -e 's|^prefix=.*|prefix=$(PREFIX)|' \
-			-e 's|^libdir=.*|libdir=$(LIBDIR)|' $$pc \
-			>$(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}; done
-	install -m 644 userlib/include/mlx5ep.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 userlib/include/mlx5ep/*.h \
-		$(DESTDIR)$(PREFIX)/include/mlx5ep/
-	install -m 644 uapi/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma/
-	install -m 755 $(host)/bin/mlx5ep $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 userlib/man/*.3 $(DESTDIR)$(mandir)/man3/
-	install -m 644 userlib/man/*.8 $(DESTDIR)$(mandir)/man8/
-	@# a page for each call, which leads to the one that has it
-	for page in userlib/man/*.3; do \
-		for name in $$(sed -n '/^\.SH NAME/,/\\-/p' $$page | \
-				tr ', ' '\n\n' | grep '^mlx5ep_'); do \
-			[ -e userlib/man/$$name.3 ] || \
-				echo ".so man3/$${page##*/}" \
-				>$(DESTDIR)$(mandir)/man3/$$name.3; \
-		done; \
-	done
-	install -m 644 userlib/cli/mlx5ep.bash \
-		$(DESTDIR)$(completions)/mlx5ep
-	@pkg-config --exists libfabric || \
-		echo 'Without libmlx5ep-fi: libfabric-dev (libfabric-devel) is missing'
+	$(packaging_install) lib
 	test -n '$(DESTDIR)' || ldconfig
 
-install-dkms: dkms-tool-check
-	install -d $(DESTDIR)$(dkms_src) $(DESTDIR)/etc/modprobe.d
-	cp -r Kbuild dkms.conf COPYING LICENSES kernel uapi \
-		$(DESTDIR)$(dkms_src)/
-	install -m 644 packaging/mlx5_ep.conf $(DESTDIR)/etc/modprobe.d/
-	test -n '$(DESTDIR)' || dkms install --force mlx5_ep/$(VERSION)
-	@test -n '$(DESTDIR)' || echo 'Loaded in front of mlx5_ib from the next' \
-		'boot on, or after: modprobe -r mlx5_ib && modprobe mlx5_ib'
+dkms-source:
+	$(packaging_install) dkms-source
+
+install-dkms: dkms-tool-check dkms-source
+	test -n '$(DESTDIR)' || packaging/dkms-install '$(BUILD_VERSION)'
+	test -n '$(DESTDIR)' || packaging/renew-initramfs
+	@test -n '$(DESTDIR)' || echo 'The module is loaded before mlx5_ib at the' \
+		'next boot, or by: modprobe -r mlx5_ib && modprobe mlx5_ib'
 
 uninstall:
-	test -n '$(DESTDIR)' || dkms remove --all mlx5_ep/$(VERSION) || :
-	rm -rf $(DESTDIR)$(dkms_src) $(DESTDIR)$(PREFIX)/include/mlx5ep
-	rm -f $(DESTDIR)/etc/modprobe.d/mlx5_ep.conf \
-		$(DESTDIR)$(LIBDIR)/libmlx5ep.* \
-		$(DESTDIR)$(LIBDIR)/libmlx5ep-fi.* \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/mlx5ep.pc \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/mlx5ep-fi.pc \
-		$(DESTDIR)$(PREFIX)/include/mlx5ep.h \
-		$(DESTDIR)$(PREFIX)/include/rdma/mlx5_ep_*.h \
-		$(DESTDIR)$(PREFIX)/bin/mlx5ep \
-		$(DESTDIR)$(mandir)/man3/mlx5ep_* \
-		$(DESTDIR)$(mandir)/man8/mlx5ep.8 \
-		$(DESTDIR)$(completions)/mlx5ep
+	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
+		packaging/dkms-install --remove
+	rm -rf $(DESTDIR)/usr/src/mlx5_ep-*
+	rm -f $(DESTDIR)/etc/modprobe.d/mlx5_ep.conf
+	test -n '$(DESTDIR)' || packaging/renew-initramfs
+	rm -rf $(DESTDIR)/usr/lib/mlx5_ep
+	$(packaging_install) uninstall-lib
 
 deb: lab
-	@$(ENTER) packaging/debian/build
+	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'
 
 rpm:
 	@packaging/rpm/build

@@ -20,7 +20,8 @@ RPATH ?= yes
 lib_rpath = $(if $(RPATH),-Wl$(lib_comma)-rpath$(lib_comma)'$$ORIGIN$(1)')
 lib_comma := ,
 
-LIB_VERSION := 0.9.0
+# `make install` and the packages say which build it is.
+LIB_VERSION ?= $(file <VERSION)
 LIB_SONAME := libmlx5ep.so.0
 
 ifeq ($(SAN),1)
@@ -35,6 +36,7 @@ LIB_DEFS := -Wl,-z,defs
 endif
 
 LIB_OBJ := $(LIB_OUT)/obj/userlib
+LIB_VERSION_STAMP := $(LIB_OBJ)/version
 LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
 	-Wstrict-prototypes -fvisibility=hidden $(LIB_SAN) \
 	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
@@ -91,5 +93,14 @@ $(LIB_OUT)/bin/mlx5ep: $(CLI_OBJS) $(LIB_OUT)/lib/libmlx5ep.so
 	@echo "  CCLD    $@"
 	@$(CC) $(LDFLAGS) $(LIB_SAN) -o $@ $(CLI_OBJS) -L$(LIB_OUT)/lib \
 		$(call lib_rpath,/../lib) -lmlx5ep $(CLI_LIBS)
+
+# What holds the version is built again when the version is another.
+$(LIB_VERSION_STAMP): lib-version
+	@mkdir -p $(@D)
+	@[ "$$(cat $@ 2>/dev/null)" = '$(LIB_VERSION)' ] || \
+		echo '$(LIB_VERSION)' >$@
+.PHONY: lib-version
+
+$(LIB_OBJ)/cli/main.o $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: $(LIB_VERSION_STAMP)
 
 -include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)

@@ -97,7 +97,7 @@ builds_with_pkg_config()
 	program
 	PKG_CONFIG_PATH=build/lib/pkgconfig pkg-config --validate mlx5ep
 	[ "$(PKG_CONFIG_PATH=build/lib/pkgconfig pkg-config --modversion \
-		mlx5ep)" = 0.1.0 ]
+		mlx5ep)" = "$(cat VERSION)" ]
 	flags=$(PKG_CONFIG_PATH=build/lib/pkgconfig pkg-config --libs mlx5ep)
 	# shellcheck disable=SC2086
 	gcc -Wall -Werror -Iuserlib/include -Iuapi -o "$tmp/p" "$tmp/p.c" \

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+version=$(packaging/version)
 packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev mlx5ep-tools mlx5-ep-dkms'
 kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 

@@ -22,7 +22,7 @@ $(LIB_OUT)/lib/libmlx5ep-fi.so: $(LIB_OUT)/lib/$(FI_SONAME)
 	@ln -sfn $(FI_SONAME) $@
 
 $(LIB_OUT)/lib/pkgconfig/mlx5ep-fi.pc: userlib/libfabric/mlx5ep-fi.pc.in \
-		userlib/userlib.mk
+		userlib/userlib.mk $(LIB_VERSION_STAMP)
 	@mkdir -p $(@D)
 	@sed 's|@VERSION@|$(LIB_VERSION)|' $< >$@
 

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 900
+#
+# make install installs the checkout that it runs in, whatever was installed
+# before and whatever the umask is, and make uninstall leaves nothing. The test
+# runs in the lab's root file system, which forgets it.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
+first=0.9.0+1.gaaaaaaa
+second=0.9.0+2.gbbbbbbb
+
+# The stand-ins that the real commands are hidden behind: a uname that names a
+# kernel of the lab, and an initramfs of two kernels, one with mlx5_ib.
+stand_ins()
+{
+	mkdir -p "$tmp/bin" "$tmp/boot"
+	cat >"$tmp/bin/uname" <<-END
+	#!/bin/sh
+	[ "\$*" != -r ] || exec echo $kernel
+	exec /usr/bin/uname "\$@"
+	END
+	cat >"$tmp/bin/lsinitramfs" <<-END
+	#!/bin/sh
+	cat "\$1"
+	END
+	cat >"$tmp/bin/update-initramfs" <<-END
+	#!/bin/sh
+	echo "\$@" >>$tmp/renewed
+	END
+	chmod +x "$tmp/bin"/*
+	echo usr/lib/modules/1/kernel/drivers/mlx5_ib.ko.xz \
+		>"$tmp/boot/initrd.img-1"
+	echo usr/lib/modules/2/kernel/drivers/mlx5_core.ko.xz \
+		>"$tmp/boot/initrd.img-2"
+	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot
+}
+
+# files: all that make install could have written, with modes
+files()
+{
+	find /usr/local /usr/src /usr/lib/mlx5_ep /etc/modprobe.d /var/lib/dkms \
+		"/lib/modules/$kernel/updates" -printf '%m %p\n' 2>/dev/null |
+		grep -e mlx5_ep -e mlx5ep || :
+}
+
+# make_install VERSION: as root with a umask that hides everything
+make_install()
+{
+	(umask 077 && make -s install "BUILD_VERSION=$1") >"$tmp/log" 2>&1 || {
+		tail -n 20 "$tmp/log"
+		return 1
+	}
+}
+
+installed()
+{
+	[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = "$1" ]
+	[ "$(dkms status mlx5_ep | cut -d, -f1)" = "mlx5_ep/$1" ]
+	[ "$(ls -d /usr/src/mlx5_ep-*)" = "/usr/src/mlx5_ep-$1" ]
+	[ "$(env -i PATH=/usr/bin:/bin /usr/local/bin/mlx5ep --version)" = \
+		"mlx5ep $1" ]
+	[ "$(PKG_CONFIG_PATH=/usr/local/lib/pkgconfig \
+		pkg-config --modversion mlx5ep)" = "$1" ]
+}
+
+install_first()
+{
+	make_install $first
+	installed $first
+}
+
+all_may_read()
+{
+	files | grep -v /var/lib/dkms | grep -v '^[67][45][45] ' |
+		grep -v '^777 .*\.so$' >"$tmp/hidden" || :
+	cat "$tmp/hidden"
+	[ ! -s "$tmp/hidden" ]
+}
+
+initramfs_renewed()
+{
+	cat "$tmp/renewed"
+	[ "$(cat "$tmp/renewed")" = '-u -k 1' ]
+}
+
+# The old build must not stay, for the running kernel or another.
+install_second()
+{
+	make_install $second
+	installed $second
+}
+
+# As in a checkout with changes: the version is the same, the module is not.
+install_changed()
+{
+	local before
+
+	before=$(modinfo -k "$kernel" -F srcversion mlx5_ep)
+	cp -r . "$tmp/changed"
+	echo 'MODULE_ALIAS("changed");' >>"$tmp/changed/kernel/main.c"
+	(cd "$tmp/changed" && make_install $second)
+	installed $second
+	[ "$(modinfo -k "$kernel" -F srcversion mlx5_ep)" != "$before" ]
+	modinfo -k "$kernel" -F alias mlx5_ep | grep -x changed
+}
+
+# A build that fails says so, and what was there stays.
+build_fails()
+{
+	echo '#error no' >>"$tmp/changed/kernel/main.c"
+	! (cd "$tmp/changed" && make_install 0.9.0+3.gccccccc) || return 1
+	[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = $second ]
+}
+
+uninstalled()
+{
+	make -s uninstall
+	files
+	[ -z "$(files)" ]
+	! modinfo -k "$kernel" mlx5_ep
+}
+
+stand_ins
+plan 7
+check 'make install installs module, library and tool' install_first
+check 'everybody may read what root installed with umask 077' all_may_read
+check 'the initramfs that holds mlx5_ib is renewed' initramfs_renewed
+check 'another version takes the place of the first' install_second
+check 'changed sources of the same version are built' install_changed
+check 'a build that fails leaves the module that was there' build_fails
+check 'make uninstall leaves nothing' uninstalled
+ktap_finished
