@@ -33,14 +33,14 @@ LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 
 # Parts whose table of layers in Documentation/source.md is compared with the
 # objects; those are built first.
-LINT_LAYERS :=
+LINT_LAYERS := simhca
 LINT_MODULE_KERNEL := 7.2
 
 # Where the checks of selftests/lint/ hold so far; each says what it looks for.
-LINT_DEAD := kernel uapi
-LINT_KDOC := selftests/tool
+LINT_DEAD := kernel uapi selftests/hca
+LINT_KDOC := selftests/tool selftests/hca
 LINT_WORDS := uapi userlib/cli userlib/include packaging selftests/lab \
-	selftests/tool selftests/runner
+	selftests/tool selftests/runner selftests/hca
 LINT_PAGES := CHANGELOG.md Documentation/libfabric.md Documentation/xrc.md
 LINT_SIZES := uapi userlib/cli userlib/include selftests/lab selftests/lib
 

@@ -1,15 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * An adapter as a whole: making, resetting and freeing its parts.
+ * The adapters: making, resetting and freeing their parts.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fw/cmd.h"
-#include "device.h"
+#include "adapter.h"
+#include "bus/bus.h"
 #include "bus/dma.h"
+#include "control/control.h"
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "fw/cmd.h"
+#include "fw/eq.h"
+#include "fw/fw.h"
+#include "fw/iseg.h"
+#include "object/objects.h"
+
+/* Function level reset. */
+static void hca_reset(struct hca *hca)
+{
+	cmdq_set(hca, 0);
+	hca_drop_state(hca);
+	iseg_reset(hca);
+	pci_reset(hca);
+}
+
+static const struct bus_ops bus_ops = {
+	.reset = hca_reset,
+	.iseg_read = iseg_read,
+	.iseg_write = iseg_write,
+	.uar_write = uar_write,
+};
 
 static int hca_init_parts(struct hca *hca)
 {
@@ -29,44 +53,8 @@ static int hca_init_parts(struct hca *hca)
 	return 0;
 }
 
-/**
- * hca_create() - make an adapter and offer it to VMMs
- * @index: which of the process
- * @dir: its socket is @dir/hca@index.sock
- * @out: set to the adapter
- *
- * Return: 0 or -errno
- */
-int hca_create(unsigned int index, const char *dir, struct hca **out)
-{
-	struct hca *hca = calloc(1, sizeof(*hca));
-	char path[4096];
-	int ret;
-
-	if (!hca)
-		return -ENOMEM;
-	hca->index = index;
-	hca->dma = dma_create();
-	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
-	if (ret)
-		goto err_destroy;
-	snprintf(path, sizeof(path), "%s/hca%u.sock", dir, index);
-	ret = vfio_user_init(hca, path);
-	if (ret)
-		goto err_destroy;
-	*out = hca;
-	return 0;
-
-err_destroy:
-	hca_destroy(hca);
-	return ret;
-}
-
-/**
- * hca_destroy() - take an adapter away
- * @hca: the adapter, however far hca_create() came
- */
-void hca_destroy(struct hca *hca)
+/* Take an adapter away, however far hca_create() came. */
+static void hca_destroy(struct hca *hca)
 {
 	vfio_user_fini(hca);
 	objects_fini(hca);
@@ -85,38 +73,77 @@ void hca_destroy(struct hca *hca)
 	free(hca);
 }
 
-/**
- * hca_drop_state() - forget all that a driver made, touch no guest memory
- * @hca: the adapter
- *
- * The command queue stays, as this may be what a command does.
- */
-void hca_drop_state(struct hca *hca)
+/* Make an adapter and offer it to VMMs at @dir/hca@index.sock. */
+static int hca_create(unsigned int index, const char *dir, struct hca **out)
 {
-	objects_reset(hca);
-	eqs_reset(hca);
-	uars_reset(hca);
-	uctxs_reset(hca);
-	pages_reset(hca);
-	caps_reset(hca);
-	port_reset(hca);
+	struct hca *hca = calloc(1, sizeof(*hca));
+	char path[4096];
+	int ret;
+
+	if (!hca)
+		return -ENOMEM;
+	hca->index = index;
+	hca->bus_ops = &bus_ops;
+	hca->dma = dma_create();
+	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
+	if (ret)
+		goto err_destroy;
+	snprintf(path, sizeof(path), "%s/hca%u.sock", dir, index);
+	ret = vfio_user_init(hca, path);
+	if (ret)
+		goto err_destroy;
+	*out = hca;
+	return 0;
+
+err_destroy:
+	hca_destroy(hca);
+	return ret;
 }
 
 /**
- * hca_reset() - function level reset
- * @hca: the adapter
+ * adapters_init() - make the adapters
+ * @n: how many
+ * @dir: where their sockets go
+ *
+ * Return: 0, or -errno with nothing made
  */
-void hca_reset(struct hca *hca)
+int adapters_init(unsigned int n, const char *dir)
 {
-	cmdq_set(hca, 0);
-	hca_drop_state(hca);
-	iseg_reset(hca);
-	pci_reset(hca);
+	struct hca *hca;
+	unsigned int i;
+	int ret;
+
+	if (!n || n > FABRIC_MAX)
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		ret = hca_create(i, dir, &hca);
+		if (ret) {
+			adapters_fini();
+			return ret;
+		}
+		fabric_add(hca);
+	}
+	return 0;
+}
+
+/**
+ * adapters_fini() - free the adapters
+ */
+void adapters_fini(void)
+{
+	struct hca *hca;
+
+	while (fabric_hcas()) {
+		hca = fabric_hca(fabric_hcas() - 1);
+		/* the last one may look for others while it goes: it has none */
+		fabric_remove(hca);
+		hca_destroy(hca);
+	}
+	sa_fini();
 }
 
 /**
  * hca_clear_counters() - set everything that is counted to 0
- * @hca: the adapter
  */
 void hca_clear_counters(struct hca *hca)
 {

@@ -48,8 +48,8 @@ $(HCA_OBJ)/%.o: $(HCA)/%.c
 	@echo "  CC      $@"
 	@$(CC) $(HCA_CFLAGS) -c -o $@ $<
 
-# The model's own tests, always under ASan and UBSan, without main() and with
-# the device half replaced where a test brings its own (unit/world.c).
+# The model's own tests, always under ASan and UBSan: objects and data without a
+# VMM, with test/unit/world.c in the place of bus, firmware and fabric.
 HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 HCA_TEST_OBJ := build/hca-test
@@ -60,8 +60,8 @@ HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_users hca_fuzz
 
-# The device half is tested from outside: a VMM (unit/vmm.c) speaks vfio-user to
-# a simhca built like the tests.
+# Bus and firmware are tested from outside: a VMM (test/unit/vmm.c) speaks
+# vfio-user to a simhca built like the tests.
 HCA_VMM_TESTS := hca_vfio hca_command hca_uar
 HCA_VMM := $(patsubst %,$(HCA_TEST_OBJ)/test/unit/%.o,vmm vmm_cmd)
 HCA_SAN_OBJS := $(HCA_SRC:$(HCA)/%.c=$(HCA_TEST_OBJ)/%.o)

@@ -13,7 +13,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "adapter.h"
+#include "control/control.h"
 #include "fabric/fabric.h"
 
 static const char usage[] =
@@ -117,7 +118,7 @@ static int serve(const struct options *opt)
 	ret = signals_init(&signals);
 	if (ret)
 		goto out_loop;
-	ret = fabric_init(opt->hcas, opt->dir);
+	ret = adapters_init(opt->hcas, opt->dir);
 	if (ret)
 		goto out_signals;
 	snprintf(path, sizeof(path), "%s/control.sock", opt->dir);
@@ -128,7 +129,7 @@ static int serve(const struct options *opt)
 		ret = loop_run();
 	}
 	control_fini();
-	fabric_fini();
+	adapters_fini();
 out_signals:
 	loop_remove(&signals);
 	close(signals.fd);

@@ -12,7 +12,6 @@
 
 /**
  * idtable_init() - make an empty table
- * @t: the table
  * @first: the lowest number
  * @limit: how many numbers there are
  */
@@ -51,7 +50,6 @@ static int idtable_grow(struct idtable *t, uint32_t slot)
 
 /**
  * idtable_alloc() - put an object under a free number
- * @t: the table
  * @obj: the object, not NULL
  * @id: set to the number on success
  *
@@ -76,8 +74,6 @@ int idtable_alloc(struct idtable *t, void *obj, uint32_t *id)
 
 /**
  * idtable_insert() - put an object under a given number
- * @t: the table
- * @id: the number
  * @obj: the object, not NULL
  *
  * Return: 0, -ERANGE, -EBUSY when the number is taken, -ENOMEM
@@ -103,7 +99,6 @@ int idtable_insert(struct idtable *t, uint32_t id, void *obj)
 
 /**
  * idtable_get() - the object under a number
- * @t: the table
  * @id: any number
  *
  * Return: the object or NULL
@@ -117,7 +112,6 @@ void *idtable_get(const struct idtable *t, uint32_t id)
 
 /**
  * idtable_remove() - take an object out
- * @t: the table
  * @id: any number
  *
  * Return: the object that was there, or NULL
@@ -135,7 +129,6 @@ void *idtable_remove(struct idtable *t, uint32_t id)
 
 /**
  * idtable_next() - find the first object at or after a number
- * @t: the table
  * @id: where to start; set to the object's number
  *
  * Return: the object, NULL at the end

@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "hca.h"
 #include "base/log.h"
+#include "hca.h"
 
 #define LOG_BURST 64
 

@@ -5,15 +5,15 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "object/objects.h"
+#include "base/sglist.h"
 
 #define SGL_MIN 16u
 #define SGL_MAX (1u << 20)	/* 1 GiB of 4 KiB pages takes a quarter */
 
 /**
  * sgl_reset() - empty a list, keep its memory for the next transfer
- * @l: the list
  */
 void sgl_reset(struct sglist *l)
 {
@@ -23,7 +23,6 @@ void sgl_reset(struct sglist *l)
 
 /**
  * sgl_free() - empty a list and free its memory
- * @l: the list
  */
 void sgl_free(struct sglist *l)
 {
@@ -33,7 +32,6 @@ void sgl_free(struct sglist *l)
 
 /**
  * sgl_add() - append a piece; neighbours in memory become one
- * @l: the list
  * @p: start of the piece
  * @len: bytes, 0 adds nothing
  *
@@ -99,8 +97,6 @@ void sgl_copy(const struct sglist *dst, const struct sglist *src)
 
 /**
  * sgl_read() - gather the first bytes of a list
- * @src: the list
- * @to: buffer
  * @len: bytes; the list may be shorter
  */
 void sgl_read(const struct sglist *src, void *to, size_t len)
@@ -113,8 +109,6 @@ void sgl_read(const struct sglist *src, void *to, size_t len)
 
 /**
  * sgl_write() - scatter bytes into the front of a list
- * @dst: the list
- * @from: buffer
  * @len: bytes; the list may be shorter
  */
 void sgl_write(const struct sglist *dst, const void *from, size_t len)

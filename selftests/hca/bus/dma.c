@@ -5,7 +5,7 @@
  * Invariants
  * - Ranges are sorted and never overlap; a map over another fails, as VFIO's.
  * - A range lies wholly inside the file it maps, checked when it is mapped.
- * - A pointer from dma_ptr() is good until the handler returns to the loop:
+ * - A pointer from dma_queue_ptr() is good until the handler returns to the loop:
  *   only the VMM's messages change the ranges.
  * - Nothing is reached while the function is no bus master.
  * - A range without a file (ROM that the VMM keeps to itself) is known, so that
@@ -220,27 +220,41 @@ static struct dma_range *dma_range(struct dma *dma, uint64_t iova, bool write)
 	return range->host && (range->write || !write) ? range : NULL;
 }
 
-int dma_lend(struct hca *hca, uint64_t iova, uint64_t len)
+/**
+ * dma_queue_add() - a queue is made with this memory
+ * @iova: guest address
+ * @len: bytes
+ *
+ * Return: 0 or -ENOMEM
+ */
+int dma_queue_add(struct hca *hca, uint64_t iova, uint64_t len)
 {
-	return guard_lend(hca->dma->guard, iova, len);
+	return guard_add(hca->dma->guard, iova, len);
 }
 
-void dma_take_back(struct hca *hca, uint64_t iova, uint64_t len)
+/**
+ * dma_queue_remove() - the queue of this memory is gone
+ * @iova: as it was added
+ * @len: as it was added
+ */
+void dma_queue_remove(struct hca *hca, uint64_t iova, uint64_t len)
 {
-	guard_take_back(hca->dma->guard, iova, len);
+	guard_remove(hca->dma->guard, iova, len);
 }
 
+/**
+ * dma_ptr() - host address of guest memory
+ * @iova: guest address
+ * @len: bytes
+ * @write: they will be written
+ *
+ * For memory whose address the driver has just given: a mailbox of the command
+ * that runs, a page that the command names, what a memory key translates to.
+ *
+ * Return: the address; NULL, and an error counted, where the bytes are not all
+ * mapped in one piece, or are read-only and @write
+ */
 void *dma_ptr(struct hca *hca, uint64_t iova, size_t len, bool write)
-{
-	if (guard_lent(hca->dma->guard, iova, len))
-		return dma_ptr_now(hca, iova, len, write);
-	hca_error(hca, SIM_ERR_DMA_GUARD,
-		  "%s of %zu bytes at 0x%llx, which is not lent",
-		  write ? "write" : "read", len, (unsigned long long)iova);
-	return NULL;
-}
-
-void *dma_ptr_now(struct hca *hca, uint64_t iova, size_t len, bool write)
 {
 	struct dma_range *range = dma_range(hca->dma, iova, write);
 
@@ -251,36 +265,48 @@ void *dma_ptr_now(struct hca *hca, uint64_t iova, size_t len, bool write)
 	return NULL;
 }
 
-/* Copy up to the end of a range at a time. */
-static int dma_copy(struct hca *hca, uint64_t iova, void *buf, size_t len,
-		    bool write)
+/**
+ * dma_queue_ptr() - host address of memory that a queue was made with
+ * @iova: guest address
+ * @len: bytes
+ * @write: they will be written
+ *
+ * Return: as dma_ptr(); NULL also where no queue has this memory any more
+ */
+void *dma_queue_ptr(struct hca *hca, uint64_t iova, size_t len, bool write)
+{
+	if (guard_covers(hca->dma->guard, iova, len))
+		return dma_ptr(hca, iova, len, write);
+	hca_error(hca, SIM_ERR_DMA_GUARD,
+		  "%s of %zu bytes at 0x%llx, which is no queue's",
+		  write ? "write" : "read", len, (unsigned long long)iova);
+	return NULL;
+}
+
+/**
+ * dma_queue_read() - copy memory that a queue was made with
+ * @iova: guest address
+ * @dst: where to
+ * @len: bytes
+ *
+ * Return: 0 or -EFAULT
+ */
+int dma_queue_read(struct hca *hca, uint64_t iova, void *dst, size_t len)
 {
 	struct dma_range *range;
 	uint8_t *host;
 	size_t n;
 
-	for (; len; len -= n, iova += n, buf = (uint8_t *)buf + n) {
-		range = dma_range(hca->dma, iova, write);
+	/* up to the end of a range at a time */
+	for (; len; len -= n, iova += n, dst = (uint8_t *)dst + n) {
+		range = dma_range(hca->dma, iova, false);
 		n = range ? range->size - (iova - range->iova) : len;
 		if (n > len)
 			n = len;
-		host = dma_ptr(hca, iova, n, write);
+		host = dma_queue_ptr(hca, iova, n, false);
 		if (!host)
 			return -EFAULT;
-		if (write)
-			memcpy(host, buf, n);
-		else
-			memcpy(buf, host, n);
+		memcpy(dst, host, n);
 	}
 	return 0;
-}
-
-int dma_read(struct hca *hca, uint64_t iova, void *dst, size_t len)
-{
-	return dma_copy(hca, iova, dst, len, false);
-}
-
-int dma_write(struct hca *hca, uint64_t iova, const void *src, size_t len)
-{
-	return dma_copy(hca, iova, (void *)(uintptr_t)src, len, true);
 }

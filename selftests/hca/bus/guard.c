@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The guard: which pages of guest memory a driver has lent to the adapter, for a
- * queue, an event queue, a doorbell record or the command queue.
+ * The guard: which pages of guest memory belong to a queue, an event queue, a
+ * doorbell record or the command queue.
  *
  * Invariants
- * - A page is lent from the command that names it to the one that ends what it
- *   was named for, as often as it is named.
- * - Nothing but lent pages is reached by way of a queue, whatever the queue
- *   itself believes: dma_ptr() asks here.
+ * - A page belongs to a queue from the command that names the page to the one
+ *   that destroys the queue. Several queues may share a page: they are counted.
+ * - Nothing but these pages is reached by way of a queue, whatever the queue
+ *   itself believes: dma_queue_ptr() asks here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,18 +17,18 @@
 #define BUCKETS 4096u
 #define LOG_PAGE 12
 
-struct lent {
-	struct lent *next;
+struct guarded {
+	struct guarded *next;
 	uint64_t page;
-	uint64_t times;
+	uint64_t users;
 };
 
 struct guard {
-	struct lent *buckets[BUCKETS];
+	struct guarded *buckets[BUCKETS];
 };
 
 /**
- * guard_create() - nothing is lent
+ * guard_create() - no page belongs to a queue
  *
  * Return: the guard, NULL without memory
  */
@@ -38,26 +38,26 @@ struct guard *guard_create(void)
 }
 
 /**
- * guard_destroy() - forget what is lent
+ * guard_destroy() - forget all pages
  * @guard: may be NULL
  */
 void guard_destroy(struct guard *guard)
 {
-	struct lent *lent;
+	struct guarded *g;
 	unsigned int i;
 
 	for (i = 0; guard && i < BUCKETS; i++)
-		while ((lent = guard->buckets[i])) {
-			guard->buckets[i] = lent->next;
-			free(lent);
+		while ((g = guard->buckets[i])) {
+			guard->buckets[i] = g->next;
+			free(g);
 		}
 	free(guard);
 }
 
 /* Where the page is, or where it would be. */
-static struct lent **guard_find(struct guard *guard, uint64_t page)
+static struct guarded **guard_find(struct guard *guard, uint64_t page)
 {
-	struct lent **at = &guard->buckets[page % BUCKETS];
+	struct guarded **at = &guard->buckets[page % BUCKETS];
 
 	while (*at && (*at)->page != page)
 		at = &(*at)->next;
@@ -70,38 +70,34 @@ static uint64_t last_page(uint64_t addr, uint64_t len)
 }
 
 /**
- * guard_take_back() - the driver has memory back
- * @guard: the guard
- * @addr: where
- * @len: bytes, as they were lent
+ * guard_remove() - a queue of this memory is gone
+ * @len: bytes, as they were added
  */
-void guard_take_back(struct guard *guard, uint64_t addr, uint64_t len)
+void guard_remove(struct guard *guard, uint64_t addr, uint64_t len)
 {
 	uint64_t page = addr >> LOG_PAGE, last = last_page(addr, len);
-	struct lent **at, *lent;
+	struct guarded **at, *g;
 
 	for (; page <= last; page++) {
 		at = guard_find(guard, page);
-		lent = *at;
-		if (!lent || --lent->times)
+		g = *at;
+		if (!g || --g->users)
 			continue;
-		*at = lent->next;
-		free(lent);
+		*at = g->next;
+		free(g);
 	}
 }
 
 /**
- * guard_lend() - a command names memory
- * @guard: the guard
- * @addr: where
+ * guard_add() - a queue is made with this memory
  * @len: bytes
  *
- * Return: 0 or -ENOMEM, with nothing lent
+ * Return: 0, or -ENOMEM with nothing added
  */
-int guard_lend(struct guard *guard, uint64_t addr, uint64_t len)
+int guard_add(struct guard *guard, uint64_t addr, uint64_t len)
 {
 	uint64_t page = addr >> LOG_PAGE, last = last_page(addr, len);
-	struct lent **at;
+	struct guarded **at;
 
 	for (; page <= last; page++) {
 		at = guard_find(guard, page);
@@ -109,25 +105,23 @@ int guard_lend(struct guard *guard, uint64_t addr, uint64_t len)
 			*at = calloc(1, sizeof(**at));
 		if (!*at) {
 			if (page > addr >> LOG_PAGE)
-				guard_take_back(guard, addr,
+				guard_remove(guard, addr,
 						(page << LOG_PAGE) - addr);
 			return -ENOMEM;
 		}
 		(*at)->page = page;
-		(*at)->times++;
+		(*at)->users++;
 	}
 	return 0;
 }
 
 /**
- * guard_lent() - may the adapter reach that memory now?
- * @guard: the guard
- * @addr: where
+ * guard_covers() - does this memory belong to queues?
  * @len: bytes
  *
- * Return: true where all of it is lent
+ * Return: true if all of it does
  */
-bool guard_lent(struct guard *guard, uint64_t addr, uint64_t len)
+bool guard_covers(struct guard *guard, uint64_t addr, uint64_t len)
 {
 	uint64_t page = addr >> LOG_PAGE, last = last_page(addr, len);
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "bus/bus.h"
 #include "bus/dma.h"
 
 #define PCI_VENDOR_MELLANOX 0x15b3
@@ -118,7 +118,6 @@ static void pci_capabilities(struct pci *pci)
 
 /**
  * pci_init() - make the function
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -133,7 +132,6 @@ int pci_init(struct hca *hca)
 
 /**
  * pci_fini() - free the function
- * @hca: the adapter
  */
 void pci_fini(struct hca *hca)
 {
@@ -143,7 +141,6 @@ void pci_fini(struct hca *hca)
 
 /**
  * pci_reset() - the configuration space after a reset
- * @hca: the adapter
  */
 void pci_reset(struct hca *hca)
 {
@@ -155,7 +152,6 @@ void pci_reset(struct hca *hca)
 
 /**
  * pci_config_read() - read configuration space
- * @hca: the adapter
  * @off: where, any alignment
  * @buf: set to what is there
  * @len: bytes
@@ -172,9 +168,7 @@ int pci_config_read(struct hca *hca, uint64_t off, void *buf, size_t len)
 
 /**
  * pci_config_write() - write configuration space, with its effects
- * @hca: the adapter
  * @off: where, any alignment
- * @buf: what
  * @len: bytes
  *
  * Return: 0 or -EINVAL beyond the end
@@ -198,15 +192,13 @@ int pci_config_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 	if (off <= flr && flr - off < len &&
 	    in[flr - off] & (PCI_EXP_DEVCTL_BCR_FLR >> 8)) {
 		log_line("hca%u: function level reset", hca->index);
-		hca_reset(hca);
+		hca->bus_ops->reset(hca);
 	}
 	return 0;
 }
 
 /**
  * pci_bar_read() - read BAR 0
- * @hca: the adapter
- * @off: where
  * @buf: zeroed; set to what is there
  * @len: bytes
  *
@@ -217,7 +209,7 @@ int pci_bar_read(struct hca *hca, uint64_t off, void *buf, size_t len)
 	if (off > PCI_BAR_BYTES || len > PCI_BAR_BYTES - off)
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
-		iseg_read(hca, (uint32_t)off, buf, len);
+		hca->bus_ops->iseg_read(hca, (uint32_t)off, buf, len);
 	else if (off < PCI_MSIX_TABLE_AT || off + len > PCI_MSIX_END)
 		hca_error(hca, SIM_ERR_BAD_MMIO, "read of %zu bytes at 0x%llx",
 			  len, (unsigned long long)off);
@@ -226,9 +218,6 @@ int pci_bar_read(struct hca *hca, uint64_t off, void *buf, size_t len)
 
 /**
  * pci_bar_write() - write BAR 0
- * @hca: the adapter
- * @off: where
- * @buf: what
  * @len: bytes
  *
  * Return: 0 or -EINVAL beyond the end
@@ -240,9 +229,10 @@ int pci_bar_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 	if (off > PCI_BAR_BYTES || len > PCI_BAR_BYTES - off)
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
-		iseg_write(hca, at, buf, len);
+		hca->bus_ops->iseg_write(hca, at, buf, len);
 	else if (off >= UAR_FIRST * SIM_PAGE && at % SIM_PAGE + len <= SIM_PAGE)
-		uar_write(hca, at / SIM_PAGE, at % SIM_PAGE, buf, len);
+		hca->bus_ops->uar_write(hca, at / SIM_PAGE, at % SIM_PAGE, buf,
+					len);
 	else if (off < PCI_MSIX_TABLE_AT || off + len > PCI_MSIX_END)
 		hca_error(hca, SIM_ERR_BAD_MMIO, "write of %zu bytes at 0x%llx",
 			  len, (unsigned long long)off);

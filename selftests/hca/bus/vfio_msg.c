@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "bus/bus.h"
 #include "bus/dma.h"
 #include "bus/vfio_user.h"
 
@@ -127,58 +127,13 @@ static int msg_irq_info(struct vfio_user *vu, struct vfio_user_msg *msg)
 	return 0;
 }
 
-static void irq_off(struct vfio_user *vu, unsigned int vector)
-{
-	if (vu->irqs[vector] >= 0)
-		close(vu->irqs[vector]);
-	vu->irqs[vector] = -1;
-}
-
-/**
- * vfio_msg_irqs_off() - forget every eventfd
- * @vu: the connection
- */
-void vfio_msg_irqs_off(struct vfio_user *vu)
-{
-	unsigned int i;
-
-	for (i = 0; i < PCI_MSIX_VECTORS; i++)
-		irq_off(vu, i);
-}
-
 static int msg_set_irqs(struct vfio_user *vu, struct vfio_user_msg *msg)
 {
 	struct vfio_irq_set set;
-	unsigned int i;
 
 	if (!msg_body(msg, &set, sizeof(set)))
 		return -EINVAL;
-	if (set.index != VFIO_PCI_MSIX_IRQ_INDEX)
-		return set.count ? -EINVAL : 0;
-	if (set.start > PCI_MSIX_VECTORS ||
-	    set.count > PCI_MSIX_VECTORS - set.start)
-		return -EINVAL;
-	switch (set.flags) {
-	case VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER:
-		if (!set.count)
-			vfio_msg_irqs_off(vu);
-		for (i = 0; i < set.count; i++)
-			vfio_user_irq(vu->hca, set.start + i);
-		return 0;
-	case VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER:
-		if (msg->nfds && msg->nfds != set.count)
-			return -EINVAL;
-		for (i = 0; i < set.count; i++) {
-			irq_off(vu, set.start + i);
-			if (!msg->nfds)
-				continue;
-			vu->irqs[set.start + i] = msg->fds[i];
-			msg->fds[i] = -1;
-		}
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	return vfio_irqs_set(vu, &set, msg->fds, msg->nfds);
 }
 
 static int region_write(struct hca *hca, uint32_t region, uint64_t off,
@@ -256,7 +211,7 @@ static int msg_write_multi(struct vfio_user *vu, struct vfio_user_msg *msg)
 static int msg_reset(struct vfio_user *vu, struct vfio_user_msg *msg)
 {
 	(void)msg;
-	hca_reset(vu->hca);
+	vu->hca->bus_ops->reset(vu->hca);
 	return 0;
 }
 
@@ -277,7 +232,6 @@ static int (*const handlers[])(struct vfio_user *vu,
 
 /**
  * vfio_msg_handle() - do what a message says
- * @vu: the connection
  * @msg: the message; gets the answer's body
  *
  * Return: 0 or -errno, which the VMM is told

@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "bus/bus.h"
 #include "bus/dma.h"
 #include "bus/vfio_user.h"
 
@@ -43,8 +43,8 @@ static void vu_hang_up(struct vfio_user *vu, const char *why)
 	vu->tx = NULL;
 	vu->tx_len = 0;
 	vu->ready = false;
-	vfio_msg_irqs_off(vu);
-	hca_reset(vu->hca);
+	vfio_irqs_off(vu);
+	vu->hca->bus_ops->reset(vu->hca);
 	dma_unmap_all(vu->hca->dma);
 	loop_modify(&vu->listen, EPOLLIN);
 }
@@ -280,7 +280,6 @@ int vfio_user_listen(const char *path)
 
 /**
  * vfio_user_init() - offer an adapter to VMMs
- * @hca: the adapter
  * @path: of its socket
  *
  * Return: 0 or -errno
@@ -332,20 +331,4 @@ void vfio_user_fini(struct hca *hca)
 	free(vu->irqs);
 	free(vu);
 	hca->vfio = NULL;
-}
-
-/**
- * vfio_user_irq() - raise an MSI-X interrupt
- * @hca: the adapter
- * @vector: any number; the VMM masks and holds back, as it emulates the table
- */
-void vfio_user_irq(struct hca *hca, unsigned int vector)
-{
-	const uint64_t one = 1;
-	int fd;
-
-	fd = vector < PCI_MSIX_VECTORS ? hca->vfio->irqs[vector] : -1;
-	if (fd >= 0 && write(fd, &one, sizeof(one)) != sizeof(one))
-		log_line("hca%u: vector %u: %s", hca->index, vector,
-			 strerror(errno));
 }

@@ -17,7 +17,6 @@ enum {
 	VFIO_USER_DMA_UNMAP = 3,
 	VFIO_USER_DEVICE_GET_INFO = 4,
 	VFIO_USER_DEVICE_GET_REGION_INFO = 5,
-	VFIO_USER_DEVICE_GET_REGION_IO_FDS = 6,
 	VFIO_USER_DEVICE_GET_IRQ_INFO = 7,
 	VFIO_USER_DEVICE_SET_IRQS = 8,
 	VFIO_USER_REGION_READ = 9,
@@ -98,7 +97,6 @@ struct vfio_user_fd {
 
 /**
  * struct vfio_user - the adapter's side of a connection to a VMM
- * @hca: the adapter
  * @listen: the socket that VMMs connect to, one at a time
  * @conn: the connected VMM
  * @ready: VERSION has been agreed
@@ -125,7 +123,6 @@ struct vfio_user {
 
 /**
  * struct vfio_user_msg - one message while it is handled
- * @hdr: its header
  * @body: what follows it
  * @len: bytes of @body
  * @fds: descriptors that came with it; a handler that keeps one sets it to -1
@@ -143,8 +140,13 @@ struct vfio_user_msg {
 	size_t reply_len;
 };
 
-/* vfio_msg.c: do what a message says; 0 or -errno, which the VMM is told */
+/* ---- vfio_msg.c */
 int vfio_msg_handle(struct vfio_user *vu, struct vfio_user_msg *msg);
-void vfio_msg_irqs_off(struct vfio_user *vu);
+
+/* ---- vfio_irq.c */
+struct vfio_irq_set;
+int vfio_irqs_set(struct vfio_user *vu, const struct vfio_irq_set *set,
+		  int *fds, unsigned int nfds);
+void vfio_irqs_off(struct vfio_user *vu);
 
 #endif

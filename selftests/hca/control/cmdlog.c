@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fw/cmd.h"
 #include "base/log.h"
+#include "control/control.h"
+#include "fw/cmd.h"
 
 #define CMDLOG_LEN 8192u
 #define CMDLOG_OPCODES 0x1000u
@@ -42,7 +43,6 @@ static uint64_t ring_next = 1;
 
 /**
  * cmdlog_init() - make an adapter's counters
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -54,7 +54,6 @@ int cmdlog_init(struct hca *hca)
 
 /**
  * cmdlog_fini() - free an adapter's counters, and the log
- * @hca: the adapter
  */
 void cmdlog_fini(struct hca *hca)
 {
@@ -70,7 +69,6 @@ void cmdlog_fini(struct hca *hca)
 
 /**
  * cmdlog_clear() - set an adapter's counters to 0; the log stays
- * @hca: the adapter
  */
 void cmdlog_clear(struct hca *hca)
 {
@@ -116,7 +114,6 @@ void cmdlog_add(const struct cmd *cmd, uint8_t status)
 
 /**
  * cmdlog_counts() - the counters
- * @hca: the adapter
  *
  * Return: a new JSON object: name to count and failed, 0 left out
  */

@@ -16,8 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "adapter.h"
+#include "bus/bus.h"
+#include "control/control.h"
+#include "fabric/fabric.h"
 #include "fw/cmd.h"
-#include "device.h"
+#include "fw/eq.h"
+#include "fw/fw.h"
+#include "object/objects.h"
 
 #define CONTROL_VERSION 1
 #define LINE_MAX_BYTES 65536u
@@ -141,7 +147,7 @@ static const char *op_clear(struct json_object *req, struct json_object *answer)
 
 	(void)req;
 	for (i = 0; i < fabric_hcas(); i++) {
-		faults_tell(fabric_hca(i), waiting, hits);
+		faults_report(fabric_hca(i), waiting, hits);
 		faults_clear(fabric_hca(i));
 		cmdq_answer(fabric_hca(i));
 	}

@@ -122,7 +122,6 @@ int recv_complete(struct recv *r, struct cqe *cqe, bool solicited)
 /**
  * recv_fail() - complete a receive work request with an error
  * @r: the work request
- * @syndrome: why
  *
  * The QP is for the caller to move to error.
  */

@@ -15,7 +15,6 @@
 
 /**
  * struct request - one message at the responder
- * @qp: the responder
  * @w: the requester's work request
  * @srq: XRC: the queue it names
  * @who: rights of remote access, and of the receive buffers
@@ -198,7 +197,7 @@ void migrate(struct qp *qp)
 	       IFC_ADDR_OF(qpc, c, secondary_address_path), IFC_SZ(ads));
 	IFC_SET(qpc, c, pm_state, PM_MIGRATED);
 	qp_load(qp);
-	qp_srq_event(qp->hca, EVENT_PATH_MIG, qp->obj.id);
+	event_post(qp->hca, EVENT_PATH_MIG, qp->obj.id);
 }
 
 static void set_pm_state(struct qp *qp, uint8_t state)
@@ -226,7 +225,6 @@ static void path_migration(struct qp *qp, struct qp *from)
 /**
  * respond() - execute a message at the responder
  * @qp: the responder, whose state lets it receive
- * @from: the requester
  * @w: its work request
  *
  * Return: the reply; with REPLY_ACK the data has moved
@@ -239,7 +237,7 @@ enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
 	if (qp->srq)
 		r.scatter.pd = qp->srq->pd->obj.id;
 	if (!qp->comm_est && qp->state == QP_RTR)
-		qp_srq_event(qp->hca, EVENT_COMM_EST, qp->obj.id);
+		event_post(qp->hca, EVENT_COMM_EST, qp->obj.id);
 	qp->comm_est = true;
 	path_migration(qp, from);
 	if (qp->type == QP_XRC && !find_srq(&r))

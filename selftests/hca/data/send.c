@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Send queues: fetch, parse, execute, complete.
- *
- * A work request is copied out of guest memory before it is parsed, so that
- * what was checked is what is executed. It may wrap around the end of the
- * queue; the copy does not.
+ * Send queues: parse, execute, complete.
  */
 #include <string.h>
 
 #include "data/transport.h"
-
-#define DS_MASK 0x3fu
 
 /* Cursor over the segments of a work request. */
 struct segs {
@@ -26,48 +20,6 @@ static bool take_seg(struct segs *s, void *to, size_t len)
 	s->p += len;
 	s->left -= len;
 	return true;
-}
-
-/*
- * The BlueFlame copy of the request at the head, against the request itself.
- * Hardware may execute either. A NOP is executed from the copy: by that the
- * driver's test of write combining learns that copies arrive whole.
- */
-static void check_bf(struct qp *qp, uint8_t *wqe, size_t len)
-{
-	struct wqe_ctrl ctrl;
-
-	memcpy(&ctrl, wqe, sizeof(ctrl));
-	if (len > qp->bf_len)
-		qp->torn = true;
-	else if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP)
-		memcpy(wqe, qp->bf, len);
-	else if (memcmp(wqe, qp->bf, len))
-		qp->torn = true;
-	qp->bf = NULL;
-}
-
-/* Copy the request at the head out of the queue. */
-static int fetch(struct qp *qp, uint8_t *to, size_t *len)
-{
-	uint16_t mask = (1u << qp->log_sq) - 1, i;
-	struct wqe_ctrl ctrl;
-	size_t done;
-
-	*len = WQE_BB;
-	for (done = 0, i = qp->sq_head; done < *len; done += WQE_BB, i++) {
-		if (qbuf_read(qp->hca, &qp->buf, qp->sq_off +
-			      (uint64_t)(i & mask) * WQE_BB, to + done,
-			      WQE_BB))
-			return -1;
-		if (!done) {
-			memcpy(&ctrl, to, sizeof(ctrl));
-			*len = (be32toh(ctrl.qpn_ds) & DS_MASK) * WQE_DS;
-		}
-	}
-	if (qp->bf)
-		check_bf(qp, to, *len);
-	return 0;
 }
 
 static bool op_known(const struct qp *qp, uint8_t op)
@@ -228,40 +180,21 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 	return connected_send(qp, w, synd);
 }
 
-static void req_cqe(const struct qp *qp, uint8_t op, uint8_t synd,
-		    uint32_t bytes, struct cqe *cqe)
-{
-	memset(cqe, 0, sizeof(*cqe));
-	cqe->srqn_uidx = htobe32(qp->user_index == NO_USER_INDEX ?
-				 0 : qp->user_index);
-	cqe->opcode_qpn = htobe32((uint32_t)op << 24 | qp->obj.id);
-	cqe->wqe_counter = htobe16(qp->sq_head);
-	cqe->byte_cnt = htobe32(bytes);
-	cqe->op_own = (synd ? CQE_REQ_ERR : CQE_REQ) << 4;
-	if (synd) {
-		cqe->syndrome = synd;
-		cqe->byte_cnt = 0;
-	}
-}
-
 /* Complete the request at the head; false where the CQ cannot take it. */
 static bool complete(struct qp *qp, const struct send_wqe *w, uint8_t synd)
 {
 	uint32_t bytes = w->op == WQE_OP_RDMA_READ ? w->data->len : 0;
 	struct cqe cqe;
 
-	req_cqe(qp, w->op, synd, bytes, &cqe);
+	sq_cqe(qp, w->op, synd, bytes, &cqe);
 	return !cq_post(qp->scq, &cqe, synd || w->ce == WQE_CE_ALWAYS_EQE);
 }
 
-/**
- * send_fail() - the request at the head failed: complete it so, flush the rest
- * @qp: the QP
- * @syndrome: of the error completion
- *
- * The reliable types move to error, the others to SQ error.
+/*
+ * The request at the head failed: complete it so, flush the rest. The reliable
+ * types move to error, the others to SQ error.
  */
-void send_fail(struct qp *qp, uint8_t syndrome)
+static void send_fail(struct qp *qp, uint8_t syndrome)
 {
 	struct cqe cqe;
 	uint8_t wqe[WQE_MAX];
@@ -269,66 +202,19 @@ void send_fail(struct qp *qp, uint8_t syndrome)
 	size_t len;
 	bool ok;
 
-	if (!fetch(qp, wqe, &len))
+	if (!sq_fetch(qp, wqe, &len))
 		memcpy(&ctrl, wqe, sizeof(ctrl));
 	else
 		len = WQE_BB;
-	req_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, syndrome, 0, &cqe);
+	sq_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, syndrome, 0, &cqe);
 	ok = !cq_post(qp->scq, &cqe, true);
 	qp->sq_head += len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
 	if (ok && (qp_is_ud(qp) || qp->type == QP_UC)) {
 		qp->state = QP_SQER;
-		send_flush(qp);
+		sq_flush(qp);
 		return;
 	}
 	qp_error(qp, ok ? 0 : EVENT_QP_CATAS);
-}
-
-/* How many blocks the doorbell record says are posted; -1: the QP dies. */
-static int sq_posted(struct qp *qp)
-{
-	uint32_t counter;
-	uint16_t n;
-
-	if (db_read(qp->hca, qp->dbr + sizeof(counter), &counter))
-		return -1;
-	n = (uint16_t)counter - qp->sq_head;
-	if (n > 1u << qp->log_sq) {
-		hca_error(qp->hca, SIM_ERR_BAD_DOORBELL,
-			  "QP 0x%x: %u blocks posted, room for %u", qp->obj.id,
-			  n, 1u << qp->log_sq);
-		return -1;
-	}
-	return n;
-}
-
-/**
- * send_flush() - complete all that is posted with a flush error
- * @qp: the QP, in error or SQ error
- */
-void send_flush(struct qp *qp)
-{
-	uint8_t wqe[WQE_MAX];
-	struct wqe_ctrl ctrl;
-	struct cqe cqe;
-	size_t len;
-	int left;
-
-	if (!qp->has_sq)
-		return;
-	left = sq_posted(qp);
-	while (left > 0) {
-		if (fetch(qp, wqe, &len))
-			return;
-		memcpy(&ctrl, wqe, sizeof(ctrl));
-		req_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, SYND_FLUSH,
-			0, &cqe);
-		if (cq_post(qp->scq, &cqe, true))
-			return;
-		len = len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
-		qp->sq_head += len;
-		left -= len;
-	}
 }
 
 /* Execute the request at the head. False: stop here. */
@@ -338,7 +224,7 @@ static bool send_one(struct qp *qp)
 	uint8_t wqe[WQE_MAX], synd;
 	size_t len;
 
-	if (fetch(qp, wqe, &len)) {
+	if (sq_fetch(qp, wqe, &len)) {
 		qp_error(qp, EVENT_QP_CATAS);
 		return false;
 	}

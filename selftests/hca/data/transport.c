@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/transport.h"
+#include "fabric/fabric.h"
 
 #define PKEY_FULL 0x8000u
 #define RNR_INFINITE 7
@@ -64,7 +65,7 @@ static struct qp *find_peer(const struct qp *qp)
 	if (!port_active(qp->hca))
 		return NULL;
 	hca = path_hca(qp);
-	if (!hca || !port_active(hca) || hca->objs->stopped)
+	if (!hca || !port_active(hca) || hca->fatal)
 		return NULL;
 	peer = idtable_get(&hca->objs->qps, qp->remote_qpn);
 	if (!peer || peer->kind != QP_KIND_QP || peer->type != qp->type ||
@@ -211,16 +212,4 @@ enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 	if (!peer)
 		return lost(qp, syndrome);
 	return exchange(qp, peer, w, syndrome);
-}
-
-/**
- * connected_retry() - the timer of a waiting QP fired: try again
- * @timer: of the QP
- */
-void connected_retry(struct sim_timer *timer)
-{
-	struct qp *qp = container_of(timer, struct qp, timer);
-
-	qp->waiting = false;
-	qp_kick(qp);
 }

@@ -10,7 +10,6 @@
 /**
  * struct send_wqe - a send work request, parsed
  * @op: WQE_OP_*
- * @index: of its first block
  * @blocks: that it takes
  * @ce: WQE_CE_*
  * @solicited: asks for a solicited completion at the other end
@@ -18,14 +17,12 @@
  * @srqn: XRC: which shared receive queue
  * @av: UD: where to
  * @raddr: RDMA and atomic: remote address and key
- * @atomic: its operands
  * @tail: what follows, for UMR
  * @tail_len: bytes of @tail
  * @data: local memory: source of a send or write, target of a read
  */
 struct send_wqe {
 	uint8_t op;
-	uint16_t index;
 	uint16_t blocks;
 	uint8_t ce;
 	bool solicited;
@@ -68,7 +65,6 @@ enum reply {
 /* transport.c: RC, UC and XRC, the requester's side */
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome);
-void connected_retry(struct sim_timer *timer);
 void connected_rearm(struct qp *qp);
 
 /* respond.c: the responder's side */

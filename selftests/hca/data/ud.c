@@ -7,9 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "object/mcg.h"
 #include "data/transport.h"
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "object/mcg.h"
 
 #define GRH_LEN 40u
 #define UD_MAX 4096u
@@ -105,7 +106,7 @@ static void deliver(struct qp *qp, void *arg)
 	struct sglist from = { .v = v, .n = d->pkt->len ? 2 : 1 };
 	uint8_t synd;
 
-	if (qp->hca->objs->stopped || !wants(qp, d))
+	if (qp->hca->fatal || !wants(qp, d))
 		return;
 	if (d->multicast && qp->hca == d->from &&
 	    IFC_GET(qpc, qp->qpc, block_lb_mc))
@@ -158,17 +159,24 @@ static void deliver_to(struct hca *to, struct datagram *d)
 		deliver(qp, d);
 }
 
-/**
- * ud_deliver() - put a packet of the adapter's own into a receive queue
- * @to: the adapter
- * @pkt: the packet; its P_Key index is one of @to
- */
-void ud_deliver(struct hca *to, const struct ud_packet *pkt)
+/* Packets to QP0 and QP1, which an agent of the model may take. */
+static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 {
-	struct datagram d = { .pkt = pkt };
+	struct ud_packet answer;
+	struct datagram d = { .pkt = &answer };
+	uint8_t mad[MAD_BYTES];
 
-	port_pkey(to, pkt->pkey_index, &d.pkey);
-	deliver_to(to, &d);
+	switch (mad_receive(qp->hca, pkt, &answer, mad)) {
+	case MAD_ANSWERED:
+		port_pkey(qp->hca, answer.pkey_index, &d.pkey);
+		deliver_to(qp->hca, &d);
+		return true;
+	case MAD_DROPPED:
+		return true;
+	case MAD_FORWARD:
+		break;
+	}
+	return false;
 }
 
 static void transmit(struct qp *qp, struct datagram *d)
@@ -180,7 +188,7 @@ static void transmit(struct qp *qp, struct datagram *d)
 	/* What is for QP0 has a lane of its own, on which QP0 alone sends. */
 	if (!d->multicast && !pkt->dst_qpn && qp->type != QP_QP0)
 		return;
-	if (!d->multicast && pkt->dst_qpn < 2 && mad_receive(qp->hca, pkt))
+	if (!d->multicast && pkt->dst_qpn < 2 && take_mad(qp, pkt))
 		return;
 	if (!port_active(qp->hca))
 		return;

@@ -23,7 +23,6 @@
 
 /**
  * struct umr - a UMR being executed
- * @hca: the adapter
  * @who: the QP's rights
  * @ctrl: control segment
  * @mkc: mkey context segment
@@ -176,7 +175,6 @@ static uint8_t umr_check(const struct umr *u, const struct mkey *m,
 
 /**
  * umr_execute() - execute the segments of a UMR
- * @hca: the adapter
  * @who: the QP's rights; any_pd marks the driver's own UMR QP
  * @key: from the control segment of the work request
  * @seg: UMR control segment, mkey context, entries or data segment
@@ -208,7 +206,6 @@ uint8_t umr_execute(struct hca *hca, const struct accessor *who, uint32_t key,
 
 /**
  * mkey_invalidate() - make an mkey free on behalf of a peer
- * @hca: the adapter
  * @who: the responder QP's rights
  * @key: index and variant
  *

@@ -1,63 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * All adapters of the process, which are on one subnet.
+ * The subnet that all adapters of the process are on. Its manager is the model
+ * itself.
  */
-#include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "device.h"
 #include "fabric/fabric.h"
-#include "fabric/port.h"
 
 static struct hca *hcas[FABRIC_MAX];
 static unsigned int nhcas;
 
 /**
- * fabric_init() - make the adapters
- * @n: how many
- * @dir: where their sockets go
- *
- * Return: 0, or -errno with nothing made
+ * fabric_add() - put an adapter on the subnet
+ * @hca: the adapter; its index is the number of those before it
  */
-int fabric_init(unsigned int n, const char *dir)
+void fabric_add(struct hca *hca)
 {
-	int ret;
-
-	if (!n || n > FABRIC_MAX)
-		return -EINVAL;
-	for (nhcas = 0; nhcas < n; nhcas++) {
-		ret = hca_create(nhcas, dir, &hcas[nhcas]);
-		if (ret) {
-			fabric_fini();
-			return ret;
-		}
-	}
-	return 0;
+	hcas[nhcas++] = hca;
 }
 
 /**
- * fabric_fini() - free the adapters
+ * fabric_remove() - take the adapter that was added last off the subnet
  */
-void fabric_fini(void)
+void fabric_remove(struct hca *hca)
 {
-	/* what one does while it goes may look for the others */
-	while (nhcas) {
-		hca_destroy(hcas[nhcas - 1]);
+	if (nhcas && hcas[nhcas - 1] == hca)
 		hcas[--nhcas] = NULL;
-	}
-	sa_fini();
 }
 
+/**
+ * fabric_hcas() - how many adapters there are
+ */
 unsigned int fabric_hcas(void)
 {
 	return nhcas;
 }
 
+/**
+ * fabric_hca() - an adapter by its number, NULL where there is none
+ */
 struct hca *fabric_hca(unsigned int i)
 {
 	return i < FABRIC_MAX ? hcas[i] : NULL;
 }
 
+/**
+ * fabric_by_lid() - an adapter by its LID, NULL where nobody has it
+ */
 struct hca *fabric_by_lid(uint16_t lid)
 {
 	unsigned int i;
@@ -68,6 +58,9 @@ struct hca *fabric_by_lid(uint16_t lid)
 	return NULL;
 }
 
+/**
+ * fabric_by_gid() - an adapter by its GID, NULL where nobody has it
+ */
 struct hca *fabric_by_gid(const uint8_t gid[16])
 {
 	unsigned int i;
@@ -76,4 +69,12 @@ struct hca *fabric_by_gid(const uint8_t gid[16])
 		if (!memcmp(port_gid(hcas[i]), gid, 16))
 			return hcas[i];
 	return NULL;
+}
+
+/**
+ * fabric_sm_lid() - the LID of the subnet manager
+ */
+uint16_t fabric_sm_lid(void)
+{
+	return port_lid(fabric_hca(SM_HCA));
 }

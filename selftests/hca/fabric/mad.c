@@ -12,7 +12,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
-#include "fabric/port.h"
+#include "fw/cmd.h"
 
 #define QP0 0u
 #define QP1 1u
@@ -38,10 +38,10 @@ const struct cmd_def mad_cmds[] = {
 	{ 0 },
 };
 
-static void mad_answer(struct hca *to, const struct ud_packet *pkt,
-		       const uint8_t *mad)
+static void mad_answer(const struct ud_packet *pkt, const uint8_t *mad,
+		       struct ud_packet *answer)
 {
-	struct ud_packet answer = {
+	*answer = (struct ud_packet){
 		.slid = pkt->dlid,
 		.dlid = pkt->slid,
 		.src_qpn = pkt->dst_qpn,
@@ -52,31 +52,36 @@ static void mad_answer(struct hca *to, const struct ud_packet *pkt,
 		.data = mad,
 		.len = MAD_BYTES,
 	};
-
-	ud_deliver(to, &answer);
 }
 
-bool mad_receive(struct hca *from, const struct ud_packet *pkt)
+/**
+ * mad_receive() - is a packet for an agent of the model?
+ * @pkt: a packet to QP0 or QP1
+ * @answer: set where it is answered; its data are in @mad
+ * @mad: room for the answer
+ */
+enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
+			     struct ud_packet *answer, uint8_t mad[MAD_BYTES])
 {
 	struct hca *to = fabric_by_lid(pkt->dlid);
-	uint8_t mad[MAD_BYTES];
 
 	if (pkt->len != MAD_BYTES || pkt->dst_qpn > QP1)
-		return false;
+		return MAD_FORWARD;
 	memcpy(mad, pkt->data, MAD_BYTES);
 	if (mad[MAD_METHOD] & MAD_RESPONSE)
-		return false;
+		return MAD_FORWARD;
 	if (pkt->dst_qpn == QP1) {
-		if (mad[MAD_CLASS] != MAD_CLASS_SA || pkt->dlid != sm_lid())
-			return false;
+		if (mad[MAD_CLASS] != MAD_CLASS_SA ||
+		    pkt->dlid != fabric_sm_lid())
+			return MAD_FORWARD;
 		sa_answer(from, mad);
 	} else {
 		/* there is no switch that could route by direction */
 		if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID || !to ||
 		    !port_active(to))
-			return true;
+			return MAD_DROPPED;
 		smi_answer(to, mad);
 	}
-	mad_answer(from, pkt, mad);
-	return true;
+	mad_answer(pkt, mad, answer);
+	return MAD_ANSWERED;
 }

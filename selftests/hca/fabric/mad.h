@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Management datagrams: where the fields are (IBTA volume 1, chapters 13, 14.2
+ * Management datagrams (MAD): who answers which; where the fields are (IBTA volume 1, chapters 13, 14.2
  * and 15.2). All are big endian.
  */
 #ifndef SIMHCA_MAD_H
@@ -9,6 +9,8 @@
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "hca.h"
 
 #define MAD_BYTES 256u
 
@@ -75,5 +77,42 @@ static inline void mad_put64(uint8_t *mad, unsigned int off, uint64_t v)
 	v = htobe64(v);
 	memcpy(mad + off, &v, sizeof(v));
 }
+
+/**
+ * struct ud_packet - a datagram on the cable
+ * @grh: @sgid and @dgid are in the packet
+ * @imm: immediate data, where @has_imm
+ * @len: bytes of it
+ */
+struct ud_packet {
+	uint16_t slid, dlid;
+	uint32_t src_qpn, dst_qpn, qkey;
+	uint16_t pkey_index;
+	uint8_t sl;
+	bool grh;
+	uint8_t sgid[16], dgid[16];
+	uint32_t imm;
+	bool has_imm;
+	const void *data;
+	size_t len;
+};
+
+/**
+ * enum mad_verdict - what becomes of a packet to QP0 or QP1
+ * @MAD_FORWARD: it is for a consumer: deliver it like any other
+ * @MAD_ANSWERED: an agent of the model took it, and answers
+ * @MAD_DROPPED: an agent of the model took it, and says nothing
+ */
+enum mad_verdict { MAD_FORWARD, MAD_ANSWERED, MAD_DROPPED };
+
+enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
+			     struct ud_packet *answer, uint8_t mad[MAD_BYTES]);
+
+/* smi.c: the subnet management agent of @hca answers @mad in place */
+void smi_answer(struct hca *hca, uint8_t *mad);
+
+/* sa.c: the subnet administrator answers the request @mad in place */
+void sa_answer(struct hca *from, uint8_t *mad);
+void sa_fini(void);
 
 #endif

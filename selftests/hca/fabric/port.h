@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The InfiniBand port of an adapter, as its own files see it: port.c (state and
- * the vport commands), reg.c (registers), smi.c and sa.c (management).
+ * The port of an adapter: its state (port.c), its registers (reg.c), the
+ * commands that ask for both (port_cmd.c).
  */
 #ifndef SIMHCA_PORT_H
 #define SIMHCA_PORT_H
 
-#include "device.h"
+#include "hca.h"
 
 #define PORT_GIDS 8u
 #define PORT_PKEYS 128u
 #define PORT_MTU_BYTES 4096u
 #define NODE_DESC_BYTES 64u
-#define SM_HCA 0u	/* the adapter whose LID is the subnet manager's */
 
 /* IBTA: PortInfo.PortState and PortPhysicalState */
-enum { PORT_DOWN = 1, PORT_INIT = 2, PORT_ACTIVE = 4 };
+enum { PORT_DOWN = 1, PORT_ACTIVE = 4 };
 enum { PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 
 struct port {
@@ -26,22 +25,21 @@ struct port {
 	uint64_t port_guid;
 	uint32_t cap_mask;
 	char node_desc[NODE_DESC_BYTES];
-	struct port_traffic traffic;
 };
 
-static inline uint16_t sm_lid(void)
-{
-	return port_lid(fabric_hca(SM_HCA));
-}
+/* ---- port.c */
+int port_init(struct hca *hca);
+void port_fini(struct hca *hca);
+void port_reset(struct hca *hca);
+void port_dump(struct hca *hca, struct json_object *o);
+uint16_t port_lid(struct hca *hca);
+const uint8_t *port_gid(struct hca *hca);
+bool port_active(struct hca *hca);
+uint8_t port_mtu(struct hca *hca);
+bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey);
 
+/* ---- reg.c */
 uint8_t reg_access(struct hca *hca, uint16_t id, bool write,
 		   const uint8_t *in, uint8_t *out, size_t len);
-
-/* Answer the subnet management MAD @mad (256 bytes) in place, as the agent of @hca. */
-void smi_answer(struct hca *hca, uint8_t *mad);
-
-/* Answer the request @mad in place, as the subnet administrator. */
-void sa_answer(struct hca *from, uint8_t *mad);
-void sa_fini(void);
 
 #endif

@@ -111,8 +111,6 @@ static uint8_t node_desc(struct hca *hca, bool write, const uint8_t *in,
 
 /**
  * reg_access() - read or write a register
- * @hca: the adapter
- * @id: which
  * @write: write it
  * @in: its layout as the driver filled it, which names the port
  * @out: set to its value

@@ -14,7 +14,6 @@
 
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
-#include "fabric/port.h"
 
 /* RMPP header and SA header */
 #define SA_RMPP_VERSION 24
@@ -50,7 +49,6 @@ enum {
 #define PATH_SLID 42
 #define PATH_REVERSIBLE 49
 #define PATH_PKEY 50
-#define PATH_SL 52
 #define PATH_MTU 54
 #define PATH_RATE 55
 #define PATH_LIFE 56
@@ -66,7 +64,6 @@ enum {
 #define MC_QKEY 32
 #define MC_MLID 36
 #define MC_MTU 38
-#define MC_TCLASS 39
 #define MC_PKEY 40
 #define MC_RATE 42
 #define MC_LIFE 43

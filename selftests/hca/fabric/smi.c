@@ -5,8 +5,8 @@
  * The model is the subnet manager, so a Set of what a manager would set is
  * answered with what there is and changes nothing.
  */
+#include "fabric/fabric.h"
 #include "fabric/mad.h"
-#include "fabric/port.h"
 
 #define SMI_DATA 64u
 #define SMI_DATA_BYTES 64u
@@ -75,7 +75,7 @@ static uint16_t port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 		return MAD_STATUS_BAD_FIELD;
 	memcpy(data + 8, port->gid, 8); /* subnet prefix */
 	mad_put16(data, 16, port->lid);
-	mad_put16(data, 18, sm_lid());
+	mad_put16(data, 18, fabric_sm_lid());
 	mad_put32(data, 20, port->cap_mask);
 	data[28] = 1; /* local port */
 	data[29] = WIDTH_1X_4X;
@@ -166,7 +166,6 @@ static uint16_t smi_fill(struct hca *hca, uint8_t *mad)
 
 /**
  * smi_answer() - answer a subnet management packet
- * @hca: whose agent is asked
  * @mad: the request; becomes the answer
  */
 void smi_answer(struct hca *hca, uint8_t *mad)

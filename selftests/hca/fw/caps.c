@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "fw/cmd.h"
+#include "fw/fw.h"
 
 #define CAP_SZ IFC_UN_SZ(hca_cap_union)
 
@@ -104,7 +105,6 @@ static void caps_atomic(uint8_t *c)
 
 /**
  * caps_init() - make the capabilities
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -119,7 +119,6 @@ int caps_init(struct hca *hca)
 
 /**
  * caps_fini() - free the capabilities
- * @hca: the adapter
  */
 void caps_fini(struct hca *hca)
 {
@@ -129,7 +128,6 @@ void caps_fini(struct hca *hca)
 
 /**
  * caps_reset() - forget what a driver set
- * @hca: the adapter
  */
 void caps_reset(struct hca *hca)
 {

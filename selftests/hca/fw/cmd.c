@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/dma.h"
+#include "control/control.h"
 #include "fw/cmd.h"
-#include "device.h"
+#include "fw/eq.h"
 
 #define ENTRY_SZ IFC_SZ(cmd_queue_entry)
 #define BOX_SZ IFC_SZ(cmd_if_box)
@@ -72,7 +74,7 @@ static uint8_t cmd_boxes(struct hca *hca, uint64_t addr, uint8_t token,
 
 	for (block = 0; len; block++, data += n, len -= n) {
 		n = len < BOX_DATA ? len : BOX_DATA;
-		box = dma_ptr_now(hca, addr, BOX_SZ, write);
+		box = dma_ptr(hca, addr, BOX_SZ, write);
 		if (!box)
 			return write ? DELIVERY_OUT_PTR : DELIVERY_IN_PTR;
 		if (IFC_GET(cmd_if_box, box, block_number) != block)
@@ -219,7 +221,7 @@ static void entry_done(struct cmdq_entry *ent, uint8_t *at, uint8_t status)
 static void entry_run(struct cmdq_entry *ent)
 {
 	struct hca *hca = ent->hca;
-	uint8_t *at = dma_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
+	uint8_t *at = dma_queue_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
 	uint8_t status;
 
 	if (!at) {
@@ -240,7 +242,7 @@ static void entry_delayed(struct sim_timer *timer)
 {
 	struct cmdq_entry *ent = container_of(timer, struct cmdq_entry, delay);
 
-	if (!iseg_is_fatal(ent->hca))
+	if (!ent->hca->fatal)
 		entry_run(ent);
 }
 
@@ -254,7 +256,7 @@ static void entry_start(struct cmdq_entry *ent)
 			  ent->index);
 		return;
 	}
-	if (dma_read(hca, entry_addr(ent), ent->layout, ENTRY_SZ))
+	if (dma_queue_read(hca, entry_addr(ent), ent->layout, ENTRY_SZ))
 		return;
 	if (!IFC_GET(cmd_queue_entry, ent->layout, ownership)) {
 		hca_error(hca, SIM_ERR_BAD_CMD,
@@ -281,7 +283,6 @@ static void entry_start(struct cmdq_entry *ent)
 
 /**
  * cmdq_doorbell() - the driver rang the command doorbell
- * @hca: the adapter
  * @entries: bit mask of new entries
  */
 void cmdq_doorbell(struct hca *hca, uint32_t entries)
@@ -297,14 +298,13 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries)
 				  "command doorbell without a queue");
 			return;
 		}
-		if (!iseg_is_fatal(hca))
+		if (!hca->fatal)
 			entry_start(&hca->cmdq->entries[i]);
 	}
 }
 
 /**
  * cmdq_answer() - end the commands that a fault left without an answer
- * @hca: the adapter
  *
  * As firmware that comes to its senses late: nothing is run, and no mailbox is
  * touched, because the driver may have given the command up and taken them back.
@@ -318,18 +318,17 @@ void cmdq_answer(struct hca *hca)
 
 	for (i = 0; i < CMDQ_ENTRIES; i++) {
 		ent = &hca->cmdq->entries[i];
-		if (!ent->busy || !ent->fault.never || iseg_is_fatal(hca))
+		if (!ent->busy || !ent->fault.never || hca->fatal)
 			continue;
 		ent->busy = false;
-		at = dma_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
+		at = dma_queue_ptr(hca, entry_addr(ent), ENTRY_SZ, true);
 		if (at)
 			entry_done(ent, at, DELIVERY_FW);
 	}
 }
 
 /**
- * cmdq_set() - use another command queue; what runs on the old one is lost
- * @hca: the adapter
+ * cmdq_set() - use another command queue; commands of the old one are dropped
  * @addr: guest address, 0: none
  */
 void cmdq_set(struct hca *hca, uint64_t addr)
@@ -341,13 +340,12 @@ void cmdq_set(struct hca *hca, uint64_t addr)
 		hca->cmdq->entries[i].busy = false;
 	}
 	if (hca->cmdq->addr)
-		dma_take_back(hca, hca->cmdq->addr, CMDQ_BYTES);
-	hca->cmdq->addr = addr && !dma_lend(hca, addr, CMDQ_BYTES) ? addr : 0;
+		dma_queue_remove(hca, hca->cmdq->addr, CMDQ_BYTES);
+	hca->cmdq->addr = addr && !dma_queue_add(hca, addr, CMDQ_BYTES) ? addr : 0;
 }
 
 /**
  * cmdq_init() - make the command interface
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -368,7 +366,6 @@ int cmdq_init(struct hca *hca)
 
 /**
  * cmdq_fini() - free the command interface
- * @hca: the adapter
  */
 void cmdq_fini(struct hca *hca)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The command interface, as the rest of the device half sees it.
+ * The command interface (cmd.c) and the table of all commands (cmd_table.c).
  */
 #ifndef SIMHCA_CMD_H
 #define SIMHCA_CMD_H
@@ -22,12 +22,10 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries);
 const struct cmd_def *cmd_find(uint16_t opcode);
 const struct cmd_def *cmd_find_name(const char *name);
 
-/* What was run (cmdlog.c). */
-int cmdlog_init(struct hca *hca);
-void cmdlog_fini(struct hca *hca);
-void cmdlog_add(const struct cmd *cmd, uint8_t status);
-void cmdlog_clear(struct hca *hca);
-struct json_object *cmdlog_counts(struct hca *hca);
-struct json_object *cmdlog_since(uint64_t since, uint64_t *next);
+/* The table of each object; a NULL handler ends it. */
+extern const struct cmd_def init_cmds[], page_cmds[], caps_cmds[], uar_cmds[],
+	uctx_cmds[], eq_cmds[], port_cmds[], mad_cmds[], pd_cmds[],
+	mkey_cmds[], cq_cmds[], srq_cmds[], qp_cmds[], mcg_cmds[],
+	rawq_cmds[], umem_cmds[];
 
 #endif

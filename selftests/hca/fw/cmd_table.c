@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fw/cmd.h"
-#include "device.h"
 
 static const struct cmd_def *const cmd_tables[] = {
 	init_cmds, page_cmds, caps_cmds, uar_cmds, uctx_cmds,

@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "bus/bus.h"
+#include "bus/dma.h"
+#include "fw/cmd.h"
+#include "fw/eq.h"
 
 #define EQE_SZ IFC_SZ(eqe)
 #define EQ_FIRST 1u
@@ -32,7 +35,7 @@ struct eq {
 	unsigned int log_size;
 	unsigned int page_shift;
 	uint64_t *pas;
-	uint32_t pages;	/* of them lent */
+	uint32_t pages;	/* of them that the guard knows */
 	uint64_t mask[4];
 	uint32_t pi; /* counts on; 24 bits are told */
 	uint32_t ci;
@@ -47,7 +50,6 @@ struct eqs {
 
 /**
  * eqs_init() - make the table
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -75,14 +77,13 @@ static void eq_free(struct eq *eq)
 
 	idtable_remove(&eq->hca->eqs->table, eq->eqn);
 	for (i = 0; i < eq->pages; i++)
-		dma_take_back(eq->hca, eq->pas[i], eq_part(eq, i));
+		dma_queue_remove(eq->hca, eq->pas[i], eq_part(eq, i));
 	free(eq->pas);
 	free(eq);
 }
 
 /**
  * eqs_reset() - forget all queues, their memory is not touched
- * @hca: the adapter
  */
 void eqs_reset(struct hca *hca)
 {
@@ -97,7 +98,6 @@ void eqs_reset(struct hca *hca)
 
 /**
  * eqs_fini() - free the table
- * @hca: the adapter
  */
 void eqs_fini(struct hca *hca)
 {
@@ -111,7 +111,6 @@ void eqs_fini(struct hca *hca)
 
 /**
  * eqs_alive() - how many queues there are
- * @hca: the adapter
  *
  * Return: their number
  */
@@ -127,7 +126,6 @@ bool eq_exists(struct hca *hca, uint32_t eqn)
 
 /**
  * eq_for_event() - who hears of an event type
- * @hca: the adapter
  * @type: MLX5_EVENT_TYPE_CODING_*
  * @eqn: set to the queue
  *
@@ -148,14 +146,14 @@ static uint8_t *eqe_at(struct eq *eq, uint32_t index)
 	uint64_t off = (uint64_t)(index & ((1u << eq->log_size) - 1)) * EQE_SZ;
 	uint64_t page = eq->pas[off >> eq->page_shift];
 
-	return dma_ptr(eq->hca, page + (off & ((1ull << eq->page_shift) - 1)),
+	return dma_queue_ptr(eq->hca, page + (off & ((1ull << eq->page_shift) - 1)),
 		       EQE_SZ, true);
 }
 
 static void eq_interrupt(struct eq *eq)
 {
 	eq->armed = false;
-	vfio_user_irq(eq->hca, eq->vector);
+	vfio_irq_raise(eq->hca, eq->vector);
 }
 
 void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
@@ -164,7 +162,7 @@ void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
 	struct eq *eq = idtable_get(&hca->eqs->table, eqn);
 	uint8_t *eqe;
 
-	if (!eq || iseg_is_fatal(hca))
+	if (!eq || hca->fatal)
 		return;
 	if (eq->pi - eq->ci >= 1u << eq->log_size) {
 		eq->failed = true;
@@ -199,7 +197,6 @@ void eq_post_async(struct hca *hca, uint8_t type, uint8_t sub_type,
 
 /**
  * eq_ring() - an EQ doorbell was written
- * @hca: the adapter
  * @uar: page that was written
  * @val: eqn << 24 | consumer index
  * @arm: interrupt on the next entry
@@ -282,7 +279,7 @@ static uint8_t create_eq(struct cmd *cmd)
 	for (i = 0; i < pages; i++)
 		eq->pas[i] = IFC_GET64(create_eq_in, cmd->in, pas[i]);
 	for (; eq->pages < pages; eq->pages++)
-		if (dma_lend(eq->hca, eq->pas[eq->pages],
+		if (dma_queue_add(eq->hca, eq->pas[eq->pages],
 			     eq_part(eq, eq->pages))) {
 			eq_free(eq);
 			return CMD_NO_RES;

@@ -10,11 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "fabric/port.h"
+#include "fw/cmd.h"
+#include "fw/eq.h"
+#include "fw/fw.h"
+#include "fw/iseg.h"
+#include "object/objects.h"
 
 #define ISSI_MAX 1u
 #define VENDOR_OUI 0x0002c9 /* IEEE's for Mellanox */
 #define VENDOR_ID 0x15b3
+
+/**
+ * hca_drop_state() - forget all that a driver made
+ *
+ * Guest memory is not touched: it may be in other use by now. The command queue
+ * stays, as it may be a command that asks for this.
+ */
+void hca_drop_state(struct hca *hca)
+{
+	objects_reset(hca);
+	eqs_reset(hca);
+	uars_reset(hca);
+	uctxs_reset(hca);
+	pages_reset(hca);
+	caps_reset(hca);
+	port_reset(hca);
+}
 
 static uint8_t enable_hca(struct cmd *cmd)
 {
@@ -30,7 +52,7 @@ static uint8_t disable_hca(struct cmd *cmd)
 
 	if (held)
 		hca_error(cmd->hca, SIM_ERR_PAGES,
-			  "DISABLE_HCA with %zu pages not taken back", held);
+			  "DISABLE_HCA while the driver has not got back %zu pages", held);
 	hca_drop_state(cmd->hca);
 	return CMD_OK;
 }

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/bus.h"
 #include "fw/cmd.h"
-#include "device.h"
+#include "fw/iseg.h"
 
 #define FW_MAJOR 16
 #define FW_MINOR 35
@@ -42,7 +43,6 @@
 
 struct iseg {
 	uint8_t regs[ISEG_BYTES];
-	bool fatal;
 	uint32_t cmd_ms; /* a test's wish, which outlives resets */
 };
 
@@ -50,7 +50,6 @@ struct iseg {
 
 /**
  * iseg_init() - make the segment
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -65,7 +64,6 @@ int iseg_init(struct hca *hca)
 
 /**
  * iseg_fini() - free the segment
- * @hca: the adapter
  */
 void iseg_fini(struct hca *hca)
 {
@@ -75,7 +73,6 @@ void iseg_fini(struct hca *hca)
 
 /**
  * iseg_timeout() - tell drivers how long a command may take
- * @hca: the adapter
  * @ms: from the next time that a driver starts; 0: do not tell, which makes it
  *	a minute
  *
@@ -93,7 +90,6 @@ void iseg_timeout(struct hca *hca, uint32_t ms)
 
 /**
  * iseg_reset() - firmware is up, nobody has spoken to it
- * @hca: the adapter
  *
  * The interface is disabled until a command queue is set: that is how a driver
  * that was not asked notices a reset.
@@ -104,6 +100,7 @@ void iseg_reset(struct hca *hca)
 	uint32_t cmd_ms = hca->iseg->cmd_ms;
 
 	memset(hca->iseg, 0, sizeof(*hca->iseg));
+	hca->fatal = false;
 	iseg_timeout(hca, cmd_ms);
 	IFC_SET(initial_seg, r, fw_rev_major, FW_MAJOR);
 	IFC_SET(initial_seg, r, fw_rev_minor, FW_MINOR);
@@ -120,8 +117,9 @@ void iseg_reset(struct hca *hca)
 	IFC_SET(health_buffer, HEALTH(hca->iseg), hw_id, HW_ID);
 }
 
-static void iseg_tick(struct iseg *iseg)
+static void iseg_tick(struct hca *hca)
 {
+	struct iseg *iseg = hca->iseg;
 	uint64_t now = loop_now();
 	uint32_t dw;
 
@@ -129,27 +127,27 @@ static void iseg_tick(struct iseg *iseg)
 	memcpy(iseg->regs + ISEG_TIMER_H, &dw, sizeof(dw));
 	dw = htobe32(now);
 	memcpy(iseg->regs + ISEG_TIMER_L, &dw, sizeof(dw));
-	if (!iseg->fatal)
+	if (!hca->fatal)
 		IFC_SET(initial_seg, iseg->regs, health_counter,
 			now / HEALTH_TICK);
 }
 
 /**
  * iseg_read() - read registers
- * @hca: the adapter
- * @off: where
  * @buf: set to what is there
  * @len: bytes, within ISEG_BYTES
  */
 void iseg_read(struct hca *hca, uint32_t off, uint8_t *buf, size_t len)
 {
-	iseg_tick(hca->iseg);
+	iseg_tick(hca);
 	memcpy(buf, hca->iseg->regs + off, len);
 }
 
-static void iseg_clear_fatal(struct iseg *iseg)
+static void iseg_clear_fatal(struct hca *hca)
 {
-	iseg->fatal = false;
+	struct iseg *iseg = hca->iseg;
+
+	hca->fatal = false;
 	IFC_SET(health_buffer, HEALTH(iseg), synd, 0);
 	IFC_SET(health_buffer, HEALTH(iseg), rfr, 0);
 	IFC_SET(health_buffer, HEALTH(iseg), valid, 0);
@@ -157,8 +155,9 @@ static void iseg_clear_fatal(struct iseg *iseg)
 }
 
 /*
- * The low half of the address says what the driver makes of the interface. A
- * software reset is done when the interface is disabled again, which is at once.
+ * The low dword of the address also has the state of the interface that the
+ * driver asks for. A software reset is over as soon as it is asked for: the
+ * interface is then disabled.
  */
 static void iseg_cmdq(struct hca *hca, uint32_t val)
 {
@@ -174,7 +173,7 @@ static void iseg_cmdq(struct hca *hca, uint32_t val)
 	memcpy(r + IFC_OFF(initial_seg, cmdq_phy_addr_31_12), &dw, sizeof(dw));
 	addr = (uint64_t)IFC_GET(initial_seg, r, cmdq_phy_addr_63_32) << 32;
 	addr |= val & ~0xfffu;
-	iseg_clear_fatal(hca->iseg);
+	iseg_clear_fatal(hca);
 	hca_drop_state(hca);
 	if (nic != MLX5_INITIAL_SEG_NIC_INTERFACE_FULL_DRIVER)
 		addr = 0;
@@ -183,9 +182,6 @@ static void iseg_cmdq(struct hca *hca, uint32_t val)
 
 /**
  * iseg_write() - write registers; read-only ones are left as they are
- * @hca: the adapter
- * @off: where
- * @buf: what
  * @len: bytes, within ISEG_BYTES
  */
 void iseg_write(struct hca *hca, uint32_t off, const uint8_t *buf, size_t len)
@@ -217,30 +213,17 @@ void iseg_write(struct hca *hca, uint32_t off, const uint8_t *buf, size_t len)
 
 /**
  * iseg_fatal() - the firmware has come to an end
- * @hca: the adapter
  * @syndrome: health_buffer.synd, not 0
  */
 void iseg_fatal(struct hca *hca, uint8_t syndrome)
 {
 	struct iseg *iseg = hca->iseg;
 
-	iseg_tick(iseg);
-	iseg->fatal = true;
+	iseg_tick(hca);
+	hca->fatal = true;
 	IFC_SET(health_buffer, HEALTH(iseg), synd, syndrome);
 	IFC_SET(health_buffer, HEALTH(iseg), rfr, 1);
 	IFC_SET(health_buffer, HEALTH(iseg), valid, 1);
 	IFC_SET(initial_seg, iseg->regs, health_syndrome, syndrome);
-	objects_stop(hca);
 	log_line("hca%u: fatal, syndrome 0x%x", hca->index, syndrome);
-}
-
-/**
- * iseg_is_fatal() - has the firmware come to an end?
- * @hca: the adapter
- *
- * Return: true after iseg_fatal(), until the interface is set up again
- */
-bool iseg_is_fatal(struct hca *hca)
-{
-	return hca->iseg->fatal;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Pages that the driver lends the firmware. The model has no use for them, but
- * keeps the books: a driver must get back exactly the pages that it gave.
+ * Pages that the driver gives to the firmware. The model does not use them. It
+ * remembers them, because a driver must get back exactly the pages it gave.
  *
  * Invariants
  * - A page is held at most once, is page aligned and is the guest's memory.
@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "bus/dma.h"
+#include "fw/cmd.h"
+#include "fw/fw.h"
 
 #define PAGES_BOOT 16
 #define PAGES_INIT 32
@@ -26,8 +28,7 @@ struct pages {
 };
 
 /**
- * pages_init() - make the books
- * @hca: the adapter
+ * pages_init() - make the empty list
  *
  * Return: 0 or -ENOMEM
  */
@@ -38,8 +39,7 @@ int pages_init(struct hca *hca)
 }
 
 /**
- * pages_fini() - free the books
- * @hca: the adapter
+ * pages_fini() - free the list
  */
 void pages_fini(struct hca *hca)
 {
@@ -50,8 +50,7 @@ void pages_fini(struct hca *hca)
 }
 
 /**
- * pages_reset() - forget what was lent
- * @hca: the adapter
+ * pages_reset() - forget the pages
  */
 void pages_reset(struct hca *hca)
 {
@@ -59,8 +58,7 @@ void pages_reset(struct hca *hca)
 }
 
 /**
- * pages_held() - how many pages are lent
- * @hca: the adapter
+ * pages_held() - how many pages the firmware has
  *
  * Return: their number
  */
@@ -120,7 +118,7 @@ static uint8_t give(struct cmd *cmd, uint32_t n)
 	for (i = 0; i < n; i++) {
 		pa = IFC_GET64(manage_pages_in, cmd->in, pas[i]);
 		if (pa % SIM_PAGE || page_held(pages, pa) ||
-		    !dma_ptr_now(cmd->hca, pa, SIM_PAGE, true)) {
+		    !dma_ptr(cmd->hca, pa, SIM_PAGE, true)) {
 			hca_error(cmd->hca, SIM_ERR_PAGES,
 				  "cannot take page 0x%llx",
 				  (unsigned long long)pa);

@@ -1,18 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * UAR pages: uar.c has the pages and their books, uar_bf.c makes doorbells and
- * BlueFlame writes out of the stores that a guest does to one.
+ * UAR pages: uar.c knows who may use which page, uar_bf.c makes doorbells and
+ * BlueFlame writes out of the stores that a guest does to one, uar_page.c
+ * makes, ends and shows pages, doorbell.c takes the stores.
  */
 #ifndef SIMHCA_UAR_H
 #define SIMHCA_UAR_H
 
-#include "device.h"
+#include "hca.h"
 
 #define UAR_SLOTS 4u		/* bfregs of a page, two of them for users */
 #define UAR_SLOTS_AT 0x800u
-#define UAR_SLOT_BYTES 0x200u	/* 1 << log_bf_reg_size */
-#define UAR_BUF_BYTES 0x100u	/* two buffers, used in turn */
+#define UAR_BUF_BYTES 0x100u	/* two of them a slot, used in turn */
 #define UAR_BUFS (2 * UAR_SLOTS)
+
+/**
+ * enum ring_result - what became of a doorbell or BlueFlame write
+ * @RING_OK: the queue was rung
+ * @RING_NO_QP: there is no queue of that number, or it has no send queue
+ * @RING_WRONG_UAR: the queue is not of this UAR page
+ * @RING_BAD_STATE: the queue cannot be rung in its state
+ * @RING_TORN: the queue was rung, but the BlueFlame copy is not the work request
+ *	that stands in memory: two writers shared the register without a lock
+ */
+enum ring_result {
+	RING_OK,
+	RING_NO_QP,
+	RING_WRONG_UAR,
+	RING_BAD_STATE,
+	RING_TORN,
+};
 
 /* How often a QP rang a uUAR. */
 struct uar_ringer {
@@ -35,7 +52,7 @@ struct uar_slot {
  * @want: bytes when it is a whole BlueFlame write
  * @rung: the QP was told already
  * @counted: as a doorbell, for who asked in the middle of it
- * @torn: the current mess has been counted
+ * @torn: a torn write has been counted since the last first store
  * @hold: rings a doorbell that nothing follows
  */
 struct uar_buf {
@@ -56,20 +73,43 @@ struct uar {
 	uint16_t uid;
 	unsigned int holds;
 	uint64_t cq_arms;
-	uint32_t cq_first;	/* a CQ doorbell in two halves: the first */
+	uint32_t cq_first;	/* a CQ doorbell in two stores: the first */
 	struct uar_slot slots[UAR_SLOTS];
 	struct uar_buf bufs[UAR_BUFS];
 };
 
+struct uars {
+	struct idtable taken;	/* pages alive, and dead ones that are held */
+	struct idtable all;	/* with those that have only counters left */
+	unsigned int held;	/* dead ones of those taken */
+};
+
+/* ---- uar.c */
+struct uar *uar_get(struct hca *hca, uint32_t index);
+bool uar_usable(struct hca *hca, uint32_t index, uint16_t uid);
+void uar_hold(struct hca *hca, uint32_t index);
+void uar_release(struct hca *hca, uint32_t index);
+void uar_refused(struct uar *uar, enum ring_result result, const char *what,
+		 uint32_t number);
+
+/* ---- uar_bf.c */
 void uar_bf_init(struct uar *uar);
 void uar_bf_stop(struct uar *uar);
-void uar_bf_settle(struct uar *uar);
+void uar_bf_count(struct uar *uar);
 void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf,
 		  size_t len);
 void uar_slot_clear(struct uar_slot *slot);
 
-/* Count and log a ring that was refused. */
-void uar_refused(struct uar *uar, enum ring_result result, const char *what,
-		 uint32_t number);
+/* ---- uar_page.c */
+int uars_init(struct hca *hca);
+void uars_fini(struct hca *hca);
+void uars_reset(struct hca *hca);
+void uars_clear_counters(struct hca *hca);
+void uars_dump(struct hca *hca, struct json_object *o,
+	       struct json_object *alive);
+
+/* ---- doorbell.c */
+void uar_write(struct hca *hca, uint32_t index, uint32_t off,
+	       const uint8_t *buf, size_t len);
 
 #endif

@@ -15,14 +15,15 @@
  *   for before that is known counts as a doorbell, whatever follows.
  * - A store that does not go on where the last one ended, or a first store in
  *   the middle of a copy, is a torn write: counted once, until the next first
- *   store. A BlueFlame copy that the data half does not recognise is one too;
- *   what follows a first store that was refused is none.
+ *   store. A BlueFlame copy that differs from the work request in memory is a
+ *   torn write too. What follows a first store that was refused is none.
  */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fw/uar.h"
+#include "object/qp.h"
 
 #define HOLD_NS (30 * NSEC_PER_USEC)
 #define CTRL_START 8u		/* bytes that ring */
@@ -81,7 +82,6 @@ static void slot_count(struct uar_slot *slot, uint32_t qpn)
 
 /**
  * uar_slot_clear() - set a slot's counters to 0
- * @slot: the slot
  */
 void uar_slot_clear(struct uar_slot *slot)
 {
@@ -211,7 +211,6 @@ static void buf_store(struct uar_buf *buf, uint32_t pos, const uint8_t *data,
  * uar_bf_write() - a guest stored into the BlueFlame part of a page
  * @uar: an allocated page
  * @off: where, from UAR_SLOTS_AT on
- * @buf: what
  * @len: bytes, within the page
  */
 void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf, size_t len)
@@ -236,12 +235,11 @@ void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf, size_t len)
 }
 
 /**
- * uar_bf_settle() - count what is still held
- * @uar: a page
+ * uar_bf_count() - count what is still held
  *
  * More may come: a copy goes on where it was.
  */
-void uar_bf_settle(struct uar *uar)
+void uar_bf_count(struct uar *uar)
 {
 	unsigned int i;
 

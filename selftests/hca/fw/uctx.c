@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "fw/cmd.h"
+#include "fw/fw.h"
 
 #define UCTX_LIMIT 255u /* log_max_uctx 8, uid 0 is the driver's */
 
@@ -20,7 +21,6 @@ struct uctxs {
 
 /**
  * uctxs_init() - make the table
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -35,7 +35,6 @@ int uctxs_init(struct hca *hca)
 
 /**
  * uctxs_reset() - forget all contexts
- * @hca: the adapter
  */
 void uctxs_reset(struct hca *hca)
 {
@@ -48,7 +47,6 @@ void uctxs_reset(struct hca *hca)
 
 /**
  * uctxs_fini() - free the table
- * @hca: the adapter
  */
 void uctxs_fini(struct hca *hca)
 {
@@ -62,7 +60,6 @@ void uctxs_fini(struct hca *hca)
 
 /**
  * uctxs_alive() - how many contexts there are
- * @hca: the adapter
  *
  * Return: their number
  */

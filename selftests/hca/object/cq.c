@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/cq.h"
 #include "base/log.h"
+#include "fw/eq.h"
+#include "object/cq.h"
 
 #define CI_MASK 0xffffffu
 #define CI_SIGN 0x800000u
@@ -21,8 +22,6 @@ static int32_t ci_diff(uint32_t a, uint32_t b)
 
 /**
  * cq_find() - the CQ that a command refers to
- * @hca: the adapter
- * @cqn: its number
  * @uid: DevX uid of the command
  */
 struct cq *cq_find(struct hca *hca, uint32_t cqn, uint16_t uid)
@@ -32,7 +31,6 @@ struct cq *cq_find(struct hca *hca, uint32_t cqn, uint16_t uid)
 
 /**
  * cq_free() - free a CQ that is in no table any more
- * @cq: the CQ
  */
 void cq_free(struct cq *cq)
 {
@@ -61,7 +59,7 @@ void cq_timer(struct sim_timer *timer)
 {
 	struct cq *cq = container_of(timer, struct cq, timer);
 
-	if (cq->armed != CQ_UNARMED && !cq->hca->objs->stopped)
+	if (cq->armed != CQ_UNARMED && !cq->hca->fatal)
 		cq_fire(cq);
 }
 
@@ -127,7 +125,6 @@ static int cq_write(struct cq *cq, const struct cqe *cqe)
 
 /**
  * cq_post() - complete a work request
- * @cq: the CQ
  * @cqe: all but the owner bit and the time stamp, which is in nanoseconds
  * @solicited: does it count for a CQ armed for solicited completions?
  *
@@ -155,9 +152,7 @@ int cq_post(struct cq *cq, const struct cqe *cqe, bool solicited)
 
 /**
  * cq_resize() - go over to another buffer
- * @cq: the CQ
  * @buf: the new buffer; taken over on success
- * @log_size: its size
  *
  * The last CQE of the old buffer says that it is the last; the guest moves
  * what stands before it, one place further, into the new one.
@@ -193,7 +188,6 @@ int cq_resize(struct cq *cq, struct qbuf *buf, uint8_t log_size)
 
 /**
  * cq_ring() - a CQ doorbell: arm the CQ
- * @hca: the adapter
  * @uar: page that was written
  * @sn_cmd_ci: arm number, what to wait for, consumer index
  * @cqn: number of the CQ

@@ -12,6 +12,7 @@
 #ifndef SIMHCA_CQ_H
 #define SIMHCA_CQ_H
 
+#include "fw/uar.h"
 #include "object/objects.h"
 #include "object/qbuf.h"
 #include "object/wqe.h"
@@ -44,6 +45,8 @@ struct cq {
 struct cq *cq_find(struct hca *hca, uint32_t cqn, uint16_t uid);
 int cq_post(struct cq *cq, const struct cqe *cqe, bool solicited);
 int cq_resize(struct cq *cq, struct qbuf *buf, uint8_t log_size);
+enum ring_result cq_ring(struct hca *hca, uint32_t uar, uint32_t sn_cmd_ci,
+			 uint32_t cqn);
 void cq_timer(struct sim_timer *timer);
 void cq_free(struct cq *cq);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fw/cmd.h"
+#include "fw/eq.h"
 #include "object/cq.h"
 #include "object/umem.h"
 

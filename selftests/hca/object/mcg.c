@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fw/cmd.h"
 #include "object/mcg.h"
 
 #define MCAST_PREFIX 0xff
@@ -57,7 +58,6 @@ static struct mcgs *mcg_room(struct hca *hca)
 
 /**
  * mcg_reset() - forget all groups
- * @hca: the adapter
  */
 void mcg_reset(struct hca *hca)
 {
@@ -72,7 +72,6 @@ void mcg_reset(struct hca *hca)
 
 /**
  * mcg_deliver() - call a function for each QP of a group
- * @hca: the adapter
  * @gid: of the group
  * @deliver: called for each QP; attaches and detaches nothing
  * @arg: passed on

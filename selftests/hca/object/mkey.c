@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fw/cmd.h"
 #include "object/mkey.h"
 #include "object/wqe.h"
 
@@ -14,7 +15,6 @@
 
 /**
  * mkey_get() - find an mkey by its whole key
- * @hca: the adapter
  * @key: index and variant
  *
  * Return: the mkey, free or not; NULL where index or variant is wrong
@@ -28,7 +28,6 @@ struct mkey *mkey_get(struct hca *hca, uint32_t key)
 
 /**
  * mkey_free() - free an mkey that is in no table any more
- * @mkey: the mkey
  */
 void mkey_free(struct mkey *mkey)
 {
@@ -38,7 +37,6 @@ void mkey_free(struct mkey *mkey)
 
 /**
  * mkey_hold_pd() - hold the PD that an mkey names, and let go of the old one
- * @hca: the adapter
  * @mkey: the mkey; a free one holds nothing
  *
  * Return: true, or false where there is no such PD
@@ -61,8 +59,6 @@ bool mkey_hold_pd(struct hca *hca, struct mkey *mkey)
 
 /**
  * mkey_set_rights() - take access rights from an mkey context
- * @mkey: the mkey
- * @mkc: the context
  * @which: ACCESS_* that are taken; others stay as they are
  */
 void mkey_set_rights(struct mkey *mkey, const void *mkc, unsigned int which)

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 
+#include "bus/dma.h"
 #include "object/mkey.h"
 #include "object/wqe.h"
 
@@ -18,7 +19,6 @@
 
 /**
  * struct walk - one translation
- * @hca: the adapter
  * @who: on whose behalf
  * @out: where pieces go
  * @steps: entries that may still be looked at
@@ -46,7 +46,7 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 
 static int walk_phys(const struct walk *w, uint64_t addr, uint64_t len)
 {
-	void *p = dma_ptr_now(w->hca, addr, len, w->write);
+	void *p = dma_ptr(w->hca, addr, len, w->write);
 
 	return p ? sgl_add(w->out, p, len) : -EFAULT;
 }

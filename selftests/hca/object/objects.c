@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * See objects.h for the model. Here: the tables as a whole, and what the
- * device half asks of the data half.
+ * All objects of an adapter: their tables, and what is done to all of them.
+ * See objects.h for the model.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,94 +23,7 @@ enum {
 };
 
 /**
- * obj_add() - give a new object a number and an owner
- * @t: its table
- * @o: the object
- * @uid: DevX uid that owns it
- *
- * Return: 0, -ENOSPC, -ENOMEM
- */
-int obj_add(struct idtable *t, struct obj *o, uint16_t uid)
-{
-	int ret = idtable_alloc(t, o, &o->id);
-
-	if (!ret)
-		o->uid = uid;
-	return ret;
-}
-
-/**
- * uid_privileged() - is this the driver itself, and no DevX user?
- * @uid: of a command
- */
-bool uid_privileged(uint16_t uid)
-{
-	return !uid || uid == SIM_SHARED_UID;
-}
-
-/**
- * obj_find() - find an object that a command refers to
- * @t: its table
- * @id: its number
- * @uid: DevX uid of the command
- *
- * Return: the object, NULL when there is none that @uid may refer to
- */
-void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid)
-{
-	struct obj *o = idtable_get(t, id);
-
-	if (!o || uid_privileged(uid) || uid_privileged(o->uid) ||
-	    o->uid == uid)
-		return o;
-	return NULL;
-}
-
-/**
- * obj_own() - find an object that a command looks into, changes or destroys
- * @t: its table
- * @id: its number
- * @uid: DevX uid of the command
- *
- * Return: the object, NULL when there is none that is @uid's own
- */
-void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid)
-{
-	struct obj *o = idtable_get(t, id);
-
-	return o && (uid_privileged(uid) || o->uid == uid) ? o : NULL;
-}
-
-/**
- * cmd_note() - add a stable field to the command log
- * @cmd: the command
- * @name: of the field
- * @value: of the field
- */
-void cmd_note(struct cmd *cmd, const char *name, uint64_t value)
-{
-	if (cmd->key)
-		json_object_object_add(cmd->key, name,
-				       json_object_new_int64((int64_t)value));
-}
-
-/**
- * qp_srq_event() - post an asynchronous event of a QP or an SRQ
- * @hca: the adapter
- * @type: EVENT_*
- * @id: number of the QP or SRQ
- */
-void qp_srq_event(struct hca *hca, uint8_t type, uint32_t id)
-{
-	struct event_qp_srq ev = { .qp_srq_n = htobe32(id) };
-
-	if (!hca->objs->stopped)
-		eq_post_async(hca, type, 0, &ev);
-}
-
-/**
  * objects_init() - make the empty tables of an adapter
- * @hca: the adapter
  *
  * Return: 0 or -ENOMEM
  */
@@ -174,7 +87,6 @@ static void umem_drop(void *obj)
 
 /**
  * objects_reset() - forget every object, without a trace in guest memory
- * @hca: the adapter
  */
 void objects_reset(struct hca *hca)
 {
@@ -196,12 +108,10 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->umems, umem_drop);	/* queues held them */
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
-	objs->stopped = false;
 }
 
 /**
  * objects_fini() - free what objects_init() made
- * @hca: the adapter
  */
 void objects_fini(struct hca *hca)
 {
@@ -211,24 +121,13 @@ void objects_fini(struct hca *hca)
 }
 
 /**
- * objects_stop() - the adapter is dead: move nothing and report nothing
- * @hca: the adapter
- */
-void objects_stop(struct hca *hca)
-{
-	hca->objs->stopped = true;
-}
-
-/**
- * objects_kick() - the port came up or the adapter back: try everything again
- * @hca: the adapter
+ * objects_kick() - the port came up: execute what waits for an answer again
  */
 void objects_kick(struct hca *hca)
 {
 	struct qp *qp;
 	uint32_t id;
 
-	hca->objs->stopped = false;
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		/* one that would wait for ever has a reason to try again */
 		if (!timer_armed(&qp->timer))
@@ -244,7 +143,6 @@ static void add_count(struct json_object *alive, const char *name, uint32_t n)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @hca: the adapter
  * @o: gets "qps"
  * @alive: gets the number of each kind
  */
@@ -283,7 +181,6 @@ void objects_dump(struct hca *hca, struct json_object *o,
 
 /**
  * objects_clear_counters() - zero the figures of the dump, keep the objects
- * @hca: the adapter
  */
 void objects_clear_counters(struct hca *hca)
 {

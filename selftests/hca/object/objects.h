@@ -13,9 +13,7 @@
 #ifndef SIMHCA_OBJECTS_H
 #define SIMHCA_OBJECTS_H
 
-#include <sys/uio.h>
-
-#include "base/compiler.h"
+#include "base/sglist.h"
 #include "hca.h"
 
 /* How many of each kind there are; the capabilities say the same. */
@@ -48,14 +46,6 @@ struct domain {
 	struct obj obj;
 };
 
-/* Pieces of host memory that make up a stretch of guest memory. */
-struct sglist {
-	struct iovec *v;
-	size_t n;
-	size_t cap;
-	uint64_t len;
-};
-
 struct objects {
 	struct hca *hca;
 	struct idtable pds;
@@ -74,16 +64,26 @@ struct objects {
 	uint64_t err_poll_ns;
 	struct sglist src;	/* scratch of one transfer */
 	struct sglist dst;
-	bool stopped;
 };
 
-/* objects.c */
+/* ---- objects.c */
+int objects_init(struct hca *hca);
+void objects_fini(struct hca *hca);
+void objects_reset(struct hca *hca);
+void objects_kick(struct hca *hca);
+void objects_dump(struct hca *hca, struct json_object *o,
+		  struct json_object *alive);
+void objects_clear_counters(struct hca *hca);
+
+/* ---- event.c */
+void event_post(struct hca *hca, uint8_t type, uint32_t id);
+
+/* ---- obj.c */
 int obj_add(struct idtable *t, struct obj *o, uint16_t uid);
 void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid);
 void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid);
 bool uid_privileged(uint16_t uid);
 void cmd_note(struct cmd *cmd, const char *name, uint64_t value);
-void qp_srq_event(struct hca *hca, uint8_t type, uint32_t id);
 
 static inline void obj_hold(struct obj *o)
 {
@@ -95,17 +95,9 @@ static inline void obj_release(struct obj *o)
 	o->holds--;
 }
 
-/* pd.c */
+/* ---- pd.c */
 struct domain *pd_find(struct hca *hca, uint32_t id, uint16_t uid);
 struct domain *xrcd_find(struct hca *hca, uint32_t id, uint16_t uid);
 struct domain *td_find(struct hca *hca, uint32_t id, uint16_t uid);
-
-/* sglist.c */
-void sgl_reset(struct sglist *l);
-void sgl_free(struct sglist *l);
-int sgl_add(struct sglist *l, void *p, size_t len);
-void sgl_copy(const struct sglist *dst, const struct sglist *src);
-void sgl_read(const struct sglist *src, void *to, size_t len);
-void sgl_write(const struct sglist *dst, const void *from, size_t len);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "fw/cmd.h"
 #include "object/objects.h"
 
 static uint8_t domain_alloc(struct cmd *cmd, struct idtable *t, uint32_t *id)
@@ -36,8 +37,6 @@ static uint8_t domain_dealloc(struct cmd *cmd, struct idtable *t, uint32_t id)
 
 /**
  * pd_find() - the protection domain a command refers to
- * @hca: the adapter
- * @id: its number
  * @uid: DevX uid of the command
  */
 struct domain *pd_find(struct hca *hca, uint32_t id, uint16_t uid)
@@ -47,8 +46,6 @@ struct domain *pd_find(struct hca *hca, uint32_t id, uint16_t uid)
 
 /**
  * xrcd_find() - the XRC domain a command refers to
- * @hca: the adapter
- * @id: its number
  * @uid: DevX uid of the command
  */
 struct domain *xrcd_find(struct hca *hca, uint32_t id, uint16_t uid)
@@ -58,8 +55,6 @@ struct domain *xrcd_find(struct hca *hca, uint32_t id, uint16_t uid)
 
 /**
  * td_find() - the transport domain a command refers to
- * @hca: the adapter
- * @id: its number
  * @uid: DevX uid of the command
  */
 struct domain *td_find(struct hca *hca, uint32_t id, uint16_t uid)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/dma.h"
 #include "object/qbuf.h"
 
 #define LOG_ADAPTER_PAGE 12
@@ -25,33 +26,32 @@ static uint64_t qbuf_part(const struct qbuf *q, size_t i, uint64_t *addr)
 	return from < to ? to - from : 0;
 }
 
-static void qbuf_take_back(struct hca *hca, struct qbuf *q, size_t n)
+static void qbuf_detach(struct hca *hca, struct qbuf *q, size_t n)
 {
 	uint64_t addr, len;
 
 	while (n--) {
 		len = qbuf_part(q, n, &addr);
 		if (len)
-			dma_take_back(hca, addr, len);
+			dma_queue_remove(hca, addr, len);
 	}
 }
 
 /**
- * qbuf_lend() - the pages of a queue are the adapter's until qbuf_fini()
- * @hca: the adapter
+ * qbuf_attach() - tell the guard that these pages are a queue's
  * @q: the queue memory, with its pages
  *
  * Return: 0 or -ENOMEM
  */
-int qbuf_lend(struct hca *hca, struct qbuf *q)
+int qbuf_attach(struct hca *hca, struct qbuf *q)
 {
 	uint64_t addr, len;
 	size_t i;
 
 	for (i = 0; i < q->npages; i++) {
 		len = qbuf_part(q, i, &addr);
-		if (len && dma_lend(hca, addr, len)) {
-			qbuf_take_back(hca, q, i);
+		if (len && dma_queue_add(hca, addr, len)) {
+			qbuf_detach(hca, q, i);
 			return -ENOMEM;
 		}
 	}
@@ -60,8 +60,7 @@ int qbuf_lend(struct hca *hca, struct qbuf *q)
 }
 
 /**
- * qbuf_dbr() - so is its doorbell record
- * @hca: the adapter
+ * qbuf_dbr() - tell the guard where the doorbell record of a queue is
  * @q: the queue memory
  * @dbr: address of the record
  *
@@ -69,7 +68,7 @@ int qbuf_lend(struct hca *hca, struct qbuf *q)
  */
 int qbuf_dbr(struct hca *hca, struct qbuf *q, uint64_t dbr)
 {
-	if (dma_lend(hca, dbr, DB_RECORD))
+	if (dma_queue_add(hca, dbr, DB_RECORD))
 		return -ENOMEM;
 	q->dbr_hca = hca;
 	q->dbr = dbr;
@@ -78,7 +77,7 @@ int qbuf_dbr(struct hca *hca, struct qbuf *q, uint64_t dbr)
 
 /**
  * qbuf_init() - take the page list of a command
- * @hca: the adapter that the pages are lent to; NULL: to none yet
+ * @hca: the adapter whose guard is told of the pages; NULL: none yet
  * @q: set on success; empty, or with the UMEM of its doorbell record
  * @log_page: log_page_size of the context: above 4 KiB
  * @page_offset: of the context, in 64ths of a page
@@ -113,7 +112,7 @@ int qbuf_init(struct hca *hca, struct qbuf *q, uint8_t log_page,
 		memcpy(&be, pas + i * sizeof(be), sizeof(be));
 		q->pas[i] = be64toh(be) & ~(uint64_t)(SIM_PAGE - 1);
 	}
-	return hca ? qbuf_lend(hca, q) : 0;
+	return hca ? qbuf_attach(hca, q) : 0;
 }
 
 /**
@@ -123,9 +122,9 @@ int qbuf_init(struct hca *hca, struct qbuf *q, uint8_t log_page,
 void qbuf_fini(struct qbuf *q)
 {
 	if (q->hca)
-		qbuf_take_back(q->hca, q, q->npages);
+		qbuf_detach(q->hca, q, q->npages);
 	if (q->dbr_hca)
-		dma_take_back(q->dbr_hca, q->dbr, DB_RECORD);
+		dma_queue_remove(q->dbr_hca, q->dbr, DB_RECORD);
 	free(q->pas);
 	if (q->umem)
 		obj_release(q->umem);
@@ -136,7 +135,6 @@ void qbuf_fini(struct qbuf *q)
 
 /**
  * qbuf_ptr() - host address of a piece of a queue
- * @hca: the adapter
  * @q: the queue memory
  * @off: bytes from the start of the queue
  * @len: bytes
@@ -155,15 +153,13 @@ void *qbuf_ptr(struct hca *hca, const struct qbuf *q, uint64_t off, size_t len,
 	in_page = at & ((1ull << q->log_page) - 1);
 	if (in_page + len > 1ull << q->log_page)
 		return NULL;
-	return dma_ptr(hca, q->pas[at >> q->log_page] + in_page, len, write);
+	return dma_queue_ptr(hca, q->pas[at >> q->log_page] + in_page, len, write);
 }
 
 /**
  * qbuf_read() - copy out of a queue, across its pages
- * @hca: the adapter
  * @q: the queue memory
  * @off: bytes from the start of the queue
- * @to: buffer
  * @len: bytes
  *
  * Return: 0 or -EFAULT
@@ -192,7 +188,6 @@ int qbuf_read(struct hca *hca, const struct qbuf *q, uint64_t off, void *to,
 
 /**
  * db_read() - read one counter of a doorbell record
- * @hca: the adapter
  * @addr: of the counter, 4-byte aligned
  * @value: set on success
  *
@@ -202,7 +197,7 @@ int qbuf_read(struct hca *hca, const struct qbuf *q, uint64_t off, void *to,
  */
 int db_read(struct hca *hca, uint64_t addr, uint32_t *value)
 {
-	uint32_t *p = dma_ptr(hca, addr, sizeof(*p), false);
+	uint32_t *p = dma_queue_ptr(hca, addr, sizeof(*p), false);
 
 	if (!p)
 		return -EFAULT;

@@ -7,8 +7,8 @@
  * - Offsets are checked against the size fixed at creation, whatever the guest
  *   wrote since.
  * - A piece that qbuf_ptr() returns never crosses a page.
- * - Pages and doorbell record are lent from when the queue has them until
- *   qbuf_fini().
+ * - The guard knows pages and doorbell record from qbuf_init() and qbuf_dbr()
+ *   until qbuf_fini().
  */
 #ifndef SIMHCA_QBUF_H
 #define SIMHCA_QBUF_H
@@ -25,12 +25,12 @@ struct qbuf {
 	uint64_t size;
 	struct obj *umem;	/* held, where the memory is a UMEM's */
 	struct obj *dbr_umem;	/* held, where the doorbell record is */
-	struct hca *hca;	/* that the pages are lent to; NULL: none */
-	struct hca *dbr_hca;	/* that the record is lent to; NULL: none */
+	struct hca *hca;	/* whose guard knows the pages; NULL: none */
+	struct hca *dbr_hca;	/* whose guard knows the record; NULL: none */
 	uint64_t dbr;
 };
 
-int qbuf_lend(struct hca *hca, struct qbuf *q);
+int qbuf_attach(struct hca *hca, struct qbuf *q);
 int qbuf_dbr(struct hca *hca, struct qbuf *q, uint64_t dbr);
 int qbuf_init(struct hca *hca, struct qbuf *q, uint8_t log_page,
 	      uint32_t page_offset, uint64_t size, const uint8_t *pas,

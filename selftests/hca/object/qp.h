@@ -14,6 +14,7 @@
 #ifndef SIMHCA_QP_H
 #define SIMHCA_QP_H
 
+#include "fw/uar.h"
 #include "object/cq.h"
 #include "object/mkey.h"
 #include "object/objects.h"
@@ -44,7 +45,7 @@ enum qp_state {
 
 enum { PM_ARMED = 0x0, PM_REARM = 0x1, PM_MIGRATED = 0x3 };
 
-enum qp_kind { QP_KIND_QP, QP_KIND_SQ, QP_KIND_RQ };
+enum qp_kind { QP_KIND_QP, QP_KIND_SQ };
 
 #define QPC_SIZE IFC_SZ(qpc)
 #define PSN_MASK 0xffffffu
@@ -106,18 +107,14 @@ struct qp {
 	uint64_t wrong_uar;
 };
 
-/* qp.c */
-void qp_init(struct hca *hca);
+/* ---- qp.c */
 struct qp *qp_find(struct hca *hca, uint32_t qpn, uint16_t uid);
 void qp_free(struct qp *qp);
-void qp_kick(struct qp *qp);
-void qp_error(struct qp *qp, uint8_t event);
-void qp_reset(struct qp *qp);
 void qp_load(struct qp *qp);
-struct json_object *qp_dump(const struct qp *qp);
-const char *qp_type_name(const struct qp *qp);
 struct accessor qp_accessor(const struct qp *qp);
-void err_list_remove(struct qp *qp);
+const char *qp_type_name(const struct qp *qp);
+void qp_count_ring(struct hca *hca, uint32_t qpn, bool bf, bool wrong_uar);
+struct json_object *qp_dump(const struct qp *qp);
 
 static inline bool qp_is_ud(const struct qp *qp)
 {
@@ -129,17 +126,32 @@ static inline bool qp_can_receive(const struct qp *qp)
 	return qp->state >= QP_RTR && qp->state <= QP_SQD;
 }
 
-/* qp_cmd.c, qp_modify.c */
+/* ---- qp_cmd.c, qp_modify.c */
 uint8_t qp_destroy(struct cmd *cmd, struct qp *qp);
 void qp_hold_refs(struct qp *qp);
 uint8_t qp_modify(struct cmd *cmd);
 
-/* send.c */
-void send_run(struct qp *qp);
-void send_flush(struct qp *qp);
-void send_fail(struct qp *qp, uint8_t syndrome);
+/* ---- data/ring.c */
+void qp_kick(struct qp *qp);
+void qp_retry(struct sim_timer *timer);
+enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
+			 uint16_t index, const void *bf, size_t bf_len);
 
-/* recv.c */
+/* ---- data/qp_error.c */
+void qp_init(struct hca *hca);
+void qp_error(struct qp *qp, uint8_t event);
+void qp_reset(struct qp *qp);
+void err_list_remove(struct qp *qp);
+
+/* ---- data/send.c, data/sq.c */
+void send_run(struct qp *qp);
+int sq_fetch(struct qp *qp, uint8_t *to, size_t *len);
+int sq_posted(struct qp *qp);
+void sq_cqe(const struct qp *qp, uint8_t op, uint8_t synd, uint32_t bytes,
+	    struct cqe *cqe);
+void sq_flush(struct qp *qp);
+
+/* ---- data/recv.c */
 struct recv {
 	struct qp *qp;
 	struct srq *srq;	/* NULL: the QP's own queue */

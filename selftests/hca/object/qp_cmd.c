@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fw/cmd.h"
 #include "object/qp.h"
-#include "data/transport.h"
 #include "object/umem.h"
 
 #define LOG_DS 4	/* log_rq_stride counts 16 bytes */
@@ -14,7 +14,7 @@
 /* Where the context has what mlx5_ifc.h calls reserved (offset in bits). */
 #define QPC_DBR_UMEM_ID 0x720
 
-enum { RQ_OWN, RQ_SHARED, RQ_CROSS, RQ_NONE };	/* rq_type */
+enum { RQ_OWN, RQ_SHARED, RQ_CROSS };	/* rq_type */
 
 static bool type_known(uint32_t st)
 {
@@ -64,7 +64,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	qp->log_sq = IFC_GET(qpc, c, log_sq_size);
 	qp->log_rq = IFC_GET(qpc, c, log_rq_size);
 	qp->log_rq_stride = IFC_GET(qpc, c, log_rq_stride) + LOG_DS;
-	qp->timer.fire = connected_retry;
+	qp->timer.fire = qp_retry;
 	memcpy(qp->qpc_new, c, QPC_SIZE);
 	if (qp->log_sq > LOG_MAX_QP_SZ || qp->log_rq > LOG_MAX_QP_SZ ||
 	    qp->dbr % DB_RECORD || 1u << qp->log_rq_stride > RWQE_MAX)
@@ -139,7 +139,6 @@ static uint8_t qp_take_buf(struct cmd *cmd, struct qp *qp)
 
 /**
  * qp_hold_refs() - hold all that a new QP names
- * @qp: the QP
  */
 void qp_hold_refs(struct qp *qp)
 {
@@ -160,7 +159,6 @@ void qp_hold_refs(struct qp *qp)
 /**
  * qp_destroy() - the end of a QP or a bare queue
  * @cmd: the command that ends it
- * @qp: the QP
  *
  * Return: CMD_OK, CMD_BAD_RES_STATE while it is attached to a multicast group
  */

@@ -8,8 +8,10 @@
  */
 #include <string.h>
 
-#include "object/qp.h"
 #include "data/transport.h"
+#include "fabric/port.h"
+#include "fw/cmd.h"
+#include "object/qp.h"
 
 #define PATH_PORT 1
 #define MTU_MAX 5
@@ -51,7 +53,6 @@ enum part {
 
 /**
  * struct transition - one MODIFY_QP command
- * @opcode: the command
  * @from: states it starts in, a bit each
  * @to: the state it ends in
  * @required: PART_* that it always takes

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "fw/cmd.h"
 #include "object/qp.h"
-#include "data/transport.h"
 
 #define LOG_BB 6
 
@@ -69,7 +69,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	sq->user_index = IFC_GET(sqc, c, user_index);
 	sq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	sq->log_sq = IFC_GET(wq, wq, log_wq_sz);
-	sq->timer.fire = connected_retry;
+	sq->timer.fire = qp_retry;
 	if (IFC_GET(wq, wq, wq_umem_valid) || IFC_GET(wq, wq, dbr_umem_valid) ||
 	    IFC_GET(sqc, c, state) != SQ_STATE_RST ||
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||

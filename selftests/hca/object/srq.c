@@ -10,8 +10,6 @@
 
 /**
  * srq_find() - the shared receive queue that a command refers to
- * @hca: the adapter
- * @srqn: its number
  * @uid: DevX uid of the command
  */
 struct srq *srq_find(struct hca *hca, uint32_t srqn, uint16_t uid)
@@ -21,7 +19,6 @@ struct srq *srq_find(struct hca *hca, uint32_t srqn, uint16_t uid)
 
 /**
  * srq_free() - free a queue that is in no table any more
- * @srq: the queue
  */
 void srq_free(struct srq *srq)
 {
@@ -35,7 +32,7 @@ static void srq_fatal(struct srq *srq, const char *why)
 		return;
 	srq->error = true;
 	hca_error(srq->hca, SIM_ERR_BAD_WQE, "SRQ 0x%x: %s", srq->obj.id, why);
-	qp_srq_event(srq->hca, EVENT_SRQ_CATAS, srq->obj.id);
+	event_post(srq->hca, EVENT_SRQ_CATAS, srq->obj.id);
 }
 
 /**
@@ -63,14 +60,13 @@ uint16_t srq_posted(struct srq *srq)
 
 /**
  * srq_check_limit() - send the limit event if the queue is below its limit
- * @srq: the queue
  */
 void srq_check_limit(struct srq *srq)
 {
 	if (!srq->lwm || srq->error || srq_posted(srq) >= srq->lwm)
 		return;
 	srq->lwm = 0;
-	qp_srq_event(srq->hca, EVENT_SRQ_LIMIT, srq->obj.id);
+	event_post(srq->hca, EVENT_SRQ_LIMIT, srq->obj.id);
 }
 
 /**
@@ -88,7 +84,6 @@ void recv_wqe_trim(struct recv_wqe *rw)
 
 /**
  * srq_take() - take the next work request
- * @srq: the queue
  * @rw: set on success
  *
  * Return: 0, -EAGAIN where none is posted, -EFAULT where the queue is in error

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "fw/cmd.h"
 #include "object/srq.h"
 #include "object/umem.h"
 

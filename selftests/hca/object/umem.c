@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fw/cmd.h"
 #include "object/umem.h"
 #include "object/wqe.h"
 
@@ -13,7 +14,6 @@
 
 /**
  * umem_free() - free a UMEM that is in no table any more
- * @umem: the UMEM
  */
 void umem_free(struct umem *umem)
 {
@@ -28,7 +28,6 @@ static struct umem *umem_find(struct hca *hca, uint32_t id, uint16_t uid)
 
 /**
  * umem_queue() - make a queue out of user memory
- * @hca: the adapter
  * @q: set on success; an earlier umem_dbr() is kept
  * @id: of the UMEM
  * @uid: DevX uid of the command
@@ -64,12 +63,11 @@ int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	q->size = size;
 	q->umem = &umem->obj;
 	obj_hold(q->umem);
-	return qbuf_lend(hca, q);
+	return qbuf_attach(hca, q);
 }
 
 /**
  * umem_dbr() - find the doorbell record of a queue in user memory
- * @hca: the adapter
  * @q: the queue, which will hold the UMEM
  * @id: of the UMEM
  * @uid: DevX uid of the command

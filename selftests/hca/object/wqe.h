@@ -35,8 +35,6 @@ enum {
 	WQE_SOLICITED = 1 << 1,
 	WQE_CE_SHIFT = 2,
 	WQE_CE_MASK = 3,
-	WQE_CE_ERROR = 0,	/* completion on error only */
-	WQE_CE_FIRST_ERROR = 1,
 	WQE_CE_ALWAYS = 2,
 	WQE_CE_ALWAYS_EQE = 3,
 };
@@ -128,8 +126,6 @@ struct wqe_umr {
 #define UMR_MASK_START (1ull << 6)
 #define UMR_MASK_PD (1ull << 7)
 #define UMR_MASK_RINVAL (1ull << 8)
-#define UMR_MASK_SIGERR (1ull << 9)
-#define UMR_MASK_BSF (1ull << 12)
 #define UMR_MASK_KEY (1ull << 13)
 #define UMR_MASK_QPN (1ull << 14)
 #define UMR_MASK_LR (1ull << 17)
@@ -190,8 +186,6 @@ enum syndrome {
 	SYND_LOCAL_PROT = 0x04,
 	SYND_FLUSH = 0x05,
 	SYND_MW_BIND = 0x06,
-	SYND_BAD_RESP = 0x10,
-	SYND_LOCAL_ACCESS = 0x11,
 	SYND_REMOTE_INVAL_REQ = 0x12,
 	SYND_REMOTE_ACCESS = 0x13,
 	SYND_REMOTE_OP = 0x14,
@@ -234,7 +228,6 @@ enum {
 	EVENT_COMM_EST = 0x02,
 	EVENT_CQ_ERROR = 0x04,
 	EVENT_QP_CATAS = 0x05,
-	EVENT_PATH_MIG_FAILED = 0x07,
 	EVENT_QP_INVAL_REQ = 0x10,
 	EVENT_QP_ACCESS = 0x11,
 	EVENT_SRQ_CATAS = 0x12,

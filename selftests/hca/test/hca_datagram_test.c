@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: UD, Q_Keys, multicast.
+ * Objects and data without a VMM: UD, Q_Keys, multicast.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half against a guest that writes anything: commands, work requests,
+ * Objects and data against a guest that writes anything: commands, work requests,
  * doorbell records, links of shared queues. Nothing is checked but that the
  * model lives on, which ASan and UBSan watch, and still works afterwards.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: memory keys of every mode, UMR, windows,
+ * Objects and data without a VMM: memory keys of every mode, UMR, windows,
  * invalidation.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: completion queues, shared receive queues, and what
+ * Objects and data without a VMM: completion queues, shared receive queues, and what
  * may be destroyed when.
  */
 #include <errno.h>
@@ -395,7 +395,7 @@ static uint8_t umem_cq(uint32_t id, uint64_t offset, uint16_t uid,
 static int reached(unsigned int hca, uint64_t addr, size_t len)
 {
 	uint64_t before = w_hca[hca].errors[SIM_ERR_DMA_GUARD];
-	bool there = dma_ptr(&w_hca[hca], addr, len, true);
+	bool there = dma_queue_ptr(&w_hca[hca], addr, len, true);
 	bool told = w_hca[hca].errors[SIM_ERR_DMA_GUARD] == before + 1;
 
 	return there == told ? -EINVAL : there;
@@ -408,7 +408,7 @@ static void a_queue_can_live_in_user_memory(void)
 	uint32_t id = umem(page, MTT_READ | MTT_WRITE, 3), cqn;
 	struct cqe cqe = { 0 };
 
-	/* it lends nothing by itself */
+	/* a UMEM alone gives no queue any memory */
 	CHECK_EQ(reached(0, page + 8, DB_RECORD), 0);
 	CHECK_EQ(reached(0, page + at, 1024), 0);
 	CHECK_EQ(umem_cq(id, at + 1, 3, &cqn), CMD_BAD_PARAM);

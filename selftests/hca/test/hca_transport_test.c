@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: RC and UC between two adapters of one process.
+ * Objects and data without a VMM: RC and UC between two adapters of one process.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: what a user, of DevX or of verbs, is not given. The
+ * Objects and data without a VMM: what a user, of DevX or of verbs, is not given. The
  * driver hands commands on as users write them, but for the uid and for bits that
  * say that memory is a UMEM's; and users write their work requests themselves.
  */

@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "test/unit/vmm.h"
 #include "bus/vfio_user.h"
+#include "test/unit/vmm.h"
 
 #include "kselftest_harness.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * The data half by itself: XRC, an initiator on adapter 0 and a target with
+ * Objects and data without a VMM: XRC, an initiator on adapter 0 and a target with
  * its shared queues on adapter 1.
  */
 #include <string.h>

@@ -14,11 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fw/cmd.h"
-#include "device.h"
+#include "adapter.h"
+#include "bus/bus.h"
 #include "bus/dma.h"
-#include "fabric/fabric.h"
 #include "bus/vfio_user.h"
+#include "control/control.h"
+#include "fabric/fabric.h"
+#include "fw/cmd.h"
 
 #define RAM (1u << 20)
 #define CMDQ 0x1000u
@@ -186,7 +188,7 @@ static void reset(void)
 	unsigned int i;
 
 	for (i = 0; i < fabric_hcas(); i++)
-		hca_reset(fabric_hca(i));
+		hca->bus_ops->reset(fabric_hca(i));
 	memset(ram, 0, RAM);
 	dma_unmap_all(hca->dma);
 	dma_map(hca->dma, 0, RAM, ram_fd, 0, true);
@@ -205,7 +207,7 @@ static void init(void)
 
 	ram_fd = memfd_create("ram", MFD_CLOEXEC);
 	if (!mkdtemp(dir) || ftruncate(ram_fd, RAM) || loop_init() ||
-	    log_open("/dev/null", false) || fabric_init(2, dir))
+	    log_open("/dev/null", false) || adapters_init(2, dir))
 		abort();
 	ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0);
 	hca = fabric_hca(0);

@@ -8,7 +8,6 @@ bool ktap_failed;
 
 /**
  * ktap_main() - run tests and report in KTAP
- * @tests: the tests
  * @n: how many
  * @setup: runs before each, may be NULL
  * @teardown: runs after each, may be NULL

@@ -46,7 +46,6 @@ bool pair_connect(struct pair *p, const struct w_qp_attr *attr)
 
 /**
  * pair_fill() - put a pattern into one side's memory
- * @p: the pair
  * @hca: which side
  * @len: bytes
  * @seed: makes patterns differ
@@ -62,7 +61,6 @@ void pair_fill(struct pair *p, unsigned int hca, uint32_t len, uint8_t seed)
 
 /**
  * pair_same() - do both sides' memories begin alike?
- * @p: the pair
  * @len: bytes
  */
 bool pair_same(struct pair *p, uint32_t len)
@@ -72,7 +70,6 @@ bool pair_same(struct pair *p, uint32_t len)
 
 /**
  * pair_send() - post one request with data from the first side's memory
- * @p: the pair
  * @op: WQE_OP_*; with an address where it needs one: the start of the second
  * side's memory
  * @flags: of the control segment
@@ -94,7 +91,6 @@ void pair_send(struct pair *p, uint8_t op, uint8_t flags, uint32_t len)
 
 /**
  * pair_syndrome() - wait for the first side's next completion
- * @p: the pair
  * @ms: how long
  *
  * Return: its syndrome, SYND_OK of a good one; 0xff where none came

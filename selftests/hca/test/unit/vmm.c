@@ -119,7 +119,7 @@ int vmm_stop(struct vmm *vmm)
 }
 
 /* Send a message; its size field is right. */
-int vmm_send(struct vmm *vmm, uint16_t command, uint32_t flags,
+static int vmm_send(struct vmm *vmm, uint16_t command, uint32_t flags,
 	     const void *body, size_t len, const int *fds, unsigned int nfds)
 {
 	char control[CMSG_SPACE(VFIO_USER_FDS_MAX * sizeof(int))] = { 0 };

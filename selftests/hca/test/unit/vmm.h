@@ -50,9 +50,6 @@ int vmm_start(struct vmm *vmm);
 int vmm_connect(struct vmm *vmm);
 int vmm_stop(struct vmm *vmm);
 
-/* The wire */
-int vmm_send(struct vmm *vmm, uint16_t command, uint32_t flags,
-	     const void *body, size_t len, const int *fds, unsigned int nfds);
 int vmm_recv(struct vmm *vmm, uint16_t *command, void *body, size_t len,
 	     uint32_t *error);
 int vmm_call(struct vmm *vmm, uint16_t command, const void *body, size_t len,
@@ -79,14 +76,10 @@ bool vmm_answered(struct vmm *vmm, unsigned int index);
 int vmm_cmd(struct vmm *vmm, const void *in, size_t in_len, void *out,
 	    size_t out_len);
 int vmm_enable(struct vmm *vmm);
-int vmm_give_pages(struct vmm *vmm, uint16_t which);
 int vmm_probe(struct vmm *vmm, struct vmm_driver *drv);
 int vmm_alloc_uar(struct vmm *vmm, uint16_t uid, uint32_t *uar);
 int vmm_create_eq(struct vmm *vmm, uint32_t uar, unsigned int log_size,
 		  uint64_t mask, uint64_t pa, uint32_t *eqn);
-int vmm_create_cq(struct vmm *vmm, const struct vmm_driver *drv, uint32_t *cqn);
-int vmm_create_qp(struct vmm *vmm, const struct vmm_driver *drv, uint32_t uar,
-		  uint32_t cqn, uint32_t *qpn);
 int vmm_ready_qp(struct vmm *vmm, const struct vmm_driver *drv, uint32_t uar,
 		 uint32_t *qpn);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The driver: command queue, and as many objects as tests of the device half
+ * The driver: command queue, and as many objects as tests of bus and firmware
  * need.
  */
 #include <errno.h>
@@ -161,7 +161,7 @@ int vmm_enable(struct vmm *vmm)
 }
 
 /* Ask how many pages of a kind (1 boot, 2 init) are wanted, and give them. */
-int vmm_give_pages(struct vmm *vmm, uint16_t which)
+static int vmm_give_pages(struct vmm *vmm, uint16_t which)
 {
 	uint8_t in[IFC_SZ(manage_pages_in) + 64 * 8] = { 0 }, out[64];
 	uint32_t n, i;
@@ -255,7 +255,7 @@ int vmm_probe(struct vmm *vmm, struct vmm_driver *drv)
 	return ret ? ret : alloc_pd(vmm, &drv->pd);
 }
 
-int vmm_create_cq(struct vmm *vmm, const struct vmm_driver *drv, uint32_t *cqn)
+static int vmm_create_cq(struct vmm *vmm, const struct vmm_driver *drv, uint32_t *cqn)
 {
 	uint8_t in[IFC_SZ(create_cq_in) + 8] = { 0 };
 	uint8_t out[IFC_SZ(create_cq_out)];
@@ -274,7 +274,7 @@ int vmm_create_cq(struct vmm *vmm, const struct vmm_driver *drv, uint32_t *cqn)
 }
 
 /* A UC QP in RESET with 16 basic blocks and no receive queue. */
-int vmm_create_qp(struct vmm *vmm, const struct vmm_driver *drv, uint32_t uar,
+static int vmm_create_qp(struct vmm *vmm, const struct vmm_driver *drv, uint32_t uar,
 		  uint32_t cqn, uint32_t *qpn)
 {
 	uint8_t in[IFC_SZ(create_qp_in) + 8] = { 0 };

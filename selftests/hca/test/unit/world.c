@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The device half that the data half is tested with, and guest memory.
- * See world.h.
+ * What stands in for bus, firmware and fabric, and guest memory. See world.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,9 @@
 #include <unistd.h>
 
 #include "bus/dma.h"
-#include "base/log.h"
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "fw/eq.h"
 #include "test/unit/world.h"
 
 #define W_MTU 5
@@ -143,11 +144,14 @@ bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey)
 	return true;
 }
 
-bool mad_receive(struct hca *from, const struct ud_packet *pkt)
+enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
+			     struct ud_packet *answer, uint8_t mad[MAD_BYTES])
 {
 	(void)from;
 	(void)pkt;
-	return false;
+	(void)answer;
+	(void)mad;
+	return MAD_FORWARD;
 }
 
 static void setup_one(unsigned int i)
@@ -267,11 +271,8 @@ void *w_at(unsigned int hca, uint64_t addr)
 /**
  * w_cmd() - run a command
  * @hca: index of the adapter
- * @table: its table
  * @opcode: MLX5_CMD_OP_*
- * @op_mod: modifier
  * @uid: DevX uid
- * @in: input
  * @in_len: bytes of it
  * @out: output, may be NULL
  * @out_len: bytes of it

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Two adapters on one cable, with no guest: tests play the driver. The data
- * half is real; the device half is replaced by world.c, which lets everybody
- * use UAR page 0x10 and EQ 1, and keeps the events.
+ * Two adapters on one cable, with no guest: tests play the driver. Objects and
+ * data are real. world.c stands in for firmware and fabric: everybody may use
+ * UAR page 0x10 and EQ 1, and the events are kept.
  */
 #ifndef SIMHCA_UNIT_WORLD_H
 #define SIMHCA_UNIT_WORLD_H
 
+#include "bus/dma.h"
+#include "fw/cmd.h"
 #include "object/cq.h"
 #include "object/mkey.h"
 #include "object/objects.h"

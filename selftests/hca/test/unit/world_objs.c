@@ -34,7 +34,6 @@ void w_must(uint8_t status)
 
 /**
  * w_put_pas() - write the page list of a command
- * @to: where
  * @addr: guest address of the first page
  * @len: bytes that it covers
  *
@@ -84,7 +83,6 @@ uint32_t w_xrcd(unsigned int hca)
  * w_cq() - make a CQ
  * @cq: set
  * @hca: index of the adapter
- * @log_size: CQEs
  */
 void w_cq(struct w_cq *cq, unsigned int hca, unsigned int log_size)
 {
@@ -112,7 +110,6 @@ void w_cq(struct w_cq *cq, unsigned int hca, unsigned int log_size)
 
 /**
  * w_opcode() - the opcode of a CQE
- * @cqe: the CQE
  */
 uint8_t w_opcode(const struct cqe *cqe)
 {
@@ -121,7 +118,6 @@ uint8_t w_opcode(const struct cqe *cqe)
 
 /**
  * w_poll() - take the next CQE
- * @cq: the CQ
  * @cqe: set where there is one
  *
  * Return: was there one?
@@ -143,7 +139,6 @@ bool w_poll(struct w_cq *cq, struct cqe *cqe)
 
 /**
  * w_wait() - take the next CQE, letting time pass
- * @cq: the CQ
  * @cqe: set where one came
  * @ms: how long to wait
  *
@@ -161,7 +156,6 @@ bool w_wait(struct w_cq *cq, struct cqe *cqe, unsigned int ms)
 
 /**
  * w_arm() - ask for an event
- * @cq: the CQ
  * @solicited: for solicited completions only
  */
 void w_arm(struct w_cq *cq, bool solicited)
@@ -272,7 +266,6 @@ uint8_t w_qp(struct w_qp *qp, unsigned int hca, const struct w_qp_attr *attr,
 
 /**
  * w_qp_simple() - a state change that needs nothing but the number
- * @qp: the QP
  * @opcode: of the command
  */
 uint8_t w_qp_simple(const struct w_qp *qp, uint16_t opcode)
@@ -286,7 +279,6 @@ uint8_t w_qp_simple(const struct w_qp *qp, uint16_t opcode)
 /**
  * w_qp_rts() - bring a QP to RTS
  * @qp: the QP, in reset
- * @attr: its attributes
  * @peer: the QP at the other end
  *
  * Return: the status of the first command that failed
@@ -327,7 +319,6 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 
 /**
  * w_qp_state() - the state of a QP
- * @qp: the QP
  */
 enum qp_state w_qp_state(const struct w_qp *qp)
 {

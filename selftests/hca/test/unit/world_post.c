@@ -34,8 +34,6 @@ void w_wqe(struct w_wqe *w, const struct w_qp *qp, uint8_t op, uint8_t flags,
 
 /**
  * w_add() - append a segment
- * @w: the request
- * @seg: the segment
  * @len: bytes
  */
 void w_add(struct w_wqe *w, const void *seg, size_t len)
@@ -46,9 +44,6 @@ void w_add(struct w_wqe *w, const void *seg, size_t len)
 
 /**
  * w_raddr() - append a remote address
- * @w: the request
- * @addr: address
- * @rkey: key
  */
 void w_raddr(struct w_wqe *w, uint64_t addr, uint32_t rkey)
 {
@@ -67,10 +62,7 @@ static struct wqe_data data_seg(uint64_t addr, uint32_t len, uint32_t lkey)
 
 /**
  * w_data() - append a data segment
- * @w: the request
- * @addr: address
  * @len: bytes
- * @lkey: key
  */
 void w_data(struct w_wqe *w, uint64_t addr, uint32_t len, uint32_t lkey)
 {
@@ -81,7 +73,6 @@ void w_data(struct w_wqe *w, uint64_t addr, uint32_t len, uint32_t lkey)
 
 /**
  * w_inline() - append inline data
- * @w: the request
  * @data: the bytes
  * @len: how many
  */
@@ -96,8 +87,6 @@ void w_inline(struct w_wqe *w, const void *data, uint32_t len)
 
 /**
  * w_post() - put a request into the send queue, ring nothing
- * @qp: the QP
- * @w: the request
  */
 void w_post(struct w_qp *qp, struct w_wqe *w)
 {
@@ -120,7 +109,6 @@ void w_post(struct w_qp *qp, struct w_wqe *w)
 
 /**
  * w_ring() - ring the doorbell
- * @qp: the QP
  */
 enum ring_result w_ring(struct w_qp *qp)
 {
@@ -129,10 +117,7 @@ enum ring_result w_ring(struct w_qp *qp)
 
 /**
  * w_recv() - post a receive of one segment
- * @qp: the QP
- * @addr: address
  * @len: bytes
- * @lkey: key
  */
 void w_recv(struct w_qp *qp, uint64_t addr, uint32_t len, uint32_t lkey)
 {
@@ -173,7 +158,6 @@ static void srq_memory(struct w_srq *srq, unsigned int hca)
  * @hca: index of the adapter
  * @pd: protection domain
  * @xrcd: XRC domain
- * @cq: its CQ
  */
 void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
 	       const struct w_cq *cq)
@@ -224,10 +208,7 @@ void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd)
 
 /**
  * w_srq_recv() - post a receive of one segment to a shared queue
- * @srq: the queue
- * @addr: address
  * @len: bytes
- * @lkey: key
  */
 void w_srq_recv(struct w_srq *srq, uint64_t addr, uint32_t len, uint32_t lkey)
 {

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The bus: a PCI function that a VMM reaches over vfio-user. The bus knows
+ * nothing of what the adapter is; it calls struct bus_ops.
+ */
+#ifndef SIMHCA_BUS_H
+#define SIMHCA_BUS_H
+
+#include "hca.h"
+
+/* BAR 0: initialisation segment, MSI-X (which the VMM emulates), UAR pages */
+#define ISEG_BYTES 0x4000u
+#define UAR_FIRST 16u
+#define UAR_LIMIT (PCI_BAR_BYTES / SIM_PAGE)
+
+#define PCI_MSIX_VECTORS 16u
+#define PCI_CONFIG_BYTES 4096u
+#define PCI_BAR_BYTES (32u << 20)
+
+/**
+ * struct bus_ops - what the adapter does when it is reached over the bus
+ * @reset: function level reset, or the VMM has gone
+ * @iseg_read: read @len bytes at @off, within ISEG_BYTES
+ * @iseg_write: write them
+ * @uar_write: the guest stored @len bytes at @off of UAR page @index
+ */
+struct bus_ops {
+	void (*reset)(struct hca *hca);
+	void (*iseg_read)(struct hca *hca, uint32_t off, uint8_t *buf,
+			  size_t len);
+	void (*iseg_write)(struct hca *hca, uint32_t off, const uint8_t *buf,
+			   size_t len);
+	void (*uar_write)(struct hca *hca, uint32_t index, uint32_t off,
+			  const uint8_t *buf, size_t len);
+};
+
+/* ---- pci.c */
+int pci_init(struct hca *hca);
+void pci_fini(struct hca *hca);
+void pci_reset(struct hca *hca);
+int pci_config_read(struct hca *hca, uint64_t off, void *buf, size_t len);
+int pci_config_write(struct hca *hca, uint64_t off, const void *buf,
+		     size_t len);
+int pci_bar_read(struct hca *hca, uint64_t off, void *buf, size_t len);
+int pci_bar_write(struct hca *hca, uint64_t off, const void *buf, size_t len);
+
+/* ---- vfio_user.c, vfio_irq.c */
+int vfio_user_listen(const char *path);
+int vfio_user_init(struct hca *hca, const char *path);
+void vfio_user_fini(struct hca *hca);
+void vfio_irq_raise(struct hca *hca, unsigned int vector);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doorbells of send queues: what makes a QP execute.
+ */
+#include "object/qp.h"
+
+/**
+ * qp_kick() - execute what waits, if the state allows it
+ */
+void qp_kick(struct qp *qp)
+{
+	if (qp->hca->fatal || !qp->has_sq)
+		return;
+	if (qp->state == QP_RTS)
+		send_run(qp);
+	else if (qp->state == QP_ERR || qp->state == QP_SQER)
+		sq_flush(qp);
+}
+
+/**
+ * qp_retry() - the timer of a waiting QP fired: try again
+ * @timer: of the QP
+ */
+void qp_retry(struct sim_timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, timer);
+
+	qp->waiting = false;
+	qp_kick(qp);
+}
+
+/**
+ * qp_ring() - a doorbell or BlueFlame write named a QP
+ * @uar: page that was written
+ * @index: producer index of the control segment that was written
+ * @bf: copy of the work request, NULL for a plain doorbell
+ * @bf_len: bytes of @bf
+ *
+ * A BlueFlame copy that is due is compared with what stands in memory.
+ *
+ * Return: RING_OK, RING_NO_QP, RING_WRONG_UAR, RING_BAD_STATE, RING_TORN
+ */
+enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
+			 uint16_t index, const void *bf, size_t bf_len)
+{
+	struct qp *qp = idtable_get(&hca->objs->qps, qpn);
+
+	if (!qp || !qp->has_sq)
+		return RING_NO_QP;
+	if (qp->uar != uar)
+		return RING_WRONG_UAR;
+	if (qp->state < QP_RTS)
+		return RING_BAD_STATE;
+	if (hca->fatal || qp->waiting)
+		return RING_OK;
+	qp->torn = false;
+	if (bf && index == qp->sq_head && qp->state == QP_RTS) {
+		qp->bf = bf;
+		qp->bf_len = bf_len;
+	}
+	qp_kick(qp);
+	qp->bf = NULL;
+	return qp->torn ? RING_TORN : RING_OK;
+}

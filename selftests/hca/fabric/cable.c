@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The cable of a port: plugged in or not.
+ */
+#include "fabric/fabric.h"
+#include "fw/eq.h"
+#include "object/objects.h"
+
+/* EQE sub types of a port change: linux/mlx5/device.h */
+enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
+
+/**
+ * cable_set() - plug or unplug the cable
+ * @up: what it shall be
+ *
+ * Return: 0
+ */
+int cable_set(struct hca *hca, bool up)
+{
+	uint8_t data[IFC_FLD_SZ(eqe, event_data)] = { 0 };
+
+	if (hca->port->up == up)
+		return 0;
+	hca->port->up = up;
+	log_line("hca%u: port %s", hca->index, up ? "up" : "down");
+	IFC_SET(port_state_change_event, data, port_num, 1);
+	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
+		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
+	if (port_active(hca))
+		objects_kick(hca);
+	return 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a guest stores into UAR pages: doorbells of CQs and EQs here, those of
+ * send queues in uar_bf.c.
+ *
+ * Invariants
+ * - What is written to a page that is not allocated has no effect but to be
+ *   counted. Neither has a ring of a queue that belongs to another page.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "fw/eq.h"
+#include "fw/uar.h"
+#include "object/cq.h"
+
+#define UAR_CQ_DOORBELL 0x20u
+#define UAR_EQ_ARM 0x40u
+#define UAR_EQ_NO_ARM 0x48u
+
+static void uar_cq(struct uar *uar, uint32_t sn_cmd_ci, uint32_t cqn)
+{
+	enum ring_result ret;
+
+	ret = cq_ring(uar->hca, uar->index, sn_cmd_ci, cqn);
+	if (ret == RING_OK)
+		uar->cq_arms++;
+	else
+		uar_refused(uar, ret, "CQ", cqn);
+}
+
+static bool uar_doorbell(struct uar *uar, uint32_t off, const uint8_t *buf,
+			 size_t len)
+{
+	enum ring_result ret;
+	uint32_t dw[2];
+
+	if (len != 4 && len != 8)
+		return false;
+	memcpy(dw, buf, len);
+	if (off == UAR_CQ_DOORBELL && len == 8) {
+		uar_cq(uar, be32toh(dw[0]), be32toh(dw[1]));
+	} else if (off == UAR_CQ_DOORBELL) {
+		uar->cq_first = be32toh(dw[0]);
+	} else if (off == UAR_CQ_DOORBELL + 4 && len == 4) {
+		uar_cq(uar, uar->cq_first, be32toh(dw[0]));
+	} else if ((off == UAR_EQ_ARM || off == UAR_EQ_NO_ARM) && len == 4) {
+		ret = eq_ring(uar->hca, uar->index, be32toh(dw[0]),
+			      off == UAR_EQ_ARM);
+		if (ret != RING_OK)
+			uar_refused(uar, ret, "EQ", be32toh(dw[0]) >> 24);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/**
+ * uar_write() - a guest stored into a UAR page
+ * @index: the page, from UAR_FIRST on
+ * @off: where in the page
+ * @len: bytes, within the page
+ */
+void uar_write(struct hca *hca, uint32_t index, uint32_t off,
+	       const uint8_t *buf, size_t len)
+{
+	struct uar *uar = uar_get(hca, index);
+
+	if (hca->fatal)
+		return;
+	if (!uar) {
+		/* once for a BlueFlame write, not for each of its stores */
+		if (off < UAR_SLOTS_AT || !(off % UAR_BUF_BYTES))
+			hca_error(hca, SIM_ERR_DEAD_UAR,
+				  "UAR 0x%x is not allocated, offset 0x%x",
+				  index, off);
+		return;
+	}
+	if (off >= UAR_SLOTS_AT)
+		uar_bf_write(uar, off, buf, len);
+	else if (!uar_doorbell(uar, off, buf, len))
+		hca_error(hca, SIM_ERR_BAD_MMIO,
+			  "UAR 0x%x: write of %zu bytes at 0x%x", index, len,
+			  off);
+}

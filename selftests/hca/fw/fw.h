@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Small parts of the firmware: pages, capabilities, user contexts.
+ */
+#ifndef SIMHCA_FW_H
+#define SIMHCA_FW_H
+
+#include "hca.h"
+
+/* ---- pages.c */
+int pages_init(struct hca *hca);
+void pages_fini(struct hca *hca);
+void pages_reset(struct hca *hca);
+size_t pages_held(struct hca *hca);
+
+/* ---- caps.c */
+int caps_init(struct hca *hca);
+void caps_fini(struct hca *hca);
+void caps_reset(struct hca *hca);
+
+/* ---- uctx.c */
+int uctxs_init(struct hca *hca);
+void uctxs_fini(struct hca *hca);
+void uctxs_reset(struct hca *hca);
+unsigned int uctxs_alive(struct hca *hca);
+
+#endif

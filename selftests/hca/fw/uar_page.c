@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UAR pages: their commands, counters, beginning and end.
+ *
+ * Invariants
+ * - The counters of a freed page live until its number is given out again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus/bus.h"
+#include "fw/cmd.h"
+#include "fw/uar.h"
+
+/**
+ * uars_init() - make the table
+ *
+ * Return: 0 or -ENOMEM
+ */
+int uars_init(struct hca *hca)
+{
+	hca->uars = calloc(1, sizeof(*hca->uars));
+	if (!hca->uars)
+		return -ENOMEM;
+	idtable_init(&hca->uars->taken, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
+	idtable_init(&hca->uars->all, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
+	return 0;
+}
+
+static void uar_forget(struct uar *uar)
+{
+	unsigned int i;
+
+	uar_bf_stop(uar);
+	idtable_remove(&uar->hca->uars->all, uar->index);
+	for (i = 0; i < UAR_SLOTS; i++)
+		uar_slot_clear(&uar->slots[i]);
+	free(uar);
+}
+
+static void uar_kill(struct uar *uar)
+{
+	struct uars *uars = uar->hca->uars;
+
+	uar_bf_count(uar);
+	uar_bf_stop(uar);
+	uar->alive = false;
+	if (uar->holds)
+		uars->held++;
+	else
+		idtable_remove(&uars->taken, uar->index);
+}
+
+/**
+ * uars_reset() - forget all pages, number the next ones from the start
+ */
+void uars_reset(struct hca *hca)
+{
+	struct uar *uar;
+	uint32_t index;
+
+	idtable_for_each(&hca->uars->all, index, uar) {
+		idtable_remove(&hca->uars->taken, index);
+		uar_forget(uar);
+	}
+	hca->uars->held = 0;
+	idtable_fini(&hca->uars->taken);
+	idtable_fini(&hca->uars->all);
+}
+
+/**
+ * uars_fini() - free the table
+ */
+void uars_fini(struct hca *hca)
+{
+	if (!hca->uars)
+		return;
+	uars_reset(hca);
+	free(hca->uars);
+	hca->uars = NULL;
+}
+
+/**
+ * uars_clear_counters() - set all counters to 0, forget pages that have no more
+ */
+void uars_clear_counters(struct hca *hca)
+{
+	struct uar *uar;
+	uint32_t index;
+	unsigned int i;
+
+	idtable_for_each(&hca->uars->all, index, uar) {
+		if (!uar->alive && !uar->holds) {
+			uar_forget(uar);
+			continue;
+		}
+		uar_bf_count(uar);
+		uar->cq_arms = 0;
+		for (i = 0; i < UAR_SLOTS; i++)
+			uar_slot_clear(&uar->slots[i]);
+	}
+}
+
+static struct json_object *slot_dump(const struct uar_slot *slot,
+				     unsigned int index)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *qpns = json_object_new_object();
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < slot->nringers; i++) {
+		snprintf(name, sizeof(name), "0x%x", slot->ringers[i].qpn);
+		json_object_object_add(
+			qpns, name,
+			json_object_new_int64(slot->ringers[i].rings));
+	}
+	json_object_object_add(o, "slot", json_object_new_int(index));
+	json_object_object_add(o, "doorbells",
+			       json_object_new_int64(slot->doorbells));
+	json_object_object_add(o, "blueflame",
+			       json_object_new_int64(slot->blueflame));
+	json_object_object_add(o, "torn", json_object_new_int64(slot->torn));
+	json_object_object_add(o, "qpns", qpns);
+	return o;
+}
+
+/* NULL for a freed page that was never written. */
+static struct json_object *uar_dump(struct uar *uar)
+{
+	struct json_object *o, *slots;
+	uint64_t used = uar->cq_arms;
+	unsigned int i;
+
+	uar_bf_count(uar);
+	for (i = 0; i < UAR_SLOTS; i++)
+		used += uar->slots[i].doorbells + uar->slots[i].blueflame +
+			uar->slots[i].torn;
+	if (!used && !uar->alive)
+		return NULL;
+	slots = json_object_new_array();
+	for (i = 0; i < UAR_SLOTS; i++)
+		json_object_array_add(slots, slot_dump(&uar->slots[i], i));
+	o = json_object_new_object();
+	json_object_object_add(o, "index", json_object_new_int(uar->index));
+	json_object_object_add(o, "alive", json_object_new_boolean(uar->alive));
+	json_object_object_add(o, "uid", json_object_new_int(uar->uid));
+	json_object_object_add(o, "slots", slots);
+	json_object_object_add(o, "cq_arms",
+			       json_object_new_int64(uar->cq_arms));
+	return o;
+}
+
+/**
+ * uars_dump() - tell about all pages
+ * @o: gets "uars"
+ * @alive: gets "uar"
+ */
+void uars_dump(struct hca *hca, struct json_object *o,
+	       struct json_object *alive)
+{
+	struct json_object *array = json_object_new_array(), *one;
+	struct uar *uar;
+	uint32_t index;
+
+	idtable_for_each(&hca->uars->all, index, uar) {
+		one = uar_dump(uar);
+		if (one)
+			json_object_array_add(array, one);
+	}
+	json_object_object_add(o, "uars", array);
+	json_object_object_add(alive, "uar",
+			       json_object_new_int(hca->uars->taken.count -
+						   hca->uars->held));
+	json_object_object_add(alive, "uar_held",
+			       json_object_new_int(hca->uars->held));
+}
+
+static uint8_t alloc_uar(struct cmd *cmd)
+{
+	struct uars *uars = cmd->hca->uars;
+	struct uar *uar = calloc(1, sizeof(*uar)), *old;
+
+	if (!uar || idtable_alloc(&uars->taken, uar, &uar->index)) {
+		free(uar);
+		return CMD_NO_RES;
+	}
+	old = idtable_get(&uars->all, uar->index);
+	if (old)
+		uar_forget(old);
+	if (idtable_insert(&uars->all, uar->index, uar)) {
+		idtable_remove(&uars->taken, uar->index);
+		free(uar);
+		return CMD_NO_RES;
+	}
+	uar->hca = cmd->hca;
+	uar->alive = true;
+	uar->uid = cmd->uid;
+	uar_bf_init(uar);
+	IFC_SET(alloc_uar_out, cmd->out, uar, uar->index);
+	return CMD_OK;
+}
+
+static uint8_t dealloc_uar(struct cmd *cmd)
+{
+	uint32_t index = IFC_GET(dealloc_uar_in, cmd->in, uar);
+	struct uar *uar = uar_get(cmd->hca, index);
+
+	if (!uar_usable(cmd->hca, index, cmd->uid))
+		return CMD_BAD_RES;
+	uar_kill(uar);
+	return CMD_OK;
+}
+
+const struct cmd_def uar_cmds[] = {
+	{ MLX5_CMD_OP_ALLOC_UAR, "ALLOC_UAR", IFC_SZ(alloc_uar_in),
+	  IFC_SZ(alloc_uar_out), alloc_uar },
+	{ MLX5_CMD_OP_DEALLOC_UAR, "DEALLOC_UAR", IFC_SZ(dealloc_uar_in),
+	  IFC_SZ(dealloc_uar_out), dealloc_uar },
+	{ 0 },
+};
