@@ -33,6 +33,7 @@
 #include "request.h"
 #include "trace.h"
 #include "uuar/context.h"
+#include "uuar/context_pages.h"
 #include "uuar/qp_uuar.h"
 #include "uuar/uar_alloc.h"
 #include "xrc/xrc.h"
@@ -56,9 +57,10 @@ enum mmap_command {
 };
 
 /*
- * The open request, as far as the caller's is long. False where it is not to be
- * rewritten: what the driver refuses stays refused, and contexts of version 0
- * use uUAR 0 only.
+ * Read the open request, as far as the caller's is long.
+ *
+ * Return: false where it cannot be rewritten: the driver will refuse it, or the
+ * library is of the time when a context had but uUAR 0.
  */
 static bool read_open(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
@@ -74,7 +76,7 @@ static bool read_open(struct ib_udata *udata,
 	       req->num_low_latency_bfregs < req->total_num_bfregs;
 }
 
-/* UAR pages that mlx5_ib allocates for a request, if it does not refuse it. */
+/* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
 static unsigned int
 static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
@@ -84,7 +86,7 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
 }
 
-/* Open a context with a request that counts, as it counts. */
+/* Open a context with a request that the process cannot change any more. */
 static int open_protected(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		       struct ib_udata *udata,
 		       const struct mlx5_ib_alloc_ucontext_req_v2 *is)
@@ -102,24 +104,26 @@ static int open_protected(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx
 	intact = mlx5_ep_request_restore(&request);
 	if (ret || intact)
 		return ret;
-	/* Who knows how many pages the driver was asked for. */
+	/* Nobody knows how many pages the driver was asked for. */
 	stock->dealloc_ucontext(uctx);
 	return -EFAULT;
 }
 
-/* Try to open a managed context. Not 0: open it as the caller asked. */
-static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			struct ib_udata *udata,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
+/* Is this an error of a driver that lacks UAR pages or memory? */
+static bool is_lack(int error)
+{
+	/* -EAGAIN is what mlx5_core makes of "no resources" (cmd.c). */
+	return error == -ENOMEM || error == -EAGAIN || error == -ENOSPC;
+}
+
+static int open_with_pages(struct mlx5_ep_context *ectx,
+			   struct ib_ucontext *uctx, struct ib_udata *udata,
+			   const struct mlx5_ib_alloc_ucontext_req_v2 *was,
+			   unsigned int pages)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
-	int pages, ret;
+	int ret;
 
-	pages = mlx5_ep_context_plan(ectx,
-				     DIV_ROUND_UP(was->total_num_bfregs, 2),
-				     was->num_low_latency_bfregs);
-	if (pages <= 0)
-		return pages ?: -EOPNOTSUPP;
 	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
 	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
 		was->num_low_latency_bfregs, pages);
@@ -130,6 +134,27 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	/* The driver expects its part zeroed, as the core allocated it. */
 	memset((void *)uctx + sizeof(*uctx), 0,
 	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
+	return ret;
+}
+
+/* Open a managed context, with as many of its pages as can be had. */
+static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct ib_udata *udata,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	int pages, ret;
+
+	pages = mlx5_ep_context_plan(ectx,
+				     DIV_ROUND_UP(req->total_num_bfregs, 2),
+				     req->num_low_latency_bfregs);
+	if (pages < 0)
+		return pages;
+	do {
+		ret = open_with_pages(ectx, uctx, udata, req, pages);
+		if (!ret)
+			return 0;
+		pages = is_lack(ret) ? mlx5_ep_context_plan_fewer(ectx) : 0;
+	} while (pages);
 	mlx5_ep_context_unplan(ectx);
 	return ret;
 }
@@ -139,7 +164,9 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			 struct ib_udata *udata,
 			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
-	int ret = mlx5_ep_context_observe(ectx, static_pages_of(req));
+	int ret = mlx5_ep_context_observe(
+		ectx, static_pages_of(req),
+		req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
 
 	if (ret)
 		return ret;
@@ -154,18 +181,28 @@ static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
-	int ret = -EOPNOTSUPP;
+	bool rewritable = read_open(udata, &req);
+	int error = 0, ret;
 
-	mlx5_ep_context_init(ectx, edev);
-	if (read_open(udata, &req))
-		ret = open_managed(ectx, uctx, udata, &req);
-	if (ret && ret != -EDQUOT)
+	if (mlx5_ep_context_init(ectx, edev))
+		error = rewritable ? open_managed(ectx, uctx, udata, &req) :
+				     -EOPNOTSUPP;
+	ret = error;
+	if (!ectx->table && error != -EDQUOT)
 		ret = open_observed(ectx, uctx, udata, &req);
-	if (ret)
+	if (ret) {
 		mlx5_ep_context_close(ectx);
-	else
-		mlx5_ep_context_open(ectx);
-	return ret;
+		return ret;
+	}
+	/* The driver has served this request, so that the error was of ours. */
+	if (error)
+		mlx5_ep_context_fall_back(
+			ectx, error,
+			is_lack(error) ? "no UAR page or no memory is left" :
+			error == -EOPNOTSUPP ? "its library is too old" :
+			"the driver refused the managed context");
+	mlx5_ep_context_open(ectx);
+	return 0;
 }
 
 static void ep_dealloc_ucontext(struct ib_ucontext *uctx)

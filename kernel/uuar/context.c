@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * User contexts: which policy each gets, and the UAR pages that it holds.
+ * User contexts: which policy each gets.
  *
- * A context is managed when a policy other than stock was due at open and its
- * request could be rewritten: then it has a table and the policy places its
- * QPs. Every other context is observed: nothing of it is changed, and the UAR
- * pages that it is seen to hold are counted.
+ * A context is managed when a policy other than stock was due at open, and its
+ * request could be rewritten: then it has a table of uUARs, and the policy
+ * places its QPs. Every other context is observed: nothing of it is changed, and
+ * the UAR pages that it is seen to hold are counted.
  *
- * Precedence of policies: an open context of the same process that asked for
- * later opens; the cgroup's; uuar_exempt; the device's.
+ * The policy is that which comes first of: an open context of the same process
+ * that asked for later opens; the cgroup; uuar_exempt; the device.
  *
- * A managed context counts its pages before the driver allocates them, so that
- * contexts that are opened at the same time do not exceed the budget together.
+ * A context that should have been managed and is not has fallen back: it counts
+ * in uuar_fallbacks, its source is "fallback", one event is traced and one line
+ * logged. An open that fails is none.
  */
 
 #include <linux/cpumask.h>
@@ -24,15 +25,16 @@
 #include "trace.h"
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
+#include "uuar/context_pages.h"
 #include "uuar/user.h"
 
-/* Is name one of the words of list? */
+/* Is @name one of the words of @list? */
 static bool list_has(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 	const char *at;
 
-	/* A process may have taken its name away: it would be found for ever. */
+	/* A process can have an empty name, which strstr() finds everywhere. */
 	if (!len)
 		return false;
 	for (at = strstr(list, name); at; at = strstr(at + 1, name))
@@ -42,7 +44,7 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-/* The policy that is due; edev->lock is held. */
+/* Find out which policy is due. */
 static void resolve_policy(struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
@@ -73,32 +75,15 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 	ectx->source = MLX5_EP_POLICY_SOURCE_DEVICE;
 }
 
-/*
- * Count pages for the context, its device and its user: at least and at most so
- * many. How many, or -EDQUOT.
- */
-static int charge(struct mlx5_ep_context *ectx, unsigned int least,
-		  unsigned int most)
-{
-	int ret = mlx5_ep_user_charge(ectx->edev, ectx->user, least, most);
-
-	if (ret > 0)
-		atomic_add(ret, ectx->pages);
-	return ret;
-}
-
-static void uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
-{
-	atomic_sub(pages, ectx->pages);
-	mlx5_ep_user_uncharge(ectx->user, pages);
-}
-
 /**
- * mlx5_ep_context_init() - first of all, before the driver's alloc_ucontext
+ * mlx5_ep_context_init() - begin to open a context, before the driver does
  * @ectx: our side of the context, all zero
- * @edev: its device
+ *
+ * Sleeps.
+ *
+ * Return: true where a policy other than stock is due
  */
-void mlx5_ep_context_init(struct mlx5_ep_context *ectx,
+bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			  struct mlx5_ep_device *edev)
 {
 	ectx->edev = edev;
@@ -110,110 +95,133 @@ void mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	ectx->user = mlx5_ep_user_get(edev);
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(ectx->comm, current->group_leader);
+	mutex_lock(&edev->lock);
+	resolve_policy(ectx);
+	mutex_unlock(&edev->lock);
+	return ectx->settings.policy != MLX5_EP_UUAR_POLICY_STOCK;
 }
 
 /**
- * mlx5_ep_context_plan() - decide whether the context is to be managed
- * @ectx: context
+ * mlx5_ep_context_plan() - prepare to open the context as a managed one
  * @library: UAR pages that its library asks for
  * @low_latency: uUARs that its library will ring without a lock
  *
- * Makes the table and counts the pages. Sleeps.
+ * Makes the table and charges the pages. Sleeps.
  *
- * Return: static pages to ask the driver for; 0: leave the request alone;
- * -EDQUOT: the user may not have another page
+ * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user may
+ * not have another page
  */
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
 	struct mlx5_ep_uuar_sizing sizing = {
+		.policy = ectx->settings.policy,
+		.wanted = ectx->settings.pages,
 		.cpus = num_online_cpus(),
 		.library = library,
 		.low_latency = low_latency,
-		.available = MLX5_EP_MAX_PAGES,
+		.available = mlx5_ep_budget_left(edev),
 	};
 	struct mlx5_ep_uuar_table *table;
-	unsigned int held;
 	int pages;
 
-	mutex_lock(&edev->lock);
-	resolve_policy(ectx);
-	if (ectx->settings.policy == MLX5_EP_UUAR_POLICY_STOCK) {
-		mutex_unlock(&edev->lock);
-		return 0;
-	}
-	held = atomic_read(&edev->managed_pages);
-	sizing.policy = ectx->settings.policy;
-	sizing.wanted = ectx->settings.pages;
-	if (edev->budget)
-		sizing.available = edev->budget - min(edev->budget, held);
 	ectx->pages = &edev->managed_pages;
-	pages = charge(ectx, 1, mlx5_ep_uuar_policy_pages(&sizing));
-	mutex_unlock(&edev->lock);
+	pages = mlx5_ep_context_charge(ectx, 1,
+				       mlx5_ep_uuar_policy_pages(&sizing));
 	if (pages < 0)
 		return pages;
 
-	ectx->static_pages = pages;
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
 	if (!table) {
-		mlx5_ep_context_unplan(ectx);
-		return 0;
+		mlx5_ep_context_uncharge(ectx, pages);
+		return -ENOMEM;
 	}
 	table->policy = ectx->settings.policy;
 	table->strict = ectx->settings.strict;
 	table->low_latency = low_latency;
 	table->nr_pages = pages;
+	ectx->static_pages = pages;
 	ectx->low_latency = low_latency;
 	ectx->table = table;
 	return pages;
 }
 
 /**
- * mlx5_ep_context_unplan() - take the plan back: the context will be observed
- * @ectx: context whose plan cannot be carried out
+ * mlx5_ep_context_plan_fewer() - go on with half of the planned pages
+ *
+ * Return: static pages to ask the driver for; 0: the plan was for one page
  */
-void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
+int mlx5_ep_context_plan_fewer(struct mlx5_ep_context *ectx)
 {
-	struct mlx5_ep_device *edev = ectx->edev;
+	unsigned int fewer = ectx->static_pages / 2;
 
-	kvfree(ectx->table);
-	ectx->table = NULL;
-	uncharge(ectx, ectx->static_pages);
-	ectx->pages = &edev->observed_pages;
-	ectx->static_pages = 0;
-	ectx->settings = (struct mlx5_ep_settings){};
-	ectx->source = MLX5_EP_POLICY_SOURCE_FALLBACK;
-	atomic_inc(&edev->nr_fallback);
-	trace_mlx5_ep_policy_refused(ectx, -ENOMEM);
-	dev_notice_ratelimited(&edev->ibdev->dev,
-			       "mlx5_ep: %s[%d] stays stock: its UAR pages cannot be had; lower uuar_pages or close contexts\n",
-			       ectx->comm, pid_nr(ectx->tgid));
+	if (!fewer)
+		return 0;
+	mlx5_ep_context_uncharge(ectx, ectx->static_pages - fewer);
+	ectx->static_pages = fewer;
+	ectx->table->nr_pages = fewer;
+	return fewer;
 }
 
 /**
- * mlx5_ep_context_observe() - the context is opened as its library asked
- * @ectx: context that is not managed
- * @static_pages: UAR pages that the driver will allocate for it
+ * mlx5_ep_context_unplan() - the plan cannot be carried out
+ */
+void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
+{
+	kvfree(ectx->table);
+	ectx->table = NULL;
+	mlx5_ep_context_uncharge(ectx, ectx->static_pages);
+	ectx->static_pages = 0;
+	ectx->low_latency = 0;
+}
+
+/**
+ * mlx5_ep_context_observe() - prepare to open the context as its library asks
+ * @static_pages: UAR pages that the driver will allocate at open
+ * @on_demand: the library allocates pages by itself, the first right after open
  *
  * Return: 0; -EDQUOT: the user may not have that many pages more
  */
 int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
-			    unsigned int static_pages)
+			    unsigned int static_pages, bool on_demand)
 {
+	unsigned int pages = static_pages + on_demand;
 	int ret;
 
 	ectx->pages = &ectx->edev->observed_pages;
-	ret = charge(ectx, static_pages, static_pages);
+	ret = mlx5_ep_context_charge(ectx, pages, pages);
 	if (ret < 0)
 		return ret;
 	ectx->static_pages = static_pages;
+	ectx->reserved = on_demand;
 	return 0;
 }
 
 /**
- * mlx5_ep_context_open() - the driver's context is made
- * @ectx: context, planned or observed
+ * mlx5_ep_context_fall_back() - a context that should be managed is not
+ * @error: what went wrong, for the tracepoint
+ * @why: the same for people
+ *
+ * Called before the context is published, or with its lock held.
+ */
+void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
+			       const char *why)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+
+	trace_mlx5_ep_policy_refused(ectx, error);
+	atomic_inc(&edev->nr_fallback);
+	dev_notice_ratelimited(&edev->ibdev->dev,
+			       "mlx5_ep: %s[%d] stays stock: %s (%d)\n",
+			       ectx->comm, pid_nr(ectx->tgid), why, error);
+	ectx->placing = false;
+	ectx->settings = (struct mlx5_ep_settings){};
+	ectx->source = MLX5_EP_POLICY_SOURCE_FALLBACK;
+}
+
+/**
+ * mlx5_ep_context_open() - the driver has opened the context: publish it
  */
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
 {
@@ -227,28 +235,22 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_context_close() - last of all, after the driver's dealloc_ucontext
- * @ectx: context, opened or not
+ * mlx5_ep_context_close() - the driver has closed the context, or not opened it
  *
- * A QP may still be on its list where its destruction failed; it is never
- * looked at again.
+ * A QP whose destruction failed may still be on the list of QPs. Nobody looks at
+ * that list any more.
  */
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
-	unsigned int pages = ectx->static_pages;
-	unsigned long index;
-	void *entry;
 
-	trace_mlx5_ep_context_close(ectx);
-	mutex_lock(&edev->lock);
-	list_del_init(&ectx->node);
-	mutex_unlock(&edev->lock);
-
-	xa_for_each(&ectx->dynamic, index, entry)
-		pages++;
-	xa_destroy(&ectx->dynamic);
-	uncharge(ectx, pages);
+	if (!list_empty(&ectx->node)) {
+		trace_mlx5_ep_context_close(ectx);
+		mutex_lock(&edev->lock);
+		list_del_init(&ectx->node);
+		mutex_unlock(&edev->lock);
+	}
+	mlx5_ep_context_uncharge_all(ectx);
 	mlx5_ep_user_put(edev, ectx->user);
 	kvfree(ectx->table);
 	ectx->table = NULL;
@@ -258,9 +260,8 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_note_static_page() - a static page was mapped
- * @ectx: context
- * @page: static page index; the driver has checked that the context owns it
- * @uar: the device's number of the page
+ * @page: index of the page; the driver has checked that the context owns it
+ * @uar: number of the page in the device
  */
 void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int page,
 			   u32 uar)
@@ -280,79 +281,11 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
 }
 
 /**
- * mlx5_ep_context_tracks_page() - is such a page counted already?
- * @ectx: context
- * @pgoff: page offset of the mapping's entry: the same for each mapping of it
- */
-bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx, unsigned long pgoff)
-{
-	return xa_load(&ectx->dynamic, pgoff);
-}
-
-/**
- * mlx5_ep_context_charge_page() - count a page that is about to be allocated or mapped
- * @ectx: context
- *
- * Return: 0: to be passed on to mlx5_ep_context_track_page() or
- * mlx5_ep_context_uncharge_page(); -EDQUOT
- */
-int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
-{
-	return min(charge(ectx, 1, 1), 0);
-}
-
-/**
- * mlx5_ep_context_uncharge_page() - it was not, or is no UAR page
- * @ectx: context
- */
-void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
-{
-	uncharge(ectx, 1);
-}
-
-/**
- * mlx5_ep_context_track_page() - it was: it counts for as long as its entry lives
- * @ectx: context
- * @pgoff: as in mlx5_ep_context_tracks_page()
- * @entry: its entry; NULL for a page without one, that stays to the end
- *
- * It counts once, though it was allocated and mapped at the same time. An
- * offset is given to the next page when its entry is out of the core's table,
- * and only then does the driver free the page: who comes in between finds
- * the last one here and takes its place in the count, as
- * mlx5_ep_context_untrack_page() is told. Where there is no memory to remember it, it is
- * not counted.
- */
-void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx, unsigned long pgoff,
-			  struct rdma_user_mmap_entry *entry)
-{
-	if (xa_store(&ectx->dynamic, pgoff, entry ?: xa_mk_value(0),
-		     GFP_KERNEL))
-		uncharge(ectx, 1);
-}
-
-/**
- * mlx5_ep_context_untrack_page() - an entry is about to be freed
- * @ectx: context
- * @entry: the entry; may be of something else
- *
- * Return: true where a page of this entry counts; when it is free, that is to
- * be told to mlx5_ep_context_uncharge_page().
- */
-bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
-			  struct rdma_user_mmap_entry *entry)
-{
-	return xa_cmpxchg(&ectx->dynamic, entry->start_pgoff, entry, NULL, 0) ==
-	       entry;
-}
-
-/**
- * mlx5_ep_context_set_policy() - another policy for an open context
- * @ectx: context
+ * mlx5_ep_context_set_policy() - give an open context another policy
  * @settings: policy and strict; pages is ignored, the context keeps its own
  *
- * Return: 0; -EBUSY: it has or had a QP; -EOPNOTSUPP: it is not managed, and
- * the policy is not stock
+ * Return: 0; -EBUSY: the context has or had a QP; -EOPNOTSUPP: the context is
+ * not managed, and the policy is not stock
  */
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings)
@@ -368,7 +301,7 @@ int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 		ectx->source = MLX5_EP_POLICY_SOURCE_CONTEXT;
 		ectx->table->policy = settings->policy;
 		ectx->table->strict = settings->strict;
-		/* mlx5_ib places in the pages that it has allocated. */
+		/* From now on mlx5_ib places QPs, in the same static pages. */
 		if (settings->policy == MLX5_EP_UUAR_POLICY_STOCK)
 			ectx->placing = false;
 	} else if (settings->policy != MLX5_EP_UUAR_POLICY_STOCK) {
@@ -379,9 +312,8 @@ int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 }
 
 /**
- * mlx5_ep_context_set_later() - a policy for what this process opens later
- * @ectx: context that must stay open for it
- * @settings: the policy
+ * mlx5_ep_context_set_later() - a policy for contexts that this process opens
+ * @ectx: context that has to stay open while the policy is to hold
  */
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings)

@@ -14,29 +14,32 @@
 
 /**
  * struct mlx5_ep_context - our side of a user context
- * @edev: its device; NULL for a context that was not set up
- * @node: in @edev->contexts
+ * @edev: the device; NULL for a context that was not set up
+ * @node: in mlx5_ep_device.contexts, while the context is open
  * @settings: the policy in force
- * @source: of enum mlx5_ep_policy_source: why that one
+ * @source: why that policy
  * @later: policy for contexts that the process @later_tgid opens
- * @later_tgid: thread group that asked for @later; NULL when nobody did
- * @tgid: thread group of the opener
- * @comm: its name
- * @static_pages: UAR pages allocated at open
- * @pages: @edev's count that this context's pages are in
- * @user: the opener's count that they are in too; may be NULL
- * @low_latency: the library's count
- * @dynamic: UAR pages allocated since, by page offset of their mapping: its
- *	entry, or a value for a page without one
- * @lock: @settings, @source, @table, @placing, @had_qp and the list @qps with
- *	all its members
- * @placing: the policy places QPs in @table; never true again once false
+ * @later_tgid: the process that asked for @later; NULL where none did
+ * @tgid: the process that opened the context
+ * @comm: name of that process
+ * @static_pages: UAR pages that the driver allocated at open
+ * @reserved: 1: a page is charged for the library's first allocation
+ * @pages: the counter of @edev in which the pages of this context count
+ * @user: the user for whom they count; NULL where there was no memory
+ * @low_latency: uUARs that the library rings without a lock
+ * @dynamic: UAR pages allocated since open, by page offset of their mapping: the
+ *	core's entry, or a value for a page that has none
+ * @lock: protects @settings, @source, @table, @placing, @had_qp and the list
+ *	@qps with all its members
+ * @placing: the policy places QPs in @table; once false it stays false
  * @had_qp: a QP was created
- * @table: uUARs; NULL when observed; allocated at open, freed at close
+ * @table: the uUARs of a managed context, from open to close; NULL for an
+ *	observed one
  * @qps: struct mlx5_ep_qp.node
  * @nr_qps: length of @qps
  *
- * Lives behind the driver's context in the same allocation, zeroed at birth.
+ * Lives behind the driver's context, in the same allocation, and is zeroed with
+ * it.
  */
 struct mlx5_ep_context {
 	struct mlx5_ep_device *edev;
@@ -48,6 +51,7 @@ struct mlx5_ep_context {
 	struct pid *tgid;
 	char comm[TASK_COMM_LEN];
 	unsigned int static_pages;
+	unsigned int reserved;
 	atomic_t *pages;
 	struct mlx5_ep_user *user;
 	unsigned int low_latency;
@@ -62,24 +66,20 @@ struct mlx5_ep_context {
 	unsigned int nr_qps;
 };
 
-void mlx5_ep_context_init(struct mlx5_ep_context *ectx,
+bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			  struct mlx5_ep_device *edev);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency);
+int mlx5_ep_context_plan_fewer(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx);
 int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
-			    unsigned int static_pages);
+			    unsigned int static_pages, bool on_demand);
+void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
+			       const char *why);
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int page,
-			   u32 uar);
-bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx, unsigned long pgoff);
-int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx, unsigned long pgoff,
-			  struct rdma_user_mmap_entry *entry);
-bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
-			  struct rdma_user_mmap_entry *entry);
+void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
+				      unsigned int page, u32 uar);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,

@@ -24,16 +24,13 @@ static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	ectx->nr_qps++;
 }
 
-/* May the policy place a QP of this context? ectx->lock is held. */
+/* May the policy place a QP of this context? The context's lock is held. */
 static bool may_place(struct mlx5_ep_context *ectx)
 {
-	if (ectx->placing && !mlx5_ep_uuar_table_ready(ectx->table)) {
-		/* It rings no page that we know: leave it to mlx5_ib. */
-		ectx->placing = false;
-		ectx->source = MLX5_EP_POLICY_SOURCE_FALLBACK;
-		ectx->settings.policy = MLX5_EP_UUAR_POLICY_STOCK;
-		atomic_inc(&ectx->edev->nr_fallback);
-	}
+	if (ectx->placing && !mlx5_ep_uuar_table_ready(ectx->table))
+		mlx5_ep_context_fall_back(
+			ectx, -EOPNOTSUPP,
+			"it creates a QP and has not mapped its first UAR page");
 	ectx->had_qp = true;
 	return ectx->placing;
 }

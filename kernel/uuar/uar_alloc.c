@@ -21,7 +21,7 @@
 
 #include "compat/compat.h"
 #include "device.h"
-#include "uuar/context.h"
+#include "uuar/context_pages.h"
 #include "uuar/uar_alloc.h"
 
 /**

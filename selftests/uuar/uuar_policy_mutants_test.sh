@@ -49,7 +49,7 @@ mutant_fails()
 # build SOURCE PROGRAM: the test with SOURCE for the policies
 build()
 {
-	gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iuapi -Ikernel \
+	gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iuapi -Ikernel -Ikernel/uuar \
 		-isystem "$kselftest" \
 		-DPOLICY_SOURCE="\"$1\"" -o "$2" selftests/uuar/uuar_policy_test.c
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UAR pages of a context: whom they count for, and which the context holds.
+ *
+ * A page is charged before the driver allocates it, so that contexts which
+ * allocate at the same time do not pass a limit together. It is uncharged after
+ * the driver has freed it. Each page counts for the device (uar_in_use or
+ * uar_observed) and for the user who opened the context.
+ *
+ * Static pages come and go with the context. A page that is allocated after
+ * open is tracked by the page offset of its mapping, which is the same for each
+ * mapping of that page.
+ *
+ * libmlx5 allocates one page for its CQs right after open, and ignores that the
+ * allocation fails: the context then has no working CQ. So that page is charged
+ * at open, where the refusal can be told, and kept in reserve for the first page
+ * that is charged after open.
+ */
+
+#include <linux/minmax.h>
+#include <linux/sched.h>
+
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/context_pages.h"
+#include "uuar/user.h"
+
+static bool is_managed(const struct mlx5_ep_context *ectx)
+{
+	return ectx->pages == &ectx->edev->managed_pages;
+}
+
+/**
+ * mlx5_ep_budget_left() - UAR pages that managed contexts may still take
+ *
+ * Return: pages; UINT_MAX where there is no budget
+ */
+unsigned int mlx5_ep_budget_left(struct mlx5_ep_device *edev)
+{
+	unsigned int budget = READ_ONCE(edev->budget);
+	unsigned int held = atomic_read(&edev->managed_pages);
+
+	return budget ? budget - min(budget, held) : UINT_MAX;
+}
+
+/* Count pages for the device: @least to @most, or 0. */
+static unsigned int charge_device(struct mlx5_ep_context *ectx,
+				  unsigned int least, unsigned int most,
+				  bool opening)
+{
+	unsigned int budget = READ_ONCE(ectx->edev->budget);
+	int held = atomic_read(ectx->pages);
+	unsigned int pages;
+
+	do {
+		pages = most;
+		if (budget && is_managed(ectx))
+			pages = min(pages, budget - min_t(unsigned int, budget,
+							  held));
+		/* A managed context has one page, however low the budget. */
+		if (pages < least && opening)
+			pages = least;
+		if (pages < least)
+			return 0;
+	} while (!atomic_try_cmpxchg(ectx->pages, &held, held + pages));
+	return pages;
+}
+
+static int charge(struct mlx5_ep_context *ectx, unsigned int least,
+		  unsigned int most, bool opening)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+	unsigned int pages;
+	int ret;
+
+	pages = charge_device(ectx, least, most, opening);
+	if (pages < least) {
+		dev_notice_ratelimited(&edev->ibdev->dev,
+				       "mlx5_ep: %s[%d] is refused a UAR page: managed contexts hold all of uar_budget (%u)\n",
+				       ectx->comm, pid_nr(ectx->tgid),
+				       READ_ONCE(edev->budget));
+		return -EDQUOT;
+	}
+	ret = mlx5_ep_user_charge(edev, ectx->user, least, pages);
+	atomic_sub(pages - max(ret, 0), ectx->pages);
+	return ret;
+}
+
+/**
+ * mlx5_ep_context_charge() - charge the pages that are allocated at open
+ * @ectx: context whose @pages is set
+ * @least: the fewest pages that are of use; the budget does not refuse them
+ * @most: the most that are of use
+ *
+ * Return: pages, from @least to @most; -EDQUOT: with @least the user would hold
+ * more than uar_user_limit
+ */
+int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
+			   unsigned int most)
+{
+	return charge(ectx, least, most, true);
+}
+
+/**
+ * mlx5_ep_context_uncharge() - give charged pages back
+ */
+void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
+{
+	atomic_sub(pages, ectx->pages);
+	mlx5_ep_user_uncharge(ectx->user, pages);
+}
+
+/**
+ * mlx5_ep_context_charge_page() - charge a page that is allocated after open
+ *
+ * The caller passes the page on to mlx5_ep_context_track_page(), or gives the
+ * charge back by mlx5_ep_context_uncharge_page().
+ *
+ * Return: 0; -EDQUOT: uar_user_limit or, in a managed context, uar_budget is
+ * reached
+ */
+int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
+{
+	if (xchg(&ectx->reserved, 0))
+		return 0;
+	return min(charge(ectx, 1, 1, false), 0);
+}
+
+/**
+ * mlx5_ep_context_uncharge_page() - give the charge of one page back
+ *
+ * The page has been freed, or could not be allocated, or is not a UAR page.
+ */
+void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
+{
+	mlx5_ep_context_uncharge(ectx, 1);
+}
+
+/**
+ * mlx5_ep_context_tracks_page() - is the page at an offset charged already?
+ * @pgoff: page offset of the page's mapping
+ */
+bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
+				 unsigned long pgoff)
+{
+	return xa_load(&ectx->dynamic, pgoff);
+}
+
+/**
+ * mlx5_ep_context_track_page() - remember a charged page by its offset
+ * @pgoff: page offset of the page's mapping
+ * @entry: entry of the core for that mapping; NULL for a page that has none and
+ *	stays until the context is closed
+ *
+ * Two threads can track one page: the one that allocated it and one that maps
+ * it. The page counts once.
+ *
+ * When a page is freed, the core first gives its offset free, and the driver
+ * frees the page later. In between another page can be tracked at that offset.
+ * It takes the old page's place in the count, and mlx5_ep_context_untrack_page()
+ * tells whoever frees the old page so.
+ *
+ * Where there is no memory to remember the page, it does not count.
+ */
+void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
+				unsigned long pgoff,
+				struct rdma_user_mmap_entry *entry)
+{
+	if (xa_store(&ectx->dynamic, pgoff, entry ?: xa_mk_value(0),
+		     GFP_KERNEL))
+		mlx5_ep_context_uncharge(ectx, 1);
+}
+
+/**
+ * mlx5_ep_context_untrack_page() - an entry of the core is about to be freed
+ * @entry: the entry, which may be that of something else than a UAR page
+ *
+ * Return: true where the page of @entry is charged. The caller must call
+ * mlx5_ep_context_uncharge_page() when the driver has freed the page.
+ */
+bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
+				  struct rdma_user_mmap_entry *entry)
+{
+	return xa_cmpxchg(&ectx->dynamic, entry->start_pgoff, entry, NULL, 0) ==
+	       entry;
+}
+
+/**
+ * mlx5_ep_context_uncharge_all() - the context is closed: nothing is held
+ */
+void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
+{
+	unsigned int pages = ectx->static_pages + ectx->reserved;
+	unsigned long index;
+	void *entry;
+
+	xa_for_each(&ectx->dynamic, index, entry)
+		pages++;
+	xa_destroy(&ectx->dynamic);
+	mlx5_ep_context_uncharge(ectx, pages);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* UAR pages of a context: whom they count for, and which the context holds. */
+
+#ifndef MLX5_EP_CONTEXT_PAGES_H
+#define MLX5_EP_CONTEXT_PAGES_H
+
+#include <linux/types.h>
+
+struct mlx5_ep_context;
+struct mlx5_ep_device;
+struct rdma_user_mmap_entry;
+
+unsigned int mlx5_ep_budget_left(struct mlx5_ep_device *edev);
+int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
+			   unsigned int most);
+void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages);
+void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx);
+int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx);
+bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
+				 unsigned long pgoff);
+void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
+				unsigned long pgoff,
+				struct rdma_user_mmap_entry *entry);
+bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
+				  struct rdma_user_mmap_entry *entry);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 160 */
+/*
+ * A limit is reached, or the adapter has no UAR pages left: a context that opens
+ * has the page that a CQ needs, and one that is refused is told EDQUOT.
+ */
+#include "kselftest_harness.h"
+
+#include <infiniband/verbs.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+
+#include "simhca.h"
+#include "sysfs.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+#define MANY 6
+#define ALL_PAGES 8192
+
+static struct ibv_context *open_device(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	int err;
+
+	if (!list)
+		return NULL;
+	ctx = ibv_open_device(verbs_find_device(list, verbs_device_name()));
+	err = errno;
+	ibv_free_device_list(list);
+	errno = err;
+	return ctx;
+}
+
+/* Create a CQ, and ask it for an event: that rings a UAR page. */
+static int arm_cq(struct ibv_context *ctx)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
+	struct ibv_cq *cq;
+	int ret;
+
+	if (!channel)
+		return -errno;
+	cq = ibv_create_cq(ctx, 8, NULL, channel, 0);
+	ret = cq ? -ibv_req_notify_cq(cq, 0) : -errno;
+	if (cq)
+		ibv_destroy_cq(cq);
+	ibv_destroy_comp_channel(channel);
+	return ret;
+}
+
+/* A page as an uverbs object, which goes with its context. */
+static int take_page(struct ibv_context *ctx, uint32_t *handle)
+{
+	uint64_t type = 0, offset = 0;	/* BlueFlame */
+	uint32_t length, page;
+	struct uverbs_call call;
+	int ret;
+
+	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
+	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
+		   sizeof(offset));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
+		   sizeof(length));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
+		   sizeof(page));
+	ret = uverbs_do(ctx, &call);
+	*handle = call.attrs[0].data;
+	return ret;
+}
+
+static int free_page(struct ibv_context *ctx, uint32_t handle)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY);
+	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle);
+	return uverbs_do(ctx, &call);
+}
+
+FIXTURE(limits)
+{
+	int64_t before;
+};
+
+FIXTURE_VARIANT(limits)
+{
+	const char *policy;
+	const char *counter;
+};
+
+FIXTURE_VARIANT_ADD(limits, stock) { "stock", "uar_observed" };
+FIXTURE_VARIANT_ADD(limits, independent) { "independent", "uar_in_use" };
+FIXTURE_VARIANT_ADD(limits, shared_uar) { "shared-uar", "uar_in_use" };
+FIXTURE_VARIANT_ADD(limits, shared_uuar) { "shared-uuar", "uar_in_use" };
+
+FIXTURE_SETUP(limits)
+{
+	struct ibv_context *ctx;
+
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
+	/* What the driver makes once for good is there after the first open. */
+	ctx = open_device();
+	ASSERT_NE(NULL, ctx);
+	ASSERT_EQ(0, arm_cq(ctx));
+	ibv_close_device(ctx);
+	self->before = simhca_count("uar");
+}
+
+FIXTURE_TEARDOWN(limits)
+{
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
+	EXPECT_EQ(0, sysfs_defaults());
+	EXPECT_EQ(self->before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_number("uar_observed"));
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+}
+
+TEST_F(limits, a_context_that_opens_arms_a_cq)
+{
+	struct ibv_context *ctxs[MANY];
+	char limit[8];
+	int pages, n, i;
+
+	for (pages = 1; pages < 5; pages++) {
+		snprintf(limit, sizeof(limit), "%d", pages);
+		ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
+		for (n = 0; n < MANY; n++) {
+			ctxs[n] = open_device();
+			if (!ctxs[n])
+				break;
+			EXPECT_EQ(0, arm_cq(ctxs[n]));
+		}
+		EXPECT_EQ(EDQUOT, errno);
+		EXPECT_LT(0, n);
+		EXPECT_GE(pages, n);
+		EXPECT_EQ(pages, sysfs_number(variant->counter));
+		EXPECT_EQ(pages, simhca_count("uar") - self->before);
+		for (i = 0; i < n; i++)
+			EXPECT_EQ(0, ibv_close_device(ctxs[i]));
+	}
+}
+
+TEST_F(limits, the_budget_binds_pages_that_are_allocated_after_open)
+{
+	struct ibv_context *ctx = open_device();
+	uint32_t handles[MANY];
+	int i;
+
+	ASSERT_NE(NULL, ctx);
+	ASSERT_EQ(0, sysfs_write("uar_budget", "5"));
+	for (i = 0; i < MANY; i++)
+		if (take_page(ctx, &handles[i]))
+			break;
+	if (!strcmp(variant->policy, "stock")) {
+		EXPECT_EQ(MANY, i);
+	} else {
+		EXPECT_EQ(-EDQUOT, take_page(ctx, &handles[i]));
+		EXPECT_EQ(5, sysfs_number("uar_in_use"));
+		/* A page that is given back can be taken again. */
+		ASSERT_LT(0, i);
+		EXPECT_EQ(0, free_page(ctx, handles[i - 1]));
+		EXPECT_EQ(0, take_page(ctx, &handles[i - 1]));
+	}
+	EXPECT_EQ(0, ibv_close_device(ctx));
+}
+
+/* Thread domains that a context can have, and at most so many. */
+static int count_tds(struct ibv_context *ctx, struct ibv_td **tds, int most)
+{
+	struct ibv_td_init_attr attr = {};
+	int n;
+
+	for (n = 0; n < most; n++) {
+		tds[n] = ibv_alloc_td(ctx, &attr);
+		if (!tds[n])
+			break;
+	}
+	return n;
+}
+
+TEST_F(limits, the_budget_binds_thread_domains)
+{
+	struct ibv_context *ctx = open_device();
+	struct ibv_td *tds[4 * MANY];
+	int n;
+
+	ASSERT_NE(NULL, ctx);
+	ASSERT_EQ(0, sysfs_write("uar_budget", "4"));
+	n = count_tds(ctx, tds, 4 * MANY);
+	/* What stock contexts hold is no part of the budget. */
+	EXPECT_GE(4, sysfs_number("uar_in_use"));
+	EXPECT_TRUE(n == 4 * MANY || strcmp(variant->policy, "stock"));
+	while (n--)
+		EXPECT_EQ(0, ibv_dealloc_td(tds[n]));
+	EXPECT_EQ(0, arm_cq(ctx));
+	EXPECT_EQ(0, ibv_close_device(ctx));
+}
+
+/* QPs that a context can have, and at most so many. */
+static int count_qps(struct ibv_context *ctx, int most)
+{
+	struct ibv_qp *qps[MANY] = {};
+	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	struct ibv_cq *cq = ibv_create_cq(ctx, 8, NULL, NULL, 0);
+	int n = 0, i;
+
+	while (pd && cq && n < most) {
+		qps[n] = verbs_qp_create(pd, cq, IBV_QPT_RC);
+		if (!qps[n])
+			break;
+		n++;
+	}
+	for (i = 0; i < n; i++)
+		ibv_destroy_qp(qps[i]);
+	if (cq)
+		ibv_destroy_cq(cq);
+	if (pd)
+		ibv_dealloc_pd(pd);
+	return n;
+}
+
+/* What a program gets: 0 not even a context, 1 that, 2 a CQ, and its QPs. */
+static int served(void)
+{
+	struct ibv_context *ctx = open_device();
+	int ret = 1;
+
+	if (!ctx)
+		return 0;
+	if (!arm_cq(ctx))
+		ret = 2 + count_qps(ctx, MANY);
+	ibv_close_device(ctx);
+	return ret;
+}
+
+/* Policies serve at least what stock serves where so many pages are left. */
+static void serves_no_less(struct __test_metadata *_metadata, int left)
+{
+	static const char *const policies[] = {
+		"independent", "shared-uar", "shared-uuar",
+	};
+	int stock, policy;
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("stock", 0, false));
+	stock = served();
+	for (i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+		ASSERT_EQ(0, sysfs_policy(policies[i], 16, false));
+		policy = served();
+		TH_LOG("%d pages left: stock %d, %s %d", left, stock,
+		       policies[i], policy);
+		EXPECT_LE(stock, policy);
+		/* Whoever opens a context where there is a page has it. */
+		if (left)
+			EXPECT_LE(2, policy);
+	}
+}
+
+FIXTURE(adapter)
+{
+	int unused;
+};
+
+FIXTURE_SETUP(adapter)
+{
+}
+
+FIXTURE_TEARDOWN(adapter)
+{
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
+{
+	static uint32_t handles[ALL_PAGES];
+	struct ibv_context *holder;
+	int left, n;
+
+	ASSERT_EQ(0, sysfs_defaults());
+	holder = open_device();
+	ASSERT_NE(NULL, holder);
+	for (n = 0; n < ALL_PAGES; n++)
+		if (take_page(holder, &handles[n]))
+			break;
+	ASSERT_GT(ALL_PAGES, n);
+	for (left = 0; left < 4; left++) {
+		serves_no_less(_metadata, left);
+		ASSERT_EQ(0, free_page(holder, handles[--n]));
+	}
+	EXPECT_EQ(0, ibv_close_device(holder));
+}
+
+TEST_HARNESS_MAIN
