@@ -47,9 +47,12 @@ LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
 LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
 
+# Section 3 has the text of the headers and of the examples in it.
+LIB_MAN := $(patsubst userlib/man/%,$(LIB_OUT)/man/%,$(wildcard userlib/man/*.[0-9]))
+
 .PHONY: lib
 lib: $(LIB_SO) $(LIB_OUT)/lib/libmlx5ep.so $(LIB_OUT)/lib/libmlx5ep.a \
-	$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc $(LIB_OUT)/bin/mlx5ep
+	$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc $(LIB_OUT)/bin/mlx5ep $(LIB_MAN)
 
 $(LIB_OBJ)/%.o: userlib/%.c userlib/userlib.mk
 	@mkdir -p $(@D)
@@ -75,6 +78,11 @@ $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: userlib/mlx5ep.pc.in userlib/userlib.mk
 	@mkdir -p $(@D)
 	@sed 's|@VERSION@|$(LIB_VERSION)|' $< >$@
 
+$(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
+		$(wildcard userlib/include/mlx5ep/*.h uapi/rdma/*.h examples/*)
+	@mkdir -p $(@D)
+	@awk -f userlib/man/fill.awk $< >$@.new && mv $@.new $@
+
 ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk
 endif
@@ -86,6 +94,7 @@ lib-san:
 
 ifneq ($(SAN),1)
 selftests: lib-san
+include examples/examples.mk
 endif
 
 $(LIB_OUT)/bin/mlx5ep: $(CLI_OBJS) $(LIB_OUT)/lib/libmlx5ep.so

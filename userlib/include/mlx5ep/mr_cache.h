@@ -14,27 +14,31 @@ extern "C" {
 /**
  * DOC: Registration cache
  *
- * Registrations of one protection domain that are kept for the next use, and
- * never used when the memory is no longer the same: each is watched. A hit
- * costs a lock, a search and a load; it allocates nothing and makes no system
- * call. Any number of threads may use a cache at the same time. A forked child
- * may only destroy the one that it inherited, which leaves the parent's as it
- * is.
+ * A cache keeps the registrations of one protection domain for later use. Each
+ * has a watch, so the cache returns a registration only while the adapter and
+ * the process have the same memory. A hit takes a lock, searches a tree and
+ * loads a word; it allocates nothing and makes no system call.
+ *
+ * Any number of threads may use a cache at the same time. A forked child may
+ * only destroy the cache that it inherited; that of the parent stays as it is.
  */
 
 struct mlx5ep_mr_cache;
 
 /**
- * struct mlx5ep_mr_cache_attr - bounds of a cache; all zero is a good start
- * @access: of each registration, as for ibv_reg_mr(); 0: local write, remote
- *	read and remote write
- * @flags: 0
- * @max_regions: most registrations kept; 0: 4096
- * @max_bytes: most bytes kept registered; 0: no bound but that of locked memory
- * @reserved: 0
+ * struct mlx5ep_mr_cache_attr - attributes of a cache; all may be 0
+ * @access: access flags of each registration, as for ibv_reg_mr(); 0: local
+ *	write, remote read and remote write
+ * @flags: must be 0
+ * @max_regions: maximum number of registrations; 0: 4096
+ * @max_bytes: maximum number of registered bytes; 0: no maximum except the
+ *	limit of locked memory
+ * @reserved: must be 0
  *
- * Registrations that are in use are never dropped, so that there can be more of
- * them than the bounds say while they are: up to 4096 more than @max_regions.
+ * The cache never drops a registration that is in use. So there can be more
+ * registrations than the maximum while they are in use, but at most 4096 more
+ * than
+ * @max_regions.
  */
 struct mlx5ep_mr_cache_attr {
 	uint32_t access;
@@ -45,16 +49,17 @@ struct mlx5ep_mr_cache_attr {
 };
 
 /**
- * struct mlx5ep_mr_cache_stats - what a cache did
- * @hits: gets served by a kept registration
+ * struct mlx5ep_mr_cache_stats - counters of a cache
+ * @hits: gets that found a registration
  * @misses: gets that registered
- * @merges: of @misses, those that replaced kept registrations next to them
- * @verified: suspect registrations found to be unchanged
- * @stale: registrations dropped because the memory changed
- * @evicted: registrations dropped because of the bounds, or to make room where
- *	the system had none for another
+ * @merges: of @misses, those that replaced overlapping registrations by a
+ *	larger one
+ * @verified: registrations that were suspect and found to be unchanged
+ * @stale: registrations that were dropped because their memory changed
+ * @evicted: registrations that were dropped because of the maximum, or because
+ *	the system had no memory for another one
  * @regions: registrations now
- * @bytes: bytes registered now
+ * @bytes: registered bytes now
  */
 struct mlx5ep_mr_cache_stats {
 	uint64_t hits;
@@ -68,81 +73,78 @@ struct mlx5ep_mr_cache_stats {
 };
 
 /**
- * struct mlx5ep_mr_cache_entry - a registration in use
- * @mr: the registration: covers the range asked for, and perhaps more
+ * struct mlx5ep_mr_cache_entry - a registration that is in use
+ * @mr: covers at least the range that was asked for
  */
 struct mlx5ep_mr_cache_entry {
 	struct ibv_mr *mr;
 };
 
 /**
- * mlx5ep_mr_cache_create - make an empty cache
- * @pd: protection domain of a device that the module is attached to; outlives
- *	the cache
- * @attr: bounds
- * @cache: written on success
+ * mlx5ep_mr_cache_create() - create an empty cache
+ * @pd: must exist as long as the cache; the module must be attached to its
+ *	device
  *
- * Return: 0; -EINVAL for an unknown flag or a reserved field; -EDQUOT where
- * @attr->max_regions and 4096 are together above the module's limit
- * (notifier_max_watches); else as mlx5ep_notifier_create().
+ * Return: 0. -EINVAL if a flag or a reserved field is set. -EDQUOT if
+ * max_regions plus 4096 is above the module's limit (notifier_max_watches). The
+ * errors of mlx5ep_notifier_create().
  */
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 			   const struct mlx5ep_mr_cache_attr *attr,
 			   struct mlx5ep_mr_cache **cache);
 
 /**
- * mlx5ep_mr_cache_destroy - drop everything
- * @cache: a cache or NULL; in a forked child, only the child's share
+ * mlx5ep_mr_cache_destroy() - deregister everything and free the cache
+ * @cache: may be NULL; a forked child frees its copy only
  *
- * Return: 0; -EBUSY where a registration is in use.
+ * Return: 0. -EBUSY if a registration is in use.
  */
 int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache);
 
 /**
- * mlx5ep_mr_cache_get - a registration of a range
- * @cache: the cache
- * @addr: first byte
- * @length: bytes, not 0
- * @entry: written on success; to be given back with mlx5ep_mr_cache_put()
+ * mlx5ep_mr_cache_get() - get a registration of a range
+ * @length: in bytes, at least 1
+ * @entry: the caller returns it with mlx5ep_mr_cache_put()
  *
- * The adapter has the memory that is at @addr during the call. The caller must
- * not unmap it before the put; if it does, the adapter goes on with the old
- * memory, and later gets do not.
+ * The registration is of the memory that is at @addr during the call. The
+ * caller must not unmap the range before mlx5ep_mr_cache_put(). If it does, the
+ * adapter keeps using the old memory until then; later calls of this function
+ * register again.
  *
- * Return: 0; -EINVAL; -ENOMEM or -ENOSPC where there is no room for it though
- * nothing is kept that is not in use; -EXDEV in a forked child; as
- * mlx5ep_reg_mr().
+ * Return: 0. -EINVAL if the range is empty or wraps around. -ENOMEM or -ENOSPC
+ * if there is no space for the registration, and all others are in use. -EXDEV
+ * in a forked child. The errors of mlx5ep_reg_mr().
  */
 int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 			size_t length, struct mlx5ep_mr_cache_entry **entry);
 
 /**
- * mlx5ep_mr_cache_put - give a registration back
- * @cache: the cache
+ * mlx5ep_mr_cache_put() - return a registration to the cache
  * @entry: from mlx5ep_mr_cache_get()
  *
- * Does nothing in a forked child.
+ * The call does nothing in a forked child.
  */
 void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 			 struct mlx5ep_mr_cache_entry *entry);
 
 /**
- * mlx5ep_mr_cache_trim - drop what is stale, so that no memory stays pinned
- * @cache: the cache
+ * mlx5ep_mr_cache_trim() - drop stale registrations
  *
- * get does so too whenever something happened; this is for a program that is
- * idle, when mlx5ep_mr_cache_fd() polls readable.
+ * A stale registration keeps memory pinned that the process does not use any
+ * more. mlx5ep_mr_cache_get() drops stale ones too when it registers. A program
+ * that is idle calls this function when mlx5ep_mr_cache_fd() is readable.
  *
- * Return: registrations dropped; -EXDEV in a forked child; -EIO once the device
- * is gone, from when on mlx5ep_mr_cache_fd() polls readable for good.
+ * Return: number of registrations that were dropped. -EXDEV in a forked child.
+ * -EIO if the device is gone; mlx5ep_mr_cache_fd() stays readable then.
  */
 int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
 
 /**
- * mlx5ep_mr_cache_fd - readable when mlx5ep_mr_cache_trim() has work
- * @cache: the cache
+ * mlx5ep_mr_cache_fd() - a descriptor for poll()
  *
- * Return: descriptor, for poll() only.
+ * It is readable if mlx5ep_mr_cache_trim() has something to do.
+ *
+ * Return: the descriptor.
  */
 int mlx5ep_mr_cache_fd(const struct mlx5ep_mr_cache *cache);
 
@@ -151,9 +153,7 @@ void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 			    struct mlx5ep_mr_cache_stats *stats, size_t size);
 
 /**
- * mlx5ep_mr_cache_query - what it did so far
- * @cache: the cache
- * @stats: written
+ * mlx5ep_mr_cache_query() - read the counters
  */
 static inline void mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 					 struct mlx5ep_mr_cache_stats *stats)

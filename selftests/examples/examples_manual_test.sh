@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# The manual pages: complete, without a warning, and with the programs of examples/
+# in them, each of which is built by the command in its first lines.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+pages=(build/man/*.3)
+
+no_warning()
+{
+	local page
+
+	for page in build/man/*.[0-9]; do
+		mandoc -Tlint "$page" || fail "$page"
+	done
+}
+
+# one blank between any two words
+words()
+{
+	tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'
+}
+
+# a page without one of its programs, or with another text of it
+quoted()
+{
+	local page program
+
+	for page in "${pages[@]}"; do
+		program=$(sed -n 's|^\.\\" insert file \(examples/.*\.c\)|\1|p' \
+			"userlib/man/${page##*/}")
+		[ -n "$program" ] || fail "$page has no program"
+		mandoc -Tascii -O width=200 "$page" | col -bx | words \
+			>"$tmp/page"
+		sed 1d "$program" | words >"$tmp/program"
+		python3 - "$tmp" <<-'PY'
+			import sys
+			page, program = (open(sys.argv[1] + "/" + name).read()
+					 for name in ("page", "program"))
+			sys.exit(program not in page)
+		PY
+	done
+}
+
+
+complete()
+{
+	local page word
+
+	for page in "${pages[@]}"; do
+		for word in NAME SYNOPSIS DESCRIPTION 'RETURN VALUE' ERRORS \
+			ATTRIBUTES EXAMPLES 'SEE ALSO'; do
+			grep -q "^\.SH $word" "$page" || fail "$page: no $word"
+		done
+		grep -q '^\.SS Thread safety' "$page" ||
+			fail "$page: nothing on threads"
+		grep -q '^\.SS Structures' "$page" ||
+			fail "$page: no structure"
+	done
+}
+
+# each exported function has a paragraph of its own
+described()
+{
+	local name
+
+	for name in $(sed -n 's/^\t\t_*\(mlx5ep_[a-z_]*\);/\1/p' \
+		userlib/libmlx5ep.map userlib/libfabric/*.map |
+		sed 's/^mlx5ep_ofed_/ibv_/'); do
+		grep -q "^\.BR $name ()$" "${pages[@]}" ||
+			fail "$name is described in no page"
+	done
+}
+
+# by the command in its first lines, against a library that seems installed
+built()
+{
+	local program command
+
+	mkdir -p "$tmp/include" "$tmp/pc" "$tmp/built"
+	cp -r userlib/include/* uapi/rdma "$tmp/include"
+	for pc in build/lib/pkgconfig/*.pc; do
+		sed -e "s|^libdir=.*|libdir=$PWD/build/lib|" \
+			-e "s|^includedir=.*|includedir=$tmp/include|" "$pc" \
+			>"$tmp/pc/${pc##*/}"
+	done
+	cp examples/*.c "$tmp/built"
+	cd "$tmp/built"
+	for program in *.c; do
+		command=$(sed -n 's/^ \*\t\(cc .*\)/\1/p' "$program")
+		[ -n "$command" ] || fail "$program does not say how"
+		PKG_CONFIG_PATH=$tmp/pc bash -c "$command -Wall -Werror"
+		[ -x "${program%.c}" ] || fail "$command: no ${program%.c}"
+	done
+}
+
+plan 5
+check 'no page has a warning' no_warning
+check 'each page of section 3 has all sections' complete
+check 'each function is described' described
+check 'each page of section 3 has a program of examples/' quoted
+check 'each program is built by the command in it' built
+ktap_finished
