@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The top of the tree. Each part keeps its rules beside its code, in a fragment
-# that is read inside the lab's root file system only: that is where the tool
-# chains and libraries are, so the host needs nothing but bash, make and apt.
-# Everything that is built goes to build/.
+# The top of the tree. Each part keeps its rules beside its code, in a fragment.
+# make reads the fragments of what is compiled inside the lab's root file system
+# only, since the tool chains and libraries are there. So the host needs bash,
+# make and apt, and nothing else. All products go to build/.
 
 LAB := selftests/lab
 ENTER := $(LAB)/enter
@@ -13,29 +13,32 @@ JOBS := $(shell nproc)
 .PHONY: help demo check check-long check-peers bench lab $(PARTS) all clean
 
 help:
-	@echo 'make demo           boot a stock kernel on a simulated HCA and show where'
-	@echo '                    each QP lands under each policy'
+	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
+	@echo '                    uUAR each QP rings under each policy'
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [DEBUG_TESTS=pattern]'
-	@echo 'make check-long     the same, the long tests and the data races too'
-	@echo 'make check-peers    rdma-core'"'"'s tests and perftest, module absent and'
-	@echo '                    under each policy, compared        [KERNELS=7.2]'
-	@echo 'make bench          measure, one line per figure'
+	@echo 'make check-long     run the long tests and look for data races too'
+	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
+	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
+	@echo 'make bench          measure, one line for each figure'
 	@echo 'make all            build module, library, tool, tests and simhca'
 	@echo 'make hca            build simhca, the simulated HCA'
-	@echo 'make lib            build library and tool'
+	@echo 'make lib            build the library and the tool'
 	@echo 'make selftests      build tests, workloads and benchmarks'
-	@echo 'make modules        build the module         KDIR=/lib/modules/.../build'
-	@echo 'make dkms-check     build it through DKMS for every kernel of the lab'
-	@echo 'make module-check   build it with W=1 and sparse for every kernel'
+	@echo 'make docs           build the pages as HTML and the manual as one PDF'
+	@echo 'make pictures       draw the pictures of the pages'
+	@echo 'make modules        build the module          KDIR=/lib/modules/.../build'
+	@echo 'make modules-lint   build it with W=1 and sparse    KDIR=...'
+	@echo 'make module-check   build it with W=1 and sparse for each kernel of the lab'
+	@echo 'make dkms-check     build it through DKMS for each kernel of the lab'
 	@echo 'make debug-kernel   build the debug kernel of the lab'
-	@echo 'make lint           checkpatch, shellcheck, the house rules'
-	@echo 'make install        DKMS, library, tool, modprobe configuration'
-	@echo 'make uninstall      all of that away again'
-	@echo 'make deb, make rpm  packages of all that'
-	@echo 'make rpm-check      build the RPM packages and look into them'
-	@echo 'make lab            set up the lab (the others do so by themselves)'
-	@echo 'make clean          remove build/, keep the lab'
+	@echo 'make lint           check style, layers, dead code and pages'
+	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
+	@echo 'make uninstall      remove what make install installed'
+	@echo 'make deb, make rpm  build packages'
+	@echo 'make rpm-check      build the RPM packages and check what is in them'
+	@echo 'make lab            set up the lab (the others do that by themselves)'
+	@echo 'make clean          remove build/ and keep the lab'
 
 ifdef IN_LAB
 
@@ -76,6 +79,7 @@ bench: hca lib selftests
 -include kernel/kernel.mk
 -include selftests/lab/lab.mk
 -include packaging/install.mk
+-include Documentation/docs.mk
 
 endif
 

@@ -6,7 +6,8 @@
 # since then is not looked at again.
 
 LINT_KERNEL_SRC := $(shell . selftests/lab/lib.sh && echo "$$lab_dir")/source
-LINT_FILES := find kernel uapi userlib selftests packaging Kbuild Makefile -type f
+LINT_FILES := find kernel uapi userlib selftests packaging Documentation .ci \
+	Kbuild Makefile -type f
 
 comma := ,
 empty :=
@@ -41,7 +42,12 @@ LINT_DEAD := kernel uapi selftests/hca
 LINT_KDOC := selftests/tool selftests/hca
 LINT_WORDS := uapi userlib/cli userlib/include packaging selftests/lab \
 	selftests/tool selftests/runner selftests/hca
-LINT_PAGES := CHANGELOG.md Documentation/libfabric.md Documentation/xrc.md
+LINT_PAGES := CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md \
+	Documentation/concepts.md Documentation/dependencies.md \
+	Documentation/faq.md Documentation/lab.md Documentation/libfabric.md \
+	Documentation/performance.md Documentation/quick-start.md \
+	Documentation/support.md Documentation/troubleshooting.md \
+	Documentation/xrc-migration.md Documentation/xrc.md
 LINT_SIZES := uapi userlib/cli userlib/include selftests/lab selftests/lib
 
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make debug-kernel  build the debug kernel, or nothing where it is there
-# make dkms-check    build through DKMS for every kernel of the lab
-# make module-check  W=1 and sparse for every kernel of the lab
+# make debug-kernel  build the debug kernel, unless it is there
+# make dkms-check    build the module through DKMS for each kernel of the lab
+# make module-check  build it with W=1 and sparse for each kernel of the lab
 
 .PHONY: debug-kernel dkms-check module-check
 
