@@ -13,13 +13,15 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 version=$(packaging/version)
-packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev mlx5ep-tools mlx5-ep-dkms'
+packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev libmlx5ep-fi-dev mlx5ep-tools
+	mlx5-ep-dkms'
 kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 
 build()
 {
 	packaging/debian/build >"$tmp/debs"
-	[ "$(wc -l <"$tmp/debs")" = 5 ]
+	[ "$(wc -l <"$tmp/debs")" = 6 ]
+	grep -h . build/deb/lintian.log || echo 'lintian: nothing to say'
 }
 
 # One kernel is enough: the others' headers are taken out of DKMS's sight.
@@ -101,6 +103,7 @@ depends()
 		grep -F "libmlx5ep0 (>= $version)"
 	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
 	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
+	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi
 	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
 }
 
@@ -130,6 +133,9 @@ works()
 	grep -F "libmlx5ep0 (>= $version)" "$tmp/needs"
 	grep -F "libmlx5ep-fi0 (>= $version)" "$tmp/needs"
 	! readelf -d /usr/bin/mlx5ep | grep -i runpath
+	readelf -d /usr/bin/mlx5ep | grep BIND_NOW
+	readelf -h /usr/bin/mlx5ep | grep 'Type: *DYN'
+	packaging/debian/tests/programs
 }
 
 # shellcheck disable=SC2086
@@ -151,7 +157,7 @@ dots_gone()
 }
 
 plan 8
-check 'five packages are built' build
+check 'six packages are built, and lintian accepts them' build
 check 'dpkg installs them' install_all
 check 'DKMS has built the module' module_built
 check 'DKMS leaves kernels alone that it is not for' other_kernels
