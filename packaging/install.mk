@@ -8,7 +8,7 @@
 # make deb           Debian packages, built in the lab, into build/deb/
 # make rpm           RPM packages, built by this machine's rpmbuild, into
 #                    build/rpm/
-# make rpm-check     builds the RPM packages and checks what is in them
+# make rpm-check     builds the RPM packages in the lab, and checks what is in them
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
 # BUILD_VERSION names this build; packaging/version says how.
@@ -78,5 +78,5 @@ deb: lab
 rpm:
 	@packaging/rpm/build
 
-rpm-check:
-	@packaging/rpm/check
+rpm-check: lab
+	@$(ENTER) packaging/rpm/check
