@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The registration cache, reference consumer of watches.
+ * The registration cache.
  *
- * Kept registrations are disjoint ranges of whole pages in a tree. A get that a
- * kept one covers is a hit if its watch is valid. A get that is not covered
- * registers the range together with the kept ranges that it overlaps, and
- * replaces those; users of the replaced ones keep them until put. Ranges that
- * only touch are left alone, or walking through a buffer would register it over
- * and over.
+ * A get that finds a valid registration is a hit. Any other reads events, verifies
+ * the registrations that are suspect, drops those that are stale, and registers.
  *
- * @lock protects the tree, the list and the counts. Nothing that may wait for
- * the kernel or the adapter is called under it but the non-blocking read of
- * events. An event finds its entry by address and is checked by its word, so it
- * may come late.
+ * @lock protects the table and the list of failed deregistrations. It is never held
+ * during a system call. Every call into the kernel may have to wait for the lock
+ * of the address space, which another thread's munmap() holds for long; also
+ * read(), where its buffer is not mapped yet. So a hit waits for no system call.
  *
- * Only the memory of a cache is a forked child's own: registrations and watches
- * are the parent's, and the lock may be held there for good.
+ * An event names a watch by its slot and its armed word, which is never used
+ * again. So an event can be handled late: if the registration is gone, nothing is
+ * found.
+ *
+ * A forked child has its own copy of the memory of a cache only. Registrations and
+ * watches are the parent's, and the lock may be held in the child for ever.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,259 +27,205 @@
 #include <mlx5ep/mr_watch.h>
 
 #include "internal.h"
-#include "mr_tree.h"
+#include "mr_cache_table.h"
 #include "notifier.h"
 
 #define CACHE_DEFAULT_REGIONS	4096
-#define CACHE_EVENTS		16
+#define CACHE_EVENTS		32
 
-/* Watches beyond the bound: registrations in use, and those about to go. */
+/* Watches above the maximum: registrations in use, and those being dropped. */
 #define CACHE_SPARE_WATCHES	4096
 
 /**
- * struct cache_entry - one registration
- * @pub: what the user sees
- * @node: in the tree, while @kept
- * @mr: registration and watch
- * @users: gets without put
- * @kept: in the tree; a registration that is not goes with its last user
- * @older: in the list of those without users, NULL at its end
- * @newer: likewise
- * @next: in a list of those to be freed
- */
-struct cache_entry {
-	struct mlx5ep_mr_cache_entry pub;
-	struct mr_tree_node node;
-	struct mlx5ep_mr mr;
-	uint64_t users;
-	bool kept;
-	struct cache_entry *older;
-	struct cache_entry *newer;
-	struct cache_entry *next;
-};
-
-/**
  * struct mlx5ep_mr_cache - a cache
- * @pd: of all registrations
  * @notifier: its own
- * @attr: bounds
- * @page_mask: of the bits of an address within a page
+ * @page_mask: mask of the bits of an address above those within a page
+ * @reading: a thread is reading events
  * @lock: protects what follows
- * @root: kept registrations
- * @oldest: kept registrations without users, by last use
- * @newest: likewise
- * @stats: what happened
+ * @failed: dropped registrations that ibv_dereg_mr() did not deregister
  */
 struct mlx5ep_mr_cache {
 	struct ibv_pd *pd;
 	struct mlx5ep_notifier *notifier;
 	struct mlx5ep_mr_cache_attr attr;
 	uintptr_t page_mask;
+	bool reading;
 	pthread_mutex_t lock;
-	struct mr_tree_node *root;
-	struct cache_entry *oldest;
-	struct cache_entry *newest;
-	struct mlx5ep_mr_cache_stats stats;
+	struct cache_table table;
+	struct cache_entry *failed;
 };
 
-static struct cache_entry *node_entry(struct mr_tree_node *node)
-{
-	return (void *)((char *)node - offsetof(struct cache_entry, node));
-}
-
-static void idle_add(struct mlx5ep_mr_cache *cache, struct cache_entry *entry)
-{
-	entry->newer = NULL;
-	entry->older = cache->newest;
-	if (cache->newest)
-		cache->newest->newer = entry;
-	else
-		cache->oldest = entry;
-	cache->newest = entry;
-}
-
-static void idle_remove(struct mlx5ep_mr_cache *cache,
-			struct cache_entry *entry)
-{
-	if (entry->newer)
-		entry->newer->older = entry->older;
-	else
-		cache->newest = entry->older;
-	if (entry->older)
-		entry->older->newer = entry->newer;
-	else
-		cache->oldest = entry->newer;
-}
-
-static void cache_doom(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
-		       struct cache_entry **doomed)
-{
-	cache->stats.regions--;
-	cache->stats.bytes -= entry->node.end - entry->node.start;
-	entry->next = *doomed;
-	*doomed = entry;
-}
-
-/* The registration is found no more; it goes to @doomed unless it has users. */
-static void cache_drop(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
-		       struct cache_entry **doomed)
-{
-	mr_tree_erase(&cache->root, &entry->node);
-	entry->kept = false;
-	if (entry->users)
-		return;
-	idle_remove(cache, entry);
-	cache_doom(cache, entry, doomed);
-}
-
-static void cache_evict(struct mlx5ep_mr_cache *cache,
-			struct cache_entry **doomed)
-{
-	while (cache->oldest &&
-	       (cache->stats.regions > cache->attr.max_regions ||
-		(cache->attr.max_bytes &&
-		 cache->stats.bytes > cache->attr.max_bytes))) {
-		cache->stats.evicted++;
-		cache_drop(cache, cache->oldest, doomed);
-	}
-}
-
-static bool entry_stale(const struct cache_entry *entry)
-{
-	uint64_t word = __atomic_load_n(entry->mr.watch.word, __ATOMIC_ACQUIRE);
-
-	return (word & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STALE;
-}
-
-static struct cache_entry *event_entry(struct mlx5ep_mr_cache *cache,
-				       const struct mlx5_ep_event *event)
-{
-	struct mr_tree_node *node;
-
-	if (event->type != MLX5_EP_EVENT_WATCH)
-		return NULL;
-	node = mr_tree_first(cache->root, event->start, event->start + 1);
-	if (!node || node_entry(node)->mr.watch.armed != event->word)
-		return NULL;
-	return node_entry(node);
-}
-
-/* Reads what happened; stale registrations are dropped. */
-static int cache_read_events(struct mlx5ep_mr_cache *cache,
-			     struct cache_entry **doomed)
-{
-	struct mlx5_ep_event events[CACHE_EVENTS];
-	struct cache_entry *entry;
-	int dropped = 0, cancel;
-	ssize_t i, got;
-
-	while (mlx5ep_notifier_page(cache->notifier)->watch_pending) {
-		/* A thread that ended in read() would keep the lock. */
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-		got = mlx5ep_notifier_read(cache->notifier, events,
-					   CACHE_EVENTS);
-		pthread_setcancelstate(cancel, NULL);
-		if (got <= 0)
-			break;
-		for (i = 0; i < got; i++) {
-			entry = event_entry(cache, &events[i]);
-			if (!entry || !entry_stale(entry))
-				continue;
-			cache->stats.stale++;
-			cache_drop(cache, entry, doomed);
-			dropped++;
-		}
-	}
-	return dropped;
-}
-
-static void cache_unlock(struct mlx5ep_mr_cache *cache,
-			 struct cache_entry *doomed)
+/* Deregisters. What fails is tried again with the next miss, or by trim. */
+static void cache_free(struct mlx5ep_mr_cache *cache,
+		       struct cache_entry *doomed)
 {
 	struct cache_entry *entry;
 
-	pthread_mutex_unlock(&cache->lock);
 	while (doomed) {
 		entry = doomed;
 		doomed = entry->next;
-		mlx5ep_dereg_mr(&entry->mr);
-		free(entry);
+		if (!mlx5ep_dereg_mr(&entry->mr)) {
+			free(entry);
+			continue;
+		}
+		pthread_mutex_lock(&cache->lock);
+		entry->next = cache->failed;
+		cache->failed = entry;
+		cache->table.stats.regions++;
+		cache->table.stats.bytes += entry->end - entry->start;
+		pthread_mutex_unlock(&cache->lock);
 	}
 }
 
-static void entry_use(struct mlx5ep_mr_cache *cache, struct cache_entry *entry)
+static void cache_retry_failed(struct mlx5ep_mr_cache *cache)
 {
-	if (!entry->users++)
-		idle_remove(cache, entry);
+	struct cache_entry *failed, *entry;
+
+	pthread_mutex_lock(&cache->lock);
+	failed = cache->failed;
+	cache->failed = NULL;
+	for (entry = failed; entry; entry = entry->next) {
+		cache->table.stats.regions--;
+		cache->table.stats.bytes -= entry->end - entry->start;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	cache_free(cache, failed);
 }
 
-static void entry_unuse(struct mlx5ep_mr_cache *cache,
-			struct cache_entry *entry, struct cache_entry **doomed)
+/* Drops the registration of a watch if it is stale. Called with the lock held. */
+static bool cache_drop_stale(struct mlx5ep_mr_cache *cache, uint32_t slot,
+			     uint64_t word, struct cache_entry **doomed)
 {
-	if (--entry->users)
-		return;
-	if (entry->kept) {
-		idle_add(cache, entry);
-		return;
+	struct cache_entry *entry = cache_by_slot(&cache->table, slot, word);
+
+	if (!entry || !cache_stale(entry))
+		return false;
+	cache->table.stats.stale++;
+	cache_drop(&cache->table, entry, doomed);
+	return true;
+}
+
+/* Looks which of @count watches are suspect. Called with the lock held. */
+static unsigned int cache_suspects(struct mlx5ep_mr_cache *cache,
+				   const struct mlx5_ep_event *events,
+				   unsigned int count,
+				   struct mlx5_ep_watch_ref *refs)
+{
+	struct cache_entry *entry;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < count; i++) {
+		entry = cache_by_slot(&cache->table, events[i].slot,
+				      events[i].word);
+		if (!entry || mlx5ep_mr_valid(&entry->mr))
+			continue;
+		refs[n++] = (struct mlx5_ep_watch_ref){
+			.word = events[i].word,
+			.slot = events[i].slot,
+			.result = MLX5_EP_WATCH_SUSPECT,
+		};
 	}
-	cache_doom(cache, entry, doomed);
+	return n;
+}
+
+/* Handles events: one call verifies all suspect registrations among them. */
+static int cache_handle(struct mlx5ep_mr_cache *cache,
+			const struct mlx5_ep_event *events, unsigned int count)
+{
+	struct mlx5_ep_watch_ref refs[CACHE_EVENTS];
+	struct cache_entry *doomed = NULL;
+	unsigned int i, n;
+	int dropped = 0;
+
+	pthread_mutex_lock(&cache->lock);
+	for (i = 0; i < count; i++)
+		if (events[i].type == MLX5_EP_EVENT_WATCH)
+			dropped += cache_drop_stale(cache, events[i].slot,
+						    events[i].word, &doomed);
+	n = cache_suspects(cache, events, count, refs);
+	pthread_mutex_unlock(&cache->lock);
+
+	if (n) {
+		mlx5ep_watch_verify_refs(cache->notifier, refs, n);
+		pthread_mutex_lock(&cache->lock);
+		for (i = 0; i < n; i++) {
+			dropped += cache_drop_stale(cache, refs[i].slot,
+						    refs[i].word, &doomed);
+			cache->table.stats.verified +=
+				refs[i].result == MLX5_EP_WATCH_ARMED;
+		}
+		pthread_mutex_unlock(&cache->lock);
+	}
+	cache_free(cache, doomed);
+	return dropped;
 }
 
 /*
- * Finds a kept registration that covers the range and is valid, and uses it.
- * Called and returns with the lock held, which it lets go to verify.
+ * Reads the events, and drops the registrations that are stale. Only one thread
+ * does; the others need not wait, because what they find is checked by its word.
+ * Returns the number of registrations that were dropped.
+ */
+static int cache_read_events(struct mlx5ep_mr_cache *cache)
+{
+	struct mlx5_ep_event events[CACHE_EVENTS];
+	int dropped = 0, cancel;
+	ssize_t got;
+
+	if (cache->failed)
+		cache_retry_failed(cache);
+	if (!mlx5ep_notifier_page(cache->notifier)->watch_pending ||
+	    __atomic_exchange_n(&cache->reading, true, __ATOMIC_ACQUIRE))
+		return 0;
+	/* A thread that is cancelled in read() would leave @reading set. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	while (mlx5ep_notifier_page(cache->notifier)->watch_pending) {
+		got = mlx5ep_notifier_read(cache->notifier, events,
+					   CACHE_EVENTS);
+		if (got <= 0)
+			break;
+		dropped += cache_handle(cache, events, got);
+	}
+	__atomic_store_n(&cache->reading, false, __ATOMIC_RELEASE);
+	pthread_setcancelstate(cancel, NULL);
+	return dropped;
+}
+
+/*
+ * Finds a registration that covers the range. If it is suspect it is verified,
+ * without the lock. Returns with the lock held if there is none.
  */
 static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
-				      uintptr_t start, uintptr_t end,
-				      struct cache_entry **doomed)
+				      uintptr_t start, uintptr_t end)
 {
-	struct mr_tree_node *node;
-	struct cache_entry *entry;
+	struct cache_entry *entry, *doomed;
 	int ret;
 
 	for (;;) {
-		node = mr_tree_first(cache->root, start, end);
-		if (!node || node->start > start || node->end < end)
-			return NULL;
-		entry = node_entry(node);
-		entry_use(cache, entry);
-		if (mlx5ep_mr_valid(&entry->mr))
-			return entry;
-
-		pthread_mutex_unlock(&cache->lock);
-		ret = mlx5ep_watch_verify(&entry->mr.watch);
+		doomed = NULL;
 		pthread_mutex_lock(&cache->lock);
-		if (!ret) {
-			cache->stats.verified++;
+		entry = cache_covering(&cache->table, start, end);
+		if (!entry)
+			return NULL;
+		cache_use(&cache->table, entry);
+		pthread_mutex_unlock(&cache->lock);
+
+		ret = mlx5ep_mr_valid(&entry->mr) ? 1 :
+			mlx5ep_watch_verify(&entry->mr.watch);
+		pthread_mutex_lock(&cache->lock);
+		if (ret >= 0) {
+			cache->table.stats.verified += !ret;
+			cache->table.stats.hits++;
+			pthread_mutex_unlock(&cache->lock);
 			return entry;
 		}
 		if (entry->kept) {
-			cache->stats.stale++;
-			cache_drop(cache, entry, doomed);
+			cache->table.stats.stale++;
+			cache_drop(&cache->table, entry, &doomed);
 		}
-		entry_unuse(cache, entry, doomed);
+		cache_unuse(&cache->table, entry, &doomed);
+		pthread_mutex_unlock(&cache->lock);
+		cache_free(cache, doomed);
 	}
-}
-
-/* Grows the range by the valid registrations that it overlaps. */
-static bool cache_widen(struct mlx5ep_mr_cache *cache, uintptr_t *start,
-			uintptr_t *end)
-{
-	uintptr_t at = *start, last = *end;
-	struct mr_tree_node *node;
-	bool wider = false;
-
-	while ((node = mr_tree_first(cache->root, at, last))) {
-		at = node->end;
-		if (!mlx5ep_mr_valid(&node_entry(node)->mr))
-			continue;
-		if (node->start < *start)
-			*start = node->start;
-		if (node->end > *end)
-			*end = node->end;
-		wider = true;
-	}
-	return wider;
 }
 
 static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
@@ -298,57 +244,73 @@ static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
 		return ret;
 	}
 	entry->pub.mr = entry->mr.mr;
-	entry->node.start = start;
-	entry->node.end = end;
+	entry->start = start;
+	entry->end = end;
+	/* Load the page of its word now: with the lock held it must be there. */
+	mlx5ep_mr_valid(&entry->mr);
 	*out = entry;
 	return 0;
 }
 
-/* Lets go of what nobody has used for longest; false where all is in use. */
+/* Drops the registration that is used least recently. false if all are in use. */
 static bool cache_make_room(struct mlx5ep_mr_cache *cache)
 {
 	struct cache_entry *doomed = NULL;
 	bool any;
 
 	pthread_mutex_lock(&cache->lock);
-	any = cache->oldest;
+	any = cache->table.oldest;
 	if (any) {
-		cache->stats.evicted++;
-		cache_drop(cache, cache->oldest, &doomed);
+		cache->table.stats.evicted++;
+		cache_drop(&cache->table, cache->table.oldest, &doomed);
 	}
-	cache_unlock(cache, doomed);
+	pthread_mutex_unlock(&cache->lock);
+	cache_free(cache, doomed);
 	return any;
 }
 
-/* Puts a new registration in the place of those that it overlaps. */
-static void cache_keep(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
-		       bool merged, struct cache_entry **doomed)
+/* A get that is not a hit at once. */
+static int cache_get_slowly(struct mlx5ep_mr_cache *cache, uintptr_t start,
+			    uintptr_t end, struct cache_entry **out)
 {
-	struct mr_tree_node *node;
+	uintptr_t wide_start = start, wide_end = end;
+	struct cache_entry *entry, *doomed = NULL;
+	bool merged;
+	int ret;
 
-	while ((node = mr_tree_first(cache->root, entry->node.start,
-				     entry->node.end)))
-		cache_drop(cache, node_entry(node), doomed);
-	/* Its event may have been read before it was to be found. */
-	if (!entry_stale(entry)) {
-		mr_tree_insert(&cache->root, &entry->node);
-		entry->kept = true;
+	cache_read_events(cache);
+	*out = cache_find(cache, start, end);
+	if (*out)
+		return 0;
+	merged = cache_widen(&cache->table, &wide_start, &wide_end);
+	pthread_mutex_unlock(&cache->lock);
+
+	ret = cache_register(cache, wide_start, wide_end, &entry);
+	if (ret && merged) {
+		merged = false;
+		ret = cache_register(cache, start, end, &entry);
 	}
-	entry->users = 1;
-	cache->stats.misses++;
-	cache->stats.merges += merged;
-	cache->stats.regions++;
-	cache->stats.bytes += entry->node.end - entry->node.start;
-	cache_evict(cache, doomed);
+	/* The others may have all the memory that the process may lock. */
+	while ((ret == -ENOMEM || ret == -ENOSPC) && cache_make_room(cache))
+		ret = cache_register(cache, start, end, &entry);
+	if (ret)
+		return ret;
+
+	pthread_mutex_lock(&cache->lock);
+	cache_keep(&cache->table, entry, &doomed);
+	cache->table.stats.merges += merged;
+	pthread_mutex_unlock(&cache->lock);
+	cache_free(cache, doomed);
+	*out = entry;
+	return 0;
 }
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 				      size_t length,
 				      struct mlx5ep_mr_cache_entry **out)
 {
-	uintptr_t first = (uintptr_t)addr, start, end, wide_start, wide_end;
-	struct cache_entry *entry, *doomed = NULL;
-	bool merged;
+	uintptr_t first = (uintptr_t)addr, start, end;
+	struct cache_entry *entry;
 	int ret;
 
 	start = first & cache->page_mask;
@@ -359,36 +321,19 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 		return -EXDEV;
 
 	pthread_mutex_lock(&cache->lock);
-	cache_read_events(cache, &doomed);
-	entry = cache_find(cache, start, end, &doomed);
-	if (entry) {
-		cache->stats.hits++;
+	entry = cache_covering(&cache->table, start, end);
+	if (entry && mlx5ep_mr_valid(&entry->mr)) {
+		cache_use(&cache->table, entry);
+		cache->table.stats.hits++;
+		pthread_mutex_unlock(&cache->lock);
 		*out = &entry->pub;
-		cache_unlock(cache, doomed);
 		return 0;
 	}
-	wide_start = start;
-	wide_end = end;
-	merged = cache_widen(cache, &wide_start, &wide_end);
-	cache_unlock(cache, doomed);
-
-	doomed = NULL;
-	ret = cache_register(cache, wide_start, wide_end, &entry);
-	if (ret && merged) {
-		merged = false;
-		ret = cache_register(cache, start, end, &entry);
-	}
-	/* What is kept may be all that the limit of locked memory allows. */
-	while ((ret == -ENOMEM || ret == -ENOSPC) && cache_make_room(cache))
-		ret = cache_register(cache, start, end, &entry);
-	if (ret)
-		return ret;
-
-	pthread_mutex_lock(&cache->lock);
-	cache_keep(cache, entry, merged, &doomed);
-	*out = &entry->pub;
-	cache_unlock(cache, doomed);
-	return 0;
+	pthread_mutex_unlock(&cache->lock);
+	ret = cache_get_slowly(cache, start, end, &entry);
+	if (!ret)
+		*out = &entry->pub;
+	return ret;
 }
 
 MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
@@ -399,24 +344,22 @@ MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 	if (!mlx5ep_notifier_usable(cache->notifier))
 		return;
 	pthread_mutex_lock(&cache->lock);
-	entry_unuse(cache, (struct cache_entry *)pub, &doomed);
-	cache_evict(cache, &doomed);
-	cache_unlock(cache, doomed);
+	cache_unuse(&cache->table, (struct cache_entry *)pub, &doomed);
+	cache_evict(&cache->table, &doomed);
+	pthread_mutex_unlock(&cache->lock);
+	cache_free(cache, doomed);
 }
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache)
 {
-	struct cache_entry *doomed = NULL;
 	int ret;
 
 	if (!mlx5ep_notifier_usable(cache->notifier))
 		return -EXDEV;
-	pthread_mutex_lock(&cache->lock);
-	ret = cache_read_events(cache, &doomed);
+	ret = cache_read_events(cache);
 	if (!ret && mlx5ep_notifier_page(cache->notifier)->flags &
 		    MLX5_EP_NOTIFIER_PAGE_DEAD)
 		ret = -EIO;
-	cache_unlock(cache, doomed);
 	return ret;
 }
 
@@ -430,8 +373,24 @@ MLX5EP_EXPORT void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 					  size_t size)
 {
 	pthread_mutex_lock(&cache->lock);
-	mlx5ep_answer(stats, size, &cache->stats, sizeof(cache->stats));
+	mlx5ep_answer(stats, size, &cache->table.stats,
+		      sizeof(cache->table.stats));
 	pthread_mutex_unlock(&cache->lock);
+}
+
+/* All of it is written now: a first write with the lock held might have to wait. */
+static int cache_make_slots(struct mlx5ep_mr_cache *cache)
+{
+	struct cache_table *table = &cache->table;
+	size_t size;
+
+	table->capacity = mlx5ep_notifier_page(cache->notifier)->capacity;
+	size = table->capacity * sizeof(*table->slots);
+	table->slots = malloc(size);
+	if (!table->slots)
+		return -ENOMEM;
+	memset(table->slots, 0, size);
+	return 0;
 }
 
 MLX5EP_EXPORT int
@@ -460,11 +419,16 @@ mlx5ep_mr_cache_create(struct ibv_pd *pd,
 		cache->attr.max_regions = CACHE_DEFAULT_REGIONS;
 	cache->page_mask = ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
 	pthread_mutex_init(&cache->lock, NULL);
+	cache->table.max_regions = cache->attr.max_regions;
+	cache->table.max_bytes = cache->attr.max_bytes;
 
 	ret = mlx5ep_notifier_create(pd->context, cache->attr.max_regions +
 				     CACHE_SPARE_WATCHES, &cache->notifier);
 	if (ret)
 		goto err_free;
+	ret = cache_make_slots(cache);
+	if (ret)
+		goto err_notifier;
 	if (fcntl(mlx5ep_notifier_fd(cache->notifier), F_SETFL, O_NONBLOCK)) {
 		ret = -errno;
 		goto err_notifier;
@@ -476,34 +440,39 @@ err_notifier:
 	mlx5ep_notifier_destroy(cache->notifier);
 err_free:
 	pthread_mutex_destroy(&cache->lock);
+	free(cache->table.slots);
 	free(cache);
 	return ret;
 }
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 {
-	struct cache_entry *doomed = NULL;
+	struct cache_entry *entry, *doomed = NULL;
 	uint64_t idle = 0;
-	struct cache_entry *entry;
 
 	if (!cache)
 		return 0;
 	if (!mlx5ep_notifier_usable(cache->notifier))
 		goto out_free;
+	cache_retry_failed(cache);
 	pthread_mutex_lock(&cache->lock);
-	for (entry = cache->oldest; entry; entry = entry->newer)
+	for (entry = cache->table.oldest; entry; entry = entry->newer)
 		idle++;
-	if (idle != cache->stats.regions) {
+	if (idle != cache->table.stats.regions) {
 		pthread_mutex_unlock(&cache->lock);
 		return -EBUSY;
 	}
-	while (cache->oldest)
-		cache_drop(cache, cache->oldest, &doomed);
-	cache_unlock(cache, doomed);
+	while (cache->table.oldest)
+		cache_drop(&cache->table, cache->table.oldest, &doomed);
+	pthread_mutex_unlock(&cache->lock);
+	cache_free(cache, doomed);
+	if (cache->failed)
+		return -EBUSY;
 
 out_free:
 	mlx5ep_notifier_destroy(cache->notifier);
 	pthread_mutex_destroy(&cache->lock);
+	free(cache->table.slots);
 	free(cache);
 	return 0;
 }

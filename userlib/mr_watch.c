@@ -123,6 +123,20 @@ MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 	}
 }
 
+/**
+ * mlx5ep_watch_verify_refs() - verify several watches with one call
+ * @refs: word and slot of each; receives the state, or a negative errno
+ * @count: length of @refs, 1 to %MLX5_EP_WATCH_MAX_BATCH
+ *
+ * Return: 0 or -errno.
+ */
+int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
+			     struct mlx5_ep_watch_ref *refs,
+			     unsigned int count)
+{
+	return watch_ioctl(notifier, MLX5_EP_IOC_WATCH_VERIFY, refs, count, 0);
+}
+
 /*
  * The watch is armed before ibv_reg_mr() pins the pages. If its word is
  * unchanged after that, the pinned pages are the mapped ones.

@@ -19,4 +19,8 @@ struct mlx5ep_notifier {
 	uint32_t *token;
 };
 
+int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
+			     struct mlx5_ep_watch_ref *refs,
+			     unsigned int count);
+
 #endif

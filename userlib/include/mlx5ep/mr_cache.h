@@ -97,7 +97,8 @@ int mlx5ep_mr_cache_create(struct ibv_pd *pd,
  * mlx5ep_mr_cache_destroy() - deregister everything and free the cache
  * @cache: may be NULL; a forked child frees its copy only
  *
- * Return: 0. -EBUSY if a registration is in use.
+ * Return: 0. -EBUSY if a registration is in use, or cannot be deregistered: the
+ * cache exists on, and the call can be repeated.
  */
 int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache);
 

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, timeout: 200 */
+/*
+ * What the registration cache keeps pinned, how much it registers, and what a hit
+ * may wait for. read(), ibv_reg_mr_iova2() (which is what ibv_reg_mr() calls) and
+ * ibv_dereg_mr() are those of this file, also for the library.
+ */
+#include "kselftest_harness.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <mlx5ep/mr_cache.h>
+
+#include "watched.h"
+
+#define PAGE		4096ul
+#define BUFFERS		40	/* more than the cache verifies with one call */
+#define BUFFER		(8 * PAGE)
+#define LEN		(BUFFERS * BUFFER)
+#define WALK		(64ul << 20)
+#define WAIT_S		20
+
+static size_t registered;	/* bytes, ever */
+static bool dereg_fails;
+
+/* A hit of another thread, asked for while this one is in a system call. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool wanted, done, missed;
+	unsigned int asked;
+} hit = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.cond = PTHREAD_COND_INITIALIZER,
+};
+
+/* Asks for a hit and waits for it, as munmap() makes a system call wait. */
+static void ask_for_hit(void)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&hit.lock);
+	if (hit.wanted) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += WAIT_S;
+		hit.asked++;
+		hit.done = false;
+		pthread_cond_broadcast(&hit.cond);
+		while (!hit.done && !hit.missed)
+			if (pthread_cond_timedwait(&hit.cond, &hit.lock,
+						   &until))
+				hit.missed = true;
+	}
+	pthread_mutex_unlock(&hit.lock);
+}
+
+ssize_t read(int fd, void *buf, size_t len)
+{
+	ask_for_hit();
+	return syscall(SYS_read, fd, buf, len);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len,
+				uint64_t iova, unsigned int access)
+{
+	static struct ibv_mr *(*real)(struct ibv_pd *pd, void *addr, size_t len,
+				      uint64_t iova, unsigned int access);
+
+	if (!real)
+		real = dlvsym(RTLD_NEXT, "ibv_reg_mr_iova2", "IBVERBS_1.8");
+	__atomic_add_fetch(&registered, len, __ATOMIC_RELAXED);
+	ask_for_hit();
+	return real(pd, addr, len, iova, access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	static int (*real)(struct ibv_mr *mr);
+
+	if (!real)
+		real = dlvsym(RTLD_NEXT, "ibv_dereg_mr", "IBVERBS_1.1");
+	ask_for_hit();
+	return dereg_fails ? EBUSY : real(mr);
+}
+
+FIXTURE(bounds)
+{
+	struct watched_setup setup;
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+	int fd;
+};
+
+FIXTURE_SETUP(bounds)
+{
+	struct mlx5ep_mr_cache_attr attr = {};
+
+	ASSERT_EQ(0, watched_open(&self->setup, 16));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr,
+					    &self->cache));
+	self->fd = memfd_create("cache", 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, ftruncate(self->fd, LEN));
+	self->mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 self->fd, 0);
+	ASSERT_NE(MAP_FAILED, self->mem);
+}
+
+FIXTURE_TEARDOWN(bounds)
+{
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
+	watched_close(&self->setup);
+	munmap(self->mem, LEN);
+	close(self->fd);
+}
+
+static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+{
+	struct mlx5ep_mr_cache_stats stats;
+
+	mlx5ep_mr_cache_query(cache, &stats);
+	return stats;
+}
+
+static int use(struct mlx5ep_mr_cache *cache, void *addr, size_t len)
+{
+	struct mlx5ep_mr_cache_entry *e;
+	int ret = mlx5ep_mr_cache_get(cache, addr, len, &e);
+
+	if (!ret)
+		mlx5ep_mr_cache_put(cache, e);
+	return ret;
+}
+
+static void anonymous(void *mem)
+{
+	mmap(mem, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+	     MAP_FIXED | MAP_POPULATE, -1, 0);
+}
+
+FIXTURE_VARIANT(bounds)
+{
+	enum { DONTNEED, REMOVE, TRUNCATE, PUNCH } how;
+};
+
+FIXTURE_VARIANT_ADD(bounds, madv_dontneed) { .how = DONTNEED };
+FIXTURE_VARIANT_ADD(bounds, madv_remove) { .how = REMOVE };
+FIXTURE_VARIANT_ADD(bounds, truncation) { .how = TRUNCATE };
+FIXTURE_VARIANT_ADD(bounds, hole_punch) { .how = PUNCH };
+
+static int give_back(int how, void *mem, int fd)
+{
+	switch (how) {
+	case DONTNEED:
+		return madvise(mem, LEN, MADV_DONTNEED);
+	case REMOVE:
+		return madvise(mem, LEN, MADV_REMOVE);
+	case TRUNCATE:
+		return ftruncate(fd, 0);
+	default:
+		return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				 0, LEN);
+	}
+}
+
+TEST_F(bounds, nothing_that_was_given_back_stays_pinned)
+{
+	int i;
+
+	if (variant->how == DONTNEED)
+		anonymous(self->mem);
+	for (i = 0; i < BUFFERS; i++)
+		ASSERT_EQ(0, use(self->cache, self->mem + i * BUFFER, PAGE));
+	EXPECT_EQ(BUFFERS, query(self->cache).regions);
+	ASSERT_EQ(0, give_back(variant->how, self->mem, self->fd));
+	EXPECT_EQ(BUFFERS, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, query(self->cache).bytes);
+}
+
+FIXTURE(cache)
+{
+	struct watched_setup setup;
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+};
+
+FIXTURE_SETUP(cache)
+{
+	struct mlx5ep_mr_cache_attr attr = {};
+
+	ASSERT_EQ(0, watched_open(&self->setup, 16));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr,
+					    &self->cache));
+	self->mem = mmap(NULL, WALK, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			 MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->mem);
+}
+
+FIXTURE_TEARDOWN(cache)
+{
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
+	watched_close(&self->setup);
+	munmap(self->mem, WALK);
+}
+
+TEST_F(cache, a_miss_drops_what_was_given_back)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, use(self->cache, self->mem + i * BUFFER, BUFFER));
+		ASSERT_EQ(0, madvise(self->mem + i * BUFFER, BUFFER,
+				     MADV_DONTNEED));
+	}
+	EXPECT_GE(2 * BUFFER, query(self->cache).bytes);
+}
+
+TEST_F(cache, suspect_registrations_in_use_are_dropped_by_the_last_put)
+{
+	struct mlx5ep_mr_cache_entry *e;
+
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, BUFFER, &e));
+	ASSERT_EQ(0, madvise(self->mem, BUFFER, MADV_DONTNEED));
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(1, query(self->cache).regions);
+	mlx5ep_mr_cache_put(self->cache, e);
+	EXPECT_EQ(0, query(self->cache).regions);
+}
+
+static int walk(struct mlx5ep_mr_cache *cache, void *mem, size_t step)
+{
+	size_t at;
+	int ret = 0;
+
+	for (at = 0; at + step <= WALK && !ret; at += step)
+		ret = use(cache, mem + at, step);
+	return ret;
+}
+
+TEST_F(cache, a_walk_in_steps_registers_the_buffer_once)
+{
+	uint64_t hits, misses;
+
+	registered = 0;
+	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
+	EXPECT_GE(WALK + WALK / 10, registered);
+	EXPECT_GE(WALK + WALK / 10, query(self->cache).bytes);
+	/* The second walk finds all. */
+	hits = query(self->cache).hits;
+	misses = query(self->cache).misses;
+	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
+	EXPECT_EQ(misses, query(self->cache).misses);
+	EXPECT_EQ(misses, query(self->cache).hits - hits);
+	/* Other steps through the same memory cost a few times as much. */
+	ASSERT_EQ(0, walk(self->cache, self->mem, 700000));
+	EXPECT_GE(6 * WALK, registered);
+}
+
+TEST_F(cache, one_purge_invalidates_what_is_near_only)
+{
+	uint64_t bytes;
+	int dropped;
+
+	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
+	bytes = query(self->cache).bytes;
+	ASSERT_EQ(0, madvise(self->mem + WALK / 2, PAGE, MADV_DONTNEED));
+	/* One, or the two that share the page. */
+	dropped = mlx5ep_mr_cache_trim(self->cache);
+	EXPECT_LE(1, dropped);
+	EXPECT_GE(2, dropped);
+	EXPECT_LE(bytes - (2ul << 20), query(self->cache).bytes);
+}
+
+struct hitter {
+	pthread_t thread;
+	struct mlx5ep_mr_cache *cache;
+	void *mem;
+	bool end;
+	int ret;
+};
+
+static void *hitter_run(void *arg)
+{
+	struct hitter *h = arg;
+	struct mlx5ep_mr_cache_entry *e;
+	unsigned int served = 0;
+
+	pthread_mutex_lock(&hit.lock);
+	while (!h->end) {
+		if (served == hit.asked) {
+			pthread_cond_wait(&hit.cond, &hit.lock);
+			continue;
+		}
+		served = hit.asked;
+		pthread_mutex_unlock(&hit.lock);
+		h->ret = mlx5ep_mr_cache_get(h->cache, h->mem, PAGE, &e);
+		if (!h->ret)
+			mlx5ep_mr_cache_put(h->cache, e);
+		pthread_mutex_lock(&hit.lock);
+		hit.done = true;
+		pthread_cond_broadcast(&hit.cond);
+	}
+	pthread_mutex_unlock(&hit.lock);
+	return NULL;
+}
+
+TEST_F(cache, a_hit_waits_for_no_system_call_of_another_thread)
+{
+	struct hitter h = { .cache = self->cache, .mem = self->mem };
+	uint64_t misses;
+
+	ASSERT_EQ(0, use(self->cache, self->mem, PAGE));
+	ASSERT_EQ(0, use(self->cache, self->mem + 8 * PAGE, PAGE));
+	misses = query(self->cache).misses;
+	ASSERT_EQ(0, pthread_create(&h.thread, NULL, hitter_run, &h));
+	ASSERT_EQ(0, munmap(self->mem + 8 * PAGE, PAGE));
+
+	/* reads the event, deregisters, registers: each waits for a hit */
+	hit.wanted = true;
+	EXPECT_EQ(0, use(self->cache, self->mem + 16 * PAGE, PAGE));
+	hit.wanted = false;
+	EXPECT_LE(3, hit.asked);
+	EXPECT_FALSE(hit.missed);
+	EXPECT_EQ(misses + 1, query(self->cache).misses);
+
+	pthread_mutex_lock(&hit.lock);
+	h.end = true;
+	pthread_cond_broadcast(&hit.cond);
+	pthread_mutex_unlock(&hit.lock);
+	pthread_join(h.thread, NULL);
+	EXPECT_EQ(0, h.ret);
+}
+
+TEST_F(cache, a_deregistration_that_fails_loses_nothing)
+{
+	ASSERT_EQ(0, use(self->cache, self->mem, BUFFER));
+	dereg_fails = true;
+	ASSERT_EQ(0, munmap(self->mem, BUFFER));
+	mlx5ep_mr_cache_trim(self->cache);
+	EXPECT_EQ(1, query(self->cache).regions);
+	EXPECT_EQ(BUFFER, query(self->cache).bytes);
+	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
+	dereg_fails = false;
+	mlx5ep_mr_cache_trim(self->cache);
+	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, query(self->cache).bytes);
+}
+
+TEST_HARNESS_MAIN
