@@ -26,7 +26,7 @@ show()
 	printf -v block '%-6s %-6s %6s s  %-24s %s' \
 		"$kernel" "$result" "$seconds" "$name" "$text"
 	shift 5
-	[ $# -eq 0 ] || block+=$'\n'$(printf '%s\n' "$@" | tail -n 25 |
+	[ $# -eq 0 ] || block+=$'\n'$(printf '%s\n' "$@" | tail -n 60 |
 		sed 's/^/       | /')
 	printf '%s\n' "$block" >&3
 	[ "$result" != FAILED ] || printf '%s\n' "$block" >>"$out/failures"
@@ -41,12 +41,41 @@ counts_text()
 	printf '%s' "$text"
 }
 
+# next_steps KERNEL NAME BASE: sets steps, what to do about a test that failed
+next_steps()
+{
+	local kernels=" KERNELS=$1" name=${2%#*} option=" --kernels $1"
+
+	[ "$1" != host ] || kernels='' option=''
+	steps=(
+		"alone:    make check TESTS=$name$kernels"
+		"unsteady: selftests/run --flaky 20 $name$option"
+		"logs:     $out/$1/results.ktap $3.log"
+	)
+}
+
+# flaky_summary DIR: how often the test of --flaky failed
+flaky_summary()
+{
+	local records
+
+	for records in "$1"/*/records; do
+		awk -v kernel="$(basename "$(dirname "$records")")" '
+			$1 ~ /#/ { runs++; failed += $2 == "FAILED" }
+			END {
+				if (runs)
+					printf "flaky: %s: %d of %d failed\n",
+						kernel, failed, runs
+			}' "$records" >&3
+	done
+}
+
 # follow KERNEL BASE: read a job's KTAP from stdin, keep it in BASE.ktap
 follow()
 {
 	local kernel=$1 base=$2 line name began=${EPOCHREALTIME/./}
 	local passed=0 failed=0 skipped=0 seconds text
-	local -a detail=() bad=()
+	local -a detail=() bad=() steps
 
 	while IFS= read -r line; do
 		printf '%s\n' "$line" >&4
@@ -93,10 +122,11 @@ follow()
 				[ $failed -gt 0 ] || failed=1
 				text=${line#*# }
 				text=${text% # time=*}
+				next_steps "$kernel" "$name" "$base"
 				show "$kernel" "$name" FAILED \
 					"$(counts_text $passed $failed \
 					$skipped) ($text)" "$seconds" \
-					"${bad[@]}" "${detail[@]}"
+					"${bad[@]}" "${detail[@]}" "${steps[@]}"
 				record "$kernel" "$name" FAILED $passed \
 					$failed $skipped "$seconds"
 			fi
@@ -120,7 +150,7 @@ elapsed()
 left_over()
 {
 	local kernel=$1 base=$2 status=$3 item name
-	local -a missing=() detail=()
+	local -a missing=() detail=() steps
 
 	for item in $4; do
 		name=${item%%:*}
@@ -139,7 +169,7 @@ left_over()
 		grep -q '^not ok .*# kernel report' "$base.ktap"; then
 		return
 	fi
-	mapfile -t detail < <(tail -n 25 "$base.log")
+	mapfile -t detail < <(tail -n 50 "$base.log")
 	if [ ${#missing[@]} -eq 0 ] || ! grep -q '^# start: ' "$base.ktap"; then
 		show "$kernel" guest FAILED "exit status $status" - \
 			"${detail[@]}" "whole log: $base.log"
@@ -147,8 +177,9 @@ left_over()
 		return
 	fi
 	name=${missing[0]%%:*}
+	next_steps "$kernel" "$name" "$base"
 	show "$kernel" "$name" FAILED "guest lost, exit status $status" - \
-		"${detail[@]}" "whole log: $base.log"
+		"${detail[@]}" "${steps[@]}"
 	record "$kernel" "$name" FAILED 0 1 0 0
 	printf '%s' "${missing[*]:1}"
 }

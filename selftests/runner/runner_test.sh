@@ -17,19 +17,25 @@ tree=$tmp/tree
 mkdir -p "$tree/selftests/lab" "$tree/bin"
 cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
 rm "$tree"/selftests/runner/*_test.sh
+mkdir "$tree/userlib"
 
 # A guest is a process that has its own kernel log, dies if told so and loses
 # memory where there is a file "leaks".
 cat >"$tree/selftests/lab/vm" <<'END'
 #!/usr/bin/env bash
-while [ "$1" != -- ]; do shift; done
-shift
 top=$(dirname "$0")/../..
+while [ "$1" != -- ]; do
+	[ "$1" != --smp ] || smp=$2
+	shift
+done
+shift
+echo "begin $smp $*" >>"$top/trace"
+trap 'echo "end $smp $*" >>"$top/trace"' EXIT
+export SIMHCA_CONTROL=socket
 export KLOG_DEVICE=$(mktemp) PATH=$top/bin:$PATH
 echo "$*" >>"$top/boots"
-export RUN_LIST=$$
-[ -e "$top/leaks" ] || exec "$@"
-"$@"
+bash -c 'export RUN_LIST=$$; exec "$@"' - "$@" || exit
+[ -e "$top/leaks" ] || exit 0
 echo 'memory is lost' >&2
 exit 125
 END
@@ -37,6 +43,16 @@ printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
 printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
 	>"$tree/selftests/lab/debug-kernel"
+
+cat >"$tree/bin/simhca-ctl" <<'END'
+#!/bin/sh
+case $1 in
+cmdlog) echo '{"ok":true,"log":[{"seq":7,"hca":0,"op":"CREATE_QP","status":3},
+{"seq":8,"hca":0,"op":"QUERY_QP","status":0}]}' ;;
+dump) echo '{"ok":true,"hcas":[{"errors":{"torn":2,"bad_wqe":0}}]}' ;;
+esac
+END
+chmod +x "$tree/bin/simhca-ctl"
 
 # a_test NAME HEADER BODY
 a_test()
@@ -50,6 +66,8 @@ echo "ok 2 b # SKIP no cheese"; echo ok 3 c'
 a_test good_too guest 'echo 1..1; echo ok 1 a'
 a_test alone 'guest, guest: alone' 'echo 1..1; echo ok 1 a'
 a_test two_cpus 'guest, smp: 2' 'echo 1..1; echo ok 1 a'
+a_test two_more 'guest, smp: 2, mem: 2G' 'echo 1..1; echo ok 1 a'
+a_test longer 'guest, guest: longer, timeout: 200' 'echo 1..1; echo ok 1 a'
 a_test on_host host 'echo 1..1; echo ok 1 a'
 a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
 a_test slow 'guest, long: yes' 'echo 1..1; echo "# progress: 1 of 2"; echo ok 1 a'
@@ -202,6 +220,112 @@ guest_fails()
 	run_as 1 'run: what failed is no matter of luck' --failed
 }
 
+# A failed test says how to run it alone, where its logs are, and what the adapter
+# and the kernel said last.
+next_steps()
+{
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests bad_result
+	grep -q "| alone: *make check TESTS=bad_result KERNELS=7.2\$" "$tmp/run"
+	grep -q '| unsteady: selftests/run --flaky 20 bad_result ' "$tmp/run"
+	grep -q '| logs: .*build/check/7.2/results.ktap build/.*log$' "$tmp/run"
+	grep -q '| .*simhca: command 8 hca 0 QUERY_QP status 0$' "$tmp/run"
+	grep -q '| .*simhca: failed command 7 hca 0 CREATE_QP status 3$' \
+		"$tmp/run"
+	grep -q '| .*simhca: error hca .* torn: 2$' "$tmp/run"
+	! grep -q 'bad_wqe' "$tmp/run" || fail 'errors that did not happen'
+	grep -q '| .*kernel: .*bad_result' "$tmp/run"
+}
+
+# most_cpus: how many CPUs the guests of the last run had at once
+most_cpus()
+{
+	awk '{ cpus += $1 == "begin" ? $2 : -$2; if (cpus > most) most = cpus }
+		END { print most }' "$tree/trace"
+}
+
+# Guests of two CPUs are never two at once on two cores; more cores hold more.
+cpus_kept()
+{
+	export MLX5_EP_CPUS=2
+	rm -f "$tree/trace"
+	run_as 0 '10 passed, 0 failed, 2 skipped' --kernels '6.1 7.2' \
+		--tests 'two_cpus two_more good*'
+	[ "$(most_cpus)" = 2 ] || fail "$(cat "$tree/trace")"
+	MLX5_EP_CPUS=4
+	rm -f "$tree/trace"
+	run_as 0 '4 passed, 0 failed, 0 skipped' --kernels '6.1 7.2' \
+		--tests 'two_cpus two_more'
+	[ "$(most_cpus)" = 4 ] || fail "$(cat "$tree/trace")"
+	unset MLX5_EP_CPUS
+}
+
+# The durations of the last runs decide, else a test's limit.
+longest_first()
+{
+	export MLX5_EP_CPUS=1
+	rm -f "$tree/trace" "$tree/build/check.history.json"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels 7.2 \
+		--tests 'alone longer'
+	[ "$(sed -n 's/^begin.* \([a-z]*\):.*/\1/p' "$tree/trace" |
+		paste -sd' ')" = 'longer alone' ] || fail "$(cat "$tree/trace")"
+	printf '{\n  "7.2/alone": {"runs": 1, "failures": 0, "seconds": [2, 950, 90]}\n}\n' \
+		>"$tree/build/check.history.json"
+	rm -f "$tree/trace"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels 7.2 \
+		--tests 'alone longer'
+	[ "$(sed -n 's/^begin.* \([a-z]*\):.*/\1/p' "$tree/trace" |
+		paste -sd' ')" = 'alone longer' ] || fail "$(cat "$tree/trace")"
+	unset MLX5_EP_CPUS
+}
+
+# A guest that would run on alone is made two, where a CPU would be idle.
+split_where_idle()
+{
+	printf '{\n  "7.2/good": {"runs": 1, "failures": 0, "seconds": [100]},\n  "7.2/good_too": {"runs": 1, "failures": 0, "seconds": [100]}\n}\n' \
+		>"$tree/build/check.history.json"
+	MLX5_EP_CPUS=2 run_as 0 '3 passed, 0 failed, 1 skipped' --kernels 7.2 \
+		--tests 'good good_too'
+	boots 2
+	MLX5_EP_CPUS=1 run_as 0 '3 passed, 0 failed, 1 skipped' --kernels 7.2 \
+		--tests 'good good_too'
+	boots 1
+}
+
+# Runs, failures and durations of each test, in JSON.
+history_kept()
+{
+	local file=$tree/build/check.history.json n
+
+	rm -f "$file"
+	for n in {1..12}; do
+		run_as 0 '1 passed, 0 failed, 0 skipped' --tests on_host
+	done
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
+		--tests bad_result
+	[ "$(jq -c '[."host/on_host" | .runs, .failures, (.seconds | length)],
+		[."7.2/bad_result" | .runs, .failures, (.seconds | length)]' \
+		"$file" | paste -sd' ')" = '[12,0,10] [1,1,1]' ] ||
+		fail "$(cat "$file")"
+}
+
+flaky_test()
+{
+	local tries=$tmp/tries
+
+	rm -f "$tries"
+	a_test unsteady guest "echo 1..1; echo >>$tries
+[ \$((\$(wc -l <$tries) % 3)) -eq 0 ] && echo not ok 1 a && exit 1; echo ok 1 a"
+	chmod +x "$tree/selftests/unsteady_test.sh"
+	MLX5_EP_CPUS=1 run_as 1 '5 passed, 2 failed, 0 skipped' \
+		--kernels 7.2 --flaky 7 unsteady
+	boots 1
+	grep -qx 'flaky: 7.2: 2 of 7 failed' "$tmp/run"
+	[ "$(jq -c '."7.2/unsteady" | [.runs, .failures]' \
+		"$tree/build/check.history.json")" = '[7,2]' ] ||
+		fail "$(cat "$tree/build/check.history.json")"
+}
+
 # Of a benchmark: what is no number is no figure.
 no_figure()
 {
@@ -252,7 +376,7 @@ usages()
 	done
 }
 
-plan 25
+plan 31
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
@@ -282,6 +406,12 @@ check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
 check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
+check 'a failed test says what to do next' next_steps
+check 'guests together have no more CPUs than the machine' cpus_kept
+check 'the longest guest starts first' longest_first
+check 'a guest that would run on alone is split' split_where_idle
+check 'runs, failures and durations are kept' history_kept
+check 'an unsteady test can be repeated' flaky_test
 check 'a benchmark without a figure fails' no_figure
 check 'a guest that does not boot fails what it had to run' no_guest
 check 'commands say how they are used' usages

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 480
+# runs on: host, smp: 2, timeout: 480
 #
 # The X-SRQ workload over two nodes that are two guests: an HCA each, joined by
 # the simulated cable; they find each other over IP over InfiniBand.

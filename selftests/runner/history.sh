@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What earlier runs of this checkout tell about each test. The history is JSON
+# with a line per test, which is how it is read here:
+#	"7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
+# The durations are the last ten. A fresh clone has none: then the file
+# `durations` beside this one, measured on an idle machine, has to do.
+
+history=build/check.history.json
+durations=selftests/runner/durations
+boot_expected=120	# tenths of a second
+
+declare -A known_tenths=()
+
+# history_read: load the median of the durations of each test
+history_read()
+{
+	local name tenths
+
+	while read -r name tenths; do
+		known_tenths[$name]=$tenths
+	done < <(
+		cat "$durations" 2>/dev/null |
+			awk 'NF == 2 && !/^#/ { printf "%s %d\n", $1, $2 * 10 }' ||
+			true
+		cat "$history" 2>/dev/null |
+			sed -nE 's,^ *"([^"]+)": .*\[([^]]*)\].*,\1 \2,p' |
+			tr -d ',' | awk '
+			{
+				n = 0
+				for (i = 2; i <= NF; i++) {
+					for (j = ++n; j > 1 && v[j - 1] > $i + 0; j--)
+						v[j] = v[j - 1]
+					v[j] = $i + 0
+				}
+				if (n)
+					printf "%s %d\n", $1, v[int((n + 1) / 2)] * 10
+			}' || true
+	)
+}
+
+# expected_of KERNEL NAME TIMEOUT: tenths of a second that the test may take;
+# where nothing is known of it an eighth of its limit
+expected_of()
+{
+	local tenths=${known_tenths[$1/$2]:-}
+
+	if [ -z "$tenths" ]; then
+		tenths=${known_tenths[$2]:-$((10 * $3 / 8))}
+		tenths=$((tenths * $(slowness_of "$1")))
+	fi
+	printf '%s' "$tenths"
+}
+
+# history_write DIR: add the records of the run in DIR
+history_write()
+{
+	local records
+
+	for records in "$1"/*/records; do
+		awk -v kernel="$(basename "$(dirname "$records")")" '
+			$1 != "boot" && $1 != "guest" {
+				sub(/#.*/, "", $1)
+				print kernel "/" $1, $2 == "FAILED", $6
+			}' "$records"
+	done | awk -v history="$history" '
+		function keep(name, seconds,    n, list, i, text) {
+			n = split(last[name] " " seconds, list, " ")
+			for (i = n > 10 ? n - 9 : 1; i <= n; i++)
+				text = text " " list[i]
+			last[name] = text
+		}
+		BEGIN {
+			while ((getline line < history) > 0) {
+				if (split(line, part, "\"") < 8)
+					continue
+				name = part[2]
+				gsub(/[^0-9. ]/, " ", part[5])
+				runs[name] = part[5] + 0
+				gsub(/[^0-9. ]/, " ", part[7])
+				failures[name] = part[7] + 0
+				gsub(/[^0-9. ]/, " ", part[9])
+				last[name] = part[9]
+			}
+		}
+		{
+			runs[$1]++
+			failures[$1] += $2
+			# A test whose guest was lost has no duration.
+			if ($3 > 0)
+				keep($1, $3)
+		}
+		END {
+			for (name in runs) {
+				n = split(last[name], list, " ")
+				text = ""
+				for (i = 1; i <= n; i++)
+					text = text (i > 1 ? ", " : "") list[i]
+				printf "  \"%s\": {\"runs\": %d, \"failures\": %d, \"seconds\": [%s]}\n",
+					name, runs[name], failures[name], text
+			}
+		}' | sort | sed '1s/^/{\n/; $!s/$/,/; $s/$/\n}/' >"$history.new"
+	mv "$history.new" "$history"
+}
