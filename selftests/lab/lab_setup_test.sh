@@ -27,7 +27,13 @@ echo run >>"$FAKE/runs"
 [ ! -e "$FAKE/break" ] || exit 9
 echo 7.2 7.2.0 newest >"$root/lab/kernels"
 END
-chmod +x "$tmp/bin/mmdebstrap"
+# As much as a file tells, else enough.
+cat >"$tmp/bin/df" <<'END'
+#!/bin/sh
+echo Avail
+cat "$FAKE/free" 2>/dev/null || echo 99999999
+END
+chmod +x "$tmp/bin"/*
 export FAKE=$tmp MLX5_EP_CACHE=$tmp/cache PATH=$tmp/bin:$PATH
 export MIRROR=http://mirror.example/debian
 
@@ -157,10 +163,27 @@ mirrors()
 	grep -qF " $mirror_given trixie main" "$tmp/args"
 }
 
-plan 5
+too_little_disk()
+{
+	local status=0
+
+	clean
+	echo 1048576 >"$tmp/free"
+	"$setup" >"$tmp/out" 2>&1 || status=$?
+	rm "$tmp/free"
+	cat "$tmp/out"
+	[ "$status" = 1 ]
+	grep -qx 'setup: the lab needs [0-9]* MB in .*, where 1024 MB are free' \
+		"$tmp/out"
+	[ ! -e "$tmp/runs" ] || fail 'it was downloaded'
+	no_lab
+}
+
+plan 6
 check "an interrupted setup is never used" interrupted
 check "a failed setup leaves nothing" failed
 check "of two runs at once one makes the lab, both have it" two_at_once
 check "a second run is quick, --force makes it again" again
+check "too little disk is said before the download" too_little_disk
 check "the mirror is the one of this machine's apt" mirrors
 ktap_finished

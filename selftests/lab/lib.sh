@@ -21,6 +21,16 @@ lab_die()
 }
 
 lab_cache=${MLX5_EP_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/mlx5_ep}
+# Make, the kernel's command line, overlayfs and QEMU each take one of these
+# characters for the end of a path.
+for lab_path in "$lab_top" "$lab_cache"; do
+	case $lab_path in
+	*[[:space:],:\'\"\\\;\#\$\%\&\*\?\(\)\<\>\|]*)
+		lab_die "the lab takes no path with a blank, a comma, a colon" \
+			"or a quote: $lab_path" ;;
+	esac
+done
+
 lab_stamp=$(cat "$lab_src/packages" "$lab_src/root-recipe" | sha256sum)
 lab_stamp=${lab_stamp:0:12}
 lab_dir=$lab_cache/lab-$lab_stamp
