@@ -93,7 +93,10 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	/* Or, by chance of the layout, each QP grows and shrinks the heap. */
+	/*
+	 * Without this each QP would grow and shrink the heap, or not, by the
+	 * layout of memory.
+	 */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
 	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# create_qp + destroy_qp with the module absent, attached under policy stock, and
-# managed: the same guest, the three turn by turn, so that what drifts in the
-# guest or its host touches all alike. One ratio per round.
+# Measures create_qp + destroy_qp in three states: the module is absent, it is
+# attached under the policy stock, and the context is managed. The states take
+# turns in one guest, so that a slow phase of the guest or of its host affects
+# all three. Each round gives one ratio.
 
 . selftests/bench/lib.sh
 # shellcheck source=selftests/lib/modules.sh

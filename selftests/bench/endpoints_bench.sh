@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, timeout: 580
 #
-# What endpoints take and give at 16 threads: UAR pages against the published
-# figures (with today's libmlx5, which allocates no static pages ahead), rates of
-# the workloads relative to mpi-everywhere on the simulated HCA, instructions of
-# a post with and without the lock of the QP.
+# Measures endpoints with 16 threads: the UAR pages against the published
+# figures (with the libmlx5 of today, which allocates no static pages in
+# advance), the rates of the workloads relative to mpi-everywhere on the
+# simulated HCA, and the instructions of a post with and without the lock of the
+# QP.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -49,6 +50,6 @@ for _ in 1 2 3; do
 	unlocked+=("$(build/selftests/bench/post_instr dynamic)")
 done
 bench_note post_instr_locked instructions "${locked[@]}"
-# without the lock there is less to do: at least an instruction
+# a post without the lock takes at least one instruction less
 bench_at_most post_instr_unlocked instructions \
 	"$(awk -v n="${locked[0]}" 'BEGIN { print n - 1 }')" "${unlocked[@]}"

@@ -23,7 +23,7 @@ static void *map_at(void *addr, size_t len, int fd)
 		    (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), fd, 0);
 }
 
-/* That of the ranges which have many pages, once for all. */
+/* The file of those ranges that have many pages; it is made once. */
 static int shared_memory(void)
 {
 	static int fd = -1;

@@ -113,7 +113,10 @@ static int uffd_begin(void *addr, size_t len)
 	return ioctl(uffd, UFFDIO_REGISTER, &reg) ? -errno : 0;
 }
 
-/* munmap() returns when the event is read; counted is it a little later. */
+/*
+ * munmap() returns when the event has been read. The thread counts it a moment
+ * later.
+ */
 static int uffd_end(void *addr, size_t len)
 {
 	int i;
@@ -144,7 +147,7 @@ static int ucx_end(void *addr, size_t len)
 	return was_told();
 }
 
-/* Stays open: listened to until the process ends. */
+/* The file stays open, because closing it ends the listening. */
 static int listened(const char *how)
 {
 	int fd = open("/dev/mm_listener", O_WRONLY | O_CLOEXEC);

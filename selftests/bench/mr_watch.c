@@ -105,7 +105,10 @@ static int measure_single(unsigned int n, uint64_t *samples)
 	int i, ret = 0;
 
 	for (i = -3; i < INSTR_SAMPLES && !ret; i++) {
-		/* All over the arena, between the watches there. */
+		/*
+		 * Ranges all over the arena, between the watches that are
+		 * there.
+		 */
 		void *addr = (void *)(ARENA + PAGE + 2 * PAGE *
 				      ((i + 3) * 7919ul % n));
 
@@ -151,7 +154,10 @@ static int measure_batch(unsigned int n, uint64_t *samples)
 #define CHECK4 do { CHECK; CHECK; CHECK; CHECK; } while (0)
 #define CHECK16 do { CHECK4; CHECK4; CHECK4; CHECK4; } while (0)
 
-/* 64 checks in a row, less what it costs to ask twice. */
+/*
+ * The cost of 64 checks in a row, without the cost of reading the counter
+ * twice.
+ */
 static int measure_valid(uint64_t *samples)
 {
 	struct mlx5ep_watch one, *w = &one;
@@ -217,7 +223,10 @@ static int measure_watches(samples_t samples)
 	return ret;
 }
 
-/* As many mappings as a notifier has: finding one among them costs, too. */
+/*
+ * Make as many mappings as a notifier has, because a lookup among more mappings
+ * costs more.
+ */
 static int map_like_notifier(void)
 {
 	size_t len = MLX5_EP_NOTIFIER_WORDS_OFFSET + WATCHES * sizeof(uint64_t);
@@ -328,7 +337,9 @@ static int measure_memory(unsigned int n)
 		ret = mlx5ep_notifier_create(setup.ctx, n, &notifier);
 	if (ret)
 		return 1;
-	/* The notifier itself counts too: a new one, so that all is warm. */
+	/*
+	 * The notifier counts too, so it is a new one. All code has run before.
+	 */
 	mlx5ep_notifier_destroy(notifier);
 	before = charged();
 	free_before = free_bytes();

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 1, mem: 2G, icount: yes, timeout: 600
 #
-# What watching memory costs, in guest instructions and bytes of kernel memory;
-# munmap() figures are what watching adds to it.
+# Measures what watching memory costs, in guest instructions and in bytes of
+# kernel memory. The figures of munmap() are the difference to a process that
+# watches nothing.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,8 +20,8 @@ declare -A target=(
 	[add_del_100000]=2300 [batch_100000]=800
 )
 
-# Freed pages stay with the CPU: giving them back in bulk now and then would be
-# most of what differs between two munmap() of 512 pages.
+# A CPU keeps freed pages for itself and gives them back in bulk now and then.
+# That would be most of the difference between two munmap() of 512 pages.
 echo 8 >/proc/sys/vm/percpu_pagelist_high_fraction
 build/selftests/bench/mr_watch >/tmp/figures
 while read -r name values; do
@@ -49,7 +50,7 @@ for _ in 1 2 3 4 5; do
 	read -r bytes free < <(in_cgroup 1000000)
 	escaped+=("$(ratio $((free - bytes)) 1000000)")
 done
-# What was charged to it is given back late.
+# The kernel gives charged memory back late.
 until rmdir $group 2>/dev/null || [ "$SECONDS" -gt 500 ]; do
 	sleep 0.5
 done

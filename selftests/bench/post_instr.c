@@ -60,7 +60,7 @@ static int child(unsigned int category)
 	if (ret)
 		return ret;
 	ret = job_mem_reg(&job, &mem, words, sizeof(words));
-	/* first time: lazy binding, caches of addresses */
+	/* the first post also binds symbols and fills caches */
 	if (!ret)
 		ret = post(&job.threads[0], 1);
 	if (!ret && ptrace(PTRACE_TRACEME, 0, NULL, NULL))

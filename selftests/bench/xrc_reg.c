@@ -27,7 +27,9 @@ enum { KINDS = 4, CREATE = 3 };
 static struct xrc_node node;
 static uint32_t xrcd, num;
 
-/* Everything is sent by hand, to compare kernel with kernel. */
+/*
+ * The program makes the ioctls itself, so that kernel is compared with kernel.
+ */
 static uint32_t handle_of(struct ibv_xrcd *ibv)
 {
 	struct {
@@ -158,7 +160,10 @@ static int fill(unsigned int qps)
 
 static uint64_t *ticks[KINDS];
 
-/* The turn before the timed one warms what other kinds cooled. */
+/*
+ * An untimed turn comes before the timed one, because the other kinds have
+ * replaced what the caches held.
+ */
 static int measure(unsigned int kind, unsigned int pair)
 {
 	uint64_t start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Where QPs ring, as the HCA saw it. */
+/* Where each QP rang its doorbells, as the HCA counted it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,10 @@ static int by_qpn(const void *a, const void *b)
 	return x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
 }
 
-/* The uUAR that @qp rang; -1 when none, 1 when more than one. */
+/*
+ * Find the uUAR that @qp rang. Return: -1 where it rang none, 1 where it rang
+ * several.
+ */
 static int find_ring(const struct simhca_view *view, struct doorbells_qp *qp)
 {
 	int found = -1;

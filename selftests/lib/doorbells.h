@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Where QPs ring, as the HCA saw it: the truth that a policy is judged by.
+ * Where each QP rang its doorbells, as the HCA counted it. Tests judge policies
+ * by this and not by what the module says.
  *
- * Level (Zambre et al. 2018): 1 the QP's UAR page is its own; 2 the page is
- * shared, the uUAR its own; 3 the uUAR is shared.
+ * Level (Zambre et al. 2018): at level 1 the QP has a UAR page of its own, at
+ * level 2 it has a uUAR of its own on a shared page, at level 3 it shares the
+ * uUAR.
  */
 #ifndef SELFTESTS_DOORBELLS_H
 #define SELFTESTS_DOORBELLS_H
@@ -46,7 +48,7 @@ void doorbells_put(struct doorbells_report *doorbells);
 const struct doorbells_qp *
 doorbells_qp(const struct doorbells_report *doorbells, uint32_t qpn);
 
-/* Look at an HCA and judge, in one step. */
+/* Take a view of an HCA and make the report of it. */
 int doorbells_look(unsigned int hca, struct doorbells_report *doorbells);
 
 #endif

@@ -220,7 +220,7 @@ int job_wait(struct job_thread *t)
 			return -ECANCELED;
 		if (++spins % 1024)
 			continue;
-		/* more threads than CPUs: let the others run */
+		/* there may be more threads than CPUs: let the others run */
 		sched_yield();
 		if (job_now() > end)
 			return -ETIMEDOUT;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A job: threads that communicate over endpoints of libmlx5ep, one each. Every
- * QP is connected to itself and reaches whatever memory the job registered, so
- * that one HCA carries one-sided traffic between all threads.
+ * A job is a number of threads that communicate over endpoints of libmlx5ep,
+ * each over one. Every QP is connected to itself and reaches all memory that
+ * the job registered. So one HCA carries one-sided traffic between all threads.
  *
- * A thread counts what it posted signaled and waits for that many completions;
- * where threads share a CQ, whoever polls credits the owner.
+ * A thread counts the signaled sends that it posted and waits for as many
+ * completions. Where threads share a CQ, the thread that polls a completion
+ * credits the thread that posted.
  */
 #ifndef SELFTESTS_JOB_H
 #define SELFTESTS_JOB_H
@@ -49,7 +50,7 @@ int job_open(struct job *job, unsigned int category, unsigned int n,
 /* The memory regions must be gone. */
 void job_close(struct job *job);
 
-/* A region that every thread can reach, whichever context it is in. */
+/* Memory that every thread can reach, whichever context the thread uses. */
 struct job_mem {
 	unsigned int n;
 	struct ibv_mr **mrs;		/* of each thread */
@@ -74,7 +75,10 @@ int job_rdma(struct job_thread *t, enum ibv_wr_opcode op,
  */
 int job_wait(struct job_thread *t);
 
-/* Run a function in every thread at the same time; 0 or the first -errno. */
+/*
+ * Run a function in every thread at the same time. Return: 0 or the first
+ * -errno.
+ */
 int job_run(struct job *job, int (*fn)(struct job_thread *t));
 
 double job_now(void);

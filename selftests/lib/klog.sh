@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# The kernel log, cut into one piece per test, and what it complains of.
+# Cuts the kernel log into one piece per test and finds the reports in it.
 
 KLOG_BAD='BUG:|BUG [^ ]+ [(]|WARNING:|Oops|general protection|INFO: task .* blocked'
 KLOG_BAD+='|possible (recursive|circular) locking|suspicious RCU'
@@ -28,8 +28,9 @@ klog_since()
 		END { for (i = from + 1; i <= NR; i++) print line[i] }'
 }
 
-# klog_unknown: the complaints of the log on stdin that klog_known does not name,
-# each whole: up to its end mark or the next leak, 60 lines at most
+# klog_unknown: prints the reports in the log on stdin that klog_known does not
+# describe. A report is printed up to its end mark or the next leak, and at most
+# 60 lines of it.
 klog_unknown()
 {
 	awk -v bad="$KLOG_BAD" -v rules="$klog_here/klog_known" '
@@ -77,7 +78,7 @@ klog_unknown()
 	END { close_report() }'
 }
 
-# klog_reports WORD: the complaints since that mark
+# klog_reports WORD: prints the unknown reports since the mark with that word
 klog_reports()
 {
 	klog_since "$1" | klog_unknown | head -n 120

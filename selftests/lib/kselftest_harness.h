@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The kernel's harness, with more patience. */
+/* The kernel's kselftest harness with longer limits: see patience.h. */
 #ifndef SELFTESTS_KSELFTEST_HARNESS_H
 #define SELFTESTS_KSELFTEST_HARNESS_H
 
@@ -7,7 +7,10 @@
 
 #include "patience.h"
 
-/* Used where a test is defined, so from here on. */
+/*
+ * The harness uses this macro where a test is defined, so it holds from here
+ * on.
+ */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT (30 * PATIENCE)
 

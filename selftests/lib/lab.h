@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a test may skip for, in a guest of the lab and elsewhere. */
+/*
+ * The reasons for which a test may skip, in a guest of the lab and elsewhere.
+ */
 #ifndef SELFTESTS_LAB_H
 #define SELFTESTS_LAB_H
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What shell tests share. A test sources this file, says plan N and then makes N
-# results with check, or skips whole with skip_all. KTAP comes from the kernel's
-# own helpers.
+# Functions for tests in shell. A test sources this file, calls plan N, and then
+# calls check N times, or skip_all. The kernel's own helpers print the KTAP.
 
 set -euo pipefail
 
@@ -32,14 +31,16 @@ skip_all()
 	exit "$KSFT_SKIP"
 }
 
-# check NAME CMD...: one result; CMD's output is shown where it fails. What it writes
-# to descriptor 3 is shown at once: "# progress: TEXT", for what takes minutes.
+# check NAME CMD...: makes one result. The output of CMD is shown when it fails.
+# Lines that CMD writes to descriptor 3 are shown at once: CMD writes "#
+# progress: TEXT" there when it takes minutes.
 check()
 {
 	local name=$1 status=0
 
 	shift
-	# Not as a condition: set -e is to work inside CMD.
+	# CMD does not run as a condition, because set -e would not work inside
+	# it.
 	set +e
 	(set -e; "$@") 3>&1 >"$tmp/check.out" 2>&1
 	status=$?
@@ -60,7 +61,8 @@ fail()
 	exit 1
 }
 
-# code N CMD...: CMD ends with exit status N; its output is in $tmp/out and err
+# code N CMD...: fails unless CMD ends with exit status N. The output of CMD is
+# in $tmp/out and $tmp/err.
 code()
 {
 	local want=$1 got=0
@@ -90,13 +92,13 @@ ep_policy()
 	ep_set uuar_policy "$1"
 }
 
-# A limit is for what never comes: it must not tell a slow machine from a fast
-# one, nor a debug kernel from a stock one.
+# A limit ends a wait for something that never happens. It must be long enough
+# for a slow machine and for a debug kernel.
 slowness=${MLX5_EP_SLOWNESS:-1}
 patience=$((6 * slowness))
 
-# wait_for SECONDS CMD...: until CMD succeeds; SECONDS is what it may take on a
-# machine that does nothing else
+# wait_for SECONDS CMD...: waits until CMD succeeds. SECONDS is what it may take
+# on an idle machine.
 wait_for()
 {
 	local end=$((SECONDS + $1 * patience))

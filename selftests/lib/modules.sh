@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Loading and unloading, binding and unbinding, in a guest.
+# Functions that load and unload modules, and bind and unbind devices, in a
+# guest.
 
 ib_driver=/sys/bus/auxiliary/drivers/mlx5_ib.rdma
 
@@ -17,7 +18,7 @@ ib_device()
 	return 1
 }
 
-# The name is kept: it is the same device that returns.
+# The name is kept, because the device that returns is the same.
 ib_unbind()
 {
 	echo "${bound:=$(ib_device)}" >"$ib_driver/unbind"
@@ -28,8 +29,8 @@ ib_bind()
 	echo "$bound" >"$ib_driver/bind"
 }
 
-# ib_unload: mlx5_ib alone. modprobe -r would take mlx5_core with it, and the
-# whole HCA would have to come up again.
+# ib_unload: unloads mlx5_ib and nothing else. modprobe -r would unload
+# mlx5_core too, and the HCA would have to start again.
 ib_unload()
 {
 	[ ! -d /sys/module/mlx5_ib ] || rmmod mlx5_ib

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A limit is for what never comes: it must not tell a slow machine from a fast
- * one. Limits are said for a machine that does nothing else and a stock kernel,
- * and are so many times that.
+ * A limit ends a wait for something that never happens. Limits are written for
+ * an idle machine and a stock kernel. They are multiplied by these factors, so
+ * that a slow machine does not fail a test.
  */
 #ifndef SELFTESTS_PATIENCE_H
 #define SELFTESTS_PATIENCE_H

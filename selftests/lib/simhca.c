@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Client of the simulated HCA's control channel.
+ * Client of the control channel of simhca.
  *
- * Request and answer alternate. An answer that a killed client left in a port
- * is read away when the port is opened.
+ * Request and answer alternate. A client that was killed may leave an answer in
+ * a port; whoever opens the port next reads it and drops it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -133,7 +133,7 @@ static int send_line(int fd, const char *line, size_t len)
 	return 0;
 }
 
-/* Reads up to the newline, which ends an answer; the caller frees *line. */
+/* Read an answer, which ends with a newline. The caller frees *line. */
 static int receive_line(int fd, char **line)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -383,7 +383,7 @@ int simhca_look(unsigned int hca, struct simhca_view *view)
 	return ret;
 }
 
-/* One call over a channel of its own, of which only success matters. */
+/* Make one call over a channel of its own, and look only at its success. */
 static int call_once(const char *request)
 {
 	struct simhca *sim;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Client of the simulated HCA's control channel: one JSON object per line in,
- * one out. The channel is a Unix socket on the host and a virtio-serial port
- * in a guest. The port can be opened once at a time, so an open channel is held
- * under a lock: open it for as long as it is needed and no longer.
+ * Client of the control channel of simhca. A request and an answer are one JSON
+ * object on one line each. The channel is a Unix socket on the host and a
+ * virtio-serial port in a guest. Only one process can open the port, so an open
+ * channel holds a lock: keep it open no longer than needed.
  */
 #ifndef SELFTESTS_SIMHCA_H
 #define SELFTESTS_SIMHCA_H
@@ -37,7 +37,7 @@ void simhca_close(struct simhca *sim);
 int simhca_call(struct simhca *sim, struct json_object **answer,
 		const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* One QP as the model knows it. */
+/* One QP as simhca knows it. */
 struct simhca_qp {
 	uint32_t qpn;
 	char type[12];
@@ -56,7 +56,7 @@ struct simhca_ring {
 	uint64_t count;
 };
 
-/* What one HCA looked like at one moment. */
+/* The state of one HCA at one moment. */
 struct simhca_view {
 	struct json_object *answer, *hca;
 	struct simhca_qp *qps;
@@ -74,16 +74,19 @@ int simhca_view_get(struct simhca *sim, unsigned int hca,
 		    struct simhca_view *view);
 void simhca_view_put(struct simhca_view *view);
 
-/* Objects alive, errors counted, of one name; -1 where there is no such name. */
+/*
+ * The number of objects, or of errors, of one name; -1 where there is no such
+ * name.
+ */
 int64_t simhca_alive(const struct simhca_view *view, const char *kind);
 int64_t simhca_errors(const struct simhca_view *view, const char *kind);
 const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn);
 
-/* Open, take a picture of an HCA, close. */
+/* Open a channel, take a view of an HCA, close the channel. */
 int simhca_look(unsigned int hca, struct simhca_view *view);
-/* Open, zero the counters, close. */
+/* Open a channel, set all counters to 0, close the channel. */
 int simhca_zero(void);
-/* Objects of a kind that are alive in HCA 0 now; -1 where nobody can tell. */
+/* The number of objects of a kind in HCA 0; -1 where it is not known. */
 int64_t simhca_count(const char *kind);
 
 /**
@@ -97,7 +100,7 @@ int64_t simhca_count(const char *kind);
  */
 int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
 		unsigned int status);
-/* No more faults of any kind. */
+/* End all injected faults. */
 int simhca_fail_nothing(void);
 
 #endif

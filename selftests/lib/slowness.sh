@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 
-# slowness_of KERNEL: how many times as long as on a stock kernel work takes on
-# it. The runner gives tests that much longer; in a guest it is
-# MLX5_EP_SLOWNESS, for limits inside of them.
+# slowness_of KERNEL: prints how many times longer work takes on a kernel than
+# on a stock kernel. The runner multiplies the limits of tests by it. In a guest
+# MLX5_EP_SLOWNESS has the number, for limits inside tests.
 slowness_of()
 {
 	case $1 in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * /sys/class/infiniband/DEVICE/mlx5_ep/, debugfs and other files that take a
- * word, as the tests use them.
+ * Access to the module's attributes in /sys/class/infiniband/DEVICE/mlx5_ep/,
+ * to its tables in debugfs, and to other files that take a word.
  */
 #ifndef SELFTESTS_SYSFS_H
 #define SELFTESTS_SYSFS_H
@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write a text to a file that is there, at once. Return: 0 or -errno. */
+/* Write a text to an existing file with one write(). Return: 0 or -errno. */
 int file_write(const char *path, const char *text);
 
-/* The driver of the auxiliary devices behind HCAs: its folder. */
+/* The folder of the driver of the HCAs' auxiliary devices. */
 #define SYSFS_AUX_DRIVER "/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
 
-/* The name of such a device, the first. Return: 0; -ENODEV where there is none. */
+/* The name of the first such device. Return: 0; -ENODEV where there is none. */
 int sysfs_auxdev(char *name, size_t size);
 
 /* Is the module attached to the device under test? */
@@ -36,7 +36,9 @@ int sysfs_write(const char *attr, const char *value);
  */
 int sysfs_read(const char *attr, char *value, size_t size);
 
-/* An attribute that is a number; negative where it cannot be read. */
+/*
+ * The value of an attribute that is a number; -errno where it cannot be read.
+ */
 long sysfs_number(const char *attr);
 
 /**
@@ -55,7 +57,7 @@ int sysfs_policy(const char *policy, unsigned int pages, bool strict);
  */
 FILE *debugfs_open(const char *table);
 
-/* All back to what the module starts with. */
+/* Set all attributes to the values that the module starts with. */
 int sysfs_defaults(void);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Traffic with checked data.
  *
- * What an endpoint sends in a round is a pattern of its QP number and the
- * round, so data of another QP or another round is never taken for right. The
- * target is overwritten before the round. A UC or UD completion says nothing
- * about the target: its data is waited for.
+ * An endpoint sends a pattern made of its QP number and the round. So data of
+ * another QP or of another round is never accepted. The target is overwritten
+ * before each round. The completion of a UC or UD send does not say that the
+ * data has arrived, so the test waits for the data.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +84,10 @@ static uint64_t atomic_start(const struct verbs_endpoint *endpoint)
 	return (uint64_t)endpoint->qp->qp_num << 32 | endpoint->seq;
 }
 
-/* Put the round's data where the operation takes it from, spoil the target. */
+/*
+ * Write the data of the round where the operation reads it, and overwrite the
+ * target.
+ */
 static void prepare(struct verbs_endpoint *endpoint, enum verbs_op op)
 {
 	size_t len = op_len(op);

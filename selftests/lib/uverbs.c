@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* One uverbs ioctl, attribute by attribute. */
+/* Makes one uverbs ioctl, attribute by attribute. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One uverbs ioctl, attribute by attribute, with nothing checked on the way:
- * for tests that must be able to send nonsense.
+ * Makes one uverbs ioctl, attribute by attribute. Nothing is checked, because
+ * some tests send invalid requests.
  */
 #ifndef SELFTESTS_UVERBS_H
 #define SELFTESTS_UVERBS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Raw libibverbs for the tests: contexts, QPs, connections. Traffic is in
+ * Plain libibverbs for the tests: contexts, QPs, connections. Traffic is in
  * traffic.c.
  */
 #include <errno.h>
@@ -160,14 +160,14 @@ struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 	return ibv_create_qp_ex(pd->context, &attr);
 }
 
-/* A reliable connection, at either end? */
+/* Whether the QP is one end of a reliable connection. */
 static bool is_reliable(const struct ibv_qp *qp)
 {
 	return qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND ||
 		qp->qp_type == IBV_QPT_XRC_RECV;
 }
 
-/* Does it answer reads and atomics; does it send any? */
+/* Whether the QP answers reads and atomics. */
 static bool is_responder(const struct ibv_qp *qp)
 {
 	return is_reliable(qp) && qp->qp_type != IBV_QPT_XRC_SEND;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Raw libibverbs for the tests: a setup is a context with all that traffic needs,
- * an endpoint is a QP with a slice of the setup's buffer. An endpoint is connected
- * to itself unless told otherwise, so that N endpoints are exactly N QPs; of type
- * XRC_SEND it is an initiator, with a target QP and an SRQ in the same process.
+ * Plain libibverbs for the tests. A setup is a context with all that traffic
+ * needs. An endpoint is a QP with a part of the setup's buffer. It is connected
+ * to itself unless a test connects it to another, so N endpoints are N QPs. An
+ * endpoint of type XRC_SEND is an initiator QP, with a target QP and an SRQ in
+ * the same process.
  *
- * Functions return 0 or -errno and say on stderr what failed; nothing exits.
- * Not thread-safe: one setup per thread, or a lock.
+ * Functions return 0 or -errno and print to stderr what failed. They never
+ * exit. They are not thread-safe: use one setup per thread, or a lock.
  */
 #ifndef SELFTESTS_VERBS_H
 #define SELFTESTS_VERBS_H
@@ -54,7 +55,10 @@ enum verbs_op {
 /* Name of the device under test: $MLX5_EP_DEVICE or the first one there is. */
 const char *verbs_device_name(void);
 
-/* The device of that name in a list; NULL, and ENODEV, where it is not there. */
+/*
+ * Find the device of that name in a list. Return: NULL, and ENODEV, where it is
+ * not there.
+ */
 struct ibv_device *verbs_find_device(struct ibv_device **list,
 				     const char *name);
 
@@ -76,14 +80,20 @@ void verbs_close(struct verbs_setup *setup);
 struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 			       enum ibv_qp_type type);
 
-/* Bring a QP from RESET to RTS, connected to QP @peer at @lid; UD takes any. */
+/*
+ * Bring a QP from RESET to RTS, connected to the QP @peer at @lid. A UD QP
+ * ignores both.
+ */
 int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid);
 
-/* Create a QP and bring it to RTS, connected to itself. Quiet on failure. */
+/*
+ * Create a QP and bring it to RTS, connected to itself. A failure prints
+ * nothing.
+ */
 int verbs_endpoint_create(struct verbs_setup *setup,
 			  struct verbs_endpoint *endpoint,
 			  enum ibv_qp_type type);
-/* The same over a PD of the caller's. */
+/* The same in a PD of the caller. */
 int verbs_endpoint_create_in(struct verbs_setup *setup, struct ibv_pd *pd,
 			     struct verbs_endpoint *endpoint,
 			     enum ibv_qp_type type);
@@ -113,7 +123,7 @@ bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op);
 int verbs_traffic(struct verbs_endpoint *endpoints, size_t n, enum verbs_op op,
 		  unsigned int rounds);
 
-/* Every operation that fits the type, @rounds rounds of each. */
+/* Do every operation that the QP type has, @rounds rounds of each. */
 int verbs_traffic_all(struct verbs_endpoint *endpoints, size_t n,
 		      unsigned int rounds);
 

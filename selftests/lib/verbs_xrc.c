@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * An XRC endpoint: an initiator QP, and what receives for it in the setup's own
- * XRC domain: a target QP, which rings nothing, and an SRQ.
+ * An XRC endpoint has an initiator QP. In the setup's XRC domain a target QP
+ * and an SRQ receive for it. The target QP rings no doorbell.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,10 @@
 
 struct verbs_endpoint;
 
-/* Make an endpoint's target QP and SRQ, and the setup's domain with the first. */
+/*
+ * Create the target QP and the SRQ of an endpoint. The first endpoint also
+ * creates the XRC domain of the setup.
+ */
 int verbs_xrc_create(struct verbs_endpoint *endpoint);
 int verbs_xrc_destroy(struct verbs_endpoint *endpoint);
 

@@ -314,7 +314,10 @@ void xrc_sender_close(struct xrc_sender *sender)
 	memset(sender, 0, sizeof(*sender));
 }
 
-/* The attributes of a step; both kinds of QP take them, each its part. */
+/*
+ * The attributes of one step. Each of the two kinds of QP takes its part of
+ * them.
+ */
 static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 		     bool sends, uint32_t peer, uint16_t lid)
 {
@@ -337,7 +340,10 @@ static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 		       (sends ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC |
 			IBV_QP_MIN_RNR_TIMER);
 	default:
-		/* 4 s: the other end may come up long after the first send. */
+		/*
+		 * 4 s, because the other end may start long after the first
+		 * send
+		 */
 		attr->timeout = 20;
 		attr->retry_cnt = 7;
 		attr->rnr_retry = 7;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * XRC for the tests: a node is a process's view of an XRC domain with some SRQs
- * (the receiving side), a sender is an XRC initiator QP with a buffer.
+ * XRC for the tests. A node is one process's handle on an XRC domain, with some
+ * SRQs that receive. A sender is an XRC initiator QP with a buffer.
  *
- * Functions return 0 or -errno and say on stderr what failed; nothing exits.
+ * Functions return 0 or -errno and print to stderr what failed. They never
+ * exit.
  */
 #ifndef SELFTESTS_XRC_H
 #define SELFTESTS_XRC_H
@@ -50,7 +51,10 @@ struct xrc_sender {
 /* The name of HCA @index of the guest: mlx5_0, mlx5_1. */
 const char *xrc_device(unsigned int index);
 
-/* Open a device by name; NULL: the one under test. NULL on failure. */
+/*
+ * Open a device by its name; NULL opens the device under test. Return: NULL on
+ * failure.
+ */
 struct ibv_context *xrc_context(const char *device);
 
 /**
@@ -84,7 +88,7 @@ int xrc_node_recv(struct xrc_node *node, unsigned int *srq, void *msg,
  */
 int xrc_sender_open(struct xrc_sender *sender, const char *device);
 void xrc_sender_close(struct xrc_sender *sender);
-/* Bring it to RTS, connected to receive QP @peer at @lid. */
+/* Bring the sender to RTS, connected to the receive QP @peer at @lid. */
 int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer, uint16_t lid);
 
 /**
@@ -95,7 +99,10 @@ int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer, uint16_t lid);
 int xrc_sender_send(struct xrc_sender *sender, uint32_t srq_num,
 		    const void *msg);
 
-/* The same in two: post it; wait @ms for the oldest one's completion. */
+/*
+ * The two halves of xrc_sender_send(): post a message; wait @ms for the
+ * completion of the oldest one.
+ */
 int xrc_sender_post(struct xrc_sender *sender, uint32_t srq_num,
 		    const void *msg);
 int xrc_sender_wait(struct xrc_sender *sender, unsigned int ms);
@@ -112,7 +119,10 @@ int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer, uint16_t lid);
 int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
 		uint32_t peer, uint16_t lid);
 
-/* Fill a message of which every byte depends on all three, or check one. */
+/*
+ * Fill a message whose bytes depend on all three arguments, or check such a
+ * message.
+ */
 void xrc_msg_fill(void *msg, uint32_t from, uint32_t to, uint32_t seq);
 bool xrc_msg_is(const void *msg, uint32_t from, uint32_t to, uint32_t seq);
 

@@ -18,20 +18,30 @@ next_command()
 	simhca-ctl '{"op":"cmdlog","since":0}' | jq .next
 }
 
-# record WORD CMD...: the command's life, in $tmp/WORD.*; addresses are fixed
+# fixed CMD...: CMD with addresses that only CMD itself decides: no randomization,
+# and an environment of this test's own. The strings of the environment lie at the
+# end of the stack, so their length moves every address of a variable below.
+fixed()
+{
+	setarch -R env -i PATH="$PATH" "$@"
+}
+
+# record WORD CMD...: the command's life, in $tmp/WORD.*
 record()
 {
 	local word=$1 since
 
 	shift
-	setarch -R strace -f -o "$tmp/strace" \
+	fixed strace -f -o "$tmp/strace" \
 		-e trace=openat,ioctl,mmap,munmap,close "$@" >/dev/null
 	# Only what concerns the device and its mappings, without the pid.
 	sed 's/^[0-9]* *//' "$tmp/strace" | grep -E 'uverbs|RDMA|MAP_SHARED' \
 		>"$tmp/$word.strace"
 	since=$(next_command)
-	setarch -R env LD_PRELOAD="$PWD/build/selftests/ioctl_tap.so" \
-		IOCTL_TAP="$tmp/$word.tap" "$@" >/dev/null
+	# The same path each time, because the path is in the environment.
+	fixed LD_PRELOAD="$PWD/build/selftests/ioctl_tap.so" \
+		IOCTL_TAP="$tmp/tap" "$@" >/dev/null
+	mv "$tmp/tap" "$tmp/$word.tap"
 	simhca-ctl "{\"op\":\"cmdlog\",\"since\":$since}" |
 		jq -c '.log[] | [.op, .status, .key]' >"$tmp/$word.commands"
 }

@@ -28,7 +28,7 @@ static long raw(long nr, long a, long b, long c, long d, long e)
 	return ret;
 }
 
-/* One request in a ring of its own. */
+/* Make one request in an io_uring of its own. */
 static int uring(enum calls_by by, const struct io_uring_sqe *request)
 {
 	struct io_uring_params p = {};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * System calls that change memory, made in different ways: through libc, where
- * hooks may see them; by the instruction itself; and by io_uring, from within
- * io_uring_enter() or from one of its workers.
+ * System calls that change memory, made in three ways: through libc, where a
+ * hook may see them; by the instruction itself; and by io_uring, in
+ * io_uring_enter() or in one of its workers.
  */
 #ifndef SELFTESTS_CALLS_H
 #define SELFTESTS_CALLS_H

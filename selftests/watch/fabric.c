@@ -90,9 +90,9 @@ int fabric_open(struct fabric_setup *setup)
 	if (!ret)
 		ret = fabric_open_ep(setup);
 	if (!ret) {
-		setup->doorbells = aligned_alloc(PAGE, PAGE);
-		ret = fabric_reg(setup, setup->doorbells, PAGE,
-				 &setup->doorbells_mr);
+		setup->received = aligned_alloc(PAGE, PAGE);
+		ret = fabric_reg(setup, setup->received, PAGE,
+				 &setup->received_mr);
 	}
 	if (ret)
 		fabric_close(setup);
@@ -102,7 +102,7 @@ int fabric_open(struct fabric_setup *setup)
 void fabric_close(struct fabric_setup *setup)
 {
 	struct fid *fids[] = {
-		setup->doorbells_mr ? &setup->doorbells_mr->fid : NULL,
+		setup->received_mr ? &setup->received_mr->fid : NULL,
 		setup->ep ? &setup->ep->fid : NULL,
 		setup->av ? &setup->av->fid : NULL,
 		setup->cq ? &setup->cq->fid : NULL,
@@ -117,7 +117,7 @@ void fabric_close(struct fabric_setup *setup)
 	}
 	if (setup->info)
 		fi_freeinfo(setup->info);
-	free(setup->doorbells);
+	free(setup->received);
 	memset(setup, 0, sizeof(*setup));
 }
 
@@ -159,10 +159,10 @@ static int fabric_hca_read(struct fabric_setup *setup, struct fid_mr *mr,
 	size_t prefix = setup->info->ep_attr->msg_prefix_size;
 	int ret;
 
-	memset(setup->doorbells, 0, PAGE);
+	memset(setup->received, 0, PAGE);
 	ret = said("fi_recv",
-		   fi_recv(setup->ep, setup->doorbells, PAGE,
-			   fi_mr_desc(setup->doorbells_mr), setup->self, NULL));
+		   fi_recv(setup->ep, setup->received, PAGE,
+			   fi_mr_desc(setup->received_mr), setup->self, NULL));
 	if (!ret)
 		ret = said("fi_send",
 			   fi_send(setup->ep, addr, SAMPLE, fi_mr_desc(mr),
@@ -170,7 +170,7 @@ static int fabric_hca_read(struct fabric_setup *setup, struct fid_mr *mr,
 	if (!ret)
 		ret = fabric_wait(setup, 2);
 	if (!ret)
-		memcpy(out, setup->doorbells + prefix, SAMPLE);
+		memcpy(out, setup->received + prefix, SAMPLE);
 	return ret;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * libfabric's verbs provider on the HCA under test: a domain, whose registrations
- * libfabric caches, and a datagram endpoint that sends to itself, by which the
- * HCA says what it reads through a registration.
+ * The verbs provider of libfabric on the HCA under test. It has a domain, whose
+ * registrations libfabric caches, and a datagram endpoint that sends to itself.
+ * What arrives shows which memory the HCA reads through a registration.
  *
- * Functions return 0 or a negative errno and say on stderr what failed.
+ * Functions return 0 or a negative errno and print to stderr what failed.
  */
 #ifndef SELFTESTS_FABRIC_H
 #define SELFTESTS_FABRIC_H
@@ -24,15 +24,18 @@ struct fabric_setup {
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 	fi_addr_t self;
-	uint8_t *doorbells;
-	struct fid_mr *doorbells_mr;
+	uint8_t *received;
+	struct fid_mr *received_mr;
 	uint64_t stamp;
 };
 
 int fabric_open(struct fabric_setup *setup);
 void fabric_close(struct fabric_setup *setup);
 
-/* Register for all that a provider can do; through libfabric's cache. */
+/*
+ * Register memory through libfabric's cache, with all access that a provider
+ * has.
+ */
 int fabric_reg(struct fabric_setup *setup, void *addr, size_t len,
 	       struct fid_mr **mr);
 

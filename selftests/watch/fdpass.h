@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Descriptors from one process to another, over a Unix socket. */
+/* Passes file descriptors between processes over a Unix socket. */
 #ifndef SELFTESTS_FDPASS_H
 #define SELFTESTS_FDPASS_H
 

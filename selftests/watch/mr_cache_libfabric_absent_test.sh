@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, module: no, timeout: 120
 #
-# Without the module the preloaded monitor says so and stays out of the way:
+# Without the module the preloaded monitor says that it cannot work, and
 # libfabric goes on with a monitor of its own.
 
 set -euo pipefail

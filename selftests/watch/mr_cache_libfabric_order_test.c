@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(order)
 	munmap(self->mem, LEN);
 }
 
-/* It refuses, and takes no harm from being asked. */
+/* The monitor refuses the call and works on. */
 static bool refuses(const struct fi_ops_mem_monitor *ops, void *mem)
 {
 	bool refused = ops->subscribe(imported, mem, LEN) != 0;

@@ -57,7 +57,7 @@ static struct mlx5ep_fi_monitor_stats query(const struct monitor *m)
 	return stats;
 }
 
-/* Somebody else's monitor, that has seen nothing. */
+/* A monitor that reports nothing. */
 static int blind_start(struct fid_mem_monitor *fid)
 {
 	return 0;
@@ -293,7 +293,7 @@ TEST_F(libfabric, a_kept_registration_is_used_again)
 	fi_close(&mr->fid);
 	EXPECT_EQ(1, query(&self->monitor).valid);
 	EXPECT_EQ(0, query(&self->monitor).stale);
-	/* The doorbells buffer of the setup too. */
+	/* The receive buffer of the setup counts too. */
 	EXPECT_EQ(2, query(&self->monitor).watched);
 }
 
@@ -479,7 +479,10 @@ TEST_F(libfabric, two_caches_of_one_range_do_not_vouch_for_each_other)
 	USE_MONITOR();
 	ASSERT_EQ(0, fabric_open(&other));
 	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
-	/* In use, so that it stays subscribed when it becomes stale. */
+	/*
+	 * The registration is in use, so the cache stays subscribed when it
+	 * becomes stale.
+	 */
 	ASSERT_EQ(0, change_fixed(&self->mem));
 	ASSERT_EQ(0, fabric_reg(&other, self->mem.addr, LEN, &mr2));
 	EXPECT_EQ(0, fabric_differs(&other, mr2, self->mem.addr, LEN));
@@ -517,7 +520,7 @@ TEST_F(libfabric, the_monitor_of_somebody_else_stays)
 	EXPECT_EQ(1, stale_after(&self->setup, &changes[0]));
 	EXPECT_EQ(0, query(&self->monitor).subscribed);
 	fabric_close(&self->setup);
-	/* As soon as it has gone, there is room. */
+	/* There is room as soon as the other registration is gone. */
 	ASSERT_EQ(0, fi_close(&blind.fid));
 	EXPECT_EQ(0, self->monitor.import());
 	ASSERT_EQ(0, fabric_open(&self->setup));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, timeout: 200 */
 /*
- * The registration cache: hits, merges, bounds, and that what it hands out is
- * what the process sees.
+ * The registration cache: its hits, merges and bounds. What the cache returns
+ * must be memory that the process sees.
  */
 #include "kselftest_harness.h"
 
@@ -116,7 +116,7 @@ TEST_F(cache, merges_what_overlaps_and_nothing_else)
 	EXPECT_EQ((uintptr_t)self->mem, (uintptr_t)c->mr->addr);
 	EXPECT_EQ(8 * PAGE, c->mr->length);
 	EXPECT_EQ(1, query(self->cache).merges);
-	/* The replaced ones live on with their users. */
+	/* Replaced registrations stay until their users return them. */
 	EXPECT_EQ(3, query(self->cache).regions);
 	EXPECT_EQ(0, watched_differs(&self->setup, a->mr, self->mem, 4 * PAGE));
 	mlx5ep_mr_cache_put(self->cache, a);
@@ -139,7 +139,7 @@ TEST_F(cache, keeps_within_its_bounds)
 	EXPECT_EQ(REGIONS, query(self->cache).regions);
 	EXPECT_EQ(REGIONS, query(self->cache).evicted);
 	EXPECT_EQ(REGIONS * PAGE, query(self->cache).bytes);
-	/* The last used are those that are left. */
+	/* The registrations that were used last are left. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
 					 2 * REGIONS * PAGE, PAGE, &first));
 	EXPECT_EQ(1, query(self->cache).hits);
@@ -163,7 +163,7 @@ TEST_F(cache, keeps_within_its_bound_of_bytes)
 	}
 	EXPECT_EQ(4, query(cache).regions);
 	EXPECT_EQ(6, query(cache).evicted);
-	/* What is in use stays, and takes the place of all others. */
+	/* A registration in use stays, even when all others have to go. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem + 40 * PAGE,
 					 9 * PAGE, &wide));
 	EXPECT_EQ(1, query(cache).regions);
@@ -184,12 +184,12 @@ TEST_F(cache, a_hit_allocates_nothing_and_makes_no_system_call)
 					 &e));
 	EXPECT_LT(before, allocations);
 	mlx5ep_mr_cache_put(self->cache, e);
-	/* The lab's own kernels have no more than must be, and not this. */
+	/* The debug kernels of the lab are built without this feature. */
 	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
 		  &allowed))
 		ASSERT_TRUE(lab_kernel_is("debug") || lab_kernel_is("kcsan"));
 	before = allocations;
-	/* One would be the end: SIGSYS. */
+	/* A system call would end the process with SIGSYS. */
 	allowed = SYSCALL_DISPATCH_FILTER_BLOCK;
 	for (i = 0; i < 100 && !ret; i++) {
 		ret = mlx5ep_mr_cache_get(self->cache, self->mem + i, PAGE, &e);
@@ -319,7 +319,7 @@ TEST_F(cache, says_so_when_its_device_is_gone)
 	ASSERT_NE(NULL, pd);
 	ASSERT_EQ(0, mlx5ep_mr_cache_create(pd, &attr, &c));
 	EXPECT_EQ(0, mlx5ep_mr_cache_trim(c));
-	/* To the notifier a removal and the end of its context are one. */
+	/* The notifier cannot tell a removal from the end of its context. */
 	ASSERT_EQ(0, ibv_dealloc_pd(pd));
 	ASSERT_EQ(0, ibv_close_device(ctx));
 	p = (struct pollfd){ .fd = mlx5ep_mr_cache_fd(c), .events = POLLIN };
@@ -353,7 +353,9 @@ struct cancelled {
 	int ret;
 };
 
-/* Told to end before it calls, while there is an event to read. */
+/*
+ * The thread is told to end before it calls, and an event is there to be read.
+ */
 static void *end_in_get(void *arg)
 {
 	struct cancelled *c = arg;
@@ -383,7 +385,10 @@ TEST_F(cache, outlives_a_thread_that_is_cancelled)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, end_in_get, &c));
 	ASSERT_EQ(0, pthread_join(thread, &end));
 	EXPECT_EQ(PTHREAD_CANCELED, end);
-	/* A thread that had ended with the lock would leave this one waiting. */
+	/*
+	 * If the other thread had ended with the lock, this one would wait for
+	 * ever.
+	 */
 	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
 	EXPECT_EQ(0, c.ret);
 	EXPECT_EQ(1, query(self->cache).stale);

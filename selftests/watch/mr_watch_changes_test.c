@@ -27,7 +27,7 @@
 
 #define PAGE	REGION_PAGE
 #define HUGE	REGION_HUGE
-#define WAIT_MS	60000	/* for what the kernel does by itself */
+#define WAIT_MS	60000	/* a limit for what the kernel does by itself */
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -39,15 +39,18 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* Does the thing: 0; 1: this kernel or guest cannot, @why; -errno */
+/*
+ * Make the change. Return: 0; 1 where this kernel or guest cannot, with the
+ * reason in @why; -errno.
+ */
 typedef int (*change_fn)(struct region *r, const char **why);
 
 /* How the case at hand makes its system call. */
 static enum calls_by by;
 
 /*
- * What a change returns where it cannot be: 1, in the lab only for an older
- * kernel than that version.
+ * The result where a change is not possible: 1. In the lab that is right only
+ * for a kernel older than the given version.
  */
 static int lacks(const char **why, const char *what, unsigned int major,
 		 unsigned int minor)
@@ -422,7 +425,9 @@ static int do_thp_munmap_other_part(struct region *r, const char **why)
 
 static int do_thp_collapse(struct region *r, const char **why)
 {
-	/* The pin makes it fail; the attempt is what counts. */
+	/*
+	 * The pinned page makes the call fail. The test is about the attempt.
+	 */
 	madvise(r->addr, HUGE, MADV_COLLAPSE);
 	return 0;
 }
@@ -444,7 +449,7 @@ static int do_nothing(struct region *r, const char **why)
 	return 0;
 }
 
-/* The second CPU: sees the word as it is once the call has returned. */
+/* Runs on the second CPU and reads the word after the call has returned. */
 struct spinner {
 	pthread_t thread;
 	const uint64_t *word;
@@ -493,7 +498,7 @@ FIXTURE_VARIANT(change)
 #define CASE(_name, _what, _memory, _change, _stale) \
 	CASE_BY(_name, _what, _memory, _change, _stale, BY_LIBC)
 
-/* One call in all the ways there are. */
+/* Make one call in each of the ways. */
 #define CASE_RAW(_name, _what, _memory, _change, _stale)		\
 	CASE(_name, _what, _memory, _change, _stale);			\
 	CASE_BY(_name##_by_raw_system_call, _what ", raw system call",	\
@@ -616,7 +621,7 @@ TEST_F(change, is_told_before_the_call_returns)
 	       differs ? "differ" : "agree", state_name(word),
 	       !check ? "valid" : check == -ESTALE ? "stale" : "unknown");
 
-	/* The case is what it is meant to be. */
+	/* Check that the case does what its name says. */
 	EXPECT_EQ(variant->stale, differs);
 	if (differs) {
 		EXPECT_NE(self->mr.watch.armed, word);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, timeout: 28000, long: yes
 #
-# mr_watch_race_test.sh for very much longer.
+# Runs mr_watch_race_test.sh for much longer.
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh

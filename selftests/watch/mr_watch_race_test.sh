@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, timeout: 400
 #
-# No registration is ever said to be valid when the HCA has other pages than the
-# process, whatever races with it.
+# While other threads remap memory, no registration may be called valid when the
+# HCA reads other pages than the process has.
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 . selftests/watch/race.sh
 
 rounds=$((20000 / slowness))
-# On a debug kernel one takes milliseconds.
+# On a debug kernel one round takes milliseconds.
 words=$((slowness > 1 ? rounds : 50 * rounds))
 plan 4
 check "no stale hit in $rounds rounds" race_on "$rounds"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
 /*
- * The notifier's file: what it tells and when, what it answers to nonsense, who
- * may use it, and what it leaves behind.
+ * The notifier's file: which events it gives and when, how it answers invalid
+ * requests, who may use it, and what is left after it.
  */
 #include "kselftest_harness.h"
 
@@ -119,7 +119,7 @@ TEST_F(notifier, forgets_the_event_of_a_deleted_watch)
 	ASSERT_EQ(0, mlx5ep_watch_del(&w));
 	EXPECT_EQ(-ENOENT, mlx5ep_watch_del(&w));
 	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(self->n, &ev, 1));
-	/* The slot is used again, the old handle is not valid again. */
+	/* The slot is used again, and the old handle stays invalid. */
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 8, &again));
 	EXPECT_EQ(w.slot, again.slot);
 	EXPECT_FALSE(mlx5ep_watch_valid(&w));
@@ -314,7 +314,10 @@ TEST_F(notifier, kills_the_words_when_it_is_closed)
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
 	w.word = (void *)page + MLX5_EP_NOTIFIER_WORDS_OFFSET + 8 * w.slot;
 	EXPECT_TRUE(mlx5ep_watch_valid(&w));
-	/* The mapping holds the file; it ends with the last of the two. */
+	/*
+	 * The mapping keeps the file open. The notifier ends when both are
+	 * gone.
+	 */
 	close(fd);
 	mlx5ep_notifier_destroy(self->n);
 	EXPECT_TRUE(mlx5ep_watch_valid(&w));
@@ -465,7 +468,7 @@ TEST_F(notifier, is_told_in_debugfs)
 	ASSERT_EQ(0, munmap(self->mem + 63 * PAGE, PAGE));
 	ASSERT_EQ(1, rows_of_mine(&row));
 	EXPECT_EQ(SLOTS - 100, row.watches);
-	/* 50 slots to 4 KiB, and a word each. */
+	/* 4 KiB hold 50 slots. Each slot also has a word. */
 	EXPECT_EQ(empty + SLOTS / 50 * PAGE + 2 * PAGE, row.bytes);
 	/* Slots 127, 191, ... 959 are those left of the last page's. */
 	EXPECT_EQ(14, row.events);

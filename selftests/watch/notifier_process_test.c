@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, guest: own, timeout: 180 */
 /*
- * A notifier whose process forks, executes, gives the file away or loses the
- * device, and one whose memory cgroup is full.
+ * A notifier whose process forks, executes a program, passes the file on or
+ * loses the device, and a notifier in a memory cgroup that is full.
  */
 #include "kselftest_harness.h"
 
@@ -139,7 +139,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	fd = fdpass_receive(sock[0]);
 	ASSERT_GE(fd, 0);
 
-	/* As long as it is another's: nothing works but to wait. */
+	/* While the notifier belongs to another process, only waiting works. */
 	EXPECT_EQ(-EXDEV, add_raw(fd, self->mem));
 	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
 	EXPECT_EQ(EXDEV, errno);
@@ -155,7 +155,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	EXPECT_EQ(MLX5_EP_EVENT_MM_GONE, ev.type);
 	EXPECT_EQ(0, read(fd, &ev, sizeof(ev)));
 	EXPECT_EQ(-EXDEV, add_raw(fd, self->mem));
-	/* The program that was executed lives. */
+	/* Check that the executed program runs. */
 	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
@@ -215,7 +215,7 @@ TEST_F(process, is_told_that_the_device_is_gone)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd,
 				   0));
 	EXPECT_EQ(EIO, errno);
-	/* Nobody follows the address space any more. */
+	/* No notifier follows the address space any more. */
 	EXPECT_EQ(0, munmap(self->mem, PAGE));
 	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", name));
 	EXPECT_TRUE(attached_within(30));
@@ -258,7 +258,7 @@ static void raise_flag(int *flag, int value)
 	__atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-/* As await(), but the other one is a child that may have ended. */
+/* Like await(), but the other process is a child that may have ended. */
 static bool await_child(const int *flag, pid_t pid)
 {
 	siginfo_t info = {};
@@ -273,8 +273,8 @@ static bool await_child(const int *flag, pid_t pid)
 }
 
 /*
- * Has all memory now that this process may touch later: a private page is
- * copied, which takes another, the first time that it is written after fork().
+ * Touch all memory that this process may write later. The first write to a
+ * private page after fork() copies it, which takes another page.
  */
 static void own_memory(void)
 {
@@ -355,7 +355,10 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	raise_flag(&f->raised, 1);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	TH_LOG("%lld watches, %lld bytes charged", f->watches, charged);
-	/* Not killed, but told; with more room it went on. */
+	/*
+	 * The process was not killed. It got an error, and worked on with a
+	 * higher limit.
+	 */
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(ENOMEM, f->refused);
 	EXPECT_EQ(0, f->again);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Races of registrations with remapping: that no registration is ever said to be
-# valid when the HCA has other pages than the process, and that the same program
-# finds stale ones with the notification switched off, or it would prove nothing.
-# Needs lib.sh.
+# Runs mr_race, which registers memory while another thread remaps it. No
+# registration may be called valid when the HCA reads other pages than the
+# process has. With the notification switched off the same program must find
+# stale registrations; otherwise it would prove nothing. Needs lib.sh.
 
 # race_field NAME LINE: the number behind NAME=
 race_field()
@@ -37,12 +37,13 @@ race_on()
 	[ "$stale" = 0 ] || fail "$stale stale hits"
 	[ "$registrations" -ge $(($1 / 2)) ] ||
 		fail "only $registrations registrations"
-	# With -w a hit is a watch that missed its munmap().
+	# With -w a hit is a watch that did not see its munmap().
 	[ "${2:-}" = -w ] || [ "$hits" -ge $(($1 / 2)) ] ||
 		fail "only $hits compared"
 }
 
-# race_off ROUNDS [-w]: the program sees what it looks for
+# race_off ROUNDS [-w]: without notification the program must find stale
+# registrations
 race_off()
 {
 	local hits registrations stale

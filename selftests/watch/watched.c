@@ -130,7 +130,7 @@ static void process_write(void *addr, void *data)
 	struct iovec from = { data, WATCHED_SAMPLE };
 	struct iovec to = { addr, WATCHED_SAMPLE };
 
-	/* Where it cannot be written the old content has to do. */
+	/* Memory that cannot be written keeps its old content. */
 	(void)!process_vm_writev(getpid(), &from, 1, &to, 1, 0);
 }
 

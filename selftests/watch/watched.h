@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Memory that is registered and watched, and what the HCA and the process each
- * see there.
+ * Memory that is registered and watched, and the comparison of what the HCA
+ * reads there with what the process reads.
  */
 #ifndef SELFTESTS_WATCHED_H
 #define SELFTESTS_WATCHED_H
@@ -39,7 +39,10 @@ void watched_fill(void *addr, size_t len, unsigned int seed);
 int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out);
 
-/* What the process reads there, without a signal. 0 or -errno. */
+/*
+ * Read the memory as the process sees it, without a signal. Return: 0 or
+ * -errno.
+ */
 int watched_process_read(const void *addr, void *out);
 
 /**

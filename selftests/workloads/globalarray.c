@@ -156,7 +156,10 @@ static int measure(unsigned int category, double *rate,
 	if (ret)
 		return ret;
 	*info = job.info;
-	/* Not a number: whatever is not fetched or not written is seen. */
+	/*
+	 * Not a number, so that a tile that was not fetched or not written is
+	 * found.
+	 */
 	memset(global[2], 0xff, array_len() * sizeof(double));
 	memset(local, 0xff, 3 * opt.threads * tile_len() * sizeof(double));
 	ret = reg_all(&job);

@@ -110,7 +110,7 @@ static double median(const double *values, unsigned int count)
 /* What each round found, by category */
 static double rates[MLX5EP_AUTO][JOB_MAX_ROUNDS];
 
-/* mpi-everywhere always runs: the rest is relative to it */
+/* mpi-everywhere always runs, because the others are relative to it */
 static bool left_out(const struct job_program *program, unsigned int c)
 {
 	return c && program->category >= 0 &&
@@ -154,7 +154,10 @@ int job_compare(const char *name, const char *unit,
 	unsigned int c = 1, round;
 	int ret = 0;
 
-	/* The very first finds code and pages cold: it does not count. */
+	/*
+	 * The first pass does not count: code and pages are not in the caches
+	 * yet.
+	 */
 	if (program->rounds > 1)
 		ret = measure(0, &rates[0][0], &infos[0]);
 	for (round = 0; round < program->rounds && !ret; round++)

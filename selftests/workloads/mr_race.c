@@ -129,7 +129,7 @@ static void register_slot(struct slot *slot, struct mlx5ep_mr *mr)
 	slot->registrations++;
 }
 
-/* With the lock held, which is let go to register. */
+/* Called with the lock held. Drops the lock to register. */
 static void *data_user(void *arg)
 {
 	struct slot *slot = arg;
@@ -157,7 +157,7 @@ static void *data_user(void *arg)
 			slot->used = slot->generation;
 			pthread_cond_broadcast(&slot->moved);
 		}
-		/* Nothing new to compare before the next round. */
+		/* There is nothing new to compare before the next round. */
 		while (slot->used == slot->generation && !slot->done)
 			pthread_cond_wait(&slot->moved, &slot->lock);
 	}
@@ -233,7 +233,10 @@ static void *churner(void *arg)
 	return NULL;
 }
 
-/* Not blocking: to wake it each round would be most of the work. */
+/*
+ * The read does not block, because waking this thread each round would be most
+ * of the work.
+ */
 static void *reader(void *arg)
 {
 	struct mlx5_ep_event events[16];
@@ -258,7 +261,7 @@ static void setup(void)
 		ret = watched_open(&slots[i].setup, 4096);
 		if (ret)
 			fail("open", ret);
-		/* One notifier for all, so that they meet. */
+		/* All threads use one notifier, so that they race. */
 		if (i) {
 			mlx5ep_notifier_destroy(slots[i].setup.notifier);
 			slots[i].setup.notifier = notifier;

@@ -137,7 +137,10 @@ static void send_message(enum protocol protocol, char *buf)
 	size_t step = protocol == CACHE ? bytes : fragment, at = 0, len;
 
 	if (protocol != CACHE) {
-		/* It leaves while the first fragment is registered. */
+		/*
+		 * The eager part is sent while the first fragment is
+		 * registered.
+		 */
 		send_eager(buf);
 		at = EAGER;
 	}

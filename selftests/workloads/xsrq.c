@@ -36,7 +36,7 @@
 #define MAX_SRQS 16
 #define MAX_PEERS 256
 #define WAIT_S 240
-#define ASK_MS 1000		/* without an answer: ask again */
+#define ASK_MS 1000		/* time without an answer after which to ask again */
 
 static unsigned int nodes = 2, ppn = 2, nsrq = 2, messages = 50, hcas;
 static unsigned int first_node, end_node;	/* those of this machine */
@@ -106,7 +106,7 @@ static int reg_for(struct process *p, const struct wire *req,
 	return ret;
 }
 
-/* Who asks again, has not got the answer. */
+/* A process that asks again has not received the answer. */
 static int serve(struct process *p, const struct wire *req)
 {
 	struct wire wire = { .answer = 1, .from_node = p->node,
@@ -131,7 +131,7 @@ static int serve(struct process *p, const struct wire *req)
 			 sizeof(wire));
 }
 
-/* Whom to ask: the first process of a node, and then all others of it. */
+/* Choose whom to ask: the first process of a node, then all others of it. */
 static int ask_all(struct process *p, unsigned int node)
 {
 	struct remote *remote = &p->remotes[node];
@@ -227,7 +227,10 @@ static int drain(struct process *p)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-/* Own receives, and answers that got lost, go on while a send waits. */
+/*
+ * While a send waits, serve this process's own receives and repeat answers that
+ * were lost.
+ */
 static int send_one(struct process *p, unsigned int node, unsigned int proc,
 		    unsigned int srq, unsigned int seq)
 {
@@ -324,7 +327,9 @@ process(struct shared *shared, unsigned int node, unsigned int proc)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	ret = process_open(&p);
-	/* A process that fails leaves the barrier waiting: end them all. */
+	/*
+	 * When a process fails, the others wait at the barrier: end them all.
+	 */
 	if (!ret) {
 		pthread_barrier_wait(&shared->barrier);
 		ret = wire_up(&p);
