@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # what run and plan.sh use
 #
 # What earlier runs of this checkout tell about each test. The history is JSON
 # with a line per test, which is how it is read here:
