@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Where the lab is, for the scripts beside this file.
+# Functions and variables about the lab, for the scripts in this folder.
 #
-# A lab is a folder $cache/lab-<stamp>, where the stamp is a hash of all that
-# decides its content. setup makes it under another name and renames it when it
-# is whole, so a folder of this name is always a lab that can be used; nobody
-# writes to it afterwards.
+# A lab is a folder $cache/lab-<stamp>. The stamp is a hash of the files that
+# decide what is in the lab. setup makes a lab under another name and renames it
+# when it is complete, so a folder of this name can always be used. Nobody writes
+# to it afterwards.
 #
-# shellcheck disable=SC2034 # for those who read this file
+# shellcheck disable=SC2034 # the scripts that source this file use the variables
 
 lab_src=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 lab_top=$(readlink -f "$lab_src/../..")
@@ -35,14 +35,15 @@ lab_stamp=$(cat "$lab_src/packages" "$lab_src/root-recipe" | sha256sum)
 lab_stamp=${lab_stamp:0:12}
 lab_dir=$lab_cache/lab-$lab_stamp
 
-# lab_need: the lab must be there; makes it where it is not.
+# lab_need: makes the lab, unless it is there
 lab_need()
 {
 	[ -d "$lab_dir" ] || "$lab_src/setup" >&2 || exit 1
 }
 
-# The user who is not root is root in a user namespace of its own, with the ids
-# of /etc/subuid; every part of the lab belongs to the same range of ids.
+# lab_as_root CMD...: where the caller is not root, runs CMD in place of this
+# process as root of a new user namespace with the ids of /etc/subuid. All parts
+# of the lab belong to these ids.
 lab_as_root()
 {
 	if [ "$(id -u)" != 0 ]; then
@@ -50,13 +51,13 @@ lab_as_root()
 	fi
 }
 
-# lab_kernels: the names of the kernel matrix, oldest first.
+# lab_kernels: prints the names of the kernels under test, oldest first
 lab_kernels()
 {
 	cut -d' ' -f1 "$lab_dir/kernels"
 }
 
-# lab_release NAME: the release behind a name of the matrix, or behind itself.
+# lab_release NAME: prints the release of a kernel; NAME is a name or a release
 lab_release()
 {
 	local rel
@@ -69,13 +70,13 @@ lab_release()
 	echo "$rel"
 }
 
-# lab_kernel NAME: where a kernel is; sets
+# lab_kernel NAME: finds a kernel and sets
 #	krel		its release
-#	kimage		what boots
+#	kimage		the image that boots
 #	kmodules	its /usr/lib/modules/<release>
-#	kbuild		what modules are compiled against
-# NAME is one of the matrix or a release, or debug or kcsan: kernels that are
-# built here, when first asked for.
+#	kbuild		the tree that modules are compiled against
+# NAME is a name, a release, debug or kcsan. The last two are built here when
+# somebody first asks for them.
 lab_kernel()
 {
 	local dir option=
