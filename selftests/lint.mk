@@ -34,21 +34,24 @@ LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 
 # Parts whose table of layers in Documentation/source.md is compared with the
 # objects; those are built first.
-LINT_LAYERS := simhca
+LINT_LAYERS := kernel simhca library tool
 LINT_MODULE_KERNEL := 7.2
 
 # Where the checks of selftests/lint/ hold so far; each says what it looks for.
-LINT_DEAD := kernel uapi selftests/hca
-LINT_KDOC := selftests/tool selftests/hca
-LINT_WORDS := uapi userlib/cli userlib/include packaging selftests/lab \
-	selftests/tool selftests/runner selftests/hca
+LINT_AREAS := $(addprefix selftests/,bench endpoints hca lab modules preload runner \
+	sweep tool uuar workloads)
+LINT_DEAD := kernel uapi userlib $(LINT_AREAS)
+LINT_KDOC := uapi userlib/libfabric $(LINT_AREAS) $(addprefix selftests/,watch xrc)
+LINT_WORDS := Documentation README.md uapi userlib packaging selftests/lib \
+	selftests/xrc $(filter-out selftests/uuar,$(LINT_AREAS))
 LINT_PAGES := CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md \
 	Documentation/concepts.md Documentation/dependencies.md \
 	Documentation/faq.md Documentation/lab.md Documentation/libfabric.md \
 	Documentation/performance.md Documentation/quick-start.md \
 	Documentation/support.md Documentation/troubleshooting.md \
 	Documentation/xrc-migration.md Documentation/xrc.md
-LINT_SIZES := uapi userlib/cli userlib/include selftests/lab selftests/lib
+LINT_SIZES := uapi userlib/cli userlib/include selftests/lib selftests/watch \
+	$(LINT_AREAS)
 
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module \
 	lint-house
