@@ -89,7 +89,7 @@ history_write()
 			runs[$1]++
 			failures[$1] += $2
 			# A test whose guest was lost has no duration.
-			if ($3 > 0)
+			if ($3 != "0")
 				keep($1, $3)
 		}
 		END {
