@@ -7,6 +7,7 @@
 
 #include "attach.h"
 #include "debugfs.h"
+#include "watch/mr_invalidate.h"
 
 static int __init mlx5_ep_init(void)
 {
@@ -23,6 +24,7 @@ static void __exit mlx5_ep_exit(void)
 {
 	mlx5_ep_attach_fini();
 	mlx5_ep_debugfs_fini();
+	mlx5_ep_watch_spaces_flush();
 }
 
 module_init(mlx5_ep_init);

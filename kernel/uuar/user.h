@@ -15,12 +15,14 @@ struct mlx5_ep_device;
  * @uid: who
  * @contexts: how many; the last one that goes frees this
  * @pages: UAR pages that they hold
+ * @notifiers: notifiers that they have
  */
 struct mlx5_ep_user {
 	struct list_head node;
 	kuid_t uid;
 	unsigned int contexts;
 	atomic_t pages;
+	atomic_t notifiers;
 };
 
 struct mlx5_ep_user *mlx5_ep_user_get(struct mlx5_ep_device *edev);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The list of mr_inflight.h, and what waiters do. */
+/* The slow paths of mr_inflight.h: the list, and threads that wait. */
 #include <linux/bug.h>
 
 #include "mr_inflight.h"
@@ -10,13 +10,14 @@ static void inflight_set_listed(struct mlx5_ep_inflight *f)
 }
 
 /**
- * mlx5_ep_inflight_list - list an invalidation that inflight_begin() counted
- * @f: what is under way, locked
- * @range: its range
+ * mlx5_ep_inflight_list() - list an invalidation that inflight_begin() counted
+ * @f: locked
+ * @range: of the invalidation
  *
- * Unless it is short and nobody waits any more, or there is no room.
+ * A short invalidation stays a number if no thread waits, or if the list is
+ * full.
  *
- * Return: true where waiters are to be woken.
+ * Return: true if threads that wait must be woken
  */
 bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 			   const struct mmu_notifier_range *range)
@@ -32,17 +33,17 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 	else
 		f->more++;
 	inflight_set_listed(f);
-	/* In the list before it is out of the numbers. */
+	/* It is in the list before the number falls. */
 	return atomic_dec_and_test(&inflight_block(f, range->start)->small) &&
 	       f->waiters;
 }
 
 /**
- * mlx5_ep_inflight_end_listed - one that may be in the list has ended
- * @f: what is under way, locked
- * @range: its range
+ * mlx5_ep_inflight_end_listed() - end an invalidation that may be in the list
+ * @f: locked
+ * @range: of the invalidation
  *
- * Return: true where waiters are to be woken.
+ * Return: true if threads that wait must be woken
  */
 bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 				 const struct mmu_notifier_range *range)
@@ -54,7 +55,7 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 	if (i < f->count) {
 		f->list[i] = f->list[--f->count];
 	} else if (inflight_is_small(range->start, range->end)) {
-		/* After what was done to the page table. */
+		/* The change of the page table comes before. */
 		smp_mb__before_atomic();
 		atomic_dec(&inflight_block(f, range->start)->small);
 	} else if (!WARN_ON_ONCE(!f->more)) {
@@ -65,8 +66,8 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 }
 
 /**
- * mlx5_ep_inflight_wait_begin - from now on list all that begin
- * @f: what is under way, locked
+ * mlx5_ep_inflight_wait_begin() - list all invalidations that begin from now on
+ * @f: locked
  */
 void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 {
@@ -75,8 +76,8 @@ void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 }
 
 /**
- * mlx5_ep_inflight_wait_end - a waiter has waited enough
- * @f: what is under way, locked
+ * mlx5_ep_inflight_wait_end() - a thread has stopped waiting
+ * @f: locked
  */
 void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 {
@@ -93,7 +94,7 @@ void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 			f->list[kept++] = *range;
 	}
 	f->count = kept;
-	/* Numbers before they are looked for there. */
+	/* The numbers are right before @listed says to use them. */
 	smp_wmb();
 	inflight_set_listed(f);
 }

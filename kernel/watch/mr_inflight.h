@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Invalidations of an address space that have begun and not ended, and where in
- * it there are watches at all.
+ * Invalidations of an address space that have begun and not ended, and the parts
+ * of it that have watches.
  *
- * Between its two callbacks an invalidation changes the page table, so who arms
- * or looks at a range has to wait for those of that range. All of them, watched or
- * not, pass here; most hit no watch, and hardly ever does anybody wait. So the
- * address space is cut into blocks, with a table of two numbers for each, which
- * blocks 4 GiB apart share:
+ * An invalidation changes the page table between its two callbacks. Therefore a
+ * thread that arms or verifies a watch must wait for the invalidations of that
+ * range. Every invalidation is counted here, also of memory that nobody watches.
+ * Most hit no watch, and a thread hardly ever waits. So the address space is cut
+ * into blocks of 16 MiB, and a table has two numbers per block:
  *
- * - @small, of the invalidations under way that began in the block and are no
- *   longer than one;
- * - @watched, of the watches that such an invalidation may hit: those in
- *   the block and in the next.
+ * - @small: invalidations under way that began in the block and are not longer
+ *   than a block;
+ * - @watched: watches that such an invalidation may hit. These are the watches in
+ *   the block and in the next one.
  *
- * One that finds @watched to be zero is done: it has taken no lock. Longer
- * ones are in a list with their range, and while somebody waits the short ones
- * that begin are too: so the numbers fall to zero, however many threads unmap all
- * the time, and one that takes long delays nobody who is elsewhere. Where the list
- * is full a short one stays a number, and a longer one is everywhere.
+ * Blocks that are a multiple of INFLIGHT_BLOCKS apart share their numbers.
  *
- * An invalidation is found in the list by the address of its range, which is the
- * caller's and the same in both callbacks. When nobody waits any more the short
- * ones in the list become numbers: one is in the list only while @listed is true,
- * and whoever reads there that it is false finds itself among the numbers.
+ * If the block's @watched is 0, an invalidation returns without taking the lock.
  *
- * Locking: mlx5_ep_watches.lock protects all but @small. Who begins raises @small
- * and then looks at @listed and @watched; who waits or adds a watch sets these and
- * then looks at @small. A full barrier is between the two on either side.
+ * Longer invalidations are in a list, with their range. While a thread waits,
+ * short ones that begin enter the list too. So the numbers fall to zero even if
+ * other threads unmap all the time, and a slow invalidation delays only those
+ * who wait for its range. If the list is full, a short invalidation stays a
+ * number, and a longer one is taken to cover everything.
+ *
+ * The list is searched by the address of the core's range structure, which is
+ * the same in both callbacks. When the last thread has stopped waiting, short
+ * invalidations in the list become numbers again. They are in the list only
+ * while @listed is true: an end callback that reads false subtracts from the
+ * number.
+ *
+ * Locking: the lock of the address space protects all but @small. An
+ * invalidation that begins adds to @small and then reads @listed and @watched. A
+ * thread that waits or adds a watch sets these and then reads @small. Both have a
+ * full barrier in between.
  */
 #ifndef MLX5_EP_MR_INFLIGHT_H
 #define MLX5_EP_MR_INFLIGHT_H
@@ -43,10 +49,10 @@
 #define INFLIGHT_LIST		32
 
 /**
- * struct mlx5_ep_inflight_range - one in the list
- * @key: what the core calls it by
+ * struct mlx5_ep_inflight_range - an invalidation in the list
+ * @key: the core's structure, compared only
  * @start: first address
- * @end: behind the last one
+ * @end: behind the last address
  */
 struct mlx5_ep_inflight_range {
 	const struct mmu_notifier_range *key;
@@ -56,11 +62,11 @@ struct mlx5_ep_inflight_range {
 
 /**
  * struct mlx5_ep_inflight - invalidations that have begun and not ended
- * @listed: the list is not empty, or to be used; read without the lock
- * @waiters: who waits for some to end
+ * @listed: the list is not empty, or threads wait; read without the lock
+ * @waiters: threads that wait for invalidations to end
  * @count: length of the list
- * @more: long ones that found no room in it
- * @list: long ones, and with @waiters any
+ * @more: long invalidations that found no room in the list
+ * @list: long invalidations; short ones too while threads wait
  * @blocks: the table
  */
 struct mlx5_ep_inflight {
@@ -89,8 +95,8 @@ static __always_inline bool inflight_is_small(unsigned long start,
 }
 
 /*
- * An invalidation begins. Returns false where it hits no watch and all is done;
- * else the caller takes the lock and, where *@list is set, calls
+ * An invalidation begins. Returns false if it hits no watch: the caller is done.
+ * Otherwise the caller takes the lock and, if *@list is set, calls
  * mlx5_ep_inflight_list(). A full barrier.
  */
 static __always_inline bool
@@ -108,9 +114,9 @@ inflight_begin(struct mlx5_ep_inflight *f,
 }
 
 /*
- * One has ended. Returns true where it may be in the list, and the caller takes
- * the lock and calls mlx5_ep_inflight_end_listed(); else *@wake says whether
- * somebody may wait for it.
+ * An invalidation has ended. Returns true if it may be in the list: the caller
+ * takes the lock and calls mlx5_ep_inflight_end_listed(). Otherwise *@wake says
+ * whether a thread may wait for it.
  */
 static __always_inline bool
 inflight_end(struct mlx5_ep_inflight *f,
@@ -119,7 +125,7 @@ inflight_end(struct mlx5_ep_inflight *f,
 	*wake = false;
 	if (unlikely(READ_ONCE(f->listed)))
 		return true;
-	/* After what was done to the page table. */
+	/* The change of the page table comes before. */
 	smp_mb__before_atomic();
 	atomic_dec(&inflight_block(f, range->start)->small);
 	/* Pairs with inflight_overlaps(). */
@@ -129,9 +135,9 @@ inflight_end(struct mlx5_ep_inflight *f,
 }
 
 /*
- * The blocks where a short invalidation of a range may begin: those of the range,
- * and the one before, from which it may reach into it. All of them are
- * INFLIGHT_BLOCKS at most; a watch has hardly ever more than two.
+ * The blocks in which a short invalidation that hits a range may begin: those of
+ * the range and the one before. There are INFLIGHT_BLOCKS at most, and hardly
+ * ever more than two.
  */
 #define inflight_for_each_block(f, block, i, start, end)		\
 	for (i = inflight_first(start);					\
@@ -139,7 +145,7 @@ inflight_end(struct mlx5_ep_inflight *f,
 	     (block = &(f)->blocks[i % INFLIGHT_BLOCKS]);		\
 	     i++)
 
-/* Of the block before; moved up, as it may not be there. */
+/* The block before; shifted up by a whole table, as block 0 has none before. */
 static __always_inline unsigned long inflight_first(unsigned long start)
 {
 	return (start >> INFLIGHT_BLOCK_SHIFT) + INFLIGHT_BLOCKS - 1;
@@ -165,8 +171,8 @@ static __always_inline void inflight_count_watch(struct mlx5_ep_inflight *f,
 }
 
 /*
- * May an invalidation of a range be under way? A full barrier: one that did not
- * see what the caller has written before is seen. Locked.
+ * May an invalidation of a range be under way? A full barrier: an invalidation
+ * that did not see what the caller wrote before is found. Locked.
  */
 static inline bool inflight_overlaps(struct mlx5_ep_inflight *f,
 				     unsigned long start, unsigned long end)

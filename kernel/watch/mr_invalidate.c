@@ -1,165 +1,221 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the kernel tells of an address space, and what it does to watches.
+ * The mmu_notifier of an address space, and what its callbacks do to watches.
  *
- * An invalidation is told before the page table changes and again when it has.
- * Between the two lies the change: who arms or looks at a range meanwhile has to
- * wait for the second (mlx5_ep_watches_settle()), so mr_inflight.h keeps what is
- * under way, whether it hit a watch or not. That waits for no invalidation of
- * other ranges, however many threads unmap all the time, which an
- * mmu_interval_notifier over the whole address space would: its core knows the
- * end of all only, and costs more (Documentation/notifications.md).
+ * The kernel calls back before an invalidation changes the page table and again
+ * after. A thread that arms or verifies a watch in between must wait for the
+ * second call (mlx5_ep_watches_wait_inflight()). Therefore mr_inflight.h counts
+ * all invalidations under way, whether they hit a watch or not. A thread waits
+ * for invalidations of its own range only, so it does not starve while other
+ * threads unmap all the time. With an mmu_interval_notifier over the whole
+ * address space it would: the core knows only when all invalidations have
+ * ended. It also costs more (Documentation/notifications.md).
  *
  * Every munmap() of the process comes here, and most are of memory that nobody
- * watches: what these cost counts as much as what a hit costs.
+ * watches. What these cost matters as much as the cost of a hit.
+ *
+ * All notifiers of a process share one subscription, so a munmap() costs the
+ * same with one notifier and with a thousand. mmu_notifier_get() counts them.
+ * mmu_notifier_put() waits for no grace period: it frees the space after one,
+ * and callbacks may run until then. A callback uses a notifier's watches only
+ * under the lock, where it finds them in the tree, and does not use them after.
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
+#include "compat/compat.h"
+#include "mr_invalidate.h"
 #include "mr_slots.h"
 
 #define WATCH_MAX_COUNT		U16_MAX
 
-/* Watches hit in one go with the lock held. */
-#define WATCH_HIT_BATCH		1024
+/* Watches that are hit before the lock is let go for a moment. */
+#define WATCH_HIT_BATCH		256
 
 /*
- * A watched range was hit, as mlx5_ep_watch_report() has it. Inline: munmap() of
- * memory with many watches does little else.
+ * Waking is done under the lock, as nothing else keeps the watches there. Only
+ * the first event after a read() gets here.
  */
-static __always_inline bool watch_hit(struct mlx5_ep_watches *ws,
-				      struct mlx5_ep_watch *w,
-				      unsigned long first, unsigned long last,
-				      enum mlx5_ep_watch_cause cause)
-{
-	u64 *word = watch_word(ws, w->slot), was = *word;
-	struct mlx5_ep_watch_chunk *chunk;
-	unsigned int index;
-
-	w->seq++;
-	if ((was & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STALE)
-		return false;
-	/* What user space has seen before, it still sees after. */
-	smp_store_release(word, (was & ~MLX5_EP_WATCH_STATE_MASK) |
-			  (cause == MLX5_EP_WATCH_CAUSE_CLEAR ?
-			   MLX5_EP_WATCH_SUSPECT : MLX5_EP_WATCH_STALE));
-	ws->total++;
-
-	first = max(first, w->start) - w->start;
-	last = min(last, watch_last(w)) - w->start;
-	chunk = watch_chunk(w);
-	index = w->slot - chunk->base;
-	if (chunk->pending & BIT_ULL(index)) {
-		w->hull_first = min_t(u32, w->hull_first, first);
-		w->hull_last = max_t(u32, w->hull_last, last);
-		w->cause |= cause;
-		if (w->count < WATCH_MAX_COUNT)
-			w->count++;
-		return false;
-	}
-	w->hull_first = first;
-	w->hull_last = last;
-	w->cause = cause;
-	w->count = 1;
-	return watch_queue(ws, chunk, index);
-}
-
-/**
- * mlx5_ep_watch_report - a watched range was hit
- * @ws: the watches, locked
- * @w: the watch
- * @first: first page hit, may lie before the range
- * @last: last page hit, may lie behind it
- * @cause: MLX5_EP_WATCH_CAUSE_CLEAR makes it suspect, any other stale
- *
- * Return: true where there was no event to read before, and readers are to be
- * woken once the lock is released.
- */
-bool mlx5_ep_watch_report(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
-			  unsigned long first, unsigned long last,
-			  enum mlx5_ep_watch_cause cause)
-{
-	return watch_hit(ws, w, first, last, cause);
-}
-
-/**
- * mlx5_ep_watches_wake - wake who waits for an event, if anybody does
- * @ws: the watches, not locked
- */
-void mlx5_ep_watches_wake(struct mlx5_ep_watches *ws)
+static noinline void watches_wake(struct mlx5_ep_watches *ws)
 {
 	if (wq_has_sleeper(ws->wait))
 		wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
+					    struct mlx5_ep_watch *w,
+					    unsigned long first,
+					    unsigned long last,
+					    enum mlx5_ep_watch_cause cause)
+{
+	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
+	unsigned int index = w->slot - chunk->base;
+
+	if (chunk->pending & BIT_ULL(index)) {
+		w->hit_first = min_t(u32, w->hit_first, first);
+		w->hit_last = max_t(u32, w->hit_last, last);
+		w->cause |= cause;
+		if (w->count < WATCH_MAX_COUNT)
+			w->count++;
+		return;
+	}
+	w->hit_first = first;
+	w->hit_last = last;
+	w->cause = cause;
+	w->count = 1;
+	if (unlikely(watch_queue(ws, chunk, index)))
+		watches_wake(ws);
+}
+
 /*
- * Hits all watches from @w on that overlap. Where there are very many the lock is
- * let go for a moment: nodes come in the order of their start, so those from
- * @from on are still to come; those which begin before and reach over it come
- * again. It is let go only when at least half of a round was new. Locked. Returns
- * true where readers are to be woken.
+ * A watched range was hit, see mlx5_ep_watch_report(). Inline, as munmap() of
+ * memory with many watches does little else.
  */
-static noinline bool watches_hit_rest(struct mlx5_ep_watches *ws,
+static __always_inline void watch_hit(struct mlx5_ep_watch *w,
+				      unsigned long first, unsigned long last,
+				      enum mlx5_ep_watch_cause cause)
+{
+	struct mlx5_ep_watches *ws = watch_chunk(w)->ws;
+	struct mlx5_ep_notifier_page *header = ws->header;
+	u64 *word = watch_word(ws, w->slot), was = *word;
+	bool clear = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
+
+	w->seq++;
+	/* User space that sees the change also sees what came before it. */
+	smp_store_release(word, (was & ~MLX5_EP_WATCH_STATE_MASK) |
+			  (clear ? MLX5_EP_WATCH_SUSPECT :
+				   MLX5_EP_WATCH_STALE));
+	/* The word comes before the number that counts it. */
+	smp_store_release(&header->watch_total, header->watch_total + 1);
+
+	first = max(first, w->start) - w->start;
+	last = min(last, watch_last(w)) - w->start;
+	if (w->hits < WATCH_MAX_HITS)
+		w->hits++;
+	watch_add_event(ws, w, first, last, cause);
+	if (!clear || last - first + 1 == w->npages ||
+	    w->hits == WATCH_MAX_HITS)
+		watch_rest(w, true);
+}
+
+/**
+ * mlx5_ep_watch_report() - change the word of a watch and queue its event
+ * @w: not stale; the lock of its address space is held
+ * @first: first page hit, may lie before the range
+ * @last: last page hit, may lie behind the range
+ * @cause: MLX5_EP_WATCH_CAUSE_CLEAR makes it suspect, any other stale
+ */
+void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
+			  unsigned long last, enum mlx5_ep_watch_cause cause)
+{
+	watch_hit(w, first, last, cause);
+}
+
+/*
+ * Links a node behind @w, in the order of the tree. It rests, so the tree does
+ * not find it.
+ */
+static void cursor_insert(struct mlx5_ep_watch *cursor,
+			  struct mlx5_ep_watch *w, struct rb_root_cached *tree)
+{
+	struct rb_node **link = &w->node.rb_right, *parent = &w->node;
+
+	cursor->start = w->start;
+	cursor->resting = true;
+	cursor->subtree_last = 0;
+	while (*link) {
+		parent = *link;
+		link = &parent->rb_left;
+	}
+	rb_link_node(&cursor->node, parent, link);
+	rb_insert_augmented_cached(&cursor->node, tree, false,
+				   &watch_tree_augment);
+}
+
+/*
+ * Lets the lock go for a moment. Returns the next watch after @w that overlaps,
+ * as watch_tree_iter_next() does. @w may be gone meanwhile, hence the cursor.
+ */
+static noinline struct mlx5_ep_watch *
+watches_break(struct mlx5_ep_watch_space *space, struct mlx5_ep_watch *w,
+	      unsigned long first, unsigned long last, bool may_sleep)
+{
+	struct mlx5_ep_watch cursor = {};
+
+	cursor_insert(&cursor, w, &space->tree);
+	spin_unlock(&space->lock);
+	if (may_sleep)
+		cond_resched();
+	spin_lock(&space->lock);
+	if (space->mm_gone)
+		return NULL;
+	w = watch_tree_iter_next(&cursor, first, last);
+	watch_tree_remove(&cursor, &space->tree);
+	return w;
+}
+
+/* Hits the watches from @w on that overlap. Locked; see watches_break(). */
+static noinline void watches_hit_rest(struct mlx5_ep_watch_space *space,
 				      struct mlx5_ep_watch *w,
 				      unsigned long first, unsigned long last,
 				      enum mlx5_ep_watch_cause cause,
 				      bool may_sleep)
 {
-	unsigned int again = 0, fresh = 0;
-	unsigned long from = first;
-	bool wake = false;
+	unsigned int batch = 1;
 
 	while (w) {
-		wake |= watch_hit(ws, w, first, last, cause);
-		if (w->start > from)
-			fresh++;
+		watch_hit(w, first, last, cause);
+		if (++batch % WATCH_HIT_BATCH)
+			w = watch_tree_iter_next(w, first, last);
 		else
-			again++;
-		if (fresh < WATCH_HIT_BATCH || fresh < again ||
-		    !need_resched() || !may_sleep) {
-			w = watch_tree_iter_next(w, from, last);
-			continue;
-		}
-		from = w->start;
-		again = 0;
-		fresh = 0;
-		spin_unlock(&ws->lock);
-		cond_resched();
-		spin_lock(&ws->lock);
-		w = watch_tree_iter_first(&ws->tree, from, last);
+			w = watches_break(space, w, first, last, may_sleep);
 	}
-	return wake;
 }
 
-/* Hits all watches that overlap, most often one. As watches_hit_rest(). */
-static __always_inline bool watches_hit(struct mlx5_ep_watches *ws,
+/* Hits all watches that overlap, most often one. Locked. */
+static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
 					const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause cause)
 {
 	unsigned long first = range->start >> PAGE_SHIFT;
 	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
 	struct mlx5_ep_watch *w;
-	bool wake;
 
-	w = watch_tree_iter_first(&ws->tree, first, last);
+	/* Only what is no user's memory begins there; see watch_tree_last(). */
+	if (unlikely(!first))
+		first = 1;
+	w = watch_tree_iter_first(&space->tree, first, last);
 	if (!w)
-		return false;
-	wake = watch_hit(ws, w, first, last, cause);
+		return;
+	watch_hit(w, first, last, cause);
 	w = watch_tree_iter_next(w, first, last);
 	if (w)
-		wake |= watches_hit_rest(ws, w, first, last, cause,
-					 mmu_notifier_range_blockable(range));
-	watches_publish(ws);
-	return wake;
+		watches_hit_rest(space, w, first, last, cause,
+				 mmu_notifier_range_blockable(range));
 }
 
-/* Returns false where the pages are what they were. */
+/*
+ * May mprotect() of the range unshare a page table? Processes that map the same
+ * hugetlbfs file share the page tables of whole, aligned ranges of PUD_SIZE
+ * (1 GiB). Unsharing clears the whole table, and the kernel calls it a change of
+ * protection. It first widens the range so that it includes all of the table
+ * (adjust_range_if_pmd_sharing_possible() in mm/hugetlb.c).
+ */
+static bool range_may_unshare(const struct mmu_notifier_range *range)
+{
+	return ALIGN(range->start, PUD_SIZE) + PUD_SIZE <= range->end;
+}
+
+/* Returns false if the pages stay what they are. */
 static __always_inline bool range_cause(const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause *cause)
 {
+	*cause = MLX5_EP_WATCH_CAUSE_CLEAR;
 	switch (range->event) {
 	case MMU_NOTIFY_PROTECTION_VMA:
+		return range_may_unshare(range);
 	case MMU_NOTIFY_PROTECTION_PAGE:
 	case MMU_NOTIFY_SOFT_DIRTY:
 		return false;
@@ -167,146 +223,183 @@ static __always_inline bool range_cause(const struct mmu_notifier_range *range,
 		*cause = MLX5_EP_WATCH_CAUSE_UNMAP;
 		return true;
 	default:
-		*cause = MLX5_EP_WATCH_CAUSE_CLEAR;
 		return true;
 	}
 }
 
-static noinline void watches_begin_locked(struct mlx5_ep_watches *ws,
-					  const struct mmu_notifier_range *range,
-					  bool list)
+static noinline void
+watches_begin_locked(struct mlx5_ep_watch_space *space,
+		     const struct mmu_notifier_range *range, bool list)
 {
-	bool settled = false, wake = false;
 	enum mlx5_ep_watch_cause cause;
+	bool ended = false;
 
-	spin_lock(&ws->lock);
+	spin_lock(&space->lock);
 	if (unlikely(list))
-		settled = mlx5_ep_inflight_list(&ws->inflight, range);
-	if (range_cause(range, &cause))
-		wake = watches_hit(ws, range, cause);
-	spin_unlock(&ws->lock);
-	if (unlikely(settled))
-		wake_up_all(&ws->settled);
-	if (wake)
-		mlx5_ep_watches_wake(ws);
+		ended = mlx5_ep_inflight_list(&space->inflight, range);
+	if (range_cause(range, &cause) && likely(!space->mm_gone))
+		watches_hit(space, range, cause);
+	spin_unlock(&space->lock);
+	if (unlikely(ended))
+		wake_up_all(&space->ended);
 }
 
-static int watches_range_start(struct mmu_notifier *mn,
-			       const struct mmu_notifier_range *range)
+static int space_range_start(struct mmu_notifier *mn,
+			     const struct mmu_notifier_range *range)
 {
-	struct mlx5_ep_watches *ws =
-		container_of(mn, struct mlx5_ep_watches, mn);
+	struct mlx5_ep_watch_space *space =
+		container_of(mn, struct mlx5_ep_watch_space, mn);
 	bool list;
 
-	if (inflight_begin(&ws->inflight, range, &list))
-		watches_begin_locked(ws, range, list);
+	if (inflight_begin(&space->inflight, range, &list))
+		watches_begin_locked(space, range, list);
 	return 0;
 }
 
-static noinline void watches_end_locked(struct mlx5_ep_watches *ws,
-					const struct mmu_notifier_range *range)
+static noinline void
+watches_end_locked(struct mlx5_ep_watch_space *space,
+		   const struct mmu_notifier_range *range)
 {
 	bool wake;
 
-	spin_lock(&ws->lock);
-	wake = mlx5_ep_inflight_end_listed(&ws->inflight, range);
-	spin_unlock(&ws->lock);
+	spin_lock(&space->lock);
+	wake = mlx5_ep_inflight_end_listed(&space->inflight, range);
+	spin_unlock(&space->lock);
 	if (wake)
-		wake_up_all(&ws->settled);
+		wake_up_all(&space->ended);
 }
 
-static void watches_range_end(struct mmu_notifier *mn,
-			      const struct mmu_notifier_range *range)
+static void space_range_end(struct mmu_notifier *mn,
+			    const struct mmu_notifier_range *range)
 {
-	struct mlx5_ep_watches *ws =
-		container_of(mn, struct mlx5_ep_watches, mn);
+	struct mlx5_ep_watch_space *space =
+		container_of(mn, struct mlx5_ep_watch_space, mn);
 	bool wake;
 
-	if (inflight_end(&ws->inflight, range, &wake))
-		watches_end_locked(ws, range);
+	if (inflight_end(&space->inflight, range, &wake))
+		watches_end_locked(space, range);
 	else if (unlikely(wake))
-		wake_up_all(&ws->settled);
+		wake_up_all(&space->ended);
 }
 
-/* The address space goes, or we stop to follow it. */
-static void watches_release(struct mmu_notifier *mn, struct mm_struct *mm)
+/* The address space goes: from now on nobody touches the tree. May sleep. */
+static void space_release(struct mmu_notifier *mn, struct mm_struct *mm)
 {
-	struct mlx5_ep_watches *ws =
-		container_of(mn, struct mlx5_ep_watches, mn);
+	struct mlx5_ep_watch_space *space =
+		container_of(mn, struct mlx5_ep_watch_space, mn);
+	struct mlx5_ep_watches *ws;
 
-	spin_lock(&ws->lock);
-	if (!ws->dead)
+	spin_lock(&space->lock);
+	space->mm_gone = true;
+	while (!list_empty(&space->watches)) {
+		ws = list_first_entry(&space->watches, struct mlx5_ep_watches,
+				      node);
+		list_move(&ws->node, &space->gone);
 		WRITE_ONCE(ws->mm_gone, true);
-	spin_unlock(&ws->lock);
-	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLHUP);
+		wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLHUP);
+		if (need_resched() || spin_is_contended(&space->lock)) {
+			spin_unlock(&space->lock);
+			cond_resched();
+			spin_lock(&space->lock);
+		}
+	}
+	spin_unlock(&space->lock);
 }
 
-static const struct mmu_notifier_ops watches_mn_ops = {
-	.invalidate_range_start = watches_range_start,
-	.invalidate_range_end = watches_range_end,
-	.release = watches_release,
+/* Called with mmap_lock held for write. */
+static struct mmu_notifier *space_alloc(struct mm_struct *mm)
+{
+	struct mlx5_ep_watch_space *space =
+		kvzalloc(sizeof(*space), WATCH_GFP);
+
+	if (!space)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&space->lock);
+	space->tree = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&space->watches);
+	INIT_LIST_HEAD(&space->gone);
+	init_waitqueue_head(&space->ended);
+	return &space->mn;
+}
+
+/* Called when no callback can run any more. */
+static void space_free(struct mmu_notifier *mn)
+{
+	kvfree(container_of(mn, struct mlx5_ep_watch_space, mn));
+}
+
+static const struct mmu_notifier_ops space_mn_ops = {
+	.invalidate_range_start = space_range_start,
+	.invalidate_range_end = space_range_end,
+	.release = space_release,
+	.alloc_notifier = space_alloc,
+	.free_notifier = space_free,
 };
 
 /**
- * mlx5_ep_watches_follow - be told of the caller's address space
- * @ws: the watches, no one has them yet
+ * mlx5_ep_watch_space_get() - the caller's address space
  *
- * No invalidation is under way when it returns: the core locks out all who could
- * make one. Holds mm_count, never mm_users. Sleeps.
+ * The first call subscribes to it; then no invalidation is under way, as the
+ * core locks out all who could begin one. Holds mm_count, never mm_users.
+ * Sleeps.
  *
- * Return: 0, -ENOMEM, or -EINTR.
+ * Return: the space, for mlx5_ep_watch_space_put(); -ENOMEM, -EINTR
  */
-int mlx5_ep_watches_follow(struct mlx5_ep_watches *ws)
+struct mlx5_ep_watch_space *mlx5_ep_watch_space_get(void)
 {
-	ws->mn.ops = &watches_mn_ops;
-	return mmu_notifier_register(&ws->mn, current->mm);
+	struct mmu_notifier *mn =
+		mmu_notifier_get(&space_mn_ops, current->mm);
+
+	if (IS_ERR(mn))
+		return ERR_CAST(mn);
+	return container_of(mn, struct mlx5_ep_watch_space, mn);
 }
 
 /**
- * mlx5_ep_watches_unfollow - be told no more
- * @ws: the watches
+ * mlx5_ep_watch_spaces_flush() - wait until all spaces that were put are freed
  *
- * Nothing can be added from here on. Waits for running callbacks; sleeps.
+ * For the end of the module. Sleeps.
  */
-void mlx5_ep_watches_unfollow(struct mlx5_ep_watches *ws)
+void mlx5_ep_watch_spaces_flush(void)
 {
-	spin_lock(&ws->lock);
-	ws->dead = true;
-	spin_unlock(&ws->lock);
-	mmu_notifier_unregister(&ws->mn, ws->mn.mm);
-	/* Of what is under way the end will not be told. */
-	wake_up_all(&ws->settled);
+	mmu_notifier_synchronize();
 }
 
-static bool watches_settled(struct mlx5_ep_watches *ws, unsigned long first,
-			    unsigned long last)
+static bool range_ended(struct mlx5_ep_watches *ws, unsigned long first,
+			unsigned long last)
 {
-	bool settled;
+	bool ended;
 
-	spin_lock(&ws->lock);
-	settled = ws->dead || !watches_in_flight(ws, first, last);
-	spin_unlock(&ws->lock);
-	return settled;
+	spin_lock(&ws->space->lock);
+	ended = ws->dead || !watches_in_flight(ws, first, last);
+	spin_unlock(&ws->space->lock);
+	return ended;
 }
 
 /**
- * mlx5_ep_watches_settle - wait until no invalidation of a range is under way
- * @ws: the watches
+ * mlx5_ep_watches_wait_inflight() - wait until no invalidation of a range is
+ *	under way
  * @first: first page number
  * @last: last page number
  *
  * Sleeps.
+ *
+ * Return: 0; -EINTR: a fatal signal
  */
-void mlx5_ep_watches_settle(struct mlx5_ep_watches *ws, unsigned long first,
-			    unsigned long last)
+int mlx5_ep_watches_wait_inflight(struct mlx5_ep_watches *ws,
+				  unsigned long first, unsigned long last)
 {
-	if (watches_settled(ws, first, last))
-		return;
-	spin_lock(&ws->lock);
-	mlx5_ep_inflight_wait_begin(&ws->inflight);
-	spin_unlock(&ws->lock);
-	wait_event(ws->settled, watches_settled(ws, first, last));
-	spin_lock(&ws->lock);
-	mlx5_ep_inflight_wait_end(&ws->inflight);
-	spin_unlock(&ws->lock);
+	struct mlx5_ep_watch_space *space = ws->space;
+	int ret;
+
+	if (range_ended(ws, first, last))
+		return 0;
+	spin_lock(&space->lock);
+	mlx5_ep_inflight_wait_begin(&space->inflight);
+	spin_unlock(&space->lock);
+	ret = wait_event_killable(space->ended, range_ended(ws, first, last));
+	spin_lock(&space->lock);
+	mlx5_ep_inflight_wait_end(&space->inflight);
+	spin_unlock(&space->lock);
+	return ret ? -EINTR : 0;
 }

@@ -12,15 +12,15 @@
 /* Entries of a batch that fit on the stack. */
 #define BATCH_STACK_ENTRIES 8
 
-/* What lies in the caller's memory, and how it looks from there. */
+/* Entries as the caller has them in memory. */
 union batch_entries {
 	struct mlx5_ep_watch_add adds[BATCH_STACK_ENTRIES];
 	struct mlx5_ep_watch_ref refs[BATCH_STACK_ENTRIES];
 };
 
 /*
- * Field by field, and only what goes that way: copy_from_user() of a few bytes
- * checks and counts for longer than adding a watch takes.
+ * Each field is copied by itself, and only in the direction that it goes:
+ * copy_from_user() of a few bytes takes longer than adding a watch.
  */
 static int batch_get(struct mlx5_ep_watch_batch *batch,
 		     const struct mlx5_ep_watch_batch __user *from)
@@ -151,24 +151,47 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 	return refs_put(refs, count, user) ?: ret;
 }
 
+/* Handles a batch whose header has been checked. */
+static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
+			     const struct mlx5_ep_watch_batch *batch)
+{
+	union batch_entries stack __uninitialized;
+	void __user *user = u64_to_user_ptr(batch->entries);
+	void *entries = &stack;
+	size_t size;
+	int ret;
+
+	if (batch->count > BATCH_STACK_ENTRIES) {
+		size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
+						      sizeof(stack.refs[0]);
+		entries = kvmalloc_array(batch->count, size,
+					 GFP_KERNEL_ACCOUNT);
+		if (!entries)
+			return -ENOMEM;
+	}
+	if (cmd == MLX5_EP_IOC_WATCH_ADD)
+		ret = watch_ioctl_add(ws, entries, batch->count, user);
+	else
+		ret = watch_ioctl_refs(ws, cmd, entries, batch->count,
+				       batch->flags, user);
+	if (entries != &stack)
+		kvfree(entries);
+	return ret;
+}
+
 /**
- * mlx5_ep_watches_ioctl - add, delete or verify a batch of watches
- * @ws: the watches
+ * mlx5_ep_watches_ioctl() - add, delete or verify a batch of watches
  * @cmd: MLX5_EP_IOC_WATCH_ADD and so on
  * @arg: struct mlx5_ep_watch_batch
  *
  * Sleeps.
  *
- * Return: 0, or an errno as uapi/rdma/mlx5_ep_notifier.h says.
+ * Return: 0, or an errno as uapi/rdma/mlx5_ep_notifier.h says
  */
 long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 			   void __user *arg)
 {
-	union batch_entries stack __uninitialized;
 	struct mlx5_ep_watch_batch batch __uninitialized;
-	void *entries = &stack;
-	void __user *user;
-	size_t size;
 	int ret;
 
 	if (cmd != MLX5_EP_IOC_WATCH_ADD && cmd != MLX5_EP_IOC_WATCH_DEL &&
@@ -181,23 +204,10 @@ long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 	    batch.flags & ~(cmd == MLX5_EP_IOC_WATCH_VERIFY ?
 			    MLX5_EP_WATCH_VERIFY_RECORD : 0))
 		return -EINVAL;
-
-	user = u64_to_user_ptr(batch.entries);
-	if (batch.count > BATCH_STACK_ENTRIES) {
-		size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
-						      sizeof(stack.refs[0]);
-		entries = kvmalloc_array(batch.count, size, GFP_KERNEL);
-		if (!entries)
-			return -ENOMEM;
-	}
-
-	if (cmd == MLX5_EP_IOC_WATCH_ADD)
-		ret = watch_ioctl_add(ws, entries, batch.count, user);
-	else
-		ret = watch_ioctl_refs(ws, cmd, entries, batch.count,
-				       batch.flags, user);
-	if (entries != &stack)
-		kvfree(entries);
+	ret = mlx5_ep_watches_get(ws);
+	if (ret)
+		return ret;
+	ret = watch_ioctl_batch(ws, cmd, &batch);
+	mlx5_ep_watches_put(ws);
 	return ret;
 }
-

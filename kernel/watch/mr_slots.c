@@ -2,9 +2,12 @@
 /*
  * Where watches live: slots in chunks, words in the area that user space maps.
  * Both grow as watches are added, up to the capacity, and are kept for reuse
- * until the notifier is closed; all of it is charged to the memory cgroup of
- * who makes it grow. The area outlives the notifier as long as it is
- * mapped.
+ * until the notifier is closed. All of it is charged to the memory cgroup of the
+ * process that makes it grow. The area outlives the notifier while it is mapped.
+ *
+ * Calls on a notifier may run while fini does. Each holds a use
+ * (mlx5_ep_watches_get()), which keeps the memory and the address space there;
+ * what they may still do is decided by @dead, under the lock.
  */
 #include <linux/err.h>
 #include <linux/nospec.h>
@@ -25,8 +28,7 @@ static void watch_area_free(struct kref *ref)
 }
 
 /**
- * mlx5_ep_watch_area_put - drop a reference to the mapped memory
- * @area: the area
+ * mlx5_ep_watch_area_put() - drop a reference to the mapped memory
  */
 void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area)
 {
@@ -34,12 +36,12 @@ void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area)
 }
 
 /**
- * mlx5_ep_watch_area_alloc - make the memory that user space will map
+ * mlx5_ep_watch_area_alloc() - make the memory that user space will map
  * @capacity: number of words
  *
- * Only the header page is there at first. Sleeps.
+ * At first only the header page is allocated. Sleeps.
  *
- * Return: the area with one reference, or NULL.
+ * Return: the area, with one reference; NULL: no memory
  */
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 {
@@ -67,46 +69,56 @@ struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 }
 
 /**
- * mlx5_ep_watches_check - may the caller use these watches
- * @ws: the watches
+ * mlx5_ep_watches_check() - may the caller use these watches?
  *
- * Return: 0; -EXDEV from another address space, before and after fini; -EIO
- * after fini.
+ * Return: 0; -EXDEV: from another address space, also after fini; -EIO: after
+ * fini. Without the lock of the space, the answer 0 may be outdated.
  */
-int mlx5_ep_watches_check(struct mlx5_ep_watches *ws)
+int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws)
 {
-	int ret;
-
-	spin_lock(&ws->lock);
-	ret = watches_check(ws);
-	spin_unlock(&ws->lock);
-	return ret;
+	if (current->mm != ws->mm)
+		return -EXDEV;
+	return READ_ONCE(ws->dead) ? -EIO : 0;
 }
 
 /**
- * mlx5_ep_watches_get_area - take a reference to the mapped memory
- * @ws: the watches
+ * mlx5_ep_watches_get() - begin a call on watches
  *
- * Return: the area, or an ERR_PTR as of mlx5_ep_watches_check().
+ * Return: 0: their memory and their space stay until mlx5_ep_watches_put();
+ * -EXDEV, -EIO: as mlx5_ep_watches_check()
  */
-struct mlx5_ep_watch_area *mlx5_ep_watches_get_area(struct mlx5_ep_watches *ws)
+int mlx5_ep_watches_get(struct mlx5_ep_watches *ws)
 {
-	struct mlx5_ep_watch_area *area;
-	int ret;
-
-	spin_lock(&ws->lock);
-	ret = watches_check(ws);
-	if (ret) {
-		area = ERR_PTR(ret);
-	} else {
-		area = ws->area;
-		kref_get(&area->ref);
-	}
-	spin_unlock(&ws->lock);
-	return area;
+	if (current->mm != ws->mm)
+		return -EXDEV;
+	return refcount_inc_not_zero(&ws->users) ? 0 : -EIO;
 }
 
-/* Allocates what the words of @slots slots from @base on lack. */
+static void watches_free(struct mlx5_ep_watches *ws)
+{
+	u32 i;
+
+	mlx5_ep_watch_space_put(ws->space);
+	for (i = 0; i < ws->nr_chunks; i++) {
+		kfree(ws->chunks[i]);
+		cond_resched();
+	}
+	kvfree(ws->chunks);
+	mlx5_ep_watch_area_put(ws->area);
+}
+
+/**
+ * mlx5_ep_watches_put() - end a call on watches
+ *
+ * Sleeps.
+ */
+void mlx5_ep_watches_put(struct mlx5_ep_watches *ws)
+{
+	if (refcount_dec_and_test(&ws->users))
+		watches_free(ws);
+}
+
+/* Allocates pages for the words of @slots slots from @base on. */
 static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 {
 	struct mlx5_ep_watch_area *area = ws->area;
@@ -124,93 +136,100 @@ static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 		if (!page)
 			return -ENOMEM;
 		WRITE_ONCE(ws->bytes, ws->bytes + PAGE_SIZE);
-		/* Zeroed before a fault finds it. */
+		/* The page is zeroed before a fault finds it. */
 		smp_store_release(&area->pages[i], page);
 	}
 	return 0;
 }
 
-/**
- * mlx5_ep_watches_grow - make free slots, unless there are some already
- * @ws: the watches
- *
- * Sleeps.
- *
- * Return: 0, -ENOSPC, -ENOMEM, -EXDEV or -EIO.
- */
-int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
+static struct mlx5_ep_watch_chunk *chunk_alloc(struct mlx5_ep_watches *ws,
+					       u32 base, u32 slots)
 {
-	struct mlx5_ep_watch_area *area;
-	struct mlx5_ep_watch_chunk *chunk;
-	u32 base, slots;
-	int ret;
+	struct mlx5_ep_watch_chunk *chunk =
+		kzalloc(WATCH_CHUNK_SIZE, WATCH_GFP);
 
-	/* Keeps ws->area while fini may run. */
-	area = mlx5_ep_watches_get_area(ws);
-	if (IS_ERR(area))
-		return PTR_ERR(area);
-
-	mutex_lock(&ws->grow_lock);
-	ret = 0;
-	if (!list_empty_careful(&ws->partial))
-		goto out_unlock;
-	base = ws->nr_chunks * WATCHES_PER_CHUNK;
-	ret = -ENOSPC;
-	if (base >= ws->capacity)
-		goto out_unlock;
-	slots = min_t(u32, WATCHES_PER_CHUNK, ws->capacity - base);
-
-	ret = watches_grow_words(ws, base, slots);
-	if (ret)
-		goto out_unlock;
-	ret = -ENOMEM;
-	chunk = kzalloc(WATCH_CHUNK_SIZE, WATCH_GFP);
 	if (!chunk)
-		goto out_unlock;
+		return NULL;
+	chunk->ws = ws;
 	INIT_LIST_HEAD(&chunk->pending_node);
 	chunk->base = base;
 	chunk->free = GENMASK_ULL(slots - 1, 0);
+	return chunk;
+}
 
-	spin_lock(&ws->lock);
-	ret = watches_check(ws);
+static int watches_grow_locked(struct mlx5_ep_watches *ws)
+{
+	u32 base = ws->nr_chunks * WATCHES_PER_CHUNK;
+	struct mlx5_ep_watch_chunk *chunk;
+	u32 slots;
+	int ret;
+
+	if (!list_empty_careful(&ws->partial))
+		return 0;
+	if (base >= ws->capacity)
+		return -ENOSPC;
+	slots = min_t(u32, WATCHES_PER_CHUNK, ws->capacity - base);
+	ret = watches_grow_words(ws, base, slots);
+	if (ret)
+		return ret;
+	chunk = chunk_alloc(ws, base, slots);
+	if (!chunk)
+		return -ENOMEM;
+
+	spin_lock(&ws->space->lock);
+	ret = mlx5_ep_watches_check(ws);
 	if (!ret) {
 		ws->chunks[ws->nr_chunks++] = chunk;
 		WRITE_ONCE(ws->bytes, ws->bytes + WATCH_CHUNK_SIZE);
 		list_add(&chunk->partial_node, &ws->partial);
 		chunk = NULL;
 	}
-	spin_unlock(&ws->lock);
+	spin_unlock(&ws->space->lock);
 	kfree(chunk);
-
-out_unlock:
-	mutex_unlock(&ws->grow_lock);
-	mlx5_ep_watch_area_put(area);
 	return ret;
 }
 
 /**
- * mlx5_ep_watches_get_stats - what there is, and what happened to it
- * @ws: the watches, before fini
+ * mlx5_ep_watches_grow() - make free slots, unless there are some already
+ * @ws: used by the caller
+ *
+ * Sleeps.
+ *
+ * Return: 0; -ENOSPC, -ENOMEM, -EIO
+ */
+int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
+{
+	int ret;
+
+	mutex_lock(&ws->grow_lock);
+	ret = watches_grow_locked(ws);
+	mutex_unlock(&ws->grow_lock);
+	return ret;
+}
+
+/**
+ * mlx5_ep_watches_get_stats() - how many there are, and their hits
+ * @ws: before fini
  * @stats: filled in
  */
 void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watches_stats *stats)
 {
-	spin_lock(&ws->lock);
+	spin_lock(&ws->space->lock);
 	stats->live = ws->live;
-	stats->total = ws->total;
+	stats->total = ws->header->watch_total;
 	stats->pending = ws->pending;
-	spin_unlock(&ws->lock);
+	spin_unlock(&ws->space->lock);
 	stats->capacity = ws->capacity;
 	stats->bytes = READ_ONCE(ws->bytes);
 }
 
 /**
- * mlx5_ep_watch_find - the watch that user space names
- * @ws: the watches, locked
+ * mlx5_ep_watch_find() - the watch that user space names
+ * @ws: not dead, the lock of its space held
  * @ref: its slot and armed word
  *
- * Return: the watch, or NULL where it is gone.
+ * Return: the watch; NULL: it was deleted
  */
 struct mlx5_ep_watch *
 mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
@@ -221,12 +240,12 @@ mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 
 	if (ref->slot >= ws->capacity)
 		return NULL;
-	/* The user's: a CPU that guesses must not look past the end either. */
+	/* @ref is the user's: no speculation past the end. */
 	slot = array_index_nospec(ref->slot, ws->capacity);
 	number = slot / WATCHES_PER_CHUNK;
 	if (number >= ws->nr_chunks)
 		return NULL;
-	/* A free slot's word is 0, whose generation nobody has. */
+	/* The word of a free slot is 0; no watch has the generation 0. */
 	word = *watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK;
 	if (!word || ref->word != (word | MLX5_EP_WATCH_ARMED))
 		return NULL;

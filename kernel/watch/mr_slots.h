@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * How watches are laid out in memory: known to mr_*.c alone.
- */
+/* How watches are laid out in memory; only the files mr_*.c know it. */
 #ifndef MLX5_EP_MR_SLOTS_H
 #define MLX5_EP_MR_SLOTS_H
 
@@ -10,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
+#include "mr_space.h"
 #include "mr_watch.h"
 
 #define WATCH_CHUNK_SIZE	4096
@@ -17,19 +16,21 @@
 
 /**
  * struct mlx5_ep_watch - one watched range
- * @node: in the tree, while live
+ * @node: in the tree, while the watch exists
  * @start: first page number
  * @subtree_last: the tree's: greatest last page number below
  * @cookie: the user's
- * @fingerprint: of the pages at record time, where @recorded
+ * @fingerprint: of the pages, if @recorded
  * @npages: length
- * @hull_first: first page hit since the last event was read, from @start
- * @hull_last: last page hit, likewise
+ * @hit_first: first page hit since the last event was read, from @start
+ * @hit_last: last page hit, likewise
  * @seq: number of hits
  * @slot: number of its slot
  * @count: hits since the last event was read, saturating
  * @cause: enum mlx5_ep_watch_cause of them
+ * @hits: hits since it was armed, saturating at WATCH_MAX_HITS
  * @recorded: @fingerprint is valid
+ * @resting: a further hit would tell nothing new: the tree does not find it
  */
 struct mlx5_ep_watch {
 	struct rb_node node;
@@ -38,19 +39,28 @@ struct mlx5_ep_watch {
 	u64 cookie;
 	u64 fingerprint;
 	u32 npages;
-	u32 hull_first;
-	u32 hull_last;
+	u32 hit_first;
+	u32 hit_last;
 	u32 seq;
 	u32 slot;
 	u16 count;
 	u8 cause;
-	bool recorded;
+	u8 hits:6;
+	u8 recorded:1;
+	u8 resting:1;
 };
+
+/*
+ * A watch that was hit partly stays in the way of further hits, so that its
+ * event covers them too, but not for ever: after that many it rests.
+ */
+#define WATCH_MAX_HITS		8
 
 /**
  * struct mlx5_ep_watch_chunk - slots that are allocated together
- * @pending_node: in mlx5_ep_watches.pending_chunks while @pending is not 0, and
- *	on until a reader comes by: slots are reused, with events nobody reads
+ * @ws: whose they are
+ * @pending_node: in mlx5_ep_watches.pending_chunks while @pending is not 0. A
+ *	chunk stays there until a reader comes by, because slots are reused
  * @partial_node: in mlx5_ep_watches.partial while @free is not 0
  * @pending: bit per watch with an event
  * @free: bit per free slot
@@ -59,6 +69,7 @@ struct mlx5_ep_watch {
  * @watches: the slots
  */
 struct mlx5_ep_watch_chunk {
+	struct mlx5_ep_watches *ws;
 	struct list_head pending_node;
 	struct list_head partial_node;
 	u64 pending;
@@ -69,8 +80,8 @@ struct mlx5_ep_watch_chunk {
 };
 
 /*
- * All of it is charged to the memory cgroup, and where that is full the caller
- * gets -ENOMEM, not the OOM killer.
+ * Everything is charged to the memory cgroup. If the cgroup is full the caller
+ * gets -ENOMEM and the OOM killer is not called.
  */
 #define WATCH_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
 
@@ -89,6 +100,12 @@ static inline unsigned long watch_last(const struct mlx5_ep_watch *w)
 	return w->start + w->npages - 1;
 }
 
+/* For the tree, which finds no range that ends before it begins. */
+static inline unsigned long watch_tree_last(const struct mlx5_ep_watch *w)
+{
+	return w->resting ? 0 : watch_last(w);
+}
+
 static inline struct mlx5_ep_watch_chunk *
 watch_chunk(struct mlx5_ep_watch *w)
 {
@@ -104,15 +121,24 @@ static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
 
 static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
 {
-	/* What user space has seen before, it still sees after. */
+	/* User space that sees the change also sees what came before it. */
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
 }
 
 INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
-		     watch_start, watch_last, static __maybe_unused,
+		     watch_start, watch_tree_last, static __maybe_unused,
 		     watch_tree)
 
-/* Returns true where the watch is the first to have an event. */
+/* Makes the tree find a watch, or no longer find it. */
+static __always_inline void watch_rest(struct mlx5_ep_watch *w, bool resting)
+{
+	if (w->resting == resting)
+		return;
+	w->resting = resting;
+	watch_tree_augment.propagate(&w->node, NULL);
+}
+
+/* Returns true if the watch is the first one to have an event. */
 static inline bool watch_queue(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watch_chunk *chunk,
 			       unsigned int index)
@@ -120,8 +146,9 @@ static inline bool watch_queue(struct mlx5_ep_watches *ws,
 	if (list_empty(&chunk->pending_node))
 		list_add_tail(&chunk->pending_node, &ws->pending_chunks);
 	chunk->pending |= BIT_ULL(index);
-	/* Read without the lock by who waits. */
+	/* Waiting readers look at it without the lock. */
 	WRITE_ONCE(ws->pending, ws->pending + 1);
+	WRITE_ONCE(ws->header->watch_pending, ws->pending);
 	return ws->pending == 1;
 }
 
@@ -131,47 +158,28 @@ static inline void watch_unqueue(struct mlx5_ep_watches *ws,
 {
 	chunk->pending &= ~BIT_ULL(index);
 	WRITE_ONCE(ws->pending, ws->pending - 1);
+	WRITE_ONCE(ws->header->watch_pending, ws->pending);
 }
 
-/* May the caller use these watches? As mlx5_ep_watches_check(). Locked. */
-static inline int watches_check(const struct mlx5_ep_watches *ws)
-{
-	lockdep_assert_held(&ws->lock);
-	/* Compared only: after fini the address space may be freed. */
-	if (current->mm != ws->mn.mm)
-		return -EXDEV;
-	return ws->dead ? -EIO : 0;
-}
-
-/* Shows the counters in the mapped header. Locked. */
-static inline void watches_publish(struct mlx5_ep_watches *ws)
-{
-	struct mlx5_ep_notifier_page *header = ws->area->pages[0];
-
-	/* After the words that it counts. */
-	smp_store_release(&header->watch_total, ws->total);
-	WRITE_ONCE(header->watch_pending, ws->pending);
-}
-
-/* May a range be under invalidation? Locked. */
+/* May an invalidation of a range be under way? Locked. */
 static inline bool watches_in_flight(struct mlx5_ep_watches *ws,
 				     unsigned long first, unsigned long last)
 {
-	return inflight_overlaps(&ws->inflight, first << PAGE_SHIFT,
+	lockdep_assert_held(&ws->space->lock);
+	return inflight_overlaps(&ws->space->inflight, first << PAGE_SHIFT,
 				 (last + 1) << PAGE_SHIFT);
 }
 
-int mlx5_ep_watches_follow(struct mlx5_ep_watches *ws);
-void mlx5_ep_watches_unfollow(struct mlx5_ep_watches *ws);
-void mlx5_ep_watches_settle(struct mlx5_ep_watches *ws, unsigned long first,
-			    unsigned long last);
+/* mr_invalidate.c */
+int mlx5_ep_watches_wait_inflight(struct mlx5_ep_watches *ws,
+				  unsigned long first, unsigned long last);
+void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
+			  unsigned long last, enum mlx5_ep_watch_cause cause);
+
+/* mr_slots.c */
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
 int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch *mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 					 const struct mlx5_ep_watch_ref *ref);
-bool mlx5_ep_watch_report(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
-			  unsigned long first, unsigned long last,
-			  enum mlx5_ep_watch_cause cause);
-void mlx5_ep_watches_wake(struct mlx5_ep_watches *ws);
 
 #endif /* MLX5_EP_MR_SLOTS_H */

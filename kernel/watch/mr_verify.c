@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What decides whether a suspect watch is as it was: the fingerprint of its
- * range, a hash of the frames mapped there, in order, so that comparing takes
- * constant memory per watch. While the range is registered its frames are
- * pinned and cannot be freed, so another frame is another page.
+ * Verify: is a suspect watch what it was?
  *
- * Looking must not change what is looked at. FOLL_DUMP makes a hole in
- * anonymous memory an error instead of a new zeroed page; it waits for
- * a page that is only passing through a migration entry, as pinned pages do
- * when move_pages() tries and fails; and it does read in a page of a file, which
- * is how a page that was merely unmapped (MADV_PAGEOUT of shared memory)
- * comes back. FOLL_FORCE: protection is not the question.
+ * The answer comes from a fingerprint of the range, a hash of the frames that
+ * are mapped there, in order. It takes constant memory per watch. While the range
+ * is registered its frames are pinned and cannot be freed. So a frame with another
+ * number is another page.
+ *
+ * Looking must not change the memory. FOLL_DUMP makes a hole in anonymous memory
+ * an error instead of a new zeroed page. It waits for a page that has a migration
+ * entry for the moment, as pinned pages do when move_pages() tries and fails. It
+ * does read in a page of a file: a page of shared memory that was only unmapped
+ * (MADV_PAGEOUT) comes back that way. FOLL_FORCE: protection does not matter.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -20,17 +21,17 @@
 
 #define FINGERPRINT_BATCH	64UL
 
-/* Verify gives up, and says so, where the range changes all the time. */
+/* Verify answers "suspect" if the range changes during each of so many looks. */
 #define VERIFY_TRIES		16
 
-/* Each step is a bijection of the state, so any one frame decides. */
+/* Each step is a bijection of the state, so one other frame changes the result. */
 static u64 fingerprint_mix(u64 hash, unsigned long pfn)
 {
 	hash = (hash ^ pfn) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ (hash >> 29);
 }
 
-/* Returns the number of pages found from @addr on, or an errno. */
+/* Returns how many pages from @addr on were found, or an errno. */
 static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
 				  struct page **pages)
 {
@@ -46,8 +47,8 @@ static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
 
 /*
  * Hashes the frames of a range of current->mm. May wait for a page of a file to
- * be read, or for a userfaultfd. Returns 0; -EFAULT where a page is not mapped or
- * is not memory; -EINTR on a fatal signal.
+ * be read, or for a userfaultfd. Returns 0; -EFAULT: a page is not mapped or is
+ * not memory; -EINTR: a fatal signal.
  */
 static int fingerprint_take(unsigned long first, unsigned long npages,
 			    u64 *fingerprint)
@@ -78,87 +79,128 @@ static int fingerprint_take(unsigned long first, unsigned long npages,
 	return 0;
 }
 
+/* A look at a watch, which is done without the lock. */
+struct watch_look {
+	unsigned long first;
+	unsigned long npages;
+	u64 fingerprint;
+	u32 seq;
+	bool wanted;	/* there is a fingerprint to compare with or to take */
+	bool wait;	/* an invalidation of the range may be under way */
+	int ret;	/* of the look */
+};
+
 /*
- * One look at a suspect watch, or at an armed one to record. Returns the state
- * that the word has afterwards, -EAGAIN where it was hit meanwhile, or an errno.
+ * Begins to look: from now on every hit changes seq. Returns 0, or the state
+ * if there is nothing to look at, or an errno.
  */
+static int look_begin(struct mlx5_ep_watches *ws,
+		      const struct mlx5_ep_watch_ref *ref, bool record,
+		      struct watch_look *look)
+{
+	struct mlx5_ep_watch *w;
+	int state;
+
+	state = mlx5_ep_watches_check(ws);
+	if (state)
+		return state;
+	w = mlx5_ep_watch_find(ws, ref);
+	if (!w)
+		return -ENOENT;
+	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
+	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
+		return state;
+	watch_rest(w, false);
+	*look = (struct watch_look){
+		.first = w->start,
+		.npages = w->npages,
+		.seq = w->seq,
+		.wanted = record || w->recorded,
+		.wait = watches_in_flight(ws, w->start, watch_last(w)),
+	};
+	return 0;
+}
+
+/*
+ * Draws the conclusion. Returns the state that the word has afterwards, -EAGAIN
+ * if the watch was hit meanwhile, or an errno.
+ */
+static int look_end(struct mlx5_ep_watches *ws,
+		    const struct mlx5_ep_watch_ref *ref, bool record,
+		    const struct watch_look *look)
+{
+	struct mlx5_ep_watch *w;
+	int ret;
+
+	ret = mlx5_ep_watches_check(ws);
+	if (ret)
+		return ret;
+	w = mlx5_ep_watch_find(ws, ref);
+	if (!w)
+		return -ENOENT;
+	if (w->seq != look->seq)
+		return -EAGAIN;
+	if (record) {
+		/* If the range is not memory, a later hit counts as a change. */
+		w->recorded = !look->ret;
+		w->fingerprint = look->fingerprint;
+		return MLX5_EP_WATCH_ARMED;
+	}
+	if (look->wanted && !look->ret &&
+	    look->fingerprint == w->fingerprint) {
+		w->hits = 0;
+		watch_set_state(watch_word(ws, ref->slot),
+				MLX5_EP_WATCH_ARMED);
+		return MLX5_EP_WATCH_ARMED;
+	}
+	mlx5_ep_watch_report(w, w->start, watch_last(w),
+			     MLX5_EP_WATCH_CAUSE_VERIFY);
+	return MLX5_EP_WATCH_STALE;
+}
+
+/* One look at a suspect watch, or at an armed one to record. See look_end(). */
 static int watch_verify_once(struct mlx5_ep_watches *ws,
 			     const struct mlx5_ep_watch_ref *ref, bool record)
 {
-	unsigned long first, npages;
-	struct mlx5_ep_watch *w;
-	u64 fingerprint = 0;
-	bool look, wait, wake = false;
-	int ret, state;
-	u32 seq;
+	struct watch_look look;
+	int ret;
 
-	spin_lock(&ws->lock);
-	ret = watches_check(ws);
-	w = ret ? NULL : mlx5_ep_watch_find(ws, ref);
-	if (!w) {
-		spin_unlock(&ws->lock);
-		return ret ?: -ENOENT;
-	}
-	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
-	first = w->start;
-	npages = w->npages;
-	seq = w->seq;
-	look = record || w->recorded;
-	wait = watches_in_flight(ws, first, watch_last(w));
-	spin_unlock(&ws->lock);
+	spin_lock(&ws->space->lock);
+	ret = look_begin(ws, ref, record, &look);
+	spin_unlock(&ws->space->lock);
+	if (ret)
+		return ret;
 
-	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
-		return state;
-
-	/*
-	 * Hits from here on show in seq; those before may not have changed the
-	 * page table yet: wait until they have, then look.
-	 */
-	if (wait)
-		mlx5_ep_watches_settle(ws, first, first + npages - 1);
-	if (look) {
-		ret = fingerprint_take(first, npages, &fingerprint);
-		if (ret == -EINTR)
+	/* Earlier hits may still have to change the page table: wait for them. */
+	if (look.wait) {
+		ret = mlx5_ep_watches_wait_inflight(
+			ws, look.first, look.first + look.npages - 1);
+		if (ret)
 			return ret;
 	}
-
-	spin_lock(&ws->lock);
-	state = watches_check(ws);
-	w = state ? NULL : mlx5_ep_watch_find(ws, ref);
-	if (!w) {
-		state = state ?: -ENOENT;
-	} else if (w->seq != seq) {
-		state = -EAGAIN;
-	} else if (record) {
-		/* Not memory: a later hit is taken as a change. */
-		w->recorded = !ret;
-		w->fingerprint = fingerprint;
-		state = MLX5_EP_WATCH_ARMED;
-	} else if (look && !ret && fingerprint == w->fingerprint) {
-		state = MLX5_EP_WATCH_ARMED;
-		watch_set_state(watch_word(ws, ref->slot), state);
-	} else {
-		state = MLX5_EP_WATCH_STALE;
-		wake = mlx5_ep_watch_report(ws, w, w->start, watch_last(w),
-					    MLX5_EP_WATCH_CAUSE_VERIFY);
-		watches_publish(ws);
+	if (look.wanted) {
+		look.ret = fingerprint_take(look.first, look.npages,
+					    &look.fingerprint);
+		if (look.ret == -EINTR)
+			return look.ret;
 	}
-	spin_unlock(&ws->lock);
-	if (wake)
-		mlx5_ep_watches_wake(ws);
-	return state;
+
+	spin_lock(&ws->space->lock);
+	ret = look_end(ws, ref, record, &look);
+	spin_unlock(&ws->space->lock);
+	return ret;
 }
 
 /**
- * mlx5_ep_watches_verify - resolve a suspect watch, or record its pages
- * @ws: the watches
+ * mlx5_ep_watches_verify() - resolve a suspect watch, or record its pages
+ * @ws: used by the caller
  * @ref: which; @result is filled in: a state, or -ENOENT
  * @record: take the fingerprint
  *
- * Sleeps, takes mmap_lock for reading, may fault in pages of files. It answers
- * MLX5_EP_WATCH_SUSPECT where the range is changing all the time.
+ * Sleeps, takes mmap_lock for reading, may fault in pages of files. If the range
+ * changes all the time, the answer is MLX5_EP_WATCH_SUSPECT.
  *
- * Return: 0; -EXDEV; -EIO; -EINTR on a fatal signal.
+ * Return: 0; -EXDEV; -EIO; -EINTR: a fatal signal
  */
 int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
 			   struct mlx5_ep_watch_ref *ref, bool record)

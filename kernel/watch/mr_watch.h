@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The watched ranges of a notifier, as notifier*.c sees them. */
 #ifndef MLX5_EP_MR_WATCH_H
 #define MLX5_EP_MR_WATCH_H
 
 #include <linux/kref.h>
-#include <linux/mmu_notifier.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/rbtree.h>
-#include <linux/spinlock.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
 #include <linux/wait.h>
 
 #include <rdma/mlx5_ep_notifier.h>
 
-#include "mr_inflight.h"
+struct mlx5_ep_watch_chunk;
+struct mlx5_ep_watch_space;
+struct mm_struct;
 
 /**
  * struct mlx5_ep_watch_area - the memory that user space maps
  * @ref: one of the notifier, one of each mapping
  * @nr_pages: length of @pages
- * @pages: header, then words; allocated as slots are, freed with the area
+ * @pages: header, then words; allocated with the slots, freed with the area
  */
 struct mlx5_ep_watch_area {
 	struct kref ref;
@@ -26,56 +29,55 @@ struct mlx5_ep_watch_area {
 };
 
 /**
- * struct mlx5_ep_watches - the watched ranges of one address space
- * @mn: the subscription
- * @lock: protects what follows up to @grow_lock, and the words
- * @tree: live watches by range
- * @inflight: invalidations of any range, watched or not
- * @dead: no watch can be added or change any more
+ * struct mlx5_ep_watches - the watched ranges of one notifier
+ * @space: the address space, whose lock protects what follows up to
+ *	@grow_lock, and the words
+ * @mm: the address space; compared only, it may be freed
+ * @users: 1 until fini, and 1 per call that is running; the last one frees all
+ * @node: in @space->watches
+ * @dead: no watch can be added or verified any more
  * @mm_gone: the address space is gone, and all mappings with it
  * @nr_chunks: chunks allocated
- * @live: watches there are
+ * @live: number of watches
  * @generation: of the watch armed last
- * @total: hits, ever
  * @pending: watches with an event that nobody has read
  * @pending_chunks: chunks which hold them
  * @partial: chunks with a free slot
  * @area: what user space maps
+ * @header: its first page
  * @chunks: by number, allocated in order
  * @bytes: memory allocated for all this; changes under @grow_lock
- * @grow_lock: serialises the allocation of chunks; outside @lock
+ * @grow_lock: serialises the allocation of chunks; taken before the space's
  * @capacity: slots
- * @settled: woken when an invalidation ends, if somebody waits
- * @wait: woken when @pending leaves zero, and when the address space goes
+ * @wait: woken when @pending becomes positive, and when the address space goes
  */
 struct mlx5_ep_watches {
-	struct mmu_notifier mn;
-	spinlock_t lock;
-	struct rb_root_cached tree;
-	struct mlx5_ep_inflight inflight;
+	struct mlx5_ep_watch_space *space;
+	const struct mm_struct *mm;
+	refcount_t users;
+	struct list_head node;
 	bool dead;
 	bool mm_gone;
 	u32 nr_chunks;
 	u32 live;
 	u64 generation;
-	u64 total;
 	u64 pending;
 	struct list_head pending_chunks;
 	struct list_head partial;
 	struct mlx5_ep_watch_area *area;
+	struct mlx5_ep_notifier_page *header;
 	struct mlx5_ep_watch_chunk **chunks;
 	size_t bytes;
 	struct mutex grow_lock;
 	u32 capacity;
-	wait_queue_head_t settled;
 	wait_queue_head_t *wait;
 };
 
 /**
- * struct mlx5_ep_watches_stats - for people to look at
- * @live: watches there are
- * @capacity: watches there can be
- * @bytes: memory that they take, all charged to the memory cgroup
+ * struct mlx5_ep_watches_stats - what debugfs shows
+ * @live: number of watches
+ * @capacity: watches that the notifier has room for
+ * @bytes: their memory, all charged to the memory cgroup
  * @total: hits, ever
  * @pending: watches with an event that nobody has read
  */
@@ -87,26 +89,34 @@ struct mlx5_ep_watches_stats {
 	u64 pending;
 };
 
+/* mr_watch.c */
 int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 			 wait_queue_head_t *wait);
 void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws);
-int mlx5_ep_watches_check(struct mlx5_ep_watches *ws);
-struct mlx5_ep_watch_area *
-mlx5_ep_watches_get_area(struct mlx5_ep_watches *ws);
-void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area);
-
 int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_add *adds, unsigned int count);
 int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count);
-int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
-			   struct mlx5_ep_watch_ref *ref, bool record);
-long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
-			   void __user *arg);
+
+/* mr_slots.c */
+int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws);
+int mlx5_ep_watches_get(struct mlx5_ep_watches *ws);
+void mlx5_ep_watches_put(struct mlx5_ep_watches *ws);
+void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area);
 void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watches_stats *stats);
+
+/* mr_event.c */
 unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
 					 struct mlx5_ep_event *events,
 					 unsigned int count);
+
+/* mr_verify.c */
+int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
+			   struct mlx5_ep_watch_ref *ref, bool record);
+
+/* mr_ioctl.c */
+long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
+			   void __user *arg);
 
 #endif /* MLX5_EP_MR_WATCH_H */

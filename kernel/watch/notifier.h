@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The event channel: an anonymous-inode file that a process reads, polls and
- * maps. What other objects of the module need to post events to it.
+ * The event channel, a file that a process reads, polls and maps: what other
+ * objects of the module need to post events to it.
  */
 #ifndef MLX5_EP_NOTIFIER_H
 #define MLX5_EP_NOTIFIER_H
@@ -18,15 +18,15 @@ struct mlx5_ep_notifier;
 
 /**
  * struct mlx5_ep_notifier_source - one registrant of asynchronous events
- * @notifier: the channel, NULL before init and after fini; a reference is held
- * @node: link in the channel's list of sources that have something to tell
+ * @notifier: the channel, referenced; NULL before init and after fini
+ * @node: link in the channel's list of sources that have an unread event
  * @cookie: chosen by the user, returned with each event
  * @events: bit per event type not yet read
  * @object: number that names the object to the user (a QP number)
  *
- * Embedded in the object that posts, one per registration: events that nobody
- * has read yet coalesce into it, so posting never allocates and never
- * overflows. Zeroed, it is quiet. All fields are private to notifier.c.
+ * Embedded in the object that posts, one per registration. Unread events
+ * coalesce in it, so posting never allocates and never overflows. While it is
+ * zeroed, posting does nothing. All fields are private to notifier_source.c.
  */
 struct mlx5_ep_notifier_source {
 	struct mlx5_ep_notifier *notifier;

@@ -7,9 +7,13 @@
  *	start	that an invalidation begins
  *	both	that it begins and that it has ended
  *	range	an interval notifier of memory that is never unmapped
+ *	slow	that an invalidation begins; one that begins at SLOW_ADDR is held
+ *		up for three seconds, and with it everybody who waits for the
+ *		callbacks of any address space to end
  *
  * to /dev/mm_listener is listened to, until the file is closed.
  */
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -24,6 +28,9 @@
 #define RANGE_ADDR	0
 #define RANGE_SIZE	PAGE_SIZE
 
+#define SLOW_ADDR	0x600000000000ul
+#define SLOW_MS		3000
+
 struct mm_listener {
 	struct mmu_notifier mn;
 	struct mmu_interval_notifier interval;
@@ -33,6 +40,14 @@ struct mm_listener {
 static int listener_start(struct mmu_notifier *mn,
 			  const struct mmu_notifier_range *range)
 {
+	return 0;
+}
+
+static int listener_slow(struct mmu_notifier *mn,
+			 const struct mmu_notifier_range *range)
+{
+	if (range->start == SLOW_ADDR && mmu_notifier_range_blockable(range))
+		msleep(SLOW_MS);
 	return 0;
 }
 
@@ -58,6 +73,7 @@ static const struct {
 } listener_kinds[] = {
 	{ "none", { } },
 	{ "start", { .invalidate_range_start = listener_start } },
+	{ "slow", { .invalidate_range_start = listener_slow } },
 	{ "both", {
 		.invalidate_range_start = listener_start,
 		.invalidate_range_end = listener_end,

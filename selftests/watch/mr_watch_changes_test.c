@@ -439,6 +439,44 @@ static int do_hugetlb_move(struct region *r, const char **why)
 		   MAP_FAILED);
 }
 
+/*
+ * mprotect() of another page makes the process leave the table that it shares
+ * with a child; with @punch the child then punches out the registered page.
+ */
+static int unshare_table(struct region *r, bool punch)
+{
+	int status, ready[2], go[2];
+	pid_t pid;
+	char c = 0;
+
+	if (pipe(ready) || pipe(go))
+		return -errno;
+	*(char *)(r->addr + 3 * HUGE) = 1;
+	pid = fork();
+	if (!pid) {
+		c = *(volatile char *)r->addr;
+		if (write(ready[1], &c, 1) != 1 || read(go[0], &c, 1) != 1)
+			_exit(1);
+		_exit(punch && fallocate(r->fd, FALLOC_FL_PUNCH_HOLE |
+					 FALLOC_FL_KEEP_SIZE, 0, HUGE));
+	}
+	if (pid < 0 || read(ready[0], &c, 1) != 1 ||
+	    mprotect(r->addr + 3 * HUGE, HUGE, PROT_READ) ||
+	    write(go[1], &c, 1) != 1 || waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ECHILD;
+}
+
+static int do_unshare_table(struct region *r, const char **why)
+{
+	return unshare_table(r, false);
+}
+
+static int do_unshare_and_punch(struct region *r, const char **why)
+{
+	return unshare_table(r, true);
+}
+
 static int do_munmap_neighbour(struct region *r, const char **why)
 {
 	return err(munmap(r->addr + r->len, PAGE));
@@ -576,6 +614,11 @@ CASE(hugetlb_mremap_move, "hugetlb: mremap, moved", HUGETLB, do_hugetlb_move,
 	true);
 CASE(hugetlb_fork_both_write, "hugetlb: fork, both write", HUGETLB,
 	do_fork_and_write, false);
+CASE(hugetlb_shared_mprotect, "hugetlb, shared: mprotect of another page",
+	HUGETLB_SHARED, do_unshare_table, false);
+CASE(hugetlb_shared_mprotect_punch,
+	"hugetlb, shared: the same, then PUNCH_HOLE by another process",
+	HUGETLB_SHARED, do_unshare_and_punch, true);
 
 FIXTURE_SETUP(change)
 {

@@ -20,6 +20,32 @@ static int err(int ret)
 	return ret ? -errno : 0;
 }
 
+/*
+ * All that one table of huge pages maps, of which a few pages are used: only then
+ * do processes share the table.
+ */
+static int map_hugetlb_shared(struct region *r)
+{
+	void *reserve = mmap(NULL, 2 * REGION_GIGA, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			     0);
+
+	if (reserve == MAP_FAILED)
+		return -errno;
+	r->map = (void *)(((uintptr_t)reserve + REGION_GIGA - 1) &
+			  ~(REGION_GIGA - 1));
+	r->map_len = REGION_GIGA;
+	r->addr = r->map;
+	r->len = HUGE;
+	file_write("/proc/sys/vm/nr_hugepages", "8");
+	r->fd = memfd_create("watched", MFD_CLOEXEC | MFD_HUGETLB);
+	if (r->fd < 0 || ftruncate(r->fd, REGION_GIGA))
+		return -errno;
+	return err(mmap(r->map, REGION_GIGA, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED | MAP_NORESERVE, r->fd, 0) ==
+		   MAP_FAILED);
+}
+
 int region_map(struct region *r, enum region_memory memory)
 {
 	int prot = PROT_READ | PROT_WRITE, id;
@@ -28,6 +54,8 @@ int region_map(struct region *r, enum region_memory memory)
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
 	r->len = LEN;
+	if (memory == HUGETLB_SHARED)
+		return map_hugetlb_shared(r);
 	r->map_len = 3 * HUGE;
 	reserve = mmap(NULL, 4 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
@@ -70,6 +98,8 @@ int region_map(struct region *r, enum region_memory memory)
 		return err(mmap(r->addr, HUGE, prot, MAP_PRIVATE |
 				MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, -1,
 				0) == MAP_FAILED);
+	case HUGETLB_SHARED:
+		break;
 	}
 	return -EINVAL;
 }

@@ -8,15 +8,16 @@
 #define REGION_PAGE	4096ul
 #define REGION_LEN	(16 * REGION_PAGE)
 #define REGION_HUGE	(2ul << 20)
+#define REGION_GIGA	(1ul << 30)
 
-enum region_memory { ANON, SHM, SYSV, BRK, THP, HUGETLB };
+enum region_memory { ANON, SHM, SYSV, BRK, THP, HUGETLB, HUGETLB_SHARED };
 
 /**
  * struct region - the memory of a case
  * @addr: of what is registered
  * @len: its length; REGION_LEN, or REGION_HUGE of huge pages
  * @map: all of it; the last REGION_HUGE of it is reserved and empty
- * @map_len: three huge pages
+ * @map_len: three huge pages; of HUGETLB_SHARED REGION_GIGA
  * @fd: of shared memory, else -1
  */
 struct region {

@@ -12,38 +12,49 @@
 /**
  * DOC: notifier file
  *
- * A notifier belongs to the address space that created it. It works on
- * from that address space only: mmap(), read() and every ioctl fail with
- * EXDEV elsewhere (a forked child, a process that was given the file). The
- * mapping is not inherited by fork.
+ * A notifier belongs to the address space that created it, and works from that
+ * address space only. Elsewhere (in a forked child, in a process that was given
+ * the file) mmap(), read() and every ioctl fail with EXDEV. A forked child does
+ * not inherit the mapping.
  *
- * read() returns whole &struct mlx5_ep_event records, as many as are
- * pending and fit; it blocks while there is none, unless O_NONBLOCK (EAGAIN).
- * A buffer shorter than one record is EINVAL. One that cannot be written is
+ * read() returns whole &struct mlx5_ep_event records, as many as are pending
+ * and fit. It blocks while there is none, unless O_NONBLOCK is set (EAGAIN). A
+ * buffer shorter than one record is EINVAL. A buffer that cannot be written is
  * EFAULT, and the events stay pending. poll() reports EPOLLIN. Events come in
- * no particular order; what happens to a watch before its event is read is
+ * no particular order. What happens to a watch before its event is read is
  * added to that event, so there is no overflow. When the address space is gone,
  * a reader elsewhere gets one MLX5_EP_EVENT_MM_GONE and then end of file. When
- * the device is gone, one MLX5_EP_EVENT_DEVICE_REMOVED and then EIO.
+ * the device is gone, a reader gets one MLX5_EP_EVENT_DEVICE_REMOVED and then
+ * EIO.
  *
  * mmap(PROT_READ, MAP_SHARED) shows a &struct mlx5_ep_notifier_page at
  * offset 0 and the words of the watches from MLX5_EP_NOTIFIER_WORDS_OFFSET on.
- * Anything but PROT_READ and MAP_SHARED, or beyond the capacity, is EINVAL
- * (EACCES where the kernel finds PROT_WRITE first); there is no later
- * mprotect() to writable. A word page in which no watch was ever added gives
- * SIGBUS.
+ * Any other protection or flag, or a range beyond the capacity, is EINVAL
+ * (EACCES if the kernel finds PROT_WRITE first). mprotect() to writable is
+ * refused. A page of words in which no watch was ever added gives SIGBUS.
+ *
+ * A tagged address (arm64 top byte and MTE, x86 LAM) is accepted, as
+ * ibv_reg_mr() accepts it: the tag is removed. Events have addresses without a
+ * tag.
+ *
+ * The errors of NOTIFIER_CREATE:
+ *
+ * - EINVAL: a capacity of 0.
+ * - EDQUOT: the capacity is above the module parameter notifier_max_watches, or
+ *   the user has as many notifiers as notifiers_per_user allows.
  *
  * The errors of the ioctls:
  *
  * - ENOTTY: unknown ioctl number.
- * - EINVAL: reserved field not zero, unknown flag, count 0 or above
- *   MLX5_EP_WATCH_MAX_BATCH, address range empty, wrapping or longer than
+ * - EINVAL: a reserved field is not zero, a flag is unknown, a count is 0 or above
+ *   MLX5_EP_WATCH_MAX_BATCH, an address range is empty, wraps or is longer than
  *   2^32 - 1 pages.
- * - EFAULT: an array that cannot be read or written; a range that is not
- *   user space. For MLX5_EP_IOC_WATCH_ADD nothing has been added.
+ * - EFAULT: an array cannot be read or written; a range is not user space. For
+ *   MLX5_EP_IOC_WATCH_ADD nothing has been added.
  * - ENOSPC: the notifier's capacity is reached.
- * - ENOMEM: no memory, or the memory control group's limit is reached.
+ * - ENOMEM: no memory, or the memory cgroup's limit is reached.
  * - ENOENT: no such watch, or one that reused its slot.
+ * - EINTR: a fatal signal came while the call waited; nothing was added.
  * - EXDEV: called from another address space than the notifier's, whether that
  *   and the device are still there or not.
  * - EIO: the device is gone.
@@ -59,8 +70,8 @@
 
 /**
  * enum mlx5_ep_notifier_page_flags - state of the whole notifier
- * @MLX5_EP_NOTIFIER_PAGE_DEAD: closed, or the device is gone: no word will
- *	change any more, and all of them are stale
+ * @MLX5_EP_NOTIFIER_PAGE_DEAD: closed, or the device is gone: all words are
+ *	stale, and no word changes any more
  */
 enum mlx5_ep_notifier_page_flags {
 	MLX5_EP_NOTIFIER_PAGE_DEAD = 1 << 0,
@@ -72,11 +83,17 @@ enum mlx5_ep_notifier_page_flags {
  * @flags: enum mlx5_ep_notifier_page_flags
  * @capacity: number of slots
  * @reserved: zero
- * @watch_total: times that a watch was hit, ever; a reader which sees the
- *	same value twice knows that no word turned stale or suspect between
+ * @watch_total: times that a word was changed by a hit, ever; see below
  * @watch_pending: watches with an event that nobody has read
  * @source_total: events of other objects (XRC receive QPs), ever
  * @source_pending: other objects with an event that nobody has read
+ *
+ * @watch_total grows after the word that it counts has changed, and before the
+ * system call that changed the memory returns. So if a reader sees the same
+ * value twice, no system call that changed a word both began after the first
+ * look and returned before the second. A word may have changed for a call that
+ * has not returned yet. Words that become stale because the notifier ends are
+ * not counted.
  */
 struct mlx5_ep_notifier_page {
 	__u32 version;
@@ -94,11 +111,11 @@ struct mlx5_ep_notifier_page {
  * @MLX5_EP_WATCH_FREE: no watch has this slot
  * @MLX5_EP_WATCH_ARMED: the range is what it was when it was armed
  * @MLX5_EP_WATCH_SUSPECT: it may have changed; MLX5_EP_IOC_WATCH_VERIFY tells
- * @MLX5_EP_WATCH_STALE: it has changed, for good
+ * @MLX5_EP_WATCH_STALE: it has changed; the word is never armed again
  *
  * The rest of the word is the watch's generation, never used twice in a
- * notifier. The armed word is therefore one constant through the life of
- * a watch: validity is a load and a compare with it.
+ * notifier. So the armed word is one constant through the life of a watch. To
+ * ask whether the watch is valid, load the word and compare.
  */
 enum mlx5_ep_watch_state {
 	MLX5_EP_WATCH_FREE,
@@ -153,7 +170,7 @@ enum mlx5_ep_watch_cause {
  * @cookie: of the watch, or of the registration that made the event
  * @start: first address affected, page aligned (watches; else 0)
  * @length: bytes affected, from the first to the last address that any of the
- *	coalesced invalidations touched within the watch (watches; else 0)
+ *	@count invalidations touched within the watch (watches; else 0)
  * @word: the watch's armed word, which names it with @slot (watches; else 0)
  * @type: enum mlx5_ep_event_type
  * @slot: of the watch
@@ -161,6 +178,11 @@ enum mlx5_ep_watch_cause {
  * @count: watches: invalidations coalesced into this event, saturating; else 1
  * @object: XRC receive QP: its number
  * @reserved: zero
+ *
+ * A watch is not hit again if that would not make a difference: once it is
+ * stale, once it is suspect and an invalidation has covered all of it, or
+ * once it has been hit eight times since it was armed. Such invalidations are
+ * not in @count, @cause and @length. Verify always looks at the whole range.
  */
 struct mlx5_ep_event {
 	__aligned_u64 cookie;
@@ -233,9 +255,9 @@ enum mlx5_ep_watch_verify_flags {
  *
  * MLX5_EP_IOC_WATCH_VERIFY: compares, for each suspect watch, the pages now
  * mapped with the fingerprint. It reads no anonymous page in, but may read in
- * a page of a shared file. It means something only while the range is
- * registered: only then can a page not be freed and come back as another. A
- * watch whose fingerprint was never recorded, once suspect, is stale.
+ * a page of a shared file. The answer is right only while the range is
+ * registered: otherwise a page can be freed and come back as another. A
+ * suspect watch whose fingerprint was never recorded becomes stale.
  */
 struct mlx5_ep_watch_batch {
 	__aligned_u64 entries;

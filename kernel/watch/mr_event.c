@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The events of watches, as read() gives them. An event is a bit in its watch's
+ * chunk, so nothing is allocated for it and nothing can overflow.
+ */
+#include <linux/mm.h>
+
+#include "mr_slots.h"
+
+static void watch_take_event(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_watch_chunk *chunk,
+			     struct mlx5_ep_event *event)
+{
+	u64 ahead = chunk->pending & ~(BIT_ULL(chunk->cursor) - 1);
+	unsigned int index = __ffs64(ahead ?: chunk->pending);
+	struct mlx5_ep_watch *w = &chunk->watches[index];
+	u32 slot = chunk->base + index;
+
+	*event = (struct mlx5_ep_event){
+		.cookie = w->cookie,
+		.start = (u64)(w->start + w->hit_first) << PAGE_SHIFT,
+		.length = (u64)(w->hit_last - w->hit_first + 1) << PAGE_SHIFT,
+		.word = (*watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK) |
+			MLX5_EP_WATCH_ARMED,
+		.type = MLX5_EP_EVENT_WATCH,
+		.slot = slot,
+		.cause = w->cause,
+		.count = w->count,
+	};
+	chunk->cursor = (index + 1) % WATCHES_PER_CHUNK;
+	watch_unqueue(ws, chunk, index);
+}
+
+static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
+					struct mlx5_ep_event *events,
+					unsigned int count)
+{
+	struct mlx5_ep_watch_chunk *chunk;
+	unsigned int i = 0;
+
+	while (!ws->dead && i < count && ws->pending) {
+		chunk = list_first_entry(&ws->pending_chunks,
+					 struct mlx5_ep_watch_chunk,
+					 pending_node);
+		if (chunk->pending)
+			watch_take_event(ws, chunk, &events[i++]);
+		/* Chunks take turns. */
+		if (chunk->pending)
+			list_move_tail(&chunk->pending_node,
+				       &ws->pending_chunks);
+		else
+			list_del_init(&chunk->pending_node);
+	}
+	return i;
+}
+
+/**
+ * mlx5_ep_watches_take_events() - the events that nobody has read
+ * @events: filled in
+ * @count: length of @events
+ *
+ * Return: number of events; 0 also from another address space and after fini
+ */
+unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
+					 struct mlx5_ep_event *events,
+					 unsigned int count)
+{
+	unsigned int taken;
+
+	if (mlx5_ep_watches_get(ws))
+		return 0;
+	spin_lock(&ws->space->lock);
+	taken = watches_take_locked(ws, events, count);
+	spin_unlock(&ws->space->lock);
+	mlx5_ep_watches_put(ws);
+	return taken;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, smp: 2, hca: 2, guest: own, timeout: 240 */
+/*
+ * The notifier is of HCA 0, the registration of HCA 1. While HCA 0 goes, the
+ * process remaps the registered page: the word must not be armed afterwards,
+ * for HCA 1 still reads the old page.
+ *
+ * Another process makes the end of the notifier slow: it stands in a callback of
+ * its own address space (mm_listener), for which everybody waits who wants to
+ * have no callback running.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include "sysfs.h"
+#include "watched.h"
+
+#define PAGE		4096ul
+#define WATCHES		200000u
+#define BATCH		1000u
+#define ARENA		0x500000000000ul
+#define SLOW_ADDR	((void *)0x600000000000ul)	/* of mm_listener */
+#define AUXDEV		"mlx5_core.rdma.0"
+#define DRIVER		"/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
+#define ROUNDS		3
+
+FIXTURE(words)
+{
+	struct verbs_setup gone;	/* HCA 0 */
+	struct watched_setup stays;	/* HCA 1 */
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_watch watch;
+	struct ibv_mr *mr;
+	void *page;
+};
+
+typedef FIXTURE_DATA(words) words_data;
+
+static int load_listener(void)
+{
+	char path[512];
+	struct utsname u;
+
+	if (!access("/dev/mm_listener", F_OK))
+		return 0;
+	uname(&u);
+	snprintf(path, sizeof(path), "insmod build/modules/%s/mm_listener.ko",
+		 u.release);
+	return system(path);
+}
+
+FIXTURE_SETUP(words)
+{
+	ASSERT_EQ(0, load_listener());
+}
+
+FIXTURE_TEARDOWN(words)
+{
+}
+
+static int map_page(void **page)
+{
+	*page = mmap(*page, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE |
+			     (*page ? MAP_FIXED : 0), -1, 0);
+	return *page == MAP_FAILED ? -errno : 0;
+}
+
+static int add_many(words_data *self)
+{
+	static struct mlx5_ep_watch_add adds[BATCH];
+	static struct mlx5ep_watch watches[BATCH];
+	unsigned int i, done;
+	int ret = 0;
+
+	for (done = 0; done < WATCHES && !ret; done += BATCH) {
+		for (i = 0; i < BATCH; i++)
+			adds[i] = (struct mlx5_ep_watch_add){
+				.addr = ARENA + 2 * PAGE * (done + i),
+				.length = PAGE,
+			};
+		ret = mlx5ep_watch_add_batch(self->n, adds, watches, BATCH);
+	}
+	return ret;
+}
+
+/* The page has the last watch, in the highest slot. */
+static int set_up(words_data *self)
+{
+	int ret;
+
+	ret = verbs_open(&self->gone, "mlx5_0", 1);
+	if (!ret)
+		ret = verbs_open(&self->stays.verbs, "mlx5_1", 1);
+	if (!ret)
+		ret = verbs_endpoint_create(&self->stays.verbs,
+					    &self->stays.endpoint, IBV_QPT_RC);
+	if (!ret)
+		ret = mlx5ep_notifier_create(self->gone.ctx, WATCHES + 8,
+					     &self->n);
+	if (!ret)
+		ret = add_many(self);
+	self->page = NULL;
+	if (!ret)
+		ret = map_page(&self->page);
+	if (ret)
+		return ret;
+	watched_fill(self->page, PAGE, 1);
+	ret = mlx5ep_watch_add(self->n, self->page, PAGE, 0, &self->watch);
+	if (ret)
+		return ret;
+	self->mr = ibv_reg_mr(self->stays.verbs.pd, self->page, PAGE,
+			      IBV_ACCESS_LOCAL_WRITE);
+	return self->mr ? 0 : -errno;
+}
+
+static void take_down(words_data *self)
+{
+	ibv_dereg_mr(self->mr);
+	munmap(self->page, PAGE);
+	mlx5ep_notifier_destroy(self->n);
+	verbs_endpoint_destroy(&self->stays.endpoint);
+	verbs_close(&self->stays.verbs);
+	verbs_close(&self->gone);
+}
+
+/* Returns a process that is about to stand in the slow callback. */
+static pid_t stand_in_callback(void)
+{
+	int fds[2], fd;
+	char go = 0;
+	pid_t pid;
+
+	if (pipe(fds))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		fd = open("/dev/mm_listener", O_RDWR);
+		if (fd < 0 || write(fd, "slow", 4) != 4 ||
+		    mmap(SLOW_ADDR, PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
+				 MAP_POPULATE, -1, 0) == MAP_FAILED ||
+		    write(fds[1], &go, 1) != 1) {
+			perror("the slow process");
+			_exit(1);
+		}
+		_exit(munmap(SLOW_ADDR, PAGE));
+	}
+	close(fds[1]);
+	if (pid > 0 && read(fds[0], &go, 1) != 1)
+		pid = -1;
+	close(fds[0]);
+	return pid;
+}
+
+static void *unbind(void *arg)
+{
+	*(int *)arg = file_write(DRIVER "unbind", AUXDEV);
+	return NULL;
+}
+
+static void one_round(struct __test_metadata *_metadata, words_data *self)
+{
+	struct mlx5ep_watch probe;
+	int ret, status, unbound = -1;
+	pthread_t thread;
+	pid_t pid;
+
+	ASSERT_EQ(0, set_up(self));
+	pid = stand_in_callback();
+	ASSERT_LT(0, pid);
+	usleep(300000);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, unbind, &unbound));
+	/* Until the notifier has begun to end. */
+	do {
+		ret = mlx5ep_watch_add(self->n, (void *)ARENA, PAGE, 0, &probe);
+		if (!ret)
+			ret = mlx5ep_watch_del(&probe);
+	} while (!ret);
+	EXPECT_EQ(-EIO, ret);
+
+	ASSERT_EQ(0, map_page(&self->page));
+	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
+	EXPECT_EQ(1, watched_differs(&self->stays, self->mr, self->page,
+				     PAGE));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, unbound);
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
+	take_down(self);
+	ASSERT_EQ(0, file_write(DRIVER "bind", AUXDEV));
+}
+
+TEST_F(words, no_word_is_armed_while_its_device_goes)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		one_round(_metadata, self);
+}
+
+TEST_HARNESS_MAIN
