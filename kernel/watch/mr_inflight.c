@@ -11,7 +11,7 @@ static void inflight_set_listed(struct mlx5_ep_inflight *f)
 
 /**
  * mlx5_ep_inflight_list() - list an invalidation that inflight_begin() counted
- * @f: locked
+ * @f: the lock of the address space is held
  * @range: of the invalidation
  *
  * A short invalidation stays a number if no thread waits, or if the list is
@@ -40,7 +40,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 
 /**
  * mlx5_ep_inflight_end_listed() - end an invalidation that may be in the list
- * @f: locked
+ * @f: the lock of the address space is held
  * @range: of the invalidation
  *
  * Return: true if threads that wait must be woken
@@ -67,7 +67,7 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 
 /**
  * mlx5_ep_inflight_wait_begin() - list all invalidations that begin from now on
- * @f: locked
+ * @f: the lock of the address space is held
  */
 void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 {
@@ -77,7 +77,7 @@ void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 
 /**
  * mlx5_ep_inflight_wait_end() - a thread has stopped waiting
- * @f: locked
+ * @f: the lock of the address space is held
  */
 void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 {

@@ -67,7 +67,7 @@ struct mlx5_ep_inflight_range {
  * @count: length of the list
  * @more: long invalidations that found no room in the list
  * @list: long invalidations; short ones too while threads wait
- * @blocks: the table
+ * @blocks: two numbers per block of the address space
  */
 struct mlx5_ep_inflight {
 	bool listed;

@@ -66,7 +66,6 @@ struct mlx5_ep_watch {
  * @free: bit per free slot
  * @base: slot number of the first
  * @cursor: where the search for the next event begins
- * @watches: the slots
  */
 struct mlx5_ep_watch_chunk {
 	struct mlx5_ep_watches *ws;

@@ -55,7 +55,7 @@
 
 /**
  * mlx5_ep_watches_init() - begin to follow the caller's address space
- * @ws: zeroed
+ * @ws: all bytes are zero
  * @capacity: watches at most, not 0
  * @wait: woken when there is an event to read
  *

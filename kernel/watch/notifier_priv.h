@@ -16,7 +16,6 @@ struct mlx5_ep_user;
 /**
  * struct mlx5_ep_notifier - the channel
  * @uobj: the file's object; must be first
- * @edev: its device
  * @user: for whom it counts, may be NULL; until destroyed
  * @node: in the device's list, until destroyed
  * @tgid: thread group of the creator, until destroyed

@@ -76,7 +76,7 @@ static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 
 /**
  * mlx5_ep_xrc_qp_modify() - change the QP
- * @reg: open
+ * @reg: has an open handle on the QP
  * @attr: new attributes
  * @mask: enum ib_qp_attr_mask: which of them
  * @udata: of the call
@@ -114,7 +114,7 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 
 /**
  * mlx5_ep_xrc_qp_query() - ask for the QP's attributes
- * @reg: open
+ * @reg: has an open handle on the QP
  * @attr: filled in, as the device has them
  * @info: filled in, what the module knows
  *

@@ -69,7 +69,7 @@ static int add_raw(int fd, uint64_t addr, uint64_t length, uint32_t flags)
 	return watch_ioctl(fd, MLX5_EP_IOC_WATCH_ADD, &add, 1, 0);
 }
 
-TEST_F(notifier, tells_an_event_with_hull_cause_and_cookie)
+TEST_F(notifier, tells_an_event_with_range_cause_and_cookie)
 {
 	struct mlx5_ep_event ev[4];
 	struct mlx5ep_watch w;
