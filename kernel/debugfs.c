@@ -41,18 +41,19 @@ static int contexts_show(struct seq_file *s, void *unused)
 	struct mlx5_ep_context_info info;
 	struct mlx5_ep_context *ectx;
 
-	seq_puts(s, "pid policy strict source managed static dynamic low_latency qps placed used_pages used_uuars shared_uuars comm\n");
+	seq_puts(s, "pid policy strict source managed static dynamic held low_latency qps placed used_pages used_uuars shared_uuars comm\n");
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node) {
 		spin_lock(&ectx->lock);
 		mlx5_ep_context_info_get(ectx, &info);
 		spin_unlock(&ectx->lock);
-		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u ",
+		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %u ",
 			   info.pid, mlx5_ep_policy_names[info.policy],
 			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),
 			   source_names[info.source],
 			   !!(info.flags & MLX5_EP_CONTEXT_MANAGED),
 			   info.static_pages, info.dynamic_pages,
+			   info.held_pages,
 			   info.low_latency, info.qps, info.placed_qps,
 			   info.used_pages, info.used_uuars, info.shared_uuars);
 		/* A program chooses its name, newlines and all. */

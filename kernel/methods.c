@@ -19,7 +19,7 @@
 
 static_assert(sizeof(struct mlx5_ep_features) == 40);
 static_assert(sizeof(struct mlx5_ep_context_policy) == 16);
-static_assert(sizeof(struct mlx5_ep_context_info) == 48);
+static_assert(sizeof(struct mlx5_ep_context_info) == 56);
 static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
 static_assert(sizeof(struct mlx5_ep_qp_uuar) == 24);
 

@@ -26,7 +26,6 @@
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
 
-#include "cmd.h"
 #include "compat/compat.h"
 #include "device.h"
 #include "ops.h"
@@ -35,26 +34,13 @@
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
 #include "uuar/qp_uuar.h"
-#include "uuar/uar_alloc.h"
+#include "uuar/uar_map.h"
 #include "xrc/xrc.h"
 
 /* What mlx5_ib answers for bfreg_index when the request named the page. */
 #define INVALID_BFREG BIT(31)
 /* bfregs per page as libmlx5 numbers them; the upper two are not used. */
 #define BFREGS_PER_PAGE 4
-
-/*
- * mmap offsets of mlx5_ib: bits 15:8 of the page offset are the command, bits
- * 7:0 an index that bits 23:16 extend (providers/mlx5/mlx5.h).
- */
-enum mmap_command {
-	MMAP_REGULAR_PAGE = 0,
-	MMAP_WC_PAGE = 2,
-	MMAP_NC_PAGE = 3,
-	MMAP_ALLOC_WC = 6,
-	/* above: entries of any kind that were allocated after open */
-	MMAP_LAST_COMMAND = 8,
-};
 
 /*
  * Read the open request, as far as the caller's is long.
@@ -86,18 +72,27 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
 }
 
-/* Open a context with a request that the process cannot change any more. */
-static int open_protected(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		       struct ib_udata *udata,
-		       const struct mlx5_ib_alloc_ucontext_req_v2 *is)
+/*
+ * Open a context with a request of ours. Where pages are limited the process
+ * must not change the request on its way to the driver; protecting the request
+ * costs two changes of the address space.
+ */
+static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct ib_udata *udata,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *was,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *is)
 {
-	struct mlx5_ep_stock *stock = &ectx->edev->stock;
+	size_t len = min(udata->inlen, sizeof(*is));
+	struct mlx5_ep_device *edev = ectx->edev;
+	struct mlx5_ep_stock *stock = &edev->stock;
 	struct mlx5_ep_request request;
 	bool intact;
 	int ret;
 
-	ret = mlx5_ep_request_protect(&request, udata, 0, is,
-				   min(udata->inlen, sizeof(*is)));
+	if (READ_ONCE(edev->user_limit) || READ_ONCE(edev->budget))
+		ret = mlx5_ep_request_protect(&request, udata, 0, is, len);
+	else
+		ret = mlx5_ep_request_patch(&request, udata, 0, was, is, len);
 	if (ret)
 		return ret;
 	ret = stock->alloc_ucontext(uctx, udata);
@@ -116,45 +111,49 @@ static bool is_lack(int error)
 	return error == -ENOMEM || error == -EAGAIN || error == -ENOSPC;
 }
 
-static int open_with_pages(struct mlx5_ep_context *ectx,
-			   struct ib_ucontext *uctx, struct ib_udata *udata,
-			   const struct mlx5_ib_alloc_ucontext_req_v2 *was,
-			   unsigned int pages)
+/*
+ * Tell the library of all pages of the table, also of those that mlx5_ib has not
+ * allocated: the library maps them, see uar_map.c.
+ */
+static int answer_pages(struct ib_udata *udata, unsigned int pages)
+{
+	__u32 __user *tot_bfregs =
+		udata->outbuf +
+		offsetof(struct mlx5_ib_alloc_ucontext_resp, tot_bfregs);
+
+	return put_user(pages * MLX5_EP_UUARS_PER_PAGE, tot_bfregs);
+}
+
+/* Open a managed context. */
+static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct ib_udata *udata,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
-	int ret;
+	int pages, ret;
 
+	if (udata->outlen < offsetofend(struct mlx5_ib_alloc_ucontext_resp,
+					tot_bfregs))
+		return -EOPNOTSUPP;
+	pages = mlx5_ep_context_plan(ectx,
+				     DIV_ROUND_UP(was->total_num_bfregs, 2),
+				     was->num_low_latency_bfregs);
+	if (pages < 0)
+		return pages;
 	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
 	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
 		was->num_low_latency_bfregs, pages);
 	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
-	ret = open_protected(ectx, uctx, udata, &is);
-	if (!ret)
-		return 0;
+	ret = open_changed(ectx, uctx, udata, was, &is);
+	if (!ret) {
+		ret = answer_pages(udata, ectx->table->nr_pages);
+		if (!ret)
+			return 0;
+		ectx->edev->stock.dealloc_ucontext(uctx);
+	}
 	/* The driver expects its part zeroed, as the core allocated it. */
 	memset((void *)uctx + sizeof(*uctx), 0,
 	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
-	return ret;
-}
-
-/* Open a managed context, with as many of its pages as can be had. */
-static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			struct ib_udata *udata,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *req)
-{
-	int pages, ret;
-
-	pages = mlx5_ep_context_plan(ectx,
-				     DIV_ROUND_UP(req->total_num_bfregs, 2),
-				     req->num_low_latency_bfregs);
-	if (pages < 0)
-		return pages;
-	do {
-		ret = open_with_pages(ectx, uctx, udata, req, pages);
-		if (!ret)
-			return 0;
-		pages = is_lack(ret) ? mlx5_ep_context_plan_fewer(ectx) : 0;
-	} while (pages);
 	mlx5_ep_context_unplan(ectx);
 	return ret;
 }
@@ -172,7 +171,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return ret;
 	/* Where there is no limit, nothing may fail that stock would serve. */
 	if (READ_ONCE(ectx->edev->user_limit))
-		return open_protected(ectx, uctx, udata, req);
+		return open_changed(ectx, uctx, udata, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, udata);
 }
 
@@ -213,72 +212,11 @@ static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
 	mlx5_ep_context_close(mlx5_ep_context_of(edev, uctx));
 }
 
-/* The UAR page that a mapping of one page shows, if it shows one. */
-static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
-		       u32 *uar)
-{
-	unsigned long first = edev->mdev->bar_addr >> PAGE_SHIFT;
-	unsigned long pfn;
-
-	if (compat_vma_pfn(vma, vma->vm_start, &pfn) || pfn < first ||
-	    pfn - first >= mlx5_ep_cmd_uar_pages(edev->mdev))
-		return false;
-	*uar = pfn - first;
-	return true;
-}
-
-/*
- * Map a page that was allocated after open, if the user may have it. What was
- * allocated as an object counts already; what mmap() itself allocates does not.
- */
-static int mmap_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			struct vm_area_struct *vma, unsigned long pgoff)
-{
-	struct mlx5_ep_device *edev = ectx->edev;
-	bool has_entry = pgoff >> 16 != MMAP_ALLOC_WC;
-	u32 uar;
-	int ret;
-
-	/* An entry that is no UAR page needs no room for one. */
-	if (mlx5_ep_context_tracks_page(ectx, pgoff) ||
-	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
-		return edev->stock.mmap(uctx, vma);
-	ret = mlx5_ep_context_charge_page(ectx);
-	if (ret)
-		return ret;
-	ret = edev->stock.mmap(uctx, vma);
-	/* The mapping holds the entry. */
-	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_track_page(
-			ectx, pgoff,
-			has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL);
-	else
-		mlx5_ep_context_uncharge_page(ectx);
-	return ret;
-}
-
 static int ep_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	unsigned long command = (vma->vm_pgoff >> 8) & 0xff;
-	unsigned long index = vma->vm_pgoff & 0xff;
-	bool one_page = vma->vm_end - vma->vm_start == PAGE_SIZE;
-	u32 uar;
-	int ret;
 
-	if (one_page &&
-	    (command == MMAP_ALLOC_WC || command > MMAP_LAST_COMMAND)) {
-		index |= (vma->vm_pgoff >> 8) & 0xff00;
-		return mmap_dynamic(ectx, uctx, vma, command << 16 | index);
-	}
-	ret = edev->stock.mmap(uctx, vma);
-	if (ret || !ectx->table || !one_page)
-		return ret;
-	if ((command == MMAP_REGULAR_PAGE || command == MMAP_WC_PAGE ||
-	     command == MMAP_NC_PAGE) && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_note_static_page(ectx, index, uar);
-	return 0;
+	return mlx5_ep_uar_map(mlx5_ep_context_of(edev, uctx), uctx, vma);
 }
 
 static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
@@ -361,11 +299,41 @@ static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	return ret;
 }
 
+/*
+ * Take a uUAR for a new QP, and see that there is a UAR page behind it. Where a
+ * further page cannot be had, take the next best one of those that are there.
+ */
+static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		    struct mlx5_ep_qp *eqp, u32 *uar)
+{
+	bool closed = false;
+	int uuar, ret;
+
+	for (;;) {
+		uuar = mlx5_ep_qp_place(ectx, eqp, closed);
+		if (uuar < 0)
+			return uuar;
+		ret = mlx5_ep_uar_back(ectx, uctx,
+				       uuar / MLX5_EP_UUARS_PER_PAGE, uar);
+		if (!ret) {
+			mlx5_ep_qp_placed(eqp, *uar);
+			return uuar;
+		}
+		mlx5_ep_qp_unplace(eqp);
+		if (ret == -EINTR)
+			return ret;
+		/* A page that is gone is not chosen again, others may be. */
+		closed |= ret != -ENXIO;
+		trace_mlx5_ep_policy_refused(ectx, ret);
+	}
+}
+
 static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 	struct mlx5_ep_context *ectx;
+	struct ib_ucontext *uctx;
 	struct qp_request req;
 	struct mlx5_ep_qp *eqp;
 	u32 uar;
@@ -378,12 +346,12 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			   sizeof(req)))
 		return edev->stock.create_qp(qp, attr, udata);
 
-	ectx = mlx5_ep_context_of(
-		edev, rdma_udata_to_uverbs_attr_bundle(udata)->context);
+	uctx = rdma_udata_to_uverbs_attr_bundle(udata)->context;
+	ectx = mlx5_ep_context_of(edev, uctx);
 	eqp = mlx5_ep_qp_of(edev, qp);
 	eqp->qp = qp;
 	if (ectx->table && wants_uuar(attr, &req)) {
-		ret = mlx5_ep_qp_place(ectx, eqp, &uar);
+		ret = place_qp(ectx, uctx, eqp, &uar);
 		if (ret >= 0) {
 			ret = create_placed_qp(edev, qp, attr, udata, &req,
 					       uar);

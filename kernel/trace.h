@@ -40,7 +40,8 @@ DECLARE_EVENT_CLASS(mlx5_ep_context,
 		__entry->policy = ectx->settings.policy;
 		__entry->source = ectx->source;
 		__entry->managed = ectx->placing;
-		__entry->pages = ectx->static_pages;
+		__entry->pages = ectx->table ? ectx->table->nr_pages :
+					       ectx->static_pages;
 	),
 	TP_printk("dev=%s comm=%s pid=%d policy=%s source=%u managed=%d pages=%u",
 		  __entry->dev, __entry->comm, __entry->pid,

@@ -89,6 +89,7 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	ectx->edev = edev;
 	INIT_LIST_HEAD(&ectx->node);
 	INIT_LIST_HEAD(&ectx->qps);
+	mutex_init(&ectx->back_lock);
 	spin_lock_init(&ectx->lock);
 	xa_init(&ectx->dynamic);
 	ectx->pages = &edev->observed_pages;
@@ -106,7 +107,9 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
  * @library: UAR pages that its library asks for
  * @low_latency: uUARs that its library will ring without a lock
  *
- * Makes the table and charges the pages. Sleeps.
+ * Makes the table, and charges the one page that the driver allocates at open:
+ * the doorbells of all CQs are there, so no context can do with less. The other
+ * pages come when QPs are placed on them, see uar_map.c. Sleeps.
  *
  * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user may
  * not have another page
@@ -121,47 +124,30 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 		.cpus = num_online_cpus(),
 		.library = library,
 		.low_latency = low_latency,
-		.available = mlx5_ep_budget_left(edev),
+		.available = MLX5_EP_MAX_PAGES,
 	};
+	unsigned int pages = mlx5_ep_uuar_policy_pages(&sizing);
 	struct mlx5_ep_uuar_table *table;
-	int pages;
+	int ret;
 
 	ectx->pages = &edev->managed_pages;
-	pages = mlx5_ep_context_charge(ectx, 1,
-				       mlx5_ep_uuar_policy_pages(&sizing));
-	if (pages < 0)
-		return pages;
+	ret = mlx5_ep_context_charge(ectx, 1, 1);
+	if (ret < 0)
+		return ret;
 
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
 	if (!table) {
-		mlx5_ep_context_uncharge(ectx, pages);
+		mlx5_ep_context_uncharge(ectx, 1);
 		return -ENOMEM;
 	}
 	table->policy = ectx->settings.policy;
 	table->strict = ectx->settings.strict;
 	table->low_latency = low_latency;
 	table->nr_pages = pages;
-	ectx->static_pages = pages;
+	ectx->static_pages = 1;
 	ectx->low_latency = low_latency;
 	ectx->table = table;
-	return pages;
-}
-
-/**
- * mlx5_ep_context_plan_fewer() - go on with half of the planned pages
- *
- * Return: static pages to ask the driver for; 0: the plan was for one page
- */
-int mlx5_ep_context_plan_fewer(struct mlx5_ep_context *ectx)
-{
-	unsigned int fewer = ectx->static_pages / 2;
-
-	if (!fewer)
-		return 0;
-	mlx5_ep_context_uncharge(ectx, ectx->static_pages - fewer);
-	ectx->static_pages = fewer;
-	ectx->table->nr_pages = fewer;
-	return fewer;
+	return ectx->static_pages;
 }
 
 /**
@@ -274,10 +260,56 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
 		if (!entry->known) {
 			entry->uar = uar;
 			entry->known = true;
+			entry->empty = false;
 		}
 		WARN_ON_ONCE(entry->uar != uar);
 	}
 	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_context_note_empty_page() - a static page was mapped, and left empty
+ * @page: index of the page
+ * @addr: address of the mapping
+ */
+void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
+				     unsigned int page, unsigned long addr)
+{
+	spin_lock(&ectx->lock);
+	ectx->table->pages[page].addr = addr;
+	ectx->table->pages[page].empty = true;
+	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_context_forget_page() - there is no empty mapping of a page any more
+ * @page: index of the page
+ */
+void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
+				 unsigned int page)
+{
+	spin_lock(&ectx->lock);
+	ectx->table->pages[page].empty = false;
+	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_context_page_uar() - look up the number of a static page in the device
+ * @page: index of the page
+ * @uar: answer
+ *
+ * Return: false where the context does not have the page in the device
+ */
+bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
+			      u32 *uar)
+{
+	bool known;
+
+	spin_lock(&ectx->lock);
+	known = ectx->table->pages[page].known;
+	*uar = ectx->table->pages[page].uar;
+	spin_unlock(&ectx->lock);
+	return known;
 }
 
 /**

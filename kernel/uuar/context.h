@@ -5,6 +5,7 @@
 #define MLX5_EP_CONTEXT_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -29,6 +30,7 @@
  * @low_latency: uUARs that the library rings without a lock
  * @dynamic: UAR pages allocated since open, by page offset of their mapping: the
  *	core's entry, or a value for a page that has none
+ * @back_lock: held while a UAR page is allocated for the table
  * @lock: protects @settings, @source, @table, @placing, @had_qp and the list
  *	@qps with all its members
  * @placing: the policy places QPs in @table; once false it stays false
@@ -56,6 +58,7 @@ struct mlx5_ep_context {
 	struct mlx5_ep_user *user;
 	unsigned int low_latency;
 	struct xarray dynamic;
+	struct mutex back_lock;
 
 	/* protects what follows */
 	spinlock_t lock;
@@ -70,7 +73,6 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			  struct mlx5_ep_device *edev);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency);
-int mlx5_ep_context_plan_fewer(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx);
 int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 			    unsigned int static_pages, bool on_demand);
@@ -80,6 +82,12 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
 				      unsigned int page, u32 uar);
+void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
+				     unsigned int page, unsigned long addr);
+void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
+				 unsigned int page);
+bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
+			      u32 *uar);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,

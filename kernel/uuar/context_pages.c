@@ -30,19 +30,6 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
 	return ectx->pages == &ectx->edev->managed_pages;
 }
 
-/**
- * mlx5_ep_budget_left() - UAR pages that managed contexts may still take
- *
- * Return: pages; UINT_MAX where there is no budget
- */
-unsigned int mlx5_ep_budget_left(struct mlx5_ep_device *edev)
-{
-	unsigned int budget = READ_ONCE(edev->budget);
-	unsigned int held = atomic_read(&edev->managed_pages);
-
-	return budget ? budget - min(budget, held) : UINT_MAX;
-}
-
 /* Count pages for the device: @least to @most, or 0. */
 static unsigned int charge_device(struct mlx5_ep_context *ectx,
 				  unsigned int least, unsigned int most,

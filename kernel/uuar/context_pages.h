@@ -10,7 +10,6 @@ struct mlx5_ep_context;
 struct mlx5_ep_device;
 struct rdma_user_mmap_entry;
 
-unsigned int mlx5_ep_budget_left(struct mlx5_ep_device *edev);
 int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
 			   unsigned int most);
 void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages);

@@ -37,32 +37,43 @@ static bool may_place(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_qp_place() - choose and take the uUAR of a new QP
- * @ectx: its context
- * @eqp: our side of the QP
- * @uar: answer: UAR page in the device
+ * @closed: choose among the pages that the context has in the device
+ *
+ * The page of the uUAR may have to be allocated, see mlx5_ep_uar_back().
  *
  * Return: static bfreg index; -ENOSPC where the policy is strict and its level
  * used up; -EOPNOTSUPP where the policy does not place this context's QPs
  */
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     u32 *uar)
+		     bool closed)
 {
 	struct mlx5_ep_uuar_table *table = ectx->table;
 	int uuar = -EOPNOTSUPP;
 
 	spin_lock(&ectx->lock);
 	if (may_place(ectx)) {
+		table->closed = closed;
 		uuar = mlx5_ep_uuar_policy_pick(table);
 		if (uuar >= 0) {
-			*uar = table->pages[uuar / MLX5_EP_UUARS_PER_PAGE].uar;
 			mlx5_ep_uuar_table_add(table, uuar);
-			add_qp(ectx, eqp, *uar, uuar);
+			add_qp(ectx, eqp, MLX5_EP_UAR_UNKNOWN, uuar);
 		}
 	}
 	spin_unlock(&ectx->lock);
 	if (uuar == -ENOSPC)
 		trace_mlx5_ep_policy_refused(ectx, uuar);
 	return uuar;
+}
+
+/**
+ * mlx5_ep_qp_placed() - note the UAR page of a QP that was placed
+ * @uar: the page, as the device numbers it
+ */
+void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
+{
+	spin_lock(&eqp->ectx->lock);
+	eqp->uar = uar;
+	spin_unlock(&eqp->ectx->lock);
 }
 
 /**
@@ -81,10 +92,9 @@ void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 }
 
 /**
- * mlx5_ep_qp_release() - give the uUAR of a QP back
- * @eqp: our side of a QP that the device does not have any more
+ * mlx5_ep_qp_unplace() - give the uUAR of a QP back that never was
  */
-void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp)
+void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp)
 {
 	struct mlx5_ep_context *ectx = eqp->ectx;
 
@@ -94,20 +104,30 @@ void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp)
 	if (eqp->uuar >= 0)
 		mlx5_ep_uuar_table_del(ectx->table, eqp->uuar);
 	spin_unlock(&ectx->lock);
-	trace_mlx5_ep_qp_released(eqp);
 	eqp->ectx = NULL;
+}
+
+/**
+ * mlx5_ep_qp_release() - give the uUAR of a QP back
+ * @eqp: our side of a QP that the device does not have any more
+ */
+void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp)
+{
+	trace_mlx5_ep_qp_released(eqp);
+	mlx5_ep_qp_unplace(eqp);
 }
 
 /* Fill what the table knows of a uUAR. The context's lock is held. */
 static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
 {
+	unsigned int page = uuar / MLX5_EP_UUARS_PER_PAGE;
 	u8 flags = 0;
 
 	if (mlx5_ep_uuar_table_locked(table, uuar))
 		flags |= MLX5_EP_UUAR_LOCKED;
 	if (!uuar)
 		flags |= MLX5_EP_UUAR_NO_BLUEFLAME;
-	if (!table->pages[uuar / MLX5_EP_UUARS_PER_PAGE].known)
+	if (!table->pages[page].known && !table->pages[page].empty)
 		flags |= MLX5_EP_UUAR_UNUSABLE;
 	return flags;
 }
@@ -169,14 +189,14 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 {
 	const struct mlx5_ep_uuar_table *table = ectx->table;
 	unsigned long index;
-	unsigned int i, qps;
+	unsigned int i, qps, on_demand = 0;
 	void *entry;
 
 	*info = (struct mlx5_ep_context_info){
 		.policy = ectx->settings.policy,
 		.source = ectx->source,
 		.pid = pid_nr(ectx->tgid),
-		.static_pages = ectx->static_pages,
+		.static_pages = table ? table->nr_pages : ectx->static_pages,
 		.low_latency = ectx->low_latency,
 		.qps = ectx->nr_qps,
 	};
@@ -188,10 +208,15 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 		info->flags |= MLX5_EP_CONTEXT_STATIC;
 	xa_for_each(&ectx->dynamic, index, entry)
 		info->dynamic_pages++;
+	info->held_pages = ectx->static_pages + info->dynamic_pages;
 	if (!table)
 		return;
-	for (i = 0; i < table->nr_pages; i++)
+	for (i = 0; i < table->nr_pages; i++) {
 		info->used_pages += !!mlx5_ep_uuar_page_qps(&table->pages[i]);
+		on_demand += i >= ectx->static_pages && table->pages[i].known;
+	}
+	/* They are tracked with those that the library allocated itself. */
+	info->dynamic_pages -= min(on_demand, info->dynamic_pages);
 	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
 		qps = mlx5_ep_uuar_table_qps(table, i);
 		info->placed_qps += qps;

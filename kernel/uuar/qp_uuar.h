@@ -36,7 +36,9 @@ struct mlx5_ep_qp {
 };
 
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     u32 *uar);
+		     bool closed);
+void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar);
+void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		     u32 uar);
 void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp);

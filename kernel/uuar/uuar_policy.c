@@ -46,9 +46,15 @@ static unsigned int first_low_latency(const struct mlx5_ep_uuar_table *t)
 	return nr_uuars(t) - t->low_latency;
 }
 
-static bool known(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+/* Can a QP be placed on this page? */
+static bool usable_page(const struct mlx5_ep_uuar_table *t, unsigned int page)
 {
-	return t->pages[uuar / MLX5_EP_UUARS_PER_PAGE].known;
+	return t->pages[page].known || (t->pages[page].empty && !t->closed);
+}
+
+static bool usable(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+{
+	return usable_page(t, uuar / MLX5_EP_UUARS_PER_PAGE);
 }
 
 /* An empty known page, from the top; -ENOSPC when there is none. */
@@ -57,7 +63,7 @@ static int pick_empty_page(const struct mlx5_ep_uuar_table *t)
 	unsigned int page = t->nr_pages;
 
 	while (page-- > 0) {
-		if (!t->pages[page].known ||
+		if (!usable_page(t, page) ||
 		    mlx5_ep_uuar_page_qps(&t->pages[page]))
 			continue;
 		/* uUAR 0 has no BlueFlame: page 0 starts with its second. */
@@ -77,7 +83,7 @@ static int pick_free_uuar(const struct mlx5_ep_uuar_table *t)
 		unsigned int load = mlx5_ep_uuar_page_qps(
 			&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]);
 
-		if (!known(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))
+		if (!usable(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))
 			continue;
 		if (best < 0 || load < least) {
 			best = uuar;
@@ -93,7 +99,7 @@ static int pick_half_page(const struct mlx5_ep_uuar_table *t)
 	unsigned int uuar = nr_uuars(t);
 
 	while (--uuar > 0) {
-		if (known(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar) &&
+		if (usable(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar) &&
 		    mlx5_ep_uuar_table_qps(t, uuar ^ 1))
 			return uuar;
 	}
@@ -108,14 +114,14 @@ static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
 	int best = -ENOSPC;
 
 	for (uuar = MLX5_EP_UUARS_PER_PAGE; uuar < end; uuar++) {
-		if (!known(t, uuar))
+		if (!usable(t, uuar))
 			continue;
 		if (best < 0 || mlx5_ep_uuar_table_qps(t, uuar) < least) {
 			best = uuar;
 			least = mlx5_ep_uuar_table_qps(t, uuar);
 		}
 	}
-	if (end > 1 && known(t, 1) &&
+	if (end > 1 && usable(t, 1) &&
 	    (best < 0 || mlx5_ep_uuar_table_qps(t, 1) < least))
 		best = 1;
 	return best;
@@ -126,7 +132,7 @@ static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
 {
 	int uuar = pick_free_uuar(t);
 
-	if (uuar < 0 && known(t, 0))
+	if (uuar < 0 && usable(t, 0))
 		return 0;
 	return uuar;
 }

@@ -26,12 +26,18 @@ extern const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES];
 /**
  * struct mlx5_ep_uuar_page - one static UAR page of a context
  * @uar: the device's number of the page, once @known
- * @known: the page was mapped, so its number could be learnt
+ * @known: the context has the page in the device, under that number
+ * @empty: it has not, but the library has mapped the page: it can be had
+ * @addr: where the library has mapped it, once @empty
+ * @mm: address space in which the page was put there, to be compared only
  * @qps: QPs placed on each of its uUARs
  */
 struct mlx5_ep_uuar_page {
 	__u32 uar;
 	bool known;
+	bool empty;
+	unsigned long addr;
+	const void *mm;
 	unsigned int qps[MLX5_EP_UUARS_PER_PAGE];
 };
 
@@ -39,6 +45,7 @@ struct mlx5_ep_uuar_page {
  * struct mlx5_ep_uuar_table - uUARs of a managed context
  * @policy: of enum mlx5_ep_uuar_policy
  * @strict: refuse rather than take the next level
+ * @closed: no page that is @empty is to be had
  * @low_latency: the library's count of uUARs that it rings without a lock
  * @nr_pages: elements of @pages
  * @pages: by static page index
@@ -48,6 +55,7 @@ struct mlx5_ep_uuar_page {
 struct mlx5_ep_uuar_table {
 	enum mlx5_ep_uuar_policy policy;
 	bool strict;
+	bool closed;
 	unsigned int low_latency;
 	unsigned int nr_pages;
 	struct mlx5_ep_uuar_page pages[];

@@ -73,7 +73,7 @@ static int64_t counted(struct __test_metadata *_metadata,
 
 	EXPECT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
 	EXPECT_EQ(0, mlx5ep_device_query(self->setup.ctx, &features));
-	EXPECT_EQ(pages, info.static_pages + info.dynamic_pages);
+	EXPECT_EQ(pages, info.held_pages);
 	EXPECT_EQ(pages, features.uar_user_held);
 	EXPECT_EQ(pages, sysfs_number(counter));
 	return pages;
@@ -289,15 +289,15 @@ TEST_F(observed, who_is_refused_a_page_takes_none)
 static long pages_of(pid_t pid)
 {
 	FILE *table = debugfs_open("contexts");
-	unsigned int is, is_static, dynamic;
+	unsigned int is, held;
 	char line[256];
 	long pages = -1;
 
 	while (table && fgets(line, sizeof(line), table))
-		/* pid policy strict source managed static dynamic */
-		if (sscanf(line, "%u %*s %*s %*s %*s %u %u", &is, &is_static,
-			   &dynamic) == 3 && is == (unsigned int)pid)
-			pages = (pages < 0 ? 0 : pages) + is_static + dynamic;
+		/* pid policy strict source managed static dynamic held */
+		if (sscanf(line, "%u %*s %*s %*s %*s %*u %*u %u", &is,
+			   &held) == 2 && is == (unsigned int)pid)
+			pages = (pages < 0 ? 0 : pages) + held;
 	if (table)
 		fclose(table);
 	return pages;

@@ -17,9 +17,11 @@ kselftest=$(. selftests/lab/lib.sh
 mutants=(
 	'low_latency_shared|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t);/'
 	'low_latency_off_by_one|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t) - t->low_latency + 1;/'
-	'used_uuar_taken|s/if (!known(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))/if (!known(t, uuar))/'
-	'unknown_page_taken|s/!t->pages\[page\].known ||/0 ||/'
-	'unknown_uuar_shared|s/^\t\tif (!known(t, uuar))$/if (0)/'
+	'used_uuar_taken|s/if (!usable(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))/if (!usable(t, uuar))/'
+	'unknown_page_taken|s/!usable_page(t, page) ||/0 ||/'
+	'closed_ignored|s/ \&\& !t->closed)/)/'
+	'empty_never_taken|s/t->pages\[page\].known || (.*closed)/t->pages[page].known/'
+	'unknown_uuar_shared|s/^\t\tif (!usable(t, uuar))$/if (0)/'
 	'strict_ignored|s/if (uuar >= 0 || t->strict)/if (uuar >= 0)/'
 	'always_strict|s/if (uuar >= 0 || t->strict)/if (uuar >= 0 || t->nr_pages)/'
 	'no_page_at_all|s/return pages ? pages : 1;/return pages;/'
@@ -28,7 +30,7 @@ mutants=(
 	'low_latency_raised|s/return library < most ? library : most;/return most;/'
 	'low_latency_uncut|s/return library < most ? library : most;/return library;/'
 	'release_forgotten|s/\(% MLX5_EP_UUARS_PER_PAGE\]\)--;/\1;/'
-	'no_last_resort|s/if (uuar < 0 \&\& known(t, 0))/if (0)/'
+	'no_last_resort|s/if (uuar < 0 \&\& usable(t, 0))/if (0)/'
 	'sharing_uneven|s/mlx5_ep_uuar_table_qps(t, uuar) < least)/0)/'
 	'level_of_page_only|s/return mlx5_ep_uuar_page_qps(page) > 1 ? 2 : 1;/return 1;/'
 )

@@ -47,6 +47,12 @@ static unsigned int qps_at(const struct mlx5_ep_uuar_table *t, unsigned int i)
 	return t->pages[i / 2].qps[i % 2];
 }
 
+/* Can a QP be placed on the page? */
+static bool page_can(const struct mlx5_ep_uuar_table *t, unsigned int page)
+{
+	return t->pages[page].known || (!t->closed && t->pages[page].empty);
+}
+
 /* How many uUARs a policy could take without going to the next level. */
 static unsigned int free_at_level(const struct mlx5_ep_uuar_table *t)
 {
@@ -55,7 +61,7 @@ static unsigned int free_at_level(const struct mlx5_ep_uuar_table *t)
 	for (i = 0; i < t->nr_pages; i++) {
 		const unsigned int *qps = t->pages[i].qps;
 
-		if (!t->pages[i].known)
+		if (!page_can(t, i))
 			continue;
 		if (t->policy == MLX5_EP_UUAR_POLICY_INDEPENDENT)
 			n += !qps[0] && !qps[1];
@@ -71,7 +77,7 @@ static int least_locked(const struct mlx5_ep_uuar_table *t)
 	int total = 2 * t->nr_pages, i, least = -1;
 
 	for (i = 0; i < total; i++)
-		if (t->pages[i / 2].known &&
+		if (page_can(t, i / 2) &&
 		    ring_of(i, total, t->low_latency) == RING_LOCKED &&
 		    (least < 0 || (int)qps_at(t, i) < least))
 			least = qps_at(t, i);
@@ -96,8 +102,8 @@ static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 	}
 	if (i >= total)
 		return "outside of the table";
-	if (!t->pages[i / 2].known)
-		return "on a page that the context is not known to own";
+	if (!page_can(t, i / 2))
+		return "on a page that the context does not have";
 	ring = ring_of(i, total, t->low_latency);
 	if (ring == RING_LOCKFREE && qps_at(t, i))
 		return "a second QP on a uUAR without a lock";
@@ -124,7 +130,7 @@ static bool set_state(struct mlx5_ep_uuar_table *t, unsigned int state)
 
 	for (i = 0; i < total; i++, state /= 3) {
 		t->pages[i / 2].qps[i % 2] = state % 3;
-		if (state % 3 && !t->pages[i / 2].known)
+		if (state % 3 && !page_can(t, i / 2))
 			return false;
 		if (state % 3 == 2 &&
 		    ring_of(i, total, t->low_latency) == RING_LOCKFREE)
@@ -167,25 +173,40 @@ judge_states(struct __test_metadata *_metadata, struct mlx5_ep_uuar_table *t)
 	return picks;
 }
 
+/*
+ * Give the pages whose bits are set, one in two as an empty page that can be had;
+ * or with @closed give the others as empty pages, which cannot be had then.
+ */
+static void set_usable(struct mlx5_ep_uuar_table *t, unsigned int bits,
+		       bool closed)
+{
+	unsigned int p;
+
+	t->closed = closed;
+	for (p = 0; p < t->nr_pages; p++) {
+		bool is = bits >> p & 1;
+
+		t->pages[p].empty = closed ? !is : is && p % 2;
+		t->pages[p].known = is && !t->pages[p].empty;
+	}
+}
+
 TEST(every_small_table)
 {
-	unsigned int pages, low, known, p, i, picks = 0;
+	unsigned int pages, low, bits, i, picks = 0;
 	struct mlx5_ep_uuar_table *t;
 
 	for (pages = 1; pages <= 4; pages++) {
 		t = new_table(pages);
 		ASSERT_NE(NULL, t);
-		for (i = 0; i < ARRAY_SIZE(policies) * 2; i++) {
-			t->policy = policies[i / 2];
+		for (i = 0; i < ARRAY_SIZE(policies) * 4; i++) {
+			t->policy = policies[i / 4];
 			t->strict = i % 2;
 			for (low = 0; low <= 2 * pages + 1; low++) {
 				t->low_latency = low;
 				/* page 0 is known, or nothing is placed */
-				for (known = 1; known < 1U << pages;
-				     known += 2) {
-					for (p = 0; p < pages; p++)
-						t->pages[p].known =
-							known >> p & 1;
+				for (bits = 1; bits < 1U << pages; bits += 2) {
+					set_usable(t, bits, i & 2);
 					ASSERT_TRUE(
 						mlx5_ep_uuar_table_ready(t));
 					picks += judge_states(_metadata, t);

@@ -176,14 +176,18 @@ enum mlx5_ep_context_flags {
  * @flags: of enum mlx5_ep_context_flags
  * @source: of enum mlx5_ep_policy_source
  * @pid: the process that opened it, as the initial pid namespace numbers it
- * @static_pages: UAR pages allocated when it was opened
- * @dynamic_pages: UAR pages allocated since
+ * @static_pages: static pages, as the library counts them
+ * @dynamic_pages: UAR pages that the library allocated since it was opened
  * @low_latency: uUARs that the library rings without a lock, at the top
  * @qps: QPs of the context
  * @placed_qps: of these, the ones that the policy placed
  * @used_pages: pages with a placed QP
  * @used_uuars: uUARs with a placed QP
  * @shared_uuars: uUARs with more than one
+ * @held_pages: UAR pages that the context has in the device. Of the static
+ *	pages of a managed context these are the first one and those on which a
+ *	QP was placed
+ * @reserved: 0
  */
 struct mlx5_ep_context_info {
 	__u32 policy;
@@ -198,6 +202,8 @@ struct mlx5_ep_context_info {
 	__u32 used_pages;
 	__u32 used_uuars;
 	__u32 shared_uuars;
+	__u32 held_pages;
+	__u32 reserved;
 };
 
 /**

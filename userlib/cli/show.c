@@ -25,7 +25,8 @@ static const struct column context_columns[] = {
 	{ "pid", "PID", false }, { "policy", "POLICY", true },
 	{ "source", "WHY", true }, { "strict", "STRICT", false },
 	{ "managed", "MANAGED", false }, { "static", "STATIC", false },
-	{ "dynamic", "DYNAMIC", false }, { "qps", "QPS", false },
+	{ "dynamic", "DYNAMIC", false }, { "held", "HELD", false },
+	{ "qps", "QPS", false },
 	{ "used_pages", "PAGES", false }, { "used_uuars", "UUARS", false },
 	{ "shared_uuars", "SHARED", false }, { "comm", "PROGRAM", true },
 };

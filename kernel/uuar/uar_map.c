@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UAR pages as processes map them.
+ *
+ * libmlx5 maps every static page of a managed context while it opens the
+ * context. mlx5_ib has allocated page 0 only. The other mappings stay empty:
+ * they have their place in the address space and no UAR page behind them. The
+ * first QP that the policy places on such a page makes mlx5_ib allocate the UAR
+ * page and map it there, through its own mmap operation:
+ *
+ *   - An empty mapping has the flags that a mapped UAR page has, and the offset
+ *     of a page that mlx5_ib allocates when it is mapped
+ *     (MLX5_IB_MMAP_ALLOC_WC). mlx5_ib gives such a page the context's own
+ *     DevX uid, and frees it when the context is closed.
+ *   - ib_uverbs follows mapped pages by vm_private_data, which is NULL here. So
+ *     ib_uverbs answers a touch with SIGBUS, copies the empty mapping at fork,
+ *     and has nothing to do for it at munmap or when the device goes.
+ *   - libmlx5 counts its own pages of that kind (thread domains) from 0 up.
+ *     Ours are counted from the last one down.
+ *
+ * What never happens:
+ *
+ *   - a page of the device mapped over anything but an empty mapping of the
+ *     same page and the same context: both are compared under mmap_lock, held
+ *     for writing, which is not let go until the page is mapped;
+ *   - a QP told to ring a page that its creator cannot reach: where the process
+ *     has unmapped or moved the empty mapping, nothing is placed there.
+ */
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/mlx5/device.h>
+#include <rdma/ib_verbs.h>
+
+#include "cmd.h"
+#include "compat/compat.h"
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/context_pages.h"
+#include "uuar/uar_alloc.h"
+#include "uuar/uar_map.h"
+
+/*
+ * mmap offsets of mlx5_ib: bits 15:8 of the page offset are the command, bits
+ * 7:0 an index that bits 23:16 extend (providers/mlx5/mlx5.h).
+ */
+enum mmap_command {
+	MMAP_REGULAR_PAGE = 0,
+	MMAP_WC_PAGE = 2,
+	MMAP_NC_PAGE = 3,
+	MMAP_ALLOC_WC = 6,
+	/* above: entries of any kind that were allocated after open */
+	MMAP_LAST_COMMAND = 8,
+};
+
+/* Pages that mlx5_ib allocates for MMAP_ALLOC_WC, by index from 0. */
+#define NR_ALLOC_PAGES (MLX5_MAX_DYN_BFREGS / MLX5_NON_FP_BFREGS_PER_UAR)
+
+/* What remap_pfn_range() gives a mapping of a device's memory. */
+#define IO_FLAGS (VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP)
+
+/* Index of a static page among the pages that MMAP_ALLOC_WC allocates. */
+static unsigned long alloc_index(const struct mlx5_ep_context *ectx,
+				 unsigned int page)
+{
+	return NR_ALLOC_PAGES - ectx->table->nr_pages + page;
+}
+
+static unsigned long alloc_pgoff(unsigned long index)
+{
+	return (index & ~0xfful) << 8 | MMAP_ALLOC_WC << 8 | (index & 0xff);
+}
+
+/* How context.c names such a page: as the core names a page with an entry. */
+static unsigned long tracked_as(unsigned long command, unsigned long index)
+{
+	return command << 16 | index;
+}
+
+static unsigned long first_pfn(const struct mlx5_ep_device *edev)
+{
+	return edev->mdev->bar_addr >> PAGE_SHIFT;
+}
+
+/* The UAR page that a mapping of one page shows, if it shows one. */
+static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
+		       u32 *uar)
+{
+	unsigned long first = first_pfn(edev), pfn;
+
+	if (compat_vma_pfn(vma, vma->vm_start, &pfn) || pfn < first ||
+	    pfn - first >= mlx5_ep_cmd_uar_pages(edev->mdev))
+		return false;
+	*uar = pfn - first;
+	return true;
+}
+
+/*
+ * Map a page that was allocated after open, if the user may have it. What was
+ * allocated as an object counts already; what mmap() itself allocates does not.
+ */
+static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		       struct vm_area_struct *vma, unsigned long pgoff)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+	bool has_entry = pgoff >> 16 != MMAP_ALLOC_WC;
+	u32 uar;
+	int ret;
+
+	/* An entry that is no UAR page needs no room for one. */
+	if (mlx5_ep_context_tracks_page(ectx, pgoff) ||
+	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
+		return edev->stock.mmap(uctx, vma);
+	ret = mlx5_ep_context_charge_page(ectx);
+	if (ret)
+		return ret;
+	ret = edev->stock.mmap(uctx, vma);
+	/* The mapping holds the entry. */
+	if (!ret && mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_track_page(
+			ectx, pgoff,
+			has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL);
+	else
+		mlx5_ep_context_uncharge_page(ectx);
+	return ret;
+}
+
+/* Map a page that was allocated on demand, once more. */
+static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		     struct vm_area_struct *vma, u32 uar)
+{
+	return rdma_user_mmap_io(uctx, vma, first_pfn(ectx->edev) + uar,
+				 PAGE_SIZE,
+				 pgprot_writecombine(vma->vm_page_prot), NULL);
+}
+
+/* Map a static page that is allocated on demand: empty, until it is. */
+static int map_on_demand(struct mlx5_ep_context *ectx,
+			 struct ib_ucontext *uctx, struct vm_area_struct *vma,
+			 unsigned long command, unsigned int page)
+{
+	u32 uar;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	/* What is added to this later makes it uncached, not write-combining. */
+	if (command == MMAP_NC_PAGE)
+		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	vma->vm_pgoff = alloc_pgoff(alloc_index(ectx, page));
+	if (mlx5_ep_context_page_uar(ectx, page, &uar))
+		return map_again(ectx, uctx, vma, uar);
+	vm_flags_mod(vma, IO_FLAGS, 0);
+	mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
+	return 0;
+}
+
+/**
+ * mlx5_ep_uar_map() - the mmap operation of a context
+ * @vma: the mapping that ib_uverbs makes, under mmap_lock held for writing
+ *
+ * Return: as the driver's operation; -EDQUOT: the page would be one too many
+ */
+int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		    struct vm_area_struct *vma)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+	unsigned long command = (vma->vm_pgoff >> 8) & 0xff;
+	unsigned long index = vma->vm_pgoff & 0xff;
+	bool one_page = vma->vm_end - vma->vm_start == PAGE_SIZE;
+	bool is_static = command == MMAP_REGULAR_PAGE ||
+			 command == MMAP_WC_PAGE || command == MMAP_NC_PAGE;
+	u32 uar;
+	int ret;
+
+	if (one_page &&
+	    (command == MMAP_ALLOC_WC || command > MMAP_LAST_COMMAND)) {
+		index |= (vma->vm_pgoff >> 8) & 0xff00;
+		return map_dynamic(ectx, uctx, vma, tracked_as(command, index));
+	}
+	if (!ectx->table || !one_page || !is_static)
+		return edev->stock.mmap(uctx, vma);
+	if (index >= ectx->static_pages && index < ectx->table->nr_pages)
+		return map_on_demand(ectx, uctx, vma, command, index);
+	ret = edev->stock.mmap(uctx, vma);
+	if (!ret && mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_note_static_page(ectx, index, uar);
+	return ret;
+}
+
+/*
+ * The mapping of the page in the caller's address space, empty or not; NULL
+ * where something else or nothing is at its place. mmap_lock is held.
+ */
+static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
+					   struct ib_ucontext *uctx,
+					   unsigned int page)
+{
+	unsigned long addr = ectx->table->pages[page].addr;
+	struct vm_area_struct *vma = find_vma(current->mm, addr);
+
+	if (!vma || vma->vm_start != addr || vma->vm_end != addr + PAGE_SIZE ||
+	    !vma->vm_file || vma->vm_file->private_data != uctx->ufile ||
+	    vma->vm_pgoff != alloc_pgoff(alloc_index(ectx, page)))
+		return NULL;
+	return vma;
+}
+
+/* Have the page allocated and mapped; mmap_lock is held for writing. */
+static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			unsigned int page, u32 *uar)
+{
+	struct vm_area_struct *vma = find_mapping(ectx, uctx, page);
+	bool known = mlx5_ep_context_page_uar(ectx, page, uar);
+	unsigned long as = tracked_as(MMAP_ALLOC_WC, alloc_index(ectx, page));
+	int ret = 0;
+
+	if (!vma)
+		return known ? 0 : -ENXIO;
+	if (known) {
+		/* A child has the parent's mapping as fork left it. */
+		if (!vma->vm_private_data)
+			ret = map_again(ectx, uctx, vma, *uar);
+		return ret;
+	}
+	/* The library has taken the index for a page of its own. */
+	if (mlx5_ep_context_tracks_page(ectx, as))
+		return -ENXIO;
+	ret = map_dynamic(ectx, uctx, vma, as);
+	if (ret)
+		return ret;
+	if (!mapped_uar(ectx->edev, vma, uar))
+		return -ENXIO;
+	mlx5_ep_context_note_static_page(ectx, page, *uar);
+	return 0;
+}
+
+/**
+ * mlx5_ep_uar_back() - see that there is a UAR page behind a static page
+ * @page: static page index on which a QP of the caller was placed
+ * @uar: answer: the device's number of the page
+ *
+ * For a system call of a process on this context: ib_uverbs holds its locks
+ * against the removal of the device. Sleeps.
+ *
+ * Return: 0; -EDQUOT, -ENOMEM and others: the page cannot be had now; -ENXIO:
+ * it cannot be had, as the process has nothing mapped that could become it;
+ * -EINTR: the caller is being killed
+ */
+int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		     unsigned int page, u32 *uar)
+{
+	struct mlx5_ep_uuar_page *entry = &ectx->table->pages[page];
+	struct mm_struct *mm = current->mm;
+	int ret;
+
+	if (mlx5_ep_context_page_uar(ectx, page, uar) &&
+	    (page < ectx->static_pages || READ_ONCE(entry->mm) == mm))
+		return 0;
+	if (!mm)
+		return -ENXIO;
+	/* Processes that share the context fill in turn, each its own. */
+	mutex_lock(&ectx->back_lock);
+	ret = mmap_write_lock_killable(mm);
+	if (!ret) {
+		ret = fill_mapping(ectx, uctx, page, uar);
+		mmap_write_unlock(mm);
+		if (!ret)
+			WRITE_ONCE(entry->mm, mm);
+	}
+	mutex_unlock(&ectx->back_lock);
+	if (ret == -ENXIO)
+		mlx5_ep_context_forget_page(ectx, page);
+	return ret;
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 400 */
+/*
+ * A managed context has one UAR page when it is opened, and a further one for
+ * each page on which a QP is placed. What a process does to the empty mappings
+ * of the others costs nobody but that process.
+ */
+#include "kselftest_harness.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "baseline.h"
+#include "doorbells.h"
+#include "sysfs.h"
+#include "verbs.h"
+
+#define ALL 256		/* static pages that libmlx5 takes at most */
+#define PAGES 8
+#define PAGE 4096ul
+
+FIXTURE(lazy)
+{
+	struct verbs_setup setup;
+	struct verbs_endpoint endpoints[ALL];
+	size_t made;
+	struct doorbells_report doorbells;
+	int64_t before;
+};
+
+FIXTURE_SETUP(lazy)
+{
+	ASSERT_TRUE(sysfs_attached());
+	ASSERT_EQ(0, sysfs_defaults());
+	ASSERT_EQ(0, sysfs_number("uar_in_use"));
+	ASSERT_EQ(0, simhca_zero());
+	self->before = simhca_count("uar");
+}
+
+FIXTURE_TEARDOWN(lazy)
+{
+	EXPECT_EQ(0, simhca_fail_nothing());
+	while (self->made)
+		verbs_endpoint_destroy(&self->endpoints[--self->made]);
+	verbs_close(&self->setup);
+	doorbells_put(&self->doorbells);
+	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_defaults());
+	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+	EXPECT_EQ(self->before, simhca_count("uar"));
+}
+
+static int add(struct _test_data_lazy *self, size_t n)
+{
+	int ret = 0;
+
+	for (; n && !ret; n--) {
+		ret = verbs_endpoint_create(&self->setup,
+					    &self->endpoints[self->made],
+					    IBV_QPT_RC);
+		self->made += !ret;
+	}
+	return ret;
+}
+
+/* Every QP rings, and the HCA says where. */
+static int ring(struct _test_data_lazy *self)
+{
+	int ret = verbs_traffic(self->endpoints, self->made,
+				VERBS_WRITE_INLINE, 1);
+
+	doorbells_put(&self->doorbells);
+	return ret ? ret : doorbells_look(0, &self->doorbells);
+}
+
+/* UAR pages since the test began; the module counts the same. */
+static int64_t held(struct __test_metadata *_metadata,
+		    struct _test_data_lazy *self)
+{
+	int64_t pages = simhca_count("uar") - self->before;
+
+	EXPECT_EQ(pages, sysfs_number("uar_in_use"));
+	return pages;
+}
+
+/* Addresses of the pages of uverbs that can be written, the empty too. */
+static size_t mappings(void **at, size_t most)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long first, last;
+	char line[512];
+	size_t n = 0;
+
+	while (maps && n < most && fgets(line, sizeof(line), maps))
+		if (strstr(line, "/dev/infiniband/uverbs") &&
+		    sscanf(line, "%lx-%lx -w%*s", &first, &last) == 2 &&
+		    strstr(line, " -w") &&
+		    last - first == PAGE)
+			at[n++] = (void *)first;
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
+static sigjmp_buf touched;
+
+static void on_sigbus(int sig)
+{
+	siglongjmp(touched, 1);
+}
+
+/* Is nothing behind the page? A page of the device takes a write of 0 at 0. */
+static bool is_empty(void *page)
+{
+	struct sigaction act = { .sa_handler = on_sigbus }, was;
+	bool empty = true;
+
+	sigaction(SIGBUS, &act, &was);
+	if (!sigsetjmp(touched, 1)) {
+		*(volatile uint32_t *)page = 0;
+		empty = false;
+	}
+	sigaction(SIGBUS, &was, NULL);
+	return empty;
+}
+
+/* The empty mappings among the static pages, found as a program would. */
+static size_t empty_mappings(void **at, size_t most)
+{
+	void *all[2 * ALL];
+	size_t n = mappings(all, 2 * ALL), i, found = 0;
+
+	for (i = 0; i < n && found < most; i++)
+		if (is_empty(all[i]))
+			at[found++] = all[i];
+	return found;
+}
+
+static const char *const policies[] = {
+	"independent", "shared-uar", "shared-uuar",
+};
+
+TEST_F_TIMEOUT(lazy, an_open_context_holds_no_more_than_under_stock, 60)
+{
+	static const unsigned int pages[] = { 1, 8, 256 };
+	struct verbs_setup setup;
+	int64_t under_stock;
+	unsigned int i, k;
+
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	under_stock = simhca_count("uar") - self->before;
+	verbs_close(&setup);
+	EXPECT_EQ(1, under_stock);
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 3; k++) {
+			ASSERT_EQ(0, sysfs_policy(policies[i], pages[k],
+						  false));
+			ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+			EXPECT_EQ(under_stock, held(_metadata, self));
+			verbs_close(&setup);
+			EXPECT_EQ(0, held(_metadata, self));
+		}
+}
+
+TEST_F_TIMEOUT(lazy, a_page_comes_with_the_qp_that_needs_it, 60)
+{
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	/* The last one is on page 0, which is there from the start. */
+	for (i = 0; i < PAGES; i++) {
+		EXPECT_EQ(1 + i, held(_metadata, self));
+		ASSERT_EQ(0, add(self, 1));
+	}
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(PAGES, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	/* A page stays, and serves the next QP. */
+	verbs_endpoint_destroy(&self->endpoints[--self->made]);
+	verbs_endpoint_destroy(&self->endpoints[--self->made]);
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	ASSERT_EQ(0, add(self, 2));
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	EXPECT_EQ(0, verbs_traffic_all(self->endpoints, self->made, 1));
+}
+
+TEST_F_TIMEOUT(lazy, two_hundred_and_fifty_six_qps_have_as_many_pages, 200)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", ALL, true));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(0, add(self, ALL));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(ALL, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.shared);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(0, self->doorbells.silent);
+	EXPECT_EQ(ALL, held(_metadata, self));
+}
+
+TEST_F(lazy, an_empty_page_gives_sigbus_and_stays_empty)
+{
+	void *at[PAGES];
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	EXPECT_EQ(PAGES - 1, empty_mappings(at, PAGES));
+	EXPECT_EQ(1, held(_metadata, self));
+	ASSERT_EQ(0, add(self, 3));
+	EXPECT_EQ(PAGES - 1 - 3, empty_mappings(at, PAGES));
+	EXPECT_EQ(0, ring(self));
+}
+
+/* What a program can do to the place of an empty mapping. */
+static int unmap_it(void *page)
+{
+	return munmap(page, PAGE);
+}
+
+static int map_over_it(void *page)
+{
+	void *over = mmap(page, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (over == MAP_FAILED)
+		return -1;
+	memset(over, 0x5a, PAGE);
+	return 0;
+}
+
+static int move_it(void *page)
+{
+	void *to = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	return mremap(page, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+	       to ? 0 : -1;
+}
+
+static int (*const spoil[])(void *page) = { unmap_it, map_over_it, move_it };
+
+TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
+{
+	void *at[PAGES];
+	unsigned int how, i;
+	unsigned char *byte;
+
+	for (how = 0; how < 3; how++) {
+		ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+		ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+		ASSERT_EQ(PAGES - 1, empty_mappings(at, PAGES));
+		/* Two are left, and page 0. */
+		for (i = 0; i < PAGES - 3; i++)
+			ASSERT_EQ(0, spoil[how](at[i]));
+		ASSERT_EQ(0, add(self, PAGES));
+		ASSERT_EQ(0, ring(self));
+		EXPECT_EQ(3, self->doorbells.pages) {
+			TH_LOG("way %u", how);
+		}
+		EXPECT_EQ(0, self->doorbells.wrong_uar);
+		EXPECT_EQ(3, held(_metadata, self));
+		for (i = 0; how == 1 && i < PAGES - 3; i++)
+			for (byte = at[i]; byte < (unsigned char *)at[i] + PAGE;
+			     byte++)
+				ASSERT_EQ(0x5a, *byte);
+		while (self->made)
+			verbs_endpoint_destroy(&self->endpoints[--self->made]);
+		verbs_close(&self->setup);
+		/* What was moved is ours to unmap: it keeps the context open. */
+		for (i = mappings(at, PAGES); i-- > 0;)
+			ASSERT_EQ(0, munmap(at[i], PAGE));
+		ASSERT_EQ(0, simhca_zero());
+	}
+}
+
+/* A context opened by the parent, QPs made by a child, by both, by neither. */
+TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* As a daemon does. */
+		status = add(self, 2);
+		while (self->made)
+			verbs_endpoint_destroy(&self->endpoints[--self->made]);
+		_exit(status ? 1 : 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(3, held(_metadata, self));
+	/* The child's pages are known and not mapped here: they are now. */
+	ASSERT_EQ(0, add(self, PAGES));
+	doorbells_put(&self->doorbells);
+	ASSERT_EQ(0, verbs_traffic(self->endpoints, self->made,
+				   VERBS_WRITE_INLINE, 1));
+	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, verbs_traffic(self->endpoints, self->made,
+				   VERBS_WRITE_INLINE, 1));
+}
+
+static void limit_counts(struct __test_metadata *_metadata,
+			 struct _test_data_lazy *self, const char *attr)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, sysfs_write(attr, "3"));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(0, add(self, PAGES));
+	EXPECT_EQ(3, held(_metadata, self));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(3, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	/* What becomes free is had by the next QP. */
+	ASSERT_EQ(0, sysfs_write(attr, "5"));
+	ASSERT_EQ(0, add(self, 4));
+	EXPECT_EQ(5, held(_metadata, self));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(5, self->doorbells.pages);
+}
+
+TEST_F_TIMEOUT(lazy, the_budget_counts_what_is_rung, 60)
+{
+	limit_counts(_metadata, self, "uar_budget");
+}
+
+TEST_F_TIMEOUT(lazy, the_limit_of_a_user_counts_what_is_rung, 60)
+{
+	limit_counts(_metadata, self, "uar_user_limit");
+}
+
+TEST_F_TIMEOUT(lazy, a_page_that_the_device_refuses_is_done_without, 60)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(0, add(self, 1));
+	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 2, 0xf));
+	ASSERT_EQ(0, add(self, 2));
+	EXPECT_EQ(2, held(_metadata, self));
+	ASSERT_EQ(0, simhca_fail_nothing());
+	ASSERT_EQ(0, add(self, 2));
+	EXPECT_EQ(4, held(_metadata, self));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(4, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+}
+
+TEST_F_TIMEOUT(lazy, strict_says_enospc_where_no_page_is_to_be_had, 60)
+{
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, true));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "3"));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	EXPECT_EQ(-ENOSPC, add(self, 4));
+	EXPECT_EQ(3, self->made);
+	EXPECT_EQ(3, held(_metadata, self));
+}
+
+static atomic_bool stop;
+
+static void *make_qps(void *arg)
+{
+	struct verbs_setup *setup = arg;
+	unsigned long failed = 0;
+	struct ibv_qp *qps[4];
+	unsigned int i;
+
+	while (!stop) {
+		for (i = 0; i < 4; i++) {
+			qps[i] = verbs_qp_create(setup->pd, setup->cq,
+						 IBV_QPT_RC);
+			failed += !qps[i];
+		}
+		for (i = 0; i < 4; i++)
+			if (qps[i])
+				ibv_destroy_qp(qps[i]);
+	}
+	return (void *)failed;
+}
+
+TEST_F_TIMEOUT(lazy, threads_make_qps_while_mappings_go, 120)
+{
+	void *at[2 * PAGES], *failed;
+	pthread_t threads[3];
+	struct verbs_setup setup;
+	unsigned int round, i;
+	size_t n;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 2 * PAGES, false));
+	for (round = 0; round < 10; round++) {
+		ASSERT_EQ(0, verbs_open(&setup, NULL, ALL));
+		n = empty_mappings(at, 2 * PAGES);
+		EXPECT_EQ(2 * PAGES - 1, n);
+		stop = false;
+		for (i = 0; i < 3; i++)
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, make_qps,
+						    &setup));
+		for (i = 0; i < n; i++) {
+			ASSERT_EQ(0, spoil[i % 3](at[i]));
+			usleep(2000);
+		}
+		stop = true;
+		for (i = 0; i < 3; i++) {
+			pthread_join(threads[i], &failed);
+			EXPECT_EQ(NULL, failed);
+		}
+		verbs_close(&setup);
+		for (i = mappings(at, 2 * PAGES); i-- > 0;)
+			ASSERT_EQ(0, munmap(at[i], PAGE));
+	}
+}
+
+TEST_F_TIMEOUT(lazy, a_process_killed_while_pages_come, 120)
+{
+	unsigned int round;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("independent", ALL, false));
+	for (round = 0; round < 12; round++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			if (verbs_open(&self->setup, NULL, ALL))
+				_exit(1);
+			add(self, ALL);
+			pause();
+		}
+		usleep(20000 + 15000 * round);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_TRUE(WIFSIGNALED(status));
+		EXPECT_EQ(0, held(_metadata, self));
+	}
+}
+
+TEST_HARNESS_MAIN
