@@ -124,10 +124,10 @@ TEST_F(module, the_limit_of_a_user_is_a_feature)
 	EXPECT_EQ(0, mlx5ep_device_query(self->setup.ctx, &features));
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_USER_LIMIT);
 	EXPECT_EQ(100, features.uar_user_limit);
-	EXPECT_EQ(8, features.uar_user_held);
+	EXPECT_EQ(1, features.uar_user_held);
 	EXPECT_EQ(0, verbs_open(&other, NULL, 1));
 	EXPECT_EQ(0, mlx5ep_device_query(self->setup.ctx, &features));
-	EXPECT_EQ(16, features.uar_user_held);
+	EXPECT_EQ(2, features.uar_user_held);
 	verbs_close(&other);
 }
 
