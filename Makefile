@@ -33,6 +33,7 @@ help:
 	@echo 'make dkms-check     build it through DKMS for each kernel of the lab'
 	@echo 'make debug-kernel   build the debug kernel of the lab'
 	@echo 'make lint           check style, layers, dead code and pages'
+	@echo 'make model          explore the models of the protocols with spin'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
 	@echo 'make deb, make rpm  build packages'
@@ -75,6 +76,10 @@ check-peers: hca
 
 bench: hca lib selftests
 	@selftests/bench/run
+
+.PHONY: model
+model: lab
+	@$(ENTER) selftests/model/run
 
 -include kernel/kernel.mk
 -include selftests/lab/lab.mk
