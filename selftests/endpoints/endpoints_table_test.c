@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 600 */
 /*
- * What the categories take, for 1 to 32 endpoints: the published table, what the
- * library read back from addresses, and what the HCA counts must agree.
+ * What each category takes, for 1 to 32 endpoints. Three sources must agree:
+ * the published table, what the library reads from addresses, and what the HCA
+ * counts.
  */
 #include "kselftest_harness.h"
 

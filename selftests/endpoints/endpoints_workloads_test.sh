@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, timeout: 400
 #
-# The workloads over every category of endpoints: right results, the published
-# counts, nothing astray in the HCA, nothing left behind.
+# Runs the workloads over every category of endpoints. Results must be right,
+# the counts must be the published ones, no doorbell may go to a wrong place in
+# the HCA, and no object may be left.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -128,7 +128,10 @@ void sweep_progress(const struct sweep *sweep, const char *what,
 	last = now;
 }
 
-/* Forget the fault. Returns what it hit; NULL: nothing. The caller frees it. */
+/*
+ * End the fault. Return: the command that failed, which the caller frees; NULL
+ * where none did.
+ */
 static int fault_end(struct simhca *sim, char **hit)
 {
 	struct json_object *answer, *hits;
@@ -224,7 +227,7 @@ static int run_commands(struct sweep *sweep, struct baseline *base,
 	return ret;
 }
 
-/* One run; more where the machine was too slow for it. */
+/* Make one run, and repeat it when the machine was too slow for it. */
 static int run_commands_patiently(struct sweep *sweep,
 				  struct baseline *base, unsigned int nth,
 				  unsigned int status)
@@ -298,7 +301,10 @@ static int pci_address(char *name, size_t size)
 	return ret;
 }
 
-/* Is it there, with its attributes where the module is? */
+/*
+ * Whether the device is there, with the module's attributes where it is
+ * attached.
+ */
 static bool device_up(bool attached)
 {
 	struct ibv_port_attr port;

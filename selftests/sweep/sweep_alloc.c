@@ -100,7 +100,7 @@ static int text_range(const char *module, const char *function,
 	return -ENOENT;
 }
 
-/* What stock code does not undo; see enum sweep_exempted. */
+/* Functions that stock code does not undo; see enum sweep_exempted. */
 static struct {
 	const char *module, *function;
 	struct range range;
@@ -109,7 +109,9 @@ static struct {
 	[SWEEP_CREATE_QP] = { "ib_core", "ib_create_qp_user", { 0, 0 } },
 };
 
-/* May allocations fail now? Else there is nothing to be exempted. */
+/*
+ * Whether allocations may fail now. If not, no function needs to be exempted.
+ */
 static bool sweeping;
 
 static int exempt(enum sweep_exempted what)
@@ -122,7 +124,7 @@ static int exempt(enum sweep_exempted what)
 		ret = text_range(exempted[what].module, exempted[what].function,
 				 range);
 	for (i = 0; !ret && i < sizeof(faults) / sizeof(faults[0]); i++) {
-		/* one at a time: nothing may match while they change */
+		/* one at a time, so that no range matches while they change */
 		ret = set_fault(faults[i], "reject-end", 0);
 		if (!ret)
 			ret = set_fault(faults[i], "reject-start",

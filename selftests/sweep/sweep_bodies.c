@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Bodies for error sweeps: what each object of this project goes through. */
+/* Bodies for error sweeps: each creates and destroys one kind of object. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,7 +88,7 @@ int sweep_body_qps(void *arg)
 	return ret;
 }
 
-/* What an undo that fails leaves behind, closing the context frees. */
+/* Closing the context frees what a failed undo leaves behind. */
 int sweep_body_context(void *arg)
 {
 	struct verbs_setup setup;

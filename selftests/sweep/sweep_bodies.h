@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Bodies for error sweeps: what each object of this project goes through. */
+/* Bodies for error sweeps: each creates and destroys one kind of object. */
 #ifndef SELFTESTS_SWEEP_BODIES_H
 #define SELFTESTS_SWEEP_BODIES_H
 
@@ -7,18 +7,24 @@
 
 #include "verbs.h"
 
-/* What bodies get as their argument: made before the sweep, gone after it. */
+/*
+ * The argument of the bodies. It is created before the sweep and destroyed
+ * after it.
+ */
 struct sweep_objects {
 	struct verbs_setup setup;
 	struct mlx5ep_notifier *notifier;	/* where the module is attached */
 	void *memory;				/* a page to be watched */
 };
 
-/* Return: 0 or -errno; a objects that failed is closed. */
+/* Return: 0 or -errno; after a failure nothing is open. */
 int sweep_objects_open(struct sweep_objects *objects);
 void sweep_objects_close(struct sweep_objects *objects);
 
-/* Open a context with PD, CQ and MR in it and a QP on it; needs no objects. */
+/*
+ * Open a context with PD, CQ and MR, and create a QP in it; the argument is not
+ * used.
+ */
 int sweep_body_context(void *objects);
 /* Create an RC QP, bring it to RTS, destroy it. */
 int sweep_body_qp(void *objects);
@@ -31,9 +37,9 @@ int sweep_body_qps(void *objects);
 int sweep_body_endpoints(void *objects);
 /* A notifier with two watches, closed with them. */
 int sweep_body_notifier(void *objects);
-/* A watch on the objects's notifier. */
+/* A watch on the notifier of the argument. */
 int sweep_body_watch(void *objects);
-/* More of them in one call than the kernel keeps on its stack. */
+/* More watches in one call than the kernel keeps on its stack. */
 int sweep_body_watches(void *objects);
 /* A registration with a watch on it. */
 int sweep_body_reg_mr(void *objects);

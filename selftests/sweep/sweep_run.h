@@ -29,7 +29,7 @@ void sweep_allow(struct baseline *base, const char *hit);
 void sweep_progress(const struct sweep *sweep, const char *what,
 		    unsigned int nth);
 
-/* The place to fail after place @n. */
+/* The number of the next place to fail, after place @n. */
 unsigned int sweep_next(const struct sweep *sweep, unsigned int n);
 
 #endif

@@ -148,7 +148,7 @@ static int body_domain(void *arg)
 	return ret ? ret : undo;
 }
 
-/* What could not be opened ends with the test's process. */
+/* Objects of a failed open end with the test's process. */
 static int objects_open(struct objects *objects)
 {
 	int ret;
@@ -168,7 +168,10 @@ static int objects_open(struct objects *objects)
 	return ret == 1 ? 0 : -EEXIST;
 }
 
-/* After all of it the key that was there still finds its QP, the other none. */
+/*
+ * After the sweep the old key must still find its QP, and the new key must find
+ * none.
+ */
 static int objects_check(struct objects *objects)
 {
 	struct mlx5_ep_xrc_rcv_qp_info info;
@@ -245,7 +248,10 @@ TEST_SWEEP(sweep_xrc, failing_allocations_leave_nothing_behind)
 	SWEEP_ALLOCATIONS_TEST(&self->sweep, false);
 }
 
-/* What the sweep above spares, but for what ib_core does not undo. */
+/*
+ * The sweep of what the sweep above exempts, without what ib_core does not
+ * undo.
+ */
 TEST_SWEEP(sweep_xrc, failing_allocations_of_the_driver_do_neither)
 {
 	self->objects.exempted = SWEEP_DESTROY_QP;

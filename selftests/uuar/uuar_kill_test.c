@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 300 */
 /*
- * A process killed at any moment leaves nothing behind: no UAR page in the
- * module's books, no object in the HCA.
+ * A process that is killed at any moment leaves nothing behind: the module
+ * counts no UAR page of it, and the HCA has no object of it.
  */
 #include "kselftest_harness.h"
 

@@ -232,7 +232,10 @@ TEST(a_table_without_page_0_is_not_ready)
 	free(t);
 }
 
-/* One sequence of creations and destructions, and the books kept beside it. */
+/*
+ * Make one sequence of creations and destructions, and count beside the
+ * module's table.
+ */
 struct sequence {
 	struct mlx5_ep_uuar_table *t;
 	unsigned int count[MAX_UUARS];
