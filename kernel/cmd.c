@@ -11,7 +11,6 @@
 
 /**
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings
- * @mdev: device
  * @qpn: number of the QP in the device
  * @uar: answer: UAR page index (PRM, QPC.uar_page)
  *
@@ -41,7 +40,6 @@ int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
 
 /**
  * mlx5_ep_cmd_uar_pages() - how many UAR pages the device has
- * @mdev: device
  *
  * Runs no command: the capability was read when the device came up (PRM,
  * HCA_CAP.uar_sz: log2 of the UAR area in MiB).

@@ -63,7 +63,6 @@ unsigned int endpoints_static_pages(unsigned int n)
 /**
  * endpoints_pages() - number of UAR pages for a category's thread domains
  * @category: not %MLX5EP_AUTO
- * @n: endpoints
  */
 unsigned int endpoints_pages(unsigned int category, unsigned int n)
 {

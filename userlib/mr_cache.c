@@ -38,7 +38,6 @@
 
 /**
  * struct mlx5ep_mr_cache - a cache
- * @notifier: its own
  * @page_mask: mask of the bits of an address above those within a page
  * @reading: a thread is reading events
  * @lock: protects what follows

@@ -27,7 +27,6 @@
  * struct mlx5_ep_cgroup - the policy of one cgroup on one device
  * @node: in mlx5_ep_device.cgroups
  * @id: of the cgroup
- * @settings: its policy
  */
 struct mlx5_ep_cgroup {
 	struct list_head node;
@@ -110,7 +109,6 @@ static unsigned int drop_dead(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_cgroup_set() - give a cgroup a policy, or take it away
- * @edev: device
  * @path: of the cgroup, from the root of the caller's cgroup namespace
  * @settings: the policy; NULL: none of its own any more
  *
@@ -160,7 +158,6 @@ out_unlock:
 
 /**
  * mlx5_ep_cgroup_show() - list the policies, one "PATH POLICY STRICT PAGES" each
- * @edev: device
  * @buf: page of a sysfs attribute
  *
  * Paths are as the caller would write them, from the root of its cgroup

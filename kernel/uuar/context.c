@@ -296,7 +296,6 @@ void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
 /**
  * mlx5_ep_context_page_uar() - look up the number of a static page in the device
  * @page: index of the page
- * @uar: answer
  *
  * Return: false where the context does not have the page in the device
  */

@@ -78,7 +78,6 @@ void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
 
 /**
  * mlx5_ep_qp_note() - note a QP that the policy did not place
- * @ectx: its context
  * @eqp: our side of the QP
  * @uar: UAR page that the library named; MLX5_EP_UAR_UNKNOWN when none
  */
@@ -136,7 +135,6 @@ static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
  * mlx5_ep_uuar_info_get() - one entry of a context's table, for user space
  * @table: the table; its context's lock is held
  * @uuar: static bfreg index
- * @info: answer
  */
 void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 			   unsigned int uuar, struct mlx5_ep_uuar_info *info)
@@ -182,7 +180,6 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 /**
  * mlx5_ep_context_info_get() - what a context has, for user space
  * @ectx: context; its lock is held
- * @info: answer
  */
 void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 			      struct mlx5_ep_context_info *info)

@@ -17,7 +17,6 @@
 
 /**
  * mlx5_ep_user_get() - the caller as a user of a device
- * @edev: device
  *
  * Return: the user, to be put; NULL where there is no memory: not counted
  */
@@ -45,7 +44,6 @@ out_unlock:
 
 /**
  * mlx5_ep_user_put() - a context of the user is gone
- * @edev: device
  * @user: as mlx5_ep_user_get() returned it
  */
 void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
@@ -62,7 +60,6 @@ void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
 
 /**
  * mlx5_ep_user_charge() - count pages for a user
- * @edev: device
  * @user: user, or NULL
  * @least: how many it must be
  * @most: how many it may be

@@ -232,7 +232,6 @@ unsigned int mlx5_ep_uuar_policy_low_latency(unsigned int library,
 
 /**
  * mlx5_ep_uuar_table_ready() - can the table place any number of QPs?
- * @t: table
  *
  * Page 0 is the one that takes what no other takes; libmlx5 maps it first. A
  * table that is ready stays so.
@@ -246,7 +245,6 @@ bool mlx5_ep_uuar_table_ready(const struct mlx5_ep_uuar_table *t)
 
 /**
  * mlx5_ep_uuar_table_add() - note a QP on a uUAR
- * @t: table
  * @uuar: static bfreg index
  */
 void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
@@ -257,7 +255,6 @@ void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 
 /**
  * mlx5_ep_uuar_table_del() - forget a QP on a uUAR
- * @t: table
  * @uuar: static bfreg index that was added before
  */
 void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
@@ -268,7 +265,6 @@ void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 
 /**
  * mlx5_ep_uuar_table_locked() - does libmlx5 ring this uUAR under a lock?
- * @t: table
  * @uuar: static bfreg index
  *
  * Return: true when it does
@@ -281,7 +277,6 @@ bool mlx5_ep_uuar_table_locked(const struct mlx5_ep_uuar_table *t,
 
 /**
  * mlx5_ep_uuar_table_level() - how much a QP on this uUAR shares
- * @t: table
  * @uuar: static bfreg index with at least one QP
  *
  * Return: 1 alone on its page, 2 own uUAR, 3 shared uUAR

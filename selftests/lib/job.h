@@ -41,7 +41,6 @@ struct job {
  * job_open() - build a set of endpoints and connect it
  * @job: zeroed on failure
  * @category: of enum mlx5ep_category
- * @n: threads
  * @depth: sends that a thread has outstanding at most
  * @inline_data: bytes that a send may carry inline
  */

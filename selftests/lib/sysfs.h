@@ -51,7 +51,6 @@ int sysfs_policy(const char *policy, unsigned int pages, bool strict);
 
 /**
  * debugfs_open() - open a table of /sys/kernel/debug/mlx5_ep/DEVICE/
- * @table: its name
  *
  * Return: for reading, behind the line of column names; NULL, and errno.
  */

@@ -26,7 +26,6 @@ int complain(int code, const char *fmt, ...)
 
 /**
  * usage_error() - print an error about a command's arguments
- * @command: its name
  * @fmt: one line without a newline
  *
  * Return: %EXIT_USAGE.

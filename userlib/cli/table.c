@@ -74,7 +74,6 @@ static size_t split(char *line, char **words, size_t max)
 
 /**
  * table_parse() - parse a table
- * @text: changed
  *
  * Return: an array of objects; their keys are the names of the first line.
  */
@@ -130,7 +129,6 @@ static struct json_object *pairs(char *line)
 
 /**
  * pairs_parse() - parse a list of lines of name=value
- * @text: changed
  *
  * Return: an array of objects; a word without "=" is the value of "kind".
  */
