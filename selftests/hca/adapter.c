@@ -11,6 +11,7 @@
 #include "bus/bus.h"
 #include "bus/dma.h"
 #include "control/control.h"
+#include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 #include "fw/cmd.h"
@@ -41,6 +42,7 @@ static int hca_init_parts(struct hca *hca)
 		iseg_init, cmdq_init,	pages_init,  caps_init,
 		uars_init, uctxs_init,	eqs_init,    port_init,
 		pci_init,  faults_init, cmdlog_init, objects_init,
+		eth_init,
 	};
 	size_t i;
 	int ret;
@@ -57,6 +59,7 @@ static int hca_init_parts(struct hca *hca)
 static void hca_destroy(struct hca *hca)
 {
 	vfio_user_fini(hca);
+	eth_fini(hca);
 	objects_fini(hca);
 	cmdlog_fini(hca);
 	faults_fini(hca);
@@ -74,7 +77,8 @@ static void hca_destroy(struct hca *hca)
 }
 
 /* Make an adapter and offer it to VMMs at @dir/hca@index.sock. */
-static int hca_create(unsigned int index, const char *dir, struct hca **out)
+static int hca_create(unsigned int index, enum link link, const char *dir,
+		      struct hca **out)
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
 	char path[4096];
@@ -83,6 +87,7 @@ static int hca_create(unsigned int index, const char *dir, struct hca **out)
 	if (!hca)
 		return -ENOMEM;
 	hca->index = index;
+	hca->link = link;
 	hca->bus_ops = &bus_ops;
 	hca->dma = dma_create();
 	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
@@ -103,11 +108,12 @@ err_destroy:
 /**
  * adapters_init() - make the adapters
  * @n: how many
+ * @link: what their ports speak
  * @dir: where their sockets go
  *
  * Return: 0, or -errno with nothing made
  */
-int adapters_init(unsigned int n, const char *dir)
+int adapters_init(unsigned int n, enum link link, const char *dir)
 {
 	struct hca *hca;
 	unsigned int i;
@@ -116,7 +122,7 @@ int adapters_init(unsigned int n, const char *dir)
 	if (!n || n > FABRIC_MAX)
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
-		ret = hca_create(i, dir, &hca);
+		ret = hca_create(i, link, dir, &hca);
 		if (ret) {
 			adapters_fini();
 			return ret;

@@ -7,7 +7,7 @@
 
 #include "hca.h"
 
-int adapters_init(unsigned int n, const char *dir);
+int adapters_init(unsigned int n, enum link link, const char *dir);
 void adapters_fini(void);
 void hca_clear_counters(struct hca *hca);
 

@@ -28,6 +28,8 @@
 
 #define SIM_PAGE 4096u
 
+enum link { LINK_IB, LINK_ETH };
+
 struct hca;
 
 /* ---- counted errors: name in control JSON is the enumerator's in lower case */
@@ -117,15 +119,19 @@ struct eqs;
 struct port;
 struct faults;
 struct objects;
+struct eth;
+struct nic;
 
 /**
  * struct hca - one adapter; each part belongs to the file of its name
+ * @link: what its port speaks
  * @fatal: the firmware has died: no command, event or access to memory until
  *	the driver sets the interface up again (fw/iseg.c)
  * @bus_ops: what the bus calls
  */
 struct hca {
 	unsigned int index;
+	enum link link;
 	bool fatal;
 	const struct bus_ops *bus_ops;
 	struct dma *dma;
@@ -142,6 +148,8 @@ struct hca {
 	struct port *port;
 	struct faults *faults;
 	struct objects *objs;
+	struct eth *eth;
+	struct nic *nic;
 	uint64_t errors[SIM_ERR_MAX];
 };
 

@@ -18,13 +18,14 @@
 #include "fabric/fabric.h"
 
 static const char usage[] =
-	"usage: simhca --dir DIR [--hca N] [--log FILE] [-v]\n"
+	"usage: simhca --dir DIR [--hca N] [--link ib|eth] [--log FILE] [-v]\n"
 	"\n"
-	"Simulates N InfiniBand adapters (default 1) on one subnet. Makes in DIR\n"
+	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
 	"  control.sock   one JSON object per line in, one out\n"
 	"prints \"ready\" on stdout, and serves until SIGTERM or SIGINT.\n"
 	"\n"
+	"  --link eth  the ports are Ethernet ones; default: ib\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
@@ -32,6 +33,7 @@ struct options {
 	const char *dir;
 	const char *log;
 	unsigned int hcas;
+	enum link link;
 	bool verbose;
 };
 
@@ -40,6 +42,7 @@ static int parse(int argc, char **argv, struct options *opt)
 	static const struct option longs[] = {
 		{ "dir", required_argument, NULL, 'd' },
 		{ "hca", required_argument, NULL, 'n' },
+		{ "link", required_argument, NULL, 'k' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -57,6 +60,14 @@ static int parse(int argc, char **argv, struct options *opt)
 			if (*end || !opt->hcas || opt->hcas > FABRIC_MAX) {
 				fprintf(stderr, "simhca: --hca is 1 to %u\n",
 					FABRIC_MAX);
+				return -EINVAL;
+			}
+			break;
+		case 'k':
+			opt->link = strcmp(optarg, "eth") ? LINK_IB :
+							     LINK_ETH;
+			if (opt->link == LINK_IB && strcmp(optarg, "ib")) {
+				fprintf(stderr, "simhca: --link is ib or eth\n");
 				return -EINVAL;
 			}
 			break;
@@ -118,7 +129,7 @@ static int serve(const struct options *opt)
 	ret = signals_init(&signals);
 	if (ret)
 		goto out_loop;
-	ret = adapters_init(opt->hcas, opt->dir);
+	ret = adapters_init(opt->hcas, opt->link, opt->dir);
 	if (ret)
 		goto out_signals;
 	snprintf(path, sizeof(path), "%s/control.sock", opt->dir);

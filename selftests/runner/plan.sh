@@ -32,11 +32,11 @@ need()
 {
 	local key value
 
-	where='' hca=1 smp=1 mem='' numa='' module=yes args='' guest='' only=''
+	where='' hca=1 link='' smp=1 mem='' numa='' module=yes args='' guest='' only=''
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | smp | mem | numa | module | args | guest | timeout)
+		where | hca | link | smp | mem | numa | module | args | guest | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
@@ -107,6 +107,7 @@ plan_guest()
 	dkms) options+=' --dkms' ;;
 	*) echo "$1: module: $module?" >&2 && exit 2 ;;
 	esac
+	[ -z "$link" ] || options+=" --link $link"
 	[ -z "$numa" ] || options+=" --numa $numa"
 	key=guest$options
 	[ -z "$args" ] || key+=" $args"

@@ -22,6 +22,7 @@
 #define PCI_VENDOR_MELLANOX 0x15b3
 #define PCI_DEVICE_CX5 0x1017
 #define PCI_CLASS_INFINIBAND 0x020700
+#define PCI_CLASS_ETHERNET 0x020000
 
 #define PCI_AT_PM 0x40
 #define PCI_AT_EXP 0x60
@@ -59,8 +60,10 @@ static uint16_t get16(const uint8_t *p, unsigned int off)
 	return le16toh(v);
 }
 
-static void pci_header(struct pci *pci)
+static void pci_header(struct pci *pci, enum link link)
 {
+	uint32_t class = link == LINK_ETH ? PCI_CLASS_ETHERNET :
+					    PCI_CLASS_INFINIBAND;
 	uint8_t *c = pci->config, *w = pci->wmask;
 
 	put16(c, PCI_VENDOR_ID, PCI_VENDOR_MELLANOX);
@@ -69,7 +72,7 @@ static void pci_header(struct pci *pci)
 	      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
 		      PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
 	put16(c, PCI_STATUS, PCI_STATUS_CAP_LIST);
-	put32(c, PCI_CLASS_REVISION, PCI_CLASS_INFINIBAND << 8);
+	put32(c, PCI_CLASS_REVISION, class << 8);
 	w[PCI_CACHE_LINE_SIZE] = 0xff;
 	put32(c, PCI_BASE_ADDRESS_0,
 	      PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH);
@@ -145,7 +148,7 @@ void pci_fini(struct hca *hca)
 void pci_reset(struct hca *hca)
 {
 	memset(hca->pci, 0, sizeof(*hca->pci));
-	pci_header(hca->pci);
+	pci_header(hca->pci, hca->link);
 	pci_capabilities(hca->pci);
 	dma_set_master(hca->dma, false);
 }

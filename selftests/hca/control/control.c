@@ -19,6 +19,7 @@
 #include "adapter.h"
 #include "bus/bus.h"
 #include "control/control.h"
+#include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
@@ -75,6 +76,7 @@ static struct json_object *hca_dump(struct hca *hca)
 	port_dump(hca, o);
 	uars_dump(hca, o, alive);
 	objects_dump(hca, o, alive);
+	eth_dump(hca, alive);
 	json_object_object_add(alive, "eq",
 			       json_object_new_int(eqs_alive(hca)));
 	json_object_object_add(alive, "uctx",

@@ -27,7 +27,7 @@ static bool op_known(const struct qp *qp, uint8_t op)
 	if (op == WQE_OP_NOP)
 		return true;
 	if (qp->kind == QP_KIND_SQ)
-		return false;
+		return op == WQE_OP_SEND && qp->hca->link == LINK_ETH;
 	if (qp->type == QP_REG_UMR)
 		return op == WQE_OP_UMR;
 	switch (op) {
@@ -64,7 +64,8 @@ static bool parse_head(const struct qp *qp, struct segs *s, struct send_wqe *w)
 {
 	struct wqe_xrc xrc;
 
-	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR)
+	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR ||
+	    qp->kind == QP_KIND_SQ)
 		return true;
 	if (qp->type == QP_XRC) {
 		if (!take_seg(s, &xrc, sizeof(xrc)))
@@ -153,7 +154,7 @@ static uint8_t parse(struct qp *qp, const uint8_t *wqe, size_t len,
 		return SYND_LOCAL_QP_OP;
 	if (!op_known(qp, w->op) || !parse_head(qp, &s, w))
 		return SYND_LOCAL_QP_OP;
-	if (w->op == WQE_OP_NOP)
+	if (w->op == WQE_OP_NOP || qp->kind == QP_KIND_SQ)
 		return SYND_OK;
 	if (w->op == WQE_OP_UMR) {
 		w->tail = s.p;
@@ -168,7 +169,8 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 {
 	struct accessor who = qp_accessor(qp);
 
-	if (w->op == WQE_OP_NOP)
+	/* no Ethernet frame leaves the adapter yet */
+	if (w->op == WQE_OP_NOP || qp->kind == QP_KIND_SQ)
 		return SEND_DONE;
 	if (w->op == WQE_OP_UMR) {
 		*synd = umr_execute(qp->hca, &who, be32toh(w->imm), w->tail,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/transport.h"
+#include "eth/eth.h"
 #include "fabric/fabric.h"
 
 #define PKEY_FULL 0x8000u
@@ -46,11 +47,30 @@ void connected_rearm(struct qp *qp)
 	qp->rnr_left = IFC_GET(qpc, qp->qpc, rnr_retry);
 }
 
+/* RoCE: GID, MAC, VLAN and version must all be the peer's. */
+static struct hca *roce_hca(const struct qp *qp, const uint8_t *path)
+{
+	uint64_t mac = (uint64_t)IFC_GET(ads, path, rmac_47_32) << 32 |
+		       IFC_GET(ads, path, rmac_31_0);
+	const uint8_t *gid = IFC_ADDR_OF(ads, path, rgid_rip);
+	const void *from = nic_roce_address(qp->hca, IFC_GET(ads, path,
+							     src_addr_index));
+	unsigned int i;
+
+	for (i = 0; from && i < fabric_hcas(); i++)
+		if (nic_answers(fabric_hca(i), from, gid, mac))
+			return fabric_hca(i);
+	return NULL;
+}
+
 static struct hca *path_hca(const struct qp *qp)
 {
 	const uint8_t *path = IFC_ADDR_OF(qpc, qp->qpc, primary_address_path);
-	struct hca *peer = fabric_by_lid(qp->rlid);
+	struct hca *peer;
 
+	if (qp->hca->link == LINK_ETH)
+		return roce_hca(qp, path);
+	peer = fabric_by_lid(qp->rlid);
 	if (!peer && IFC_GET(ads, path, grh))
 		peer = fabric_by_gid(IFC_ADDR_OF(ads, path, rgid_rip));
 	return peer;

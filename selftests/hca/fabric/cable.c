@@ -10,6 +10,22 @@
 enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
 
 /**
+ * cable_changed() - the link came up or went down: tell the driver, go on
+ */
+void cable_changed(struct hca *hca)
+{
+	uint8_t data[IFC_FLD_SZ(eqe, event_data)] = { 0 };
+	bool up = port_link_up(hca);
+
+	log_line("hca%u: port %s", hca->index, up ? "up" : "down");
+	IFC_SET(port_state_change_event, data, port_num, 1);
+	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
+		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
+	if (port_active(hca))
+		objects_kick(hca);
+}
+
+/**
  * cable_set() - plug or unplug the cable
  * @up: what it shall be
  *
@@ -17,16 +33,10 @@ enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
  */
 int cable_set(struct hca *hca, bool up)
 {
-	uint8_t data[IFC_FLD_SZ(eqe, event_data)] = { 0 };
+	bool before = port_link_up(hca);
 
-	if (hca->port->up == up)
-		return 0;
 	hca->port->up = up;
-	log_line("hca%u: port %s", hca->index, up ? "up" : "down");
-	IFC_SET(port_state_change_event, data, port_num, 1);
-	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
-		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
-	if (port_active(hca))
-		objects_kick(hca);
+	if (port_link_up(hca) != before)
+		cable_changed(hca);
 	return 0;
 }

@@ -68,6 +68,8 @@ void port_reset(struct hca *hca)
 {
 	struct port *port = hca->port;
 
+	port->enabled = true;
+	port->mtu_bytes = PORT_ETH_MTU_BYTES;
 	port->cap_mask = CAP_AUTO_MIGRATION | CAP_SL_MAP | CAP_SYS_IMAGE_GUID |
 			 CAP_EXT_SPEEDS | CAP_CM;
 	memset(port->node_desc, 0, sizeof(port->node_desc));
@@ -85,7 +87,7 @@ void port_dump(struct hca *hca, struct json_object *o)
 
 	json_object_object_add(p, "state",
 			       json_object_new_string(
-				       hca->port->up ? "active" : "down"));
+				       port_link_up(hca) ? "active" : "down"));
 	json_object_object_add(p, "lid", json_object_new_int(hca->port->lid));
 	json_object_object_add(o, "port", p);
 }
@@ -107,11 +109,22 @@ const uint8_t *port_gid(struct hca *hca)
 }
 
 /**
+ * port_link_up() - is there a link?
+ *
+ * A driver disables an Ethernet port whose netdev is down.
+ */
+bool port_link_up(const struct hca *hca)
+{
+	return hca->port->up &&
+	       (hca->link == LINK_IB || hca->port->enabled);
+}
+
+/**
  * port_active() - do packets go in and out?
  */
 bool port_active(struct hca *hca)
 {
-	return hca->port->up && !hca->fatal;
+	return port_link_up(hca) && !hca->fatal;
 }
 
 /**

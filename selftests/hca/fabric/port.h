@@ -9,8 +9,10 @@
 #include "hca.h"
 
 #define PORT_GIDS 8u
+#define PORT_ROCE_GIDS 16u	/* roce_address_table_size */
 #define PORT_PKEYS 128u
 #define PORT_MTU_BYTES 4096u
+#define PORT_ETH_MTU_BYTES 9978u	/* the largest, headers included */
 #define NODE_DESC_BYTES 64u
 
 /* IBTA: PortInfo.PortState and PortPhysicalState */
@@ -18,7 +20,9 @@ enum { PORT_DOWN = 1, PORT_ACTIVE = 4 };
 enum { PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 
 struct port {
-	bool up;
+	bool up;	/* the cable is plugged in */
+	bool enabled;	/* by the driver; Ethernet */
+	uint16_t mtu_bytes;	/* Ethernet */
 	uint16_t lid;
 	uint8_t gid[16];
 	uint64_t node_guid;
@@ -35,6 +39,7 @@ void port_dump(struct hca *hca, struct json_object *o);
 uint16_t port_lid(struct hca *hca);
 const uint8_t *port_gid(struct hca *hca);
 bool port_active(struct hca *hca);
+bool port_link_up(const struct hca *hca);
 uint8_t port_mtu(struct hca *hca);
 bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey);
 

@@ -95,7 +95,8 @@ static uint8_t query_vport_pkey(struct cmd *cmd)
 static uint8_t query_vport_state(struct cmd *cmd)
 {
 	IFC_SET(query_vport_state_out, cmd->out, admin_state, 1);
-	IFC_SET(query_vport_state_out, cmd->out, state, cmd->hca->port->up);
+	IFC_SET(query_vport_state_out, cmd->out, state,
+		port_link_up(cmd->hca));
 	return CMD_OK;
 }
 
@@ -106,17 +107,29 @@ static uint8_t query_vport_counter(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* The adapter is in no link aggregation: the context of one is all 0. */
+static uint8_t query_lag(struct cmd *cmd)
+{
+	(void)cmd;
+	return CMD_OK;
+}
+
 static uint8_t access_reg(struct cmd *cmd)
 {
 	uint16_t id = IFC_GET(access_register_in, cmd->in, register_id);
 	const size_t head = IFC_SZ(access_register_in);
 	size_t len = cmd->in_len - head;
+	bool up = port_link_up(cmd->hca);
+	uint8_t status;
 
 	if (len > cmd->out_len - IFC_SZ(access_register_out))
 		len = cmd->out_len - IFC_SZ(access_register_out);
 	json_object_object_add(cmd->key, "register", json_object_new_int(id));
-	return reg_access(cmd->hca, id, !cmd->op_mod, cmd->in + head,
-			  cmd->out + IFC_SZ(access_register_out), len);
+	status = reg_access(cmd->hca, id, !cmd->op_mod, cmd->in + head,
+			    cmd->out + IFC_SZ(access_register_out), len);
+	if (port_link_up(cmd->hca) != up)
+		cable_changed(cmd->hca);
+	return status;
 }
 
 #define CMD(op, type, fn) \
@@ -131,6 +144,7 @@ const struct cmd_def port_cmds[] = {
 	CMD(QUERY_HCA_VPORT_PKEY, query_hca_vport_pkey, query_vport_pkey),
 	CMD(QUERY_VPORT_STATE, query_vport_state, query_vport_state),
 	CMD(QUERY_VPORT_COUNTER, query_vport_counter, query_vport_counter),
+	CMD(QUERY_LAG, query_lag, query_lag),
 	CMD(ACCESS_REG, access_register, access_reg),
 	{ 0 },
 };

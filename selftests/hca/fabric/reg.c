@@ -21,6 +21,8 @@ enum {
 
 /* PTYS: linux/mlx5/port.h */
 #define PTYS_IB 0x1u
+#define PTYS_ETH 0x4u
+#define PTYS_100GBASE_CR4 (1u << 20) /* enum mlx5e_link_mode */
 #define PTYS_WIDTH_1X 0x1u
 #define PTYS_WIDTH_4X 0x4u
 #define PTYS_PROTO_UP_TO_EDR 0x3fu
@@ -31,8 +33,20 @@ enum {
 #define PAOS_UP 1u
 #define PAOS_DOWN 2u
 
+static void ptys_eth(uint8_t *out)
+{
+	IFC_SET(ptys_reg, out, proto_mask, PTYS_ETH);
+	IFC_SET(ptys_reg, out, eth_proto_capability, PTYS_100GBASE_CR4);
+	IFC_SET(ptys_reg, out, eth_proto_admin, PTYS_100GBASE_CR4);
+	IFC_SET(ptys_reg, out, eth_proto_oper, PTYS_100GBASE_CR4);
+}
+
 static void ptys(struct hca *hca, uint8_t *out)
 {
+	if (hca->link == LINK_ETH) {
+		ptys_eth(out);
+		return;
+	}
 	IFC_SET(ptys_reg, out, proto_mask, PTYS_IB);
 	IFC_SET(ptys_reg, out, ib_link_width_capability,
 		PTYS_WIDTH_1X | PTYS_WIDTH_4X);
@@ -41,17 +55,19 @@ static void ptys(struct hca *hca, uint8_t *out)
 		PTYS_WIDTH_1X | PTYS_WIDTH_4X);
 	IFC_SET(ptys_reg, out, ib_proto_admin, PTYS_PROTO_UP_TO_EDR);
 	/* a port that is down keeps the last speed: drivers want a known one */
-	(void)hca;
 	IFC_SET(ptys_reg, out, ib_link_width_oper, PTYS_WIDTH_4X);
 	IFC_SET(ptys_reg, out, ib_proto_oper, PTYS_PROTO_EDR);
 }
 
 static void pmtu(struct hca *hca, uint8_t *out)
 {
-	(void)hca;
-	IFC_SET(pmtu_reg, out, max_mtu, PORT_MTU_BYTES);
-	IFC_SET(pmtu_reg, out, admin_mtu, PORT_MTU_BYTES);
-	IFC_SET(pmtu_reg, out, oper_mtu, PORT_MTU_BYTES);
+	bool eth = hca->link == LINK_ETH;
+	uint32_t now = eth ? hca->port->mtu_bytes : PORT_MTU_BYTES;
+
+	IFC_SET(pmtu_reg, out, max_mtu,
+		eth ? PORT_ETH_MTU_BYTES : PORT_MTU_BYTES);
+	IFC_SET(pmtu_reg, out, admin_mtu, now);
+	IFC_SET(pmtu_reg, out, oper_mtu, now);
 }
 
 static void pvlc(struct hca *hca, uint8_t *out)
@@ -64,9 +80,29 @@ static void pvlc(struct hca *hca, uint8_t *out)
 
 static void paos(struct hca *hca, uint8_t *out)
 {
-	IFC_SET(paos_reg, out, admin_status, PAOS_UP);
+	IFC_SET(paos_reg, out, admin_status,
+		hca->port->enabled ? PAOS_UP : PAOS_DOWN);
 	IFC_SET(paos_reg, out, oper_status,
-		hca->port->up ? PAOS_UP : PAOS_DOWN);
+		port_link_up(hca) ? PAOS_UP : PAOS_DOWN);
+}
+
+/* What a driver of an Ethernet port sets: up or down, and the largest frame. */
+static bool eth_write(struct hca *hca, uint16_t id, const uint8_t *in)
+{
+	uint32_t mtu = IFC_GET(pmtu_reg, in, admin_mtu);
+
+	switch (id) {
+	case REG_PAOS:
+		hca->port->enabled = IFC_GET(paos_reg, in, admin_status) ==
+				     PAOS_UP;
+		return true;
+	case REG_PMTU:
+		if (mtu > PORT_ETH_MTU_BYTES)
+			return false;
+		hca->port->mtu_bytes = mtu;
+		return true;
+	}
+	return false;
 }
 
 /* Errors do not happen on this cable: all counters of the group stay 0. */
@@ -133,7 +169,9 @@ uint8_t reg_access(struct hca *hca, uint16_t id, bool write, const uint8_t *in,
 		reg = &regs[i];
 		if (reg->id != id)
 			continue;
-		if (write || len < reg->size)
+		if (len < reg->size ||
+		    (write && (hca->link != LINK_ETH ||
+			       !eth_write(hca, id, in))))
 			return CMD_BAD_PARAM;
 		/* the port's number is at the same place in all of them */
 		memcpy(out, in, sizeof(uint32_t));

@@ -10,13 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/port.h"
 #include "fw/cmd.h"
 #include "fw/fw.h"
 
 #define CAP_SZ IFC_UN_SZ(hca_cap_union)
 
 /* enum mlx5_cap_type of linux/mlx5/device.h */
-enum { CAP_GENERAL = 0, CAP_ATOMIC = 3, CAP_LAST = 0x2a };
+enum {
+	CAP_GENERAL = 0,
+	CAP_ETH = 1,
+	CAP_ATOMIC = 3,
+	CAP_ROCE = 4,
+	CAP_FLOW = 7,
+	CAP_LAST = 0x2a,
+};
 /* op_mod: type << 1 | mode (enum mlx5_cap_mode, same source) */
 enum { CAP_MAX = 0, CAP_CUR = 1 };
 
@@ -24,9 +32,13 @@ enum { CAP_MAX = 0, CAP_CUR = 1 };
 #define ATOMIC_FETCH_ADD 0x2
 #define ATOMIC_SIZE_8B 0x8
 
+/* Only the first two change; those with an Ethernet port have the others. */
 struct caps {
 	uint8_t general[2][CAP_SZ];
 	uint8_t atomic[2][CAP_SZ];
+	uint8_t eth[CAP_SZ];
+	uint8_t roce[CAP_SZ];
+	uint8_t flow[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -86,6 +98,7 @@ static void caps_features(uint8_t *c)
 	GEN(driver_version, 1);
 	GEN(atomic, 1);
 	GEN(imaicl, 1);
+	GEN(fixed_buffer_size, 1); /* KSM: lists of keys of one size */
 	GEN(umr_ptr_rlky, 1);
 	GEN(umr_extended_translation_offset, 1);
 	GEN(cq_oi, 1);
@@ -101,6 +114,61 @@ static void caps_atomic(uint8_t *c)
 	IFC_SET(atomic_caps, c, atomic_operations,
 		ATOMIC_CMP_SWAP | ATOMIC_FETCH_ADD);
 	IFC_SET(atomic_caps, c, atomic_size_qp, ATOMIC_SIZE_8B);
+}
+
+/* On Ethernet: no agent of a subnet, but a NIC and RoCE. */
+static void caps_eth_general(uint8_t *c)
+{
+	GEN(port_type, 1);
+	GEN(ib_virt, 0);
+	GEN(vport_group_manager, 0);
+	GEN(eth_net_offloads, 1);
+	GEN(nic_flow_table, 1);
+	GEN(roce, 1);
+	GEN(log_max_rq, 10);
+	GEN(log_max_tir, 10);
+	GEN(log_max_tis, 10);
+	GEN(log_max_rqt, 10);
+	GEN(log_max_rqt_size, 8);
+	GEN(log_max_current_uc_list, 7);
+	GEN(log_max_current_mc_list, 7);
+	GEN(log_max_vlan_list, 7);
+}
+
+#define R_ROCE_PORT 4791
+#define R_ROCE_SPORT_MIN 0xc000
+#define R_ROCE_SPORT_MAX 0xffff
+#define ROCE_L3_IPV4_IPV6 6	/* a bit for each value of roce_l3_type */
+#define ROCE_V1_V2 5		/* a bit for each value of roce_version */
+
+static void caps_eth(struct caps *caps)
+{
+	uint8_t *c = caps->eth, *rx;
+
+	/* what the driver insists on, and does not use unless it is told to */
+	IFC_SET(per_protocol_networking_offload_caps, c, csum_cap, 1);
+	IFC_SET(per_protocol_networking_offload_caps, c, vlan_cap, 1);
+	IFC_SET(per_protocol_networking_offload_caps, c, max_lso_cap, 16);
+	IFC_SET(per_protocol_networking_offload_caps, c, wqe_inline_mode, 1);
+	IFC_SET(per_protocol_networking_offload_caps, c, rss_ind_tbl_cap, 8);
+	IFC_SET(per_protocol_networking_offload_caps, c,
+		self_lb_en_modifiable, 1);
+	c = caps->roce;
+	IFC_SET(roce_cap, c, l3_type, ROCE_L3_IPV4_IPV6);
+	IFC_SET(roce_cap, c, roce_version, ROCE_V1_V2);
+	IFC_SET(roce_cap, c, r_roce_dest_udp_port, R_ROCE_PORT);
+	IFC_SET(roce_cap, c, r_roce_min_src_udp_port, R_ROCE_SPORT_MIN);
+	IFC_SET(roce_cap, c, r_roce_max_src_udp_port, R_ROCE_SPORT_MAX);
+	IFC_SET(roce_cap, c, roce_address_table_size, PORT_ROCE_GIDS);
+	rx = IFC_ADDR_OF(flow_table_nic_cap, caps->flow,
+			 flow_table_properties_nic_receive);
+	IFC_SET(flow_table_prop_layout, rx, ft_support, 1);
+	IFC_SET(flow_table_prop_layout, rx, modify_root, 1);
+	IFC_SET(flow_table_prop_layout, rx, log_max_ft_size, 16);
+	IFC_SET(flow_table_prop_layout, rx, log_max_ft_num, 10);
+	IFC_SET(flow_table_prop_layout, rx, log_max_flow, 16);
+	IFC_SET(flow_table_prop_layout, rx, log_max_destination, 3);
+	IFC_SET(flow_table_prop_layout, rx, max_ft_level, 64);
 }
 
 /**
@@ -137,6 +205,10 @@ void caps_reset(struct hca *hca)
 	caps_sizes(caps->general[CAP_MAX]);
 	caps_features(caps->general[CAP_MAX]);
 	caps_atomic(caps->atomic[CAP_MAX]);
+	if (hca->link == LINK_ETH) {
+		caps_eth_general(caps->general[CAP_MAX]);
+		caps_eth(caps);
+	}
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
 	memcpy(caps->atomic[CAP_CUR], caps->atomic[CAP_MAX], CAP_SZ);
 }
@@ -156,6 +228,15 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_ATOMIC:
 		from = cmd->hca->caps->atomic[cmd->op_mod & 1];
+		break;
+	case CAP_ETH:
+		from = cmd->hca->caps->eth;
+		break;
+	case CAP_ROCE:
+		from = cmd->hca->caps->roce;
+		break;
+	case CAP_FLOW:
+		from = cmd->hca->caps->flow;
 		break;
 	default:	/* of what the adapter cannot do, all is 0 */
 		return CMD_OK;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eth/eth.h"
 #include "fabric/port.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
@@ -29,6 +30,7 @@
  */
 void hca_drop_state(struct hca *hca)
 {
+	eth_reset(hca);
 	objects_reset(hca);
 	eqs_reset(hca);
 	uars_reset(hca);
@@ -80,6 +82,7 @@ static uint8_t init_hca(struct cmd *cmd)
 
 static uint8_t teardown_hca(struct cmd *cmd)
 {
+	eth_reset(cmd->hca);
 	objects_reset(cmd->hca);
 	eqs_reset(cmd->hca);
 	return CMD_OK;

@@ -102,13 +102,13 @@ int srq_take(struct srq *srq, struct recv_wqe *rw)
 		return -EFAULT;
 	}
 	rw->index = srq->head;
-	if (srq->cyclic) {
+	memcpy(&next, wqe, sizeof(next));
+	if (srq->cyclic)
 		srq->head = (srq->head + 1) & mask;
-	} else {
-		memcpy(&next, wqe, sizeof(next));
+	else
 		srq->head = be16toh(next.next_wqe_index) & mask;
+	if (!srq->plain)
 		head = sizeof(next);
-	}
 	srq->taken++;
 	rw->n = (stride - head) / sizeof(rw->segs[0]);
 	memcpy(rw->segs, wqe + head, rw->n * sizeof(rw->segs[0]));

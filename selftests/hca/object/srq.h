@@ -5,8 +5,10 @@
  *
  * Invariants
  * - The queue is a linked list: each work request names the index of the next
- *   one, and the guest appends at the tail. The doorbell record counts how
- *   many were ever posted.
+ *   one, and the guest appends at the tail. An RMP may be a ring instead; its
+ *   requests still begin with the segment that names a next one, unless the
+ *   RMP was made with basic_cyclic_rcv_wqe. The doorbell record counts how many
+ *   were ever posted.
  * - A queue whose memory cannot be read, or whose counter is absurd, is in
  *   error for good.
  * - The limit event comes once, and clears the limit.
@@ -33,7 +35,8 @@ struct srq {
 	uint32_t user_index;
 	uint8_t log_size;
 	uint8_t log_stride;
-	bool cyclic;
+	bool cyclic;		/* a ring; else a list of linked requests */
+	bool plain;		/* a request begins with its data segments */
 	bool error;
 	uint16_t head;		/* index of the next work request */
 	uint16_t taken;		/* how many were ever taken */

@@ -254,6 +254,8 @@ static uint8_t create_rmp(struct cmd *cmd)
 	srq->log_size = IFC_GET(wq, wq, log_wq_sz);
 	srq->log_stride = IFC_GET(wq, wq, log_wq_stride);
 	srq->cyclic = IFC_GET(wq, wq, wq_type) == WQ_TYPE_CYCLIC;
+	srq->plain = srq->cyclic && IFC_GET(create_rmp_in, cmd->in,
+					    ctx.basic_cyclic_rcv_wqe);
 	srq->lwm = IFC_GET(wq, wq, lwm);
 	p.log_page = IFC_GET(wq, wq, log_wq_pg_sz);
 	p.page_offset = IFC_GET(wq, wq, page_offset);

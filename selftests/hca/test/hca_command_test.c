@@ -507,6 +507,18 @@ TEST_F(command, firmware_that_died_leaves_memory_alone)
 	EXPECT_EQ(1, IFC_GET(cmd_queue_entry, e, ownership));
 }
 
+/* Programs ask for the state of a bond before they make a QP. */
+TEST_F(command, there_is_no_bond)
+{
+	uint8_t in[IFC_SZ(query_lag_in)] = { 0 };
+	uint8_t out[IFC_SZ(query_lag_out)];
+
+	IFC_SET(query_lag_in, in, opcode, MLX5_CMD_OP_QUERY_LAG);
+	memset(out, 0xff, sizeof(out));
+	ASSERT_EQ(0, vmm_cmd(&self->vmm, in, sizeof(in), out, sizeof(out)));
+	EXPECT_EQ(0, IFC_GET(query_lag_out, out, ctx.lag_state));
+}
+
 TEST_F(command, the_log_tells_what_was_run)
 {
 	struct json_object *o, *log, *op;

@@ -79,7 +79,7 @@ static void make_set(struct set *s)
 	w_cq(&s->xrc_cq, 1, 6);
 	w_xrc_srq(&s->xrc, 1, s->p[T_XRC].pd[1], s->attr[T_XRC][1].xrcd,
 		  &s->xrc_cq);
-	w_rmp(&s->rmp, 1, s->p[T_SRQ].pd[1]);
+	w_rmp(&s->rmp, 1, s->p[T_SRQ].pd[1], W_RMP_LIST);
 	s->attr[T_SRQ][1].srqn = s->rmp.srqn;
 	for (t = 0; t < TYPES; t++) {
 		for (i = 0; i < W_HCAS; i++)

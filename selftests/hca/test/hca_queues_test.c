@@ -183,13 +183,13 @@ static void a_resize_ends_the_old_buffer(void)
 }
 
 /* Adapter 1 receives on a shared queue of 8. */
-static bool shared(struct pair *p, struct w_srq *srq)
+static bool shared(struct pair *p, struct w_srq *srq, enum w_rmp_kind kind)
 {
 	struct w_qp_attr attr = w_rc_attr;
 
 	if (!pair_make(p, &attr))
 		return false;
-	w_rmp(srq, 1, p->pd[1]);
+	w_rmp(srq, 1, p->pd[1], kind);
 	attr.pd = p->pd[1];
 	attr.srqn = srq->srqn;
 	return !w_qp(&p->qp[1], 1, &attr, &p->scq[1], &p->rcq[1]) &&
@@ -204,7 +204,7 @@ static void a_shared_queue_follows_its_links(void)
 	struct pair p;
 	struct cqe cqe;
 
-	CHECK(shared(&p, &srq));
+	CHECK(shared(&p, &srq, W_RMP_LIST));
 	memcpy(w_at(1, srq.buf), &next, sizeof(next));
 	w_srq_recv(&srq, p.mem[1], 64, p.key[1]);
 	w_srq_recv(&srq, p.mem[1] + 64, 64, p.key[1]);
@@ -221,6 +221,35 @@ static void a_shared_queue_follows_its_links(void)
 	CHECK(!w_poll(&p.rcq[1], &cqe));
 	w_srq_recv(&srq, p.mem[1], 64, p.key[1]);
 	CHECK(w_wait(&p.rcq[1], &cqe, 50));
+}
+
+static void ring_twice(enum w_rmp_kind kind)
+{
+	struct w_srq srq;
+	struct pair p;
+	struct cqe cqe;
+	unsigned int i;
+
+	CHECK(shared(&p, &srq, kind));
+	for (i = 0; i < 2u << srq.log_size; i++) {
+		w_srq_recv(&srq, p.mem[1], 64, p.key[1]);
+		pair_fill(&p, 0, 64, i);
+		pair_send(&p, WQE_OP_SEND, OK, 64);
+		CHECK(pair_same(&p, 64));
+		CHECK(w_poll(&p.rcq[1], &cqe));
+		CHECK_EQ(be16toh(cqe.wqe_counter),
+			 i & ((1u << srq.log_size) - 1));
+	}
+}
+
+static void a_ring_of_receives_goes_round_and_round(void)
+{
+	ring_twice(W_RMP_RING_PLAIN);
+}
+
+static void a_ring_may_keep_the_segment_of_a_list(void)
+{
+	ring_twice(W_RMP_RING);
 }
 
 static uint8_t set_limit(const struct w_srq *srq, uint16_t lwm)
@@ -240,7 +269,7 @@ static void the_limit_event_comes_once(void)
 	struct pair p;
 	unsigned int i;
 
-	CHECK(shared(&p, &srq));
+	CHECK(shared(&p, &srq, W_RMP_LIST));
 	for (i = 0; i < 4; i++)
 		w_srq_recv(&srq, p.mem[1], 64, p.key[1]);
 	CHECK_EQ(set_limit(&srq, 3), 0);
@@ -259,7 +288,7 @@ static void an_absurd_counter_kills_the_shared_queue(void)
 	struct w_srq srq;
 	struct pair p;
 
-	CHECK(shared(&p, &srq));
+	CHECK(shared(&p, &srq, W_RMP_LIST));
 	srq.posted = 99;
 	w_srq_recv(&srq, p.mem[1], 64, p.key[1]);
 	pair_send(&p, WQE_OP_SEND, OK, 8);
@@ -283,7 +312,7 @@ static void what_is_used_cannot_be_destroyed(void)
 	struct w_srq srq;
 	struct pair p;
 
-	CHECK(shared(&p, &srq));
+	CHECK(shared(&p, &srq, W_RMP_LIST));
 	CHECK_EQ(destroy(pd_cmds, MLX5_CMD_OP_DEALLOC_PD, p.pd[1]),
 		 CMD_BAD_RES_STATE);
 	CHECK_EQ(destroy(cq_cmds, MLX5_CMD_OP_DESTROY_CQ, p.rcq[1].cqn),
@@ -335,7 +364,7 @@ static void a_devx_user_cannot_look_into_what_is_the_drivers(void)
 	struct w_cq cq;
 
 	w_cq(&cq, 0, 4);
-	w_rmp(&rmp, 0, w_pd(0));
+	w_rmp(&rmp, 0, w_pd(0), W_RMP_LIST);
 	w_xrc_srq(&xrc, 0, w_pd(0), w_xrcd(0), &cq);
 	CHECK_EQ(query(cq_cmds, MLX5_CMD_OP_QUERY_CQ, 0, cq.cqn), 0);
 	CHECK_EQ(query(cq_cmds, MLX5_CMD_OP_QUERY_CQ, 3, cq.cqn), CMD_BAD_RES);
@@ -475,6 +504,8 @@ static const struct ktap_test tests[] = {
 	TEST(a_polled_cq_goes_round_and_round),
 	TEST(a_resize_ends_the_old_buffer),
 	TEST(a_shared_queue_follows_its_links),
+	TEST(a_ring_of_receives_goes_round_and_round),
+	TEST(a_ring_may_keep_the_segment_of_a_list),
 	TEST(the_limit_event_comes_once),
 	TEST(an_absurd_counter_kills_the_shared_queue),
 	TEST(what_is_used_cannot_be_destroyed),

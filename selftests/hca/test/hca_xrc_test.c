@@ -152,7 +152,7 @@ static void a_queue_that_is_none_is_refused(void)
 	struct xrc x;
 
 	CHECK(make(&x));
-	w_rmp(&plain, 1, x.srq_pd);
+	w_rmp(&plain, 1, x.srq_pd, W_RMP_LIST);
 	xrc_send(&x, WQE_OP_SEND, plain.srqn, 64);
 	CHECK_EQ(pair_syndrome(&x.p, 10), SYND_REMOTE_INVAL_REQ);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bus/dma.h"
+#include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 #include "fw/eq.h"
@@ -117,6 +118,23 @@ uint16_t port_lid(struct hca *hca)
 const uint8_t *port_gid(struct hca *hca)
 {
 	return gids[hca->index];
+}
+
+const void *nic_roce_address(const struct hca *hca, unsigned int index)
+{
+	(void)hca;
+	(void)index;
+	return NULL;
+}
+
+bool nic_answers(const struct hca *hca, const void *from,
+		 const uint8_t gid[16], uint64_t mac)
+{
+	(void)hca;
+	(void)from;
+	(void)gid;
+	(void)mac;
+	return false;
 }
 
 bool port_active(struct hca *hca)

@@ -142,11 +142,22 @@ struct w_srq {
 	unsigned int log_size;
 	uint16_t head;
 	uint16_t posted;
+	bool ring;
+	bool plain;
 };
 
 void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
 	       const struct w_cq *cq);
-void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd);
+
+/* How the work requests of an RMP follow each other, and begin. */
+enum w_rmp_kind {
+	W_RMP_LIST,
+	W_RMP_RING,		/* a segment that names the next one, unused */
+	W_RMP_RING_PLAIN,	/* data segments alone */
+};
+
+void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd,
+	   enum w_rmp_kind kind);
 void w_srq_recv(struct w_srq *srq, uint64_t addr, uint32_t len, uint32_t lkey);
 
 #define W_SIGNALED (WQE_CE_ALWAYS << WQE_CE_SHIFT)

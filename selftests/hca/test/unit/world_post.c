@@ -187,7 +187,8 @@ void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
  * @hca: index of the adapter
  * @pd: protection domain
  */
-void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd)
+void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd,
+	   enum w_rmp_kind kind)
 {
 	uint8_t in[CMD_MAX] = { 0 }, out[IFC_SZ(create_rmp_out)] = { 0 };
 	uint8_t *wq = IFC_ADDR_OF(create_rmp_in, in, ctx.wq);
@@ -195,7 +196,11 @@ void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd)
 	size_t len;
 
 	srq_memory(srq, hca);
+	srq->ring = kind != W_RMP_LIST;
+	srq->plain = kind == W_RMP_RING_PLAIN;
 	IFC_SET(create_rmp_in, in, ctx.state, 1);
+	IFC_SET(create_rmp_in, in, ctx.basic_cyclic_rcv_wqe, srq->plain);
+	IFC_SET(wq, wq, wq_type, srq->ring);
 	IFC_SET(wq, wq, log_wq_sz, srq->log_size);
 	IFC_SET(wq, wq, log_wq_stride, 6);
 	IFC_SET(wq, wq, pd, pd);
@@ -219,8 +224,9 @@ void w_srq_recv(struct w_srq *srq, uint64_t addr, uint32_t len, uint32_t lkey)
 	uint32_t be;
 
 	memcpy(&next, wqe, sizeof(next));
-	memcpy(wqe + sizeof(next), segs, sizeof(segs));
-	srq->head = be16toh(next.next_wqe_index);
+	memcpy(wqe + (srq->plain ? 0 : sizeof(next)), segs, sizeof(segs));
+	srq->head = srq->ring ? (srq->head + 1u) & ((1u << srq->log_size) - 1) :
+				be16toh(next.next_wqe_index);
 	be = htobe32(++srq->posted);
 	memcpy(w_at(srq->hca, srq->dbr), &be, sizeof(be));
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 2, mem: 2G, timeout: 300
+#
+# Debian's UCX with its defaults, which are rc_mlx5 with queues that DevX made:
+# each kind of traffic between two processes runs to its end, and the HCA has
+# nothing to complain of.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+export UCX_NET_DEVICES=$dev:1
+# All that is left out are the ways that do not pass through the HCA.
+export UCX_TLS=ib
+port=13337
+
+listens()
+{
+	ss -Hltn "sport = :$1" | grep -q .
+}
+
+# perftest TEST SIZE: a server and a client; the client's report is checked
+perftest()
+{
+	local server status=0
+
+	port=$((port + 1))
+	ucx_perftest -P 0 -p $port >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 20 listens $port || fail "the server does not listen"
+	timeout $((60 * slowness)) ucx_perftest -P 0 -p $port -t "$1" -s "$2" \
+		-n 200 -w 20 127.0.0.1 >"$tmp/client" 2>&1 || status=$?
+	cat "$tmp/client"
+	[ $status -eq 0 ] || kill $server 2>/dev/null || true
+	wait $server || status=$?
+	sed 's/^/server: /' "$tmp/server"
+	grep -q '^Final:' "$tmp/client" || fail 'no figures'
+	! grep -E 'ERROR|Assertion' "$tmp/client" "$tmp/server" || fail 'an error'
+	return $status
+}
+
+# UCX says which transport it chose
+transport()
+{
+	UCX_PROTO_INFO=y UCX_LOG_LEVEL=info perftest tag_bw 4096
+	cat "$tmp/client" "$tmp/server" | grep -o 'rc_mlx5' >/dev/null ||
+		fail 'not rc_mlx5'
+}
+
+# QPs that users of DevX made, as the log of commands tells
+devx_qps()
+{
+	simhca-ctl '{"op":"cmdlog","since":1}' | jq -e '[.log[] |
+		select(.op == "CREATE_QP" and .uid > 0 and .status == 0)] |
+		length > 0'
+}
+
+plan 15
+check 'the default is rc_mlx5' transport
+check 'its QPs are made by DevX' devx_qps
+for size in 8 4096 262144; do
+	check "tag, $size bytes" perftest tag_bw $size
+done
+check 'tag, synchronous' perftest tag_sync_lat 64
+check 'stream' perftest stream_bw 4096
+check 'put' perftest ucp_put_bw 65536
+check 'get' perftest ucp_get 65536
+for op in add fadd swap cswap; do
+	check "atomic $op" perftest ucp_$op 8
+done
+check 'active messages' perftest ucp_am_bw 4096
+check 'the HCA has nothing to complain of' hca_clean
+ktap_finished

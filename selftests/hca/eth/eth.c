@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The Ethernet side of an adapter as a whole. See eth.h for the model.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "eth/eth.h"
+
+/**
+ * eth_init() - make the empty tables
+ *
+ * Return: 0 or -ENOMEM
+ */
+int eth_init(struct hca *hca)
+{
+	hca->eth = calloc(1, sizeof(*hca->eth));
+	if (!hca->eth)
+		return -ENOMEM;
+	rx_init(&hca->eth->rx);
+	flows_init(&hca->eth->flows);
+	return nic_init(hca);
+}
+
+/**
+ * eth_reset() - forget all that a driver made or set
+ */
+void eth_reset(struct hca *hca)
+{
+	flows_reset(&hca->eth->flows);
+	rx_reset(&hca->eth->rx);
+	nic_reset(hca);
+}
+
+/**
+ * eth_fini() - free the tables
+ */
+void eth_fini(struct hca *hca)
+{
+	if (!hca->eth)
+		return;
+	flows_reset(&hca->eth->flows);
+	rx_reset(&hca->eth->rx);
+	nic_fini(hca);
+	free(hca->eth);
+	hca->eth = NULL;
+}
+
+static void add_count(struct json_object *alive, const char *name,
+		      const struct idtable *t)
+{
+	json_object_object_add(alive, name, json_object_new_int64(t->count));
+}
+
+/**
+ * eth_dump() - tell the control socket what there is
+ * @alive: gets the number of each kind
+ */
+void eth_dump(struct hca *hca, struct json_object *alive)
+{
+	if (hca->link != LINK_ETH)
+		return;
+	add_count(alive, "rq", &hca->eth->rx.rqs);
+	add_count(alive, "rqt", &hca->eth->rx.rqts);
+	add_count(alive, "tir", &hca->eth->rx.tirs);
+	add_count(alive, "flow_table", &hca->eth->flows.tables);
+	add_count(alive, "flow_group", &hca->eth->flows.groups);
+}

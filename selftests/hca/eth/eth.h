@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What an adapter with an Ethernet port has beside queue pairs: its NIC's
+ * address and lists (nic.c), receive queues, tables of them and TIRs (rx.c), flow
+ * tables (flow.c).
+ *
+ * Invariants
+ * - An object that another one names is held and cannot be destroyed.
+ * - An adapter with an InfiniBand port refuses all of these commands: it does
+ *   not claim the capabilities.
+ */
+#ifndef SIMHCA_ETH_H
+#define SIMHCA_ETH_H
+
+#include "object/objects.h"
+
+struct eth;
+
+/* ---- nic.c */
+int nic_init(struct hca *hca);
+void nic_fini(struct hca *hca);
+void nic_reset(struct hca *hca);
+const void *nic_roce_address(const struct hca *hca, unsigned int index);
+bool nic_answers(const struct hca *hca, const void *from,
+		 const uint8_t gid[16], uint64_t mac);
+
+/* ---- rx.c */
+struct rx_tables {
+	struct idtable rqs;
+	struct idtable rqts;
+	struct idtable tirs;
+};
+
+void rx_init(struct rx_tables *rx);
+void rx_reset(struct rx_tables *rx);
+struct obj *tir_find(struct hca *hca, uint32_t tirn);
+
+/* ---- flow.c */
+struct flows {
+	struct idtable tables;
+	struct idtable groups;
+	uint32_t root;		/* of the receive side; 0: none */
+};
+
+void flows_init(struct flows *flows);
+void flows_reset(struct flows *flows);
+
+/**
+ * struct eth - the Ethernet side of an adapter
+ * @rx: receive queues and what spreads packets over them
+ * @flows: flow tables of the receive side
+ */
+struct eth {
+	struct rx_tables rx;
+	struct flows flows;
+};
+
+/* ---- eth.c */
+int eth_init(struct hca *hca);
+void eth_fini(struct hca *hca);
+void eth_reset(struct hca *hca);
+void eth_dump(struct hca *hca, struct json_object *alive);
+
+#endif

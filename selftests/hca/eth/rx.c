@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receive queues (RQ), tables of them (RQT), and what sends packets to one or
+ * the other (TIR). The model keeps and checks them; no packet arrives yet.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eth/eth.h"
+#include "fw/cmd.h"
+#include "object/cq.h"
+#include "object/qbuf.h"
+
+#define FIRST_RX 0x10u
+#define LOG_MAX_RX 10u
+#define LOG_MAX_RQ_SZ 15u
+#define RQT_MAX 256u	/* 1 << log_max_rqt_size */
+
+enum { RQ_RST, RQ_RDY, RQ_ERR = 3 };
+enum { TIR_DIRECT, TIR_INDIRECT };
+enum { WQ_CYCLIC = 1 };
+
+struct rq {
+	struct obj obj;
+	struct qbuf buf;
+	struct cq *cq;
+	uint32_t state;
+};
+
+struct rqt {
+	struct obj obj;
+	uint32_t n;
+	struct rq *rqs[RQT_MAX];
+};
+
+struct tir {
+	struct obj obj;
+	struct domain *td;
+	struct obj *target;	/* an RQ or an RQT */
+};
+
+/**
+ * rx_init() - make the empty tables
+ */
+void rx_init(struct rx_tables *rx)
+{
+	idtable_init(&rx->rqs, FIRST_RX, 1u << LOG_MAX_RX);
+	idtable_init(&rx->rqts, FIRST_RX, 1u << LOG_MAX_RX);
+	idtable_init(&rx->tirs, FIRST_RX, 1u << LOG_MAX_RX);
+}
+
+static void rq_free(struct rq *rq)
+{
+	qbuf_fini(&rq->buf);
+	free(rq);
+}
+
+/**
+ * rx_reset() - forget everything, without a trace in guest memory
+ */
+void rx_reset(struct rx_tables *rx)
+{
+	uint32_t id;
+	void *obj;
+
+	idtable_for_each(&rx->tirs, id, obj)
+		free(idtable_remove(&rx->tirs, id));
+	idtable_for_each(&rx->rqts, id, obj)
+		free(idtable_remove(&rx->rqts, id));
+	idtable_for_each(&rx->rqs, id, obj)
+		rq_free(idtable_remove(&rx->rqs, id));
+	idtable_fini(&rx->tirs);
+	idtable_fini(&rx->rqts);
+	idtable_fini(&rx->rqs);
+}
+
+/**
+ * tir_find() - the TIR that a flow goes to, NULL where there is none
+ */
+struct obj *tir_find(struct hca *hca, uint32_t tirn)
+{
+	return idtable_get(&hca->eth->rx.tirs, tirn);
+}
+
+static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
+{
+	const uint8_t *c = IFC_ADDR_OF(create_rq_in, cmd->in, ctx);
+	const uint8_t *wq = IFC_ADDR_OF(rqc, c, wq);
+	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
+	uint32_t log_size = IFC_GET(wq, wq, log_wq_sz);
+	uint32_t log_stride = IFC_GET(wq, wq, log_wq_stride);
+
+	if (cmd->hca->link != LINK_ETH || IFC_GET(rqc, c, mem_rq_type) ||
+	    IFC_GET(rqc, c, state) != RQ_RST || IFC_GET(rqc, c, hairpin) ||
+	    IFC_GET(wq, wq, wq_type) != WQ_CYCLIC ||
+	    IFC_GET(wq, wq, wq_umem_valid) || log_size > LOG_MAX_RQ_SZ ||
+	    log_stride < 4 || 1u << log_stride > RWQE_MAX)
+		return CMD_BAD_PARAM;
+	rq->cq = cq_find(cmd->hca, IFC_GET(rqc, c, cqn), cmd->uid);
+	/* the queue that drops everything names no PD */
+	if (!rq->cq)
+		return CMD_BAD_RES;
+	if (qbuf_init(cmd->hca, &rq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
+		      IFC_GET(wq, wq, page_offset),
+		      1ull << (log_size + log_stride), pas,
+		      cmd->in + cmd->in_len - pas) ||
+	    qbuf_dbr(cmd->hca, &rq->buf, IFC_GET64(wq, wq, dbr_addr)))
+		return CMD_BAD_PARAM;
+	return CMD_OK;
+}
+
+static uint8_t create_rq(struct cmd *cmd)
+{
+	struct rq *rq = calloc(1, sizeof(*rq));
+	uint8_t status;
+
+	if (!rq)
+		return CMD_NO_RES;
+	status = rq_take(cmd, rq);
+	if (!status && obj_add(&cmd->hca->eth->rx.rqs, &rq->obj, cmd->uid))
+		status = CMD_LIM;
+	if (status) {
+		rq_free(rq);
+		return status;
+	}
+	obj_hold(&rq->cq->obj);
+	IFC_SET(create_rq_out, cmd->out, rqn, rq->obj.id);
+	return CMD_OK;
+}
+
+static uint8_t modify_rq(struct cmd *cmd)
+{
+	struct rq *rq = obj_own(&cmd->hca->eth->rx.rqs,
+				IFC_GET(modify_rq_in, cmd->in, rqn), cmd->uid);
+	uint32_t to = IFC_GET(modify_rq_in, cmd->in, ctx.state);
+
+	if (!rq)
+		return CMD_BAD_RES;
+	if (IFC_GET(modify_rq_in, cmd->in, rq_state) != rq->state)
+		return CMD_BAD_RES_STATE;
+	if (to != RQ_RST && to != RQ_RDY && to != RQ_ERR)
+		return CMD_BAD_PARAM;
+	rq->state = to;
+	return CMD_OK;
+}
+
+static uint8_t destroy_rq(struct cmd *cmd)
+{
+	uint32_t rqn = IFC_GET(destroy_rq_in, cmd->in, rqn);
+	struct rq *rq = obj_own(&cmd->hca->eth->rx.rqs, rqn, cmd->uid);
+
+	if (!rq)
+		return CMD_BAD_RES;
+	if (rq->obj.holds)
+		return CMD_BAD_RES_STATE;
+	idtable_remove(&cmd->hca->eth->rx.rqs, rqn);
+	obj_release(&rq->cq->obj);
+	rq_free(rq);
+	return CMD_OK;
+}
+
+/* Name other queues: all must be there before one is let go. */
+static uint8_t rqt_fill(struct cmd *cmd, struct rqt *rqt, const uint8_t *c)
+{
+	uint32_t n = IFC_GET(rqtc, c, rqt_actual_size), i;
+	const uint8_t *nums = IFC_ADDR_OF(rqtc, c, rq_num);
+	struct rq *rqs[RQT_MAX];
+
+	if (!n || n > RQT_MAX || IFC_GET(rqtc, c, list_q_type))
+		return CMD_BAD_PARAM;
+	if ((size_t)(cmd->in + cmd->in_len - nums) < n * IFC_SZ(rq_num))
+		return CMD_BAD_INP_LEN;
+	for (i = 0; i < n; i++) {
+		rqs[i] = obj_find(&cmd->hca->eth->rx.rqs,
+				  IFC_GET(rq_num, nums + i * IFC_SZ(rq_num),
+					  rq_num), cmd->uid);
+		if (!rqs[i])
+			return CMD_BAD_RES;
+	}
+	for (i = 0; i < n; i++)
+		obj_hold(&rqs[i]->obj);
+	for (i = 0; i < rqt->n; i++)
+		obj_release(&rqt->rqs[i]->obj);
+	memcpy(rqt->rqs, rqs, n * sizeof(*rqs));
+	rqt->n = n;
+	return CMD_OK;
+}
+
+static uint8_t create_rqt(struct cmd *cmd)
+{
+	const uint8_t *c = IFC_ADDR_OF(create_rqt_in, cmd->in, rqt_context);
+	struct rqt *rqt = calloc(1, sizeof(*rqt));
+	uint8_t status;
+
+	if (!rqt)
+		return CMD_NO_RES;
+	if (obj_add(&cmd->hca->eth->rx.rqts, &rqt->obj, cmd->uid)) {
+		free(rqt);
+		return CMD_LIM;
+	}
+	status = rqt_fill(cmd, rqt, c);
+	if (status) {
+		free(idtable_remove(&cmd->hca->eth->rx.rqts, rqt->obj.id));
+		return status;
+	}
+	IFC_SET(create_rqt_out, cmd->out, rqtn, rqt->obj.id);
+	return CMD_OK;
+}
+
+static uint8_t modify_rqt(struct cmd *cmd)
+{
+	struct rqt *rqt = obj_own(&cmd->hca->eth->rx.rqts,
+				  IFC_GET(modify_rqt_in, cmd->in, rqtn),
+				  cmd->uid);
+
+	if (!rqt)
+		return CMD_BAD_RES;
+	return rqt_fill(cmd, rqt, IFC_ADDR_OF(modify_rqt_in, cmd->in, ctx));
+}
+
+static uint8_t destroy_rqt(struct cmd *cmd)
+{
+	uint32_t rqtn = IFC_GET(destroy_rqt_in, cmd->in, rqtn), i;
+	struct rqt *rqt = obj_own(&cmd->hca->eth->rx.rqts, rqtn, cmd->uid);
+
+	if (!rqt)
+		return CMD_BAD_RES;
+	if (rqt->obj.holds)
+		return CMD_BAD_RES_STATE;
+	for (i = 0; i < rqt->n; i++)
+		obj_release(&rqt->rqs[i]->obj);
+	free(idtable_remove(&cmd->hca->eth->rx.rqts, rqtn));
+	return CMD_OK;
+}
+
+static struct obj *tir_target(struct cmd *cmd, const uint8_t *c)
+{
+	struct rx_tables *rx = &cmd->hca->eth->rx;
+
+	switch (IFC_GET(tirc, c, disp_type)) {
+	case TIR_DIRECT:
+		return obj_find(&rx->rqs, IFC_GET(tirc, c, inline_rqn),
+				cmd->uid);
+	case TIR_INDIRECT:
+		return obj_find(&rx->rqts, IFC_GET(tirc, c, indirect_table),
+				cmd->uid);
+	}
+	return NULL;
+}
+
+static uint8_t create_tir(struct cmd *cmd)
+{
+	const uint8_t *c = IFC_ADDR_OF(create_tir_in, cmd->in, ctx);
+	struct domain *td = td_find(cmd->hca,
+				    IFC_GET(tirc, c, transport_domain),
+				    cmd->uid);
+	struct obj *target = tir_target(cmd, c);
+	struct tir *tir;
+
+	if (!td || !target)
+		return CMD_BAD_RES;
+	tir = calloc(1, sizeof(*tir));
+	if (!tir)
+		return CMD_NO_RES;
+	if (obj_add(&cmd->hca->eth->rx.tirs, &tir->obj, cmd->uid)) {
+		free(tir);
+		return CMD_LIM;
+	}
+	tir->td = td;
+	tir->target = target;
+	obj_hold(&td->obj);
+	obj_hold(target);
+	IFC_SET(create_tir_out, cmd->out, tirn, tir->obj.id);
+	return CMD_OK;
+}
+
+/* What can change is how packets are hashed and what comes back to the sender. */
+static uint8_t modify_tir(struct cmd *cmd)
+{
+	return obj_own(&cmd->hca->eth->rx.tirs,
+		       IFC_GET(modify_tir_in, cmd->in, tirn), cmd->uid) ?
+		       CMD_OK : CMD_BAD_RES;
+}
+
+static uint8_t destroy_tir(struct cmd *cmd)
+{
+	uint32_t tirn = IFC_GET(destroy_tir_in, cmd->in, tirn);
+	struct tir *tir = obj_own(&cmd->hca->eth->rx.tirs, tirn, cmd->uid);
+
+	if (!tir)
+		return CMD_BAD_RES;
+	if (tir->obj.holds)
+		return CMD_BAD_RES_STATE;
+	obj_release(&tir->td->obj);
+	obj_release(tir->target);
+	free(idtable_remove(&cmd->hca->eth->rx.tirs, tirn));
+	return CMD_OK;
+}
+
+#define CMD(op, fn) \
+	{ MLX5_CMD_OP_##op, #op, IFC_SZ(fn##_in), IFC_SZ(fn##_out), fn }
+
+const struct cmd_def rx_cmds[] = {
+	CMD(CREATE_RQ, create_rq),
+	CMD(MODIFY_RQ, modify_rq),
+	CMD(DESTROY_RQ, destroy_rq),
+	CMD(CREATE_RQT, create_rqt),
+	CMD(MODIFY_RQT, modify_rqt),
+	CMD(DESTROY_RQT, destroy_rqt),
+	CMD(CREATE_TIR, create_tir),
+	CMD(MODIFY_TIR, modify_tir),
+	CMD(DESTROY_TIR, destroy_tir),
+	{ 0 },
+};
