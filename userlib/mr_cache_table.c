@@ -58,6 +58,13 @@ static void doom(struct cache_table *table, struct cache_entry *entry,
 	*doomed = entry;
 }
 
+/* A multiplicative hash: its upper bits depend on all bits of the address. */
+static unsigned int recent_index(uintptr_t start)
+{
+	return (start >> 12) * 0x9e3779b97f4a7c15ull >>
+	       (64 - CACHE_RECENT_SHIFT);
+}
+
 /**
  * cache_covering() - find a kept registration that covers [@start, @end)
  *
@@ -68,12 +75,18 @@ struct cache_entry *cache_covering(struct cache_table *table, uintptr_t start,
 {
 	struct mr_tree_node *node;
 	struct cache_entry *entry;
+	uint32_t *recent = &table->recent[recent_index(start)];
 	uintptr_t at = start;
 
+	entry = table->slots[*recent];
+	if (entry && entry->kept && entry->start <= start && entry->end >= end)
+		return entry;
 	while (at < end && (node = mr_tree_first(table->root, at, end))) {
 		entry = node_entry(node);
-		if (entry->start <= start && entry->end >= end)
+		if (entry->start <= start && entry->end >= end) {
+			*recent = entry->mr.watch.slot;
 			return entry;
+		}
 		at = node->end;
 	}
 	return NULL;

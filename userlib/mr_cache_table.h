@@ -39,11 +39,16 @@ struct cache_entry {
 	struct cache_entry *next;
 };
 
+#define CACHE_RECENT_SHIFT 10
+#define CACHE_RECENT (1 << CACHE_RECENT_SHIFT)
+
 /**
  * struct cache_table - the registrations of a cache
  * @root: kept registrations; their ranges in the tree are disjoint
  * @slots: registrations by the slot of their watch
  * @capacity: length of @slots
+ * @recent: slots of registrations that were found, by a hash of the start of the
+ *	range that was looked for; an entry can be out of date
  * @oldest: kept registrations without users, in the order of their last use
  * @newest: likewise
  * @max_regions: maximum number of registrations
@@ -54,6 +59,7 @@ struct cache_table {
 	struct mr_tree_node *root;
 	struct cache_entry **slots;
 	uint32_t capacity;
+	uint32_t recent[CACHE_RECENT];
 	struct cache_entry *oldest;
 	struct cache_entry *newest;
 	uint64_t max_regions;
