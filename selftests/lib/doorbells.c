@@ -62,8 +62,12 @@ static void judge(struct doorbells_report *doorbells, struct doorbells_qp *qp)
 		doorbells->most = qp->sharers;
 }
 
-int doorbells_get(const struct simhca_view *view,
-		  struct doorbells_report *doorbells)
+/*
+ * Judge the user QPs of a picture. Every QP must have been rung since the counters
+ * were zeroed. 0 or -ENOMEM.
+ */
+static int doorbells_get(const struct simhca_view *view,
+			 struct doorbells_report *doorbells)
 {
 	struct doorbells_qp qp;
 	size_t i;

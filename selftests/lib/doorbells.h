@@ -35,15 +35,6 @@ struct doorbells_report {
 	int64_t torn;
 };
 
-/**
- * doorbells_get() - judge the user QPs of a picture
- *
- * Every QP must have been rung since the counters were zeroed.
- *
- * Return: 0 or -ENOMEM; release with doorbells_put().
- */
-int doorbells_get(const struct simhca_view *view,
-		  struct doorbells_report *doorbells);
 void doorbells_put(struct doorbells_report *doorbells);
 const struct doorbells_qp *
 doorbells_qp(const struct doorbells_report *doorbells, uint32_t qpn);

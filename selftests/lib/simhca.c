@@ -314,8 +314,9 @@ static int parse_rings(struct simhca_view *view)
 	return 0;
 }
 
-int simhca_view_get(struct simhca *sim, unsigned int hca,
-		    struct simhca_view *view)
+/* Take a picture of HCA number @hca. 0 or -errno. */
+static int simhca_view_get(struct simhca *sim, unsigned int hca,
+			   struct simhca_view *view)
 {
 	struct json_object *hcas;
 	int ret;

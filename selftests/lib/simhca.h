@@ -65,13 +65,6 @@ struct simhca_view {
 	size_t n_rings;
 };
 
-/**
- * simhca_view_get() - take a picture of HCA number @hca
- *
- * Return: 0 or -errno; release it with simhca_view_put().
- */
-int simhca_view_get(struct simhca *sim, unsigned int hca,
-		    struct simhca_view *view);
 void simhca_view_put(struct simhca_view *view);
 
 /*

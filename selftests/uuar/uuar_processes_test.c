@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 FIXTURE(budget)
 {
 	char before[32];
-	struct verbs_setup rigs[3];
+	struct verbs_setup setups[3];
 	struct verbs_endpoint endpoints[3][QPS];
 	unsigned int made[3];
 	struct doorbells_report doorbells;
@@ -209,7 +209,7 @@ FIXTURE_TEARDOWN(budget)
 		while (self->made[i])
 			verbs_endpoint_destroy(
 				&self->endpoints[i][--self->made[i]]);
-		verbs_close(&self->rigs[i]);
+		verbs_close(&self->setups[i]);
 	}
 	doorbells_put(&self->doorbells);
 	EXPECT_EQ(0, sysfs_write("uar_budget", self->before));
@@ -222,9 +222,9 @@ static int fill(struct _test_data_budget *self, unsigned int i)
 {
 	int ret;
 
-	ret = verbs_open(&self->rigs[i], NULL, QPS);
+	ret = verbs_open(&self->setups[i], NULL, QPS);
 	while (!ret && self->made[i] < QPS) {
-		ret = verbs_endpoint_create(&self->rigs[i],
+		ret = verbs_endpoint_create(&self->setups[i],
 					    &self->endpoints[i][self->made[i]],
 					    IBV_QPT_RC);
 		self->made[i] += !ret;
@@ -276,7 +276,7 @@ TEST_F(budget, pages_return_when_a_context_closes)
 	ASSERT_EQ(0, fill(self, 0));
 	while (self->made[0])
 		verbs_endpoint_destroy(&self->endpoints[0][--self->made[0]]);
-	verbs_close(&self->rigs[0]);
+	verbs_close(&self->setups[0]);
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(0, fill(self, 1));
 	EXPECT_EQ(QPS, self->made[1]);

@@ -116,7 +116,8 @@ int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 	return 0;
 }
 
-int watched_process_read(const void *addr, void *out)
+/* Read the memory as the process sees it, without a signal. 0 or -errno. */
+static int process_read(const void *addr, void *out)
 {
 	struct iovec to = { out, WATCHED_SAMPLE };
 	struct iovec from = { (void *)addr, WATCHED_SAMPLE };
@@ -148,7 +149,7 @@ int watched_differs(struct watched_setup *setup, const struct ibv_mr *mr,
 		process_write(addr + page * PAGE, mine);
 	}
 	for (page = 0; page < len / PAGE; page++) {
-		if (watched_process_read(addr + page * PAGE, mine))
+		if (process_read(addr + page * PAGE, mine))
 			return 1;
 		ret = watched_hca_read(setup, mr, addr + page * PAGE, hca);
 		if (ret)

@@ -39,12 +39,6 @@ void watched_fill(void *addr, size_t len, unsigned int seed);
 int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out);
 
-/*
- * Read the memory as the process sees it, without a signal. Return: 0 or
- * -errno.
- */
-int watched_process_read(const void *addr, void *out);
-
 /**
  * watched_differs() - do HCA and process disagree about any page?
  *

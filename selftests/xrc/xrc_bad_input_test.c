@@ -255,6 +255,42 @@ TEST_F(bad, handles_of_no_registration)
 	}
 }
 
+/* Fill in attributes of RESET to INIT, of which those of case @number are wrong. */
+static void wrong_attributes(struct ib_uverbs_qp_attr *attr, unsigned int number)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	attr->qp_state = IBV_QPS_INIT;
+	attr->port_num = 1;
+	switch (number) {
+	case 0:
+		attr->reserved[4] = 1;
+		break;
+	case 1:
+		attr->qp_state = 7;
+		break;
+	case 2:
+		attr->port_num = 2;
+		break;
+	case 3:
+		attr->port_num = 0;
+		break;
+	case 4:		/* RESET to RTR */
+		attr->qp_state = IBV_QPS_RTR;
+		break;
+	case 5:		/* an attribute missing */
+		attr->qp_attr_mask &= ~IBV_QP_PORT;
+		break;
+	case 6:		/* not for this type of QP */
+		attr->qp_attr_mask |= IBV_QP_QKEY;
+		break;
+	case 7:
+		attr->qp_attr_mask |= 1u << 31;
+		break;
+	}
+}
+
 TEST_F(bad, attributes_out_of_range)
 {
 	struct ib_uverbs_qp_attr attr;
@@ -269,37 +305,7 @@ TEST_F(bad, attributes_out_of_range)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
 					   self->answer.qp_num, NULL, &qp));
 	for (i = 0; i < 8; i++) {
-		memset(&attr, 0, sizeof(attr));
-		attr.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-		attr.qp_state = IBV_QPS_INIT;
-		attr.port_num = 1;
-		switch (i) {
-		case 0:
-			attr.reserved[4] = 1;
-			break;
-		case 1:
-			attr.qp_state = 7;
-			break;
-		case 2:
-			attr.port_num = 2;
-			break;
-		case 3:
-			attr.port_num = 0;
-			break;
-		case 4:		/* RESET to RTR */
-			attr.qp_state = IBV_QPS_RTR;
-			break;
-		case 5:		/* an attribute missing */
-			attr.qp_attr_mask &= ~IBV_QP_PORT;
-			break;
-		case 6:		/* not for this type of QP */
-			attr.qp_attr_mask |= IBV_QP_QKEY;
-			break;
-		case 7:
-			attr.qp_attr_mask |= 1u << 31;
-			break;
-		}
+		wrong_attributes(&attr, i);
 		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
 			     MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
 		uverbs_handle(&self->call,

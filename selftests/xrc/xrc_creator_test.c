@@ -18,7 +18,7 @@
 #define MESSAGES 40
 
 /* Steps of the creator, each followed by a report to the parent. */
-enum step { STEP_GET, STEP_INIT, STEP_RTR, STEP_RTS, STEPS };
+enum step { STEP_GET, STEP_INIT, STEP_RTR, STEP_RTS };
 
 FIXTURE(creator)
 {
