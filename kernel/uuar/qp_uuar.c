@@ -3,9 +3,9 @@
  * QPs and the uUARs that they ring.
  *
  * Once a managed context has had a QP placed by mlx5_ib itself, none is placed
- * by the policy any more, and the other way round: mlx5_ib's own books and ours
- * do not know of each other, and two QPs on a uUAR without a lock would tear
- * each other's BlueFlame writes. mlx5_ep_context.placing says which of the two
+ * by the policy any more, and the other way round: neither of
+ * mlx5_ib and the policy knows where the other has placed QPs, and two QPs on a
+ * uUAR without a lock would tear each other's BlueFlame writes. mlx5_ep_context.placing says which of the two
  * it is, and changes only before the first QP.
  */
 

@@ -92,7 +92,10 @@ TEST_F(errors, destroy_waits_for_the_callers_regions)
 	EXPECT_EQ(0, mlx5ep_endpoints_destroy(set));
 }
 
-/* Thread domains of the caller's, some freed, so that both halves lie around */
+/*
+ * The caller has thread domains and frees some, so that either uUAR of a page can
+ * be free.
+ */
 TEST_F(errors, strangers_in_the_context_share_no_page)
 {
 	struct ibv_td_init_attr td_attr = {};

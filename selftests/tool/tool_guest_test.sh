@@ -99,7 +99,7 @@ nobody()
 	grep -q 'debugfs needs root' "$tmp/out"
 }
 
-late_device()
+preexisting_device()
 {
 	echo N >/sys/module/mlx5_ep/parameters/attach
 	echo "$aux" >$driver/unbind
@@ -360,7 +360,7 @@ check "show watches: a notifier while its program runs" shows_notifiers
 check "watch: as often as told" watches
 check "watch: a program that comes and goes is seen to" watches_live
 check "doctor: nothing but the boot order is wrong here" doctor
-check "attach: a late device, refused while in use, attached after" late_device
+check "attach: a device from before the module, refused while in use, attached after" preexisting_device
 check "plan: the adapter's BAR, and the pages that it gives out" \
 	plans_what_it_takes
 ep_policy stock

@@ -109,7 +109,7 @@ reload_against_openers()
 }
 
 # Loaded after the device: leaves it alone until it is bound anew.
-late()
+preexisting()
 {
 	ib_unload
 	rmmod mlx5_ep
@@ -169,7 +169,8 @@ check 'the HCA complains of programs in traffic alone' \
 simhca-ctl reset >/dev/null
 check 'both modules are unloaded and loaded, in a loop' reload
 check 'the same against programs that open the device' reload_against_openers
-check 'loaded late it leaves the device alone until it is bound anew' late
+check 'loaded after the device it leaves it alone until it is bound anew' \
+	preexisting
 check 'with the profile of machines, whose cache of mkeys fills up' default_profile
 check 'the HCA has nothing to complain of since' hca_clean
 ep_policy stock
