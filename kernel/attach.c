@@ -25,7 +25,7 @@
 #include "device.h"
 #include "ops.h"
 #include "sysfs.h"
-#include "uuar/cgroup.h"
+#include "uuar/settings.h"
 #include "uverbs_tree.h"
 #include "xrc/xrc.h"
 
@@ -133,10 +133,15 @@ static int attach_device(struct mlx5_ep_device *edev)
 	if (!try_module_get(THIS_MODULE))
 		return mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 
+	ret = mlx5_ep_settings_restore(edev);
+	if (ret) {
+		ret = mlx5_ep_device_refuse(edev, "no memory");
+		goto err_module;
+	}
 	edev->xrc = mlx5_ep_xrc_create(edev);
 	if (!edev->xrc) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");
-		goto err_module;
+		goto err_settings;
 	}
 	ret = mlx5_ep_uverbs_tree_add(edev);
 	if (ret)
@@ -151,6 +156,8 @@ err_tree:
 	mlx5_ep_uverbs_tree_remove(edev);
 err_xrc:
 	mlx5_ep_xrc_destroy(edev->xrc);
+err_settings:
+	mlx5_ep_settings_save(edev);
 err_module:
 	module_put(THIS_MODULE);
 	return ret;
@@ -202,8 +209,8 @@ static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 		mlx5_ep_ops_unwrap(edev);
 		mlx5_ep_uverbs_tree_remove(edev);
 		mlx5_ep_xrc_destroy(edev->xrc);
+		mlx5_ep_settings_save(edev);
 	}
-	mlx5_ep_cgroup_fini(edev);
 	mlx5_ep_device_destroy(edev);
 	if (attached)
 		module_put(THIS_MODULE);
@@ -277,4 +284,5 @@ int mlx5_ep_attach_init(void)
 void mlx5_ep_attach_fini(void)
 {
 	class_interface_unregister(&mlx5_ep_interface);
+	mlx5_ep_settings_fini();
 }

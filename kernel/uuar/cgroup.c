@@ -194,13 +194,13 @@ ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf)
 }
 
 /**
- * mlx5_ep_cgroup_fini() - forget all policies of a device
- * @edev: device that goes
+ * mlx5_ep_cgroup_forget() - free the policies of cgroups
+ * @cgroups: list of struct mlx5_ep_cgroup.node
  */
-void mlx5_ep_cgroup_fini(struct mlx5_ep_device *edev)
+void mlx5_ep_cgroup_forget(struct list_head *cgroups)
 {
 	struct mlx5_ep_cgroup *entry, *next;
 
-	list_for_each_entry_safe(entry, next, &edev->cgroups, node)
+	list_for_each_entry_safe(entry, next, cgroups, node)
 		drop_entry(entry);
 }

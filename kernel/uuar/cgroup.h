@@ -4,6 +4,7 @@
 #ifndef MLX5_EP_CGROUP_H
 #define MLX5_EP_CGROUP_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct mlx5_ep_device;
@@ -14,6 +15,6 @@ mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev);
 int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 		       const struct mlx5_ep_settings *settings);
 ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf);
-void mlx5_ep_cgroup_fini(struct mlx5_ep_device *edev);
+void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 
 #endif

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: settings, timeout: 300
+#
+# What was set for a device is there again when the device comes back.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+attributes='uuar_policy uuar_strict uuar_pages uar_budget uar_user_limit
+	uuar_exempt uuar_cgroups'
+cgroups=/sys/fs/cgroup
+
+attached()
+{
+	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
+}
+
+show()
+{
+	(cd "$ep" && grep . $attributes)
+}
+
+set_all()
+{
+	mountpoint -q "$cgroups" || mount -t cgroup2 none "$cgroups"
+	mkdir -p "$cgroups/job7" "$cgroups/job8"
+	echo independent >"$ep/uuar_policy"
+	echo 1 >"$ep/uuar_strict"
+	echo 16 >"$ep/uuar_pages"
+	echo 100 >"$ep/uar_budget"
+	echo 50 >"$ep/uar_user_limit"
+	echo 'a b' >"$ep/uuar_exempt"
+	echo '/job7 shared-uar 1 8' >"$ep/uuar_cgroups"
+	echo '/job8 stock 0 0' >"$ep/uuar_cgroups"
+	show >"$tmp/set"
+	grep -qx 'uuar_cgroups:/job8 stock 0 0' "$tmp/set"
+}
+
+# All is as it was set, and is in force: strict, 16 pages, one QP on each.
+as_set()
+{
+	wait_for 60 attached || fail 'not attached'
+	show >"$tmp/now"
+	diff "$tmp/set" "$tmp/now"
+}
+
+unbind_and_bind()
+{
+	set_all
+	ib_unbind
+	ib_bind
+	as_set
+	ib_unbind
+	ib_bind
+	as_set
+}
+
+reload_of_the_driver()
+{
+	ib_unload
+	modprobe mlx5_ib
+	as_set
+}
+
+reset_of_the_function()
+{
+	local pci driver=/sys/bus/pci/drivers/mlx5_core
+
+	pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
+	echo "$pci" >"$driver/unbind"
+	echo 1 >"/sys/bus/pci/devices/$pci/reset"
+	echo "$pci" >"$driver/bind"
+	as_set
+}
+
+# A program that is stock by its name stays so, and another is managed.
+in_force()
+{
+	uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/pages"
+	[ "$(cat "$tmp/pages")" = 16 ] || fail "$(cat "$tmp/pages") pages"
+}
+
+# A cgroup that went while the device was away has no policy any more.
+a_cgroup_that_is_gone()
+{
+	ib_unbind
+	rmdir "$cgroups/job8"
+	ib_bind
+	wait_for 60 attached
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uar 1 8' ]
+}
+
+the_module_forgets()
+{
+	ib_unload
+	rmmod mlx5_ep
+	ep_insmod
+	modprobe mlx5_ib
+	wait_for 60 attached
+	[ "$(cat "$ep/uuar_policy") $(cat "$ep/uuar_pages")" = 'stock 0' ]
+	[ -z "$(cat "$ep/uuar_cgroups")" ]
+	rmdir "$cgroups/job7"
+}
+
+plan 6
+check 'settings come back after unbind and bind' unbind_and_bind
+check 'settings are in force' in_force
+check 'settings come back after a reload of mlx5_ib' reload_of_the_driver
+check 'settings come back after a reset' reset_of_the_function
+check 'a cgroup that is gone has no policy' a_cgroup_that_is_gone
+check 'unloading the module forgets settings' the_module_forgets
+ktap_finished
