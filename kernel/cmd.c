@@ -11,12 +11,11 @@
 
 /**
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings
- * @qpn: number of the QP in the device
- * @uar: answer: UAR page index (PRM, QPC.uar_page)
+ * @uar: answer: number of the UAR page (PRM, QPC.uar_page)
  *
  * Sleeps for one firmware command.
  *
- * Return: 0; -EIO and others from the command interface; -ENOMEM
+ * Return: 0; -ENOMEM; -EIO or another error of the command interface
  */
 int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
 {
@@ -41,7 +40,7 @@ int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
 /**
  * mlx5_ep_cmd_uar_pages() - how many UAR pages the device has
  *
- * Runs no command: the capability was read when the device came up (PRM,
+ * No command is run: mlx5_core read the capability when the device came up (PRM,
  * HCA_CAP.uar_sz: log2 of the UAR area in MiB).
  *
  * Return: pages of 4 KiB

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * /sys/kernel/debug/mlx5_ep/<PCI device>/: tables of what is open now, for
- * people and for tests. One line of column names, then one line per row; "-"
- * stands for what is not known.
+ * people and for tests. A table is one line of column names, then one line for
+ * each row. "-" stands for a value that is not known.
  */
 
 #include <linux/debugfs.h>
@@ -56,7 +56,7 @@ static int contexts_show(struct seq_file *s, void *unused)
 			   info.held_pages,
 			   info.low_latency, info.qps, info.placed_qps,
 			   info.used_pages, info.used_uuars, info.shared_uuars);
-		/* A program chooses its name, newlines and all. */
+		/* A program's name may have newlines. */
 		seq_escape(s, ectx->comm, "\n\\");
 		seq_putc(s, '\n');
 	}
@@ -165,7 +165,7 @@ static int users_show(struct seq_file *s, void *unused)
 DEFINE_SHOW_ATTRIBUTE(users);
 
 /**
- * mlx5_ep_debugfs_init() - make the root folder
+ * mlx5_ep_debugfs_init() - make the folder "mlx5_ep"
  */
 void mlx5_ep_debugfs_init(void)
 {
@@ -173,7 +173,7 @@ void mlx5_ep_debugfs_init(void)
 }
 
 /**
- * mlx5_ep_debugfs_fini() - remove it
+ * mlx5_ep_debugfs_fini() - remove the folder "mlx5_ep"
  */
 void mlx5_ep_debugfs_fini(void)
 {
@@ -181,11 +181,10 @@ void mlx5_ep_debugfs_fini(void)
 }
 
 /**
- * mlx5_ep_debugfs_add() - make the folder of a device
- * @edev: attached device
+ * mlx5_ep_debugfs_add() - make the folder of an attached device
  *
- * It is named after the PCI device, since ib_devices are renamed. Where there
- * is no debugfs nothing else changes.
+ * The folder has the name of the PCI device, since ib_devices are renamed. A
+ * failure is ignored, as everywhere with debugfs.
  */
 void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
 {
@@ -203,7 +202,8 @@ void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_debugfs_remove() - remove the folder of a device
- * @edev: device; nobody reads its files any more when this returns
+ *
+ * Nobody reads its files any more when this returns.
  */
 void mlx5_ep_debugfs_remove(struct mlx5_ep_device *edev)
 {

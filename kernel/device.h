@@ -81,7 +81,8 @@ struct mlx5_ep_stock {
  * @lock: protects the members from @settings to @notifiers; of each context in
  *	@contexts it protects later and later_tgid
  * @settings: policy of contexts that are opened from now on
- * @budget: UAR pages that all managed contexts together may hold; 0: no limit
+ * @budget: UAR pages that all managed contexts together may hold; 0: three
+ *	quarters of those that the device has
  * @user_limit: UAR pages that one user may hold; 0: no limit
  * @exempt: names of programs that stay stock, separated by spaces
  * @cgroups: policies of cgroups, struct mlx5_ep_cgroup.node

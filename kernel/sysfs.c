@@ -3,9 +3,9 @@
  * /sys/class/infiniband/<device>/mlx5_ep/: what the administrator reads and
  * sets. Documentation/administration.md describes each attribute.
  *
- * A write takes effect for contexts that are opened later. It is all or
- * nothing, and needs CAP_NET_ADMIN beside the file's mode, as a descriptor may
- * have been passed on.
+ * A write takes effect for contexts that are opened later. A write that fails
+ * changes nothing. Writing needs CAP_NET_ADMIN beside the mode of the file,
+ * since whoever opened the file may have passed the descriptor on.
  */
 
 #include <linux/capability.h>
@@ -15,6 +15,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "cmd.h"
+#include "compat/compat.h"
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
@@ -50,9 +51,8 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 
 /**
  * struct field_attribute - an attribute that is one field of a device
- * @attr: as sysfs knows it
  * @offset: of the field in struct mlx5_ep_device
- * @most: largest value that may be written; NULL where nothing may
+ * @most: finds the largest value that may be written; NULL: read only
  */
 struct field_attribute {
 	struct kobj_attribute attr;
@@ -66,7 +66,7 @@ static void *field_of(struct mlx5_ep_device *edev, struct kobj_attribute *attr)
 	       container_of(attr, struct field_attribute, attr)->offset;
 }
 
-/* A field that changes by itself. */
+/* A counter. */
 static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
@@ -75,7 +75,7 @@ static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%d\n", atomic_read(count));
 }
 
-/* A field that is set, under the device's lock. */
+/* A number that is set under the device's lock. */
 static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {
@@ -176,7 +176,7 @@ static ssize_t uuar_exempt_show(struct kobject *kobj,
 	return len;
 }
 
-/* The words of buf, one space between; each as long as a task's name can be. */
+/* Copy the words of @buf, with one space between; each may be a task's name. */
 static int parse_exempt(const char *buf, char *exempt)
 {
 	size_t len = 0;
@@ -222,13 +222,25 @@ static ssize_t uuar_exempt_store(struct kobject *kobj,
 	return ret ? ret : count;
 }
 
-static ssize_t uuar_cgroups_show(struct kobject *kobj,
-				 struct kobj_attribute *attr, char *buf)
+/*
+ * The list of cgroups is as long as it is, so its attribute is a binary one:
+ * the others have at most a page.
+ */
+static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
+				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				 loff_t pos, size_t count)
 {
-	return mlx5_ep_cgroup_show(to_edev(kobj), buf);
+	char *text = mlx5_ep_cgroup_text(to_edev(kobj));
+	ssize_t len;
+
+	if (!text)
+		return -ENOMEM;
+	len = memory_read_from_buffer(buf, count, &pos, text, strlen(text));
+	kfree(text);
+	return len;
 }
 
-/* The words behind the path: "none", or a policy with strict and pages. */
+/* The words behind the path: policy, strict and pages. */
 static int parse_settings(char *words, struct mlx5_ep_settings *settings)
 {
 	char *policy = strsep(&words, " ");
@@ -245,9 +257,9 @@ static int parse_settings(char *words, struct mlx5_ep_settings *settings)
 	return 0;
 }
 
-static ssize_t uuar_cgroups_store(struct kobject *kobj,
-				  struct kobj_attribute *attr, const char *buf,
-				  size_t count)
+static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
+				  COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				  loff_t pos, size_t count)
 {
 	struct mlx5_ep_settings settings;
 	char *line, *words, *path;
@@ -294,9 +306,14 @@ static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
 static struct kobj_attribute uuar_policy_attr = __ATTR_RW(uuar_policy);
 static struct kobj_attribute uuar_strict_attr = __ATTR_RW(uuar_strict);
 static struct kobj_attribute uuar_exempt_attr = __ATTR_RW(uuar_exempt);
-static struct kobj_attribute uuar_cgroups_attr = __ATTR_RW(uuar_cgroups);
 
-/* The first is there in any case, the others when the device is attached. */
+static const struct bin_attribute uuar_cgroups_attr = {
+	.attr = { .name = "uuar_cgroups", .mode = 0644 },
+	.read = uuar_cgroups_read,
+	.write = uuar_cgroups_write,
+};
+
+/* A device that is refused has the first attribute only. */
 static struct attribute *device_attrs[] = {
 	&attached_attr.attr,
 	&abi_version_attr.attr,
@@ -310,7 +327,6 @@ static struct attribute *device_attrs[] = {
 	&uar_budget_attr.attr.attr,
 	&uar_user_limit_attr.attr.attr,
 	&uuar_exempt_attr.attr,
-	&uuar_cgroups_attr.attr,
 	NULL,
 };
 
@@ -338,6 +354,8 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev)
 	if (ret)
 		return ret;
 	ret = sysfs_create_group(&edev->kobj, &device_group);
+	if (!ret && edev->attached)
+		ret = sysfs_create_bin_file(&edev->kobj, &uuar_cgroups_attr);
 	if (ret)
 		kobject_del(&edev->kobj);
 	return ret;

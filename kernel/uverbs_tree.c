@@ -2,14 +2,14 @@
 /*
  * Add our uverbs objects and methods to a device's tree, or refuse.
  *
- * uverbs reads ib_device.driver_def when it makes the device's file; two
+ * uverbs reads ib_device.driver_def when it makes the device's file. Two
  * definitions of one id would leave the device without any file at all
- * (uverbs_uapi.c, uapi_merge_def()). So each of our trees is held against each
- * of the driver's first, and where an id is taken, or the driver's tree has a
- * kind of definition that this code does not know, nothing is changed.
+ * (uverbs_uapi.c, uapi_merge_def()). So each of our trees is compared with each
+ * of the driver's first. Where an id is taken, or the driver's tree has a kind
+ * of definition that this code does not know, nothing is changed.
  *
- * The definitions stay until the device goes: moving it to another net
- * namespace makes uverbs read them again.
+ * The definitions stay until the device goes, because uverbs reads them again
+ * when the device is moved to another network namespace.
  *
  * To add an object: its file ends with `const struct uapi_definition
  * mlx5_ep_<object>_defs[]`, declared in its header, chained in our_defs below,
@@ -36,7 +36,7 @@ static const struct uapi_definition our_defs[] = {
 	{},
 };
 
-/* What user space is told in uverbs_ids: kind, name, id. */
+/* What user space reads in uverbs_ids: kind and name, then the id. */
 static const struct {
 	const char *name;
 	u16 id;
@@ -53,7 +53,7 @@ static const struct {
 
 struct walk {
 	struct mlx5_ep_device *edev;
-	/* called for each object tree; not 0 ends the walk */
+	/* called for each object tree; a value other than 0 ends the walk */
 	int (*tree)(struct walk *walk, const struct uverbs_object_def *tree);
 	const struct uverbs_object_def *ours;
 };
@@ -102,7 +102,7 @@ static bool has_method(const struct uverbs_object_def *tree, u16 id)
 	return false;
 }
 
-/* Does a tree of the driver's want an id of walk->ours? */
+/* Does a tree of the driver's use an id of walk->ours? */
 static int check_theirs(struct walk *walk, const struct uverbs_object_def *tree)
 {
 	const struct uverbs_object_def *ours = walk->ours;
@@ -167,9 +167,9 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
  * mlx5_ep_uverbs_tree_remove() - restore the driver's definitions
  * @edev: device that nobody uses any more
  *
- * Another module that had put definitions there before us has taken them away
- * already, and ours with them: interfaces are told in the order in which they
- * came.
+ * Another module may have put definitions there before ours. It has restored the
+ * driver's already, and removed ours thereby: class interfaces are told of a
+ * removal in the order in which they registered.
  */
 void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 {
@@ -179,10 +179,10 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 }
 
 /**
- * mlx5_ep_uverbs_tree_show() - the ids that user space may call
+ * mlx5_ep_uverbs_tree_show() - list the ids that user space may call
  * @buf: page of a sysfs attribute
  *
- * One line each: kind, name and id.
+ * Writes a line for each: kind, name and id.
  *
  * Return: bytes written
  */

@@ -67,6 +67,13 @@ static inline bool compat_ib_device_is_subdev(const struct ib_device *ibdev)
 #endif
 }
 
+/* What callbacks of a binary attribute are told: drop with 6.12. */
+#if HAVE_CONST_BIN_ATTRIBUTE
+#define COMPAT_BIN_ATTRIBUTE const struct bin_attribute
+#else
+#define COMPAT_BIN_ATTRIBUTE struct bin_attribute
+#endif
+
 /* Flags of a mapping were written directly: drop with 6.1. */
 #if !HAVE_VM_FLAGS_MOD
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,

@@ -14,7 +14,7 @@ const struct mlx5_ep_settings *
 mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev);
 int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 		       const struct mlx5_ep_settings *settings);
-ssize_t mlx5_ep_cgroup_show(struct mlx5_ep_device *edev, char *buf);
+char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev);
 void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 
 #endif

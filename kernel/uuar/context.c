@@ -44,6 +44,16 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
+/* CPUs on which the caller may run, of those that are online. */
+static unsigned int allowed_cpus(void)
+{
+	unsigned int cpu, cpus = 0;
+
+	for_each_cpu_and(cpu, current->cpus_ptr, cpu_online_mask)
+		cpus++;
+	return cpus;
+}
+
 /* Find out which policy is due. */
 static void resolve_policy(struct mlx5_ep_context *ectx)
 {
@@ -121,7 +131,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	struct mlx5_ep_uuar_sizing sizing = {
 		.policy = ectx->settings.policy,
 		.wanted = ectx->settings.pages,
-		.cpus = num_online_cpus(),
+		.cpus = allowed_cpus(),
 		.library = library,
 		.low_latency = low_latency,
 		.available = MLX5_EP_MAX_PAGES,

@@ -20,6 +20,7 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
+#include "cmd.h"
 #include "device.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
@@ -30,18 +31,28 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
 	return ectx->pages == &ectx->edev->managed_pages;
 }
 
+/*
+ * UAR pages that all managed contexts may hold. Where nobody said how many, they
+ * leave a quarter of the device to others.
+ */
+static unsigned int effective_budget(struct mlx5_ep_device *edev)
+{
+	return READ_ONCE(edev->budget) ?:
+	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
+}
+
 /* Count pages for the device: @least to @most, or 0. */
 static unsigned int charge_device(struct mlx5_ep_context *ectx,
 				  unsigned int least, unsigned int most,
 				  bool opening)
 {
-	unsigned int budget = READ_ONCE(ectx->edev->budget);
+	unsigned int budget = effective_budget(ectx->edev);
 	int held = atomic_read(ectx->pages);
 	unsigned int pages;
 
 	do {
 		pages = most;
-		if (budget && is_managed(ectx))
+		if (is_managed(ectx))
 			pages = min(pages, budget - min_t(unsigned int, budget,
 							  held));
 		/* A managed context has one page, however low the budget. */
@@ -65,7 +76,7 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int least,
 		dev_notice_ratelimited(&edev->ibdev->dev,
 				       "mlx5_ep: %s[%d] is refused a UAR page: managed contexts hold all of uar_budget (%u)\n",
 				       ectx->comm, pid_nr(ectx->tgid),
-				       READ_ONCE(edev->budget));
+				       effective_budget(edev));
 		return -EDQUOT;
 	}
 	ret = mlx5_ep_user_charge(edev, ectx->user, least, pages);

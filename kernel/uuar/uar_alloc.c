@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UAR pages that a library allocates after open, as objects of uverbs: counted
- * when they are made, so that a user whose limit is reached gets none, and a
- * page counts that nobody maps.
+ * UAR pages that a library allocates after open, as uverbs objects. They are
+ * charged when they are allocated: a user whose limit is reached gets none, and
+ * a page counts although nobody maps it.
  *
- * No operation of the device is called for such an object. So uverbs is given a
- * copy of the driver's definitions that differs in one pointer: the handler of
- * the method that makes them. The handler here counts, and calls the driver's.
- * What counts is remembered by the mapping's entry that the driver makes with
- * the page, and is given back with that entry.
+ * uverbs calls no operation of the device for such an object. So it is given a
+ * copy of the driver's definitions that differs in one pointer, the handler of
+ * the method that allocates. The handler here charges the page, and calls the
+ * driver's. The driver makes an entry for the mapping together with the page:
+ * the page is tracked by that entry, and uncharged when the entry is freed.
  *
- * A driver without such a method keeps its own definitions; its pages count
- * when they are mapped, see ops.c. With it, none but these is a UAR page
- * among what has an entry.
+ * A driver without such a method keeps its own definitions, and its pages count
+ * when they are mapped (ops.c). With the method, these are the only UAR pages
+ * that have an entry for their mapping.
  */
 
 #include <linux/slab.h>
@@ -41,8 +41,8 @@ struct mlx5_ep_uar_alloc {
 };
 
 /*
- * Is this the entry that the driver made with the page? mlx5_ib's object is its
- * entry, which begins with the core's; that is checked.
+ * Is this the entry that the driver made with the page? The object of mlx5_ib
+ * is its own entry, which begins with the core's: check that.
  */
 static bool is_entry(struct ib_ucontext *uctx,
 		     const struct rdma_user_mmap_entry *entry)
@@ -70,7 +70,7 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 	if (ret)
 		return ret;
 	ret = edev->uar_alloc->handler(attrs);
-	/* The object is not to be found before this returns, so it stays. */
+	/* Nobody can find the object before this returns, so it is not freed. */
 	entry = uobj->object;
 	if (!ret && is_entry(uctx, entry))
 		mlx5_ep_context_track_page(ectx, entry->start_pgoff, entry);
@@ -79,7 +79,7 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 	return ret;
 }
 
-/* Change the copy of the UAR object; false where it has no such method. */
+/* Copy and change the UAR object; false where it has no such method. */
 static bool change_object(struct mlx5_ep_uar_alloc *alloc,
 			  const struct uverbs_object_def *object)
 {
@@ -105,7 +105,7 @@ static bool change_object(struct mlx5_ep_uar_alloc *alloc,
 	return true;
 }
 
-/* Copies of the arrays that lead to the UAR object; @defs where none does. */
+/* Copy the arrays that lead to the UAR object; @defs where none does. */
 static const struct uapi_definition *
 change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
 	    unsigned int depth)
@@ -144,10 +144,10 @@ change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
 
 /**
  * mlx5_ep_uar_alloc_hook() - count the UAR objects of a device from now on
- * @edev: device that nobody uses yet, whose definitions have been looked through
+ * @edev: device that nobody uses yet, whose definitions have been checked
  *
- * Return: the definitions to be used instead of the driver's: the driver's own
- * where nothing of them is to be changed, or there is no memory
+ * Return: the definitions to be used instead of the driver's; the driver's own
+ * where it has no such method, or there is no memory
  */
 const struct uapi_definition *
 mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev)
@@ -161,7 +161,7 @@ mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev)
 }
 
 /**
- * mlx5_ep_uar_alloc_unhook() - free what mlx5_ep_uar_alloc_hook() made
+ * mlx5_ep_uar_alloc_unhook() - free the changed definitions
  * @edev: device that nobody uses any more
  */
 void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
@@ -180,7 +180,6 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_uar_alloc_is_hooked() - are the UAR objects of a device counted?
- * @edev: attached device
  *
  * Return: false where the driver's own definitions are used
  */

@@ -2,9 +2,9 @@
 /*
  * UAR pages by user, and the limit of what one user may hold on a device.
  *
- * UAR pages are a resource of the whole node that nothing else in the kernel
- * counts. A page counts for the user who opened the context that holds it, from
- * before it is allocated.
+ * UAR pages are a resource of the whole node, and nothing else in the kernel
+ * counts them. A page counts for the user who opened the context that holds it,
+ * from before it is allocated until after it is freed.
  */
 
 #include <linux/cred.h>
@@ -16,9 +16,10 @@
 #include "uuar/user.h"
 
 /**
- * mlx5_ep_user_get() - the caller as a user of a device
+ * mlx5_ep_user_get() - find or make the record of the caller on a device
  *
- * Return: the user, to be put; NULL where there is no memory: not counted
+ * Return: the user, to be given to mlx5_ep_user_put(); NULL where there is no
+ * memory: the caller's pages are not counted then
  */
 struct mlx5_ep_user *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 {
@@ -43,8 +44,8 @@ out_unlock:
 }
 
 /**
- * mlx5_ep_user_put() - a context of the user is gone
- * @user: as mlx5_ep_user_get() returned it
+ * mlx5_ep_user_put() - a context of the user is closed
+ * @user: what mlx5_ep_user_get() returned, NULL too
  */
 void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
 {
@@ -60,15 +61,16 @@ void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
 
 /**
  * mlx5_ep_user_charge() - count pages for a user
- * @user: user, or NULL
- * @least: how many it must be
- * @most: how many it may be
+ * @user: the user; NULL: nobody
+ * @least: the fewest pages that are of use
+ * @most: the most that are of use
  *
- * As many as the limit allows, found and taken in one step: what another thread
- * asks for at the same time and is refused is in nobody's way.
+ * Takes as many pages as the limit allows. They are found and taken in one step,
+ * so that a request which is refused does not make another one fail that runs
+ * at the same time.
  *
- * Return: pages, @least to @most; -EDQUOT: with @least the user would hold more
- * than the limit
+ * Return: pages, from @least to @most; -EDQUOT: with @least the user would hold
+ * more than the limit
  */
 int mlx5_ep_user_charge(struct mlx5_ep_device *edev, struct mlx5_ep_user *user,
 			unsigned int least, unsigned int most)
@@ -99,9 +101,8 @@ err_limit:
 }
 
 /**
- * mlx5_ep_user_uncharge() - give pages of a user back
- * @user: user, or NULL
- * @pages: how many
+ * mlx5_ep_user_uncharge() - give charged pages back
+ * @user: the user; NULL: nobody
  */
 void mlx5_ep_user_uncharge(struct mlx5_ep_user *user, unsigned int pages)
 {

@@ -12,10 +12,9 @@ struct mlx5_ep_device;
 /**
  * struct mlx5_ep_user - a user who has contexts on a device
  * @node: in mlx5_ep_device.users
- * @uid: who
- * @contexts: how many; the last one that goes frees this
- * @pages: UAR pages that they hold
- * @notifiers: notifiers that they have
+ * @contexts: number of these contexts
+ * @pages: UAR pages that these contexts hold
+ * @notifiers: notifiers that the user has
  */
 struct mlx5_ep_user {
 	struct list_head node;

@@ -26,6 +26,9 @@
 
 #include "uuar_policy.h"
 
+/* Pages of a context whose QPs share uUARs, where nobody said how many. */
+#define SHARED_PAGES 4
+
 const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
 	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
 	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
@@ -179,11 +182,11 @@ int mlx5_ep_uuar_policy_pick(const struct mlx5_ep_uuar_table *t)
  * mlx5_ep_uuar_policy_pages() - how many static pages a context asks for
  * @s: what decides
  *
- * Where nobody said how many, one page per CPU, and for the policies that
- * spread QPs no fewer than the library asked for. A policy of shared uUARs
- * needs at least one that is locked and has BlueFlame beside the library's low
- * latency range. Less is taken where the budget has less, but never no page:
- * a context without one cannot ring at all.
+ * Where nobody said how many, the policies that spread QPs take one page per
+ * CPU, and no fewer than the library asked for. A policy of shared uUARs takes a
+ * few, and needs at least one uUAR that is locked and has BlueFlame beside the
+ * library's low latency range. Where the budget has less, less is taken, but
+ * always one page: a context without a page cannot ring at all.
  *
  * Return: pages, 1 to MLX5_EP_MAX_PAGES
  */
@@ -191,12 +194,10 @@ unsigned int mlx5_ep_uuar_policy_pages(const struct mlx5_ep_uuar_sizing *s)
 {
 	unsigned int pages = s->wanted;
 
-	if (!pages) {
-		pages = s->cpus;
-		if (s->policy != MLX5_EP_UUAR_POLICY_SHARED_UUAR &&
-		    pages < s->library)
-			pages = s->library;
-	}
+	if (!pages && s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR)
+		pages = SHARED_PAGES;
+	if (!pages)
+		pages = s->cpus > s->library ? s->cpus : s->library;
 	if (s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR) {
 		/* uUAR 0, one that is locked, and the low latency range */
 		unsigned int least = (s->low_latency + 2 + 1) / 2;

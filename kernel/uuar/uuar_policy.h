@@ -65,7 +65,7 @@ struct mlx5_ep_uuar_table {
  * struct mlx5_ep_uuar_sizing - what decides how many pages a context asks for
  * @policy: of enum mlx5_ep_uuar_policy
  * @wanted: pages that the administrator or the application wants; 0: automatic
- * @cpus: CPUs online
+ * @cpus: CPUs that the process may run on
  * @library: pages that the library asked for
  * @low_latency: the library's count of uUARs that it rings without a lock
  * @available: pages left of the budget

@@ -278,9 +278,18 @@ FIXTURE_TEARDOWN(adapter)
 TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
 {
 	static uint32_t handles[ALL_PAGES];
-	struct ibv_context *holder;
+	struct ibv_context *holder, *managed;
 	int left, n;
 
+	/* Managed contexts leave a quarter to others. */
+	ASSERT_EQ(0, sysfs_policy("independent", 1, false));
+	managed = open_device();
+	ASSERT_NE(NULL, managed);
+	for (n = 0; n < ALL_PAGES; n++)
+		if (take_page(managed, &handles[n]))
+			break;
+	EXPECT_EQ(-EDQUOT, take_page(managed, &handles[n]));
+	EXPECT_EQ(ALL_PAGES / 4 * 3, sysfs_number("uar_in_use"));
 	ASSERT_EQ(0, sysfs_defaults());
 	holder = open_device();
 	ASSERT_NE(NULL, holder);
@@ -293,6 +302,7 @@ TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
 		ASSERT_EQ(0, free_page(holder, handles[--n]));
 	}
 	EXPECT_EQ(0, ibv_close_device(holder));
+	EXPECT_EQ(0, ibv_close_device(managed));
 }
 
 TEST_HARNESS_MAIN

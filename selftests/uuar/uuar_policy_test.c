@@ -457,10 +457,12 @@ TEST(automatic_pages_follow_cpus_and_library)
 	s.cpus = 48;
 	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
 	s.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR;
-	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
+	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
 	s.cpus = 1;
-	/* uUAR 0, one that is locked, four of low latency */
-	EXPECT_EQ(3, mlx5_ep_uuar_policy_pages(&s));
+	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
+	/* uUAR 0, one that is locked, twelve of low latency */
+	s.low_latency = 12;
+	EXPECT_EQ(7, mlx5_ep_uuar_policy_pages(&s));
 }
 
 TEST_HARNESS_MAIN

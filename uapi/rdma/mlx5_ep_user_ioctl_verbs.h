@@ -107,7 +107,8 @@ enum mlx5_ep_feature {
  * @features: of enum mlx5_ep_feature
  * @max_context_pages: most static UAR pages of a managed context
  * @uar_pages: UAR pages that the device has, all users together
- * @uar_budget: pages that all managed contexts may hold; 0: no limit
+ * @uar_budget: pages that all managed contexts may hold; 0: three quarters of
+ *	@uar_pages
  * @uar_in_use: pages that they hold now
  * @uar_user_limit: pages that one user may hold on the device; 0: no limit
  * @uar_user_held: pages that the user who opened this context holds
