@@ -41,7 +41,6 @@ set_all()
 	grep -qx 'uuar_cgroups:/job8 stock 0 0' "$tmp/set"
 }
 
-# All is as it was set, and is in force: strict, 16 pages, one QP on each.
 as_set()
 {
 	wait_for 60 attached || fail 'not attached'
@@ -78,11 +77,11 @@ reset_of_the_function()
 	as_set
 }
 
-# A program that is stock by its name stays so, and another is managed.
+# A managed context: a page of its own, and one for each QP.
 in_force()
 {
 	uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/pages"
-	[ "$(cat "$tmp/pages")" = 16 ] || fail "$(cat "$tmp/pages") pages"
+	[ "$(cat "$tmp/pages")" = 5 ] || fail "$(cat "$tmp/pages") pages"
 }
 
 # A cgroup that went while the device was away has no policy any more.
