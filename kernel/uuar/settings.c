@@ -23,8 +23,7 @@
 /**
  * struct saved_settings - the settings of one parent device
  * @node: in all_saved
- * @bus: name of its bus; a string that lives as long as this
- * @name: its name
+ * @bus: name of its bus
  * @edev: the device that has the settings now; NULL while it is away
  *
  * The other members are those of struct mlx5_ep_device.
