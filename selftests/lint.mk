@@ -37,23 +37,6 @@ LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 LINT_LAYERS := kernel simhca library tool
 LINT_MODULE_KERNEL := 7.2
 
-# Where the checks of selftests/lint/ hold so far; each says what it looks for.
-LINT_AREAS := $(addprefix selftests/,bench endpoints hca lab modules preload runner \
-	sweep tool uuar workloads)
-LINT_DEAD := kernel uapi userlib $(LINT_AREAS)
-# Nothing named: everywhere.
-LINT_KDOC :=
-LINT_WORDS := Documentation README.md uapi userlib packaging selftests/lib \
-	selftests/xrc $(filter-out selftests/uuar,$(LINT_AREAS))
-LINT_PAGES := CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md \
-	Documentation/concepts.md Documentation/dependencies.md \
-	Documentation/faq.md Documentation/lab.md Documentation/libfabric.md \
-	Documentation/performance.md Documentation/quick-start.md \
-	Documentation/support.md Documentation/troubleshooting.md \
-	Documentation/xrc-migration.md Documentation/xrc.md
-LINT_SIZES := uapi userlib/cli userlib/include selftests/lib selftests/watch \
-	$(LINT_AREAS)
-
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module \
 	lint-house
 
@@ -92,11 +75,11 @@ lint-rules:
 
 # Quick enough to look at all of them each time.
 lint-house:
-	@selftests/lint/dead $(LINT_DEAD)
-	@selftests/lint/kdoc $(LINT_KDOC)
-	@selftests/lint/words $(LINT_WORDS)
-	@selftests/lint/pages $(LINT_PAGES)
-	@selftests/lint/sizes $(LINT_SIZES)
+	@selftests/lint/dead
+	@selftests/lint/kdoc
+	@selftests/lint/words
+	@selftests/lint/pages
+	@selftests/lint/sizes
 
 # A make of its own, which is not told that it is inside the lab.
 lint-module:
