@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, timeout: 300 */
 /*
- * Several processes at once: each has its policy's placement for itself, UAR
- * pages are never shared between them, and the device's budget holds for all.
+ * Several processes at once. The policy places the QPs of each as if it were
+ * alone, no two share a UAR page, and the budget holds for all together.
  */
 #include "kselftest_harness.h"
 

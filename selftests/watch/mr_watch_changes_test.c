@@ -77,7 +77,7 @@ static int read_number(const char *path)
 	return n;
 }
 
-/* Runs @fn in a child which has the descriptor but not the memory. */
+/* Run @fn in a child that has the descriptor but not the memory. */
 static int in_child(int (*fn)(int fd), int fd)
 {
 	int status;

@@ -5,7 +5,7 @@
  * Invariants
  * - Numbers lie in [first, first + limit); a number belongs to one object.
  * - Numbers are handed out in a circle, so that a number that was just freed
- *   is the last to come back and its late users are found out.
+ *   is the last to come back and later uses of it are detected.
  */
 #ifndef SIMHCA_IDTABLE_H
 #define SIMHCA_IDTABLE_H

@@ -110,7 +110,7 @@ int loop_modify(struct sim_fd *sfd, uint32_t events)
 }
 
 /**
- * loop_remove() - watch no longer, also drop what is already pending
+ * loop_remove() - stop watching, and drop events that are pending
  * @sfd: a watched descriptor, which the caller then closes
  */
 void loop_remove(struct sim_fd *sfd)

@@ -100,9 +100,9 @@ struct vfio_user_fd {
  * @listen: the socket that VMMs connect to, one at a time
  * @conn: the connected VMM
  * @ready: VERSION has been agreed
- * @rx: what came and is not yet handled; @rx_pos is its place in the stream
+ * @rx: bytes received and not yet handled; @rx_pos is their place in the stream
  * @fds: descriptors that came and no message has taken yet
- * @tx: what the socket did not take at once
+ * @tx: bytes that the socket did not take at once
  * @irqs: MSI-X eventfds, -1 where there is none
  */
 struct vfio_user {
@@ -123,7 +123,7 @@ struct vfio_user {
 
 /**
  * struct vfio_user_msg - one message while it is handled
- * @body: what follows it
+ * @body: the bytes that follow the header
  * @len: bytes of @body
  * @fds: descriptors that came with it; a handler that keeps one sets it to -1
  * @nfds: how many

@@ -260,7 +260,7 @@ static uint8_t set_general(struct caps *caps, const uint8_t *cap)
 	return CMD_OK;
 }
 
-/* The driver sends the endianness alone and means to leave the rest. */
+/* The driver sends the endianness alone. All other fields stay as they are. */
 static uint8_t set_atomic(struct caps *caps, const uint8_t *cap)
 {
 	uint32_t mode = IFC_GET(atomic_caps, cap,

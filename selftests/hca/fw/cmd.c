@@ -306,9 +306,9 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries)
 /**
  * cmdq_answer() - end the commands that a fault left without an answer
  *
- * As firmware that comes to its senses late: nothing is run, and no mailbox is
- * touched, because the driver may have given the command up and taken them back.
- * The entry is the adapter's until then.
+ * The commands are not run. No mailbox is touched, because the driver may have
+ * given the command up and taken its mailboxes back. The entry belongs to the
+ * adapter until it is answered here.
  */
 void cmdq_answer(struct hca *hca)
 {

@@ -125,7 +125,7 @@ static void buf_ring(struct uar_buf *buf, bool bf)
 	buf->torn = true;
 }
 
-/* Ring, if that is not done, and count what a first store is, once. */
+/* Ring the QP if it was not rung yet. Count what a first store is, once. */
 static void buf_count(struct uar_buf *buf, bool bf)
 {
 	struct uar_slot *slot = buf_slot(buf);
@@ -154,7 +154,7 @@ static void buf_hold_over(struct sim_timer *timer)
 	buf_ring(container_of(timer, struct uar_buf, hold), false);
 }
 
-/* The control segment's start is there: what may become of it? */
+/* The control segment's start was stored: can a BlueFlame write follow? */
 static void buf_started(struct uar_buf *buf)
 {
 	unsigned int ds = buf_dword(buf, 1) & DS_MASK;

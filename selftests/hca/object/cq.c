@@ -128,7 +128,7 @@ static int cq_write(struct cq *cq, const struct cqe *cqe)
  * @cqe: all but the owner bit and the time stamp, which is in nanoseconds
  * @solicited: does it count for a CQ armed for solicited completions?
  *
- * Return: 0, -EIO where the CQ is, or goes now, into error
+ * Return: 0; -EIO if the CQ is in error, or goes into error now
  */
 int cq_post(struct cq *cq, const struct cqe *cqe, bool solicited)
 {
@@ -151,13 +151,13 @@ int cq_post(struct cq *cq, const struct cqe *cqe, bool solicited)
 }
 
 /**
- * cq_resize() - go over to another buffer
+ * cq_resize() - change to another buffer
  * @buf: the new buffer; taken over on success
  *
- * The last CQE of the old buffer says that it is the last; the guest moves
- * what stands before it, one place further, into the new one.
+ * The last CQE of the old buffer says that it is the last. The guest moves the
+ * CQEs before it, one place further, into the new buffer.
  *
- * Return: 0, -ENOSPC where what is outstanding does not fit, -EFAULT
+ * Return: 0; -ENOSPC if the outstanding CQEs do not fit; -EFAULT
  */
 int cq_resize(struct cq *cq, struct qbuf *buf, uint8_t log_size)
 {

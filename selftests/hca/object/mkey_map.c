@@ -3,9 +3,9 @@
  * Translation: from key and address to pieces of host memory.
  * See mkey.h for the model.
  *
- * An indirect mkey names others; the way down is bounded, so that a cycle of
- * them ends in an error. So is the number of entries that are looked at on the
- * way: lists of empty pieces, or of lists, could keep the adapter busy for ever.
+ * An indirect mkey names others. The depth is bounded, so that a cycle of mkeys
+ * ends in an error. The number of entries is bounded too: otherwise lists of
+ * empty pieces, or of lists, could keep the adapter busy for ever.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ struct walk {
 	bool write;
 };
 
-/* One entry more is looked at; false where there have been too many. */
+/* Count an entry that is looked at. False if there have been too many. */
 static bool walk_step(const struct walk *w)
 {
 	if (!*w->steps)

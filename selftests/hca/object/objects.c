@@ -121,7 +121,7 @@ void objects_fini(struct hca *hca)
 }
 
 /**
- * objects_kick() - the port came up: execute what waits for an answer again
+ * objects_kick() - send again what waits for an answer, since the port came up
  */
 void objects_kick(struct hca *hca)
 {

@@ -344,7 +344,7 @@ static void a_devx_user_reaches_its_own_objects_only(void)
 		       sizeof(in), NULL, 0), CMD_BAD_RES);
 }
 
-/* QUERY of something of the first adapter; all have the number in one place. */
+/* Query an object of the first adapter. Each QUERY names it alike. */
 static uint8_t query(const struct cmd_def *table, uint16_t opcode, uint16_t uid,
 		     uint32_t number)
 {

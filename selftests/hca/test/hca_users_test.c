@@ -116,7 +116,7 @@ static void addresses_are_not_taken_for_those_of_a_umem(void)
 	CHECK_EQ(user_resize(true, page), CMD_BAD_PARAM);
 }
 
-/* The status of CREATE_QP, which names nothing, by the driver and by a user. */
+/* The status of a CREATE_QP that names no object, by driver and by user. */
 static uint8_t create_qp(bool user)
 {
 	uint8_t status = w_cmd(0, qp_cmds, MLX5_CMD_OP_CREATE_QP, 0,

@@ -79,7 +79,7 @@ int vmm_start(struct vmm *vmm)
 		return -errno;
 	vmm->ram = mmap(NULL, VMM_RAM, PROT_READ | PROT_WRITE, MAP_SHARED,
 			vmm->ram_fd, 0);
-	/* no page at 0: an address that was forgotten shall not work */
+	/* Page 0 is not given out, so an address that was never set fails. */
 	vmm->next = VMM_PAGE;
 	return vmm->ram == MAP_FAILED ? -errno : 0;
 }

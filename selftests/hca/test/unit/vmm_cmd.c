@@ -115,8 +115,8 @@ bool vmm_answered(struct vmm *vmm, unsigned int index)
 }
 
 /*
- * Run a command on entry 0: the status it answers, or -errno: -EIO for a
- * delivery status, -ETIMEDOUT when nothing comes.
+ * Run a command on entry 0. Return its status or -errno: -EIO for a delivery
+ * status, -ETIMEDOUT if there is no answer.
  */
 int vmm_cmd(struct vmm *vmm, const void *in, size_t in_len, void *out,
 	    size_t out_len)
@@ -160,7 +160,7 @@ int vmm_enable(struct vmm *vmm)
 	return ret ? ret : plain(vmm, MLX5_CMD_OP_ENABLE_HCA, 0);
 }
 
-/* Ask how many pages of a kind (1 boot, 2 init) are wanted, and give them. */
+/* Give the firmware the pages of a kind (1 boot, 2 init) that it asks for. */
 static int vmm_give_pages(struct vmm *vmm, uint16_t which)
 {
 	uint8_t in[IFC_SZ(manage_pages_in) + 64 * 8] = { 0 }, out[64];
