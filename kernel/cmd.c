@@ -11,6 +11,8 @@
 
 /**
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings
+ * @mdev: mlx5_core device that owns @qpn, while its driver is bound
+ * @qpn: number of a QP that exists, 24 bits
  * @uar: answer: number of the UAR page (PRM, QPC.uar_page)
  *
  * Sleeps for one firmware command.
@@ -39,6 +41,7 @@ int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
 
 /**
  * mlx5_ep_cmd_uar_pages() - how many UAR pages the device has
+ * @mdev: mlx5_core device whose capabilities have been read
  *
  * No command is run: mlx5_core read the capability when the device came up (PRM,
  * HCA_CAP.uar_sz: log2 of the UAR area in MiB).

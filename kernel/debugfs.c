@@ -182,6 +182,7 @@ void mlx5_ep_debugfs_fini(void)
 
 /**
  * mlx5_ep_debugfs_add() - make the folder of an attached device
+ * @edev: attached device; it stays valid until mlx5_ep_debugfs_remove()
  *
  * The folder has the name of the PCI device, since ib_devices are renamed. A
  * failure is ignored, as everywhere with debugfs.
@@ -202,6 +203,8 @@ void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_debugfs_remove() - remove the folder of a device
+ * @edev: device whose folder is removed; one that has none (it was not
+ *	attached) is allowed
  *
  * Nobody reads its files any more when this returns.
  */

@@ -36,6 +36,7 @@ static struct device_slot *device_slot(const struct ib_device *ibdev)
 
 /**
  * mlx5_ep_device_find() - what mlx5_ep keeps for an ib_device
+ * @ibdev: any ib_device, of mlx5 or not, to which the caller holds a reference
  *
  * May be called in any context; does not sleep.
  *
@@ -67,6 +68,7 @@ static const struct kobj_type device_ktype = {
 
 /**
  * mlx5_ep_device_create() - get to know an ib_device
+ * @ibdev: registered mlx5 ib_device for which no mlx5_ep_device exists yet
  *
  * Called under the class mutex, as mlx5_ep_device_destroy() is. Sleeps.
  *
@@ -103,6 +105,8 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 
 /**
  * mlx5_ep_device_destroy() - forget a device
+ * @edev: device that is not attached, or no more; the caller gives its reference
+ *	up
  *
  * Nobody uses the device any more, readers in sysfs excepted: the memory stays
  * until they are done.
@@ -145,6 +149,8 @@ struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
 
 /**
  * mlx5_ep_device_refuse() - note why a device is not attached
+ * @edev: device that add_dev is trying to attach; the reason is stored in its
+ *	@refusal, without a lock
  * @fmt: the reason, as for printf()
  *
  * Return: -ENODEV, for the caller to return

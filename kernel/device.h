@@ -142,6 +142,7 @@ static inline size_t mlx5_ep_qp_offset(const struct mlx5_ep_device *edev)
 /**
  * mlx5_ep_context_of() - our side of a user context
  * @edev: attached device of the context
+ * @uctx: context of @edev, while the driver has it or is opening it
  *
  * Return: never NULL
  */

@@ -51,6 +51,7 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 
 /**
  * struct field_attribute - an attribute that is one field of a device
+ * @attr: registered in sysfs; the kernel passes it to show and store
  * @offset: of the field in struct mlx5_ep_device
  * @most: finds the largest value that may be written; NULL: read only
  */
@@ -343,6 +344,8 @@ static const struct attribute_group device_group = {
 
 /**
  * mlx5_ep_sysfs_add() - make the folder "mlx5_ep" of a device
+ * @edev: attached or refused device; if it was refused, attributes that need an
+ *	attached device are left out
  *
  * Return: 0; -ENOMEM, -EEXIST
  */
@@ -363,6 +366,8 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_sysfs_remove() - remove the folder of a device
+ * @edev: device of which mlx5_ep_sysfs_add() may have failed; its lock is not
+ *	held, because the attributes take it
  *
  * Nobody reads or writes its attributes any more when this returns.
  */

@@ -26,7 +26,9 @@
 /**
  * struct mlx5_ep_cgroup - the policy of one cgroup on one device
  * @node: in mlx5_ep_device.cgroups
- * @id: id of the cgroup
+ * @id: id of the cgroup; no reference is held, so the cgroup may be gone
+ * @settings: copy of what the administrator wrote; protected by the lock of the
+ *	device
  */
 struct mlx5_ep_cgroup {
 	struct list_head node;
@@ -166,6 +168,7 @@ static int set_entry(struct mlx5_ep_device *edev, u64 id,
 
 /**
  * mlx5_ep_cgroup_set() - give a cgroup a policy, or take it away
+ * @edev: device for which the policy holds; its lock is taken here
  * @path: of the cgroup, from the root of the caller's cgroup namespace
  * @settings: the policy; NULL: the cgroup has none of its own any more
  *
@@ -228,6 +231,7 @@ static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
 
 /**
  * mlx5_ep_cgroup_text() - list the policies, one "PATH POLICY STRICT PAGES" each
+ * @edev: device whose list it is; its lock is taken here
  *
  * Paths are as the caller would write them, from the root of its cgroup
  * namespace. What is not below that root is not listed.

@@ -88,6 +88,7 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 /**
  * mlx5_ep_context_init() - begin to open a context, before the driver does
  * @ectx: our side of the context, all zero
+ * @edev: attached device; it outlives the context, and its lock is taken here
  *
  * Sleeps.
  *
@@ -114,6 +115,8 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_plan() - prepare to open the context as a managed one
+ * @ectx: context after mlx5_ep_context_init(), not published; its @settings say
+ *	which policy is due
  * @library: UAR pages that its library asks for
  * @low_latency: uUARs that its library will ring without a lock
  *
@@ -162,6 +165,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 
 /**
  * mlx5_ep_context_unplan() - the plan cannot be carried out
+ * @ectx: context for which mlx5_ep_context_plan() succeeded, not published
  */
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
 {
@@ -174,6 +178,7 @@ void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_observe() - prepare to open the context as its library asks
+ * @ectx: context after mlx5_ep_context_init() that has no table, not published
  * @static_pages: UAR pages that the driver will allocate at open
  * @on_demand: the library allocates pages by itself, the first right after open
  *
@@ -196,6 +201,7 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_fall_back() - a context that should be managed is not
+ * @ectx: context for which a policy other than stock was due
  * @error: what went wrong, for the tracepoint
  * @why: the same for people
  *
@@ -218,6 +224,8 @@ void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 
 /**
  * mlx5_ep_context_open() - the driver has opened the context: publish it
+ * @ectx: context that was planned or observed, not published; the lock of its
+ *	device is taken here
  */
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
 {
@@ -232,6 +240,8 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_close() - the driver has closed the context, or not opened it
+ * @ectx: context after mlx5_ep_context_init(), published or not; its memory
+ *	stays the driver's
  *
  * A QP whose destruction failed may still be on the list of QPs. Nobody looks at
  * that list any more.
@@ -256,6 +266,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_note_static_page() - a static page was mapped
+ * @ectx: open context, managed or not; its lock is taken here
  * @page: index of the page; the driver has checked that the context owns it
  * @uar: number of the page in the device
  */
@@ -279,6 +290,7 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
 
 /**
  * mlx5_ep_context_note_empty_page() - a static page was mapped, and left empty
+ * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
  * @addr: address of the mapping
  */
@@ -293,6 +305,7 @@ void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_forget_page() - there is no empty mapping of a page any more
+ * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
  */
 void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
@@ -305,7 +318,9 @@ void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_page_uar() - look up the number of a static page in the device
+ * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
+ * @uar: answer, valid where true is returned
  *
  * Return: false where the context does not have the page in the device
  */
@@ -323,6 +338,7 @@ bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
 
 /**
  * mlx5_ep_context_set_policy() - give an open context another policy
+ * @ectx: open context; its lock is taken here
  * @settings: policy and strict; pages is ignored, the context keeps its own
  *
  * Return: 0; -EBUSY: the context has or had a QP; -EOPNOTSUPP: the context is
@@ -355,6 +371,7 @@ int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 /**
  * mlx5_ep_context_set_later() - a policy for contexts that this process opens
  * @ectx: context that has to stay open while the policy is to hold
+ * @settings: policy, strict and pages, which are copied
  */
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings)

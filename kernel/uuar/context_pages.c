@@ -101,6 +101,8 @@ int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
 
 /**
  * mlx5_ep_context_uncharge() - give charged pages back
+ * @ectx: context for which the pages were charged; no lock is needed
+ * @pages: how many of them; not more than are charged
  */
 void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
 {
@@ -110,6 +112,7 @@ void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
 
 /**
  * mlx5_ep_context_charge_page() - charge a page that is allocated after open
+ * @ectx: open context; no lock is needed
  *
  * The caller passes the page on to mlx5_ep_context_track_page(), or gives the
  * charge back by mlx5_ep_context_uncharge_page().
@@ -126,6 +129,7 @@ int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_uncharge_page() - give the charge of one page back
+ * @ectx: open context for which the page was charged; no lock is needed
  *
  * The page has been freed, or could not be allocated, or is not a UAR page.
  */
@@ -136,6 +140,7 @@ void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_tracks_page() - is the page at an offset charged already?
+ * @ectx: open context; no lock is needed
  * @pgoff: page offset of the page's mapping
  */
 bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
@@ -146,6 +151,8 @@ bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_track_page() - remember a charged page by its offset
+ * @ectx: open context for which the page was charged; its lock is not held, as
+ *	memory is allocated
  * @pgoff: page offset of the page's mapping
  * @entry: entry of the core for that mapping; NULL for a page that has none and
  *	stays until the context is closed
@@ -171,6 +178,7 @@ void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_untrack_page() - an entry of the core is about to be freed
+ * @ectx: context that owns @entry; no lock is needed
  * @entry: the entry, which may be that of something else than a UAR page
  *
  * Return: true where the page of @entry is charged. The caller must call
@@ -185,6 +193,8 @@ bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_context_uncharge_all() - the context is closed: nothing is held
+ * @ectx: context that the driver does not have any more; its @user is still
+ *	valid
  */
 void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
 {

@@ -37,6 +37,8 @@ static bool may_place(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_qp_place() - choose and take the uUAR of a new QP
+ * @ectx: open context of the caller, with a table; its lock is taken here
+ * @eqp: our side of the QP, on no uUAR; on success it is on the context's list
  * @closed: choose among the pages that the context has in the device
  *
  * The page of the uUAR may have to be allocated, see mlx5_ep_uar_back().
@@ -67,6 +69,8 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 
 /**
  * mlx5_ep_qp_placed() - note the UAR page of a QP that was placed
+ * @eqp: QP that mlx5_ep_qp_place() put on a uUAR; the lock of its context is
+ *	taken here
  * @uar: the page, as the device numbers it
  */
 void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
@@ -78,6 +82,7 @@ void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
 
 /**
  * mlx5_ep_qp_note() - note a QP that the policy did not place
+ * @ectx: open context of the QP; its lock is taken here
  * @eqp: our side of the QP
  * @uar: UAR page that the library named; MLX5_EP_UAR_UNKNOWN when none
  */
@@ -92,6 +97,8 @@ void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 
 /**
  * mlx5_ep_qp_unplace() - give the uUAR of a QP back that never was
+ * @eqp: QP on the list of its context, placed or noted; the lock of the context
+ *	is taken here
  */
 void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp)
 {
@@ -135,6 +142,7 @@ static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
  * mlx5_ep_uuar_info_get() - one entry of a context's table, for user space
  * @table: the table; its context's lock is held
  * @uuar: static bfreg index
+ * @info: answer; all of it is overwritten
  */
 void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 			   unsigned int uuar, struct mlx5_ep_uuar_info *info)
@@ -180,6 +188,7 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 /**
  * mlx5_ep_context_info_get() - what a context has, for user space
  * @ectx: context; its lock is held
+ * @info: answer; all of it is overwritten
  */
 void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 			      struct mlx5_ep_context_info *info)

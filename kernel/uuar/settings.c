@@ -24,9 +24,13 @@
  * struct saved_settings - the settings of one parent device
  * @node: in all_saved
  * @bus: name of its bus
+ * @name: name of the parent device on @bus
  * @edev: the device that has the settings now; NULL while it is away
- *
- * The other members are those of struct mlx5_ep_device.
+ * @settings: as in struct mlx5_ep_device
+ * @budget: as in struct mlx5_ep_device; UAR pages
+ * @user_limit: as in struct mlx5_ep_device; UAR pages
+ * @exempt: as in struct mlx5_ep_device
+ * @cgroups: struct mlx5_ep_cgroup.node, owned by this record
  */
 struct saved_settings {
 	struct list_head node;

@@ -180,6 +180,7 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_uar_alloc_is_hooked() - are the UAR objects of a device counted?
+ * @edev: attached device, or one that was refused
  *
  * Return: false where the driver's own definitions are used
  */

@@ -156,6 +156,8 @@ static int map_on_demand(struct mlx5_ep_context *ectx,
 
 /**
  * mlx5_ep_uar_map() - the mmap operation of a context
+ * @ectx: our side of @uctx, open; its lock is not held
+ * @uctx: context on whose file mmap() was called
  * @vma: the mapping that ib_uverbs makes, under mmap_lock held for writing
  *
  * Return: as the driver's operation; -EDQUOT: the page would be one too many
@@ -236,6 +238,9 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 
 /**
  * mlx5_ep_uar_back() - see that there is a UAR page behind a static page
+ * @ectx: our side of @uctx, open, with a table; neither its lock nor its
+ *	back_lock is held
+ * @uctx: context through whose file the caller has mapped the page
  * @page: static page index on which a QP of the caller was placed
  * @uar: answer: the device's number of the page
  *

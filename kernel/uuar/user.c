@@ -17,6 +17,7 @@
 
 /**
  * mlx5_ep_user_get() - find or make the record of the caller on a device
+ * @edev: attached device; its lock is taken here
  *
  * Return: the user, to be given to mlx5_ep_user_put(); NULL where there is no
  * memory: the caller's pages are not counted then
@@ -45,6 +46,7 @@ out_unlock:
 
 /**
  * mlx5_ep_user_put() - a context of the user is closed
+ * @edev: device given to mlx5_ep_user_get(); its lock is taken here
  * @user: what mlx5_ep_user_get() returned, NULL too
  */
 void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
@@ -61,6 +63,7 @@ void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
 
 /**
  * mlx5_ep_user_charge() - count pages for a user
+ * @edev: device of @user, whose user_limit is read without a lock
  * @user: the user; NULL: nobody
  * @least: the fewest pages that are of use
  * @most: the most that are of use
@@ -103,6 +106,7 @@ err_limit:
 /**
  * mlx5_ep_user_uncharge() - give charged pages back
  * @user: the user; NULL: nobody
+ * @pages: how many; not more than are charged
  */
 void mlx5_ep_user_uncharge(struct mlx5_ep_user *user, unsigned int pages)
 {

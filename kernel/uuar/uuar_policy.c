@@ -233,6 +233,7 @@ unsigned int mlx5_ep_uuar_policy_low_latency(unsigned int library,
 
 /**
  * mlx5_ep_uuar_table_ready() - can the table place any number of QPs?
+ * @t: table of a context, whose lock is held
  *
  * Page 0 is the one that takes what no other takes; libmlx5 maps it first. A
  * table that is ready stays so.
@@ -246,6 +247,7 @@ bool mlx5_ep_uuar_table_ready(const struct mlx5_ep_uuar_table *t)
 
 /**
  * mlx5_ep_uuar_table_add() - note a QP on a uUAR
+ * @t: table of a context, whose lock is held
  * @uuar: static bfreg index
  */
 void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
@@ -256,6 +258,7 @@ void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 
 /**
  * mlx5_ep_uuar_table_del() - forget a QP on a uUAR
+ * @t: table of a context, whose lock is held
  * @uuar: static bfreg index that was added before
  */
 void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
@@ -266,6 +269,7 @@ void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 
 /**
  * mlx5_ep_uuar_table_locked() - does libmlx5 ring this uUAR under a lock?
+ * @t: table of a context; no lock is needed, since the layout never changes
  * @uuar: static bfreg index
  *
  * Return: true when it does
@@ -278,6 +282,7 @@ bool mlx5_ep_uuar_table_locked(const struct mlx5_ep_uuar_table *t,
 
 /**
  * mlx5_ep_uuar_table_level() - how much a QP on this uUAR shares
+ * @t: table of a context, whose lock is held
  * @uuar: static bfreg index with at least one QP
  *
  * Return: 1 alone on its page, 2 own uUAR, 3 shared uUAR

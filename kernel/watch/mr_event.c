@@ -56,6 +56,8 @@ static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
 
 /**
  * mlx5_ep_watches_take_events() - the events that nobody has read
+ * @ws: watches of the notifier that is read; the lock of their address space is
+ *	taken here
  * @events: filled in
  * @count: length of @events
  *

@@ -141,6 +141,7 @@ static void cursor_insert(struct mlx5_ep_watch *cursor,
 static noinline struct mlx5_ep_watch *
 watches_break(struct mlx5_ep_watch_space *space, struct mlx5_ep_watch *w,
 	      unsigned long first, unsigned long last, bool may_sleep)
+	__must_hold(&space->lock)
 {
 	struct mlx5_ep_watch cursor = {};
 
@@ -379,6 +380,8 @@ static bool range_ended(struct mlx5_ep_watches *ws, unsigned long first,
 /**
  * mlx5_ep_watches_wait_inflight() - wait until no invalidation of a range is
  *	under way
+ * @ws: watches between mlx5_ep_watches_get() and _put(); the lock of their
+ *	address space is not held
  * @first: first page number
  * @last: last page number
  *

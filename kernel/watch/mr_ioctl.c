@@ -181,6 +181,7 @@ static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
 
 /**
  * mlx5_ep_watches_ioctl() - add, delete or verify a batch of watches
+ * @ws: watches of the file on which ioctl() is called; no lock is held
  * @cmd: MLX5_EP_IOC_WATCH_ADD and so on
  * @arg: struct mlx5_ep_watch_batch
  *

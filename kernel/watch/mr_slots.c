@@ -29,6 +29,8 @@ static void watch_area_free(struct kref *ref)
 
 /**
  * mlx5_ep_watch_area_put() - drop a reference to the mapped memory
+ * @area: area to which the caller gives one reference up; the last one frees
+ *	its pages
  */
 void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area)
 {
@@ -70,6 +72,7 @@ struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 
 /**
  * mlx5_ep_watches_check() - may the caller use these watches?
+ * @ws: watches whose memory the caller keeps valid
  *
  * Return: 0; -EXDEV: from another address space, also after fini; -EIO: after
  * fini. Without the lock of the space, the answer 0 may be outdated.
@@ -83,6 +86,7 @@ int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws)
 
 /**
  * mlx5_ep_watches_get() - begin a call on watches
+ * @ws: watches whose memory the caller keeps valid; they may be after fini
  *
  * Return: 0: their memory and their space stay until mlx5_ep_watches_put();
  * -EXDEV, -EIO: as mlx5_ep_watches_check()
@@ -109,6 +113,8 @@ static void watches_free(struct mlx5_ep_watches *ws)
 
 /**
  * mlx5_ep_watches_put() - end a call on watches
+ * @ws: watches for which mlx5_ep_watches_get() returned 0; the last put frees
+ *	what they own, and not @ws itself
  *
  * Sleeps.
  */

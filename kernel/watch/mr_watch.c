@@ -134,6 +134,8 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 
 /**
  * mlx5_ep_watches_fini() - stop following
+ * @ws: watches that are in use; called once, without the lock of their address
+ *	space
  *
  * All words become stale, then the address space is given back. Mappings may
  * outlive the notifier: none of their words stays armed. The structure stays

@@ -148,6 +148,8 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 
 /**
  * mlx5_ep_notifier_show() - print all notifiers of a device
+ * @edev: attached device; its lock is taken here
+ * @seq: file "watches" in debugfs, one line per notifier
  *
  * May sleep.
  */

@@ -119,6 +119,7 @@ void mlx5_ep_notifier_post(struct mlx5_ep_notifier_source *source,
 
 /**
  * mlx5_ep_notifier_take_sources() - the events of sources that nobody has read
+ * @notifier: notifier that is read; its source_lock is taken here
  * @events: filled in
  * @count: length of @events
  *

@@ -51,7 +51,9 @@ static bool attr_is_sane(struct ib_device *ibdev,
 
 /**
  * mlx5_ep_xrc_attr_from_user() - check and convert the attributes of MODIFY
+ * @ibdev: device of the QP, for the ports and the kind of link that it has
  * @attr: zeroed; filled in
+ * @user: a copy of what the process passed, unchecked
  *
  * Return: 0; -EINVAL
  */

@@ -7,6 +7,7 @@
 
 /**
  * mlx5_ep_xrc_create() - make the tables of a device
+ * @edev: device that is being attached; it outlives the tables
  *
  * Sleeps.
  *

@@ -47,6 +47,7 @@ static const struct rhashtable_params file_params = {
 
 /**
  * mlx5_ep_xrc_domains_init() - make the tables of domains and handles
+ * @xrc: tables that nobody else knows yet
  *
  * Sleeps.
  *
@@ -77,6 +78,7 @@ err_domains:
 
 /**
  * mlx5_ep_xrc_domains_fini() - free the tables, which are empty
+ * @xrc: tables that nobody else uses any more
  */
 void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc)
 {
@@ -193,6 +195,8 @@ err_file:
  * @reg: with @reg->xrc set, its lock held; @reg->handle is set here
  * @uobj: of the XRC domain. The running method holds a read lock of it, so its
  *	usecnt is positive and the domain is alive.
+ * @spare: the caller's; memory that is used is taken out of it, and what is
+ *	missing is noted there
  *
  * Return: 0; -EAGAIN: @spare lacks memory; -ENOMEM
  */
@@ -258,6 +262,7 @@ void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg)
 
 /**
  * mlx5_ep_xrc_ufile_cleanup() - let a user context end
+ * @xrc: tables of the device of @ufile; their lock is taken here
  * @ufile: the context, its hw_destroy_rwsem held for write
  *
  * Removes the pins of the context's XRCD handles. uverbs destroys the

@@ -51,6 +51,7 @@ static const struct rhashtable_params holder_params = {
 
 /**
  * mlx5_ep_xrc_limits_init() - make the tables of users and processes
+ * @xrc: tables that nobody else knows yet
  *
  * May sleep.
  *
@@ -71,6 +72,7 @@ int mlx5_ep_xrc_limits_init(struct mlx5_ep_xrc *xrc)
 
 /**
  * mlx5_ep_xrc_limits_fini() - free the tables, which are empty
+ * @xrc: tables that nobody else uses any more
  */
 void mlx5_ep_xrc_limits_fini(struct mlx5_ep_xrc *xrc)
 {
@@ -148,6 +150,8 @@ static void holder_free_unused(struct mlx5_ep_xrc *xrc,
  * mlx5_ep_xrc_charge() - count a registration for the calling process and user
  * @reg: with @reg->xrc set, its lock held; @reg->holder and @reg->user are
  *	set here
+ * @spare: the caller's; memory that is used is taken out of it, and what is
+ *	missing is noted there
  *
  * Return: 0; -EDQUOT: the process or the user holds as many as it may; -EAGAIN:
  * @spare lacks memory
@@ -207,9 +211,8 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 
 /**
  * mlx5_ep_xrc_charge_qp() - count a QP for its device and its creator
+ * @xrc: tables of the device; their lock is held
  * @user: the creator, whose registration is charged already
- *
- * @xrc's lock is held.
  *
  * Return: 0; -EDQUOT
  */
@@ -228,8 +231,9 @@ int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc,
 
 /**
  * mlx5_ep_xrc_uncharge_qp() - undo mlx5_ep_xrc_charge_qp()
- *
- * @xrc's lock is held. Frees @user if nothing else counts for it.
+ * @xrc: tables of the device; their lock is held
+ * @user: the creator, for whom the QP was charged; freed if nothing else counts
+ *	for it
  */
 void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
 			     struct mlx5_ep_xrc_user *user)

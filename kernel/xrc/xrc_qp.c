@@ -156,6 +156,8 @@ static void qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_xrc_qp *qp)
 /**
  * mlx5_ep_xrc_qp_join_new() - enter a registration into a record of its own
  * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
+ * @spare: the caller's; memory that is used is taken out of it, and what is
+ *	missing is noted there
  *
  * Return: 0; -EDQUOT; -EAGAIN: @spare lacks memory
  */
@@ -175,6 +177,8 @@ int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg,
  * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
  * @key: its domain is set here
  * @create: make the record if there is none
+ * @spare: the caller's; memory that is used is taken out of it, and what is
+ *	missing is noted there
  *
  * Return: 0; -ENOENT; -EDQUOT; -EAGAIN: @spare lacks memory; -ENOMEM
  */
@@ -293,6 +297,8 @@ static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
  * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp and @reg->ib_qp
  *	are set here
  * @ib_qp: from mlx5_ep_xrc_qp_find()
+ * @spare: the caller's; memory that is used is taken out of it, and what is
+ *	missing is noted there
  *
  * Return: 0. On failure @ib_qp stays the caller's: -EDQUOT; -EAGAIN: @spare
  * lacks memory

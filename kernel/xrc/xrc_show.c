@@ -61,6 +61,8 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 
 /**
  * mlx5_ep_xrc_show() - print all domains, QPs and registrations of a device
+ * @xrc: tables of an attached device; their lock is taken here
+ * @seq: file "xrc" in debugfs, one object per line
  *
  * The state of a QP is the last one seen; MODIFY and QUERY ask the device. May
  * sleep.

@@ -22,6 +22,9 @@ static const size_t spare_sizes[] = {
 
 /**
  * mlx5_ep_xrc_spare_take() - use the memory of one kind
+ * @spare: memory that belongs to the calling thread
+ * @kind: the table for which an entry is needed; it says how large the memory
+ *	is
  *
  * Return: zeroed memory; NULL: there is none, and the kind is noted
  */
@@ -37,6 +40,8 @@ void *mlx5_ep_xrc_spare_take(struct mlx5_ep_xrc_spare *spare,
 
 /**
  * mlx5_ep_xrc_spare_fill() - allocate each kind that is noted
+ * @spare: memory that belongs to the calling thread; the device's lock is not
+ *	held
  *
  * Sleeps. The memory is charged to the memory cgroup of the caller.
  *
@@ -59,6 +64,8 @@ int mlx5_ep_xrc_spare_fill(struct mlx5_ep_xrc_spare *spare)
 
 /**
  * mlx5_ep_xrc_spare_free() - free what was not used
+ * @spare: memory that belongs to the calling thread, who does not use it
+ *	afterwards
  */
 void mlx5_ep_xrc_spare_free(struct mlx5_ep_xrc_spare *spare)
 {

@@ -196,8 +196,8 @@ kdoc_of()
 
 kdoc_right()
 {
-	kdoc_of 'add() - sum of two numbers' '@other: may be negative' '' \
-		'Return: the sum.'
+	kdoc_of 'add() - sum of two numbers' '@number: above 0' \
+		'@other: may be negative' '' 'Return: the sum.'
 	accepted "$lint/kdoc"
 	fresh
 	write kernel/a.h <<-'END'
@@ -232,6 +232,22 @@ kdoc_arguments()
 	refused 'kernel/a.c:3: add has no third' "$lint/kdoc"
 	kdoc_of 'add() - sum of two numbers' '@number: the number'
 	refused 'says what its name says: @number: the number' "$lint/kdoc"
+	kdoc_of 'add() - sum of two numbers' '@number: above 0'
+	refused 'kernel/a.c:2: add does not describe @other' "$lint/kdoc"
+	write kernel/b.c <<-'END'
+		/**
+		 * struct b - what a file knows
+		 * @fd: -1 while it is closed
+		 */
+		struct b {
+			int fd;
+			int (*read)(int fd);
+		};
+	END
+	refused 'kernel/b.c:2: b does not describe @read' "$lint/kdoc"
+	rm kernel/b.c
+	mkdir userlib && mv kernel/a.c userlib/
+	accepted "$lint/kdoc"
 }
 
 # --- words, pages, sizes -----------------------------------------------------
