@@ -5,12 +5,13 @@
  * here locks.
  *
  * Invariants
- * - Guest memory is reached through dma_*() alone, which checks every access
- *   against what the VMM mapped. The memory of a queue is named by the command
- *   that makes the queue, and forgotten with the queue.
- * - All that is big endian on the wire is read with ifc.h or be*toh().
- * - The handler of a command either succeeds whole or changes nothing.
- * - Whatever a guest writes, the model counts an error and goes on.
+ * - Only dma_*() access guest memory. They check every access against the
+ *   ranges that the VMM mapped. The command that creates a queue names the
+ *   memory of the queue; the model forgets this memory when the queue is
+ *   destroyed.
+ * - Big-endian fields are read with ifc.h or be*toh().
+ * - If the handler of a command fails, it has changed nothing.
+ * - No input of a guest ends the model: it counts an error and continues.
  */
 #ifndef SIMHCA_HCA_H
 #define SIMHCA_HCA_H
@@ -32,7 +33,7 @@ enum link { LINK_IB, LINK_ETH };
 
 struct hca;
 
-/* ---- counted errors: name in control JSON is the enumerator's in lower case */
+/* ---- counted errors; the control socket has these names in lower case */
 #define SIM_ERRORS(X)                                                     \
 	X(WRONG_UAR)	/* doorbell on a UAR page that the QP does not own */ \
 	X(DEAD_UAR)	/* doorbell on a page that is not allocated */        \
@@ -42,10 +43,10 @@ struct hca;
 	X(BAD_CMD)	/* a command the PRM forbids */                       \
 	X(BAD_MMIO)	/* an access no register answers to */                \
 	X(DMA_FAULT)	/* address not mapped by the VMM, or read-only */     \
-	X(DMA_GUARD)	/* a queue left the memory that it was made with */   \
+	X(DMA_GUARD)	/* access of a queue outside its own memory */        \
 	X(CQ_OVERRUN)                                                         \
 	X(EQ_OVERRUN)                                                         \
-	X(PAGES)	/* a driver did not get back the pages that it gave */
+	X(PAGES)	/* pages given to the firmware and not taken back */
 
 enum sim_error {
 #define X(name) SIM_ERR_##name,
@@ -71,7 +72,7 @@ struct cmd {
 	size_t in_len;
 	uint8_t *out;		/* zeroed; fw/cmd.c writes status, syndrome */
 	size_t out_len;
-	uint32_t syndrome;	/* a handler that fails may say why */
+	uint32_t syndrome;	/* a handler that fails may set it */
 	struct json_object *key; /* handler may add stable fields for cmdlog */
 };
 
@@ -124,10 +125,9 @@ struct nic;
 
 /**
  * struct hca - one adapter; each part belongs to the file of its name
- * @link: what its port speaks
+ * @link: link layer of its port
  * @fatal: the firmware has died: no command, event or access to memory until
  *	the driver sets the interface up again (fw/iseg.c)
- * @bus_ops: what the bus calls
  */
 struct hca {
 	unsigned int index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A table from small numbers to objects, which also hands the numbers out.
+ * A table that maps small numbers to objects and allocates the numbers.
  *
  * Invariants
  * - Numbers lie in [first, first + limit); a number belongs to one object.
@@ -16,7 +16,7 @@ struct idtable {
 	void **slots;
 	uint32_t first;
 	uint32_t limit;
-	uint32_t size;	/* slots there are memory for */
+	uint32_t size;	/* slots that are allocated */
 	uint32_t next;	/* slot to try first */
 	uint32_t count;	/* objects in the table */
 };
@@ -29,7 +29,7 @@ void *idtable_get(const struct idtable *t, uint32_t id);
 void *idtable_remove(struct idtable *t, uint32_t id);
 void *idtable_next(const struct idtable *t, uint32_t *id);
 
-/* Each object in the order of numbers; removing @obj inside is allowed. */
+/* Visit each object in the order of numbers. The body may remove @obj. */
 #define idtable_for_each(t, id, obj)                                 \
 	for ((id) = 0; ((obj) = idtable_next(t, &(id))) != NULL; (id)++)
 

@@ -2,10 +2,10 @@
 /*
  * Fields of commands and contexts, by the names of linux/mlx5/mlx5_ifc.h.
  *
- * The layouts are the kernel headers package's, included when simhca is built
- * and never retyped: in its structs one u8 stands for one bit. A field lies
- * within one big-endian dword, or is one aligned qword; the accessors go
- * through memcpy() because mailboxes and guest memory promise no alignment.
+ * The layouts come from the kernel headers package and are included when simhca
+ * is built. One u8 of these structs stands for one bit. A field lies within one
+ * big-endian dword, or is one aligned qword. The accessors use memcpy(),
+ * because mailboxes and guest memory need not be aligned.
  */
 #ifndef SIMHCA_IFC_H
 #define SIMHCA_IFC_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What mlx5_ifc.h expects of the kernel. */
+/* mlx5_ifc.h needs these names, which the kernel defines elsewhere. */
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -40,7 +40,7 @@ typedef uint64_t u64;
 #define IFC_BITS_OF(typ, fld) sizeof(((struct mlx5_ifc_##typ##_bits *)0)->fld)
 #define IFC_BIT_OFF(typ, fld) offsetof(struct mlx5_ifc_##typ##_bits, fld)
 
-/* Size of a struct, a union, a field; offset of a field: bytes. */
+/* Size of a struct or union; size and offset of a field. All are in bytes. */
 #define IFC_SZ(typ) (sizeof(struct mlx5_ifc_##typ##_bits) / 8)
 #define IFC_UN_SZ(typ) (sizeof(union mlx5_ifc_##typ##_bits) / 8)
 #define IFC_FLD_SZ(typ, fld) (IFC_BITS_OF(typ, fld) / 8)
@@ -54,7 +54,7 @@ typedef uint64_t u64;
 	ifc_get32(p, IFC_BIT_OFF(typ, fld), IFC_BITS_OF(typ, fld))
 /* Read a field of 64 bits. */
 #define IFC_GET64(typ, p, fld) ifc_get64(p, IFC_BIT_OFF(typ, fld))
-/* Write a field of up to 32 bits; what does not fit is cut off. */
+/* Write a field of up to 32 bits. Bits that do not fit are cut off. */
 #define IFC_SET(typ, p, fld, v) \
 	ifc_set32(p, IFC_BIT_OFF(typ, fld), IFC_BITS_OF(typ, fld), v)
 #define IFC_SET64(typ, p, fld, v) ifc_set64(p, IFC_BIT_OFF(typ, fld), v)

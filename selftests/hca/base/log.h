@@ -14,7 +14,7 @@ void log_close(void);
 bool log_verbose(void);
 void log_line(const char *fmt, ...) __printf(1, 2);
 
-/* What only -v shows; the arguments are not evaluated without it. */
+/* Log only with -v. Without -v the arguments are not evaluated. */
 #define log_debug(...)                         \
 	do {                                   \
 		if (log_verbose())             \

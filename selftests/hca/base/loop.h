@@ -3,11 +3,12 @@
  * The event loop of the process: file descriptors and timers.
  *
  * Invariants
- * - Callbacks run one at a time, never inside the call that caused them, so a
- *   handler may arm its own timer for "soon" (0 ns) to go on later.
- * - A callback may remove or arm any descriptor or timer, its own too.
- * - Timers fire in the order of their deadlines; equal ones in the order of
- *   arming. A loaded descriptor cannot starve timers, nor they it.
+ * - Callbacks run one at a time, and never inside the call that caused them. A
+ *   handler that wants to continue later may arm its own timer with 0 ns.
+ * - A callback may remove or arm any descriptor or timer, including its own.
+ * - Timers fire in the order of their deadlines. Timers with equal deadlines
+ *   fire in the order in which they were armed. A busy descriptor cannot starve
+ *   timers, and timers cannot starve a descriptor.
  */
 #ifndef SIMHCA_LOOP_H
 #define SIMHCA_LOOP_H
@@ -24,9 +25,9 @@
 
 /**
  * struct sim_fd - a watched descriptor, embedded in its owner
- * @fd: the descriptor, -1 when there is none
+ * @fd: -1 if there is none
  * @events: epoll events that are watched
- * @ready: called with the epoll events that came
+ * @ready: called with the epoll events that occurred
  */
 struct sim_fd {
 	int fd;
@@ -36,10 +37,10 @@ struct sim_fd {
 
 /**
  * struct sim_timer - a one-shot timer, embedded in its owner
- * @fire: called once when the time has come; the timer is idle by then
+ * @fire: called once at the deadline; the timer is idle before the call
  * @deadline: loop_now() at which to fire
  * @seq: order among equal deadlines
- * @slot: place in the heap plus 1, 0 while idle; zero the struct to init
+ * @slot: index in the heap plus 1; 0 while idle. A zeroed struct is idle.
  */
 struct sim_timer {
 	void (*fire)(struct sim_timer *timer);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* Pieces of host memory that make up a stretch of guest memory. */
+/* The pieces of host memory behind one range of guest memory. */
 struct sglist {
 	struct iovec *v;
 	size_t n;

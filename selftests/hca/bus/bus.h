@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The bus: a PCI function that a VMM reaches over vfio-user. The bus knows
- * nothing of what the adapter is; it calls struct bus_ops.
+ * The bus: a PCI function that a VMM accesses over vfio-user. The bus does not
+ * know the adapter. It calls the adapter through struct bus_ops.
  */
 #ifndef SIMHCA_BUS_H
 #define SIMHCA_BUS_H
@@ -18,10 +18,10 @@
 #define PCI_BAR_BYTES (32u << 20)
 
 /**
- * struct bus_ops - what the adapter does when it is reached over the bus
- * @reset: function level reset, or the VMM has gone
- * @iseg_read: read @len bytes at @off, within ISEG_BYTES
- * @iseg_write: write them
+ * struct bus_ops - the adapter's functions that the bus calls
+ * @reset: the guest asked for a function level reset, or the VMM disconnected
+ * @iseg_read: read @len bytes at @off; the range is within ISEG_BYTES
+ * @iseg_write: write @len bytes at @off; the range is within ISEG_BYTES
  * @uar_write: the guest stored @len bytes at @off of UAR page @index
  */
 struct bus_ops {

@@ -18,7 +18,7 @@ void dma_set_master(struct dma *dma, bool on);
 void *dma_ptr(struct hca *hca, uint64_t iova, size_t len, bool write);
 void *dma_queue_ptr(struct hca *hca, uint64_t iova, size_t len, bool write);
 
-/* From the command that names a queue's memory to the one that ends the queue */
+/* Called when a command creates a queue in this memory, and when it ends. */
 int dma_queue_add(struct hca *hca, uint64_t iova, uint64_t len);
 void dma_queue_remove(struct hca *hca, uint64_t iova, uint64_t len);
 int dma_queue_read(struct hca *hca, uint64_t iova, void *dst, size_t len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The vfio-user protocol on the wire (little endian, host order here), as QEMU
- * speaks it. Bodies that equal a struct of the VFIO uapi are taken from
- * linux/vfio.h and not repeated.
+ * The vfio-user protocol as QEMU speaks it. The wire is little endian; these
+ * structs are in host order. A message body that equals a struct of the VFIO
+ * uapi is not repeated here: use linux/vfio.h.
  */
 #ifndef SIMHCA_VFIO_USER_H
 #define SIMHCA_VFIO_USER_H
@@ -89,7 +89,7 @@ struct vfio_user_write_multi {
 #define VFIO_USER_XFER_MAX 4096u
 #define VFIO_USER_FDS_MAX 16u /* what QEMU sends and takes at most */
 
-/* A descriptor that came with the stream, and the byte it came with. */
+/* A received descriptor, and the position in the stream it arrived with. */
 struct vfio_user_fd {
 	int fd;
 	uint64_t pos;
@@ -99,11 +99,11 @@ struct vfio_user_fd {
  * struct vfio_user - the adapter's side of a connection to a VMM
  * @listen: the socket that VMMs connect to, one at a time
  * @conn: the connected VMM
- * @ready: VERSION has been agreed
+ * @ready: both sides have agreed on VERSION
  * @rx: bytes received and not yet handled; @rx_pos is their place in the stream
- * @fds: descriptors that came and no message has taken yet
+ * @fds: received descriptors that belong to a message not yet handled
  * @tx: bytes that the socket did not take at once
- * @irqs: MSI-X eventfds, -1 where there is none
+ * @irqs: eventfd of each MSI-X vector, -1 if the VMM set none
  */
 struct vfio_user {
 	struct hca *hca;
@@ -125,10 +125,10 @@ struct vfio_user {
  * struct vfio_user_msg - one message while it is handled
  * @body: the bytes that follow the header
  * @len: bytes of @body
- * @fds: descriptors that came with it; a handler that keeps one sets it to -1
- * @nfds: how many
- * @reply: room for the body of the answer
- * @reply_len: bytes of it
+ * @fds: descriptors of the message; a handler that keeps one sets it to -1
+ * @nfds: number of @fds
+ * @reply: buffer for the body of the answer
+ * @reply_len: bytes of @reply that the handler filled
  */
 struct vfio_user_msg {
 	struct vfio_user_hdr hdr;

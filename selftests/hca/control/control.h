@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How tests see into adapters and make them do wrong: the control socket
- * (control.c), what it injects (inject.c), faults of commands (fault.c), the
- * log of commands (cmdlog.c).
+ * Tests use the control socket (control.c) to read the state of adapters and to
+ * inject faults (inject.c). Faults of commands wait in fault.c. The log of
+ * commands is in cmdlog.c.
  */
 #ifndef SIMHCA_CONTROL_H
 #define SIMHCA_CONTROL_H
@@ -18,11 +18,11 @@ int fault_inject(struct hca *hca, struct json_object *req, const char **why);
 
 /* ---- fault.c */
 /**
- * struct fault_verdict - what an injected fault does to a command
- * @never: the command is taken and never answered
- * @fail: it is not run, and answers @status
- * @run: it is run all the same
- * @delay_ns: it runs so much later
+ * struct fault_verdict - the effect of an injected fault on one command
+ * @never: the adapter takes the command and never answers it
+ * @fail: the adapter does not run the command and answers @status
+ * @run: with @fail or @never: the adapter runs the command nevertheless
+ * @delay_ns: the adapter runs the command after this delay
  */
 struct fault_verdict {
 	bool never;
@@ -36,11 +36,11 @@ struct fault_verdict {
 
 /**
  * struct fault - a fault that waits for commands
- * @opcode: the only ones that it acts on; FAULT_ANY_OPCODE: all
- * @nth: commands to wait for, counting the one that it acts on first
- * @left: commands to act on, UINT64_MAX: all
- * @run: commands of this opcode are run all the same
- * @verdict: what it does to a command
+ * @opcode: commands that match the fault; FAULT_ANY_OPCODE: all commands
+ * @nth: the fault acts first on the @nth matching command from now, from 1
+ * @left: matching commands that it still acts on; UINT64_MAX: no limit
+ * @run: commands with this opcode fail, but run nevertheless
+ * @verdict: the effect on each command
  */
 struct fault {
 	uint16_t opcode;

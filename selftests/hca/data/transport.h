@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Between queue pairs: what a parsed work request is, and what became of it.
+ * The transport between queue pairs: a parsed send work request, its outcome at
+ * the requester, and the reply of the responder.
  */
 #ifndef SIMHCA_TRANSPORT_H
 #define SIMHCA_TRANSPORT_H
@@ -10,14 +11,14 @@
 /**
  * struct send_wqe - a send work request, parsed
  * @op: WQE_OP_*
- * @blocks: that it takes
+ * @blocks: length in blocks of 64 bytes
  * @ce: WQE_CE_*
- * @solicited: asks for a solicited completion at the other end
+ * @solicited: the receiver's completion is a solicited one
  * @imm: immediate data or key, big endian as in the WQE
- * @srqn: XRC: which shared receive queue
- * @av: UD: where to
+ * @srqn: XRC: number of the target's shared receive queue
+ * @av: UD: address vector
  * @raddr: RDMA and atomic: remote address and key
- * @tail: what follows, for UMR
+ * @tail: UMR: the segments after the control segment
  * @tail_len: bytes of @tail
  * @data: local memory: source of a send or write, target of a read
  */
@@ -37,21 +38,22 @@ struct send_wqe {
 };
 
 /**
- * enum outcome - of executing a send work request
- * @SEND_DONE: complete it
- * @SEND_WAIT: the QP's timer is armed (or never will be); try it again then
- * @SEND_FAILED: complete it with an error
+ * enum outcome - result of executing a send work request
+ * @SEND_DONE: complete the request
+ * @SEND_WAIT: execute it again when the QP's timer fires. With an infinite
+ *	timeout the timer is not armed, and the request waits.
+ * @SEND_FAILED: complete the request with an error
  */
 enum outcome { SEND_DONE, SEND_WAIT, SEND_FAILED };
 
 /**
- * enum reply - of a responder
- * @REPLY_ACK: executed
- * @REPLY_LOST: nothing comes back: dropped, or nobody there
- * @REPLY_RNR: no receive work request is posted
- * @REPLY_INVAL: invalid request
- * @REPLY_ACCESS: the memory may not be reached so
- * @REPLY_OP: the responder had a problem of its own
+ * enum reply - answer of a responder
+ * @REPLY_ACK: the message was executed
+ * @REPLY_LOST: no answer: there is no responder, or it dropped the message
+ * @REPLY_RNR: RNR NAK: no receive work request is posted
+ * @REPLY_INVAL: NAK, invalid request
+ * @REPLY_ACCESS: NAK, remote access error
+ * @REPLY_OP: NAK, remote operational error
  */
 enum reply {
 	REPLY_ACK,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What an adapter with an Ethernet port has beside queue pairs: its NIC's
- * address and lists (nic.c), receive queues, tables of them and TIRs (rx.c), flow
- * tables (flow.c).
+ * The Ethernet objects of an adapter: the context of its NIC (nic.c), receive
+ * queues, RQTs and TIRs (rx.c), and flow tables (flow.c).
  *
  * Invariants
- * - An object that another one names is held and cannot be destroyed.
- * - An adapter with an InfiniBand port refuses all of these commands: it does
- *   not claim the capabilities.
+ * - An object that another object names is held and cannot be destroyed.
+ * - An adapter with an InfiniBand port refuses the commands of these objects.
+ *   It does not claim their capabilities either.
  */
 #ifndef SIMHCA_ETH_H
 #define SIMHCA_ETH_H
@@ -47,7 +46,7 @@ void flows_reset(struct flows *flows);
 
 /**
  * struct eth - the Ethernet side of an adapter
- * @rx: receive queues and what spreads packets over them
+ * @rx: receive queues, and the RQTs and TIRs that distribute packets to them
  * @flows: flow tables of the receive side
  */
 struct eth {

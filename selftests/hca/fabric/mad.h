@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Management datagrams (MAD): who answers which; where the fields are (IBTA volume 1, chapters 13, 14.2
- * and 15.2). All are big endian.
+ * Management datagrams (MAD): the agents that answer them, and the offsets of
+ * their fields (IBTA volume 1, chapters 13, 14.2 and 15.2). All fields are big
+ * endian.
  */
 #ifndef SIMHCA_MAD_H
 #define SIMHCA_MAD_H
@@ -80,9 +81,9 @@ static inline void mad_put64(uint8_t *mad, unsigned int off, uint64_t v)
 
 /**
  * struct ud_packet - a datagram on the cable
- * @grh: @sgid and @dgid are in the packet
- * @imm: immediate data, where @has_imm
- * @len: bytes of it
+ * @grh: the packet has a GRH, with @sgid and @dgid
+ * @imm: immediate data; valid if @has_imm
+ * @len: bytes of payload
  */
 struct ud_packet {
 	uint16_t slid, dlid;
@@ -98,10 +99,10 @@ struct ud_packet {
 };
 
 /**
- * enum mad_verdict - what becomes of a packet to QP0 or QP1
- * @MAD_FORWARD: it is for a consumer: deliver it like any other
- * @MAD_ANSWERED: an agent of the model took it, and answers
- * @MAD_DROPPED: an agent of the model took it, and says nothing
+ * enum mad_verdict - how the model handles a packet to QP0 or QP1
+ * @MAD_FORWARD: the packet is for the guest: deliver it like any other
+ * @MAD_ANSWERED: an agent of the model took the packet and answers it
+ * @MAD_DROPPED: an agent of the model took the packet and does not answer
  */
 enum mad_verdict { MAD_FORWARD, MAD_ANSWERED, MAD_DROPPED };
 

@@ -21,7 +21,7 @@ enum { PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 
 struct port {
 	bool up;	/* the cable is plugged in */
-	bool enabled;	/* by the driver; Ethernet */
+	bool enabled;	/* Ethernet: the driver enabled the port */
 	uint16_t mtu_bytes;	/* Ethernet */
 	uint16_t lid;
 	uint8_t gid[16];

@@ -22,7 +22,7 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries);
 const struct cmd_def *cmd_find(uint16_t opcode);
 const struct cmd_def *cmd_find_name(const char *name);
 
-/* The table of each object; a NULL handler ends it. */
+/* The commands of each object. An entry with a NULL handler ends a table. */
 extern const struct cmd_def init_cmds[], page_cmds[], caps_cmds[], uar_cmds[],
 	uctx_cmds[], eq_cmds[], port_cmds[], mad_cmds[], pd_cmds[],
 	mkey_cmds[], cq_cmds[], srq_cmds[], qp_cmds[], mcg_cmds[],

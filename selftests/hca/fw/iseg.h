@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The initialisation segment (iseg.c), and what begins and ends a driver's time
- * with the adapter (init.c).
+ * The initialisation segment (iseg.c), and the commands by which a driver
+ * enables and disables the adapter (init.c).
  */
 #ifndef SIMHCA_ISEG_H
 #define SIMHCA_ISEG_H

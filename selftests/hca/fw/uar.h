@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * UAR pages: uar.c knows who may use which page, uar_bf.c makes doorbells and
- * BlueFlame writes out of the stores that a guest does to one, uar_page.c
- * makes, ends and shows pages, doorbell.c takes the stores.
+ * UAR pages. doorbell.c receives the stores of a guest. uar_bf.c recognises
+ * doorbells and BlueFlame writes in them. uar.c decides who may use which page.
+ * uar_page.c allocates, frees and dumps pages.
  */
 #ifndef SIMHCA_UAR_H
 #define SIMHCA_UAR_H
@@ -15,13 +15,13 @@
 #define UAR_BUFS (2 * UAR_SLOTS)
 
 /**
- * enum ring_result - what became of a doorbell or BlueFlame write
+ * enum ring_result - result of a doorbell or BlueFlame write
  * @RING_OK: the queue was rung
  * @RING_NO_QP: there is no queue of that number, or it has no send queue
  * @RING_WRONG_UAR: the queue is not of this UAR page
  * @RING_BAD_STATE: the queue cannot be rung in its state
- * @RING_TORN: the queue was rung, but the BlueFlame copy is not the work request
- *	that stands in memory: two writers shared the register without a lock
+ * @RING_TORN: the queue was rung, but the BlueFlame copy differs from the work
+ *	request in memory: two writers used the uUAR without a lock
  */
 enum ring_result {
 	RING_OK,
@@ -47,13 +47,14 @@ struct uar_slot {
 
 /**
  * struct uar_buf - one BlueFlame buffer
- * @data: what was stored so far
- * @fill: bytes of it, from the start; 0: nothing is going on
- * @want: bytes when it is a whole BlueFlame write
- * @rung: the QP was told already
- * @counted: as a doorbell, for who asked in the middle of it
+ * @data: bytes that the guest stored since the last first store
+ * @fill: number of bytes in @data; 0: no write is in progress
+ * @want: length of the whole BlueFlame write
+ * @rung: the QP has been rung for this write
+ * @counted: the write is counted as a doorbell, because a dump was asked for
+ *	before the write was complete
  * @torn: a torn write has been counted since the last first store
- * @hold: rings a doorbell that nothing follows
+ * @hold: timer that rings the QP if no store follows the first one
  */
 struct uar_buf {
 	struct uar *uar;
@@ -73,15 +74,15 @@ struct uar {
 	uint16_t uid;
 	unsigned int holds;
 	uint64_t cq_arms;
-	uint32_t cq_first;	/* a CQ doorbell in two stores: the first */
+	uint32_t cq_first;	/* first half of a CQ doorbell in two stores */
 	struct uar_slot slots[UAR_SLOTS];
 	struct uar_buf bufs[UAR_BUFS];
 };
 
 struct uars {
-	struct idtable taken;	/* pages alive, and dead ones that are held */
-	struct idtable all;	/* with those that have only counters left */
-	unsigned int held;	/* dead ones of those taken */
+	struct idtable taken;	/* allocated pages, and freed ones in use */
+	struct idtable all;	/* @taken, and freed pages with counters */
+	unsigned int held;	/* freed pages in @taken */
 };
 
 /* ---- uar.c */

@@ -3,11 +3,11 @@
  * Completion queues.
  *
  * Invariants
- * - The producer index only grows; the owner bit of a CQE is the bit of its
- *   index above the size of the buffer it lies in.
- * - A CQE is written whole before its last byte, which gives it to the guest.
- * - A CQ that overran is in error for good: nothing more is written, and every
- *   QP that wants to complete on it dies.
+ * - The producer index only grows. The owner bit of a CQE is bit log_size of
+ *   its index, where the buffer has 1 << log_size entries.
+ * - The last byte of a CQE has the owner bit and is written last.
+ * - A CQ that overran stays in error: no CQE is written to it any more, and a
+ *   QP that completes on it goes into error.
  */
 #ifndef SIMHCA_CQ_H
 #define SIMHCA_CQ_H
@@ -33,7 +33,7 @@ struct cq {
 	uint32_t pi;
 	uint32_t ci;		/* last one read from the doorbell record */
 	enum cq_arm armed;
-	uint8_t fired;		/* events sent: next valid arm number */
+	uint8_t fired;		/* events sent; the next valid arm number */
 	uint32_t last_solicited; /* index after the last solicited CQE */
 	uint32_t last_notified;
 	uint16_t max_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Multicast groups of one adapter: which QPs get what is sent to a GID.
+ * Multicast groups of one adapter: the QPs that are attached to a multicast
+ * GID.
  *
  * Invariants
  * - An attached QP is held, so it cannot be destroyed.

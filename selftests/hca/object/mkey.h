@@ -3,13 +3,13 @@
  * Memory keys.
  *
  * Invariants
- * - A key is an index, which the adapter chose, and a variant byte, which the
- *   guest chose; both must match.
+ * - A key consists of an index, which the adapter chose, and a variant byte,
+ *   which the guest chose. Both must match.
  * - A free mkey translates nothing.
  * - The translation table has a size fixed at creation; UMR changes entries
  *   and never the size.
- * - Guest memory is reached only after access rights, PD, QP and range of
- *   every mkey on the way were checked.
+ * - Guest memory is accessed only after access rights, PD, QP and range of
+ *   every mkey of the translation were checked.
  */
 #ifndef SIMHCA_MKEY_H
 #define SIMHCA_MKEY_H
@@ -28,7 +28,7 @@ enum {
 
 enum mkey_mode { MKEY_PA, MKEY_MTT, MKEY_KLM, MKEY_KSM };
 
-/* Rights, and what an access asks for */
+/* Access rights of an mkey, and rights that an access needs */
 enum {
 	ACCESS_LOCAL_READ = 1 << 0,
 	ACCESS_LOCAL_WRITE = 1 << 1,
@@ -59,13 +59,13 @@ struct mkey {
 };
 
 /**
- * struct accessor - on whose behalf memory is reached
- * @pd: protection domain
- * @qpn: queue pair
- * @any_pd: a REG_UMR QP: the driver's own, reads keys of any domain
- * @rlky: may use the reserved key
- * @fre: may register fast: a UMR of its can change any key, not lists of keys
- *	alone
+ * struct accessor - the QP that accesses memory, and its rights
+ * @pd: number of its protection domain
+ * @qpn: its number
+ * @any_pd: it may use keys of any PD; true for the driver's REG_UMR QP
+ * @rlky: it may use the reserved key
+ * @fre: fast registration: its UMRs may change mkeys of any mode. Without it
+ *	they may change lists of keys only.
  */
 struct accessor {
 	uint32_t pd;

@@ -4,11 +4,12 @@
  *
  * Invariants
  * - Every object starts with a struct obj and is found by number in its table.
- * - An object that another one uses is held, and cannot be destroyed; holds go
- *   up and down with the objects that cause them, so they never leak.
- * - A command of a DevX user (uid) reaches the objects of that uid and, to
- *   refer to and not to change, those of the driver (uid 0 or shared).
- * - Pointers into guest memory live as long as one call.
+ * - An object that another object uses is held and cannot be destroyed. The
+ *   hold is taken when the other object is created and released when it is
+ *   destroyed.
+ * - A command of a DevX user (uid) may use and change the objects of that uid.
+ *   It may name objects of the driver (uid 0 or shared), but not change them.
+ * - Pointers into guest memory are valid for one call only.
  */
 #ifndef SIMHCA_OBJECTS_H
 #define SIMHCA_OBJECTS_H
@@ -16,7 +17,7 @@
 #include "base/sglist.h"
 #include "hca.h"
 
-/* How many of each kind there are; the capabilities say the same. */
+/* Limits of each kind of object. The capabilities announce the same limits. */
 enum {
 	LOG_MAX_PD = 18,
 	LOG_MAX_TD = 16,
@@ -41,7 +42,7 @@ struct obj {
 	uint32_t holds;
 };
 
-/* Protection domain, transport domain, XRC domain: a name and its users. */
+/* A protection domain, transport domain or XRC domain, and its users. */
 struct domain {
 	struct obj obj;
 };
@@ -59,10 +60,10 @@ struct objects {
 	struct idtable umems;
 	struct mcgs *mcgs;
 	struct qp *special[2];	/* QP0 and QP1 */
-	struct qp *err_list;	/* in error, with a receive queue to watch */
+	struct qp *err_list;	/* QPs in error that have a receive queue */
 	struct sim_timer err_poll;
 	uint64_t err_poll_ns;
-	struct sglist src;	/* scratch of one transfer */
+	struct sglist src;	/* used during one transfer */
 	struct sglist dst;
 };
 

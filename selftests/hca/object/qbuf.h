@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The guest memory of a queue: pages that the command named, and the doorbell
- * record.
+ * The guest memory of a queue: its buffer, which is a list of pages, and its
+ * doorbell record.
  *
  * Invariants
- * - Offsets are checked against the size fixed at creation, whatever the guest
- *   wrote since.
+ * - Offsets are checked against the size of the queue at creation. Nothing that
+ *   the guest writes later changes this size.
  * - A piece that qbuf_ptr() returns never crosses a page.
  * - The guard knows pages and doorbell record from qbuf_init() and qbuf_dbr()
  *   until qbuf_fini().
@@ -21,12 +21,12 @@ struct qbuf {
 	uint64_t *pas;
 	size_t npages;
 	uint8_t log_page;
-	uint64_t offset;	/* of the queue in its first page */
+	uint64_t offset;	/* where the queue starts in its first page */
 	uint64_t size;
-	struct obj *umem;	/* held, where the memory is a UMEM's */
-	struct obj *dbr_umem;	/* held, where the doorbell record is */
-	struct hca *hca;	/* whose guard knows the pages; NULL: none */
-	struct hca *dbr_hca;	/* whose guard knows the record; NULL: none */
+	struct obj *umem;	/* UMEM of the buffer, held; NULL: none */
+	struct obj *dbr_umem;	/* UMEM of the record, held; NULL: none */
+	struct hca *hca;	/* its guard has the pages; NULL: not yet */
+	struct hca *dbr_hca;	/* its guard has the record; NULL: not yet */
 	uint64_t dbr;
 };
 

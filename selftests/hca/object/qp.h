@@ -3,12 +3,12 @@
  * Queue pairs, and the bare send and receive queues that share their numbers.
  *
  * Invariants
- * - A send queue executes in order, one work request at a time: each is done,
- *   failed, or waits for a timer before the next one is looked at.
- * - Executing happens in qp_ring(), in a timer, or when a state change or the
- *   port lets it go on; never inside another QP's execution.
- * - A QP in error completes everything posted with a flush error, also what is
- *   posted later.
+ * - A send queue executes its work requests in order. A request is complete, or
+ *   has failed, before the next one is read.
+ * - A send queue executes in qp_ring(), in its timer, after a state change, or
+ *   when the port comes up. It never executes inside another QP's execution.
+ * - A QP in error completes all its work requests with a flush error, including
+ *   those that are posted later.
  * - Completions of a QP stop when its CQ is in error.
  */
 #ifndef SIMHCA_QP_H
@@ -22,7 +22,7 @@
 #include "object/srq.h"
 #include "object/wqe.h"
 
-/* st of the QP context, as enumerated for mlx5_core */
+/* Service type: field st of the QP context */
 enum qp_type {
 	QP_RC = 0x0,
 	QP_UC = 0x1,
@@ -80,9 +80,9 @@ struct qp {
 	uint16_t rq_head;
 	const void *bf;		/* BlueFlame copy of the request at sq_head */
 	size_t bf_len;
-	bool torn;		/* it was not a copy of what stands there */
+	bool torn;		/* @bf differs from the request in memory */
 
-	/* what the transport looks at for every message, from the context */
+	/* Fields of the context that the transport needs for every message. */
 	uint32_t remote_qpn;
 	uint32_t qkey;
 	uint16_t rlid;
@@ -94,7 +94,7 @@ struct qp {
 	uint32_t send_psn;
 	uint32_t recv_psn;
 	struct sim_timer timer;	/* retry, RNR */
-	bool waiting;		/* for the timer, or for nothing */
+	bool waiting;		/* the request at sq_head waits for an answer */
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool comm_est;

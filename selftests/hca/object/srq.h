@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Shared receive queues: SRQ, XRC SRQ, and RMP, which is what the driver makes
- * of a plain SRQ.
+ * Shared receive queues: SRQ, XRC SRQ and RMP. The driver implements a verbs
+ * SRQ as an RMP.
  *
  * Invariants
- * - The queue is a linked list: each work request names the index of the next
- *   one, and the guest appends at the tail. An RMP may be a ring instead; its
- *   requests still begin with the segment that names a next one, unless the
- *   RMP was made with basic_cyclic_rcv_wqe. The doorbell record counts how many
- *   were ever posted.
- * - A queue whose memory cannot be read, or whose counter is absurd, is in
- *   error for good.
- * - The limit event comes once, and clears the limit.
+ * - The queue is a linked list: each work request has the index of the next
+ *   one, and the guest appends at the tail. An RMP may be a ring instead. The
+ *   requests of a ring begin with the same segment, unless the RMP was created
+ *   with basic_cyclic_rcv_wqe. The doorbell record counts all requests ever
+ *   posted.
+ * - A queue goes into error for good if its memory cannot be read, or if its
+ *   doorbell record counts more requests than the queue can hold.
+ * - The limit event is sent once, and clears the limit.
  */
 #ifndef SIMHCA_SRQ_H
 #define SIMHCA_SRQ_H
@@ -30,24 +30,24 @@ struct srq {
 	struct qbuf buf;
 	uint64_t dbr;
 	struct domain *pd;
-	struct domain *xrcd;	/* XRC, or a plain SRQ that names one */
+	struct domain *xrcd;	/* NULL: the queue has no XRC domain */
 	struct cq *cq;		/* XRC */
 	uint32_t user_index;
 	uint8_t log_size;
 	uint8_t log_stride;
-	bool cyclic;		/* a ring; else a list of linked requests */
-	bool plain;		/* a request begins with its data segments */
+	bool cyclic;		/* the queue is a ring, not a linked list */
+	bool plain;		/* requests have no next_wqe_index segment */
 	bool error;
 	uint16_t head;		/* index of the next work request */
-	uint16_t taken;		/* how many were ever taken */
+	uint16_t taken;		/* number of requests taken so far */
 	uint16_t lwm;
 };
 
 /**
  * struct recv_wqe - a work request taken from a receive queue
- * @index: in its queue, for the CQE
- * @n: segments before the terminator
- * @segs: the segments, as the guest wrote them
+ * @index: its index in the queue, for the CQE
+ * @n: number of segments before the terminator
+ * @segs: the segments, big endian
  */
 struct recv_wqe {
 	uint16_t index;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * User memory (DevX UMEM): page lists that queues can name instead of bringing
- * their own.
+ * User memory (DevX UMEM): a list of pages. The command that creates a queue
+ * can name a UMEM in place of a list of its own.
  *
  * Invariants
- * - A queue copies what it needs of the list, and holds the UMEM as long as it
- *   lives, as it does the UMEM of its doorbell record.
+ * - A queue has a copy of its part of the list. Until it is destroyed it holds
+ *   the UMEM of its buffer and the UMEM of its doorbell record.
  */
 #ifndef SIMHCA_UMEM_H
 #define SIMHCA_UMEM_H
@@ -16,7 +16,7 @@
 struct umem {
 	struct obj obj;
 	struct qbuf buf;
-	unsigned int rights;	/* MTT_*, that all of its pages have */
+	unsigned int rights;	/* MTT_* rights that every page has */
 };
 
 int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What queues hold: work requests, completions, the data of events.
+ * Layouts of work requests (WQE), completions (CQE) and the data of events.
  *
- * mlx5_ifc.h has no layouts for these. They are the ones of linux/mlx5/qp.h,
- * cq.h and device.h, which no user-space program can include; all fields are
- * big endian and every size is asserted below.
+ * mlx5_ifc.h does not have these layouts. They are those of linux/mlx5/qp.h,
+ * cq.h and device.h, which a user-space program cannot include. All fields are
+ * big endian, and every size is asserted below.
  */
 #ifndef SIMHCA_WQE_H
 #define SIMHCA_WQE_H
 
 #include <stdint.h>
 
-#define WQE_BB 64u	/* send queues are counted in blocks of this size */
-#define WQE_DS 16u	/* and work requests in units of this one */
+#define WQE_BB 64u	/* the size of a send queue counts these blocks */
+#define WQE_DS 16u	/* the size of a work request counts these units */
 #define WQE_MAX 1024u	/* capability max_wqe_sz_sq */
 #define RWQE_MAX 512u	/* capability max_wqe_sz_rq */
 #define CQE_SIZE 64u
@@ -45,7 +45,7 @@ struct wqe_ctrl {
 	uint8_t signature;
 	uint8_t rsvd[2];
 	uint8_t fm_ce_se;
-	uint32_t imm;		/* or key to invalidate, or key of the UMR */
+	uint32_t imm;		/* immediate, key to invalidate, or UMR key */
 };
 
 struct wqe_xrc {
@@ -63,7 +63,7 @@ struct wqe_av {
 	uint8_t stat_rate_sl;
 	uint8_t fl_mlid;
 	uint16_t rlid;
-	/* from here on only with WQE_AV_EXTENDED in dqpn */
+	/* The fields below are present only with WQE_AV_EXTENDED in dqpn. */
 	uint8_t rsvd1[4];
 	uint8_t rmac[6];
 	uint8_t tclass;
@@ -85,7 +85,7 @@ struct wqe_atomic {
 
 #define WQE_INLINE 0x80000000u
 #define WQE_INLINE_LEN 0x3ffu
-#define DATA_SEG_MAX 0x80000000u	/* what a byte count of 0 stands for */
+#define DATA_SEG_MAX 0x80000000u	/* meaning of a byte count of 0 */
 #define WQE_TERMINATE_LKEY 0x100u	/* ends a scatter list */
 
 struct wqe_data {
@@ -203,13 +203,13 @@ struct cqe {
 	uint32_t flags_rqpn;
 	uint8_t rsvd2[4];
 	uint32_t srqn_uidx;
-	uint32_t imm;		/* or invalidated key, or P_Key */
+	uint32_t imm;		/* immediate, invalidated key, or P_Key */
 	uint8_t rsvd3[4];
 	uint32_t byte_cnt;
 	uint32_t timestamp_h;
 	union {
 		uint32_t timestamp_l;
-		struct {	/* of the error form */
+		struct {	/* an error CQE */
 			uint8_t rsvd4[2];
 			uint8_t vendor_synd;
 			uint8_t syndrome;

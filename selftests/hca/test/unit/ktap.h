@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * KTAP for the model's own tests: each test is a function, CHECK() ends it at
- * the first thing that is not so.
+ * KTAP output for the tests of simhca. Each test is a function. CHECK() ends
+ * the test at the first condition that is false.
  */
 #ifndef SIMHCA_UNIT_KTAP_H
 #define SIMHCA_UNIT_KTAP_H

@@ -18,13 +18,13 @@ struct pair {
 	uint32_t pd[W_HCAS];
 };
 
-/* Everything; false (and the test has failed) where a command did. */
+/* Create all of it. False, and the test has failed, if a command failed. */
 bool pair_make(struct pair *p, const struct w_qp_attr *attr);
 bool pair_connect(struct pair *p, const struct w_qp_attr *attr);
 void pair_fill(struct pair *p, unsigned int hca, uint32_t len, uint8_t seed);
 bool pair_same(struct pair *p, uint32_t len);
 
-/* Post one request of the first adapter, ring, and wait for its CQE. */
+/* Wait for the next CQE of the first adapter; return its syndrome. */
 uint8_t pair_syndrome(struct pair *p, unsigned int ms);
 void pair_send(struct pair *p, uint8_t op, uint8_t flags, uint32_t len);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A VMM and a driver in one, for tests of simhca without a guest: starts the
- * program, is the client of its vfio-user socket, has a memfd for guest memory
- * and speaks the command interface.
+ * A VMM and a driver in one, for tests of simhca without a guest. It starts the
+ * program, connects to its vfio-user socket, shares a memfd as guest memory and
+ * uses the command interface.
  *
  * Invariants
- * - Guest memory is one range from address 0 on; vmm_page() hands its pages out
- *   and nothing takes them back.
- * - Calls that must work return 0 or -errno; tests assert.
+ * - Guest memory is one range from address 0. vmm_page() allocates its pages,
+ *   which are never freed.
+ * - Calls return 0 or -errno; the tests assert on the result.
  */
 #ifndef SIMHCA_VMM_H
 #define SIMHCA_VMM_H
@@ -71,7 +71,7 @@ uint32_t vmm_read_be32(struct vmm *vmm, uint64_t off);
 uint64_t vmm_page(struct vmm *vmm, unsigned int pages);
 int vmm_post(struct vmm *vmm, unsigned int index, const void *in, size_t in_len,
 	     size_t out_len);
-/* Wait for the entry to be the driver's again: false after a long time. */
+/* Wait until the adapter has given the entry back. False if it does not. */
 bool vmm_answered(struct vmm *vmm, unsigned int index);
 int vmm_cmd(struct vmm *vmm, const void *in, size_t in_len, void *out,
 	    size_t out_len);
@@ -89,14 +89,14 @@ int vmm_uar(struct vmm *vmm, uint32_t uar, uint32_t off, const void *buf,
 /* The first 8 bytes of a control segment for @qpn with @ds 16-byte parts. */
 uint64_t vmm_ctrl(uint32_t qpn, uint16_t index, unsigned int ds);
 
-/* The control socket: the answer (the caller puts it), NULL if there is none. */
+/* Ask the control socket. Return the answer, which the caller puts, or NULL. */
 struct json_object *vmm_control(struct vmm *vmm, const char *request);
-/* Counter @name of HCA 0 in section "errors" or "alive", -1 if not there. */
+/* Counter @name of HCA 0 in section "errors" or "alive"; -1 if not present. */
 int64_t vmm_count(struct vmm *vmm, const char *section, const char *name);
-/* The same once it is @want, or after a long time. */
+/* Wait until the counter is @want, or for a long time. Return the counter. */
 int64_t vmm_count_until(struct vmm *vmm, const char *section, const char *name,
 			int64_t want);
-/* Field @field of slot @slot of page @uar, -1 if not there. */
+/* Field @field of slot @slot of page @uar; -1 if not present. */
 int64_t vmm_slot(struct vmm *vmm, uint32_t uar, unsigned int slot,
 		 const char *field);
 

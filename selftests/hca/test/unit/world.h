@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Two adapters on one cable, with no guest: tests play the driver. Objects and
- * data are real. world.c stands in for firmware and fabric: everybody may use
- * UAR page 0x10 and EQ 1, and the events are kept.
+ * Two adapters on one cable, without a guest. A test acts as the driver.
+ * Objects and the transfer of data are the model's own. world.c replaces bus,
+ * firmware and fabric: every QP and CQ may use UAR page 0x10 and EQ 1, and
+ * w_event_seen() finds the events that were posted.
  */
 #ifndef SIMHCA_UNIT_WORLD_H
 #define SIMHCA_UNIT_WORLD_H
@@ -41,11 +42,11 @@ void w_teardown(void);
 void w_run(unsigned int ms);
 bool w_event_seen(unsigned int hca, uint8_t type, uint32_t number);
 
-/* Guest memory: an address, and where it is. */
+/* Guest memory: allocate it, and find its host address. */
 uint64_t w_alloc(unsigned int hca, size_t len);
 void *w_at(unsigned int hca, uint64_t addr);
 
-/* Run a command: the handler's status; @out may be NULL. */
+/* Run a command and return the handler's status. @out may be NULL. */
 uint8_t w_cmd(unsigned int hca, const struct cmd_def *table, uint16_t opcode,
 	      uint16_t op_mod, uint16_t uid, const void *in, size_t in_len,
 	      void *out, size_t out_len);
@@ -56,7 +57,7 @@ size_t w_put_pas(uint8_t *to, uint64_t addr, size_t len);
 uint32_t w_pd(unsigned int hca);
 uint32_t w_xrcd(unsigned int hca);
 
-/* What a test needs to know of a CQ it made. */
+/* A CQ that a test created. */
 struct w_cq {
 	unsigned int hca;
 	uint32_t cqn;
@@ -73,7 +74,7 @@ bool w_wait(struct w_cq *cq, struct cqe *cqe, unsigned int ms);
 void w_arm(struct w_cq *cq, bool solicited);
 uint8_t w_opcode(const struct cqe *cqe);
 
-/* An mkey: @rights are ACCESS_*; a page list over [addr, addr + len). */
+/* Create an mkey in MTT mode for [addr, addr + len). @rights are ACCESS_*. */
 uint32_t w_mkey(unsigned int hca, uint32_t pd, uint64_t addr, uint64_t len,
 		unsigned int rights);
 
@@ -103,10 +104,10 @@ struct w_qp_attr {
 	uint32_t sq_psn;
 	uint32_t rq_psn;
 	uint32_t qkey;
-	uint8_t pkey_index;	/* 0, 1: another partition, 2: limited in 0's */
+	uint8_t pkey_index;	/* 1: other partition; 2: limited member of 0 */
 	uint8_t mtu;
-	bool rtr_only;		/* w_qp_rts() stops there */
-	bool fre;		/* the driver's: may change lists of pages */
+	bool rtr_only;		/* w_qp_rts() stops in RTR */
+	bool fre;		/* fast registration, which no user may have */
 };
 
 extern const struct w_qp_attr w_rc_attr;
@@ -118,7 +119,7 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 uint8_t w_qp_simple(const struct w_qp *qp, uint16_t opcode);
 enum qp_state w_qp_state(const struct w_qp *qp);
 
-/* Post: segments are appended to a request, then it is rung. */
+/* A send work request: append segments, then post it and ring the doorbell. */
 struct w_wqe {
 	uint8_t b[WQE_MAX];
 	size_t len;
@@ -149,11 +150,11 @@ struct w_srq {
 void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
 	       const struct w_cq *cq);
 
-/* How the work requests of an RMP follow each other, and begin. */
+/* The order of an RMP's work requests, and the segment they begin with. */
 enum w_rmp_kind {
 	W_RMP_LIST,
-	W_RMP_RING,		/* a segment that names the next one, unused */
-	W_RMP_RING_PLAIN,	/* data segments alone */
+	W_RMP_RING,		/* a ring; next_wqe_index is not used */
+	W_RMP_RING_PLAIN,	/* a ring; requests have data segments only */
 };
 
 void w_rmp(struct w_srq *srq, unsigned int hca, uint32_t pd,
