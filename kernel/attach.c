@@ -8,8 +8,8 @@
  * QP, and nothing runs through the operations that we replace. The interface's
  * remove_dev comes when all clients are gone again.
  *
- * All or nothing: where anything is not as expected the device is left exactly
- * as it was; one log line and the attribute "attached" say why.
+ * If anything is not as expected, the device stays exactly as it was. One log
+ * line and the attribute "attached" say why.
  *
  * The module is pinned while a device is attached: user contexts hold objects
  * of ours.
@@ -97,7 +97,7 @@ static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
 	return mdev && mdev->device == parent ? mdev : NULL;
 }
 
-/* The reasons to refuse a device that need no change of it to be found out. */
+/* Checks that change nothing: a device that fails one of them is refused. */
 static int check_device(struct mlx5_ep_device *edev)
 {
 	struct auxiliary_device *auxdev = find_auxdev(edev->ibdev);
@@ -183,7 +183,7 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 	else
 		mlx5_ep_debugfs_add(edev);
 
-	/* Without its folder in sysfs the device works but cannot be tuned. */
+	/* A device without its folder in sysfs works, but nobody can tune it. */
 	ret = mlx5_ep_sysfs_add(edev);
 	if (ret)
 		dev_warn(dev, "mlx5_ep: no folder in sysfs: %d\n", ret);

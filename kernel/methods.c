@@ -140,7 +140,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 			      &count, sizeof(count));
 }
 
-/* Does the device keep a UAR page for such a QP under its number? */
+/* Can QUERY_QP tell the UAR page of a QP of this type? */
 static bool has_uar(const struct ib_qp *qp)
 {
 	switch (qp->qp_type) {

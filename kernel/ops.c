@@ -2,9 +2,10 @@
 /*
  * The operations of the ib_device that mlx5_ep wraps.
  *
- * Each wrapper calls the driver's own operation exactly once, except where an
- * open that was rewritten failed and is tried again as the caller asked it.
- * What is rewritten, and only for a context that is to be managed:
+ * Each wrapper calls the driver's own operation exactly once. There is one
+ * exception: if the driver refuses a rewritten open, the wrapper repeats it
+ * as the caller asked for it. Requests are rewritten only for a context that is
+ * to be managed:
  *
  *   alloc_ucontext: no MLX5_LIB_CAP_DYN_UAR, so that libmlx5 maps static pages
  *	and rings where the kernel tells it; total_num_bfregs two per page
@@ -12,15 +13,15 @@
  *   create_qp: MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a static page of
  *	the same context, as the driver's answer bfreg_index of a uUAR there.
  *
- * Never touched: calls of kernel users (no udata), QPs for which the library
- * named a page or uUAR itself (thread domains), QPs without a send queue of
- * their own (XRC and DC targets, RSS).
+ * The wrappers never change calls of kernel users (no udata), QPs for which the
+ * library named a page or uUAR itself (thread domains), or QPs without a send
+ * queue of their own (XRC and DC targets, RSS).
  *
  * Our side of a context and of a QP lies behind the driver's, in the same
- * allocation: the sizes that the core allocates are raised at attach. A QP that
- * was made earlier has none behind it; no user's QP is that old, so only QPs
- * with a uobject are looked at. XRC target QPs are left alone altogether: they
- * can outlive the context that made them.
+ * allocation: attaching raises the sizes that the core allocates. A QP that was
+ * created before the device was attached lacks our side. Users' QPs are always
+ * created later, so the wrappers look only at QPs with a uobject. They ignore
+ * XRC target QPs, which can outlive the context that created them.
  */
 
 #include <linux/uaccess.h>
@@ -43,10 +44,10 @@
 #define BFREGS_PER_PAGE 4
 
 /*
- * Read the open request, as far as the caller's is long.
+ * Read the open request. Members beyond the end of the caller's request are 0.
  *
- * Return: false where it cannot be rewritten: the driver will refuse it, or the
- * library is of the time when a context had but uUAR 0.
+ * Return: false if the request cannot be rewritten, because the driver will
+ * refuse it, or because the library is so old that it knows only uUAR 0.
  */
 static bool read_open(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
@@ -73,9 +74,9 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 }
 
 /*
- * Open a context with a request of ours. Where pages are limited the process
- * must not change the request on its way to the driver; protecting the request
- * costs two changes of the address space.
+ * Open a context with a request of ours. If uar_user_limit or uar_budget is set,
+ * the request is protected, so that the process cannot change it before the
+ * driver reads it. A protected request costs one mmap() and one munmap().
  */
 static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct ib_udata *udata,
@@ -99,12 +100,15 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	intact = mlx5_ep_request_restore(&request);
 	if (ret || intact)
 		return ret;
-	/* Nobody knows how many pages the driver was asked for. */
+	/*
+	 * The process changed the request while the driver ran. How many pages
+	 * the driver allocated is not known, so the context is closed.
+	 */
 	stock->dealloc_ucontext(uctx);
 	return -EFAULT;
 }
 
-/* Is this an error of a driver that lacks UAR pages or memory? */
+/* Does this error of the driver mean that no UAR page or no memory is left? */
 static bool is_lack(int error)
 {
 	/* -EAGAIN is what mlx5_core makes of "no resources" (cmd.c). */
@@ -169,7 +173,10 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 
 	if (ret)
 		return ret;
-	/* Where there is no limit, nothing may fail that stock would serve. */
+	/*
+	 * A protected request can fail for lack of memory. Without a limit, an
+	 * open must not fail that succeeds without mlx5_ep.
+	 */
 	if (READ_ONCE(ectx->edev->user_limit))
 		return open_changed(ectx, uctx, udata, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, udata);
@@ -193,7 +200,7 @@ static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 		mlx5_ep_context_close(ectx);
 		return ret;
 	}
-	/* The driver has served this request, so that the error was of ours. */
+	/* The driver served the original request: ours caused the error. */
 	if (error)
 		mlx5_ep_context_fall_back(
 			ectx, error,
@@ -251,11 +258,11 @@ static bool wants_uuar(const struct ib_qp_init_attr *attr,
 	return !(req->flags & (MLX5_QP_FLAG_UAR_PAGE_INDEX |
 			       MLX5_QP_FLAG_BFREG_INDEX |
 			       MLX5_QP_FLAG_TYPE_DCT)) &&
-	       /* mlx5_ib refuses it, but not when a page is named */
+	       /* mlx5_ib refuses this flag, unless the request names a page */
 	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
 }
 
-/* Tell the library the uUAR, when the driver confirms that it took the page. */
+/* If the driver confirms that it used our page, tell the library the uUAR. */
 static int answer_uuar(struct ib_udata *udata, unsigned int uuar)
 {
 	__u32 __user *bfreg_index = udata->outbuf;
@@ -300,8 +307,9 @@ static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 }
 
 /*
- * Take a uUAR for a new QP, and see that there is a UAR page behind it. Where a
- * further page cannot be had, take the next best one of those that are there.
+ * Take a uUAR for a new QP, and make sure that a UAR page is behind it. If
+ * another page cannot be allocated, take the best uUAR of the pages that the
+ * context has.
  */
 static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    struct mlx5_ep_qp *eqp, u32 *uar)
@@ -322,7 +330,10 @@ static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		mlx5_ep_qp_unplace(eqp);
 		if (ret == -EINTR)
 			return ret;
-		/* A page that is gone is not chosen again, others may be. */
+		/*
+		 * After -ENXIO the policy avoids this page and may choose
+		 * another empty one. After any other error no page can be allocated.
+		 */
 		closed |= ret != -ENXIO;
 		trace_mlx5_ep_policy_refused(ectx, ret);
 	}
@@ -388,7 +399,7 @@ static int ep_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	return ret;
 }
 
-/* A context ends; on kernels that have this operation, see xrc_domain.c. */
+/* A context ends. Only some kernels have this operation, see xrc_domain.c. */
 static void ep_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 {
 	struct mlx5_ep_device *edev =

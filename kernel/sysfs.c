@@ -224,8 +224,8 @@ static ssize_t uuar_exempt_store(struct kobject *kobj,
 }
 
 /*
- * The list of cgroups is as long as it is, so its attribute is a binary one:
- * the others have at most a page.
+ * The list of cgroups can be longer than a page, which is the most that a plain
+ * attribute can show. So its attribute is a binary one.
  */
 static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
 				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,

@@ -7,12 +7,13 @@
  * places its QPs. Every other context is observed: nothing of it is changed, and
  * the UAR pages that it is seen to hold are counted.
  *
- * The policy is that which comes first of: an open context of the same process
- * that asked for later opens; the cgroup; uuar_exempt; the device.
+ * Four sources can name the policy. The first of them that does is used: an open
+ * context of the same process that set a policy for later contexts; the cgroup;
+ * uuar_exempt; the device.
  *
  * A context that should have been managed and is not has fallen back: it counts
  * in uuar_fallbacks, its source is "fallback", one event is traced and one line
- * logged. An open that fails is none.
+ * logged. An open that fails does not count as a fallback.
  */
 
 #include <linux/cpumask.h>
@@ -44,7 +45,7 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-/* CPUs on which the caller may run, of those that are online. */
+/* Counts the online CPUs on which the caller may run. */
 static unsigned int allowed_cpus(void)
 {
 	unsigned int cpu, cpus = 0;
@@ -62,7 +63,7 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 	struct mlx5_ep_context *other;
 
 	lockdep_assert_held(&edev->lock);
-	/* The newest is first. */
+	/* The newest context is first in the list, so its wish is used. */
 	list_for_each_entry(other, &edev->contexts, node) {
 		if (other->later_tgid && other->later_tgid == ectx->tgid) {
 			ectx->settings = other->later;
@@ -92,7 +93,7 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
  *
  * Sleeps.
  *
- * Return: true where a policy other than stock is due
+ * Return: true if the context shall have a policy other than stock
  */
 bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			  struct mlx5_ep_device *edev)
@@ -120,9 +121,10 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
  * @library: UAR pages that its library asks for
  * @low_latency: uUARs that its library will ring without a lock
  *
- * Makes the table, and charges the one page that the driver allocates at open:
- * the doorbells of all CQs are there, so no context can do with less. The other
- * pages come when QPs are placed on them, see uar_map.c. Sleeps.
+ * Makes the table, and charges the one page that the driver allocates at open.
+ * Every context needs that page, because the doorbells of all its CQs are there.
+ * Each other page is allocated when the first QP is placed on it, see uar_map.c.
+ * Sleeps.
  *
  * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user may
  * not have another page
@@ -164,7 +166,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 }
 
 /**
- * mlx5_ep_context_unplan() - the plan cannot be carried out
+ * mlx5_ep_context_unplan() - undo mlx5_ep_context_plan()
  * @ectx: context for which mlx5_ep_context_plan() succeeded, not published
  */
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
@@ -203,7 +205,7 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
  * mlx5_ep_context_fall_back() - a context that should be managed is not
  * @ectx: context for which a policy other than stock was due
  * @error: what went wrong, for the tracepoint
- * @why: the same for people
+ * @why: the same in words, for the log
  *
  * Called before the context is published, or with its lock held.
  */
@@ -289,7 +291,7 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
 }
 
 /**
- * mlx5_ep_context_note_empty_page() - a static page was mapped, and left empty
+ * mlx5_ep_context_note_empty_page() - note a mapping without a UAR page
  * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
  * @addr: address of the mapping
@@ -304,7 +306,7 @@ void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 }
 
 /**
- * mlx5_ep_context_forget_page() - there is no empty mapping of a page any more
+ * mlx5_ep_context_forget_page() - note that an empty mapping is gone
  * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
  */
@@ -322,7 +324,7 @@ void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
  * @page: index of the page
  * @uar: answer, valid where true is returned
  *
- * Return: false where the context does not have the page in the device
+ * Return: false if no UAR page of the device is behind the static page yet
  */
 bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
 			      u32 *uar)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UAR pages of a context: whom they count for, and which the context holds.
+ * UAR pages of a context: for whom they count, and which the context holds.
  *
  * A page is charged before the driver allocates it, so that contexts which
  * allocate at the same time do not pass a limit together. It is uncharged after
@@ -32,8 +32,9 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
 }
 
 /*
- * UAR pages that all managed contexts may hold. Where nobody said how many, they
- * leave a quarter of the device to others.
+ * UAR pages that all managed contexts may hold together. If the administrator
+ * has set no budget, it is three quarters of the device's pages; the rest is
+ * left to the other contexts.
  */
 static unsigned int effective_budget(struct mlx5_ep_device *edev)
 {
@@ -41,7 +42,7 @@ static unsigned int effective_budget(struct mlx5_ep_device *edev)
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
 }
 
-/* Count pages for the device: @least to @most, or 0. */
+/* Count @least to @most pages for the device. Returns their number, or 0. */
 static unsigned int charge_device(struct mlx5_ep_context *ectx,
 				  unsigned int least, unsigned int most,
 				  bool opening)
@@ -55,7 +56,7 @@ static unsigned int charge_device(struct mlx5_ep_context *ectx,
 		if (is_managed(ectx))
 			pages = min(pages, budget - min_t(unsigned int, budget,
 							  held));
-		/* A managed context has one page, however low the budget. */
+		/* A managed context always opens with one page. */
 		if (pages < least && opening)
 			pages = least;
 		if (pages < least)
@@ -165,7 +166,7 @@ bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
  * It takes the old page's place in the count, and mlx5_ep_context_untrack_page()
  * tells whoever frees the old page so.
  *
- * Where there is no memory to remember the page, it does not count.
+ * If there is no memory to remember the page, the page is uncharged again.
  */
 void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
 				unsigned long pgoff,
@@ -181,8 +182,8 @@ void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
  * @ectx: context that owns @entry; no lock is needed
  * @entry: the entry, which may be that of something else than a UAR page
  *
- * Return: true where the page of @entry is charged. The caller must call
- * mlx5_ep_context_uncharge_page() when the driver has freed the page.
+ * Return: true if the page of @entry is charged. The caller must then call
+ * mlx5_ep_context_uncharge_page() after the driver has freed the page.
  */
 bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
 				  struct rdma_user_mmap_entry *entry)
@@ -192,7 +193,7 @@ bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
 }
 
 /**
- * mlx5_ep_context_uncharge_all() - the context is closed: nothing is held
+ * mlx5_ep_context_uncharge_all() - give back all charges of a closed context
  * @ectx: context that the driver does not have any more; its @user is still
  *	valid
  */

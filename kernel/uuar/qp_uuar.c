@@ -2,11 +2,10 @@
 /*
  * QPs and the uUARs that they ring.
  *
- * Once a managed context has had a QP placed by mlx5_ib itself, none is placed
- * by the policy any more, and the other way round: neither of
- * mlx5_ib and the policy knows where the other has placed QPs, and two QPs on a
- * uUAR without a lock would tear each other's BlueFlame writes. mlx5_ep_context.placing says which of the two
- * it is, and changes only before the first QP.
+ * Either the policy or mlx5_ib places all QPs of a managed context, never both.
+ * Neither knows where the other has placed QPs, and two QPs on a uUAR without a
+ * lock would tear each other's BlueFlame writes. mlx5_ep_context.placing is true
+ * if the policy places them. It changes only before the first QP.
  */
 
 #include "device.h"
@@ -39,12 +38,12 @@ static bool may_place(struct mlx5_ep_context *ectx)
  * mlx5_ep_qp_place() - choose and take the uUAR of a new QP
  * @ectx: open context of the caller, with a table; its lock is taken here
  * @eqp: our side of the QP, on no uUAR; on success it is on the context's list
- * @closed: choose among the pages that the context has in the device
+ * @closed: choose only among the pages that the context has in the device
  *
  * The page of the uUAR may have to be allocated, see mlx5_ep_uar_back().
  *
- * Return: static bfreg index; -ENOSPC where the policy is strict and its level
- * used up; -EOPNOTSUPP where the policy does not place this context's QPs
+ * Return: static bfreg index; -ENOSPC: the policy is strict and its level is
+ * used up; -EOPNOTSUPP: the policy does not place the QPs of this context
  */
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		     bool closed)
@@ -96,7 +95,7 @@ void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 }
 
 /**
- * mlx5_ep_qp_unplace() - give the uUAR of a QP back that never was
+ * mlx5_ep_qp_unplace() - forget a QP, and give its uUAR back
  * @eqp: QP on the list of its context, placed or noted; the lock of the context
  *	is taken here
  */
@@ -221,7 +220,7 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 		info->used_pages += !!mlx5_ep_uuar_page_qps(&table->pages[i]);
 		on_demand += i >= ectx->static_pages && table->pages[i].known;
 	}
-	/* They are tracked with those that the library allocated itself. */
+	/* ectx->dynamic also has the static pages allocated on demand. */
 	info->dynamic_pages -= min(on_demand, info->dynamic_pages);
 	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
 		qps = mlx5_ep_uuar_table_qps(table, i);

@@ -20,11 +20,11 @@
  *
  * What never happens:
  *
- *   - a page of the device mapped over anything but an empty mapping of the
- *     same page and the same context: both are compared under mmap_lock, held
- *     for writing, which is not let go until the page is mapped;
- *   - a QP told to ring a page that its creator cannot reach: where the process
- *     has unmapped or moved the empty mapping, nothing is placed there.
+ *   - A page of the device is mapped over something other than an empty mapping
+ *     of the same page and the same context. Both are compared under mmap_lock,
+ *     which is held for writing until the page is mapped.
+ *   - A QP rings a page that its creator cannot reach. If the process has
+ *     unmapped or moved the empty mapping, no QP is placed there.
  */
 
 #include <linux/mm.h>
@@ -82,7 +82,7 @@ static unsigned long first_pfn(const struct mlx5_ep_device *edev)
 	return edev->mdev->bar_addr >> PAGE_SHIFT;
 }
 
-/* The UAR page that a mapping of one page shows, if it shows one. */
+/* Finds the UAR page of a mapping of one page. False: it maps no UAR page. */
 static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
 		       u32 *uar)
 {
@@ -96,8 +96,9 @@ static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
 }
 
 /*
- * Map a page that was allocated after open, if the user may have it. What was
- * allocated as an object counts already; what mmap() itself allocates does not.
+ * Map a page that was allocated after open, if the user may have it. A page that
+ * was allocated as a uverbs object is charged already. A page that mmap() itself
+ * allocates is charged here.
  */
 static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		       struct vm_area_struct *vma, unsigned long pgoff)
@@ -107,7 +108,7 @@ static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	u32 uar;
 	int ret;
 
-	/* An entry that is no UAR page needs no room for one. */
+	/* The page is charged already, or @pgoff is not that of a UAR page. */
 	if (mlx5_ep_context_tracks_page(ectx, pgoff) ||
 	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
 		return edev->stock.mmap(uctx, vma);
@@ -134,7 +135,7 @@ static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 				 pgprot_writecombine(vma->vm_page_prot), NULL);
 }
 
-/* Map a static page that is allocated on demand: empty, until it is. */
+/* Map a static page that is allocated on demand. Until then it is empty. */
 static int map_on_demand(struct mlx5_ep_context *ectx,
 			 struct ib_ucontext *uctx, struct vm_area_struct *vma,
 			 unsigned long command, unsigned int page)
@@ -143,7 +144,7 @@ static int map_on_demand(struct mlx5_ep_context *ectx,
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	/* What is added to this later makes it uncached, not write-combining. */
+	/* pgprot_writecombine() is applied later, and leaves this uncached. */
 	if (command == MMAP_NC_PAGE)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	vma->vm_pgoff = alloc_pgoff(alloc_index(ectx, page));
@@ -190,8 +191,8 @@ int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 }
 
 /*
- * The mapping of the page in the caller's address space, empty or not; NULL
- * where something else or nothing is at its place. mmap_lock is held.
+ * Finds the mapping of the page in the caller's address space, empty or not.
+ * NULL: nothing, or something else, is at that address. mmap_lock is held.
  */
 static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
 					   struct ib_ucontext *uctx,
@@ -224,7 +225,7 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			ret = map_again(ectx, uctx, vma, *uar);
 		return ret;
 	}
-	/* The library has taken the index for a page of its own. */
+	/* The library has allocated a page of its own under this index. */
 	if (mlx5_ep_context_tracks_page(ectx, as))
 		return -ENXIO;
 	ret = map_dynamic(ectx, uctx, vma, as);
@@ -237,7 +238,7 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 }
 
 /**
- * mlx5_ep_uar_back() - see that there is a UAR page behind a static page
+ * mlx5_ep_uar_back() - make sure that a UAR page is behind a static page
  * @ectx: our side of @uctx, open, with a table; neither its lock nor its
  *	back_lock is held
  * @uctx: context through whose file the caller has mapped the page
@@ -247,8 +248,8 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * For a system call of a process on this context: ib_uverbs holds its locks
  * against the removal of the device. Sleeps.
  *
- * Return: 0; -EDQUOT, -ENOMEM and others: the page cannot be had now; -ENXIO:
- * it cannot be had, as the process has nothing mapped that could become it;
+ * Return: 0; -EDQUOT, -ENOMEM and others: the page cannot be allocated now;
+ * -ENXIO: the process does not have the empty mapping of this page any more;
  * -EINTR: the caller is being killed
  */
 int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
@@ -263,7 +264,7 @@ int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return 0;
 	if (!mm)
 		return -ENXIO;
-	/* Processes that share the context fill in turn, each its own. */
+	/* Processes that share the context each fill their own mapping. */
 	mutex_lock(&ectx->back_lock);
 	ret = mmap_write_lock_killable(mm);
 	if (!ret) {

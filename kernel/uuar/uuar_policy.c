@@ -26,7 +26,7 @@
 
 #include "uuar_policy.h"
 
-/* Pages of a context whose QPs share uUARs, where nobody said how many. */
+/* Pages of a context whose QPs share uUARs, if uuar_pages is 0. */
 #define SHARED_PAGES 4
 
 const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
@@ -109,7 +109,7 @@ static int pick_half_page(const struct mlx5_ep_uuar_table *t)
 	return -ENOSPC;
 }
 
-/* The least shared uUAR that is locked; page 0 only when nothing beats it. */
+/* The least shared uUAR that is locked; page 0 only if no other is better. */
 static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
 {
 	unsigned int end = first_low_latency(t);
@@ -130,7 +130,7 @@ static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
 	return best;
 }
 
-/* What is left when no uUAR is locked: a free one, then the doorbell. */
+/* If no uUAR is locked: a free one, or else uUAR 0 with its doorbell. */
 static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
 {
 	int uuar = pick_free_uuar(t);
@@ -235,7 +235,7 @@ unsigned int mlx5_ep_uuar_policy_low_latency(unsigned int library,
  * mlx5_ep_uuar_table_ready() - can the table place any number of QPs?
  * @t: table of a context, whose lock is held
  *
- * Page 0 is the one that takes what no other takes; libmlx5 maps it first. A
+ * A QP that fits on no other page goes to page 0, which libmlx5 maps first. A
  * table that is ready stays so.
  *
  * Return: true when it can
