@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: host */
 /*
- * The library against made-up modules, older and newer than itself: what sysfs
- * says decides, and no ioctl goes out where it says no.
+ * The library with made-up modules, older and newer than itself. What sysfs
+ * says decides: where it says no, the library issues no ioctl.
  */
 #include "kselftest_harness.h"
 
@@ -33,7 +33,9 @@ static void put(struct __test_metadata *_metadata, const char *dir,
 	fclose(file);
 }
 
-/* /dev/null takes no ioctl: ENOTTY tells that one was tried */
+/*
+ * /dev/null answers every ioctl with ENOTTY, which shows that one was issued.
+ */
 FIXTURE_SETUP(abi)
 {
 	char path[128];
@@ -114,7 +116,7 @@ struct cancelled {
 	int ret;
 };
 
-/* Told to end before it calls. */
+/* The thread is cancelled before it calls. */
 static void *end_in_call(void *arg)
 {
 	struct mlx5_ep_context_info info;

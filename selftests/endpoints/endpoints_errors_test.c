@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 240 */
 /*
- * Endpoints where things go wrong: bad input, pages that run out, strangers in
- * the context, firmware that fails; and the calls over the module's ioctls.
+ * Errors of endpoints: invalid input, no UAR pages left, other objects in the
+ * context, and firmware commands that fail. Also the endpoints calls over the
+ * module's ioctls.
  */
 #include "kselftest_harness.h"
 
@@ -93,8 +94,8 @@ TEST_F(errors, destroy_waits_for_the_callers_regions)
 }
 
 /*
- * The caller has thread domains and frees some, so that either uUAR of a page can
- * be free.
+ * The caller has thread domains and frees some of them, so that the first or
+ * the second uUAR of a page can be free.
  */
 TEST_F(errors, strangers_in_the_context_share_no_page)
 {
@@ -112,7 +113,7 @@ TEST_F(errors, strangers_in_the_context_share_no_page)
 		td[i] = ibv_alloc_td(self->ctx, &td_attr);
 		ASSERT_NE(NULL, td[i]);
 	}
-	/* leaves slot 0 of a page, slot 1 of another, and a fresh half */
+	/* Free now: slot 0 of one page, slot 1 of another, an unused slot. */
 	EXPECT_EQ(0, ibv_dealloc_td(td[2]));
 	EXPECT_EQ(0, ibv_dealloc_td(td[1]));
 	ASSERT_EQ(0, mlx5ep_endpoints_create(self->ctx, &attr, 4, &set));
@@ -133,7 +134,7 @@ TEST_F(errors, strangers_in_the_context_share_no_page)
 
 #define NO_RESOURCES 15		/* status of a command */
 
-/* Open with room for so many pages beside the one of CQ doorbells */
+/* Open with @pages UAR pages besides the page of the CQ doorbells. */
 static int open_with(struct ibv_device *dev, unsigned int pages,
 		     unsigned int flags, struct mlx5ep_endpoints **set)
 {
@@ -205,7 +206,10 @@ FIXTURE_TEARDOWN(sweep)
 	errors_teardown(_metadata, &self->base, NULL);
 }
 
-/* Fail the first, second, ... command of a kind, until it is not met any more */
+/*
+ * Fail the first, then the second, ... command of a kind, until the call issues
+ * fewer commands than that.
+ */
 static unsigned int sweep(struct __test_metadata *_metadata,
 			  struct ibv_device *dev, unsigned int category,
 			  const char *opcode)

@@ -16,7 +16,7 @@ headers()
 	(cd userlib/include && find . -name '*.h' | sed 's,^\./,,' | sort)
 }
 
-# alone COMPILER DIALECT LANGUAGE: each header is the only thing included
+# alone COMPILER DIALECT LANGUAGE: compiles each header as the only include
 alone()
 {
 	local header
@@ -28,7 +28,7 @@ alone()
 	done
 }
 
-# public: the functions that the headers declare, inline ones left out
+# public: prints the functions that the headers declare, except inline ones
 public()
 {
 	for header in $(headers); do
@@ -131,13 +131,13 @@ private_headers()
 	fi
 }
 
-# pages that groff, where there is one, takes without a warning
+# manual: checks the manual pages, with groff if it is installed
 manual()
 {
 	local name missing=
 
-	# a program calls the five OFED ones by their old names, and those that
-	# take a structure's size by the inline ones around them
+	# A program calls the five OFED functions by their old names. It calls
+	# those that take the size of a structure through inline functions.
 	for name in $(exported | sed -n 's/^mlx5ep_ofed_/ibv_/; s/^_mlx5ep/mlx5ep/
 		/^\(mlx5ep\|ibv\)_/p'); do
 		grep -qr "^\.BI .*\b$name(" userlib/man || missing+=" $name"

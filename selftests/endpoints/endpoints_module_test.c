@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 120 */
 /*
- * The library's calls on the module: what they answer, what they refuse, and
- * endpoints in a context whose QPs the module places.
+ * The library's calls with the module: what they answer and what they refuse,
+ * and endpoints in a managed context.
  */
 #include "kselftest_harness.h"
 
@@ -56,7 +56,7 @@ TEST_F(module, tells_features_and_limits)
 	EXPECT_LT(0, features.uar_pages);
 }
 
-/* A structure, and what lies behind it in a program's memory */
+/* A structure, and the bytes that follow it in a program's memory. */
 struct sized {
 	struct mlx5_ep_features known;
 	uint8_t behind[32];
@@ -71,7 +71,7 @@ static bool all_are(const void *p, size_t len, uint8_t byte)
 	return !len;
 }
 
-/* The first version of the structure ended with uar_in_use */
+/* In its first version the structure ended with uar_in_use. */
 TEST_F(module, a_program_of_an_older_header_gets_what_it_knows)
 {
 	const size_t first = offsetof(struct mlx5_ep_features, uar_in_use) + 4;
@@ -104,7 +104,7 @@ TEST_F(module, a_program_of_a_newer_header_reads_zeroes)
 					  sizeof(later)));
 	EXPECT_EQ(0, memcmp(&later.known, &now.known, sizeof(now.known)));
 	EXPECT_TRUE(all_are(later.behind, sizeof(later.behind), 0));
-	/* What it asks for beyond must be nothing. */
+	/* Bytes beyond the fields that the kernel knows must be 0. */
 	EXPECT_EQ(0, _mlx5ep_context_set_policy(self->setup.ctx, &policy.known,
 						sizeof(policy)));
 	policy.later[1] = 1;
@@ -208,7 +208,7 @@ TEST_F(module, a_managed_context_tells_where_its_qps_ring)
 		verbs_endpoint_destroy(&endpoints[i]);
 }
 
-/* The handle is good in the context of the parent, not in that of the child */
+/* The handle is valid in the parent's context, not in the child's. */
 TEST_F(module, another_processs_qp_is_not_found)
 {
 	struct verbs_endpoint endpoint;
@@ -258,7 +258,10 @@ static void *set_policy(void *arg)
 	return NULL;
 }
 
-/* Whoever comes first: the policy is set before the first QP, or refused */
+/*
+ * If set_policy comes before the first QP, the policy is set. Otherwise the
+ * call fails with EBUSY.
+ */
 TEST_F_TIMEOUT(module, a_policy_set_beside_a_create_is_set_or_busy, 90)
 {
 	struct mlx5_ep_context_info info;
@@ -298,7 +301,10 @@ TEST_F_TIMEOUT(module, a_policy_set_beside_a_create_is_set_or_busy, 90)
 	pthread_barrier_destroy(&race.start);
 }
 
-/* Endpoints keep their word in a context whose other QPs the module places */
+/*
+ * Endpoints have the promised UAR pages, also if the module places the other
+ * QPs of their context.
+ */
 TEST_F(module, thread_domains_give_pages_in_a_managed_context_too)
 {
 	struct job job;

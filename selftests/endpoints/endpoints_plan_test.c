@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: host */
 /*
- * The arithmetic of endpoints: the published table, limits of auto, bad input.
+ * How many objects endpoints take: the published table, the limits of the
+ * category auto, and invalid input.
  */
 #include "kselftest_harness.h"
 
@@ -46,7 +47,7 @@ TEST(memory_of_a_process_each_is_as_published)
 {
 	struct mlx5ep_endpoints_info info;
 
-	/* 5.39 MB at 16 threads, PDs included, MRs not */
+	/* The paper has 5.39 MB at 16 threads, with PDs and without MRs. */
 	ASSERT_EQ(0, predict(MLX5EP_MPI_EVERYWHERE, 16, &info));
 	EXPECT_EQ(16 * (345 * 1024 + 144), info.bytes);
 }
@@ -122,7 +123,7 @@ TEST(bad_attributes_are_refused_and_nothing_is_written)
 	EXPECT_EQ(77, info.category);
 }
 
-/* Of a program that was built when the structure was shorter, or will be longer */
+/* The program may have been built with a shorter or a longer structure. */
 TEST(an_answer_is_as_long_as_the_program_knows_it)
 {
 	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, module: no */
-/* Without the module: calls on it say so; endpoints work all the same. */
+/*
+ * Without the module, calls that need it report that it is absent, and
+ * endpoints work nevertheless.
+ */
 #include "kselftest_harness.h"
 
 #include "job.h"

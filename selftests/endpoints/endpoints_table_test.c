@@ -35,7 +35,7 @@ static int count(struct counts *counts)
 	return 0;
 }
 
-/* The published table, as pages, uUARs, QPs (CQs are as many) */
+/* The published pages, uUARs and QPs; there are as many CQs as QPs. */
 static void published(unsigned int category, unsigned int n,
 		      unsigned int *pages, unsigned int *uuars,
 		      unsigned int *qps)
@@ -90,7 +90,10 @@ FIXTURE_SETUP(table)
 	ASSERT_NE(NULL, self->list);
 	self->dev = verbs_find_device(self->list, verbs_device_name());
 	ASSERT_NE(NULL, self->dev);
-	/* what the driver makes once for good is then there */
+	/*
+	 * The driver creates some objects once, at the first open, and keeps
+	 * them.
+	 */
 	ctx = ibv_open_device(self->dev);
 	ASSERT_NE(NULL, ctx);
 	ibv_close_device(ctx);
@@ -101,7 +104,7 @@ FIXTURE_TEARDOWN(table)
 	ibv_free_device_list(self->list);
 }
 
-/* @before holds what there is, and will after */
+/* The HCA's counts are @before at the start, and again at the end. */
 static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
 		unsigned int category, unsigned int n, struct counts *before)
 {
@@ -130,7 +133,7 @@ static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
 	EXPECT_EQ(info.qps, during.qps - before->qps);
 	EXPECT_EQ(info.cqs, during.cqs - before->cqs);
 
-	info.bytes = plan.bytes;	/* sizes of other things */
+	info.bytes = plan.bytes;	/* Computed from other sizes. */
 	EXPECT_EQ(0, memcmp(&plan, &info, sizeof(info)));
 
 	ASSERT_EQ(0, mlx5ep_endpoints_destroy(set));
@@ -138,7 +141,9 @@ static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
 	EXPECT_EQ(0, memcmp(before, &after, sizeof(after)));
 }
 
-/* Every number; on a slow kernel the first four and powers of two */
+/*
+ * The number after @n: each one, or on a slow kernel 1 to 4 and powers of two.
+ */
 static unsigned int following(unsigned int n)
 {
 	return patience_factor() == 1 || n < 4 ? n + 1 : 2 * n;

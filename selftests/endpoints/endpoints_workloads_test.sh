@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-# runs CMD...: it succeeds, with a line for each category
+# runs CMD...: succeeds if CMD does and prints a line for each category
 runs()
 {
 	local category
@@ -25,7 +25,7 @@ runs()
 	hca_clean
 }
 
-# column CATEGORY NUMBER
+# column CATEGORY NUMBER: prints that column of the category's line
 column()
 {
 	awk -v c="$1" -v n="$2" '$1 == c { print $n }' "$tmp/out"

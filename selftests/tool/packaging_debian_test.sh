@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 900
 #
-# The Debian packages hold all that make install installs, install with dpkg,
-# build the module through DKMS as they are configured, work, and leave nothing.
-# All in the lab's root file system, which forgets it; but other tests of the same
-# run are there too.
+# The Debian packages hold all that make install installs. They install with
+# dpkg, DKMS builds the module when they are configured, and they work. Removing
+# them leaves nothing.
+#
+# The test runs in the lab's root file system. What a test writes there is
+# dropped at the end, but other tests of the same run share it.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,7 +26,8 @@ build()
 	grep -h . build/deb/lintian.log || echo 'lintian: nothing to say'
 }
 
-# One kernel is enough: the others' headers are taken out of DKMS's sight.
+# DKMS is to build for one kernel only, so the other kernels' headers are
+# hidden.
 hide_other_kernels()
 {
 	local dir
@@ -60,7 +63,7 @@ module_built()
 	modprobe -S "$kernel" --showconfig | grep 'softdep mlx5_ib pre: mlx5_ep'
 }
 
-# kernel_without RELEASE CONFIG: DKMS leaves that kernel alone, which is no error
+# kernel_without RELEASE CONFIG: DKMS skips that kernel, which is not an error
 kernel_without()
 {
 	local status=0
@@ -78,13 +81,14 @@ other_kernels()
 	kernel_without 7.2.0-without '# CONFIG_MLX5_INFINIBAND is not set'
 }
 
-# What a machine without packages would get.
+# The packages hold the same files as make install without packages.
 same_as_make_install()
 {
 	make -s install DESTDIR="$tmp/root" PREFIX=/usr \
 		LIBDIR="/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
 		RPATH= >/dev/null
-	# dpkg's list, not what is there: the lab's dpkg leaves manual pages out.
+	# The names come from dpkg's list, because the lab's dpkg installs no
+	# manual pages.
 	(cd "$tmp/root" && find . ! -type d -printf '/%P\n') |
 		sed '/\/man\//s/$/.gz/' | sort >"$tmp/wanted"
 	# shellcheck disable=SC2086
@@ -125,7 +129,7 @@ works()
 	cc -o "$tmp/prog" "$tmp/prog.c" $(pkg-config --cflags --libs mlx5ep \
 		mlx5ep-fi)
 	"$tmp/prog"
-	# what a package of it would depend on
+	# What a package of this program would depend on.
 	mkdir -p "$tmp/debian"
 	: >"$tmp/debian/control"
 	(cd "$tmp" && dpkg-shlibdeps -O --warnings=0 prog) >"$tmp/needs"
@@ -150,7 +154,8 @@ purge_all()
 	show_other_kernels
 }
 
-# DKMS prints dots from a process whose sleep outlives it.
+# DKMS prints dots from a child process, whose sleep runs on after DKMS has
+# ended.
 dots_gone()
 {
 	! pgrep -s 0 -x sleep >/dev/null

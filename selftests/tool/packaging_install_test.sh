@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 900
 #
-# make install installs the checkout that it runs in, whatever was installed
-# before and whatever the umask is, and make uninstall leaves nothing. The test
-# runs in the lab's root file system, which forgets it.
+# make install installs the checkout in which it runs. What was installed before
+# and the umask make no difference. make uninstall leaves nothing. The test runs
+# in the lab's root file system, where what it writes is dropped at the end.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -15,8 +15,8 @@ kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 first=0.9.0+1.gaaaaaaa
 second=0.9.0+2.gbbbbbbb
 
-# The stand-ins that the real commands are hidden behind: a uname that names a
-# kernel of the lab, and an initramfs of two kernels, one with mlx5_ib.
+# Replaces two commands: uname names a kernel of the lab, and the initramfs
+# tools know the images of two kernels, one of which holds mlx5_ib.
 stand_ins()
 {
 	mkdir -p "$tmp/bin" "$tmp/boot"
@@ -41,7 +41,7 @@ stand_ins()
 	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot
 }
 
-# files: all that make install could have written, with modes
+# files: prints the files that make install could have written, with modes
 files()
 {
 	find /usr/local /usr/src /usr/lib/mlx5_ep /etc/modprobe.d /var/lib/dkms \
@@ -49,7 +49,8 @@ files()
 		grep -e mlx5_ep -e mlx5ep || :
 }
 
-# make_install VERSION: as root with a umask that hides everything
+# make_install VERSION: runs it as root with a umask that denies others all
+# access
 make_install()
 {
 	(umask 077 && make -s install "BUILD_VERSION=$1") >"$tmp/log" 2>&1 || {
@@ -89,14 +90,15 @@ initramfs_renewed()
 	[ "$(cat "$tmp/renewed")" = '-u -k 1' ]
 }
 
-# The old build must not stay, for the running kernel or another.
+# The old build must not stay, neither for the running kernel nor for another.
 install_second()
 {
 	make_install $second
 	installed $second
 }
 
-# As in a checkout with changes: the version is the same, the module is not.
+# As in a checkout with local changes: the version is the same, and the module
+# is another one.
 install_changed()
 {
 	local before
@@ -110,7 +112,7 @@ install_changed()
 	modinfo -k "$kernel" -F alias mlx5_ep | grep -x changed
 }
 
-# A build that fails says so, and what was there stays.
+# If the build fails, make install says so, and the installed module stays.
 build_fails()
 {
 	echo '#error no' >>"$tmp/changed/kernel/main.c"

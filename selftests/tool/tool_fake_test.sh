@@ -3,7 +3,8 @@
 # runs on: host
 #
 # The mlx5ep tool on made-up sysfs and debugfs trees: every command, every exit
-# code, JSON that is the same as the tables, nothing half done.
+# code, JSON with the same content as the tables, and changes that are made
+# completely or not at all.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,7 +15,8 @@ tool=$PWD/build/bin/mlx5ep
 root=$tmp/root
 export MLX5EP_ROOT=$root
 
-# fake DEVICE PCI [attached]: an mlx5 device, with the module's attributes
+# fake DEVICE PCI [attached]: makes an mlx5 device, if asked with the module's
+# attributes
 fake()
 {
 	local dir=$root/sys/class/infiniband/$1
@@ -65,7 +67,7 @@ fake()
 	END
 }
 
-# wide DEVICE PCI: rows with the longest of everything
+# wide DEVICE PCI: makes rows with the longest value of each column
 wide()
 {
 	local dir=$root/sys/class/infiniband/$1/mlx5_ep
@@ -97,7 +99,7 @@ watches()
 		.[1].unread == 1 and .[1].comm == "my program"' "$tmp/out"
 }
 
-# xrc_table PCI: a domain with a QP that two processes registered with
+# xrc_table PCI: makes a domain with a QP at which two processes are registered
 xrc_table()
 {
 	cat >"$root/sys/kernel/debug/mlx5_ep/$1/xrc" <<-'END'
@@ -240,7 +242,7 @@ set_sets()
 	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = stock ]
 	code 0 "$tool" set --policy shared-uar
 	[ "$(cat "${ep/mlx5_0/mlx5_1}/uuar_policy")" = shared-uar ]
-	# the kernel is not told of a write of nothing
+	# The kernel does not pass a write of 0 bytes to the attribute.
 	code 0 "$tool" -d mlx5_0 set --exempt ''
 	[ "$(wc -c <"$ep/uuar_exempt")" = 1 ]
 }
@@ -259,7 +261,7 @@ set_undoes()
 	code 1 "$tool" set --cgroup /a --policy stock
 }
 
-# The second of two devices refuses: the first is as it was.
+# If the second of two devices refuses, the first gets its old settings back.
 set_undoes_other_devices()
 {
 	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
@@ -309,7 +311,8 @@ plan_plans()
 	code 0 "$tool" plan --threads 16 --processes 1
 	grep -Eq '^dynamic +17 +17 +24 +32 +16 ' "$tmp/out"
 	grep -Eq '^shared-dynamic +9 +9 +16 +16 +16 ' "$tmp/out"
-	# 5.39 MB of the paper; a context, 16 QPs and 16 CQs of its sizes
+	# The paper has 5.39 MB, for a context, 16 QPs and 16 CQs of the sizes
+	# used here.
 	grep -Eq '^mpi-everywhere .* 5\.39 +1\.00 +1 +yes$' "$tmp/out"
 	grep -Eq '^dynamic .* 1\.64 +1\.00 +1 +yes$' "$tmp/out"
 	grep -q 'fastest that fits: 2xdynamic' "$tmp/out"
@@ -317,7 +320,8 @@ plan_plans()
 	grep -q 'fastest that fits: shared-dynamic' "$tmp/out"
 	code 1 "$tool" plan --threads 16 --processes 1000 --bar 1M
 	grep -q 'fastest that fits: none' "$tmp/out"
-	# 16 pages and the 17 of each process, 4 KiB each, in a power of two
+	# The 16 pages and 17 for each process, of 4 KiB each, rounded up to a
+	# power of two.
 	code 0 "$tool" -j plan --threads 16 --processes 15 --category dynamic
 	jq -e '.categories | length == 1 and .[0].uar_pages == 255 and
 		.[0].bar_mib == 2' "$tmp/out"
@@ -357,7 +361,7 @@ attach_asks()
 	grep -q 'attached already' "$tmp/out"
 }
 
-# finds PATTERN: doctor says so, as a problem or a warning
+# finds PATTERN: doctor reports it, as a problem or a warning
 finds()
 {
 	code "$1" "$tool" doctor
@@ -402,7 +406,7 @@ doctor_finds()
 	echo 100 >"$ep/uar_budget"
 	echo 90 >"$ep/uar_in_use"
 	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
-	# 21 of them are user 1000's
+	# User 1000 has 21 of the UAR pages.
 	echo 100 >"$ep/uar_user_limit"
 	code 0 "$tool" doctor
 	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
@@ -429,7 +433,8 @@ doctor_finds()
 	finds 1 '^problem: devices: no mlx5 device'
 }
 
-# keys COMMAND...: the names in its JSON, but those of debugfs tables' columns
+# keys COMMAND...: prints the names in its JSON, except the columns of debugfs
+# tables
 keys()
 {
 	"$tool" -j "$@" | jq -r '[.. | objects | keys[]] | unique[]'
@@ -475,7 +480,7 @@ no_control_characters()
 	grep -q 'process 42 (?\[31mred)' "$tmp/out"
 }
 
-# A name is one line in the table, whatever is in it.
+# A process is one line of the table, whatever characters are in its name.
 names_are_one_line()
 {
 	fresh
@@ -486,7 +491,7 @@ names_are_one_line()
 	jq -e '.devices[0].contexts == [{"pid": 1, "comm": "a\nb\\ c"}]' "$tmp/out"
 }
 
-# on_terminal CMD...: what CMD writes where its output is a terminal
+# on_terminal CMD...: prints what CMD writes to a terminal
 on_terminal()
 {
 	script -qec "$*" /dev/null </dev/null >"$tmp/out"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: tool, timeout: 240
 #
-# The mlx5ep tool against the module: what it shows of running programs is what
-# the HCA counts, set sets, attach attaches, doctor agrees.
+# The mlx5ep tool with the module. What it shows of running programs is what the
+# HCA counts; `set` sets, `attach` attaches, and doctor finds nothing wrong.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 aux=$(basename "$(echo /sys/class/infiniband/"$dev"/device/mlx5_core.rdma.*)")
 driver=/sys/bus/auxiliary/drivers/mlx5_ib.rdma
 
-# with_program CMD...: CMD runs while a program holds 8 QPs
+# with_program CMD...: runs CMD while a program holds 8 QPs
 with_program()
 {
 	local status pid
@@ -23,7 +23,7 @@ with_program()
 		>"$tmp/traffic" 2>&1 &
 	pid=$!
 	wait_for 30 test -s "$tmp/up" || cat "$tmp/traffic"
-	# Not as a condition: set -e is to work inside CMD.
+	# CMD is not called in a condition, because set -e has no effect there.
 	set +e
 	(set -e; "$@")
 	status=$?
@@ -46,7 +46,7 @@ shown()
 			.comm == "uuar_traffic") and
 		([.uuars[] | select(.qps > 0)] | length == 8) and
 		(.qps | length == 8)' "$tmp/out"
-	# every QP on the page where the HCA has it
+	# The tool shows each QP on the page that the HCA knows for it.
 	jq -r '.devices[0].qps[] | "\(.qpn) \(.uar)"' "$tmp/out" | sort >"$tmp/tool"
 	simhca-ctl dump | jq -r '.hcas[0].qps[] | select(.user) |
 		"\(.qpn) \(.uar)"' | sort >"$tmp/hca"
@@ -65,7 +65,7 @@ shows_a_program()
 undoes()
 {
 	ep_policy stock
-	# more than the device has
+	# The budget is larger than the device has UAR pages.
 	code 1 mlx5ep set --policy independent --pages 8 --budget 999999999
 	grep -q 'does not have that many' "$tmp/err"
 	[ "$(ep_get uuar_policy)" = stock ]
@@ -78,7 +78,8 @@ undoes()
 	[ -z "$(ep_get uuar_exempt)" ]
 }
 
-# A program chooses its name; rows of others it does not.
+# A program can choose its own name, but must not be able to add rows to a
+# table.
 names()
 {
 	local name=$'x\n7 stock \\12'
@@ -121,7 +122,7 @@ preexisting_device()
 	code 0 mlx5ep show
 }
 
-# refused USER: the tool names it and leaves the device alone
+# refused USER: the tool refuses the user and does not change the device
 refused()
 {
 	code 1 mlx5ep attach "$dev"
@@ -135,18 +136,19 @@ doctor()
 	code 1 mlx5ep doctor
 	grep -q "^ok: $dev: attached" "$tmp/out"
 	grep -q '^ok: module' "$tmp/out"
-	# the lab has not installed the modprobe configuration
+	# doctor misses the modprobe configuration, which the lab does not
+	# install.
 	grep '^problem' "$tmp/out" | grep -v '^problem: boot order' &&
 		fail "another problem than the boot order"
 	true
 }
 
 policies=(independent shared-uar shared-uuar stock)
-# UAR pages that four QPs take under each: the first four of a stock context
-# share two, as libmlx5 places them.
+# The UAR pages that four QPs take under each policy. libmlx5 places the first
+# four QPs of a stock context on two pages.
 on_pages=(4 2 2 2)
 
-# job N: four QPs in cgroup N, until told to end
+# job N: runs a program with four QPs in cgroup N, until the test ends it
 job()
 {
 	echo "$BASHPID" >"$tmp/cg/job$1/${2:-}cgroup.procs"
@@ -163,7 +165,7 @@ all_up()
 	done
 }
 
-# is_context JOB FILTER: the job has one context, and the filter holds for it
+# is_context JOB FILTER: the job has one context, and jq's FILTER holds for it
 is_context()
 {
 	jq -e --argjson pid "${pids[$1]}" '[.devices[0].contexts[] |
@@ -171,7 +173,7 @@ is_context()
 		"$tmp/out" >/dev/null || fail "job $1 is not: $2"
 }
 
-# pages_of JOB: how many UAR pages its QPs rang, by the HCA's count
+# pages_of JOB: prints how many UAR pages its QPs rang, as the HCA counted
 pages_of()
 {
 	local qpns
@@ -182,8 +184,9 @@ pages_of()
 			IN($mine[])))] | length' "$tmp/dump"
 }
 
-# One context per job: policy and reason as the tool shows them, pages as the HCA
-# counts them. The ninth has no policy of its own, nor has a cgroup above it.
+# Each job has one context. The tool shows its policy and the reason, and the
+# HCA counts its pages. Neither the ninth job's cgroup nor one above it has a
+# policy.
 jobs_shown()
 {
 	local i
@@ -215,7 +218,7 @@ start_jobs()
 		[ "$i" = 8 ] || code 0 mlx5ep set --cgroup "/job$i" \
 			--policy "${policies[i % 4]}" --pages $((4 + i))
 	done
-	# The eighth runs in a cgroup below its own.
+	# The eighth job runs in a child cgroup of its own cgroup.
 	for i in {0..8}; do
 		if [ "$i" = 7 ]; then
 			job "$i" below/ &
@@ -262,7 +265,8 @@ eight_jobs()
 	ep_policy stock
 }
 
-# notifiers FILTER: the notifiers of the program, as the tool lists them
+# notifiers FILTER: applies jq's FILTER to the program's notifiers in the tool's
+# list
 notifiers()
 {
 	mlx5ep -j show watches | jq -e --argjson pid $! '[.devices[0].watches[] |
@@ -284,7 +288,8 @@ watches()
 	[ "$(grep -c '^DEVICE' "$tmp/out")" = 3 ]
 }
 
-# sees FILTER: the last picture of contexts that the running watch has drawn
+# sees FILTER: FILTER holds for the latest contexts that the running watch
+# printed
 sees()
 {
 	jq -es ".[-1].devices[0].contexts | $1" "$tmp/watch" >/dev/null 2>&1
@@ -295,7 +300,7 @@ shown_live()
 	wait_for 30 sees 'any(.[]; .comm == "uuar_traffic" and .qps == 8)'
 }
 
-# One watch: nobody, then a program, then nobody; it ends when told.
+# One watch sees no program, then a program, then none. It ends at a signal.
 watches_live()
 {
 	local pid
@@ -309,14 +314,14 @@ watches_live()
 	wait $pid
 }
 
-# The pages that plan says are those that the HCA gives out for it.
+# `plan` predicts the number of pages that the HCA then gives out.
 plans_what_it_takes()
 {
 	local category pages first=0
 
 	code 0 mlx5ep -j -d "$dev" plan -t 4
 	cp "$tmp/out" "$tmp/plan"
-	# the driver takes what it keeps for good
+	# The driver allocates now what it keeps until it is unloaded.
 	msgrate -c static -t 1 -n 1 -R 1
 	jq -e --argjson bar "$(stat -L -c %s \
 		"/sys/class/infiniband/$dev/device/resource0")" \
@@ -324,7 +329,8 @@ plans_what_it_takes()
 	for category in mpi-everywhere 2xdynamic dynamic shared-dynamic static \
 		mpi-threads; do
 		pages=$(allocated msgrate -c "$category" -t 4 -n 8 -R 1)
-		# msgrate runs the first category in front of each other one
+		# msgrate runs mpi-everywhere, its first category, before each
+		# other category.
 		pages=$((pages - first))
 		jq -e --argjson pages "$pages" --arg category "$category" \
 			'.categories[] | select(.category == $category) |
@@ -334,7 +340,7 @@ plans_what_it_takes()
 	done
 }
 
-# allocated CMD...: how many UAR pages the HCA gave out meanwhile
+# allocated CMD...: prints how many UAR pages the HCA gave out while CMD ran
 allocated()
 {
 	local before

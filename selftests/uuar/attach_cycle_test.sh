@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: attach, timeout: 400
 #
-# The module comes and goes, the device comes and goes, with and without users:
-# attached again every time, nothing left behind, refused while in use.
+# The module is loaded and unloaded, and the device bound and unbound, with and
+# without users. The module attaches again each time and leaves nothing behind.
+# While it is in use, it cannot be unloaded.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +13,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
 
-# A debug kernel takes twenty seconds for one.
+# One round takes twenty seconds on a debug kernel.
 rounds=$((slowness > 1 ? 2 : 4))
 
 attached()
@@ -49,7 +50,7 @@ rebind()
 	done
 }
 
-# A program holds QPs and is in the middle of traffic when its device goes.
+# The device is unbound while a program holds QPs and sends.
 rebind_with_users()
 {
 	local i user
@@ -108,7 +109,8 @@ reload_against_openers()
 	traffic
 }
 
-# Loaded after the device: leaves it alone until it is bound anew.
+# The module is loaded after the device: it does not attach before the device is
+# bound again.
 preexisting()
 {
 	ib_unload
@@ -124,8 +126,9 @@ preexisting()
 	traffic
 }
 
-# The lab turns down the driver's profile. With the one that machines have, its
-# cache of mkeys fills up beside all that the module does (up to 6.12).
+# The lab selects a small profile of the driver. With the default profile, which
+# real machines have, the driver fills its cache of mkeys while the module
+# attaches (kernels up to 6.12).
 default_profile()
 {
 	ib_unload
@@ -146,7 +149,7 @@ objects()
 	hca_objects 'uar, pd, td, cq, qp, srq'
 }
 
-# The driver makes QPs for the port a little after the device was bound.
+# The driver creates QPs for the port a little after the device was bound.
 same_objects()
 {
 	becomes 60 "$base" objects
@@ -161,9 +164,9 @@ check 'unbind and bind, in a loop' rebind
 check 'the HCA holds what it held before (1)' same_objects
 check 'unbind and bind with users, in a loop' rebind_with_users
 check 'the HCA holds what it held before (2)' same_objects
-# When a device goes, uverbs destroys its QPs before it takes the UAR pages out
-# of the programs' reach: one in the middle of traffic rings a QP that is gone.
-# And it may be in the middle of a BlueFlame write when it loses the page.
+# When a device is removed, uverbs destroys the QPs before it unmaps the UAR
+# pages from the programs. So a program that sends may ring a QP which no longer
+# exists, or may lose the page in the middle of a BlueFlame write.
 check 'the HCA complains of programs in traffic alone' \
 	hca_clean 'bad_doorbell torn'
 simhca-ctl reset >/dev/null

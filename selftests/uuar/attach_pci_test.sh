@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: pci, timeout: 400
 #
-# The PCI function under a device with open files goes and comes back, is reset,
-# and its firmware dies: the module is attached again each time, programs that
-# had it open end, the next ones work, and nothing is left behind.
+# The PCI function of a device with open files is removed and added again, is
+# reset, and its firmware fails. Each time the module attaches again and nothing
+# is left behind. Programs that had the device open end, and new programs work.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,8 @@ attached()
 		grep -q ACTIVE "/sys/class/infiniband/$dev/ports/1/state"
 }
 
-# A program that has a managed context and QPs, and goes on after its traffic.
+# hold: starts a program with a managed context and QPs, which stays after its
+# traffic
 hold()
 {
 	ep_policy independent 4
@@ -39,7 +40,8 @@ let_go()
 	rm "$tmp/held"
 }
 
-# usable: attached, with nothing of an earlier life, and it carries traffic
+# usable: the device is attached, carries traffic, and has no objects from
+# before
 usable()
 {
 	wait_for 120 attached || fail "not attached: $(cat "$ep/attached")"
@@ -50,8 +52,9 @@ usable()
 	[ "$(ep_get uar_in_use)" = 0 ]
 }
 
-# with_user CMD...: each round with a program that has the device open, which
-# sees it go and is ended afterwards, and once more without
+# with_user CMD...: runs CMD in rounds while a program has the device open. The
+# program sees the device go and is ended after the round. Then runs CMD once
+# without a program.
 with_user()
 {
 	local i
@@ -90,8 +93,9 @@ recovered_since()
 	[ "$(recoveries)" -gt "$1" ]
 }
 
-# recovered CMD...: CMD breaks the adapter; the driver notices within seconds
-# and recovers by itself, as often as we like and not once in 20 minutes
+# recovered CMD...: CMD makes the adapter fail. The driver notices within
+# seconds and recovers by itself. Its limit of one recovery in 20 minutes is
+# switched off.
 recovered()
 {
 	local before
@@ -118,8 +122,8 @@ objects()
 	hca_objects 'uar, uar_held, pd, td, cq, qp, srq, umem, uctx'
 }
 
-# Programs' QPs are gone before their UAR mappings are, and a reset takes away
-# the pages under a driver that does not know yet.
+# Only programs ring too late: their QPs are destroyed before their UAR mappings
+# are, and a reset takes the pages from a driver that does not know of it yet.
 only_late_rings()
 {
 	local errors
@@ -129,7 +133,7 @@ only_late_rings()
 	[ "$errors" = '{}' ] || fail "simhca counted $errors"
 }
 
-# The driver makes QPs for the port a little after the device was bound.
+# The driver creates QPs for the port a little after the device was bound.
 same_objects()
 {
 	becomes 60 "$base" objects

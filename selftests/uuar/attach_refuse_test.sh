@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: attach, timeout: 400
 #
-# Where another driver has taken an id that mlx5_ep needs, the device stays
-# exactly as it was, and sysfs and the log say why.
+# Another driver has taken an id that mlx5_ep needs. The device then stays as it
+# was, and sysfs and the log say why.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,7 @@ unload()
 	[ ! -d /sys/module/id_taker ] || rmmod id_taker
 }
 
-# take PARAMETER...: the taker first, then mlx5_ep, then the driver
+# take PARAMETER...: loads id_taker, then mlx5_ep, then the driver
 take()
 {
 	unload
@@ -40,7 +40,7 @@ refused()
 	[ "$(ls "$ep")" = attached ] || fail "$(ls "$ep")"
 }
 
-# The uverbs device is there, and a stock program cannot tell.
+# The uverbs device exists, and a stock program sees no difference.
 works()
 {
 	local uverbs=(/sys/class/infiniband_verbs/uverbs*)
@@ -62,7 +62,7 @@ said_once()
 		fail "$(dmesg | grep mlx5_ep)"
 }
 
-# The driver by itself; mlx5_ep comes later.
+# The driver is loaded first, mlx5_ep after it.
 driver_first()
 {
 	modprobe mlx5_ib
@@ -74,8 +74,8 @@ ended()
 	! kill -0 "$1" 2>/dev/null
 }
 
-# With reprobe at load, when the driver is there already: refused before and
-# after, and no third time.
+# The driver is there, and mlx5_ep is loaded with reprobe: it refuses the device
+# once before the reprobe and once after, and does not try a third time.
 refused_again()
 {
 	unload
@@ -90,7 +90,7 @@ refused_again()
 		fail "$(dmesg | grep mlx5_ep)"
 }
 
-# Nobody's users end for a device that would not be attached anyway.
+# A device that would be refused anyway is not reprobed, so its users stay.
 reprobes_nothing()
 {
 	unload

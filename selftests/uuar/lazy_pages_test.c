@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 400 */
 /*
- * A managed context has one UAR page when it is opened, and a further one for
- * each page on which a QP is placed. What a process does to the empty mappings
- * of the others costs nobody but that process.
+ * A managed context has one UAR page when it is opened, and gets another for
+ * each page on which a QP is placed. The other static pages are empty mappings.
+ * A process that changes them harms only itself.
  */
 #include "kselftest_harness.h"
 
@@ -68,7 +68,7 @@ static int add(struct _test_data_lazy *self, size_t n)
 	return ret;
 }
 
-/* Every QP rings, and the HCA says where. */
+/* Ring each QP, and read from the HCA where it rang. */
 static int ring(struct _test_data_lazy *self)
 {
 	int ret = verbs_traffic(self->endpoints, self->made,
@@ -78,7 +78,7 @@ static int ring(struct _test_data_lazy *self)
 	return ret ? ret : doorbells_look(0, &self->doorbells);
 }
 
-/* UAR pages since the test began; the module counts the same. */
+/* UAR pages since the test began. The module must count the same. */
 static int64_t held(struct __test_metadata *_metadata,
 		    struct _test_data_lazy *self)
 {
@@ -88,7 +88,7 @@ static int64_t held(struct __test_metadata *_metadata,
 	return pages;
 }
 
-/* Addresses of the pages of uverbs that can be written, the empty too. */
+/* Addresses of the writable mappings of uverbs, with the empty ones. */
 static size_t mappings(void **at, size_t most)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -114,7 +114,9 @@ static void on_sigbus(int sig)
 	siglongjmp(touched, 1);
 }
 
-/* Is nothing behind the page? A page of the device takes a write of 0 at 0. */
+/*
+ * Is the mapping empty? A page of the device accepts a write of 0 at offset 0.
+ */
 static bool is_empty(void *page)
 {
 	struct sigaction act = { .sa_handler = on_sigbus }, was;
@@ -129,7 +131,7 @@ static bool is_empty(void *page)
 	return empty;
 }
 
-/* The empty mappings among the static pages, found as a program would. */
+/* The empty mappings among the static pages, as a program would find them. */
 static size_t empty_mappings(void **at, size_t most)
 {
 	void *all[2 * ALL];
@@ -173,7 +175,10 @@ TEST_F_TIMEOUT(lazy, a_page_comes_with_the_qp_that_needs_it, 60)
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	/* The last one is on page 0, which is there from the start. */
+	/*
+	 * The last QP is on page 0, which the context has had since it was
+	 * opened.
+	 */
 	for (i = 0; i < PAGES; i++) {
 		EXPECT_EQ(1 + i, held(_metadata, self));
 		ASSERT_EQ(0, add(self, 1));
@@ -182,7 +187,7 @@ TEST_F_TIMEOUT(lazy, a_page_comes_with_the_qp_that_needs_it, 60)
 	ASSERT_EQ(0, ring(self));
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
-	/* A page stays, and serves the next QP. */
+	/* The page of a destroyed QP stays and serves the next QP. */
 	verbs_endpoint_destroy(&self->endpoints[--self->made]);
 	verbs_endpoint_destroy(&self->endpoints[--self->made]);
 	EXPECT_EQ(PAGES, held(_metadata, self));
@@ -217,7 +222,7 @@ TEST_F(lazy, an_empty_page_gives_sigbus_and_stays_empty)
 	EXPECT_EQ(0, ring(self));
 }
 
-/* What a program can do to the place of an empty mapping. */
+/* What a program can do to an empty mapping. */
 static int unmap_it(void *page)
 {
 	return munmap(page, PAGE);
@@ -255,7 +260,7 @@ TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
 		ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 		ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
 		ASSERT_EQ(PAGES - 1, empty_mappings(at, PAGES));
-		/* Two are left, and page 0. */
+		/* Two pages are left besides page 0. */
 		for (i = 0; i < PAGES - 3; i++)
 			ASSERT_EQ(0, spoil[how](at[i]));
 		ASSERT_EQ(0, add(self, PAGES));
@@ -272,14 +277,17 @@ TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
 		while (self->made)
 			verbs_endpoint_destroy(&self->endpoints[--self->made]);
 		verbs_close(&self->setup);
-		/* What was moved is ours to unmap: it keeps the context open. */
+		/*
+		 * The test unmaps what it moved, because a mapping keeps the
+		 * context open.
+		 */
 		for (i = mappings(at, PAGES); i-- > 0;)
 			ASSERT_EQ(0, munmap(at[i], PAGE));
 		ASSERT_EQ(0, simhca_zero());
 	}
 }
 
-/* A context opened by the parent, QPs made by a child, by both, by neither. */
+/* The parent opens the context; the child, both or neither create QPs. */
 TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 {
 	int status;
@@ -290,7 +298,7 @@ TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		/* As a daemon does. */
+		/* A daemon does the same. */
 		status = add(self, 2);
 		while (self->made)
 			verbs_endpoint_destroy(&self->endpoints[--self->made]);
@@ -299,7 +307,10 @@ TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(3, held(_metadata, self));
-	/* The child's pages are known and not mapped here: they are now. */
+	/*
+	 * The module knows the child's pages, and maps them in this process
+	 * now.
+	 */
 	ASSERT_EQ(0, add(self, PAGES));
 	doorbells_put(&self->doorbells);
 	ASSERT_EQ(0, verbs_traffic(self->endpoints, self->made,
@@ -327,7 +338,7 @@ static void limit_counts(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, ring(self));
 	EXPECT_EQ(3, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
-	/* What becomes free is had by the next QP. */
+	/* The next QP gets a page that has become free. */
 	ASSERT_EQ(0, sysfs_write(attr, "5"));
 	ASSERT_EQ(0, add(self, 4));
 	EXPECT_EQ(5, held(_metadata, self));

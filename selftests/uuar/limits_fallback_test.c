@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 60 */
 /*
- * A context that should be managed and is not: counter, tracepoints, log and
- * source say the same, and nothing is said of an open that failed.
+ * A context falls back to the stock behaviour. The counter, tracepoints, log
+ * and source all say so. If the open failed, none of them mentions it.
  */
 #include "kselftest_harness.h"
 
@@ -60,7 +60,7 @@ static struct said said(void)
 	return said;
 }
 
-/* What was said since @was: opens and closes, and what fell back. */
+/* What was reported since @was: opens, closes and fallbacks. */
 #define SAID(was, n_opens, n_closes, n_fallbacks)                              \
 	do {                                                                   \
 		struct said now = said();                                      \
@@ -107,7 +107,7 @@ static struct ibv_context *open_device(void)
 	return ctx;
 }
 
-/* Source of the only context; an empty text where there is none */
+/* Source of the only context; an empty string if there is none. */
 static void source(char *word)
 {
 	FILE *table = debugfs_open("contexts");
@@ -121,8 +121,9 @@ static void source(char *word)
 }
 
 /*
- * libmlx5 asks for DevX first, and without where that fails. The driver refuses
- * the first with EINVAL, which says nothing of UAR pages.
+ * libmlx5 asks for DevX first, and opens again without DevX if that fails. The
+ * driver refuses the first open with EINVAL, which has nothing to do with UAR
+ * pages.
  */
 TEST_F(fallback, an_adapter_without_devx_is_none)
 {
@@ -175,7 +176,10 @@ TEST_F(fallback, an_open_over_quota_is_none)
 	SAID(self->was, 1, 1, 0);
 }
 
-/* A request for more uUARs than mlx5_ib knows; it cannot be rewritten. */
+/*
+ * The request asks for more uUARs than mlx5_ib supports, and cannot be
+ * rewritten.
+ */
 static int open_with_too_many(void)
 {
 	static const struct mlx5_ib_alloc_ucontext_req_v2 req = {

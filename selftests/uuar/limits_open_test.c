@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 160 */
 /*
- * A limit is reached, or the adapter has no UAR pages left: a context that opens
- * has the page that a CQ needs, and one that is refused is told EDQUOT.
+ * A limit is reached, or the adapter has no UAR pages left. If an open
+ * succeeds, the context has the page that a CQ needs. If it fails, the error is
+ * EDQUOT.
  */
 #include "kselftest_harness.h"
 
@@ -32,7 +33,7 @@ static struct ibv_context *open_device(void)
 	return ctx;
 }
 
-/* Create a CQ, and ask it for an event: that rings a UAR page. */
+/* Create a CQ and request a notification, which rings a UAR page. */
 static int arm_cq(struct ibv_context *ctx)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
@@ -49,7 +50,7 @@ static int arm_cq(struct ibv_context *ctx)
 	return ret;
 }
 
-/* A page as an uverbs object, which goes with its context. */
+/* Allocate a UAR page as a uverbs object, which is freed with its context. */
 static int take_page(struct ibv_context *ctx, uint32_t *handle)
 {
 	uint64_t type = 0, offset = 0;	/* BlueFlame */
@@ -102,7 +103,7 @@ FIXTURE_SETUP(limits)
 
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
-	/* What the driver makes once for good is there after the first open. */
+	/* The driver creates some objects at the first open and keeps them. */
 	ctx = open_device();
 	ASSERT_NE(NULL, ctx);
 	ASSERT_EQ(0, arm_cq(ctx));
@@ -161,7 +162,7 @@ TEST_F(limits, the_budget_binds_pages_that_are_allocated_after_open)
 	} else {
 		EXPECT_EQ(-EDQUOT, take_page(ctx, &handles[i]));
 		EXPECT_EQ(5, sysfs_number("uar_in_use"));
-		/* A page that is given back can be taken again. */
+		/* After a page was freed, it can be allocated again. */
 		ASSERT_LT(0, i);
 		EXPECT_EQ(0, free_page(ctx, handles[i - 1]));
 		EXPECT_EQ(0, take_page(ctx, &handles[i - 1]));
@@ -169,7 +170,7 @@ TEST_F(limits, the_budget_binds_pages_that_are_allocated_after_open)
 	EXPECT_EQ(0, ibv_close_device(ctx));
 }
 
-/* Thread domains that a context can have, and at most so many. */
+/* The number of thread domains that can be created, at most @most. */
 static int count_tds(struct ibv_context *ctx, struct ibv_td **tds, int most)
 {
 	struct ibv_td_init_attr attr = {};
@@ -192,7 +193,7 @@ TEST_F(limits, the_budget_binds_thread_domains)
 	ASSERT_NE(NULL, ctx);
 	ASSERT_EQ(0, sysfs_write("uar_budget", "4"));
 	n = count_tds(ctx, tds, 4 * MANY);
-	/* What stock contexts hold is no part of the budget. */
+	/* The pages of stock contexts do not count for the budget. */
 	EXPECT_GE(4, sysfs_number("uar_in_use"));
 	EXPECT_TRUE(n == 4 * MANY || strcmp(variant->policy, "stock"));
 	while (n--)
@@ -201,7 +202,7 @@ TEST_F(limits, the_budget_binds_thread_domains)
 	EXPECT_EQ(0, ibv_close_device(ctx));
 }
 
-/* QPs that a context can have, and at most so many. */
+/* The number of QPs that can be created, at most @most. */
 static int count_qps(struct ibv_context *ctx, int most)
 {
 	struct ibv_qp *qps[MANY] = {};
@@ -224,7 +225,7 @@ static int count_qps(struct ibv_context *ctx, int most)
 	return n;
 }
 
-/* What a program gets: 0 not even a context, 1 that, 2 a CQ, and its QPs. */
+/* How far a program gets: 0 no context, 1 a context, 2 a CQ; plus its QPs. */
 static int served(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -238,7 +239,7 @@ static int served(void)
 	return ret;
 }
 
-/* Policies serve at least what stock serves where so many pages are left. */
+/* With @left pages left, each policy serves at least what stock serves. */
 static void serves_no_less(struct __test_metadata *_metadata, int left)
 {
 	static const char *const policies[] = {
@@ -255,7 +256,7 @@ static void serves_no_less(struct __test_metadata *_metadata, int left)
 		TH_LOG("%d pages left: stock %d, %s %d", left, stock,
 		       policies[i], policy);
 		EXPECT_LE(stock, policy);
-		/* Whoever opens a context where there is a page has it. */
+		/* While a page is left, each context that is opened has one. */
 		if (left)
 			EXPECT_LE(2, policy);
 	}
@@ -281,7 +282,7 @@ TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
 	struct ibv_context *holder, *managed;
 	int left, n;
 
-	/* Managed contexts leave a quarter to others. */
+	/* Managed contexts leave a quarter of the pages to others. */
 	ASSERT_EQ(0, sysfs_policy("independent", 1, false));
 	managed = open_device();
 	ASSERT_NE(NULL, managed);

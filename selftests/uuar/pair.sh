@@ -4,7 +4,7 @@
 # Needs lib.sh ($tmp, $patience, wait_for, fail).
 # Programs that come as server and client on one machine.
 
-# pair PORT CMD...: CMD as server, then CMD 127.0.0.1 as client; both must
+# pair PORT CMD...: runs CMD as server, then CMD 127.0.0.1 as client. Both must
 # succeed. PORT is where the server listens.
 : "${tmp:?lib.sh comes first}" "${patience:?}"
 
@@ -35,7 +35,7 @@ pair()
 	}
 }
 
-# A server that has ended already will not listen any more.
+# Waiting for a server that has ended would never succeed.
 listening_or_gone()
 {
 	listening "$1" || ! kill -0 "$2" 2>/dev/null

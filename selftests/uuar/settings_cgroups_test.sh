@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: settings, timeout: 120
 #
-# uuar_cgroups holds any number of cgroups, and shows each one whole.
+# uuar_cgroups holds any number of cgroups and shows the full path of each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ many=70
 cgroups=/sys/fs/cgroup
 parent=$(printf 'x%.0s' {1..200})
 
-# many_cgroups: two of these lines do not fit in a kilobyte
+# many_cgroups: sets cgroups whose lines are so long that two exceed a kilobyte
 many_cgroups()
 {
 	local i

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: settings, timeout: 300
 #
-# What was set for a device is there again when the device comes back.
+# The settings of a device are there again after the device was removed and
+# added.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -77,14 +78,14 @@ reset_of_the_function()
 	as_set
 }
 
-# A managed context: a page of its own, and one for each QP.
+# A managed context has one page, and one more for each QP.
 in_force()
 {
 	uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/pages"
 	[ "$(cat "$tmp/pages")" = 5 ] || fail "$(cat "$tmp/pages") pages"
 }
 
-# A cgroup that went while the device was away has no policy any more.
+# A cgroup that was deleted while the device was away has no policy any more.
 a_cgroup_that_is_gone()
 {
 	ib_unbind

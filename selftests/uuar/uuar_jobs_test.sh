@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, timeout: 240
 #
-# What an administrator gives to jobs: policies of cgroups, inherited or not, and
-# the limit of UAR pages of one user.
+# What an administrator sets for jobs: policies of cgroups, which child cgroups
+# inherit or replace, and the limit of UAR pages per user.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,7 +17,8 @@ pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
 contexts=/sys/kernel/debug/mlx5_ep/$pci/contexts
 [ -e "$contexts" ] || mount -t debugfs none /sys/kernel/debug
 
-# in_cgroup CGROUP OPTION...: a program with QPs in CGROUP; what it looked like
+# in_cgroup CGROUP OPTION...: runs a program with QPs in CGROUP, prints the
+# contexts
 in_cgroup()
 {
 	local cgroup=$1
@@ -28,7 +29,7 @@ in_cgroup()
 		"$cgroups/$cgroup" uuar_traffic -q -r 1 -x "cat $contexts" "$@"
 }
 
-# column NAME: of the table on stdin, its values
+# column NAME: prints that column of the table on stdin
 column()
 {
 	awk -v name="$1" 'NF > 10 {
@@ -42,7 +43,8 @@ column()
 	}'
 }
 
-# is FILE COLUMN VALUE: some context of the table has VALUE there, and no other
+# is FILE COLUMN VALUE: at least one context of the table has VALUE there, and
+# none has another value
 is()
 {
 	local got
@@ -101,8 +103,8 @@ an_entry_goes_with_its_cgroup()
 	is "$tmp/out" policy stock
 }
 
-# From there the policies of other jobs cannot be told from those of jobs that
-# are gone.
+# Within a cgroup namespace the policies of other jobs look like policies of
+# cgroups that were deleted. A write there must keep them.
 a_cgroup_namespace_leaves_the_others_alone()
 {
 	mkdir "$cgroups/inside" "$cgroups/inside/rank" "$cgroups/outside"
@@ -147,7 +149,7 @@ bad_lines_are_refused()
 	cmp "$tmp/before" "$ep/uuar_cgroups"
 }
 
-# as_user UID OPTION...: a program with QPs, as another user
+# as_user UID OPTION...: runs a program with QPs as user UID
 as_user()
 {
 	local uid=$1

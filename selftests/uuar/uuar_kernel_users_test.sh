@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, hca: 2, timeout: 400
 #
-# Kernel users of the device do not notice the module: IP over InfiniBand
-# between two HCAs, alone and while a managed program runs. Over it, programs of
-# librdmacm connect as ever, through the kernel's connection manager.
+# Kernel users of the device are not affected by the module. IP over InfiniBand
+# runs between two HCAs, alone and while a managed program runs. Over it,
+# programs of librdmacm connect through the kernel's connection manager.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ netdev()
 	return 1
 }
 
-# The kernel's QPs as simhca knows them: QP number and UAR page of each.
+# kernel_qps: prints number and UAR page of each kernel QP, as simhca knows them
 kernel_qps()
 {
 	simhca-ctl dump |
@@ -90,7 +90,7 @@ both_clean()
 
 plan 7
 ep_policy independent 16
-# The driver makes its UMR queue pair for the first user, once for good.
+# The driver creates its UMR queue pair for the first user, and keeps it.
 uuar_traffic -q -n 1 -r 1
 uuar_traffic -q -d "$other" -n 1 -r 1
 simhca-ctl reset >/dev/null

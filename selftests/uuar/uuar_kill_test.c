@@ -14,7 +14,7 @@
 
 #define ROUNDS 16
 #define QPS 12
-#define PAGES 8	/* so many QPs there are where strict forbids more */
+#define PAGES 8	/* also the most QPs under strict */
 
 FIXTURE(kill)
 {
@@ -45,14 +45,14 @@ FIXTURE_TEARDOWN(kill)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* Tell the parent that another step is done. */
+/* Tell the parent that one more step is done. */
 static void step(int progress)
 {
 	if (write(progress, "", 1) != 1)
 		_exit(1);
 }
 
-/* Opens, makes QPs, destroys them in another order, closes, for ever. */
+/* Open, create QPs, destroy them in another order, close, and begin again. */
 static void victim(int progress)
 {
 	struct verbs_endpoint endpoints[QPS];
@@ -91,9 +91,9 @@ static int wait_steps(int progress, unsigned int steps)
 }
 
 /*
- * Round by round the victim gets two steps further, from before its context is
- * open to well into the next one. It dies a moment after the last, within
- * whatever it does then.
+ * In each round the victim gets two steps further than in the round before:
+ * from before its context is open until well into the next context. It is
+ * killed shortly after its last step, whatever it does at that moment.
  */
 TEST_F_TIMEOUT(kill, in_the_middle_leaves_nothing, 200)
 {

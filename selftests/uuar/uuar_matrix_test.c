@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 400 */
 /*
- * Every policy with every QP type: all traffic arrives unharmed, by the uUAR
- * that the HCA was told of, and the QPs land where the policy says.
+ * Every policy with every QP type. All data arrives unchanged, each QP rings
+ * the uUAR that the HCA knows for it, and the QPs are placed as the policy
+ * says.
  */
 #include "kselftest_harness.h"
 
@@ -40,7 +41,9 @@ FIXTURE_VARIANT(matrix)
 POLICY(stock, "stock", 0, 0, 0);
 POLICY(independent, "independent", 16, 16, 16);
 POLICY(shared_uar, "shared-uar", 16, 8, 16);
-/* Of 4 pages the upper 2 are the library's low-latency range, uUAR 0 is last. */
+/*
+ * Of 4 pages, the upper 2 are libmlx5's low-latency uUARs. uUAR 0 is used last.
+ */
 POLICY(shared_uuar, "shared-uuar", 4, 2, 3);
 
 FIXTURE_SETUP(matrix)
@@ -104,7 +107,10 @@ TEST_F_TIMEOUT(matrix, inline_sends_use_blueflame, 60)
 	for (i = 0; i < doorbells.n; i++) {
 		EXPECT_EQ(4, doorbells.qps[i].doorbells +
 				     doorbells.qps[i].blueflame);
-		/* uUAR 0 of a static table has none, and is not taken yet. */
+		/*
+		 * uUAR 0 of a static table has no BlueFlame, and no QP is on it
+		 * yet.
+		 */
 		EXPECT_LT(0, doorbells.qps[i].blueflame);
 	}
 	EXPECT_EQ(0, doorbells.torn);
