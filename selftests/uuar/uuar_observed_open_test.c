@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 60 */
 /*
- * UAR pages that the driver allocates as a context is opened: what the module
- * counts is what the HCA gave out, whatever the request looks like.
+ * UAR pages that the driver allocates while it opens a context. For every form
+ * of the request, the module must count what the HCA gave out.
  */
 #include "kselftest_harness.h"
 
@@ -22,7 +22,7 @@
 
 #define MANY 8
 
-/* As the table of users has it; -1 where it has none */
+/* Pages of the user in the table of users; -1 if the user has no row. */
 static long pages_of_user(void)
 {
 	FILE *table = debugfs_open("users");
@@ -38,8 +38,8 @@ static long pages_of_user(void)
 }
 
 /*
- * A library of the days before pages on demand: all its pages at once. Its
- * request had two numbers at first, then more.
+ * Requests of a libmlx5 that takes all its pages at open, without pages on
+ * demand. The first version of the request had two numbers, later ones more.
  */
 static const struct mlx5_ib_alloc_ucontext_req_v2 of_old = {
 	.total_num_bfregs = 2 * MANY,
@@ -112,14 +112,20 @@ TEST(pages_that_the_first_library_takes_at_open_are_counted)
 	takes_at_open(_metadata, sizeof(struct mlx5_ib_alloc_ucontext_req));
 }
 
-/* A request across two pages, of which the second comes when it is read. */
+/*
+ * A request that crosses a page boundary. Its second page is not there until
+ * somebody reads it.
+ */
 struct two_minds {
 	char *pages;
 	char *first;	/* of the request: its two numbers, on the first page */
 	int uffd;
 };
 
-/* Who reads has the numbers; before it has the rest, they become others. */
+/*
+ * When the reader waits for the second page, it has read the two numbers. They
+ * are changed before it gets the rest.
+ */
 static void *change_mind(void *arg)
 {
 	static char rest[4096] __attribute__((aligned(4096)));

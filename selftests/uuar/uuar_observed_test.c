@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 240 */
 /*
- * UAR pages that a context holds, in whatever way they were allocated: what the
- * module counts for context, process, user and device is what the HCA gave out.
+ * UAR pages of a context, for each way to allocate them. What the module counts
+ * for the context, the process, the user and the device must be what the HCA
+ * gave out.
  */
 #include "kselftest_harness.h"
 
@@ -43,7 +44,7 @@ FIXTURE_SETUP(observed)
 {
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 6, false));
-	/* What the driver makes once for good is then there. */
+	/* The driver creates some objects now, and keeps them. */
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 8));
 	verbs_close(&self->setup);
 	ASSERT_EQ(0, sysfs_number("uar_observed"));
@@ -63,7 +64,7 @@ FIXTURE_TEARDOWN(observed)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* Pages that the HCA gave out since the test began; all counters say so. */
+/* Pages that the HCA gave out since the test began. All counters must agree. */
 static int64_t counted(struct __test_metadata *_metadata,
 		       struct _test_data_observed *self, const char *counter)
 {
@@ -81,7 +82,10 @@ static int64_t counted(struct __test_metadata *_metadata,
 
 #define COUNTED() counted(_metadata, self, variant->counter)
 
-/* By the library: not in a managed context, where it has none of its own */
+/*
+ * Pages of mlx5dv_devx_alloc_uar(). In a managed context libmlx5 has no page of
+ * its own to share.
+ */
 static void devx_uars(struct __test_metadata *_metadata,
 		      struct _test_data_observed *self, const char *counter)
 {
@@ -121,7 +125,7 @@ TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 	}
 	pages = COUNTED();
 	EXPECT_LT(0, pages);
-	/* Two thread domains share a page, the third takes one more. */
+	/* Two thread domains share a page; the third takes another page. */
 	for (i = 0; i < 3; i++) {
 		tds[i] = ibv_alloc_td(self->setup.ctx, &td_attr);
 		ASSERT_NE(NULL, tds[i]);
@@ -139,7 +143,7 @@ TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 	COUNTED();
 }
 
-/* A page as an object, by hand; it is not mapped. */
+/* Allocate a page as a uverbs object with the ioctl; it is not mapped. */
 static int uar_alloc_at(struct ibv_context *ctx, uint32_t *handle,
 			uint64_t *at)
 {
@@ -198,7 +202,10 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
 	ASSERT_EQ(0, uar_alloc(self->setup.ctx, &handles[0]));
-	/* What the HCA refuses does not count; the rest goes with the context. */
+	/*
+	 * A page that the HCA refused does not count. The others go with the
+	 * context.
+	 */
 	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
 	EXPECT_GT(0, uar_alloc(self->setup.ctx, &none));
@@ -206,7 +213,7 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
 }
 
-/* Its answer does not come until simhca_fail_nothing(). */
+/* The command is not answered before simhca_fail_nothing() is called. */
 static int never_answer(const char *opcode)
 {
 	struct simhca *sim;
@@ -235,7 +242,10 @@ static void *page_free(void *arg)
 	return (void *)(intptr_t)uar_free(page->ctx, page->handle);
 }
 
-/* The core gives its offset away before the driver has freed the page. */
+/*
+ * The core of uverbs frees the mmap offset before the driver has freed the
+ * page, so that another page can get the same offset.
+ */
 TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 {
 	struct page old = { .ctx = self->setup.ctx }, new = old;
@@ -259,7 +269,7 @@ TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 	EXPECT_EQ(pages, COUNTED());
 }
 
-/* A QP that gets no page leaves none behind in the HCA. */
+/* If a QP is refused a page, the HCA keeps no page for it. */
 TEST_F(observed, who_is_refused_a_page_takes_none)
 {
 	int64_t pages = COUNTED();
@@ -285,7 +295,7 @@ TEST_F(observed, who_is_refused_a_page_takes_none)
 		verbs_endpoint_destroy(&endpoints[n]);
 }
 
-/* The row of a process in the table of contexts: its pages; -1 for none */
+/* Pages of a process in the table of contexts; -1 if it has no row. */
 static long pages_of(pid_t pid)
 {
 	FILE *table = debugfs_open("contexts");
@@ -303,7 +313,7 @@ static long pages_of(pid_t pid)
 	return pages;
 }
 
-/* Rows of the table that begin with a number */
+/* Rows of the table that begin with @number. */
 static unsigned int rows_of(unsigned int number)
 {
 	FILE *table = debugfs_open("contexts");
@@ -320,7 +330,10 @@ static unsigned int rows_of(unsigned int number)
 /* Has a name that would be two rows, were it told as it is. */
 #define HOLDER "x\n777 y"
 
-/* A process with a context and so many thread domains; it says when it is up. */
+/*
+ * Start a process with a context and @tds thread domains. It writes to @up when
+ * it has them.
+ */
 static pid_t holder(unsigned int tds, int up)
 {
 	struct ibv_td_init_attr attr = {};

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, timeout: 400
 #
-# Programs that nobody wrote for this module, as Debian ships them: rdma-core's
-# ping-pongs with data checked, and perftest, under every policy.
+# Unmodified programs of Debian under every policy: rdma-core's ping-pongs,
+# which check the data, and perftest.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

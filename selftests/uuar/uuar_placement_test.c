@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 400 */
 /*
- * Where a policy puts QPs when there are more of them than pages, what it never
- * does, and whom it leaves alone.
+ * Where a policy places QPs if there are more QPs than pages, what it never
+ * does, and which programs it does not concern.
  */
 #include "kselftest_harness.h"
 
@@ -46,7 +46,10 @@ FIXTURE_TEARDOWN(placement)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* Open under a policy, make up to @n QPs, ring each, look; -errno of a QP. */
+/*
+ * Open under a policy, create up to @n QPs, ring each, and read the doorbells.
+ * Returns 0, or the -errno of the QP that failed.
+ */
 static int fill(struct _test_data_placement *self, const char *policy,
 		unsigned int pages, bool strict, size_t n)
 {
@@ -100,7 +103,10 @@ TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
 			TH_LOG("uUAR %u has %u QPs", index, at->sharers);
 		}
 	}
-	/* The range is used, or the test would prove nothing. */
+	/*
+	 * The low-latency range must be used if it may be; otherwise the test
+	 * proves nothing.
+	 */
 	EXPECT_EQ(low_latency, in_range);
 	EXPECT_LT(1, self->doorbells.most);
 }
@@ -116,7 +122,10 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 		ASSERT_GT(2 * PAGES, uuar);
 		count[uuar]++;
 	}
-	/* uUAR 0, which has no BlueFlame, and the four of low latency apart */
+	/*
+	 * All uUARs except uUAR 0, which has no BlueFlame, and the four of low
+	 * latency.
+	 */
 	for (index = 1; index < 2 * PAGES - 4; index++)
 		if (count[index] < fewest)
 			fewest = count[index];
@@ -136,7 +145,7 @@ TEST_F(placement, strict_shared_uar_ends_with_the_uuars)
 	ASSERT_EQ(-ENOSPC, fill(self, "shared-uar", 8, true, 17));
 	EXPECT_EQ(8, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.shared);
-	/* uUAR 0 may be left out: it has no BlueFlame */
+	/* The policy may leave out uUAR 0, which has no BlueFlame. */
 	EXPECT_LE(15, self->made);
 }
 
@@ -183,7 +192,7 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	EXPECT_EQ(1, self->doorbells.pages);
 	before = sysfs_number("uar_in_use");
 	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
-	/* The open context goes on as it began ... */
+	/* The open context keeps the policy that it began with ... */
 	for (i = 2; i < 8; i++) {
 		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
 						   &self->endpoints[i],
@@ -195,7 +204,7 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
 	EXPECT_EQ(4, self->doorbells.pages);
 	EXPECT_EQ(before + 3, sysfs_number("uar_in_use"));
-	/* ... and a new one follows the new policy. */
+	/* ... and a new context gets the new policy. */
 	ASSERT_EQ(0, fill(&later, "independent", 8, false, 8));
 	EXPECT_EQ(4 + 8, later.doorbells.pages);
 	EXPECT_EQ(0, later.doorbells.wrong_uar);
@@ -204,7 +213,7 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	EXPECT_EQ(before + 3, sysfs_number("uar_in_use"));
 }
 
-/* Two thread domains and a QP in each, beside QPs that the policy places. */
+/* Two thread domains with a QP each, besides QPs that the policy places. */
 TEST_F(placement, thread_domains_are_left_alone)
 {
 	struct ibv_td_init_attr td_attr = {};
@@ -237,7 +246,7 @@ TEST_F(placement, thread_domains_are_left_alone)
 	}
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	EXPECT_EQ(0, self->doorbells.torn);
-	/* The pair shares a page of its own, as without the module. */
+	/* The two thread domains share one more page, as without the module. */
 	EXPECT_EQ(pages + 1, self->doorbells.pages);
 	for (i = 0; i < 2; i++) {
 		verbs_endpoint_destroy(&in_td[i]);
@@ -263,12 +272,12 @@ TEST_F(placement, an_exempt_program_stays_stock)
 	self->made = 0;
 	self->setup = (struct verbs_setup){};
 	doorbells_put(&self->doorbells);
-	/* The same program, exempt no more. */
+	/* The same program is not exempt any more. */
 	ASSERT_EQ(0, fill(self, "independent", 8, false, 4));
 	EXPECT_EQ(0, verbs_uuar(self->endpoints[0].qp, &index));
 }
 
-/* An empty name is found at each byte of the list, and behind its end. */
+/* An empty name would match at each byte of the list, and at its end. */
 TEST_F(placement, a_program_without_a_name_is_not_exempt)
 {
 	unsigned int index;

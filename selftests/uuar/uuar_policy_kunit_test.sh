@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, kernels: debug, timeout: 60
 #
-# The uUAR policies under KASAN and UBSAN, by KUnit.
+# Runs the uUAR policies in a kernel with KASAN and UBSAN, as a KUnit suite.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 400
 #
-# The test of the policies must fail on a broken policy: each mutant below is
-# one change of kernel/uuar/uuar_policy.c that breaks a rule of Documentation.
+# The test of the policies must fail on a broken policy. Each mutant below
+# changes one line of kernel/uuar/uuar_policy.c, so that it breaks a rule of
+# Documentation/concepts.md.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/../.."
 kselftest=$(. selftests/lab/lib.sh
 	echo "$lab_dir/source/tools/testing/selftests")
 
-# name and sed script; each must change the file
+# Each mutant is a name and a sed script, which must change the file.
 mutants=(
 	'low_latency_shared|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t);/'
 	'low_latency_off_by_one|s/return nr_uuars(t) - t->low_latency;/return nr_uuars(t) - t->low_latency + 1;/'
@@ -48,7 +49,7 @@ mutant_fails()
 	grep -q '^not ok' "$tmp/$name.out" || fail "$name: it did not even run"
 }
 
-# build SOURCE PROGRAM: the test with SOURCE for the policies
+# build SOURCE PROGRAM: builds the test with SOURCE in place of the policies
 build()
 {
 	gcc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iuapi -Ikernel -Ikernel/uuar \

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: host, timeout: 240 */
 /*
- * The policies themselves, compiled into this program: every table of up to
- * four pages, and long random sequences on larger ones. What is expected is
- * written down here once more, from libmlx5's rule and from the table in
- * Documentation/concepts.md, and not taken from the code under test.
+ * The policies, compiled into this program, on every table of up to four pages
+ * and in long random sequences on larger tables. The expected results do not
+ * come from the code under test: they are written down here again, from
+ * libmlx5's rule and from the table in Documentation/concepts.md.
  */
 #include "kselftest_harness.h"
 
-/* uuar_policy_mutants_test.sh puts broken ones here, which must fail. */
+/*
+ * uuar_policy_mutants_test.sh names a broken policy here; the test must fail.
+ */
 #ifndef POLICY_SOURCE
 #define POLICY_SOURCE "../../kernel/uuar/uuar_policy.c"
 #endif
@@ -22,7 +24,7 @@ static const enum mlx5_ep_uuar_policy policies[] = {
 	MLX5_EP_UUAR_POLICY_SHARED_UUAR,
 };
 
-/* What libmlx5 does with a uUAR (rdma-core, providers/mlx5/mlx5.c). */
+/* How libmlx5 rings a uUAR (rdma-core, providers/mlx5/mlx5.c). */
 enum ring { RING_DOORBELL, RING_LOCKED, RING_LOCKFREE };
 
 static enum ring ring_of(int index, int total, int low_latency)
@@ -53,7 +55,7 @@ static bool page_can(const struct mlx5_ep_uuar_table *t, unsigned int page)
 	return t->pages[page].known || (!t->closed && t->pages[page].empty);
 }
 
-/* How many uUARs a policy could take without going to the next level. */
+/* How many uUARs a policy can use before it has to go to the next level. */
 static unsigned int free_at_level(const struct mlx5_ep_uuar_table *t)
 {
 	unsigned int i, n = 0;
@@ -71,7 +73,7 @@ static unsigned int free_at_level(const struct mlx5_ep_uuar_table *t)
 	return n;
 }
 
-/* The fewest QPs of a locked uUAR; -1 where there is none. */
+/* The fewest QPs on any locked uUAR; -1 if there is no locked uUAR. */
 static int least_locked(const struct mlx5_ep_uuar_table *t)
 {
 	int total = 2 * t->nr_pages, i, least = -1;
@@ -84,7 +86,7 @@ static int least_locked(const struct mlx5_ep_uuar_table *t)
 	return least;
 }
 
-/* NULL, or what is wrong with the pick @i on the table @t as it is. */
+/* What is wrong if the policy picks @i on the table @t; NULL if nothing is. */
 static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 {
 	unsigned int exempt = free_at_level(t);
@@ -123,7 +125,10 @@ static const char *judge(const struct mlx5_ep_uuar_table *t, int i)
 	return NULL;
 }
 
-/* Set the table to state @state, 0 to 2 QPs on each uUAR. False: impossible. */
+/*
+ * Set the table to state @state: 0 to 2 QPs on each uUAR. Returns false if the
+ * state is impossible.
+ */
 static bool set_state(struct mlx5_ep_uuar_table *t, unsigned int state)
 {
 	int total = 2 * t->nr_pages, i;
@@ -144,7 +149,7 @@ static unsigned int power(unsigned int base, unsigned int exponent)
 	return exponent ? base * power(base, exponent - 1) : 1;
 }
 
-/* Judge a pick in every state of @t; the number of picks. */
+/* Judge one pick in every state of @t. Returns the number of picks. */
 static unsigned int
 judge_states(struct __test_metadata *_metadata, struct mlx5_ep_uuar_table *t)
 {
@@ -174,8 +179,9 @@ judge_states(struct __test_metadata *_metadata, struct mlx5_ep_uuar_table *t)
 }
 
 /*
- * Give the pages whose bits are set, one in two as an empty page that can be had;
- * or with @closed give the others as empty pages, which cannot be had then.
+ * Give the table the pages whose bits are set; every second of them is empty
+ * and can be allocated. With @closed, the other pages are empty too, and cannot
+ * be allocated.
  */
 static void set_usable(struct mlx5_ep_uuar_table *t, unsigned int bits,
 		       bool closed)
@@ -204,7 +210,10 @@ TEST(every_small_table)
 			t->strict = i % 2;
 			for (low = 0; low <= 2 * pages + 1; low++) {
 				t->low_latency = low;
-				/* page 0 is known, or nothing is placed */
+				/*
+				 * Page 0 must be known; otherwise no QP is
+				 * placed.
+				 */
 				for (bits = 1; bits < 1U << pages; bits += 2) {
 					set_usable(t, bits, i & 2);
 					ASSERT_TRUE(
@@ -215,7 +224,7 @@ TEST(every_small_table)
 		}
 		free(t);
 	}
-	/* It did look at them. */
+	/* The loop has judged picks. */
 	EXPECT_LT(100000, picks);
 }
 
@@ -233,8 +242,8 @@ TEST(a_table_without_page_0_is_not_ready)
 }
 
 /*
- * Make one sequence of creations and destructions, and count beside the
- * module's table.
+ * Create and destroy QPs in one sequence, and count them besides the module's
+ * table.
  */
 struct sequence {
 	struct mlx5_ep_uuar_table *t;
@@ -296,7 +305,10 @@ TEST(long_random_sequences)
 	}
 }
 
-/* Place @n QPs on @pages pages; pages used, uUARs used, most on one. */
+/*
+ * Place @n QPs on @pages pages. Outputs: pages used, uUARs used, and the most
+ * QPs on one uUAR.
+ */
 static void fill(enum mlx5_ep_uuar_policy policy, unsigned int pages,
 		 unsigned int n, unsigned int *used, unsigned int *uuars,
 		 unsigned int *most)
@@ -335,7 +347,7 @@ TEST(sixteen_qps_and_a_hundred)
 	fill(MLX5_EP_UUAR_POLICY_SHARED_UAR, 16, 16, &used, &uuars, &most);
 	EXPECT_EQ(8, used);
 	EXPECT_EQ(16, uuars);
-	/* 16 pages without the low latency range and uUAR 0: 27 uUARs */
+	/* 16 pages have 27 uUARs besides uUAR 0 and the low latency range. */
 	fill(MLX5_EP_UUAR_POLICY_SHARED_UUAR, 16, 54, &used, &uuars, &most);
 	EXPECT_EQ(27, uuars);
 	EXPECT_EQ(2, most);
@@ -377,7 +389,10 @@ TEST(locks_are_libmlx5s)
 	}
 }
 
-/* mlx5_ib's own choice (hw/mlx5/qp.c, alloc_bfreg()) with a low latency count. */
+/*
+ * mlx5_ib's own choice with @low_latency low-latency uUARs (hw/mlx5/qp.c,
+ * alloc_bfreg()).
+ */
 static int stock_pick(unsigned int *count, int total, int low_latency)
 {
 	int med = total - low_latency - 1, i, best = 1;
@@ -460,7 +475,7 @@ TEST(automatic_pages_follow_cpus_and_library)
 	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
 	s.cpus = 1;
 	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
-	/* uUAR 0, one that is locked, twelve of low latency */
+	/* uUAR 0, one uUAR with a lock, and twelve of low latency. */
 	s.low_latency = 12;
 	EXPECT_EQ(7, mlx5_ep_uuar_policy_pages(&s));
 }

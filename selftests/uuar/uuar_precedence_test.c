@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 240 */
 /*
- * Which policy a context gets where several are set, that the module and the
- * tool name the reason, and that the QPs land as that policy says.
+ * Which policy a context gets if several are set. The module and the tool must
+ * name the reason, and the QPs must be placed as that policy says.
  */
 #include "kselftest_harness.h"
 
@@ -19,7 +19,9 @@
 #define QPS 4
 #define CGROUPS "/tmp/uuar_precedence"
 
-/* Every layer says something else, so that each can be told from the others. */
+/*
+ * Each layer sets another policy, so that the result shows which layer decided.
+ */
 FIXTURE(precedence)
 {
 	char comm[16];
@@ -56,7 +58,7 @@ FIXTURE_TEARDOWN(precedence)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* The row of this process' only context in mlx5ep -j show contexts */
+/* The row of this process's only context in mlx5ep -j show contexts. */
 static struct json_object *shown(struct json_object **all)
 {
 	struct json_object *list, *row, *pid, *found = NULL;
@@ -73,7 +75,7 @@ static struct json_object *shown(struct json_object **all)
 	    !json_object_object_get_ex(json_object_array_get_idx(list, 0),
 				       "contexts", &list))
 		return NULL;
-	/* The newest is first. */
+	/* The newest context is the first. */
 	for (i = 0; i < json_object_array_length(list) && !found; i++) {
 		row = json_object_array_get_idx(list, i);
 		if (json_object_object_get_ex(row, "pid", &pid) &&
@@ -102,7 +104,7 @@ struct expect {
 static const struct expect by_device = {
 	"device", "independent", MLX5_EP_POLICY_SOURCE_DEVICE,
 	MLX5_EP_UUAR_POLICY_INDEPENDENT, 9, 4, 4 };
-/* As libmlx5 places them: two on the first page, two on the next */
+/* libmlx5 places two QPs on the first page and two on the next. */
 static const struct expect by_exemption = {
 	"exempt", "stock", MLX5_EP_POLICY_SOURCE_EXEMPT,
 	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
@@ -119,7 +121,7 @@ static const struct expect by_fallback = {
 	"fallback", "stock", MLX5_EP_POLICY_SOURCE_FALLBACK,
 	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
 
-/* What the kernel, the tool and the HCA say of a context */
+/* What the module, the tool and the HCA report about a context. */
 static void look(struct __test_metadata *_metadata, struct verbs_setup *setup,
 		 const struct expect *expect)
 {
@@ -162,7 +164,10 @@ static void opened(struct __test_metadata *_metadata,
 	verbs_close(&setup);
 }
 
-/* From the strongest to the weakest: each that goes uncovers the next. */
+/*
+ * From the strongest layer to the weakest: when one is removed, the next
+ * decides.
+ */
 TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 {
 	struct mlx5_ep_context_policy later = {
@@ -182,7 +187,9 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	look(_metadata, &setup, &by_context);
 	verbs_close(&setup);
 	opened(_metadata, &by_process);
-	/* It holds for as long as the context that asked for it is open. */
+	/*
+	 * The policy of a process holds while the context that set it is open.
+	 */
 	verbs_close(&self->asker);
 	memset(&self->asker, 0, sizeof(self->asker));
 	opened(_metadata, &by_cgroup);
@@ -193,12 +200,15 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
 }
 
-/* The HCA has no page for the managed context; it has for the stock one. */
+/*
+ * The HCA refuses the page of the managed context, and gives one to the stock
+ * context.
+ */
 TEST_F(precedence, what_cannot_be_had_falls_back_to_stock)
 {
 	struct verbs_setup setup;
 
-	/* The one page that a managed context has at open. */
+	/* A managed context allocates this one page at open. */
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
 	ASSERT_EQ(0, simhca_fail_nothing());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, timeout: 300 */
 /*
- * Several processes at once. The policy places the QPs of each as if it were
- * alone, no two share a UAR page, and the budget holds for all together.
+ * Several processes at once. The policy places the QPs of each process as if it
+ * were the only one, no two processes share a UAR page, and the budget limits
+ * all of them together.
  */
 #include "kselftest_harness.h"
 
@@ -16,7 +17,7 @@
 #define PROCESSES 8
 #define QPS 8
 
-/* What a worker tells its parent through a shared page. */
+/* What a worker reports to its parent, in shared memory. */
 struct report {
 	int ret;
 	unsigned int made;
@@ -48,7 +49,7 @@ FIXTURE_SETUP(processes)
 	ASSERT_NE(MAP_FAILED, self->reports);
 }
 
-/* QPs, traffic, report, wait for a word, more traffic, close. */
+/* Create QPs, send, report, wait for the parent, send again, close. */
 static void work(struct report *report, int go, int done)
 {
 	struct verbs_endpoint endpoints[QPS];
@@ -97,7 +98,7 @@ static int start(struct _test_data_processes *self)
 	return w->pid < 0 ? -errno : 0;
 }
 
-/* Wait until a worker has done its first traffic, or is gone. */
+/* Wait until a worker has reported its first traffic, or has ended. */
 static int wait_ready(struct worker *w)
 {
 	char byte;
@@ -127,7 +128,7 @@ FIXTURE_TEARDOWN(processes)
 	EXPECT_EQ(0, baseline_restored(&self->base, 30));
 }
 
-/* The process that a QP belongs to; -1 for none. */
+/* The process that owns a QP; -1 if none does. */
 static int owner(struct _test_data_processes *self, uint32_t qpn)
 {
 	unsigned int i, j;
@@ -139,7 +140,7 @@ static int owner(struct _test_data_processes *self, uint32_t qpn)
 	return -1;
 }
 
-/* Pairs of QPs of two processes that ring one page. */
+/* Number of pairs of QPs that ring one page and belong to two processes. */
 static unsigned int pages_shared(struct _test_data_processes *self,
 				 const struct doorbells_report *doorbells)
 {
@@ -217,7 +218,7 @@ FIXTURE_TEARDOWN(budget)
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 }
 
-/* Fill context @i with QPs; the errno of the first that fails. */
+/* Fill context @i with QPs. Returns the errno of the first that fails. */
 static int fill(struct _test_data_budget *self, unsigned int i)
 {
 	int ret;

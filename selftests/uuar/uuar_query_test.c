@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 240 */
 /*
- * What a program can ask the module over uverbs, and what it answers to
- * nonsense. The answers are compared with the HCA and with libmlx5.
+ * What a program can ask the module over uverbs, and how the module answers
+ * invalid requests. The answers are compared with the HCA and with libmlx5.
  */
 #include "kselftest_harness.h"
 
@@ -170,7 +170,10 @@ TEST_F(query, the_context_adds_up)
 	}
 	EXPECT_EQ(QPS, qps);
 	EXPECT_EQ(info.used_uuars, used);
-	/* A short buffer gets the first entries and the whole count. */
+	/*
+	 * A buffer that is too short gets the first entries, and the count of
+	 * all.
+	 */
 	memset(uuars, 0xaa, sizeof(uuars));
 	ASSERT_EQ(0, dump(self->setup.ctx, uuars, 2, &count));
 	EXPECT_EQ(2 * PAGES, count);
@@ -199,7 +202,10 @@ TEST_F(query, a_wrong_handle_is_refused)
 	memset(&uuar, 0xaa, sizeof(uuar));
 	EXPECT_EQ(-ENOENT, query_handle(ctx, 0x7fffffff, &uuar, sizeof(uuar)));
 	EXPECT_EQ(-ENOENT, query_handle(ctx, 0xffffffff, &uuar, sizeof(uuar)));
-	/* An object of another type: the core of uverbs says EINVAL. */
+	/*
+	 * For the handle of an object of another type the core of uverbs
+	 * returns EINVAL.
+	 */
 	EXPECT_EQ(-EINVAL, query_handle(ctx, self->setup.cq->handle, &uuar,
 					sizeof(uuar)));
 	gone = self->endpoints[QPS - 1].qp->handle;
@@ -227,10 +233,10 @@ TEST_F(query, a_malformed_call_is_refused)
 	struct uverbs_call call;
 	uint32_t unknown = 1;
 
-	/* Neither handle nor answer. */
+	/* The call has neither the handle nor the answer. */
 	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
 	EXPECT_EQ(-EINVAL, uverbs_do(ctx, &call));
-	/* A mandatory attribute that nobody knows. */
+	/* The call has a mandatory attribute that the kernel does not know. */
 	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_QUERY_UUAR);
 	uverbs_handle(&call, MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE,
 		      self->endpoints[0].qp->handle);
@@ -238,10 +244,10 @@ TEST_F(query, a_malformed_call_is_refused)
 	uverbs_in(&call, (1U << UVERBS_ID_NS_SHIFT) + 9, &unknown,
 		  sizeof(unknown));
 	EXPECT_EQ(-EPROTONOSUPPORT, uverbs_do(ctx, &call));
-	/* Nowhere to write. */
+	/* The address of the answer is not mapped. */
 	EXPECT_EQ(-EFAULT, query_handle(ctx, self->endpoints[0].qp->handle,
 					(void *)16, sizeof(uuar)));
-	/* Less room than the first version of the answer needs. */
+	/* The buffer is shorter than the first version of the answer. */
 	EXPECT_EQ(-EINVAL,
 		  query_handle(ctx, self->endpoints[0].qp->handle, &uuar, 8));
 }
@@ -273,7 +279,7 @@ TEST_F(query, a_policy_that_makes_no_sense_is_refused)
 	} req = { .known.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR };
 
 	ASSERT_EQ(0, query_context(ctx, &before));
-	/* Too late: there are QPs. */
+	/* The context has QPs, so its policy cannot be set any more. */
 	EXPECT_EQ(-EBUSY, set_policy(ctx, &req, sizeof(req.known)));
 	req.known.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR + 1;
 	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
@@ -312,7 +318,7 @@ TEST(the_features_agree_with_sysfs)
 	ASSERT_EQ(0, uverbs_do(setup.ctx, &call));
 	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
 	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
-	/* No QP yet: page 0 alone. */
+	/* Without a QP the context holds page 0 only. */
 	EXPECT_EQ(1, features.uar_in_use);
 	EXPECT_EQ(sysfs_number("uar_budget"), features.uar_budget);
 	EXPECT_EQ(0xf, features.policies);

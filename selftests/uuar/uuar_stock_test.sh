@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: attach, timeout: 400
 #
-# Under the policy stock the module is as good as absent: a program makes the same
-# system calls, with the same bytes in them, gets the same answers, and the HCA
-# gets the same commands.
+# Under the policy stock the module changes nothing that a program can see. The
+# program makes the same system calls with the same bytes in them, gets the same
+# answers, and the HCA gets the same commands.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,15 +18,16 @@ next_command()
 	simhca-ctl '{"op":"cmdlog","since":0}' | jq .next
 }
 
-# fixed CMD...: CMD with addresses that only CMD itself decides: no randomization,
-# and an environment of this test's own. The strings of the environment lie at the
-# end of the stack, so their length moves every address of a variable below.
+# fixed CMD...: runs CMD so that its addresses are the same each time: without
+# randomization, and with an environment that this test sets. The strings of the
+# environment lie at the end of the stack, so their length moves all variables
+# below.
 fixed()
 {
 	setarch -R env -i PATH="$PATH" "$@"
 }
 
-# record WORD CMD...: the command's life, in $tmp/WORD.*
+# record WORD CMD...: runs CMD and records its calls and commands in $tmp/WORD.*
 record()
 {
 	local word=$1 since
@@ -34,11 +35,12 @@ record()
 	shift
 	fixed strace -f -o "$tmp/strace" \
 		-e trace=openat,ioctl,mmap,munmap,close "$@" >/dev/null
-	# Only what concerns the device and its mappings, without the pid.
+	# Keep the calls that concern the device and its mappings, without the
+	# pid.
 	sed 's/^[0-9]* *//' "$tmp/strace" | grep -E 'uverbs|RDMA|MAP_SHARED' \
 		>"$tmp/$word.strace"
 	since=$(next_command)
-	# The same path each time, because the path is in the environment.
+	# The path is the same each time, because it is in the environment.
 	fixed LD_PRELOAD="$PWD/build/selftests/ioctl_tap.so" \
 		IOCTL_TAP="$tmp/tap" "$@" >/dev/null
 	mv "$tmp/tap" "$tmp/$word.tap"
@@ -46,10 +48,10 @@ record()
 		jq -c '.log[] | [.op, .status, .key]' >"$tmp/$word.commands"
 }
 
-# defined TAP: what of it is anybody's doing. The buffer for the answer of a
-# write command (object 0, method 0, attribute 1) has no content before the call,
-# and the keys in the answer to REG_MR are those of whichever mkey the driver's
-# cache had at hand.
+# defined TAP: prints the bytes that are defined. The buffer for the answer of a
+# write command (object 0, method 0, attribute 1) is uninitialized before the
+# call. The keys in the answer to REG_MR depend on the mkey that the driver's
+# cache had.
 defined()
 {
 	awk '
@@ -77,7 +79,7 @@ differs()
 
 program=(uuar_traffic -n 12 -r 1)
 
-# from_reset: the HCA forgets all, so that it gives out the same numbers again
+# from_reset: resets the HCA, so that it gives out the same numbers again
 from_reset()
 {
 	rmmod mlx5_ib
@@ -106,7 +108,7 @@ ep_policy stock
 check 'the same system calls' same strace
 check 'the same bytes in every request and answer' same tap
 check 'the same commands to the HCA' same commands
-# The comparisons can tell: under a policy there are differences.
+# The comparisons must find the differences that a policy makes.
 check 'a policy shows in the requests and answers' differs tap
 check 'a policy shows in the commands' differs commands
 check 'the HCA has nothing to complain of' hca_clean

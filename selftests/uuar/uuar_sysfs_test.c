@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 240 */
-/* Bad input to the attributes: refused, with the right error, changing nothing. */
+/*
+ * Invalid input to the attributes is refused with the documented error, and
+ * changes nothing.
+ */
 #include <fcntl.h>
 
 #include "kselftest_harness.h"
@@ -88,7 +91,9 @@ TEST_F(sysfs, bad_values_are_einval)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		ret = sysfs_write(bad[i].attr, bad[i].value);
-		/* A write of nothing never reaches the attribute. */
+		/*
+		 * The kernel does not pass a write of 0 bytes to the attribute.
+		 */
 		if (!bad[i].value[0] && !ret)
 			continue;
 		EXPECT_EQ(-EINVAL, ret) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 120 */
 /*
- * One user cannot take all shared XRC receive QPs or registrations of a device:
- * the limits per user hold, and another user is not affected.
+ * No user can take all shared XRC receive QPs or registrations of a device: the
+ * limits per user hold, and other users are not affected.
  */
 #include "kselftest_harness.h"
 
@@ -51,7 +51,9 @@ static int create_as(uid_t uid)
 
 	pid = fork();
 	if (!pid) {
-		/* The device is opened before, as only root may. */
+		/*
+		 * The device was opened before, because only root may open it.
+		 */
 		ret = xrc_node_open(&node, NULL, DOMAIN_FILE, 1);
 		if (ret || setresuid(uid, uid, uid))
 			_exit(255);

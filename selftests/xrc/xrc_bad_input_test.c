@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 120 */
 /*
- * Nonsense and limits: the documented errno, and nothing made or left.
+ * Invalid input and limits: the call returns the documented errno and creates
+ * nothing.
  */
 #include "kselftest_harness.h"
 
@@ -19,7 +20,7 @@
 #define REGS_PER_PROCESS PARAM "xrc_regs_per_process"
 #define QPS_PER_DEVICE PARAM "xrc_qps_per_device"
 
-/* What mlx5ep_xrcd_open() was given by the kernel; tests send it by hand. */
+/* The kernel's handle of the domain, for ioctls that a test makes itself. */
 static uint32_t handle_of(struct ibv_xrcd *xrcd)
 {
 	struct {
@@ -57,7 +58,7 @@ FIXTURE_TEARDOWN(bad)
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
-/* Start CREATE, REG or GET with what all of them need. */
+/* Start CREATE, REG or GET with the attributes that all of them need. */
 static void reg_begin(bad_data *self, int method)
 {
 	struct uverbs_call *call = &self->call;
@@ -128,7 +129,7 @@ TEST_F(bad, answer_that_cannot_be_written_leaves_nothing)
 	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
 	self->call.attrs[2].data = 16;
 	EXPECT_EQ(-EFAULT, reg_do(self));
-	/* The registration is gone: the domain can be closed (teardown). */
+	/* The registration has ended, so the teardown can close the domain. */
 }
 
 TEST_F(bad, handle_of_no_domain)
@@ -136,7 +137,7 @@ TEST_F(bad, handle_of_no_domain)
 	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
 	self->call.attrs[1].data = 0x7fffff;
 	EXPECT_EQ(-ENOENT, reg_do(self));
-	/* One of another type: the PD. */
+	/* The handle is that of a PD. */
 	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
 	self->call.attrs[1].data = self->node.pd->handle;
 	EXPECT_EQ(-EINVAL, reg_do(self));
@@ -193,7 +194,7 @@ TEST_F(bad, notifier_that_is_none)
 						   &qp));
 }
 
-/* An answer of @size bytes to QUERY. */
+/* Call QUERY with a buffer of @size bytes for the answer. */
 static int query_info(bad_data *self, uint32_t handle, void *info, size_t size)
 {
 	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
@@ -255,7 +256,10 @@ TEST_F(bad, handles_of_no_registration)
 	}
 }
 
-/* Fill in attributes of RESET to INIT, of which those of case @number are wrong. */
+/*
+ * Fill in the attributes of RESET to INIT, and make those of case @number
+ * wrong.
+ */
 static void wrong_attributes(struct ib_uverbs_qp_attr *attr, unsigned int number)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -276,13 +280,13 @@ static void wrong_attributes(struct ib_uverbs_qp_attr *attr, unsigned int number
 	case 3:
 		attr->port_num = 0;
 		break;
-	case 4:		/* RESET to RTR */
+	case 4:		/* The step would be from RESET to RTR. */
 		attr->qp_state = IBV_QPS_RTR;
 		break;
-	case 5:		/* an attribute missing */
+	case 5:		/* An attribute is missing. */
 		attr->qp_attr_mask &= ~IBV_QP_PORT;
 		break;
-	case 6:		/* not for this type of QP */
+	case 6:		/* QPs of this type do not have the attribute. */
 		attr->qp_attr_mask |= IBV_QP_QKEY;
 		break;
 	case 7:
@@ -344,7 +348,7 @@ TEST_F(bad, more_registrations_than_a_process_may)
 		self->node.xrcd, mlx5ep_xrc_rcv_qp_num(qps[0]), NULL, &no));
 	EXPECT_EQ(-EDQUOT,
 		  mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &no));
-	/* Another process has limits of its own. */
+	/* The limits of another process are not used up. */
 	pid = fork();
 	if (!pid) {
 		struct xrc_node node;
@@ -376,7 +380,9 @@ TEST_F(bad, more_qps_than_a_device_may)
 				   self->node.xrcd, "b", 1,
 				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
 				   &no));
-	/* Joining makes none. */
+	/*
+	 * A process that joins creates no QP, so the limit does not concern it.
+	 */
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "a", 1, 0, NULL,
 					   &join));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(join));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, hca: 2, timeout: 180 */
 /*
- * The process that creates a shared receive QP is killed between every two
- * steps of the wire-up, while the peer sends: no message to a registrant that
- * lives is lost, and the survivor brings the connection up.
+ * The process that creates a shared receive QP is killed between any two steps
+ * of connecting it, while the peer sends. No message to a registrant that lives
+ * is lost, and that registrant completes the connection.
  */
 #include "kselftest_harness.h"
 
@@ -17,7 +17,7 @@
 #define DOMAIN_FILE "/tmp/xrc_creator_domain"
 #define MESSAGES 40
 
-/* Steps of the creator, each followed by a report to the parent. */
+/* Steps of the creator, which reports each to the parent. */
 enum step { STEP_GET, STEP_INIT, STEP_RTR, STEP_RTS };
 
 FIXTURE(creator)
@@ -104,7 +104,7 @@ static int post(creator_data *self, unsigned int seq)
 			       msg);
 }
 
-/* The next message is that one: none was lost, none came twice. */
+/* The next message must have number @seq: none was lost, none came twice. */
 static int receive(creator_data *self, unsigned int seq)
 {
 	uint8_t got[XRC_MSG];
@@ -128,8 +128,9 @@ static int exchange(creator_data *self, unsigned int seq)
 }
 
 /*
- * What the peer sends as the creator dies. Before RTR the HCA of the receive QP
- * drops it and the peer's sends it again, until the survivor has made the step.
+ * What the peer sends while the creator is killed. Before RTR the HCA of the
+ * receive QP drops the message. The HCA of the peer sends it again, until the
+ * survivor has moved the QP to RTR.
  */
 static void send_as_it_dies(struct __test_metadata *_metadata,
 			    creator_data *self, pid_t pid, bool receives)
@@ -139,7 +140,9 @@ static void send_as_it_dies(struct __test_metadata *_metadata,
 	for (seq = 0; seq < half; seq++)
 		ASSERT_EQ(0, receives ? exchange(self, seq) : post(self, seq));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	/* Not waited for: messages go on while it dies. */
+	/*
+	 * The test does not wait here: messages go on while the creator dies.
+	 */
 	for (seq = half; receives && seq < MESSAGES; seq++)
 		ASSERT_EQ(0, exchange(self, seq));
 }

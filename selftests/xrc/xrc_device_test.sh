@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: own, timeout: 180
 #
-# Registrants of shared XRC receive QPs while the device goes, the module is to
-# go, or the device moves to another net namespace; and what debugfs and the
-# tool tell of them.
+# Registrants of shared XRC receive QPs while the device is removed, while rmmod
+# tries to unload the module, and while the device moves to another network
+# namespace. Also what debugfs and the tool show of them.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,18 +13,19 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
 
-# A device that was bound anew stands last in the lists of libibverbs.
+# libibverbs lists a device last after it was bound again, so name it.
 export MLX5_EP_DEVICE=$dev
 
 holders=()
 
-# hold N KEY: N processes register with the QP of a key
+# hold N KEY: starts N processes that register with the QP of a key
 hold()
 {
 	local i
 
 	holders=()
-	# What an earlier holder said is not to be taken for this one's word.
+	# The output of an earlier holder must not be taken for that of this
+	# one.
 	rm -f "$tmp"/holder*
 	for i in $(seq "$1"); do
 		xrc_hold "$tmp/domain" "$2" >"$tmp/holder$i" 2>&1 &
@@ -55,8 +56,9 @@ objects()
 	hca_objects 'qp, xrcd, pd, cq'
 }
 
-# With what the driver makes at the first memory region, and a little after the
-# device was bound: it makes QPs for the port once that is active.
+# Compares the HCA's objects. The driver creates some at the first memory
+# region. It creates QPs for the port once the port is active, which is a little
+# after the device was bound.
 same_objects()
 {
 	hold 1 warm
@@ -92,8 +94,8 @@ rmmod_refused()
 	release
 }
 
-# The device goes: each registrant is told once, then gets EIO; what it still
-# holds it can let go.
+# The device is removed. Each registrant gets one event and then EIO, and can
+# still free what it holds.
 removed()
 {
 	local i
@@ -129,7 +131,7 @@ killed_as_it_goes()
 	done
 }
 
-# Moving ends all users, as removal does, but the device stays attached.
+# A move ends all users, as removal does, but the device stays attached.
 netns()
 {
 	rdma system set netns exclusive
@@ -143,7 +145,8 @@ netns()
 	wait_for 10 test -e "$ep/uverbs_ids"
 	ip netns del xrc_ns
 	ip netns del xrc_host
-	# Not while there is another one; the kernel frees it a little later.
+	# The mode cannot change while another namespace exists, and the kernel
+	# frees that one a little later.
 	wait_for 10 rdma system set netns shared 2>/dev/null
 	wait "${holders[@]}"
 	hold 2 k

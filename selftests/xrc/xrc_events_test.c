@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 120 */
 /*
- * What becomes of a shared XRC receive QP is told to every registrant that
- * asked; and what the HCA refuses is an error of the call, with nothing left.
+ * Every registrant that asked gets the events of a shared XRC receive QP. If
+ * the HCA refuses a command, the call fails and leaves nothing.
  */
 #include "kselftest_harness.h"
 
@@ -76,7 +76,10 @@ FIXTURE_TEARDOWN(events)
 #define NONE 50
 #define SOON (1000 * PATIENCE * patience_factor())
 
-/* The next event within @ms: SOON, or NONE; 0, -ETIMEDOUT or -errno. */
+/*
+ * Wait @ms for the next event: SOON, or NONE to expect none. Returns 0,
+ * -ETIMEDOUT or another -errno.
+ */
 static int next_event(struct listener *l, struct mlx5_ep_event *event, int ms)
 {
 	struct pollfd pfd = {
@@ -156,7 +159,10 @@ TEST_F(events, traffic_establishes_communication)
 	struct xrc_node sink;
 	unsigned int srq;
 
-	/* Only up to RTR: that is when the first message is an event. */
+	/*
+	 * The QP goes to RTR and not to RTS: only then is the first message an
+	 * event.
+	 */
 	ASSERT_EQ(0, xrc_node_open(&sink, NULL, DOMAIN_FILE, 1));
 	ASSERT_EQ(0, xrc_sender_open(&sender, NULL));
 	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_INIT, 0, 0));
@@ -174,7 +180,7 @@ TEST_F(events, traffic_establishes_communication)
 
 #define REFUSE "{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":1,\"count\":1,\"status\":%u}"
 
-/* Status 0x8 of a command: limits exceeded, which mlx5 makes ENOMEM. */
+/* mlx5 turns the command status 0x8, limits exceeded, into ENOMEM. */
 TEST_F(events, a_refused_create_is_an_error_and_the_next_works)
 {
 	struct mlx5ep_xrc_rcv_qp *qp;

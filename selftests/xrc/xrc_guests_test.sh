@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, smp: 2, timeout: 480
 #
-# The X-SRQ workload over two nodes that are two guests: an HCA each, joined by
-# the simulated cable; they find each other over IP over InfiniBand.
+# The X-SRQ workload over two nodes. Each node is a guest with an HCA, and the
+# simulated cable joins the HCAs. The nodes find each other over IP over
+# InfiniBand.
 #
-# With the argument "node" this is what runs in each guest.
+# With the argument "node" this script is what runs in each guest.
 
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -35,7 +36,8 @@ node()
 	dev=$(netdev)
 	ip addr add "10.45.0.$((MLX5_EP_GUEST + 1))/24" dev "$dev"
 	ip link set "$dev" up
-	# What the driver makes at the first memory region is there first.
+	# The driver creates some objects at the first memory region, so
+	# register one first.
 	xsrq -n 2 -p 1 -s 1 -m 1 >/dev/null
 	base=$(objects)
 	xsrq -n 2 -p 3 -s 2 -m 10 -i "$MLX5_EP_GUEST" -a 10.45.0.1,10.45.0.2

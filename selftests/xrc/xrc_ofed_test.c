@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 60 */
 /*
- * A program in the style of OFED 1.3 to 1.5, by the old names only: it must
- * compile as it was written and find what it expects.
+ * A program in the style of OFED 1.3 to 1.5, which uses the old names only. It
+ * must compile unchanged and work.
  */
 #include "kselftest_harness.h"
 
@@ -110,7 +110,7 @@ TEST_F(ofed, the_creator_may_exit)
 		    ibv_create_xrc_rcv_qp(&init_attr, &qpn) ||
 		    write(pipefd[1], &qpn, sizeof(qpn)) != sizeof(qpn))
 			_exit(1);
-		/* Until the other one has registered. */
+		/* Wait until the other process has registered. */
 		_exit(read(back[0], &go, 1) == 1 ? 0 : 2);
 	}
 	ASSERT_EQ(sizeof(qpn), read(pipefd[0], &qpn, sizeof(qpn)));

@@ -2,7 +2,7 @@
 /* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
 /*
  * Many processes at once on shared XRC receive QPs: one creates, all join, one
- * destroys; and what is killed at any moment leaves nothing behind.
+ * destroys. A process that is killed at any moment leaves nothing behind.
  */
 #include "kselftest_harness.h"
 
@@ -23,7 +23,7 @@
 #define KILLS (120 / patience_factor())
 #define STORMERS 16
 
-/* Between all processes of a test. */
+/* Shared by all processes of a test. */
 struct shared {
 	atomic_uint arrived;
 	atomic_uint round;		/* a futex */
@@ -55,7 +55,10 @@ FIXTURE_TEARDOWN(race)
 	munmap(self->shared, sizeof(*self->shared));
 }
 
-/* All are registered and none has left: one number, RACERS registrants. */
+/*
+ * While all are registered, they have one QP number, and the QP has RACERS
+ * registrants.
+ */
 static int race_check(struct shared *s, struct mlx5ep_xrc_rcv_qp *qp)
 {
 	struct mlx5_ep_xrc_rcv_qp_info info;
@@ -72,8 +75,9 @@ static int race_check(struct shared *s, struct mlx5ep_xrc_rcv_qp *qp)
 }
 
 /*
- * Round: all GET one key; the last to have it checks, and lets all go to end
- * their registrations and race for the next key. A racer sleeps once a round.
+ * In each round all racers GET one key. The last racer that has it checks the
+ * QP and wakes the others. They all end their registrations and race for the
+ * next key. A racer sleeps once a round.
  */
 static int race_round(struct shared *s, struct xrc_node *node, unsigned int me,
 		      unsigned int round)
@@ -108,7 +112,7 @@ static void racer(struct shared *s, unsigned int me)
 	unsigned int round;
 	int ret;
 
-	/* A racer that fails leaves the others waiting: end them all. */
+	/* The others wait for a racer that fails, so it ends them all. */
 	ret = xrc_node_open(&node, NULL, DOMAIN_FILE, 0);
 	for (round = 0; !ret && round < ROUNDS; round++)
 		ret = race_round(s, &node, me, round);
@@ -119,7 +123,7 @@ static void racer(struct shared *s, unsigned int me)
 	_exit(xrc_node_close(&node) ? 1 : 0);
 }
 
-/* Commands of a kind that the HCA has carried out, of all and in vain. */
+/* How many commands of a kind the HCA executed, with those that failed. */
 static int64_t commands(const char *name)
 {
 	struct json_object *answer, *hcas, *cmds, *cmd, *count;
@@ -176,7 +180,9 @@ TEST_F_TIMEOUT(race, of_64_processes_for_a_key_one_creates, 280)
 	EXPECT_EQ(ROUNDS, commands("DESTROY_QP") - destroys);
 }
 
-/* By key, or by a number seen last, whose QP may be just going. */
+/*
+ * Join by the key, or by the number seen last, whose QP may be ending just now.
+ */
 static int storm_join(struct shared *s, struct xrc_node *node,
 		      unsigned int key, bool by_num,
 		      struct mlx5ep_xrc_rcv_qp **qp)
@@ -194,7 +200,7 @@ static int storm_join(struct shared *s, struct xrc_node *node,
 	return ret;
 }
 
-/* Registers, joins, steps and leaves at random, for ever. */
+/* Register, join, change the state and leave at random, without end. */
 static void __attribute__((noreturn)) stormer(struct shared *s,
 					      unsigned int me,
 					      unsigned int seed)
@@ -230,7 +236,7 @@ static void __attribute__((noreturn)) stormer(struct shared *s,
 	}
 }
 
-/* Until a stormer has made so many steps, or has ended by itself. */
+/* Wait until a stormer has made @steps steps, or has ended by itself. */
 static void storm_wait(struct shared *s, unsigned int i, unsigned int steps,
 		       pid_t pid)
 {
@@ -255,7 +261,10 @@ TEST_F_TIMEOUT(race, a_storm_with_kills_leaves_nothing, 120)
 		if (!pids[i])
 			stormer(self->shared, i, i + 1);
 	}
-	/* Each victim dies after some steps, a few in its first ones. */
+	/*
+	 * Each victim is killed after some steps, a few victims in their first
+	 * steps.
+	 */
 	for (round = 0; round < KILLS; round++) {
 		victim = rand() % STORMERS;
 		storm_wait(self->shared, victim, rand() % 60, pids[victim]);

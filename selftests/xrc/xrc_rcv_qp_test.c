@@ -2,7 +2,7 @@
 /* runs on: guest, smp: 2, timeout: 120 */
 /*
  * Shared XRC receive QPs: who is registered, how long a QP and its domain live,
- * what each call answers. What is alive is the HCA's word.
+ * and what each call answers. The HCA tells which objects are alive.
  */
 #include "kselftest_harness.h"
 
@@ -34,7 +34,9 @@ FIXTURE_TEARDOWN(xrc)
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
-/* Objects of the HCA more than before the test. */
+/*
+ * How many objects of a kind the HCA has in addition to those before the test.
+ */
 static int64_t more(const struct baseline *base, const char *kind)
 {
 	return simhca_count(kind) - baseline_alive(base, kind);
@@ -99,7 +101,7 @@ TEST_F(xrc, get_creates_once_and_then_joins)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "rank 7", 6, 0,
 					   NULL, &b));
 	EXPECT_EQ(mlx5ep_xrc_rcv_qp_num(a), mlx5ep_xrc_rcv_qp_num(b));
-	/* A key is its bytes and their number. */
+	/* A key is a number of bytes; a shorter one is another key. */
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "rank 7", 7, 0,
 					   NULL, &other));
 	EXPECT_NE(mlx5ep_xrc_rcv_qp_num(a), mlx5ep_xrc_rcv_qp_num(other));
@@ -109,7 +111,7 @@ TEST_F(xrc, get_creates_once_and_then_joins)
 	EXPECT_EQ(2, info.registrants);
 	EXPECT_EQ(6, info.key_len);
 	EXPECT_EQ(0, memcmp(info.key, "rank 7", 6));
-	/* Found by its number it is the same one. */
+	/* Its number finds the same QP. */
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, info.qp_num, NULL,
 					   &other));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(other, NULL, &info));
@@ -118,7 +120,7 @@ TEST_F(xrc, get_creates_once_and_then_joins)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(other));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
-	/* The key is free again. */
+	/* The key can be used for a new QP. */
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "rank 7", 6, 0,
 					   NULL, &a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
@@ -144,7 +146,10 @@ TEST_F(xrc, the_domain_cannot_be_closed_while_registered)
 	struct mlx5ep_xrc_rcv_qp *qp;
 	struct xrc_node second;
 
-	/* Own SRQs would keep it open too. */
+	/*
+	 * The second process has no SRQ, because an SRQ too would keep the
+	 * domain open.
+	 */
 	ASSERT_EQ(0, xrc_node_open(&second, NULL, DOMAIN_FILE, 0));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(second.xrcd, NULL, &qp));
 	EXPECT_EQ(-EBUSY, mlx5ep_xrcd_close(second.xrcd));
@@ -191,13 +196,16 @@ TEST_F(xrc, a_context_that_closes_unregisters)
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(xrcd, NULL, &qps[i]));
 	EXPECT_EQ(4, more(&self->base, "qp"));
 	EXPECT_EQ(2, more(&self->base, "xrcd"));
-	/* The kernel cleans up, registrations before the domain. */
+	/* The kernel frees the registrations before the domain. */
 	EXPECT_EQ(0, ibv_close_device(ctx));
 	EXPECT_EQ(0, more(&self->base, "qp"));
 	EXPECT_EQ(1, more(&self->base, "xrcd"));
 }
 
-/* A child that registers by @num (0: creates), reports its number and waits. */
+/*
+ * Start a child that registers by @num, or creates a QP if @num is 0. It
+ * reports the QP's number and waits.
+ */
 static pid_t child_start(uint32_t num, uint32_t *got)
 {
 	struct mlx5ep_xrc_rcv_qp *qp;
@@ -280,7 +288,9 @@ TEST_F(xrc, fork_and_exec_of_the_creator_change_nothing)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		/* The child has the file, hence the handle. */
+		/*
+		 * The child inherited the file, so the handle is valid there.
+		 */
 		if (mlx5ep_xrc_rcv_qp_query(qp, NULL, &info) ||
 		    info.registrants != 1)
 			_exit(1);
@@ -309,12 +319,12 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_RTR, 0x123, self->node.lid));
 	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_INIT, 0, 0));
 	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x123, self->node.lid));
-	/* Another remote QP is not "already there". */
+	/* For another remote QP the answer is not "already there". */
 	EXPECT_EQ(-EISCONN, xrc_qp_step(a, IBV_QPS_RTR, 0x456, self->node.lid));
 	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, 0));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_RTS, attr.qp_state);
-	/* Nothing of the second one's attributes came through. */
+	/* The attributes of the second call changed nothing. */
 	EXPECT_EQ(0x123, attr.dest_qp_num);
 	EXPECT_EQ(self->node.lid, attr.ah_attr.dlid);
 	EXPECT_EQ(IBV_MTU_1024, attr.path_mtu);
@@ -327,13 +337,15 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(b, &attr, IBV_QP_STATE,
 					      &answer));
 	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY, answer.flags);
-	/* A step that is behind, but not on the way from here. */
+	/*
+	 * The QP is in ERR. A step to RTR is invalid then, not "already there".
+	 */
 	EXPECT_EQ(-EINVAL, xrc_qp_step(b, IBV_QPS_RTR, 0x123, self->node.lid));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
 }
 
-/* Upstream: what any program does without this module. */
+/* Create the QP as a program without this module does. */
 static struct ibv_qp *upstream_create(struct xrc_node *node)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -345,7 +357,7 @@ static struct ibv_qp *upstream_create(struct xrc_node *node)
 	return ibv_create_qp_ex(node->ctx, &attr);
 }
 
-/* Many programs pass all attributes of an RC QP; upstream lets them. */
+/* Many programs pass all attributes of an RC QP, and upstream accepts them. */
 TEST_F(xrc, attributes_of_a_sender_are_passed_over)
 {
 	struct mlx5_ep_xrc_rcv_qp_modify answer;
@@ -402,7 +414,10 @@ TEST_F(xrc, upstream_can_open_a_shared_qp)
 	struct ibv_qp *opened;
 	int fd;
 
-	/* A context with nothing but the domain: it is closed as it stands. */
+	/*
+	 * The context has nothing but the domain. It is closed without closing
+	 * the domain.
+	 */
 	ctx = xrc_context(NULL);
 	ASSERT_NE(NULL, ctx);
 	fd = open(DOMAIN_FILE, O_RDONLY);
@@ -415,7 +430,7 @@ TEST_F(xrc, upstream_can_open_a_shared_qp)
 	attr.xrcd = mlx5ep_xrcd_ibv(xrcd);
 	opened = ibv_open_qp(ctx, &attr);
 	ASSERT_NE(NULL, opened);
-	/* The opener holds the QP when the last registration goes. */
+	/* After the last registration has ended, the opener holds the QP. */
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 	EXPECT_EQ(1, more(&self->base, "qp"));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, attr.qp_num, NULL,

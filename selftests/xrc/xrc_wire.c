@@ -47,7 +47,7 @@ static socklen_t address(const struct wire_net *net, union address *addr,
 		addr->inet.sin_port = htons(PORT + node * net->ppn + proc);
 		return sizeof(addr->inet);
 	}
-	/* An abstract name: gone with the process. */
+	/* The kernel frees an abstract name when the process ends. */
 	addr->local.sun_family = AF_UNIX;
 	snprintf(addr->local.sun_path + 1, sizeof(addr->local.sun_path) - 1,
 		 "wire.%d.%u.%u", getpgrp(), node, proc);

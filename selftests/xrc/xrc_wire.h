@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How processes that wire up XRC find each other: datagrams addressed by node
- * and process. Nodes of one machine use the machine's own sockets; nodes that
- * have addresses use UDP, which may lose some: ask again.
+ * Datagrams by which processes that connect XRC QPs find each other. A process
+ * is addressed by its node and its number. Nodes on one machine use Unix
+ * sockets. Nodes that have addresses use UDP, which may lose a datagram: the
+ * caller must ask again.
  */
 #ifndef SELFTESTS_XRC_WIRE_H
 #define SELFTESTS_XRC_WIRE_H
@@ -36,7 +37,7 @@ int wire_net_parse(struct wire_net *net, const char *list);
 int wire_open(const struct wire_net *net, unsigned int node, unsigned int proc,
 	      unsigned int ms);
 
-/* Return: 0, also where there is nobody yet; -errno. */
+/* Return: 0, also if nobody receives there yet; or -errno. */
 int wire_send(const struct wire_net *net, int sock, unsigned int node,
 	      unsigned int proc, const void *msg, size_t len);
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 180
 #
-# The X-SRQ workload over two HCAs: as many QPs as the paper says, every message
-# arrives once, in order, at the SRQ it names; nothing is left.
+# The X-SRQ workload over two HCAs. It creates as many QPs as the paper says,
+# each message arrives once, in order, at the SRQ that it names, and nothing is
+# left.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -15,13 +16,14 @@ objects()
 	simhca-ctl dump | jq -c '[.hcas[].alive | {qp, xrcd, srq, pd, cq}]'
 }
 
-# QPs that the HCAs have made so far
+# made: prints how many QPs the HCAs have created so far
 made()
 {
 	simhca-ctl dump | jq '[.hcas[].commands.CREATE_QP.count // 0] | add'
 }
 
-# one NODES PPN NSRQ MESSAGES: xsrq makes one QP more, to weigh a registration
+# one NODES PPN NSRQ MESSAGES: runs xsrq, which creates one more QP to measure
+# how much memory a registration takes
 one()
 {
 	local before bytes
@@ -33,8 +35,8 @@ one()
 	grep -q "qps_per_node=$(($2 * 2 * ($1 - 1))) " "$tmp/line"
 	grep -q "bsrq_qps_per_node=$(($2 * $2 * $3 * ($1 - 1))) " "$tmp/line"
 	grep -q 'lost=0 corrupt=0' "$tmp/line"
-	# of kernel memory; a handle and two small objects, on a debug kernel with
-	# red zones
+	# A registration takes kernel memory for a handle and two small objects;
+	# a debug kernel adds red zones.
 	bytes=$(sed -n 's/.* bytes_per_registration=\([0-9]*\)$/\1/p' "$tmp/line")
 	[ "$bytes" -gt 64 ] && [ "$bytes" -lt $((2048 * slowness)) ]
 	becomes 10 "$base" objects
