@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, smp: 2, mem: 2G, timeout: 300
 #
-# Debian's UCX with its defaults, which are rc_mlx5 with queues that DevX made:
-# each kind of traffic between two processes runs to its end, and the HCA has
-# nothing to complain of.
+# Debian's UCX with its default settings: rc_mlx5, whose queues DevX created.
+# Each kind of traffic between two processes completes, and the HCA reports no
+# complaint.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 export UCX_NET_DEVICES=$dev:1
-# All that is left out are the ways that do not pass through the HCA.
+# Only transports that do not use the HCA are excluded.
 export UCX_TLS=ib
 port=13337
 
@@ -21,7 +21,7 @@ listens()
 	ss -Hltn "sport = :$1" | grep -q .
 }
 
-# perftest TEST SIZE: a server and a client; the client's report is checked
+# perftest TEST SIZE: runs a server and a client, and checks the client's report
 perftest()
 {
 	local server status=0
@@ -41,7 +41,7 @@ perftest()
 	return $status
 }
 
-# UCX says which transport it chose
+# transport: UCX reports the transport that it chose
 transport()
 {
 	UCX_PROTO_INFO=y UCX_LOG_LEVEL=info perftest tag_bw 4096
@@ -49,7 +49,7 @@ transport()
 		fail 'not rc_mlx5'
 }
 
-# QPs that users of DevX made, as the log of commands tells
+# devx_qps: prints the QPs that users of DevX created, from the log of commands
 devx_qps()
 {
 	simhca-ctl '{"op":"cmdlog","since":1}' | jq -e '[.log[] |

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-# netdev HCA: its name
+# netdev HCA: prints the name of its network device
 netdev()
 {
 	basename /sys/class/infiniband/"$1"/device/net/*
@@ -31,14 +31,14 @@ is_up()
 	done
 }
 
-# gids HCA: how many entries of the GID table are in use
+# gids HCA: prints how many entries of the GID table are in use
 gids()
 {
 	cat /sys/class/infiniband/"$1"/ports/1/gids/* |
 		grep -vc '^0000:0000:0000:0000:0000:0000:0000:0000$'
 }
 
-# One entry for RoCE v1 and one for v2, for each address.
+# Each address has one entry for RoCE v1 and one for RoCE v2.
 gids_follow()
 {
 	local before dev0
@@ -51,8 +51,8 @@ gids_follow()
 	becomes 10 "$before" gids mlx5_0
 }
 
-# RoCE v2 asks the network stack for the peer's MAC, and no frame brings the answer
-# yet: tell it.
+# RoCE v2 asks the network stack for the peer's MAC address. No frame brings the
+# answer yet, so the test adds the neighbours itself.
 neighbours()
 {
 	local from to dev peer
@@ -72,7 +72,7 @@ listens()
 	ss -Hltn "sport = :$1" | grep -q .
 }
 
-# pingpong PROGRAM INDEX: between the HCAs, by the GIDs of that index
+# pingpong PROGRAM INDEX: runs it between the HCAs, with the GIDs of that index
 pingpong()
 {
 	local server status=0

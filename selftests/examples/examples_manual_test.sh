@@ -21,13 +21,14 @@ no_warning()
 	done
 }
 
-# one blank between any two words
+# words: prints stdin with one blank between any two words
 words()
 {
 	tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'
 }
 
-# a page without one of its programs, or with another text of it
+# quoted: fails if a page lacks one of its programs, or quotes another text of
+# it
 quoted()
 {
 	local page program
@@ -65,7 +66,7 @@ complete()
 	done
 }
 
-# each exported function has a paragraph of its own
+# described: each exported function has a paragraph of its own
 described()
 {
 	local name
@@ -78,7 +79,8 @@ described()
 	done
 }
 
-# by the command in its first lines, against a library that seems installed
+# built: the command in its first lines builds each program, with an installed
+# library
 built()
 {
 	local program command

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, timeout: 120
 #
-# Each program of examples/ runs and prints what its .out file says, which is what
-# the manual pages show. After it the adapter has the objects that it had before.
+# Each program of examples/ runs and prints its .out file, which the manual
+# pages show. Afterwards the adapter has the same objects as before.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -39,7 +39,7 @@ refused()
 	grep -qE -- "$pattern" "$tmp/said" || fail "nothing says $pattern"
 }
 
-# accepted CMD...: CMD succeeds and is silent
+# accepted CMD...: CMD succeeds and prints nothing
 accepted()
 {
 	code 0 "$@"
@@ -48,7 +48,7 @@ accepted()
 
 # --- layers ------------------------------------------------------------------
 
-# layers_tree ROW...: top.c calls base.c; the table has these rows
+# layers_tree ROW...: makes a tree where top.c calls base.c; ROWs are the table
 layers_tree()
 {
 	fresh
@@ -101,7 +101,7 @@ layers_no_table()
 
 # --- dead --------------------------------------------------------------------
 
-# dead_tree: all that a.c has is used, partly in b.c
+# dead_tree: makes a tree where a.c or b.c uses all that a.c has
 dead_tree()
 {
 	fresh
@@ -147,7 +147,7 @@ dead_function()
 	dead_tree
 	sed -i 's/static int a_local/int a_local/' kernel/a.c
 	refused 'kernel/a.c:2: a_local\(\) is used here only' "$lint/dead"
-	# A prototype is no use, a comment neither.
+	# Neither a prototype nor a comment is a use.
 	echo 'int a_local(void);' >>kernel/a.h
 	echo '/* a_local() */' >>kernel/b.c
 	refused 'a_local\(\) is used here only' "$lint/dead" kernel
@@ -182,7 +182,7 @@ dead_member()
 
 # --- kernel-doc --------------------------------------------------------------
 
-# kdoc_of TEXT...: a function with this comment
+# kdoc_of TEXT...: makes a function with this comment
 kdoc_of()
 {
 	fresh

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A module for tests: takes a driver uverbs id on every mlx5 device before
- * mlx5_ep comes, as a newer mlx5_ib might. mlx5_ep must then leave the device
- * alone. Load it before mlx5_ep and mlx5_ib.
+ * A module for tests. It takes a driver id of uverbs on every mlx5 device
+ * before mlx5_ep does, as a newer mlx5_ib might. mlx5_ep must then not attach
+ * to the device. Load this module before mlx5_ep and mlx5_ib.
  */
 
 #define UVERBS_MODULE_NAME id_taker
@@ -34,7 +34,7 @@ static int taken_object_cleanup(struct ib_uobject *uobject,
 	return 0;
 }
 
-/* The ids are known when the module is loaded only, so none of it is const. */
+/* The module parameters set the ids, so nothing here is const. */
 static const struct uverbs_attr_def *const no_attrs[] = {};
 
 static struct uverbs_method_def taken_method = {
@@ -64,7 +64,7 @@ static struct uverbs_object_def taken_object = {
 	.type_attrs = &taken_type.type,
 };
 
-/* What one device had before. */
+/* What one device had before this module changed it. */
 struct victim {
 	struct list_head node;
 	struct ib_device *ibdev;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Loses memory when it is loaded: what a run on the debug kernel must fail for.
- */
+/* Loses memory when it is loaded. A run on the debug kernel must then fail. */
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -13,7 +11,10 @@ static noinline int leaker_lose(void)
 {
 	void *object = kmalloc(77, GFP_KERNEL);
 
-	/* Nothing keeps it, and the compiler may not take the call away. */
+	/*
+	 * Nothing keeps the pointer, and the compiler must not remove the
+	 * allocation.
+	 */
 	OPTIMIZER_HIDE_VAR(object);
 	return object ? 0 : -ENOMEM;
 }

@@ -24,7 +24,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* Never given out: mmap_min_addr is above. */
+/* mmap() never returns this address, because mmap_min_addr is above it. */
 #define RANGE_ADDR	0
 #define RANGE_SIZE	PAGE_SIZE
 
@@ -132,7 +132,7 @@ static int listener_release(struct inode *inode, struct file *filp)
 
 static int listener_open(struct inode *inode, struct file *filp)
 {
-	/* misc puts the device there. */
+	/* misc_open() has stored the device there. */
 	filp->private_data = NULL;
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The uUAR policies inside a kernel, where KASAN and UBSAN watch each access to
- * a table that is exactly as long as it says. What they choose is the subject
- * of uuar_policy_test; here it is where they look.
+ * Runs the uUAR policies in a kernel where KASAN and UBSAN check each access to
+ * a table. The table has exactly the length that it states. This suite is about
+ * the accesses; uuar_policy_test is about the choices.
  */
 
 #include <kunit/test.h>
@@ -40,7 +40,7 @@ static unsigned int qps_of_all(const struct mlx5_ep_uuar_table *t)
 	return qps;
 }
 
-/* Picks and releases at random until the table has been full for a while. */
+/* Pick and release at random until the table has been full for a while. */
 static void churn(struct kunit *test, struct mlx5_ep_uuar_table *t,
 		  struct rnd_state *rnd)
 {

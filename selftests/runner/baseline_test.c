@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest */
-/* A baseline that is not restored says which objects are left, and with whom. */
+/*
+ * If a baseline is not restored, its message names the objects that are left
+ * and their owners.
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,7 +36,7 @@ FIXTURE_TEARDOWN(baseline)
 	sysfs_defaults();
 }
 
-/* What baseline_restored() prints, with no time to wait. */
+/* The message of baseline_restored(), which does not wait here. */
 static int text_of(struct baseline *base, char *text, size_t size)
 {
 	int file = memfd_create("stderr", MFD_CLOEXEC);

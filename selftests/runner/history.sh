@@ -2,11 +2,13 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what run and plan.sh use
 #
-# What earlier runs of this checkout tell about each test. The history is JSON
-# with a line per test, which is how it is read here:
-#	"7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
-# The durations are the last ten. A fresh clone has none: then the file
-# `durations` beside this one, measured on an idle machine, has to do.
+# Reads and writes what earlier runs of this checkout measured for each test.
+# The history is JSON with one line per test, and is read line by line:
+#
+# "7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
+#
+# The seconds are those of the last ten runs. A fresh clone has no history; then
+# the file `durations` in this folder is used.
 
 history=build/check.history.json
 durations=selftests/runner/durations
@@ -41,8 +43,8 @@ history_read()
 	)
 }
 
-# expected_of KERNEL NAME TIMEOUT: tenths of a second that the test may take;
-# where nothing is known of it an eighth of its limit
+# expected_of KERNEL NAME TIMEOUT: prints how long the test may take, in tenths
+# of a second; without any measurement that is an eighth of its limit
 expected_of()
 {
 	local tenths=${known_tenths[$1/$2]:-}
@@ -88,7 +90,7 @@ history_write()
 		{
 			runs[$1]++
 			failures[$1] += $2
-			# A test whose guest was lost has no duration.
+			# A test has no duration if its guest was lost.
 			if ($3 != "0")
 				keep($1, $3)
 		}

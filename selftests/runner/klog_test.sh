@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 60
 #
-# What counts as a complaint of the kernel log, and what klog_known takes away:
-# only what one of its stanzas describes as a whole.
+# Which lines of the kernel log are reports, and which reports klog_known
+# removes: only those that one of its stanzas describes completely.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ report: BUG: KCSAN
 without: mlx5_ep
 END_OF_RULES
 
-# race FUNCTION...: a report of KCSAN that names them
+# race FUNCTION...: prints a KCSAN report that names them
 race()
 {
 	local rule
@@ -32,7 +32,7 @@ race()
 	printf '[ 1.0] %s\n' "$rule" 'BUG: KCSAN: data-race in a / b' "$@" "$rule"
 }
 
-# warning FUNCTION...: a warning with that stack
+# warning FUNCTION...: prints a warning with that stack
 warning()
 {
 	printf '[ 1.0] %s\n' '------------[ cut here ]------------' \
@@ -48,7 +48,7 @@ leak()
 		'  comm "a", pid 1' '  backtrace:' "    $2"
 }
 
-# kept LINES PATTERN: stdin, a log, leaves so many lines that match
+# kept LINES PATTERN: that many lines of the log on stdin are kept and match
 kept()
 {
 	klog_unknown | tee "$tmp/kept"
@@ -87,7 +87,8 @@ each_leak()
 	kept 0 'leaks looked for' <"$tmp/log"
 }
 
-# How the allocator tells of a slab that is not empty, or not whole
+# slab: prints the reports of the allocator about a slab with objects left, or
+# with damage
 slab()
 {
 	echo '[ 1.0] BUG mlx5_ep_watch (Tainted: G O): Objects remaining' |

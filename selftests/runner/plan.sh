@@ -124,7 +124,7 @@ plan_guest()
 		then
 			continue
 		fi
-		# One CPU shows no data race.
+		# With one CPU KCSAN finds no data race.
 		if [ "$kernel" = kcsan ] && [ "$smp" -lt 2 ]; then
 			continue
 		fi
@@ -133,7 +133,7 @@ plan_guest()
 	done
 }
 
-# plan_file FILE: add the test to the jobs, if it was asked for
+# plan_file FILE: adds the test to the jobs, if the user selected it
 plan_file()
 {
 	local name
@@ -149,14 +149,15 @@ plan_file()
 			"$(test_header "$1" | paste -sd' ')"
 		listed=true
 	elif [ "$where" = host ]; then
-		# Tests of one area may use the same files; others do not.
+		# Host tests of one area may use the same files, so they run one
+		# after the other.
 		add_test host "host ${name%%_*}" '' "$(test_program "$1")"
 	else
 		plan_guest "$1" "$(test_program "$1")"
 	fi
 }
 
-# split_long: halve the jobs that would run on when all others have ended
+# split_long: halves each job that would still run when all others have ended
 split_long()
 {
 	local i n total=0 fair half items=() most
@@ -177,7 +178,8 @@ split_long()
 	done
 }
 
-# split_job JOB KEEP: move what goes beyond KEEP tenths of a second to a new job
+# split_job JOB KEEP: moves the tests after the first KEEP tenths of a second to
+# a new job
 split_job()
 {
 	local i=$1 keep=$2 item name limit spent=0 expected

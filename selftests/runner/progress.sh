@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the runner shows and counts. Reads the KTAP of one job as it comes and
-# keeps, per kernel, build/check/KERNEL/records with a line per test:
-#	NAME RESULT PASSED FAILED SKIPPED SECONDS
-# Several jobs append to one file: a line is one write. Descriptor 3 is the
-# runner's standard output.
+# What the runner prints and counts. This file reads the KTAP of a job as it
+# comes. It keeps, per kernel, build/check/KERNEL/records with a line per test:
+#
+# NAME RESULT PASSED FAILED SKIPPED SECONDS
+#
+# Several jobs append to one file, so each line is written with one write().
+# Descriptor 3 is the runner's standard output.
 
 exec 3>&1
 : "${out:?the folder of the results}"
@@ -16,9 +18,10 @@ record()
 	printf '%s %s %s %s %s %s\n' "${@:2}" >>"$out/$1/records"
 }
 
-# show KERNEL NAME RESULT TEXT SECONDS [DETAIL...]: one write, so that parallel
-# jobs do not mix; details are indented and not endless. A failure is kept: the
-# summary shows it again, for those who see the end of a log only.
+# show KERNEL NAME RESULT TEXT SECONDS [DETAIL...]: prints a result with one
+# write(), so that the output of parallel jobs does not mix. Details are
+# indented, and cut if they are long. A failure is kept: the summary prints it
+# again, for readers who see only the end of a log.
 show()
 {
 	local kernel=$1 name=$2 result=$3 text=$4 seconds=$5 block
@@ -41,7 +44,7 @@ counts_text()
 	printf '%s' "$text"
 }
 
-# next_steps KERNEL NAME BASE: sets steps, what to do about a test that failed
+# next_steps KERNEL NAME BASE: sets steps, the advice for a test that failed
 next_steps()
 {
 	local kernels=" KERNELS=$1" name=${2%#*} option=" --kernels $1"
@@ -54,7 +57,7 @@ next_steps()
 	)
 }
 
-# flaky_summary DIR: how often the test of --flaky failed
+# flaky_summary DIR: prints how often the test of --flaky failed
 flaky_summary()
 {
 	local records
@@ -70,7 +73,7 @@ flaky_summary()
 	done
 }
 
-# follow KERNEL BASE: read a job's KTAP from stdin, keep it in BASE.ktap
+# follow KERNEL BASE: reads a job's KTAP from stdin and keeps it in BASE.ktap
 follow()
 {
 	local kernel=$1 base=$2 line name began=${EPOCHREALTIME/./}
@@ -137,7 +140,7 @@ follow()
 	done 4>"$base.ktap"
 }
 
-# elapsed MICROSECONDS: seconds since then
+# elapsed MICROSECONDS: prints the seconds since then
 elapsed()
 {
 	local took=$((${EPOCHREALTIME/./} - $1))
@@ -145,8 +148,9 @@ elapsed()
 	printf '%d.%d' $((took / 1000000)) $((took / 100000 % 10))
 }
 
-# left_over KERNEL BASE STATUS TESTS: which of them are still to be run;
-# a guest that was lost, or failed outside of any test, is a failure of its own
+# left_over KERNEL BASE STATUS TESTS: prints which of the tests have not run
+# yet. If the guest was lost or failed outside of any test, that is a failure of
+# its own.
 left_over()
 {
 	local kernel=$1 base=$2 status=$3 item name
@@ -164,7 +168,8 @@ left_over()
 		printf '%s' "${missing[*]}"
 		return
 	fi
-	# The report that failed the last test is what failed the guest, too.
+	# A report that failed the last test has also failed the guest; it
+	# counts once.
 	if [ ${#missing[@]} -eq 0 ] &&
 		grep -q '^not ok .*# kernel report' "$base.ktap"; then
 		return
@@ -184,8 +189,8 @@ left_over()
 	printf '%s' "${missing[*]:1}"
 }
 
-# summary DIR SECONDS: a line per kernel, the KTAP files, the failures once more,
-# the last line; the exit status is the tests'
+# summary DIR SECONDS: prints a line per kernel, the KTAP files, the failures
+# again and the last line. Its exit status is that of the tests.
 summary()
 {
 	local dir=$1 total=$2 kernel

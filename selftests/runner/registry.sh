@@ -12,14 +12,14 @@
 # makes sense;
 # timeout: seconds; long: yes (only with --long).
 
-# test_files: every test's source, sorted by name; the folder does not matter
+# test_files: prints the source of each test, sorted by name without the folder
 test_files()
 {
 	find selftests userlib -name '*_test.c' -printf '%f %p\n' \
 		-o -name '*_test.sh' -printf '%f %p\n' | sort | cut -d' ' -f2-
 }
 
-# test_name FILE: the behaviour's name
+# test_name FILE: prints the name of the test
 test_name()
 {
 	local base=${1##*/}
@@ -28,7 +28,7 @@ test_name()
 	printf '%s\n' "${base%_test}"
 }
 
-# test_program FILE: what to execute
+# test_program FILE: prints the program to execute
 test_program()
 {
 	case $1 in
@@ -37,7 +37,8 @@ test_program()
 	esac
 }
 
-# test_header FILE: the header as KEY=VALUE lines; nothing when there is none
+# test_header FILE: prints the header as KEY=VALUE lines, nothing if there is
+# none
 test_header()
 {
 	sed -n '1,12s/^.*runs on: *\(.*[^ ]\).*$/\1/p' "$1" | head -n 1 |

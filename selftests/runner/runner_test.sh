@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 60
 #
-# The runner itself, in a tree of small tests whose guests are this machine: it
-# must count right, and whatever goes wrong must fail.
+# The runner in a tree of small tests whose guests are processes of this
+# machine. It must count right, and must fail if anything goes wrong.
 
-# What is written in single quotes is for the small tests' shell.
+# Text in single quotes is for the shell of the small tests.
 # shellcheck disable=SC2016
 
 set -euo pipefail
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-# What this run was told is not for the runs below.
+# The settings of this run must not apply to the runs below.
 unset MLX5_EP_PATIENCE MLX5_EP_JOBS MLX5_EP_CPUS MLX5_EP_WRAP
 
 tree=$tmp/tree
@@ -57,7 +57,7 @@ esac
 END
 chmod +x "$tree/bin/simhca-ctl"
 
-# a_test NAME HEADER BODY
+# a_test NAME HEADER BODY: writes a small test
 a_test()
 {
 	printf '#!/usr/bin/env bash\n# runs on: %s\necho TAP version 13\n%s\n' \
@@ -89,7 +89,7 @@ kill -9 "$RUN_LIST"; sleep 5'
 a_test worse_after_bad guest 'echo 1..1; echo ok 1 a'
 chmod +x "$tree"/selftests/*_test.sh "$tree"/selftests/lab/* "$tree"/bin/*
 
-# run_as STATUS LAST OPTION...: the run's exit status and last line
+# run_as STATUS LAST OPTION...: checks the run's exit status and last line
 run_as()
 {
 	local want=$1 last=$2 status=0
@@ -140,7 +140,8 @@ kernels_named()
 		--tests picky
 }
 
-# What fails by luck fails once; what is no matter of luck is not run again.
+# A test that fails by chance does not fail again. A kernel report is no chance,
+# so such a test is not run again.
 failed_ones()
 {
 	local luck=$tmp/luck
@@ -172,7 +173,8 @@ long_ones()
 	grep -qx '7.2 *# progress: 1 of 2' "$tmp/run"
 }
 
-# The first line of boots: it was built before a guest was started.
+# The debug kernel is the first line of boots: it is built before a guest
+# starts.
 debug_lane()
 {
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels debug \
@@ -210,7 +212,7 @@ goes_on()
 	boots 2
 }
 
-# It counts beside a test that failed, by which no luck excuses it.
+# A guest that failed counts besides a failed test, and rules out a second run.
 guest_fails()
 {
 	touch "$tree/leaks"
@@ -223,8 +225,8 @@ guest_fails()
 	run_as 1 'run: what failed is no matter of luck' --failed
 }
 
-# A failed test says how to run it alone, where its logs are, and what the adapter
-# and the kernel said last.
+# A failed test prints how to run it alone, where its logs are, and the last
+# messages of the adapter and of the kernel.
 next_steps()
 {
 	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 \
@@ -247,7 +249,7 @@ most_cpus()
 		END { print most }' "$tree/trace"
 }
 
-# Guests of two CPUs are never two at once on two cores; more cores hold more.
+# On two cores two guests of two CPUs never run at once; on more cores they may.
 cpus_kept()
 {
 	export MLX5_EP_CPUS=2
@@ -263,7 +265,7 @@ cpus_kept()
 	unset MLX5_EP_CPUS
 }
 
-# The durations of the last runs decide, else a test's limit.
+# The durations of earlier runs decide, and the limit of a test without any.
 longest_first()
 {
 	export MLX5_EP_CPUS=1
@@ -282,7 +284,7 @@ longest_first()
 	unset MLX5_EP_CPUS
 }
 
-# A guest that would run on alone is made two, where a CPU would be idle.
+# A guest that would be the last to run is split if a CPU would be idle.
 split_where_idle()
 {
 	printf '{\n  "7.2/good": {"runs": 1, "failures": 0, "seconds": [100]},\n  "7.2/good_too": {"runs": 1, "failures": 0, "seconds": [100]}\n}\n' \
@@ -295,7 +297,7 @@ split_where_idle()
 	boots 1
 }
 
-# Runs, failures and durations of each test, in JSON.
+# The history has runs, failures and durations of each test, in JSON.
 history_kept()
 {
 	local file=$tree/build/check.history.json
@@ -329,7 +331,7 @@ flaky_test()
 		fail "$(cat "$tree/build/check.history.json")"
 }
 
-# Of a benchmark: what is no number is no figure.
+# A value that is not a number is not accepted as a benchmark's figure.
 no_figure()
 {
 	local values
@@ -360,7 +362,8 @@ ktap_kept()
 	grep -qx '  # chatter' "$tree/build/check/7.2/results.ktap"
 }
 
-# Of the commands that users start: what --help prints, and what is no option.
+# The commands that users start: each answers --help, and refuses unknown
+# options.
 usages()
 {
 	local command status
