@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The adapters: making, resetting and freeing their parts.
+ * The adapters: create, reset and free their parts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static int hca_init_parts(struct hca *hca)
 	return 0;
 }
 
-/* Take an adapter away, however far hca_create() came. */
+/* Free an adapter. hca_create() may have failed half-way. */
 static void hca_destroy(struct hca *hca)
 {
 	vfio_user_fini(hca);
@@ -141,7 +141,7 @@ void adapters_fini(void)
 
 	while (fabric_hcas()) {
 		hca = fabric_hca(fabric_hcas() - 1);
-		/* the last one may look for others while it goes: it has none */
+		/* While it is freed, the adapter must not find other ones. */
 		fabric_remove(hca);
 		hca_destroy(hca);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * See loop.h for the model. Timers are a binary heap; descriptors are epoll's,
- * with events of one batch whose owner went away in it dropped.
+ * See loop.h for the model. Timers are in a binary heap, descriptors in epoll.
+ * If a callback removes a descriptor, its events of the same epoll_wait() are
+ * dropped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #define LOOP_BATCH 16
 
-/* The process has one loop: it is the one thing without an owner. */
+/* The process has one loop, so that no caller needs to pass it. */
 static struct {
 	int epfd;
 	bool stop;
@@ -68,10 +69,10 @@ uint64_t loop_now(void)
 }
 
 /**
- * loop_simulate_time() - from here on, time passes by the waiting alone
+ * loop_simulate_time() - use a simulated clock from now on
  *
- * Instead of waiting for a timer the clock is set to its deadline: a test's
- * figures do not depend on the machine.
+ * The loop then does not wait for a timer. It sets the clock to the deadline of
+ * the timer, so that the figures of a test do not depend on the machine.
  */
 void loop_simulate_time(void)
 {
@@ -156,7 +157,7 @@ static void timer_sift(struct sim_timer *timer, size_t i)
 }
 
 /**
- * timer_arm() - let a timer fire, or fire at another time
+ * timer_arm() - set the deadline of a timer, which may be armed already
  * @timer: with @fire set
  * @ns: from now; 0: as soon as the current callback has returned
  */
@@ -195,7 +196,7 @@ void timer_cancel(struct sim_timer *timer)
 		timer_sift(last, i);
 }
 
-/* Fire what is due, but nothing that a callback of this round armed. */
+/* Fire the timers that are due, except those armed by a callback here. */
 static void loop_timers(void)
 {
 	uint64_t seq = loop.seq;
@@ -230,7 +231,7 @@ static struct timespec *loop_timeout(struct timespec *ts)
 	return ts;
 }
 
-/* Nothing else is to be done before the next timer: it is due now. */
+/* With simulated time, set the clock to the deadline of the next timer. */
 static void loop_skip_wait(void)
 {
 	if (loop.timers && loop.heap[0]->deadline > loop.clock)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Lists of pieces of host memory: both ends of a transfer are translated
- * first, and nothing is moved unless all of it can be.
+ * Lists of pieces of host memory. A transfer first translates both of its ends.
+ * It moves no byte if a part of either end cannot be translated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void sgl_free(struct sglist *l)
  * @p: start of the piece
  * @len: bytes, 0 adds nothing
  *
- * Return: 0, -ENOMEM, also where the list is absurdly long
+ * Return: 0; -ENOMEM, also if the list has SGL_MAX pieces already
  */
 int sgl_add(struct sglist *l, void *p, size_t len)
 {

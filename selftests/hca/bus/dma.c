@@ -3,13 +3,13 @@
  * Guest memory: the ranges that the VMM shares with this adapter.
  *
  * Invariants
- * - Ranges are sorted and never overlap; a map over another fails, as VFIO's.
+ * - Ranges are sorted and never overlap. To map over a range fails, as in VFIO.
  * - A range lies wholly inside the file it maps, checked when it is mapped.
- * - A pointer from dma_queue_ptr() is good until the handler returns to the loop:
- *   only the VMM's messages change the ranges.
- * - Nothing is reached while the function is no bus master.
- * - A range without a file (ROM that the VMM keeps to itself) is known, so that
- *   it can be unmapped, but cannot be reached.
+ * - A pointer from dma_queue_ptr() is valid until the handler returns to the
+ *   loop: only messages of the VMM change the ranges.
+ * - While the function is not a bus master, every access fails.
+ * - A range without a file is ROM that the VMM does not share. It is recorded,
+ *   so that it can be unmapped. Every access to it fails.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -191,7 +191,7 @@ void dma_unmap_all(struct dma *dma)
 }
 
 /**
- * dma_set_master() - may the function reach memory at all?
+ * dma_set_master() - allow or forbid all access to guest memory
  * @dma: the address space
  * @on: the command register's bus master bit
  */
@@ -200,7 +200,7 @@ void dma_set_master(struct dma *dma, bool on)
 	dma->master = on;
 }
 
-/* The range that holds @iova and can be used so, NULL if there is none. */
+/* The range that contains @iova and allows this access; NULL if none does. */
 static struct dma_range *dma_range(struct dma *dma, uint64_t iova, bool write)
 {
 	struct dma_range *range = NULL;
@@ -221,7 +221,7 @@ static struct dma_range *dma_range(struct dma *dma, uint64_t iova, bool write)
 }
 
 /**
- * dma_queue_add() - a queue is made with this memory
+ * dma_queue_add() - record that a queue uses this memory
  * @iova: guest address
  * @len: bytes
  *
@@ -233,7 +233,7 @@ int dma_queue_add(struct hca *hca, uint64_t iova, uint64_t len)
 }
 
 /**
- * dma_queue_remove() - the queue of this memory is gone
+ * dma_queue_remove() - undo one dma_queue_add()
  * @iova: as it was added
  * @len: as it was added
  */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The guard: which pages of guest memory belong to a queue, an event queue, a
- * doorbell record or the command queue.
+ * The guard knows the pages of guest memory that belong to a queue, an event
+ * queue, a doorbell record or the command queue.
  *
  * Invariants
  * - A page belongs to a queue from the command that names the page to the one
  *   that destroys the queue. Several queues may share a page: they are counted.
- * - Nothing but these pages is reached by way of a queue, whatever the queue
- *   itself believes: dma_queue_ptr() asks here.
+ * - A queue accesses these pages only, because dma_queue_ptr() asks the guard.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ struct guard {
 };
 
 /**
- * guard_create() - no page belongs to a queue
+ * guard_create() - create a guard that knows no page
  *
  * Return: the guard, NULL without memory
  */
@@ -54,7 +53,7 @@ void guard_destroy(struct guard *guard)
 	free(guard);
 }
 
-/* Where the page is, or where it would be. */
+/* The link to the entry of a page, or to where the entry must be inserted. */
 static struct guarded **guard_find(struct guard *guard, uint64_t page)
 {
 	struct guarded **at = &guard->buckets[page % BUCKETS];
@@ -70,7 +69,7 @@ static uint64_t last_page(uint64_t addr, uint64_t len)
 }
 
 /**
- * guard_remove() - a queue of this memory is gone
+ * guard_remove() - undo one guard_add()
  * @len: bytes, as they were added
  */
 void guard_remove(struct guard *guard, uint64_t addr, uint64_t len)
@@ -89,7 +88,7 @@ void guard_remove(struct guard *guard, uint64_t addr, uint64_t len)
 }
 
 /**
- * guard_add() - a queue is made with this memory
+ * guard_add() - record that a queue uses this memory
  * @len: bytes
  *
  * Return: 0, or -ENOMEM with nothing added

@@ -2,7 +2,7 @@
 /*
  * MSI-X interrupts: an eventfd of the VMM for each vector.
  *
- * The VMM emulates the table, so it masks and holds back by itself.
+ * The VMM emulates the MSI-X table, so it also does the masking.
  */
 #include <errno.h>
 #include <linux/vfio.h>

@@ -4,12 +4,14 @@
  * messages cut out of the stream and answered in order.
  *
  * Invariants
- * - A message that cannot be framed ends the connection; one that can be framed
- *   but not obeyed is answered with an error.
- * - Descriptors belong to the message that they came with: recvmsg() ends a
- *   read behind the bytes that carried some, so the owner is the message that
- *   holds the last byte of that read. What no message wants is closed.
- * - When the VMM goes, its memory and interrupts go, and the adapter is reset.
+ * - A message with an invalid size ends the connection. A message with a valid
+ *   size that cannot be carried out is answered with an error.
+ * - Descriptors belong to the message that they came with. recvmsg() ends a
+ *   read after the bytes that carried descriptors, so they belong to the
+ *   message with the last byte of that read. Descriptors that a handler does
+ *   not keep are closed.
+ * - When the VMM disconnects, its memory and interrupts are removed and the
+ *   adapter is reset.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +51,7 @@ static void vu_hang_up(struct vfio_user *vu, const char *why)
 	loop_modify(&vu->listen, EPOLLIN);
 }
 
-/* Send now what the socket takes, keep the rest for EPOLLOUT. */
+/* Send as much as the socket accepts. Keep the rest until EPOLLOUT. */
 static void vu_send(struct vfio_user *vu, const void *data, size_t len)
 {
 	ssize_t n = 0;

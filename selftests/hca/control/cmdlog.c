@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What commands were run: a counter per opcode and adapter, and a log of the
+ * The record of commands: a counter per opcode and adapter, and a log of the
  * last CMDLOG_LEN commands of all adapters.
  *
  * Invariants
  * - Sequence numbers start at 1, grow by one and are never given twice.
- * - What the log keeps of a command is what its handler found stable: no
- *   addresses, so that two equal runs have equal logs.
+ * - The log has the fields of a command that its handler passed to cmd_note().
+ *   Addresses are not among them, so that two equal runs have equal logs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct cmdlog_entry {
 	struct json_object *key;
 };
 
-/* One log for the process: its order tells what happened across adapters. */
+/* All adapters share one log, so that it has the order between adapters. */
 static struct cmdlog_entry ring[CMDLOG_LEN];
 static uint64_t ring_next = 1;
 

@@ -4,10 +4,10 @@
  *
  * Invariants
  * - Requests of one client are answered in order; clients are independent.
- * - A client that does not read its answers stalls itself alone: nothing more
- *   is read from it until it does.
- * - What is not a request is answered with an error; a line that never ends is
- *   the end of the client.
+ * - A client that does not read its answers stalls only itself: its requests
+ *   are not read until it does.
+ * - A line that is not a request is answered with an error. A line that is too
+ *   long ends the connection.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -171,7 +171,7 @@ static const char *op_version(struct json_object *req,
 
 static const struct {
 	const char *op;
-	/* returns what is wrong, NULL for success */
+	/* Return: NULL, or a message that says why the request failed. */
 	const char *(*run)(struct json_object *req, struct json_object *answer);
 } ops[] = {
 	{ "dump", op_dump },   { "reset", op_reset }, { "cmdlog", op_cmdlog },

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Faults of commands: which commands an adapter shall delay or not do.
+ * Faults of commands: the adapter delays or does not run certain commands.
  *
  * Invariants
  * - A command fault waits until the nth matching command has come, acts on
  *   count of them and is gone; count 0 acts until it is cleared.
- * - The first fault that acts on a command decides; later ones still count it.
- * - What command faults did is remembered until they are cleared, so that a
- *   test can tell which command it was that it made fail.
+ * - If several faults match a command, the first one acts on it. The others
+ *   count it as well.
+ * - The commands that faults made fail are recorded until the faults are
+ *   cleared, so that a test can see which commands failed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "fw/cmd.h"
 
 #define FAULTS_MAX 256u
-#define HITS_MAX 64u	/* of which one is told; all are counted */
+#define HITS_MAX 64u	/* commands whose name is recorded */
 
 struct faults {
 	struct fault list[FAULTS_MAX];
@@ -70,7 +71,7 @@ void faults_report(struct hca *hca, struct json_object *waiting,
 }
 
 /**
- * faults_add() - from now on, do this to commands
+ * faults_add() - add a fault, which acts on commands from now on
  *
  * Return: 0, -ENOSPC where too many faults wait
  */
@@ -85,7 +86,7 @@ int faults_add(struct hca *hca, const struct fault *fault)
 }
 
 /**
- * faults_clear() - do nothing wrong any more
+ * faults_clear() - remove all faults, and forget which commands failed
  */
 void faults_clear(struct hca *hca)
 {
@@ -93,7 +94,7 @@ void faults_clear(struct hca *hca)
 	hca->faults->nhits = 0;
 }
 
-/* Take note of a command that a fault acts on; late ones are not failed. */
+/* Record a command that a fault acts on, unless the fault only delays it. */
 static void fault_hit(struct faults *faults, const struct fault_verdict *v,
 		      uint16_t opcode)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Injected faults: what a request of the control socket makes an adapter do
- * wrong. Faults of commands wait in fault.c; all others happen at once.
+ * Injected faults: carry out a fault request of the control socket. Faults of
+ * commands wait in fault.c. All other faults happen at once.
  */
 #include <endian.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static const char *string(struct json_object *req, const char *name)
 		       json_object_get_string(o) : "";
 }
 
-/* An opcode by name or by number; FAULT_ANY_OPCODE where there is no such field. */
+/* An opcode by name or number; FAULT_ANY_OPCODE if the field is missing. */
 static int fault_opcode(struct json_object *req, const char *name,
 			uint16_t *code, const char **why)
 {
@@ -165,7 +165,7 @@ static int fault_fatal(struct hca *hca, struct json_object *req,
 	return 0;
 }
 
-/* Events about a QP or SRQ carry its number behind 24 bytes, CQ errors first. */
+/* Offsets in the event data of the number of a QP or SRQ, and of a CQ. */
 #define EVENT_QPN_AT 24u
 #define EVENT_CQN_AT 0u
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs in error, and back from there.
+ * Queue pairs: going into error, and the reset of a QP.
  *
  * Invariants
- * - A QP in error completes everything that is posted with a flush error. To
- *   post a receive rings no doorbell, so receive queues are looked at from
- *   time to time.
+ * - A QP in error completes all its work requests with a flush error. A receive
+ *   is posted without a doorbell, so a timer polls the receive queues of QPs in
+ *   error.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive queues: taking a work request, where its data goes, completing it.
+ * Receive queues: take a work request, map its buffers, complete it.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "object/qp.h"
 
-/* Posted receives of the QP's own queue; -1 where the counter is absurd. */
+/* Posted receives of the QP's own queue; -1 if there are more than fit. */
 static int rq_posted(struct qp *qp)
 {
 	uint32_t counter;

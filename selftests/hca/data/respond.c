@@ -2,9 +2,9 @@
 /*
  * The responder's side of RC, UC and XRC.
  *
- * A message is checked whole before a byte of it is moved. What is wrong with
- * the request is answered and moves the responder to error (RC, XRC), or the
- * message is dropped (UC).
+ * The whole message is checked before a byte of it is moved. If the check
+ * fails, an RC or XRC responder answers with a NAK and goes into error; a UC
+ * responder drops the message.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static enum reply nak(struct request *r, enum reply reply)
 	return reply;
 }
 
-/* The receive at hand failed: its completion says how, the QP dies. */
+/* Complete the receive with an error and move the QP to error. */
 static enum reply recv_nak(struct request *r, struct recv *recv, uint8_t synd)
 {
 	recv_fail(recv, synd);
@@ -141,7 +141,7 @@ static enum reply do_read(struct request *r)
 	return REPLY_ACK;
 }
 
-/* Memory is in the byte order of the host; so is what the requester gets. */
+/* Memory and the answer to the requester are in the byte order of the host. */
 static uint64_t atomic_execute(void *p, const struct send_wqe *w)
 {
 	uint64_t arg = be64toh(w->atomic.swap_add);

@@ -2,9 +2,9 @@
 /*
  * Send queues: what is posted, and flushing it.
  *
- * A work request is copied out of guest memory before it is parsed, so that
- * what was checked is what is executed. It may wrap around the end of the
- * queue; the copy does not.
+ * A work request is copied from guest memory before it is parsed. The guest
+ * therefore cannot change it between check and execution. A request may wrap
+ * around the end of the queue; its copy is contiguous.
  */
 #include <string.h>
 

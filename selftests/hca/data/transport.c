@@ -3,10 +3,10 @@
  * The requester's side of RC, UC and XRC: finding the peer, packet sequence
  * numbers, retries.
  *
- * The cable loses nothing, so a message is lost only where a real one would
- * never be answered: no such QP, a QP that cannot receive, a port that is down,
- * a sequence number that the peer does not expect. The requester then does what
- * it does on a real network: it times out, tries again, and gives up.
+ * The cable loses no message. A message is lost only if a real network would
+ * not answer it either: the QP does not exist or cannot receive, the port is
+ * down, or the peer does not expect the sequence number. The requester then
+ * times out, retries, and gives up, as on a real network.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ static struct hca *path_hca(const struct qp *qp)
 	return peer;
 }
 
-/* The responder, NULL where nobody would answer. */
+/* The responder; NULL if no QP would answer. */
 static struct qp *find_peer(const struct qp *qp)
 {
 	struct hca *hca;
@@ -111,7 +111,7 @@ static uint32_t packets(const struct qp *qp, uint64_t len)
 	return (len + (1ull << log_mtu) - 1) >> log_mtu;
 }
 
-/* Nothing came back. */
+/* No answer came: wait for the retry, or fail after the last retry. */
 static enum outcome lost(struct qp *qp, uint8_t *syndrome)
 {
 	uint32_t t = path_get_timeout(qp);
@@ -119,7 +119,7 @@ static enum outcome lost(struct qp *qp, uint8_t *syndrome)
 	if (qp->type == QP_UC)
 		return SEND_DONE;
 	if (!t)
-		return SEND_WAIT;	/* for ever, as the guest asked */
+		return SEND_WAIT;	/* timeout 0 means infinite */
 	if (!qp->retry_left) {
 		if (qp->pm_state == PM_ARMED) {
 			migrate(qp);

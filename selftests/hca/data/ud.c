@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Unreliable datagrams, QP0 and QP1 included: one packet, to one QP or to a
- * multicast group. What a receiver does not want it drops; the sender is done
- * all the same.
+ * Unreliable datagrams, including those of QP0 and QP1: one packet to one QP or
+ * to a multicast group. If the receiver drops the packet, the sender's request
+ * completes successfully nevertheless.
  */
 #include <errno.h>
 #include <string.h>
@@ -185,7 +185,7 @@ static void transmit(struct qp *qp, struct datagram *d)
 	struct hca *to;
 	unsigned int i;
 
-	/* What is for QP0 has a lane of its own, on which QP0 alone sends. */
+	/* Packets to QP0 use VL15, and only QP0 sends on VL15. */
 	if (!d->multicast && !pkt->dst_qpn && qp->type != QP_QP0)
 		return;
 	if (!d->multicast && pkt->dst_qpn < 2 && take_mad(qp, pkt))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The NIC's own context: its address, MTU, lists of addresses, promiscuous modes;
- * counters of queues, of which the model counts nothing; the table of RoCE
- * addresses (GIDs).
+ * The NIC's own context: its address, MTU, lists of addresses, promiscuous
+ * modes; counters of queues, of which the model counts nothing; the table of
+ * RoCE addresses (GIDs).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct nic {
 #define NIC(fld, v) IFC_SET(nic_vport_context, c, fld, v)
 
 /**
- * nic_reset() - back to what the adapter has of itself
+ * nic_reset() - restore the context that the adapter has at power-on
  */
 void nic_reset(struct hca *hca)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive queues (RQ), tables of them (RQT), and what sends packets to one or
- * the other (TIR). The model keeps and checks them; no packet arrives yet.
+ * Receive queues (RQ), tables of them (RQT), and the TIRs that direct packets
+ * to an RQ or an RQT. The model keeps and checks them; no packet arrives yet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void rq_free(struct rq *rq)
 }
 
 /**
- * rx_reset() - forget everything, without a trace in guest memory
+ * rx_reset() - free all objects; guest memory is not written
  */
 void rx_reset(struct rx_tables *rx)
 {
@@ -159,7 +159,7 @@ static uint8_t destroy_rq(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/* Name other queues: all must be there before one is let go. */
+/* Replace the queues of a table, if all the new ones exist. */
 static uint8_t rqt_fill(struct cmd *cmd, struct rqt *rqt, const uint8_t *c)
 {
 	uint32_t n = IFC_GET(rqtc, c, rqt_actual_size), i;
@@ -274,7 +274,7 @@ static uint8_t create_tir(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/* What can change is how packets are hashed and what comes back to the sender. */
+/* MODIFY_TIR may change the hash of packets and the self-loopback mode. */
 static uint8_t modify_tir(struct cmd *cmd)
 {
 	return obj_own(&cmd->hca->eth->rx.tirs,

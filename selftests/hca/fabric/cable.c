@@ -10,7 +10,9 @@
 enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
 
 /**
- * cable_changed() - the link came up or went down: tell the driver, go on
+ * cable_changed() - tell the driver that the link went up or down
+ *
+ * QPs that wait for an answer send again if the link came up.
  */
 void cable_changed(struct hca *hca)
 {

@@ -4,7 +4,8 @@
  *
  * Invariants
  * - What a driver sets never exceeds what the adapter has.
- * - A capability without a model behind it is 0: drivers then keep off it.
+ * - A capability that the model does not implement is 0, so that drivers do not
+ *   use it. The exceptions are in caps_eth().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static void caps_eth(struct caps *caps)
 {
 	uint8_t *c = caps->eth, *rx;
 
-	/* what the driver insists on, and does not use unless it is told to */
+	/* mlx5e insists on these. The model does not implement them. */
 	IFC_SET(per_protocol_networking_offload_caps, c, csum_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, vlan_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, max_lso_cap, 16);
@@ -241,7 +242,7 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 	default:	/* of what the adapter cannot do, all is 0 */
 		return CMD_OK;
 	}
-	/* who asks for less, as DevX users may, gets less */
+	/* A DevX user may ask for a shorter output than the layout. */
 	memcpy(IFC_ADDR_OF(query_hca_cap_out, cmd->out, capability), from,
 	       room < CAP_SZ ? room : CAP_SZ);
 	return CMD_OK;

@@ -45,7 +45,7 @@ struct cmdq_entry {
 	struct hca *hca;
 	unsigned int index;
 	bool busy;
-	bool event; /* when it is done, by EQ @eqn */
+	bool event; /* completion sends an event to EQ @eqn */
 	uint32_t eqn;
 	struct sim_timer delay;
 	uint8_t layout[IFC_SZ(cmd_queue_entry)];
@@ -292,7 +292,7 @@ void cmdq_doorbell(struct hca *hca, uint32_t entries)
 	for (i = 0; i < CMDQ_ENTRIES; i++) {
 		if (!(entries & 1u << i))
 			continue;
-		/* a command can bring the interface down: look each time */
+		/* An earlier command may have ended the command queue. */
 		if (!hca->cmdq->addr) {
 			hca_error(hca, SIM_ERR_BAD_DOORBELL,
 				  "command doorbell without a queue");

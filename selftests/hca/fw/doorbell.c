@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a guest stores into UAR pages: doorbells of CQs and EQs here, those of
- * send queues in uar_bf.c.
+ * Stores of a guest into UAR pages. Doorbells of CQs and EQs are handled here,
+ * those of send queues in uar_bf.c.
  *
  * Invariants
- * - What is written to a page that is not allocated has no effect but to be
- *   counted. Neither has a ring of a queue that belongs to another page.
+ * - A store to a page that is not allocated is counted and has no other effect.
+ *   The same holds for the ring of a queue that belongs to another page.
  */
 #include <endian.h>
 #include <string.h>

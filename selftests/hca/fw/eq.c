@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Event queues: entries in guest memory, their interrupt, and who hears of what.
+ * Event queues: their entries in guest memory, their interrupt, and the event
+ * types that each of them receives.
  *
  * Invariants
  * - An entry's owner bit is (producer index >> log size) & 1 and is written
@@ -125,7 +126,7 @@ bool eq_exists(struct hca *hca, uint32_t eqn)
 }
 
 /**
- * eq_for_event() - who hears of an event type
+ * eq_for_event() - find the event queue that receives an event type
  * @type: MLX5_EVENT_TYPE_CODING_*
  * @eqn: set to the queue
  *
@@ -201,7 +202,7 @@ void eq_post_async(struct hca *hca, uint8_t type, uint8_t sub_type,
  * @val: eqn << 24 | consumer index
  * @arm: interrupt on the next entry
  *
- * Return: what to make of it
+ * Return: RING_OK, RING_NO_QP, RING_WRONG_UAR, RING_BAD_STATE
  */
 enum ring_result eq_ring(struct hca *hca, uint32_t uar, uint32_t val, bool arm)
 {

@@ -4,8 +4,8 @@
  * interface. Registers are big-endian dwords.
  *
  * Invariants
- * - A new command queue address starts a new life: what an earlier driver left
- *   behind is forgotten before a command of the new one is read.
+ * - When a command queue address is set, the objects of the earlier driver are
+ *   freed before the first command of the new driver is read.
  * - After a fatal error no command is taken, the health counter stands still
  *   and guest memory is left alone, until the driver disables the interface or
  *   sets a command queue again, or the function is reset.
@@ -76,8 +76,9 @@ void iseg_fini(struct hca *hca)
  * @ms: from the next time that a driver starts; 0: do not tell, which makes it
  *	a minute
  *
- * Both fields are struct mlx5_ifc_default_timeout_bits in milliseconds. A driver
- * that finds cmd_q_init_to set reads DTOR too, where 0 means its own default.
+ * Both fields are struct mlx5_ifc_default_timeout_bits in milliseconds. A
+ * driver that finds cmd_q_init_to set reads DTOR too, where 0 means its own
+ * default.
  */
 void iseg_timeout(struct hca *hca, uint32_t ms)
 {
@@ -89,10 +90,10 @@ void iseg_timeout(struct hca *hca, uint32_t ms)
 }
 
 /**
- * iseg_reset() - firmware is up, nobody has spoken to it
+ * iseg_reset() - the state after a reset: firmware is up, no driver is there
  *
- * The interface is disabled until a command queue is set: that is how a driver
- * that was not asked notices a reset.
+ * The interface is disabled until a command queue is set. A driver that did not
+ * ask for the reset notices it by that.
  */
 void iseg_reset(struct hca *hca)
 {
@@ -212,7 +213,7 @@ void iseg_write(struct hca *hca, uint32_t off, const uint8_t *buf, size_t len)
 }
 
 /**
- * iseg_fatal() - the firmware has come to an end
+ * iseg_fatal() - let the firmware die
  * @syndrome: health_buffer.synd, not 0
  */
 void iseg_fatal(struct hca *hca, uint8_t syndrome)

@@ -4,7 +4,7 @@
  * remembers them, because a driver must get back exactly the pages it gave.
  *
  * Invariants
- * - A page is held at most once, is page aligned and is the guest's memory.
+ * - The firmware holds a page once. The page is page aligned guest memory.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ bool uar_usable(struct hca *hca, uint32_t index, uint16_t uid)
 }
 
 /**
- * uar_hold() - an object is made that names the page
+ * uar_hold() - count a new object that names the page
  * @index: number of the page
  */
 void uar_hold(struct hca *hca, uint32_t index)
@@ -49,7 +49,7 @@ void uar_hold(struct hca *hca, uint32_t index)
 }
 
 /**
- * uar_release() - an object that named the page is gone
+ * uar_release() - undo one uar_hold()
  * @index: number of the page
  */
 void uar_release(struct hca *hca, uint32_t index)

@@ -8,15 +8,17 @@
  * alike: a first store is held until the second one, or HOLD_NS, tells.
  *
  * Invariants
- * - Every first store rings its QP exactly once: with the whole copy if it came
- *   in time, else as a doorbell, which says all that is needed.
- * - Every first store is counted once, as what it turned out to be: a doorbell
- *   that was rung may still become a (late) BlueFlame write. One that is asked
- *   for before that is known counts as a doorbell, whatever follows.
- * - A store that does not go on where the last one ended, or a first store in
- *   the middle of a copy, is a torn write: counted once, until the next first
- *   store. A BlueFlame copy that differs from the work request in memory is a
- *   torn write too. What follows a first store that was refused is none.
+ * - Every first store rings its QP exactly once: with the whole copy if the
+ *   copy came in time, else as a doorbell.
+ * - Every first store is counted once, as a doorbell or as a BlueFlame write. A
+ *   store that rang as a doorbell is counted as BlueFlame if the copy comes
+ *   late. If a dump is asked for before the copy comes, it stays counted as a
+ *   doorbell.
+ * - A store that does not continue where the last one ended is a torn write. So
+ *   is a first store in the middle of a copy. Torn writes are counted once
+ *   until the next first store. A BlueFlame copy that differs from the work
+ *   request in memory is a torn write too. Stores after a refused first store
+ *   are not torn.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -120,7 +122,7 @@ static void buf_ring(struct uar_buf *buf, bool bf)
 	uar_refused(uar, ret, "QP", qpn);
 	if (ret == RING_WRONG_UAR)
 		qp_count_ring(uar->hca, qpn, bf, true);
-	/* no more to count: it never happened, nor does the rest of a copy */
+	/* A refused store is not counted, nor is the rest of its copy. */
 	buf->fill = 0;
 	buf->torn = true;
 }
@@ -142,7 +144,7 @@ static void buf_count(struct uar_buf *buf, bool bf)
 	qp_count_ring(buf->uar->hca, buf_qpn(buf), bf, false);
 }
 
-/* Count what a first store turned out to be, and be idle. */
+/* Count the first store as a doorbell or BlueFlame. The buffer is then idle. */
 static void buf_finish(struct uar_buf *buf, bool bf)
 {
 	buf_count(buf, bf);
@@ -175,7 +177,7 @@ static void buf_begin(struct uar_buf *buf)
 		buf_torn(buf, "a write began within another");
 	if (buf->fill >= CTRL_START)
 		buf_finish(buf, false);
-	/* a writer that has gone on to the other buffer is done with this one */
+	/* A writer that uses the next buffer has finished with the other. */
 	if (other->fill == CTRL_START)
 		buf_finish(other, false);
 	buf->fill = 0;

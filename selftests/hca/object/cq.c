@@ -88,7 +88,7 @@ static void cq_overrun(struct cq *cq)
 	eq_post_async(cq->hca, EVENT_CQ_ERROR, 0, &ev);
 }
 
-/* Is there no room for another CQE? Looks at the guest only when it must. */
+/* Is the CQ full? Read the doorbell record only if the known index says so. */
 static bool cq_full(struct cq *cq)
 {
 	uint32_t size = 1u << cq->log_size, ci;

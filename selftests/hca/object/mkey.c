@@ -99,7 +99,7 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 	    IFC_GET(mkc, mkc, ma_translation_mode) ||
 	    IFC_GET(create_mkey_in, cmd->in, mkey_umem_valid))
 		return CMD_BAD_PARAM;
-	/* A UMR can still set it. */
+	/* A page size of 0 is valid here: a UMR can set it later. */
 	if (mkey->log_page > LOG_PAGE_MAX)
 		return CMD_BAD_PARAM;
 	if (!mkey->free && !pd_find(cmd->hca, mkey->pd, cmd->uid))

@@ -61,7 +61,6 @@ struct mkey {
 /**
  * struct accessor - the QP that accesses memory, and its rights
  * @pd: number of its protection domain
- * @qpn: its number
  * @any_pd: it may use keys of any PD; true for the driver's REG_UMR QP
  * @rlky: it may use the reserved key
  * @fre: fast registration: its UMRs may change mkeys of any mode. Without it

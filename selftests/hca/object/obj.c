@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What all objects have in common: a number, an owner, a place in a table.
+ * The common part of all objects: a number, an owner, and an entry in a table.
  */
 #include "object/objects.h"
 
@@ -20,7 +20,7 @@ int obj_add(struct idtable *t, struct obj *o, uint16_t uid)
 }
 
 /**
- * uid_privileged() - is this the driver itself, and no DevX user?
+ * uid_privileged() - is this uid the driver's, not a DevX user's?
  * @uid: of a command
  */
 bool uid_privileged(uint16_t uid)
@@ -45,7 +45,7 @@ void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid)
 }
 
 /**
- * obj_own() - find an object that a command looks into, changes or destroys
+ * obj_own() - find an object that a command queries, changes or destroys
  * @uid: DevX uid of the command
  *
  * Return: the object, NULL when there is none that is @uid's own

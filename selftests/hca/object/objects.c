@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * All objects of an adapter: their tables, and what is done to all of them.
+ * All objects of an adapter: their tables, and operations on all objects.
  * See objects.h for the model.
  */
 #include <errno.h>
@@ -86,7 +86,7 @@ static void umem_drop(void *obj)
 }
 
 /**
- * objects_reset() - forget every object, without a trace in guest memory
+ * objects_reset() - free every object; guest memory is not written
  */
 void objects_reset(struct hca *hca)
 {
@@ -129,7 +129,7 @@ void objects_kick(struct hca *hca)
 	uint32_t id;
 
 	idtable_for_each(&hca->objs->qps, id, qp) {
-		/* one that would wait for ever has a reason to try again */
+		/* Without a timer the QP would wait for ever: send again. */
 		if (!timer_armed(&qp->timer))
 			qp->waiting = false;
 		qp_kick(qp);

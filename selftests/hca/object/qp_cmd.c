@@ -32,8 +32,9 @@ static bool type_known(uint32_t st)
 }
 
 /*
- * What gives a QP rights that no user may have: the reserved key and lists of
- * pages, which are of addresses; keys of every PD; the number of QP1.
+ * Does the context ask for rights that only the driver may have? These are the
+ * reserved key and fast registration, both of which give access to any address;
+ * REG_UMR, which may change keys of every PD; and sending as QP1.
  */
 static bool is_the_drivers(const uint8_t *c)
 {

@@ -175,7 +175,7 @@ static bool is_connected(const struct qp *qp)
 	return qp->type == QP_RC || qp->type == QP_UC || qp->type == QP_XRC;
 }
 
-/* Is what was taken a context that the new state can have? */
+/* Is the new context valid in the new state? */
 static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 			   uint32_t parts)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bare send queues and the TIS they name. The port is InfiniBand, so they send
- * nothing: they are there for the driver's test of write combining, which
- * posts NOPs.
+ * Bare send queues and the TIS they name. The driver's test of write combining
+ * posts NOPs to them. With an Ethernet port mlx5e also posts sends; these
+ * complete, but no frame leaves the adapter.
  */
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||
 	    sq->log_sq > LOG_MAX_QP_SZ || sq->dbr % DB_RECORD)
 		return CMD_BAD_PARAM;
-	/* No request that it takes reaches memory: a PD may be missing. */
+	/* Its requests access no memory, so it may name no PD. */
 	sq->pd = pd_find(cmd->hca, IFC_GET(wq, wq, pd), cmd->uid);
 	sq->scq = cq_find(cmd->hca, IFC_GET(sqc, c, cqn), cmd->uid);
 	if (!sq->scq ||

@@ -73,7 +73,7 @@ static uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status)
 	return CMD_OK;
 }
 
-/* The queue that a command looks into, changes or destroys. */
+/* The queue that a command queries, changes or destroys. */
 static struct srq *srq_own(struct cmd *cmd, uint32_t srqn)
 {
 	return obj_own(&cmd->hca->objs->srqs, srqn, cmd->uid);

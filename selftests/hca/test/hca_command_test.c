@@ -63,8 +63,8 @@ static bool ask(struct vmm *vmm, const char *request)
 	return good;
 }
 
-#define NONE 200	/* ms in which nothing comes */
-#define SOON 20000	/* for what does */
+#define NONE 200	/* ms to wait for an interrupt that must not come */
+#define SOON 20000	/* ms to wait for an interrupt that must come */
 
 /* Did an interrupt come on vector 1? */
 static bool interrupted(struct vmm *vmm, int ms)
@@ -295,7 +295,7 @@ TEST_F(command, bad_event_queues_are_refused)
 	EXPECT_EQ(BAD_RES, vmm_create_eq(vmm, 0x1fff, 4, 0, pa, &eqn));
 	EXPECT_EQ(BAD_PARAM, vmm_create_eq(vmm, uar, 31, 0, pa, &eqn));
 	EXPECT_EQ(BAD_INP_LEN, vmm_create_eq(vmm, uar, 12, 0, pa, &eqn));
-	/* an event has one reader */
+	/* An event type goes to one EQ only. */
 	EXPECT_EQ(BAD_PARAM,
 		  vmm_create_eq(vmm, uar, 4, 1ull << PORT_EVENT, pa, &eqn));
 	EXPECT_EQ(0, vmm_create_eq(vmm, uar, 4, 0, pa, &eqn));
@@ -480,7 +480,7 @@ static void post_nop(uint8_t *sq, uint8_t *dbr, uint32_t qpn)
 	memcpy(dbr + 4, &posted, sizeof(posted));
 }
 
-/* Neither what it had begun goes on, nor what waits for its port. */
+/* Work that had begun stops, and so does work that waits for the port. */
 TEST_F(command, firmware_that_died_leaves_memory_alone)
 {
 	struct vmm *vmm = &self->vmm;
@@ -536,7 +536,7 @@ TEST_F(command, the_log_tells_what_was_run)
 	json_object_put(o);
 }
 
-/* Every opcode there is, with noise for its input, long and short. */
+/* Every opcode, with random input of random length. */
 TEST_F(command, noise_for_every_command)
 {
 	static uint8_t in[5000], out[5000];

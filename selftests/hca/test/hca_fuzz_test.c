@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * Objects and data against a guest that writes anything: commands, work requests,
- * doorbell records, links of shared queues. Nothing is checked but that the
- * model lives on, which ASan and UBSan watch, and still works afterwards.
+ * Objects and data with random input of a guest: commands, work requests,
+ * doorbell records, links of shared queues. The test fails if ASan or UBSan
+ * reports an error, or if the model does not work afterwards.
  *
  * Usage: hca_fuzz_test [SEED [ROUNDS]]; a failure repeats with its seed.
  */

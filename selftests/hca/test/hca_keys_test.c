@@ -323,7 +323,7 @@ static void interleaved_pieces_are_gathered(void)
 	CHECK_EQ(write_from(&p, 239, 2, key), SYND_LOCAL_PROT);
 }
 
-/* What a guest makes to take long: it is told no, and soon. */
+/* A list that would take very long to walk is refused soon. */
 static void a_list_without_end_is_refused(void)
 {
 	static struct wqe_klm list[4096];
@@ -375,7 +375,7 @@ static uint8_t destroy_mkey(unsigned int hca, uint32_t key)
 		     sizeof(in), NULL, 0);
 }
 
-/* As drivers know it: a data segment of length 0 is one of 2 GiB. */
+/* A data segment with byte count 0 stands for 2 GiB. */
 static void a_segment_without_a_length_has_all(void)
 {
 	struct pair p;
@@ -391,7 +391,7 @@ static void a_segment_without_a_length_has_all(void)
 	CHECK_EQ(pair_syndrome(&p, 0), SYND_REMOTE_OP);
 }
 
-/* Memory of a key that is gone is the driver's: nothing is moved by old keys. */
+/* No request may access memory by a key that was destroyed. */
 static void a_destroyed_key_reaches_nothing(void)
 {
 	struct pair p;
@@ -403,7 +403,7 @@ static void a_destroyed_key_reaches_nothing(void)
 	CHECK_EQ(write_from(&p, p.mem[0], 64, p.key[0]), SYND_REMOTE_ACCESS);
 	CHECK(!pair_same(&p, 64));
 
-	/* nor by a request that was begun with them and waits */
+	/* Nor may a request that started before the key was destroyed. */
 	CHECK(pair_connect(&p, &w_rc_attr));
 	pair_fill(&p, 0, 64, 3);
 	pair_send(&p, WQE_OP_SEND, OK, 64);

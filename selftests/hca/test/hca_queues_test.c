@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * Objects and data without a VMM: completion queues, shared receive queues, and what
- * may be destroyed when.
+ * Objects and data without a VMM: completion queues, shared receive queues, and
+ * what may be destroyed when.
  */
 #include <errno.h>
 #include <string.h>
@@ -420,7 +420,7 @@ static uint8_t umem_cq(uint32_t id, uint64_t offset, uint16_t uid,
 	return status;
 }
 
-/* Can an adapter reach a queue's memory, and is it told if it cannot? */
+/* Can a queue access this memory? A refusal must be counted. */
 static int reached(unsigned int hca, uint64_t addr, size_t len)
 {
 	uint64_t before = w_hca[hca].errors[SIM_ERR_DMA_GUARD];
@@ -464,7 +464,7 @@ static void a_queue_can_live_in_user_memory(void)
 		       sizeof(in), NULL, 0), 0);
 }
 
-/* It may be anybody's file, of which the user sees a page. */
+/* The memory may be a file that the user may only read. */
 static void a_cq_cannot_be_where_its_user_cannot_write(void)
 {
 	uint64_t page = w_alloc(0, 2 * SIM_PAGE);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // runs on: host
 /*
- * Objects and data without a VMM: what a user, of DevX or of verbs, is not given. The
- * driver hands commands on as users write them, but for the uid and for bits that
- * say that memory is a UMEM's; and users write their work requests themselves.
+ * Objects and data without a VMM: rights that a user of DevX or verbs must not
+ * get. The driver passes commands of users on. It changes only the uid, and the
+ * bits that say that memory is a UMEM's. Users write their work requests
+ * themselves.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 static uint8_t in[4096], out[1024];
 
-/* A command of a user, of what is in @in; empties that. */
+/* Run the command in @in as a user, then zero @in. */
 static uint8_t user_cmd(const struct cmd_def *table, uint16_t opcode,
 			uint16_t op_mod)
 {

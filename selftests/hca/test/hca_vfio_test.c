@@ -2,7 +2,7 @@
 /*
  * runs on: host, timeout: 180
  *
- * simhca as a vfio-user server: what a VMM asks for, and what none should.
+ * simhca as a vfio-user server: valid and invalid messages of a VMM.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -361,7 +361,7 @@ TEST_F(vfio, reset_and_hang_up_forget_all_objects)
 	EXPECT_EQ(0, vmm_count(vmm, "alive", "qp"));
 	EXPECT_EQ(0, vmm_count(vmm, "alive", "uar"));
 	EXPECT_EQ(0, vmm_count(vmm, "alive", "page"));
-	/* the interface says that somebody else must set it up */
+	/* The interface reports that it is disabled. */
 	EXPECT_EQ(0x156u, vmm_read_be32(vmm, 0x14) & 0xfff);
 
 	ASSERT_EQ(0, vmm_connect(vmm));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * libFuzzer target: the whole model against a VMM and a guest that do anything.
+ * libFuzzer target: the whole model with arbitrary input of a VMM and a guest.
  *
  * An input is a list of steps: a vfio-user message, a command (laid out in
  * mailboxes by the target, so that the fuzzer gets beyond the framing), a store
@@ -68,7 +68,7 @@ static void stop_now(struct sim_timer *timer)
 	loop_stop();
 }
 
-/* Let timers and descriptors have their turn. */
+/* Run the event loop for @ns of simulated time. */
 static void turn(uint64_t ns)
 {
 	stop.fire = stop_now;
@@ -133,7 +133,7 @@ static void step_command(struct input *in)
 	memset(buf, 0, sizeof(buf));
 	memcpy(buf, data, len);
 	IFC_SET(cmd_in, buf, opcode, opcode);
-	/* long enough for any: what is not there is 0 */
+	/* Long enough for every command; missing input bytes are 0. */
 	command(buf, len < 2048 ? 2048 : len, 4096);
 }
 

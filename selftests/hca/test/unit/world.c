@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What stands in for bus, firmware and fabric, and guest memory. See world.h.
+ * Replacements of bus, firmware and fabric; guest memory. See world.h.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a driver does: objects by command, requests by hand. See world.h.
+ * The test's driver: create objects with commands. See world.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ const struct w_qp_attr w_rc_attr = {
 };
 
 /**
- * w_must() - a command that the test takes for granted
+ * w_must() - check a command that must succeed
  * @status: of the command; anything but success ends the test program
  */
 void w_must(uint8_t status)

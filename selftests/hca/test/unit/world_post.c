@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a driver posts: requests by hand, and shared receive queues.
+ * The test's driver: post work requests; shared receive queues.
  * See world.h.
  */
 #include <string.h>
@@ -131,7 +131,7 @@ void w_recv(struct w_qp *qp, uint64_t addr, uint32_t len, uint32_t lkey)
 	memcpy(w_at(qp->hca, qp->dbr), &be, sizeof(be));
 }
 
-/* The list as a driver leaves it: each names the next, round and round. */
+/* Initialise the list like a driver: it is a circle of linked requests. */
 static void srq_links(struct w_srq *srq)
 {
 	uint8_t *buf = w_at(srq->hca, srq->buf);
