@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 300
+# runs on: guest, smp: 2, mem: 2G, timeout: 300, kernels: 7.2
 #
 # Debian's UCX with its default settings: rc_mlx5, whose queues DevX created.
 # Each kind of traffic between two processes completes, and the HCA reports no
