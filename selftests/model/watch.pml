@@ -278,7 +278,7 @@ proctype invalidator(byte me)
 	ended++
 }
 
-/* mlx5_ep_watches_settle() */
+/* mlx5_ep_watches_wait_inflight() */
 inline wait_inflight(who)
 {
 	atomic { !lock -> look_inflight(found) }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Listens to an address space and does nothing: what the kernel's own part of
- * being told costs. Whoever writes one of
+ * Listens to an address space and does nothing, so that a benchmark can measure
+ * what the kernel's own part of an mmu notifier costs. A process that writes one
+ * of these words
  *
  *	none	callbacks for nothing but the end of the address space
  *	start	that an invalidation begins
@@ -11,7 +12,7 @@
  *		up for three seconds, and with it everybody who waits for the
  *		callbacks of any address space to end
  *
- * to /dev/mm_listener is listened to, until the file is closed.
+ * to /dev/mm_listener is listened to until it closes the file.
  */
 #include <linux/delay.h>
 #include <linux/fs.h>

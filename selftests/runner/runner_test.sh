@@ -140,8 +140,8 @@ kernels_named()
 		--tests picky
 }
 
-# A test that fails by chance does not fail again. A kernel report is no chance,
-# so such a test is not run again.
+# A test that fails by chance does not fail again. A kernel report or a time limit
+# is no chance, so such a test is not run again.
 failed_ones()
 {
 	local luck=$tmp/luck

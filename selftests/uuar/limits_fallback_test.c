@@ -54,7 +54,7 @@ static struct said said(void)
 	said.opens = lines_with(text, " mlx5_ep_context_open:");
 	said.closes = lines_with(text, " mlx5_ep_context_close:");
 	said.refusals = lines_with(text, " mlx5_ep_policy_refused:");
-	n = klogctl(3, text, sizeof(text) - 1);	/* read all */
+	n = klogctl(3, text, sizeof(text) - 1);	/* SYSLOG_ACTION_READ_ALL */
 	text[n > 0 ? n : 0] = '\0';
 	said.lines = lines_with(text, "stays stock");
 	return said;
