@@ -39,7 +39,8 @@ shown()
 	code 0 mlx5ep show
 	awk 'length > 100 { exit 1 }' "$tmp/out"
 	code 0 mlx5ep -j show
-	jq -e '.devices[0] | .policy == "independent" and .in_use == 16 and
+	# The pages in use are one for each QP and the one of the context's CQs.
+	jq -e '.devices[0] | .policy == "independent" and .in_use == 9 and
 		(.contexts | length == 1) and (.contexts[0] |
 			.qps == 8 and .managed == 1 and .policy == "independent" and
 			.source == "device" and .used_pages == 8 and
@@ -71,7 +72,7 @@ undoes()
 	[ "$(ep_get uuar_policy)" = stock ]
 	[ "$(ep_get uuar_pages)" = 0 ]
 	code 1 mlx5ep set --exempt sixteen_letters_
-	grep -q 'more than 15 characters' "$tmp/err"
+	grep -q 'longer than 15 characters' "$tmp/err"
 	code 0 mlx5ep set --exempt 'one two'
 	[ "$(ep_get uuar_exempt)" = 'one two' ]
 	code 0 mlx5ep set --exempt ''
