@@ -34,6 +34,8 @@ help:
 	@echo 'make debug-kernel   build the debug kernel of the lab'
 	@echo 'make lint           check style, layers, dead code and pages'
 	@echo 'make model          explore the models of the protocols with spin'
+	@echo 'make mutants        put small bugs in and look whether the tests see them'
+	@echo '                                     [N=60] [AREA="kernel/uuar/*"]'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
 	@echo 'make deb, make rpm  build packages'
@@ -80,6 +82,11 @@ bench: hca lib selftests
 .PHONY: model
 model: lab
 	@$(ENTER) selftests/model/run
+
+.PHONY: mutants
+mutants: hca lib selftests
+	@selftests/mutants/run $(if $(N),--number '$(N)') \
+		$(if $(AREA),--area '$(AREA)')
 
 -include kernel/kernel.mk
 -include selftests/lab/lab.mk

@@ -382,7 +382,17 @@ usages()
 	done
 }
 
-plan 31
+first_failure()
+{
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --first-failure \
+		--tests 'bad_silent bad_status'
+	boots 1
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --first-failure \
+		--tests 'bad_lost worse_after_bad'
+	boots 1
+}
+
+plan 32
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'a test can have a guest to itself' own_guest
@@ -410,6 +420,7 @@ check 'a process that is left behind fails' \
 	fails stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
 check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
+check 'the first failure can end the run' first_failure
 check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
 check 'a failed test says what to do next' next_steps
