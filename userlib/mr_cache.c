@@ -2,13 +2,16 @@
 /*
  * The registration cache.
  *
- * A get that finds a valid registration is a hit. Any other reads events, verifies
- * the registrations that are suspect, drops those that are stale, and registers.
+ * A get that finds a valid registration is a hit. A hit takes no lock if a hint
+ * leads to the registration; mr_cache_ref.h has the rules of it. Any other get
+ * reads events, verifies the registrations that are suspect, drops those that are
+ * stale, and registers.
  *
  * @lock protects the table and the list of failed deregistrations. It is never held
  * during a system call. Every call into the kernel may have to wait for the lock
  * of the address space, which another thread's munmap() holds for long; also
  * read(), where its buffer is not mapped yet. So a hit waits for no system call.
+ * For the same reason, memory that is used with the lock held is written before.
  *
  * An event names a watch by its slot and its armed word, which is never used
  * again. So an event can be handled late: if the registration is gone, nothing is
@@ -27,166 +30,58 @@
 #include <mlx5ep/mr_watch.h>
 
 #include "internal.h"
-#include "mr_cache_table.h"
-#include "notifier.h"
+#include "mr_cache_internal.h"
 
 #define CACHE_DEFAULT_REGIONS	4096
-#define CACHE_EVENTS		32
-
 /* Watches above the maximum: registrations in use, and those being dropped. */
 #define CACHE_SPARE_WATCHES	4096
 
-/**
- * struct mlx5ep_mr_cache - a cache
- * @page_mask: mask of the bits of an address above those within a page
- * @reading: a thread is reading events
- * @lock: protects what follows
- * @failed: dropped registrations that ibv_dereg_mr() did not deregister
- */
-struct mlx5ep_mr_cache {
-	struct ibv_pd *pd;
-	struct mlx5ep_notifier *notifier;
-	struct mlx5ep_mr_cache_attr attr;
-	uintptr_t page_mask;
-	bool reading;
-	pthread_mutex_t lock;
-	struct cache_table table;
-	struct cache_entry *failed;
-};
-
-/* Deregisters. What fails is tried again with the next miss, or by trim. */
-static void cache_free(struct mlx5ep_mr_cache *cache,
-		       struct cache_entry *doomed)
+/* Counts a hit of the caller, who uses @entry, and leaves a hint to it. */
+static void cache_hit(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
+		      uintptr_t start)
 {
-	struct cache_entry *entry;
-
-	while (doomed) {
-		entry = doomed;
-		doomed = entry->next;
-		if (!mlx5ep_dereg_mr(&entry->mr)) {
-			free(entry);
-			continue;
-		}
-		pthread_mutex_lock(&cache->lock);
-		entry->next = cache->failed;
-		cache->failed = entry;
-		cache->table.stats.regions++;
-		cache->table.stats.bytes += entry->end - entry->start;
-		pthread_mutex_unlock(&cache->lock);
-	}
+	__atomic_add_fetch(&entry->hits, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->touched, true, __ATOMIC_RELAXED);
+	__atomic_store_n(cache_hint(&cache->table, start), entry,
+			 __ATOMIC_RELEASE);
 }
 
-static void cache_retry_failed(struct mlx5ep_mr_cache *cache)
+/* What a put does that owns @entry, or that finds more than the maximum. */
+static void cache_put_slowly(struct mlx5ep_mr_cache *cache,
+			     struct cache_entry *entry, bool owned)
 {
-	struct cache_entry *failed, *entry;
-
-	pthread_mutex_lock(&cache->lock);
-	failed = cache->failed;
-	cache->failed = NULL;
-	for (entry = failed; entry; entry = entry->next) {
-		cache->table.stats.regions--;
-		cache->table.stats.bytes -= entry->end - entry->start;
-	}
-	pthread_mutex_unlock(&cache->lock);
-	cache_free(cache, failed);
-}
-
-/* Drops the registration of a watch if it is stale. Called with the lock held. */
-static bool cache_drop_stale(struct mlx5ep_mr_cache *cache, uint32_t slot,
-			     uint64_t word, struct cache_entry **doomed)
-{
-	struct cache_entry *entry = cache_by_slot(&cache->table, slot, word);
-
-	if (!entry || !cache_stale(entry))
-		return false;
-	cache->table.stats.stale++;
-	cache_drop(&cache->table, entry, doomed);
-	return true;
-}
-
-/* Looks which of @count watches are suspect. Called with the lock held. */
-static unsigned int cache_suspects(struct mlx5ep_mr_cache *cache,
-				   const struct mlx5_ep_event *events,
-				   unsigned int count,
-				   struct mlx5_ep_watch_ref *refs)
-{
-	struct cache_entry *entry;
-	unsigned int i, n = 0;
-
-	for (i = 0; i < count; i++) {
-		entry = cache_by_slot(&cache->table, events[i].slot,
-				      events[i].word);
-		if (!entry || mlx5ep_mr_valid(&entry->mr))
-			continue;
-		refs[n++] = (struct mlx5_ep_watch_ref){
-			.word = events[i].word,
-			.slot = events[i].slot,
-			.result = MLX5_EP_WATCH_SUSPECT,
-		};
-	}
-	return n;
-}
-
-/* Handles events: one call verifies all suspect registrations among them. */
-static int cache_handle(struct mlx5ep_mr_cache *cache,
-			const struct mlx5_ep_event *events, unsigned int count)
-{
-	struct mlx5_ep_watch_ref refs[CACHE_EVENTS];
 	struct cache_entry *doomed = NULL;
-	unsigned int i, n;
-	int dropped = 0;
 
 	pthread_mutex_lock(&cache->lock);
-	for (i = 0; i < count; i++)
-		if (events[i].type == MLX5_EP_EVENT_WATCH)
-			dropped += cache_drop_stale(cache, events[i].slot,
-						    events[i].word, &doomed);
-	n = cache_suspects(cache, events, count, refs);
+	if (owned)
+		cache_doom(&cache->table, entry, &doomed);
+	cache_evict(&cache->table, &doomed);
 	pthread_mutex_unlock(&cache->lock);
-
-	if (n) {
-		mlx5ep_watch_verify_refs(cache->notifier, refs, n);
-		pthread_mutex_lock(&cache->lock);
-		for (i = 0; i < n; i++) {
-			dropped += cache_drop_stale(cache, refs[i].slot,
-						    refs[i].word, &doomed);
-			cache->table.stats.verified +=
-				refs[i].result == MLX5_EP_WATCH_ARMED;
-		}
-		pthread_mutex_unlock(&cache->lock);
-	}
 	cache_free(cache, doomed);
-	return dropped;
 }
 
-/*
- * Reads the events, and drops the registrations that are stale. Only one thread
- * does; the others need not wait, because what they find is checked by its word.
- * Returns the number of registrations that were dropped.
- */
-static int cache_read_events(struct mlx5ep_mr_cache *cache)
+static inline void cache_put(struct mlx5ep_mr_cache *cache,
+			     struct cache_entry *entry)
 {
-	struct mlx5_ep_event events[CACHE_EVENTS];
-	int dropped = 0, cancel;
-	ssize_t got;
+	bool owned = cache_ref_put(&entry->refs);
 
-	if (cache->failed)
-		cache_retry_failed(cache);
-	if (!mlx5ep_notifier_page(cache->notifier)->watch_pending ||
-	    __atomic_exchange_n(&cache->reading, true, __ATOMIC_ACQUIRE))
-		return 0;
-	/* A thread that is cancelled in read() would leave @reading set. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	while (mlx5ep_notifier_page(cache->notifier)->watch_pending) {
-		got = mlx5ep_notifier_read(cache->notifier, events,
-					   CACHE_EVENTS);
-		if (got <= 0)
-			break;
-		dropped += cache_handle(cache, events, got);
+	if (owned || __atomic_load_n(&cache->table.over, __ATOMIC_SEQ_CST))
+		cache_put_slowly(cache, entry, owned);
+}
+
+/* Drops a registration that the caller uses, and ends the use. */
+static void cache_put_stale(struct mlx5ep_mr_cache *cache,
+			    struct cache_entry *entry)
+{
+	struct cache_entry *doomed = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	if (cache_ref_kept(&entry->refs)) {
+		cache->table.stats.stale++;
+		cache_drop(&cache->table, entry, &doomed);
 	}
-	__atomic_store_n(&cache->reading, false, __ATOMIC_RELEASE);
-	pthread_setcancelstate(cancel, NULL);
-	return dropped;
+	pthread_mutex_unlock(&cache->lock);
+	cache_put(cache, entry);
 }
 
 /*
@@ -196,35 +91,30 @@ static int cache_read_events(struct mlx5ep_mr_cache *cache)
 static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
 				      uintptr_t start, uintptr_t end)
 {
-	struct cache_entry *entry, *doomed;
+	struct cache_entry *entry;
 	int ret;
 
 	for (;;) {
-		doomed = NULL;
 		pthread_mutex_lock(&cache->lock);
 		entry = cache_covering(&cache->table, start, end);
 		if (!entry)
 			return NULL;
-		cache_use(&cache->table, entry);
+		cache_ref_get_kept(&entry->refs);
 		pthread_mutex_unlock(&cache->lock);
 
-		ret = mlx5ep_mr_valid(&entry->mr) ? 1 :
-			mlx5ep_watch_verify(&entry->mr.watch);
-		pthread_mutex_lock(&cache->lock);
-		if (ret >= 0) {
-			cache->table.stats.verified += !ret;
-			cache->table.stats.hits++;
+		if (mlx5ep_mr_valid(&entry->mr))
+			break;
+		ret = mlx5ep_watch_verify(&entry->mr.watch);
+		if (!ret) {
+			pthread_mutex_lock(&cache->lock);
+			cache->table.stats.verified++;
 			pthread_mutex_unlock(&cache->lock);
-			return entry;
+			break;
 		}
-		if (entry->kept) {
-			cache->table.stats.stale++;
-			cache_drop(&cache->table, entry, &doomed);
-		}
-		cache_unuse(&cache->table, entry, &doomed);
-		pthread_mutex_unlock(&cache->lock);
-		cache_free(cache, doomed);
+		cache_put_stale(cache, entry);
 	}
+	cache_hit(cache, entry, start);
+	return entry;
 }
 
 static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
@@ -233,13 +123,13 @@ static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	struct cache_entry *entry;
 	int ret;
 
-	entry = calloc(1, sizeof(*entry));
+	entry = cache_entry_alloc(cache);
 	if (!entry)
 		return -ENOMEM;
 	ret = mlx5ep_reg_mr(cache->notifier, cache->pd, (void *)start,
 			    end - start, cache->attr.access, 0, &entry->mr);
 	if (ret) {
-		free(entry);
+		cache_entry_free(cache, entry);
 		return ret;
 	}
 	entry->pub.mr = entry->mr.mr;
@@ -251,18 +141,14 @@ static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	return 0;
 }
 
-/* Drops the registration that is used least recently. false if all are in use. */
+/* Drops a registration that was not used for long. false if all are in use. */
 static bool cache_make_room(struct mlx5ep_mr_cache *cache)
 {
 	struct cache_entry *doomed = NULL;
 	bool any;
 
 	pthread_mutex_lock(&cache->lock);
-	any = cache->table.oldest;
-	if (any) {
-		cache->table.stats.evicted++;
-		cache_drop(&cache->table, cache->table.oldest, &doomed);
-	}
+	any = cache_drop_oldest(&cache->table, &doomed);
 	pthread_mutex_unlock(&cache->lock);
 	cache_free(cache, doomed);
 	return any;
@@ -300,8 +186,30 @@ static int cache_get_slowly(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	cache->table.stats.merges += merged;
 	pthread_mutex_unlock(&cache->lock);
 	cache_free(cache, doomed);
+	__atomic_store_n(cache_hint(&cache->table, start), entry,
+			 __ATOMIC_RELEASE);
 	*out = entry;
 	return 0;
+}
+
+/* A hit without the lock. NULL: the range is to be looked for. */
+static inline struct cache_entry *cache_find_hint(struct mlx5ep_mr_cache *cache,
+						  uintptr_t start,
+						  uintptr_t end)
+{
+	struct cache_entry *entry = __atomic_load_n(
+		cache_hint(&cache->table, start), __ATOMIC_ACQUIRE);
+
+	if (!entry || !cache_ref_get(&entry->refs))
+		return NULL;
+	if (entry->start <= start && entry->end >= end &&
+	    mlx5ep_mr_valid(&entry->mr)) {
+		__atomic_add_fetch(&entry->hits, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&entry->touched, true, __ATOMIC_RELAXED);
+		return entry;
+	}
+	cache_put(cache, entry);
+	return NULL;
 }
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
@@ -314,39 +222,26 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 
 	start = first & cache->page_mask;
 	end = (first + length + ~cache->page_mask) & cache->page_mask;
-	if (!length || first + length < first || end <= start)
+	if (first + length <= first || end <= start)
 		return -EINVAL;
-	if (!mlx5ep_notifier_usable(cache->notifier))
+	if (!notifier_usable(cache->notifier))
 		return -EXDEV;
 
-	pthread_mutex_lock(&cache->lock);
-	entry = cache_covering(&cache->table, start, end);
-	if (entry && mlx5ep_mr_valid(&entry->mr)) {
-		cache_use(&cache->table, entry);
-		cache->table.stats.hits++;
-		pthread_mutex_unlock(&cache->lock);
-		*out = &entry->pub;
-		return 0;
+	entry = cache_find_hint(cache, start, end);
+	if (!entry) {
+		ret = cache_get_slowly(cache, start, end, &entry);
+		if (ret)
+			return ret;
 	}
-	pthread_mutex_unlock(&cache->lock);
-	ret = cache_get_slowly(cache, start, end, &entry);
-	if (!ret)
-		*out = &entry->pub;
-	return ret;
+	*out = &entry->pub;
+	return 0;
 }
 
 MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 				       struct mlx5ep_mr_cache_entry *pub)
 {
-	struct cache_entry *doomed = NULL;
-
-	if (!mlx5ep_notifier_usable(cache->notifier))
-		return;
-	pthread_mutex_lock(&cache->lock);
-	cache_unuse(&cache->table, (struct cache_entry *)pub, &doomed);
-	cache_evict(&cache->table, &doomed);
-	pthread_mutex_unlock(&cache->lock);
-	cache_free(cache, doomed);
+	if (notifier_usable(cache->notifier))
+		cache_put(cache, (struct cache_entry *)pub);
 }
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache)
@@ -371,10 +266,13 @@ MLX5EP_EXPORT void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 					  struct mlx5ep_mr_cache_stats *stats,
 					  size_t size)
 {
+	struct mlx5ep_mr_cache_stats now;
+
 	pthread_mutex_lock(&cache->lock);
-	mlx5ep_answer(stats, size, &cache->table.stats,
-		      sizeof(cache->table.stats));
+	now = cache->table.stats;
+	now.hits = cache_hits(&cache->table);
 	pthread_mutex_unlock(&cache->lock);
+	mlx5ep_answer(stats, size, &now, sizeof(now));
 }
 
 /* All of it is written now: a first write with the lock held might have to wait. */
@@ -390,6 +288,19 @@ static int cache_make_slots(struct mlx5ep_mr_cache *cache)
 		return -ENOMEM;
 	memset(table->slots, 0, size);
 	return 0;
+}
+
+static void cache_memory_free(struct mlx5ep_mr_cache *cache)
+{
+	struct cache_entry *entry = cache->table.pool, *next;
+
+	for (; entry; entry = next) {
+		next = entry->pool_next;
+		free(entry);
+	}
+	pthread_mutex_destroy(&cache->lock);
+	free(cache->table.slots);
+	free(cache);
 }
 
 MLX5EP_EXPORT int
@@ -438,9 +349,7 @@ mlx5ep_mr_cache_create(struct ibv_pd *pd,
 err_notifier:
 	mlx5ep_notifier_destroy(cache->notifier);
 err_free:
-	pthread_mutex_destroy(&cache->lock);
-	free(cache->table.slots);
-	free(cache);
+	cache_memory_free(cache);
 	return ret;
 }
 
@@ -451,12 +360,12 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 
 	if (!cache)
 		return 0;
-	if (!mlx5ep_notifier_usable(cache->notifier))
+	if (!notifier_usable(cache->notifier))
 		goto out_free;
 	cache_retry_failed(cache);
 	pthread_mutex_lock(&cache->lock);
 	for (entry = cache->table.oldest; entry; entry = entry->newer)
-		idle++;
+		idle += cache_ref_idle(&entry->refs);
 	if (idle != cache->table.stats.regions) {
 		pthread_mutex_unlock(&cache->lock);
 		return -EBUSY;
@@ -470,8 +379,6 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 
 out_free:
 	mlx5ep_notifier_destroy(cache->notifier);
-	pthread_mutex_destroy(&cache->lock);
-	free(cache->table.slots);
-	free(cache);
+	cache_memory_free(cache);
 	return 0;
 }

@@ -25,7 +25,7 @@ static struct cache_entry *node_entry(struct mr_tree_node *node)
 	return (void *)((char *)node - offsetof(struct cache_entry, node));
 }
 
-static void idle_add(struct cache_table *table, struct cache_entry *entry)
+static void list_add(struct cache_table *table, struct cache_entry *entry)
 {
 	entry->newer = NULL;
 	entry->older = table->newest;
@@ -34,9 +34,10 @@ static void idle_add(struct cache_table *table, struct cache_entry *entry)
 	else
 		table->oldest = entry;
 	table->newest = entry;
+	table->kept++;
 }
 
-static void idle_remove(struct cache_table *table, struct cache_entry *entry)
+static void list_remove(struct cache_table *table, struct cache_entry *entry)
 {
 	if (entry->newer)
 		entry->newer->older = entry->older;
@@ -46,23 +47,22 @@ static void idle_remove(struct cache_table *table, struct cache_entry *entry)
 		entry->older->newer = entry->newer;
 	else
 		table->oldest = entry->newer;
+	table->kept--;
 }
 
-static void doom(struct cache_table *table, struct cache_entry *entry,
-		 struct cache_entry **doomed)
+/**
+ * cache_doom() - forget a registration that has neither users nor is kept
+ * @entry: is the caller's
+ * @doomed: gets @entry
+ */
+void cache_doom(struct cache_table *table, struct cache_entry *entry,
+		struct cache_entry **doomed)
 {
 	table->slots[entry->mr.watch.slot] = NULL;
 	table->stats.regions--;
 	table->stats.bytes -= entry->end - entry->start;
 	entry->next = *doomed;
 	*doomed = entry;
-}
-
-/* A multiplicative hash: its upper bits depend on all bits of the address. */
-static unsigned int recent_index(uintptr_t start)
-{
-	return (start >> 12) * 0x9e3779b97f4a7c15ull >>
-	       (64 - CACHE_RECENT_SHIFT);
 }
 
 /**
@@ -75,18 +75,12 @@ struct cache_entry *cache_covering(struct cache_table *table, uintptr_t start,
 {
 	struct mr_tree_node *node;
 	struct cache_entry *entry;
-	uint32_t *recent = &table->recent[recent_index(start)];
 	uintptr_t at = start;
 
-	entry = table->slots[*recent];
-	if (entry && entry->kept && entry->start <= start && entry->end >= end)
-		return entry;
 	while (at < end && (node = mr_tree_first(table->root, at, end))) {
 		entry = node_entry(node);
-		if (entry->start <= start && entry->end >= end) {
-			*recent = entry->mr.watch.slot;
+		if (entry->start <= start && entry->end >= end)
 			return entry;
-		}
 		at = node->end;
 	}
 	return NULL;
@@ -104,8 +98,10 @@ struct cache_entry *cache_by_slot(const struct cache_table *table,
 	struct cache_entry *entry;
 
 	entry = slot < table->capacity ? table->slots[slot] : NULL;
-	return entry && entry->kept && entry->mr.watch.armed == word ? entry :
-								       NULL;
+	return entry && cache_ref_kept(&entry->refs) &&
+			       entry->mr.watch.armed == word ?
+		       entry :
+		       NULL;
 }
 
 /**
@@ -145,6 +141,12 @@ bool cache_widen(struct cache_table *table, uintptr_t *start, uintptr_t *end)
 	return true;
 }
 
+static void forget(struct cache_table *table, struct cache_entry *entry)
+{
+	mr_tree_erase(&table->root, &entry->node);
+	list_remove(table, entry);
+}
+
 /**
  * cache_drop() - remove a registration from the tree
  * @doomed: gets @entry, unless it has users
@@ -152,26 +154,65 @@ bool cache_widen(struct cache_table *table, uintptr_t *start, uintptr_t *end)
 void cache_drop(struct cache_table *table, struct cache_entry *entry,
 		struct cache_entry **doomed)
 {
-	mr_tree_erase(&table->root, &entry->node);
-	entry->kept = false;
-	if (entry->users)
-		return;
-	idle_remove(table, entry);
-	doom(table, entry, doomed);
+	forget(table, entry);
+	if (cache_ref_drop(&entry->refs))
+		cache_doom(table, entry, doomed);
 }
 
 /**
- * cache_evict() - drop those that are used least recently, down to the maximum
+ * cache_drop_oldest() - drop a registration that was not used for long
+ * @doomed: gets it
+ *
+ * One that was used since it was looked at last gets a second chance, behind all
+ * others. So a hit need not change the list.
+ *
+ * Return: false if all are in use.
+ */
+bool cache_drop_oldest(struct cache_table *table, struct cache_entry **doomed)
+{
+	uint64_t looks = 2 * table->kept;
+	struct cache_entry *entry;
+
+	while (looks--) {
+		entry = table->oldest;
+		if (!__atomic_exchange_n(&entry->touched, false,
+					 __ATOMIC_RELAXED) &&
+		    cache_ref_drop_idle(&entry->refs)) {
+			forget(table, entry);
+			cache_doom(table, entry, doomed);
+			table->stats.evicted++;
+			return true;
+		}
+		list_remove(table, entry);
+		list_add(table, entry);
+	}
+	return false;
+}
+
+static bool exceeds(const struct cache_table *table)
+{
+	return table->stats.regions > table->max_regions ||
+	       (table->max_bytes && table->stats.bytes > table->max_bytes);
+}
+
+/**
+ * cache_evict() - drop registrations without users, down to the maximum
+ *
+ * @over is set before the users are looked at, and a put ends its use before it
+ * reads @over. So either the registration is seen idle here, or the put sees @over
+ * and calls this function.
  */
 void cache_evict(struct cache_table *table, struct cache_entry **doomed)
 {
-	while (table->oldest &&
-	       (table->stats.regions > table->max_regions ||
-		(table->max_bytes &&
-		 table->stats.bytes > table->max_bytes))) {
-		table->stats.evicted++;
-		cache_drop(table, table->oldest, doomed);
+	if (!exceeds(table)) {
+		__atomic_store_n(&table->over, false, __ATOMIC_RELAXED);
+		return;
 	}
+	__atomic_store_n(&table->over, true, __ATOMIC_SEQ_CST);
+	while (exceeds(table))
+		if (!cache_drop_oldest(table, doomed))
+			return;
+	__atomic_store_n(&table->over, false, __ATOMIC_RELAXED);
 }
 
 /* Cuts what is in the tree back to what is outside of [start, end). */
@@ -197,6 +238,7 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 {
 	struct mr_tree_node *node;
 	uintptr_t at = entry->start;
+	bool kept;
 
 	while ((node = mr_tree_first(table->root, at, entry->end))) {
 		at = node->end;
@@ -211,12 +253,14 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 	entry->node.start = entry->start;
 	entry->node.end = entry->end;
 	table->slots[entry->mr.watch.slot] = entry;
+	entry->touched = false;
 	/* Its event may have been read before it could be found. */
-	if (!cache_stale(entry)) {
+	kept = !cache_stale(entry);
+	if (kept) {
 		mr_tree_insert(&table->root, &entry->node);
-		entry->kept = true;
+		list_add(table, entry);
 	}
-	entry->users = 1;
+	cache_ref_init(&entry->refs, kept);
 	table->stats.misses++;
 	table->stats.regions++;
 	table->stats.bytes += entry->end - entry->start;
@@ -224,25 +268,14 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 }
 
 /**
- * cache_use() - count a user
+ * cache_hits() - count the gets that found a registration
  */
-void cache_use(struct cache_table *table, struct cache_entry *entry)
+uint64_t cache_hits(const struct cache_table *table)
 {
-	if (!entry->users++ && entry->kept)
-		idle_remove(table, entry);
-}
+	const struct cache_entry *entry;
+	uint64_t hits = 0;
 
-/**
- * cache_unuse() - end a use
- * @doomed: gets @entry if it was dropped and this was its last user
- */
-void cache_unuse(struct cache_table *table, struct cache_entry *entry,
-		 struct cache_entry **doomed)
-{
-	if (--entry->users)
-		return;
-	if (entry->kept)
-		idle_add(table, entry);
-	else
-		doom(table, entry, doomed);
+	for (entry = table->pool; entry; entry = entry->pool_next)
+		hits += __atomic_load_n(&entry->hits, __ATOMIC_RELAXED);
+	return hits;
 }

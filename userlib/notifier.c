@@ -144,5 +144,5 @@ MLX5EP_EXPORT ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 MLX5EP_EXPORT bool
 mlx5ep_notifier_usable(const struct mlx5ep_notifier *notifier)
 {
-	return *notifier->token;
+	return notifier_usable(notifier);
 }

@@ -19,6 +19,12 @@ struct mlx5ep_notifier {
 	uint32_t *token;
 };
 
+/* As mlx5ep_notifier_usable(), without a call. */
+static inline bool notifier_usable(const struct mlx5ep_notifier *notifier)
+{
+	return *notifier->token;
+}
+
 int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
 			     struct mlx5_ep_watch_ref *refs,
 			     unsigned int count);

@@ -16,8 +16,9 @@ extern "C" {
  *
  * A cache keeps the registrations of one protection domain for later use. Each
  * has a watch, so the cache returns a registration only while the adapter and
- * the process have the same memory. A hit takes a lock, searches a tree and
- * loads a word; it allocates nothing and makes no system call.
+ * the process have the same memory. A hit allocates nothing, makes no system
+ * call and waits for none. It takes no lock either if the cache was asked for a
+ * range with the same first page before.
  *
  * Any number of threads may use a cache at the same time. A forked child may
  * only destroy the cache that it inherited; that of the parent stays as it is.
