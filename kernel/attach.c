@@ -8,8 +8,9 @@
  * QP, and nothing runs through the operations that we replace. The interface's
  * remove_dev comes when all clients are gone again.
  *
- * If anything is not as expected, the device stays exactly as it was. One log
- * line and the attribute "attached" say why.
+ * Attaching is all or nothing: if anything is not as expected, or cannot be had,
+ * the device stays exactly as it was. One log line and the attribute "attached"
+ * say why. Tables in debugfs are the only part that may be missing.
  *
  * The module is pinned while a device is attached: user contexts hold objects
  * of ours.
@@ -150,8 +151,17 @@ static int attach_device(struct mlx5_ep_device *edev)
 	if (ret)
 		goto err_tree;
 	edev->attached = true;
+	ret = mlx5_ep_sysfs_add(edev, &edev->ibdev->dev);
+	if (ret) {
+		ret = mlx5_ep_device_refuse(edev, "no memory");
+		goto err_ops;
+	}
+	mlx5_ep_debugfs_add(edev);
 	return 0;
 
+err_ops:
+	edev->attached = false;
+	mlx5_ep_ops_unwrap(edev);
 err_tree:
 	mlx5_ep_uverbs_tree_remove(edev);
 err_xrc:
@@ -163,54 +173,70 @@ err_module:
 	return ret;
 }
 
+static void detach_device(struct mlx5_ep_device *edev)
+{
+	mlx5_ep_debugfs_remove(edev);
+	mlx5_ep_ops_unwrap(edev);
+	mlx5_ep_uverbs_tree_remove(edev);
+	mlx5_ep_xrc_destroy(edev->xrc);
+	mlx5_ep_settings_save(edev);
+}
+
+/* Show the device in another net namespace. */
+static void add_namespace(struct ib_device *ibdev, struct device *entry)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
+	int ret;
+
+	ret = edev ? mlx5_ep_sysfs_add(edev, entry) : 0;
+	if (ret)
+		dev_warn(entry, "mlx5_ep: not seen in a net namespace: %d\n",
+			 ret);
+}
+
 static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 	struct mlx5_ep_device *edev;
-	int ret;
 
-	/* A device has more entries in the class, one per net namespace. */
-	if (&ibdev->dev != dev || ibdev->ops.driver_id != RDMA_DRIVER_MLX5 ||
+	if (ibdev->ops.driver_id != RDMA_DRIVER_MLX5 ||
 	    compat_ib_device_is_subdev(ibdev))
 		return 0;
+	/* A device has more entries in the class, one per net namespace. */
+	if (&ibdev->dev != dev) {
+		add_namespace(ibdev, dev);
+		return 0;
+	}
 
 	edev = mlx5_ep_device_create(ibdev);
-	if (IS_ERR(edev))
+	if (IS_ERR(edev)) {
+		dev_info(dev, "mlx5_ep: not attached: no memory\n");
 		return PTR_ERR(edev);
-	ret = attach_device(edev);
-	if (ret)
-		dev_info(dev, "mlx5_ep: not attached: %s\n", edev->refusal);
-	else
-		mlx5_ep_debugfs_add(edev);
-
-	/* A device without its folder in sysfs works, but nobody can tune it. */
-	ret = mlx5_ep_sysfs_add(edev);
-	if (ret)
-		dev_warn(dev, "mlx5_ep: no folder in sysfs: %d\n", ret);
+	}
+	if (!attach_device(edev))
+		return 0;
+	dev_info(dev, "mlx5_ep: not attached: %s\n", edev->refusal);
+	/* It is there to say why. The log has said so already. */
+	mlx5_ep_sysfs_add(edev, dev);
 	return 0;
 }
 
 static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
-	struct mlx5_ep_device *edev;
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
 	bool attached;
 
-	if (&ibdev->dev != dev)
-		return;
-	edev = mlx5_ep_device_find(ibdev);
 	if (!edev)
 		return;
-
-	mlx5_ep_sysfs_remove(edev);
-	attached = edev->attached;
-	if (attached) {
-		mlx5_ep_debugfs_remove(edev);
-		mlx5_ep_ops_unwrap(edev);
-		mlx5_ep_uverbs_tree_remove(edev);
-		mlx5_ep_xrc_destroy(edev->xrc);
-		mlx5_ep_settings_save(edev);
+	if (&ibdev->dev != dev) {
+		mlx5_ep_sysfs_remove(edev, dev);
+		return;
 	}
+	mlx5_ep_sysfs_remove(edev, NULL);
+	attached = edev->attached;
+	if (attached)
+		detach_device(edev);
 	mlx5_ep_device_destroy(edev);
 	if (attached)
 		module_put(THIS_MODULE);

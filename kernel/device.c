@@ -2,9 +2,7 @@
 /*
  * The mlx5 ib_devices that mlx5_ep knows, attached or refused.
  *
- * A device is known from add_dev to remove_dev of the class_interface. Its
- * memory belongs to its kobject and is freed when nobody reads its folder in
- * sysfs any more.
+ * A device is known from add_dev to remove_dev of the class_interface.
  */
 
 #include <linux/device.h>
@@ -52,19 +50,11 @@ struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
 	return xa_load(&mlx5_ep_devices, ibdev->index);
 }
 
-static void device_release(struct kobject *kobj)
+static void free_device(struct mlx5_ep_device *edev)
 {
-	struct mlx5_ep_device *edev =
-		container_of(kobj, struct mlx5_ep_device, kobj);
-
 	put_device(edev->auxdev);
 	kfree(edev);
 }
-
-static const struct kobj_type device_ktype = {
-	.release = device_release,
-	.sysfs_ops = &kobj_sysfs_ops,
-};
 
 /**
  * mlx5_ep_device_create() - get to know an ib_device
@@ -83,9 +73,9 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 	edev = kzalloc_obj(*edev, GFP_KERNEL);
 	if (!edev)
 		return ERR_PTR(-ENOMEM);
-	kobject_init(&edev->kobj, &device_ktype);
 	edev->ibdev = ibdev;
 	mutex_init(&edev->lock);
+	INIT_LIST_HEAD(&edev->folders);
 	INIT_LIST_HEAD(&edev->cgroups);
 	INIT_LIST_HEAD(&edev->users);
 	INIT_LIST_HEAD(&edev->contexts);
@@ -93,7 +83,7 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 
 	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);
 	if (ret) {
-		kobject_put(&edev->kobj);
+		free_device(edev);
 		return ERR_PTR(ret);
 	}
 	if (!slot->ibdev) {
@@ -105,11 +95,9 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 
 /**
  * mlx5_ep_device_destroy() - forget a device
- * @edev: device that is not attached, or no more; the caller gives its reference
- *	up
+ * @edev: device that is not attached, or no more, and has no folder in sysfs
  *
- * Nobody uses the device any more, readers in sysfs excepted: the memory stays
- * until they are done.
+ * Nobody uses the device any more. Its memory is freed.
  */
 void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
 {
@@ -118,7 +106,7 @@ void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
 	if (slot->ibdev == edev->ibdev)
 		WRITE_ONCE(slot->ibdev, NULL);
 	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
-	kobject_put(&edev->kobj);
+	free_device(edev);
 }
 
 /**

@@ -7,7 +7,6 @@
 #ifndef MLX5_EP_DEVICE_H
 #define MLX5_EP_DEVICE_H
 
-#include <linux/kobject.h>
 #include <linux/list.h>
 #include <linux/mlx5/driver.h>
 #include <linux/mutex.h>
@@ -62,7 +61,8 @@ struct mlx5_ep_stock {
 
 /**
  * struct mlx5_ep_device - what mlx5_ep keeps for one mlx5 ib_device
- * @kobj: the folder "mlx5_ep" in sysfs; this memory is freed with it
+ * @folders: folders of the device in sysfs, private to sysfs.c, under the class
+ *	mutex
  * @mdev: the device as mlx5_core knows it, valid while attached
  * @auxdev: a reference to the auxiliary device that mlx5_ib drives; NULL where
  *	that device was just being added below a PCI function
@@ -91,7 +91,7 @@ struct mlx5_ep_stock {
  * @notifiers: open notifiers, private to notifier.c
  */
 struct mlx5_ep_device {
-	struct kobject kobj;
+	struct list_head folders;
 	struct ib_device *ibdev;
 	struct mlx5_core_dev *mdev;
 	struct device *auxdev;

@@ -6,6 +6,12 @@
  * A write takes effect for contexts that are opened later. A write that fails
  * changes nothing. Writing needs CAP_NET_ADMIN beside the mode of the file,
  * since whoever opened the file may have passed the descriptor on.
+ *
+ * While net namespaces share the RDMA devices, ib_core gives a device one more
+ * entry in the class for each other namespace, and sysfs shows a process only
+ * the entry of its own. So each entry has a folder. All folders of a device show
+ * the same values, and only that of the device itself can be written: CAP_NET_ADMIN
+ * alone is what many containers have, and the settings hold for all of them.
  */
 
 #include <linux/capability.h>
@@ -22,9 +28,38 @@
 #include "uuar/uuar_policy.h"
 #include "uverbs_tree.h"
 
+/**
+ * struct folder - the folder "mlx5_ep" of one entry in the class
+ * @kobj: the folder; this memory is freed with it
+ * @node: in mlx5_ep_device.folders
+ * @edev: the device, valid until the folder is removed
+ * @entry: the entry in the class: the ib_device's own, or that of another net
+ *	namespace
+ */
+struct folder {
+	struct kobject kobj;
+	struct list_head node;
+	struct mlx5_ep_device *edev;
+	struct device *entry;
+};
+
+static struct folder *to_folder(struct kobject *kobj)
+{
+	return container_of(kobj, struct folder, kobj);
+}
+
 static struct mlx5_ep_device *to_edev(struct kobject *kobj)
 {
-	return container_of(kobj, struct mlx5_ep_device, kobj);
+	return to_folder(kobj)->edev;
+}
+
+/* May the caller change settings in this folder? */
+static bool may_write(struct kobject *kobj)
+{
+	const struct folder *folder = to_folder(kobj);
+
+	return folder->entry == &folder->edev->ibdev->dev &&
+	       capable(CAP_NET_ADMIN);
 }
 
 static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -94,7 +129,7 @@ static ssize_t number_store(struct kobject *kobj, struct kobj_attribute *attr,
 	unsigned int *number = field_of(edev, attr);
 	unsigned int value;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	if (kstrtouint(buf, 0, &value) || value > field->most(edev))
 		return -EINVAL;
@@ -129,7 +164,7 @@ static ssize_t uuar_policy_store(struct kobject *kobj,
 	struct mlx5_ep_device *edev = to_edev(kobj);
 	int policy;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	policy = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
 				      buf);
@@ -155,7 +190,7 @@ static ssize_t uuar_strict_store(struct kobject *kobj,
 	struct mlx5_ep_device *edev = to_edev(kobj);
 	bool strict;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	if (kstrtobool(buf, &strict))
 		return -EINVAL;
@@ -208,7 +243,7 @@ static ssize_t uuar_exempt_store(struct kobject *kobj,
 	char *exempt;
 	int ret;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	exempt = kmalloc(MLX5_EP_EXEMPT_LEN, GFP_KERNEL);
 	if (!exempt)
@@ -266,7 +301,7 @@ static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
 	char *line, *words, *path;
 	int ret;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	line = kstrndup(buf, count, GFP_KERNEL);
 	if (!line)
@@ -342,38 +377,70 @@ static const struct attribute_group device_group = {
 	.is_visible = device_attr_visible,
 };
 
+static void folder_release(struct kobject *kobj)
+{
+	kfree(to_folder(kobj));
+}
+
+static const struct kobj_type folder_ktype = {
+	.release = folder_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+};
+
+/* Nobody reads or writes attributes in the folder when this returns. */
+static void remove_folder(struct folder *folder)
+{
+	list_del(&folder->node);
+	kobject_del(&folder->kobj);
+	kobject_put(&folder->kobj);
+}
+
 /**
- * mlx5_ep_sysfs_add() - make the folder "mlx5_ep" of a device
+ * mlx5_ep_sysfs_add() - make the folder "mlx5_ep" of an entry in the class
  * @edev: attached or refused device; if it was refused, attributes that need an
  *	attached device are left out
+ * @entry: the ib_device's own entry, or one of another net namespace
+ *
+ * Called under the class mutex, as mlx5_ep_sysfs_remove() is. Sleeps.
  *
  * Return: 0; -ENOMEM, -EEXIST
  */
-int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev)
+int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 {
+	struct folder *folder;
 	int ret;
 
-	ret = kobject_add(&edev->kobj, &edev->ibdev->dev.kobj, "mlx5_ep");
-	if (ret)
-		return ret;
-	ret = sysfs_create_group(&edev->kobj, &device_group);
+	folder = kzalloc_obj(*folder, GFP_KERNEL);
+	if (!folder)
+		return -ENOMEM;
+	folder->edev = edev;
+	folder->entry = entry;
+	list_add_tail(&folder->node, &edev->folders);
+	kobject_init(&folder->kobj, &folder_ktype);
+	ret = kobject_add(&folder->kobj, &entry->kobj, "mlx5_ep");
+	if (!ret)
+		ret = sysfs_create_group(&folder->kobj, &device_group);
 	if (!ret && edev->attached)
-		ret = sysfs_create_bin_file(&edev->kobj, &uuar_cgroups_attr);
+		ret = sysfs_create_bin_file(&folder->kobj, &uuar_cgroups_attr);
 	if (ret)
-		kobject_del(&edev->kobj);
+		remove_folder(folder);
 	return ret;
 }
 
 /**
- * mlx5_ep_sysfs_remove() - remove the folder of a device
+ * mlx5_ep_sysfs_remove() - remove folders of a device
  * @edev: device of which mlx5_ep_sysfs_add() may have failed; its lock is not
  *	held, because the attributes take it
+ * @entry: the entry of which the folder is removed; NULL: all entries
  *
- * Nobody reads or writes its attributes any more when this returns.
+ * Nobody reads or writes their attributes any more when this returns.
  */
-void mlx5_ep_sysfs_remove(struct mlx5_ep_device *edev)
+void mlx5_ep_sysfs_remove(struct mlx5_ep_device *edev,
+			  const struct device *entry)
 {
-	/* mlx5_ep_sysfs_add() may have failed. */
-	if (edev->kobj.state_in_sysfs)
-		kobject_del(&edev->kobj);
+	struct folder *folder, *next;
+
+	list_for_each_entry_safe(folder, next, &edev->folders, node)
+		if (!entry || folder->entry == entry)
+			remove_folder(folder);
 }
