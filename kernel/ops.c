@@ -108,13 +108,6 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	return -EFAULT;
 }
 
-/* Does this error of the driver mean that no UAR page or no memory is left? */
-static bool is_lack(int error)
-{
-	/* -EAGAIN is what mlx5_core makes of "no resources" (cmd.c). */
-	return error == -ENOMEM || error == -EAGAIN || error == -ENOSPC;
-}
-
 /*
  * Tell the library of all pages of the table, also of those that mlx5_ib has not
  * allocated: the library maps them, see uar_map.c.
@@ -204,9 +197,9 @@ static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	if (error)
 		mlx5_ep_context_fall_back(
 			ectx, error,
-			is_lack(error) ? "no UAR page or no memory is left" :
-			error == -EOPNOTSUPP ? "its library is too old" :
-			"the driver refused the managed context");
+			error == -EOPNOTSUPP ?
+				"its library is too old" :
+				"it could not be opened as a managed context");
 	mlx5_ep_context_open(ectx);
 	return 0;
 }

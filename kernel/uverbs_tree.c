@@ -155,6 +155,8 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 
 	edev->stock.driver_def = edev->ibdev->driver_def;
 	theirs = mlx5_ep_uar_alloc_hook(edev);
+	if (IS_ERR(theirs))
+		return mlx5_ep_device_refuse(edev, "no memory");
 	if (theirs)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
 	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(our_defs);

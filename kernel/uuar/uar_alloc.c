@@ -79,8 +79,11 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 	return ret;
 }
 
-/* Copy and change the UAR object; false where it has no such method. */
-static bool change_object(struct mlx5_ep_uar_alloc *alloc,
+/*
+ * Copy and change the UAR object. Returns 1, 0 where it has no such method, or
+ * -ENOMEM.
+ */
+static int change_object(struct mlx5_ep_uar_alloc *alloc,
 			  const struct uverbs_object_def *object)
 {
 	size_t i;
@@ -91,28 +94,31 @@ static bool change_object(struct mlx5_ep_uar_alloc *alloc,
 			break;
 	if (!object->methods || i == object->num_methods ||
 	    !(*object->methods)[i]->handler)
-		return false;
+		return 0;
 	alloc->methods = kmemdup(*object->methods, object->num_methods *
 				 sizeof(*alloc->methods), GFP_KERNEL);
 	if (!alloc->methods)
-		return false;
+		return -ENOMEM;
 	alloc->method = *alloc->methods[i];
 	alloc->handler = alloc->method.handler;
 	alloc->method.handler = uar_obj_alloc;
 	alloc->methods[i] = &alloc->method;
 	alloc->object = *object;
 	alloc->object.methods = (void *)alloc->methods;
-	return true;
+	return 1;
 }
 
-/* Copy the arrays that lead to the UAR object; @defs where none does. */
+/*
+ * Copy the arrays that lead to the UAR object. Returns @defs where none does, or
+ * ERR_PTR(-ENOMEM).
+ */
 static const struct uapi_definition *
 change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
 	    unsigned int depth)
 {
 	const struct uapi_definition *def, *below = NULL;
-	bool found = false;
 	size_t at = 0, n;
+	int found = 0;
 
 	if (!defs || depth == MLX5_EP_DEFS_DEPTH)
 		return defs;
@@ -130,34 +136,18 @@ change_defs(struct mlx5_ep_uar_alloc *alloc, const struct uapi_definition *defs,
 			found = change_object(alloc, def->chain_obj_tree);
 		}
 	}
+	if (found < 0 || IS_ERR(below))
+		return ERR_PTR(-ENOMEM);
 	if (!found)
 		return defs;
 	alloc->defs[depth] = kmemdup(defs, (n + 1) * sizeof(*defs), GFP_KERNEL);
 	if (!alloc->defs[depth])
-		return defs;
+		return ERR_PTR(-ENOMEM);
 	if (defs[at].kind == UAPI_DEF_CHAIN)
 		alloc->defs[depth][at].chain = below;
 	else
 		alloc->defs[depth][at].chain_obj_tree = &alloc->object;
 	return alloc->defs[depth];
-}
-
-/**
- * mlx5_ep_uar_alloc_hook() - count the UAR objects of a device from now on
- * @edev: device that nobody uses yet, whose definitions have been checked
- *
- * Return: the definitions to be used instead of the driver's; the driver's own
- * where it has no such method, or there is no memory
- */
-const struct uapi_definition *
-mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev)
-{
-	const struct uapi_definition *theirs = edev->stock.driver_def;
-
-	edev->uar_alloc = kzalloc_obj(*edev->uar_alloc, GFP_KERNEL);
-	if (!edev->uar_alloc)
-		return theirs;
-	return change_defs(edev->uar_alloc, theirs, 0);
 }
 
 /**
@@ -176,6 +166,27 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
 	kfree(alloc->methods);
 	kfree(alloc);
 	edev->uar_alloc = NULL;
+}
+
+/**
+ * mlx5_ep_uar_alloc_hook() - count the UAR objects of a device from now on
+ * @edev: device that nobody uses yet, whose definitions have been checked
+ *
+ * Return: the definitions to be used instead of the driver's; the driver's own
+ * where it has no such method; ERR_PTR(-ENOMEM), with nothing left to unhook
+ */
+const struct uapi_definition *
+mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev)
+{
+	const struct uapi_definition *defs;
+
+	edev->uar_alloc = kzalloc_obj(*edev->uar_alloc, GFP_KERNEL);
+	if (!edev->uar_alloc)
+		return ERR_PTR(-ENOMEM);
+	defs = change_defs(edev->uar_alloc, edev->stock.driver_def, 0);
+	if (IS_ERR(defs))
+		mlx5_ep_uar_alloc_unhook(edev);
+	return defs;
 }
 
 /**

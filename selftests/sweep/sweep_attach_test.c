@@ -8,8 +8,13 @@
  */
 #include "kselftest_harness.h"
 
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+
+#include "simhca.h"
 #include "sweep.h"
 #include "sysfs.h"
+#include "uverbs.h"
 #include "verbs.h"
 
 /* The auxiliary device of the HCA under test */
@@ -25,12 +30,64 @@ static int body(void *arg)
 	return sysfs_attached() ? 0 : -ENOLINK;
 }
 
+/* Runs after which the device was attached in part */
+static unsigned int incomplete;
+
+static int alloc_uar(struct ibv_context *ctx)
+{
+	uint8_t type = MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC;
+	struct uverbs_call call;
+	uint32_t length, page;
+	uint64_t offset;
+
+	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
+	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
+		   sizeof(offset));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
+		   sizeof(length));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
+		   sizeof(page));
+	return uverbs_do(ctx, &call);
+}
+
+/*
+ * All that attaching hooks has an effect: sysfs, the operations (a policy), and
+ * the method that allocates a UAR page, which counts although nobody maps it.
+ */
+static int check_complete(void)
+{
+	int64_t pages = simhca_count("uar");
+	struct verbs_setup setup;
+	int ret;
+
+	ret = sysfs_policy("independent", 2, false);
+	if (ret)
+		return ret;
+	ret = verbs_open(&setup, NULL, 1);
+	if (!ret) {
+		ret = alloc_uar(setup.ctx);
+		if (!ret && sysfs_number("uar_in_use") != 2)
+			ret = -EBADE;
+		if (!ret && simhca_count("uar") - pages != 2)
+			ret = -EBADE;
+		verbs_close(&setup);
+	}
+	return sysfs_defaults() ?: ret;
+}
+
 /* Stock drivers warn of commands that fail while the device goes. */
 static int undo(void *arg)
 {
 	char path[512];
+	int ret;
 
 	(void)arg;
+	ret = sysfs_attached() ? check_complete() : 0;
+	if (ret)
+		fprintf(stderr, "# attached in part: %d\n", ret);
+	incomplete += ret != 0;
 	snprintf(path, sizeof(path), SYSFS_AUX_DRIVER "%s", device);
 	return access(path, F_OK) ? 0 :
 		file_write(SYSFS_AUX_DRIVER "unbind", device);
@@ -88,11 +145,13 @@ FIXTURE_TEARDOWN(attach)
 TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
 {
 	SWEEP_ALLOCATIONS_TEST(&self->sweep, false);
+	EXPECT_EQ(0, incomplete);
 }
 
 TEST_SWEEP(attach, failing_commands_leave_nothing_behind)
 {
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
+	EXPECT_EQ(0, incomplete);
 	EXPECT_LT(0, self->sweep.failed);
 	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
 }
