@@ -27,6 +27,13 @@ static const char *const source_names[] = {
 	[MLX5_EP_POLICY_SOURCE_FALLBACK] = "fallback",
 };
 
+static const char *const placer_names[] = {
+	[MLX5_EP_PLACER_DRIVER] = "driver",
+	[MLX5_EP_PLACER_POLICY] = "policy",
+	[MLX5_EP_PLACER_LIBRARY] = "library",
+	[MLX5_EP_PLACER_DEVX] = "devx",
+};
+
 static void show_known(struct seq_file *s, u32 value, u32 unknown)
 {
 	if (value == unknown)
@@ -106,12 +113,18 @@ static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
 
 	list_for_each_entry(eqp, &ectx->qps, node) {
 		mlx5_ep_qp_uuar_get(eqp, &uuar);
-		seq_printf(s, "%d 0x%x", pid_nr(ectx->tgid), eqp->qp->qp_num);
+		seq_printf(s, "%d ", pid_nr(ectx->tgid));
+		if (mlx5_ep_qp_number(eqp) == MLX5_EP_QPN_UNKNOWN)
+			seq_putc(s, '-');
+		else
+			seq_printf(s, "0x%x", mlx5_ep_qp_number(eqp));
 		show_known(s, uuar.uar, MLX5_EP_UAR_UNKNOWN);
 		show_known(s, uuar.page, MLX5_EP_UAR_UNKNOWN);
 		show_known(s, uuar.slot, MLX5_EP_SLOT_UNKNOWN);
 		show_known(s, uuar.level, 0);
-		seq_printf(s, " %u\n", uuar.uuar_qps);
+		show_known(s, uuar.uuar_qps, 0);
+		show_known(s, uuar.page_qps, 0);
+		seq_printf(s, " %s\n", placer_names[uuar.placer]);
 	}
 }
 
@@ -120,7 +133,7 @@ static int qps_show(struct seq_file *s, void *unused)
 	struct mlx5_ep_device *edev = s->private;
 	struct mlx5_ep_context *ectx;
 
-	seq_puts(s, "pid qpn uar page slot level uuar_qps\n");
+	seq_puts(s, "pid qpn uar page slot level uuar_qps page_qps placer\n");
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node) {
 		spin_lock(&ectx->lock);

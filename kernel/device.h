@@ -16,8 +16,8 @@
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_context;
+struct mlx5_ep_object_hook;
 struct mlx5_ep_qp;
-struct mlx5_ep_uar_alloc;
 struct mlx5_ep_xrc;
 
 /**
@@ -74,7 +74,8 @@ struct mlx5_ep_stock {
  * @refusal: why the device is not attached
  * @stock: what detaching restores
  * @defs: the uverbs definitions while attached: the driver's, then ours
- * @uar_alloc: changed copy of the driver's definitions, private to uar_alloc.c
+ * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
+ * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that all other contexts are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
@@ -102,7 +103,8 @@ struct mlx5_ep_device {
 	char refusal[80];
 	struct mlx5_ep_stock stock;
 	struct uapi_definition defs[3];
-	struct mlx5_ep_uar_alloc *uar_alloc;
+	struct mlx5_ep_object_hook *uar_hook;
+	struct mlx5_ep_object_hook *devx_hook;
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;

@@ -22,6 +22,7 @@ static_assert(sizeof(struct mlx5_ep_context_policy) == 16);
 static_assert(sizeof(struct mlx5_ep_context_info) == 56);
 static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
 static_assert(sizeof(struct mlx5_ep_qp_uuar) == 24);
+static_assert(sizeof(struct mlx5_ep_qp_info) == 32);
 
 static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
 {
@@ -140,6 +141,62 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 			      &count, sizeof(count));
 }
 
+/* Fill @infos with at most @room QPs from the @first on. */
+static void list_qps(struct mlx5_ep_context *ectx,
+		     struct mlx5_ep_qp_info *infos, size_t room, u32 first)
+{
+	struct mlx5_ep_qp *eqp;
+	size_t n = 0;
+
+	lockdep_assert_held(&ectx->lock);
+	list_for_each_entry(eqp, &ectx->qps, node) {
+		if (first) {
+			first--;
+			continue;
+		}
+		if (n == room)
+			break;
+		infos[n].qpn = mlx5_ep_qp_number(eqp);
+		mlx5_ep_qp_uuar_get(eqp, &infos[n].where);
+		n++;
+	}
+}
+
+static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_qp_info *infos;
+	u32 first, count;
+	size_t room;
+	int len, ret;
+
+	if (IS_ERR(ectx))
+		return PTR_ERR(ectx);
+	ret = uverbs_copy_from(&first, attrs, MLX5_EP_ATTR_QP_LIST_FIRST);
+	if (ret)
+		return ret;
+	len = uverbs_attr_get_len(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS);
+	if (len < 0)
+		return len;
+	room = len / sizeof(*infos);
+	infos = uverbs_kcalloc(attrs, room, sizeof(*infos));
+	if (IS_ERR(infos))
+		return PTR_ERR(infos);
+	spin_lock(&ectx->lock);
+	count = ectx->nr_qps;
+	list_qps(ectx, infos, room, first);
+	spin_unlock(&ectx->lock);
+
+	room = min_t(size_t, room, count - min(count, first));
+	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
+			     room * sizeof(*infos));
+	if (ret)
+		return ret;
+	return uverbs_copy_to(attrs, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
+			      sizeof(count));
+}
+
 /* Can QUERY_QP tell the UAR page of a QP of this type? */
 static bool has_uar(const struct ib_qp *qp)
 {
@@ -228,6 +285,18 @@ DECLARE_UVERBS_NAMED_METHOD(
 					       page_qps),
 			    UA_MANDATORY));
 
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_QP_LIST,
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_QP_LIST_FIRST,
+			   UVERBS_ATTR_TYPE(__u32),
+			   UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_QP_LIST_RESP_QPS,
+			    UVERBS_ATTR_MIN_SIZE(0),
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_QP_LIST_RESP_COUNT,
+			    UVERBS_ATTR_TYPE(__u32),
+			    UA_MANDATORY));
+
 ADD_UVERBS_METHODS(mlx5_ep_device, UVERBS_OBJECT_DEVICE,
 		   &UVERBS_METHOD(MLX5_EP_METHOD_QUERY_FEATURES),
 		   &UVERBS_METHOD(MLX5_EP_METHOD_CONTEXT_SET_POLICY),
@@ -235,6 +304,7 @@ ADD_UVERBS_METHODS(mlx5_ep_device, UVERBS_OBJECT_DEVICE,
 		   &UVERBS_METHOD(MLX5_EP_METHOD_CONTEXT_DUMP));
 
 ADD_UVERBS_METHODS(mlx5_ep_qp, UVERBS_OBJECT_QP,
+		   &UVERBS_METHOD(MLX5_EP_METHOD_QP_LIST),
 		   &UVERBS_METHOD(MLX5_EP_METHOD_QP_QUERY_UUAR));
 
 const struct uapi_definition mlx5_ep_device_defs[] = {

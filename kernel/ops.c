@@ -332,6 +332,25 @@ static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	}
 }
 
+/* Note a QP that the policy did not place, and where its library put it. */
+static void note_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+		    const struct qp_request *req)
+{
+	enum mlx5_ep_placer placer = MLX5_EP_PLACER_LIBRARY;
+	u32 uar = MLX5_EP_UAR_UNKNOWN;
+	u8 slot = MLX5_EP_SLOT_UNKNOWN;
+
+	if (req->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) {
+		uar = req->bfreg_index;
+	} else if (req->flags & MLX5_QP_FLAG_BFREG_INDEX) {
+		uar = mlx5_ep_uar_dynamic(ectx, req->bfreg_index);
+		slot = req->bfreg_index % MLX5_EP_UUARS_PER_PAGE;
+	} else {
+		placer = MLX5_EP_PLACER_DRIVER;
+	}
+	mlx5_ep_qp_note(ectx, eqp, placer, uar, slot);
+}
+
 static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			struct ib_udata *udata)
 {
@@ -371,10 +390,7 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 
 	ret = edev->stock.create_qp(qp, attr, udata);
 	if (!ret)
-		mlx5_ep_qp_note(ectx, eqp,
-				req.flags & MLX5_QP_FLAG_UAR_PAGE_INDEX ?
-					req.bfreg_index :
-					MLX5_EP_UAR_UNKNOWN);
+		note_qp(ectx, eqp, &req);
 	return ret;
 }
 

@@ -20,6 +20,13 @@
 			 { MLX5_EP_UUAR_POLICY_SHARED_UAR, "shared-uar" },     \
 			 { MLX5_EP_UUAR_POLICY_SHARED_UUAR, "shared-uuar" })
 
+#define show_mlx5_ep_placer(placer)                                            \
+	__print_symbolic(placer,                                               \
+			 { MLX5_EP_PLACER_DRIVER, "driver" },                  \
+			 { MLX5_EP_PLACER_POLICY, "policy" },                  \
+			 { MLX5_EP_PLACER_LIBRARY, "library" },                \
+			 { MLX5_EP_PLACER_DEVX, "devx" })
+
 DECLARE_EVENT_CLASS(mlx5_ep_context,
 	TP_PROTO(const struct mlx5_ep_context *ectx),
 	TP_ARGS(ectx),
@@ -91,20 +98,28 @@ DECLARE_EVENT_CLASS(mlx5_ep_qp,
 		__field(u32, qpn)
 		__field(u32, uar)
 		__field(int, uuar)
+		__field(unsigned int, placer)
 	),
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&eqp->ectx->edev->ibdev->dev),
 			IB_DEVICE_NAME_MAX);
 		__entry->pid = pid_nr(eqp->ectx->tgid);
-		__entry->qpn = eqp->qp->qp_num;
+		__entry->qpn = mlx5_ep_qp_number(eqp);
 		__entry->uar = eqp->uar;
 		__entry->uuar = eqp->uuar;
+		__entry->placer = eqp->placer;
 	),
-	TP_printk("dev=%s pid=%d qpn=0x%x uar=%d uuar=%d", __entry->dev,
-		  __entry->pid, __entry->qpn, (int)__entry->uar, __entry->uuar)
+	TP_printk("dev=%s pid=%d qpn=0x%x uar=%d uuar=%d placer=%s",
+		  __entry->dev, __entry->pid, __entry->qpn, (int)__entry->uar,
+		  __entry->uuar, show_mlx5_ep_placer(__entry->placer))
 );
 
 DEFINE_EVENT(mlx5_ep_qp, mlx5_ep_qp_placed,
+	TP_PROTO(const struct mlx5_ep_qp *eqp),
+	TP_ARGS(eqp)
+);
+
+DEFINE_EVENT(mlx5_ep_qp, mlx5_ep_qp_noted,
 	TP_PROTO(const struct mlx5_ep_qp *eqp),
 	TP_ARGS(eqp)
 );

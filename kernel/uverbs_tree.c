@@ -23,6 +23,8 @@
 
 #include "device.h"
 #include "methods.h"
+#include "object_hook.h"
+#include "uuar/devx_qp.h"
 #include "uuar/uar_alloc.h"
 #include "uverbs_tree.h"
 #include "watch/notifier.h"
@@ -46,6 +48,7 @@ static const struct {
 	{ "method device context_set_policy",
 	  MLX5_EP_METHOD_CONTEXT_SET_POLICY },
 	{ "method device query_features", MLX5_EP_METHOD_QUERY_FEATURES },
+	{ "method qp list", MLX5_EP_METHOD_QP_LIST },
 	{ "method qp query_uuar", MLX5_EP_METHOD_QP_QUERY_UUAR },
 	{ "object notifier", MLX5_EP_OBJECT_NOTIFIER },
 	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP },
@@ -154,9 +157,13 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 		return ret;
 
 	edev->stock.driver_def = edev->ibdev->driver_def;
-	theirs = mlx5_ep_uar_alloc_hook(edev);
-	if (IS_ERR(theirs))
+	theirs = mlx5_ep_uar_alloc_hook(edev, edev->stock.driver_def);
+	if (!IS_ERR(theirs))
+		theirs = mlx5_ep_devx_qp_hook(edev, theirs);
+	if (IS_ERR(theirs)) {
+		mlx5_ep_uar_alloc_unhook(edev);
 		return mlx5_ep_device_refuse(edev, "no memory");
+	}
 	if (theirs)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
 	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(our_defs);
@@ -177,6 +184,7 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 {
 	if (edev->ibdev->driver_def == edev->defs)
 		edev->ibdev->driver_def = edev->stock.driver_def;
+	mlx5_ep_devx_qp_unhook(edev);
 	mlx5_ep_uar_alloc_unhook(edev);
 }
 

@@ -59,6 +59,9 @@ $(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -c -o $@ $<
 
+# The layouts of commands, as simhca has them.
+$(ST_OUT)/obj/lib/devx.o: ST_CFLAGS += -iquote $(MLX5_IFC_DIR)
+
 $(ST_LIB): $(ST_LIB_OBJS)
 	@rm -f $@
 	@$(AR) rcs $@ $^

@@ -27,6 +27,7 @@
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
+#include "uuar/qp_uuar.h"
 #include "uuar/user.h"
 
 /* Is @name one of the words of @list? */
@@ -104,6 +105,7 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	mutex_init(&ectx->back_lock);
 	spin_lock_init(&ectx->lock);
 	xa_init(&ectx->dynamic);
+	xa_init(&ectx->uar_qps);
 	ectx->pages = &edev->observed_pages;
 	ectx->user = mlx5_ep_user_get(edev);
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
@@ -240,6 +242,24 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
 	trace_mlx5_ep_context_open(ectx);
 }
 
+/*
+ * Frees the records of QPs. Those of DevX objects that the device failed to
+ * destroy are still on the list; verbs QPs have theirs in the QP.
+ */
+static void free_qps(struct mlx5_ep_context *ectx)
+{
+	struct mlx5_ep_qp *eqp, *next;
+	struct mlx5_ep_uar_qps *page;
+	unsigned long uar;
+
+	list_for_each_entry_safe(eqp, next, &ectx->qps, node)
+		if (eqp->placer == MLX5_EP_PLACER_DEVX)
+			kfree(eqp);
+	xa_for_each(&ectx->uar_qps, uar, page)
+		kfree(page);
+	xa_destroy(&ectx->uar_qps);
+}
+
 /**
  * mlx5_ep_context_close() - the driver has closed the context, or not opened it
  * @ectx: context after mlx5_ep_context_init(), published or not; its memory
@@ -260,6 +280,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 	}
 	mlx5_ep_context_uncharge_all(ectx);
 	mlx5_ep_user_put(edev, ectx->user);
+	free_qps(ectx);
 	kvfree(ectx->table);
 	ectx->table = NULL;
 	put_pid(ectx->later_tgid);

@@ -39,6 +39,7 @@
  *	observed one
  * @qps: struct mlx5_ep_qp.node
  * @nr_qps: length of @qps
+ * @uar_qps: struct mlx5_ep_uar_qps, by UAR page; @lock protects their members
  *
  * Lives behind the driver's context, in the same allocation, and is zeroed with
  * it.
@@ -67,6 +68,7 @@ struct mlx5_ep_context {
 	struct mlx5_ep_uuar_table *table;
 	struct list_head qps;
 	unsigned int nr_qps;
+	struct xarray uar_qps;
 };
 
 bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,

@@ -155,8 +155,8 @@ bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
  * @ectx: open context for which the page was charged; its lock is not held, as
  *	memory is allocated
  * @pgoff: page offset of the page's mapping
- * @entry: entry of the core for that mapping; NULL for a page that has none and
- *	stays until the context is closed
+ * @entry: entry of the core for that mapping; for a page that has none and
+ *	stays until the context is closed, xa_mk_value() of its number
  *
  * Two threads can track one page: the one that allocated it and one that maps
  * it. The page counts once.
@@ -169,11 +169,9 @@ bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
  * If there is no memory to remember the page, the page is uncharged again.
  */
 void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
-				unsigned long pgoff,
-				struct rdma_user_mmap_entry *entry)
+				unsigned long pgoff, void *entry)
 {
-	if (xa_store(&ectx->dynamic, pgoff, entry ?: xa_mk_value(0),
-		     GFP_KERNEL))
+	if (xa_store(&ectx->dynamic, pgoff, entry, GFP_KERNEL))
 		mlx5_ep_context_uncharge(ectx, 1);
 }
 

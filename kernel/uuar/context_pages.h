@@ -19,8 +19,7 @@ void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx);
 bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
 				 unsigned long pgoff);
 void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
-				unsigned long pgoff,
-				struct rdma_user_mmap_entry *entry);
+				unsigned long pgoff, void *entry);
 bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
 				  struct rdma_user_mmap_entry *entry);
 

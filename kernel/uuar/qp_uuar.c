@@ -6,21 +6,68 @@
  * Neither knows where the other has placed QPs, and two QPs on a uUAR without a
  * lock would tear each other's BlueFlame writes. mlx5_ep_context.placing is true
  * if the policy places them. It changes only before the first QP.
+ *
+ * QPs that neither places are noted: those for which libmlx5 named a uUAR
+ * (thread domains) and those that a program made by DevX. For these the kernel
+ * knows the UAR page, and often not which of its two uUARs. So the QPs of a
+ * context are counted by UAR page as well, whoever placed them.
+ *
+ * The number of a page comes from the request. Another thread can change the
+ * request after it was read here, and so can make the list of its own context
+ * wrong, no other. What counts for a limit does not depend on it.
  */
 
+#include <linux/slab.h>
+
+#include "cmd.h"
+#include "compat/compat.h"
 #include "device.h"
 #include "trace.h"
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 
-static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		   u32 uar, int uuar)
+static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
 {
 	eqp->ectx = ectx;
-	eqp->uar = uar;
-	eqp->uuar = uuar;
 	list_add_tail(&eqp->node, &ectx->qps);
 	ectx->nr_qps++;
+}
+
+/* Finds or makes the count of a UAR page. NULL: no such page, or no memory. */
+static struct mlx5_ep_uar_qps *uar_qps_get(struct mlx5_ep_context *ectx,
+					   u32 uar)
+{
+	struct mlx5_ep_uar_qps *page;
+
+	if (uar >= mlx5_ep_cmd_uar_pages(ectx->edev->mdev))
+		return NULL;
+	page = xa_load(&ectx->uar_qps, uar);
+	if (page)
+		return page;
+	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
+	if (page && xa_insert(&ectx->uar_qps, uar, page, GFP_KERNEL_ACCOUNT)) {
+		kfree(page);
+		page = xa_load(&ectx->uar_qps, uar);
+	}
+	return page;
+}
+
+/* The counter of a QP's uUAR. The QP has a page; the context's lock is held. */
+static unsigned int *uar_qps_of(struct mlx5_ep_qp *eqp)
+{
+	return eqp->slot == MLX5_EP_SLOT_UNKNOWN ?
+		       &eqp->page->any : &eqp->page->slots[eqp->slot];
+}
+
+/* Count a QP on its UAR page. The context's lock is held. */
+static void count_on_page(struct mlx5_ep_qp *eqp, struct mlx5_ep_uar_qps *page,
+			  u32 uar, u8 slot)
+{
+	eqp->uar = uar;
+	eqp->slot = slot;
+	eqp->page = page;
+	if (page)
+		++*uar_qps_of(eqp);
 }
 
 /* May the policy place a QP of this context? The context's lock is held. */
@@ -57,7 +104,11 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		uuar = mlx5_ep_uuar_policy_pick(table);
 		if (uuar >= 0) {
 			mlx5_ep_uuar_table_add(table, uuar);
-			add_qp(ectx, eqp, MLX5_EP_UAR_UNKNOWN, uuar);
+			eqp->placer = MLX5_EP_PLACER_POLICY;
+			eqp->uuar = uuar;
+			count_on_page(eqp, NULL, MLX5_EP_UAR_UNKNOWN,
+				      uuar % MLX5_EP_UUARS_PER_PAGE);
+			add_qp(ectx, eqp);
 		}
 	}
 	spin_unlock(&ectx->lock);
@@ -74,24 +125,38 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
  */
 void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
 {
+	struct mlx5_ep_uar_qps *page = uar_qps_get(eqp->ectx, uar);
+
 	spin_lock(&eqp->ectx->lock);
-	eqp->uar = uar;
+	count_on_page(eqp, page, uar, eqp->slot);
 	spin_unlock(&eqp->ectx->lock);
 }
 
 /**
  * mlx5_ep_qp_note() - note a QP that the policy did not place
  * @ectx: open context of the QP; its lock is taken here
- * @eqp: our side of the QP
+ * @eqp: our side of the QP, its number known
+ * @placer: who chose the uUAR
  * @uar: UAR page that the library named; MLX5_EP_UAR_UNKNOWN when none
+ * @slot: uUAR of that page; MLX5_EP_SLOT_UNKNOWN when not known
+ *
+ * Sleeps. If there is no memory to count the QP on its page, it is listed with
+ * its page and without sharers.
  */
 void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     u32 uar)
+		     enum mlx5_ep_placer placer, u32 uar, u8 slot)
 {
+	struct mlx5_ep_uar_qps *page = uar_qps_get(ectx, uar);
+
 	spin_lock(&ectx->lock);
-	ectx->had_qp = true;
-	add_qp(ectx, eqp, uar, -1);
+	/* What DevX does is no reason to keep the policy as it is. */
+	ectx->had_qp |= placer != MLX5_EP_PLACER_DEVX;
+	eqp->placer = placer;
+	eqp->uuar = -1;
+	count_on_page(eqp, page, uar, slot);
+	add_qp(ectx, eqp);
 	spin_unlock(&ectx->lock);
+	trace_mlx5_ep_qp_noted(eqp);
 }
 
 /**
@@ -108,6 +173,8 @@ void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp)
 	ectx->nr_qps--;
 	if (eqp->uuar >= 0)
 		mlx5_ep_uuar_table_del(ectx->table, eqp->uuar);
+	if (eqp->page)
+		--*uar_qps_of(eqp);
 	spin_unlock(&ectx->lock);
 	eqp->ectx = NULL;
 }
@@ -158,6 +225,18 @@ void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 	};
 }
 
+/* How much a QP shares. The context's lock is held. */
+static u8 level_of(const struct mlx5_ep_qp *eqp, unsigned int uuar_qps)
+{
+	const struct mlx5_ep_uar_qps *page = eqp->page;
+
+	if (uuar_qps > 1)
+		return 3;
+	if (page->slots[0] + page->slots[1] + page->any == 1)
+		return 1;
+	return page->any ? 0 : 2;
+}
+
 /**
  * mlx5_ep_qp_uuar_get() - where a QP is, for user space
  * @eqp: our side of the QP; its context's lock is held
@@ -166,22 +245,56 @@ void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 {
 	const struct mlx5_ep_uuar_table *table = eqp->ectx->table;
-	unsigned int page;
+	const struct mlx5_ep_uar_qps *page = eqp->page;
 
 	*uuar = (struct mlx5_ep_qp_uuar){
 		.uar = eqp->uar,
 		.page = MLX5_EP_UAR_UNKNOWN,
-		.slot = MLX5_EP_SLOT_UNKNOWN,
+		.slot = eqp->slot,
+		.placer = eqp->placer,
 	};
-	if (eqp->uuar < 0)
+	if (eqp->uuar >= 0) {
+		uuar->page = eqp->uuar / MLX5_EP_UUARS_PER_PAGE;
+		uuar->flags = uuar_flags(table, eqp->uuar) |
+			      MLX5_EP_UUAR_PLACED;
+	}
+	if (!page && eqp->uuar >= 0) {
+		uuar->level = mlx5_ep_uuar_table_level(table, eqp->uuar);
+		uuar->uuar_qps = mlx5_ep_uuar_table_qps(table, eqp->uuar);
+		uuar->page_qps =
+			mlx5_ep_uuar_page_qps(&table->pages[uuar->page]);
+	}
+	if (!page)
 		return;
-	page = eqp->uuar / MLX5_EP_UUARS_PER_PAGE;
-	uuar->page = page;
-	uuar->slot = eqp->uuar % MLX5_EP_UUARS_PER_PAGE;
-	uuar->level = mlx5_ep_uuar_table_level(table, eqp->uuar);
-	uuar->flags = uuar_flags(table, eqp->uuar) | MLX5_EP_UUAR_PLACED;
-	uuar->uuar_qps = mlx5_ep_uuar_table_qps(table, eqp->uuar);
-	uuar->page_qps = mlx5_ep_uuar_page_qps(&table->pages[page]);
+	uuar->page_qps = page->slots[0] + page->slots[1] + page->any;
+	if (eqp->slot != MLX5_EP_SLOT_UNKNOWN)
+		uuar->uuar_qps = page->slots[eqp->slot];
+	else if (uuar->page_qps == 1)
+		uuar->uuar_qps = 1;
+	uuar->level = level_of(eqp, uuar->uuar_qps);
+}
+
+/**
+ * mlx5_ep_qp_set_number() - learn the number of a QP that was made by DevX
+ * @eqp: our side of the QP, on the list of its context, whose lock is taken here
+ * @qpn: the number
+ */
+void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
+{
+	spin_lock(&eqp->ectx->lock);
+	eqp->devx_qpn = qpn;
+	spin_unlock(&eqp->ectx->lock);
+}
+
+/**
+ * mlx5_ep_qp_number() - the number of a QP
+ * @eqp: our side of the QP, on the list of its context
+ *
+ * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX when not known
+ */
+u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp)
+{
+	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
 }
 
 /**

@@ -8,39 +8,65 @@
 #include <linux/types.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
+#include "uuar/uuar_policy.h"
+
 struct ib_qp;
 struct mlx5_ep_context;
 struct mlx5_ep_uuar_table;
 struct mlx5_ep_xrc_qp;
 
 /**
+ * struct mlx5_ep_uar_qps - QPs of a context that ring one UAR page
+ * @slots: on each of its uUARs
+ * @any: on one of them, but the kernel does not know on which
+ *
+ * Stays from the first such QP until the context is closed, so a context has at
+ * most as many of them as the device has UAR pages.
+ */
+struct mlx5_ep_uar_qps {
+	unsigned int slots[MLX5_EP_UUARS_PER_PAGE];
+	unsigned int any;
+};
+
+/**
  * struct mlx5_ep_qp - our side of a QP
  * @ectx: context of a user's QP that we noted; NULL for all others
  * @node: in @ectx->qps
- * @qp: the QP that this belongs to
+ * @qp: the QP that this belongs to; NULL for one that was made by DevX
+ * @devx_qpn: number of a QP that was made by DevX
  * @uar: UAR page named in the request; MLX5_EP_UAR_UNKNOWN when none was
+ * @slot: uUAR of that page; MLX5_EP_SLOT_UNKNOWN when not known
+ * @placer: who chose the uUAR
  * @uuar: static bfreg index where the policy placed it; negative when it did
  *	not
+ * @page: all QPs on @uar; NULL when @uar is not known
  * @shared: of an XRC target QP: the registrations with it, under the lock of
  *	the device's struct mlx5_ep_xrc; NULL for none
  *
- * Lives behind the driver's QP in the same allocation, zeroed at birth.
+ * Lives behind the driver's QP in the same allocation, zeroed at birth. That of
+ * a QP made by DevX is an allocation of its own, see devx_qp.c.
  */
 struct mlx5_ep_qp {
 	struct mlx5_ep_context *ectx;
 	struct list_head node;
 	struct ib_qp *qp;
+	u32 devx_qpn;
 	u32 uar;
+	u8 slot;
+	enum mlx5_ep_placer placer;
 	int uuar;
+	struct mlx5_ep_uar_qps *page;
 	struct mlx5_ep_xrc_qp *shared;
 };
 
+void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
+u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp);
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		     bool closed);
 void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar);
 void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     u32 uar);
+		     enum mlx5_ep_placer placer, u32 uar, u8 slot);
 void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar);
 void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,

@@ -9,11 +9,9 @@
 struct mlx5_ep_device;
 struct uapi_definition;
 
-/* Chains of definitions within chains: mlx5_ib has two levels. */
-#define MLX5_EP_DEFS_DEPTH 8
-
 const struct uapi_definition *
-mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev);
+mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev,
+		       const struct uapi_definition *defs);
 void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev);
 bool mlx5_ep_uar_alloc_is_hooked(const struct mlx5_ep_device *edev);
 

@@ -120,10 +120,27 @@ static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (!ret && mapped_uar(edev, vma, &uar))
 		mlx5_ep_context_track_page(
 			ectx, pgoff,
-			has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL);
+			(has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL) ?:
+				xa_mk_value(uar));
 	else
 		mlx5_ep_context_uncharge_page(ectx);
 	return ret;
+}
+
+/**
+ * mlx5_ep_uar_dynamic() - the UAR page behind a uUAR that was allocated by mmap()
+ * @ectx: open context; no lock is needed
+ * @bfreg: number of the uUAR among these, as libmlx5 counts them
+ *
+ * Return: the device's number of the page; MLX5_EP_UAR_UNKNOWN when none
+ */
+u32 mlx5_ep_uar_dynamic(struct mlx5_ep_context *ectx, u32 bfreg)
+{
+	void *entry = xa_load(&ectx->dynamic,
+			      tracked_as(MMAP_ALLOC_WC,
+					 bfreg / MLX5_EP_UUARS_PER_PAGE));
+
+	return xa_is_value(entry) ? xa_to_value(entry) : MLX5_EP_UAR_UNKNOWN;
 }
 
 /* Map a page that was allocated on demand, once more. */

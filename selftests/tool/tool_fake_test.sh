@@ -37,6 +37,7 @@ fake()
 	method device context_query 0x1005
 	method device context_set_policy 0x1006
 	method device query_features 0x1007
+	method qp list 0x1006
 	method qp query_uuar 0x1007
 	object notifier 0x100b
 	object xrc_rcv_qp 0x100a
@@ -61,9 +62,9 @@ fake()
 	printf 'uid contexts pages\n1000 2 21\n' \
 		>"$root/sys/kernel/debug/mlx5_ep/$2/users"
 	cat >"$root/sys/kernel/debug/mlx5_ep/$2/qps" <<-END
-	pid qpn uar page slot level uuar_qps
-	4711 0x12 33 1 0 3 2
-	4712 0x13 - - - - 0
+	pid qpn uar page slot level uuar_qps page_qps placer
+	4711 0x12 33 1 0 3 2 2 policy
+	4712 0x13 - - - - - - driver
 	END
 }
 

@@ -37,7 +37,8 @@ enum mlx5_ep_device_methods {
 
 /* Methods added to UVERBS_OBJECT_QP. */
 enum mlx5_ep_qp_methods {
-	MLX5_EP_METHOD_QP_QUERY_UUAR = (1U << UVERBS_ID_NS_SHIFT) + 7,
+	MLX5_EP_METHOD_QP_LIST = (1U << UVERBS_ID_NS_SHIFT) + 6,
+	MLX5_EP_METHOD_QP_QUERY_UUAR,
 };
 
 enum mlx5_ep_query_features_attrs {
@@ -67,6 +68,15 @@ enum mlx5_ep_qp_query_uuar_attrs {
 	MLX5_EP_ATTR_QP_QUERY_UUAR_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
 	/* out: struct mlx5_ep_qp_uuar */
 	MLX5_EP_ATTR_QP_QUERY_UUAR_RESP,
+};
+
+enum mlx5_ep_qp_list_attrs {
+	/* in: __u32, QPs to pass over: 0 begins with the oldest */
+	MLX5_EP_ATTR_QP_LIST_FIRST = (1U << UVERBS_ID_NS_SHIFT),
+	/* out: array of struct mlx5_ep_qp_info */
+	MLX5_EP_ATTR_QP_LIST_RESP_QPS,
+	/* out: __u32, QPs that the context has */
+	MLX5_EP_ATTR_QP_LIST_RESP_COUNT,
 };
 
 /* Methods of MLX5_EP_OBJECT_NOTIFIER; its file: rdma/mlx5_ep_notifier.h */

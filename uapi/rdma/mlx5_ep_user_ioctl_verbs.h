@@ -242,6 +242,21 @@ struct mlx5_ep_uuar_info {
 	__u32 reserved;
 };
 
+/**
+ * enum mlx5_ep_placer - who chose the uUAR of a QP
+ * @MLX5_EP_PLACER_DRIVER: mlx5_ib
+ * @MLX5_EP_PLACER_POLICY: the policy of the context
+ * @MLX5_EP_PLACER_LIBRARY: libmlx5. In a managed context the QP is in a thread
+ *	domain.
+ * @MLX5_EP_PLACER_DEVX: the program, which made the QP by DevX
+ */
+enum mlx5_ep_placer {
+	MLX5_EP_PLACER_DRIVER,
+	MLX5_EP_PLACER_POLICY,
+	MLX5_EP_PLACER_LIBRARY,
+	MLX5_EP_PLACER_DEVX,
+};
+
 /* Values of struct mlx5_ep_qp_uuar for what is not known. */
 #define MLX5_EP_UAR_UNKNOWN 0xffffffffU
 #define MLX5_EP_SLOT_UNKNOWN 0xff
@@ -252,14 +267,15 @@ struct mlx5_ep_uuar_info {
  *	the device now; %MLX5_EP_UAR_UNKNOWN for a QP that rings none (XRC
  *	target, RSS), is of type DC, or is several objects (raw packet)
  * @page: static page of the context; %MLX5_EP_UAR_UNKNOWN when not placed
- * @slot: uUAR of the page; %MLX5_EP_SLOT_UNKNOWN when not placed
+ * @slot: uUAR of the page; %MLX5_EP_SLOT_UNKNOWN where the library chose it and
+ *	tells nobody
  * @level: 1: alone on its page, 2: own uUAR on a shared page, 3: shared uUAR,
- *	0: not placed by the policy, so not known
+ *	0: not known, because a QP on the same page may ring either uUAR
  * @flags: of enum mlx5_ep_uuar_flags
+ * @placer: of enum mlx5_ep_placer
+ * @uuar_qps: QPs on this uUAR, itself included; 0 when not known
+ * @page_qps: QPs of the context on this page, itself included; 0 when not known
  * @reserved: 0
- * @uuar_qps: QPs on this uUAR, itself included; 0 when not placed
- * @page_qps: QPs on this page, itself included; 0 when not placed
- * @reserved2: 0
  *
  * EIO: the device did not answer.
  */
@@ -269,10 +285,30 @@ struct mlx5_ep_qp_uuar {
 	__u8 slot;
 	__u8 level;
 	__u8 flags;
-	__u8 reserved;
+	__u8 placer;
 	__u32 uuar_qps;
 	__u32 page_qps;
-	__u32 reserved2;
+	__u32 reserved;
+};
+
+/* Value of struct mlx5_ep_qp_info for a number that is not known. */
+#define MLX5_EP_QPN_UNKNOWN 0xffffffffU
+
+/**
+ * struct mlx5_ep_qp_info - one entry of %MLX5_EP_METHOD_QP_LIST
+ * @qpn: number of the QP; %MLX5_EP_QPN_UNKNOWN for a QP of DevX whose creator
+ *	took the number away before it could be read, until the QP is
+ *	initialised
+ * @where: as struct mlx5_ep_qp_uuar says, but @where.uar is the page that was
+ *	named at creation
+ *
+ * The list has the QPs of the context in the order of their creation. It is cut
+ * to what the caller's buffer takes.
+ */
+struct mlx5_ep_qp_info {
+	__u32 qpn;
+	__u32 reserved;
+	struct mlx5_ep_qp_uuar where;
 };
 
 /**

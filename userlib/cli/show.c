@@ -43,6 +43,7 @@ static const struct column qp_columns[] = {
 	{ "program", "PROGRAM", true }, { "uar", "UAR", false },
 	{ "page", "PAGE", false }, { "slot", "SLOT", false },
 	{ "level", "LEVEL", false }, { "uuar_qps", "SHARERS", false },
+	{ "page_qps", "ON-PAGE", false }, { "placer", "PLACED-BY", true },
 };
 
 static const struct column user_columns[] = {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * QPs that programs make by DevX: UCX's transport rc_mlx5 for instance.
+ *
+ * With DevX a program hands the command CREATE_QP to the firmware itself. The
+ * core has no ib_qp for it, and no operation of the device is called. So the
+ * methods that create and modify DevX objects are wrapped, and what destroys
+ * them. Such a QP is noted, never placed: the program has chosen the UAR page
+ * before, and it chooses the uUAR in that page whenever it rings.
+ *
+ * uverbs copies the command into the kernel once, and mlx5_ib runs that copy. So
+ * the UAR page is read from what the device was told, whatever the process does
+ * to its own buffer meanwhile, and no command is run to learn it.
+ *
+ * The number of the QP is in the answer, which lies in the process's memory,
+ * where another thread can overwrite it before it is read here. It is read again
+ * from the command RST2INIT_QP, without which no QP can be used: mlx5_ib refuses
+ * that command if it names another QP than the object.
+ *
+ * A record is made before the driver creates the QP, and belongs to the object
+ * once the driver has succeeded. It goes exactly once: when the driver has
+ * destroyed the object, for whatever reason; or when the context is closed, if
+ * the device failed to destroy the object. Behind the uobject, in the same
+ * allocation, lies only a pointer to the record, since the core frees a uobject
+ * whose destruction failed while the list of QPs can still be read.
+ *
+ * The core holds the uobject exclusively while it is created, modified or
+ * destroyed, so the pointer needs no lock.
+ */
+
+#include <linux/mlx5/driver.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "compat/compat.h"
+#include "device.h"
+#include "object_hook.h"
+#include "trace.h"
+#include "uuar/context.h"
+#include "uuar/devx_qp.h"
+#include "uuar/qp_uuar.h"
+
+/* Where a DevX object has the pointer to its record: NULL if it is no QP. */
+static struct mlx5_ep_qp **record_of(const struct mlx5_ep_device *edev,
+				     struct ib_uobject *uobj)
+{
+	return (void *)uobj + edev->devx_hook->offset;
+}
+
+/* The kernel's copy of a command of at least @len bytes; NULL if it differs. */
+static void *command(struct uverbs_attr_bundle *attrs, u16 attr, int opcode,
+		     int len)
+{
+	void *in = uverbs_attr_get_alloced_ptr(attrs, attr);
+
+	if (IS_ERR_OR_NULL(in) || uverbs_attr_get_len(attrs, attr) < len ||
+	    MLX5_GET(general_obj_in_cmd_hdr, in, opcode) != opcode)
+		return NULL;
+	return in;
+}
+
+/* The number of a new QP, as the program has been told. */
+static u32 answered_qpn(struct uverbs_attr_bundle *attrs)
+{
+	const struct uverbs_attr *attr =
+		uverbs_attr_get(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
+	u32 out[MLX5_ST_SZ_DW(create_qp_out)];
+
+	if (IS_ERR(attr) || attr->ptr_attr.len < sizeof(out) ||
+	    copy_from_user(out, u64_to_user_ptr(attr->ptr_attr.data),
+			   sizeof(out)))
+		return MLX5_EP_QPN_UNKNOWN;
+	return MLX5_GET(create_qp_out, out, qpn);
+}
+
+static int devx_obj_create(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(
+		attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
+	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
+	struct mlx5_ep_device *edev;
+	struct mlx5_ep_qp *eqp = NULL;
+	void *in;
+	u32 uar;
+	int ret;
+
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	if (IS_ERR(uctx))
+		return PTR_ERR(uctx);
+	edev = mlx5_ep_device_find(uctx->device);
+	in = command(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN,
+		     MLX5_CMD_OP_CREATE_QP, MLX5_ST_SZ_BYTES(create_qp_in));
+	if (in) {
+		/* Without memory the QP is not listed, and is created still. */
+		eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
+		uar = MLX5_GET(create_qp_in, in, qpc.uar_page);
+	}
+	ret = edev->devx_hook->handlers[0](attrs);
+	if (ret || !eqp) {
+		kfree(eqp);
+		return ret;
+	}
+	/* Nobody can find the object before this returns. */
+	eqp->devx_qpn = answered_qpn(attrs);
+	*record_of(edev, uobj) = eqp;
+	mlx5_ep_qp_note(mlx5_ep_context_of(edev, uctx), eqp,
+			MLX5_EP_PLACER_DEVX, uar, MLX5_EP_SLOT_UNKNOWN);
+	return 0;
+}
+
+static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(
+		attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE);
+	struct mlx5_ep_device *edev;
+	struct mlx5_ep_qp *eqp;
+	void *in;
+	int ret;
+
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	edev = mlx5_ep_device_find(uobj->context->device);
+	ret = edev->devx_hook->handlers[1](attrs);
+	eqp = *record_of(edev, uobj);
+	if (ret || !eqp)
+		return ret;
+	in = command(attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN,
+		     MLX5_CMD_OP_RST2INIT_QP, MLX5_ST_SZ_BYTES(rst2init_qp_in));
+	if (in)
+		mlx5_ep_qp_set_number(eqp, MLX5_GET(rst2init_qp_in, in, qpn));
+	return 0;
+}
+
+static int devx_obj_destroy(struct ib_uobject *uobj,
+			    enum rdma_remove_reason why,
+			    struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_device *edev =
+		mlx5_ep_device_find(uobj->context->device);
+	struct mlx5_ep_qp **record = record_of(edev, uobj);
+	int ret = edev->devx_hook->destroy(uobj, why, attrs);
+
+	if (ret || !*record)
+		return ret;
+	mlx5_ep_qp_release(*record);
+	kfree(*record);
+	*record = NULL;
+	return 0;
+}
+
+static const struct mlx5_ep_object_change devx_change = {
+	.object = MLX5_IB_OBJECT_DEVX_OBJ,
+	.ids = {
+		MLX5_IB_METHOD_DEVX_OBJ_CREATE,
+		MLX5_IB_METHOD_DEVX_OBJ_MODIFY,
+	},
+	.handlers = { devx_obj_create, devx_obj_modify },
+	.destroy = devx_obj_destroy,
+	.size = sizeof(struct mlx5_ep_qp *),
+};
+
+/**
+ * mlx5_ep_devx_qp_hook() - note the DevX QPs of a device from now on
+ * @edev: device that nobody uses yet
+ * @defs: its definitions, which have been checked
+ *
+ * Return: the definitions to be used instead of @defs; @defs where the driver
+ * has no DevX; -ENOMEM as a pointer
+ */
+const struct uapi_definition *
+mlx5_ep_devx_qp_hook(struct mlx5_ep_device *edev,
+		     const struct uapi_definition *defs)
+{
+	return mlx5_ep_object_hook_create(&edev->devx_hook, &devx_change, defs);
+}
+
+/**
+ * mlx5_ep_devx_qp_unhook() - free the changed definitions
+ * @edev: device that nobody uses any more
+ */
+void mlx5_ep_devx_qp_unhook(struct mlx5_ep_device *edev)
+{
+	mlx5_ep_object_hook_destroy(edev->devx_hook);
+	edev->devx_hook = NULL;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* RC QPs that are made by DevX, see devx.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "devx.h"
+#include "hca/base/ifc.h"
+
+#define OP_CREATE_QP 0x500
+#define OP_RST2INIT_QP 0x502
+#define OP_INIT2RTR_QP 0x503
+#define OP_RTR2RTS_QP 0x504
+
+#define PAGE 4096u
+#define LOG_SQ 4
+#define BASIC_BLOCK 64u
+#define RQ_ZERO_SIZE 3
+#define PM_STATE_MIGRATED 3
+/* QPC.dbr_umem_id, which the kernel's header does not name */
+#define QPC_DBR_UMEM_ID 0x720
+
+static int numbers(struct verbs_setup *setup, uint32_t *pdn, uint32_t *cqn)
+{
+	struct mlx5dv_pd pd = {};
+	struct mlx5dv_cq cq = {};
+	struct mlx5dv_obj obj = {
+		.pd = { .in = setup->pd, .out = &pd },
+		.cq = { .in = setup->cq, .out = &cq },
+	};
+
+	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD | MLX5DV_OBJ_CQ))
+		return -EINVAL;
+	*pdn = pd.pdn;
+	*cqn = cq.cqn;
+	return 0;
+}
+
+static int create(struct verbs_setup *setup, uint32_t page_id,
+		  struct devx_qp *qp)
+{
+	uint8_t in[IFC_SZ(create_qp_in)] = {}, out[IFC_SZ(create_qp_out)] = {};
+	uint8_t *c = IFC_ADDR_OF(create_qp_in, in, qpc);
+	uint32_t pdn, cqn;
+	int ret;
+
+	ret = numbers(setup, &pdn, &cqn);
+	if (ret)
+		return ret;
+	IFC_SET(create_qp_in, in, opcode, OP_CREATE_QP);
+	IFC_SET(create_qp_in, in, wq_umem_id, qp->umem->umem_id);
+	IFC_SET(create_qp_in, in, wq_umem_valid, 1);
+	IFC_SET(qpc, c, pm_state, PM_STATE_MIGRATED);
+	IFC_SET(qpc, c, rq_type, RQ_ZERO_SIZE);
+	IFC_SET(qpc, c, pd, pdn);
+	IFC_SET(qpc, c, cqn_snd, cqn);
+	IFC_SET(qpc, c, cqn_rcv, cqn);
+	IFC_SET(qpc, c, uar_page, page_id);
+	IFC_SET(qpc, c, log_sq_size, LOG_SQ);
+	IFC_SET(qpc, c, dbr_umem_valid, 1);
+	ifc_set32(c, QPC_DBR_UMEM_ID, 32, qp->umem->umem_id);
+	IFC_SET64(qpc, c, dbr_addr, PAGE);
+	qp->obj = mlx5dv_devx_obj_create(setup->ctx, in, sizeof(in), out,
+					 sizeof(out));
+	if (!qp->obj)
+		return -errno;
+	qp->qpn = IFC_GET(create_qp_out, out, qpn);
+	return 0;
+}
+
+int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp)
+{
+	int ret = -ENOMEM;
+
+	*qp = (struct devx_qp){ .mem = aligned_alloc(PAGE, 2 * PAGE) };
+	if (!qp->mem)
+		return ret;
+	memset(qp->mem, 0, 2 * PAGE);
+	qp->umem = mlx5dv_devx_umem_reg(setup->ctx, qp->mem, 2 * PAGE,
+					IBV_ACCESS_LOCAL_WRITE);
+	if (qp->umem)
+		ret = create(setup, page_id, qp);
+	if (ret)
+		devx_qp_destroy(qp);
+	return ret;
+}
+
+void devx_qp_destroy(struct devx_qp *qp)
+{
+	if (qp->obj)
+		mlx5dv_devx_obj_destroy(qp->obj);
+	if (qp->umem)
+		mlx5dv_devx_umem_dereg(qp->umem);
+	free(qp->mem);
+	*qp = (struct devx_qp){};
+}
+
+int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp)
+{
+	static const uint16_t steps[] = {
+		OP_RST2INIT_QP, OP_INIT2RTR_QP, OP_RTR2RTS_QP,
+	};
+	uint8_t in[IFC_SZ(rst2init_qp_in)] = {}, out[16];
+	uint8_t *c = IFC_ADDR_OF(rst2init_qp_in, in, qpc);
+	size_t i;
+
+	IFC_SET(rst2init_qp_in, in, qpn, qp->qpn);
+	IFC_SET(qpc, c, pm_state, PM_STATE_MIGRATED);
+	IFC_SET(qpc, c, mtu, IBV_MTU_1024);
+	IFC_SET(qpc, c, log_msg_max, 30);
+	IFC_SET(qpc, c, remote_qpn, qp->qpn);
+	IFC_SET(qpc, c, primary_address_path.rlid, setup->port.lid);
+	IFC_SET(qpc, c, primary_address_path.vhca_port_num, 1);
+	IFC_SET(qpc, c, primary_address_path.ack_timeout, 14);
+	IFC_SET(qpc, c, retry_count, 7);
+	IFC_SET(qpc, c, rnr_retry, 7);
+	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		IFC_SET(rst2init_qp_in, in, opcode, steps[i]);
+		if (mlx5dv_devx_obj_modify(qp->obj, in, sizeof(in), out,
+					   sizeof(out)))
+			return -errno;
+	}
+	return 0;
+}
+
+void devx_qp_ring(struct devx_qp *qp, void *reg)
+{
+	uint32_t *wqe = qp->mem +
+			qp->posted % (1 << LOG_SQ) * BASIC_BLOCK;
+	volatile uint32_t *record = qp->mem + PAGE;
+
+	/* Opcode 0 (NOP) with the index; then the number and one segment. */
+	wqe[0] = htobe32((uint32_t)qp->posted << 8);
+	wqe[1] = htobe32(qp->qpn << 8 | 1);
+	qp->posted++;
+	__sync_synchronize();
+	record[1] = htobe32(qp->posted);
+	__sync_synchronize();
+	*(volatile uint64_t *)reg = *(uint64_t *)wqe;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RC QPs that a program makes by DevX, with stock libmlx5 only: the program
+ * writes the commands, owns the queue, and rings the UAR page that it chose.
+ */
+#ifndef SELFTESTS_DEVX_H
+#define SELFTESTS_DEVX_H
+
+#include <stdint.h>
+#include <infiniband/mlx5dv.h>
+
+#include "verbs.h"
+
+struct devx_qp {
+	struct mlx5dv_devx_obj *obj;
+	struct mlx5dv_devx_umem *umem;
+	void *mem;		/* send queue, then doorbell record */
+	uint32_t qpn;
+	uint16_t posted;
+};
+
+/**
+ * devx_qp_create() - make a QP on a UAR page
+ * @page_id: number of the page in the device, as in struct mlx5dv_devx_uar
+ *
+ * Return: 0 or -errno.
+ */
+int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp);
+void devx_qp_destroy(struct devx_qp *qp);
+
+/* Connect a QP to itself. Return: 0 or -errno. */
+int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp);
+
+/* Post a request that does nothing, and ring the register @reg for it. */
+void devx_qp_ring(struct devx_qp *qp, void *reg);
+
+#endif
