@@ -10,18 +10,50 @@
 
 #include "cli.h"
 
+#define SECTIONS "all|differs|cgroups|contexts|uuars|qps|users|xrc|watches"
+
 static const struct {
 	const char *name;
 	int (*run)(struct cli *cli, int argc, char **argv);
 	const char *help;
+	const char *usage;
 } commands[] = {
-	{ "show", cmd_show, "show devices, contexts, uUARs, QPs, users, XRC, watches" },
-	{ "set", cmd_set, "set policy and limits of a device or a cgroup" },
-	{ "watch", cmd_watch, "show repeatedly" },
-	{ "plan", cmd_plan, "compute what a job needs, per category of endpoints" },
-	{ "attach", cmd_attach, "re-probe a device that was there before the module" },
-	{ "doctor", cmd_doctor, "find problems, and name the command that solves each" },
+	{ "show", cmd_show, "show devices, contexts, uUARs, QPs, users, XRC, watches",
+	  "[" SECTIONS "]\n" },
+	{ "set", cmd_set, "set policy and limits of a device or a cgroup",
+	  "OPTION...\n\n"
+	  "  --policy POLICY   stock, independent, shared-uar or shared-uuar\n"
+	  "  --strict on|off   fail the creation of a QP rather than share more\n"
+	  "  --pages N         UAR pages of a managed context, at most 256\n"
+	  "  --budget N        UAR pages that all managed contexts may hold\n"
+	  "  --user-limit N    UAR pages that any one user may hold\n"
+	  "  --exempt 'NAME...'  programs that stay stock\n"
+	  "  --cgroup PATH     set policy, strict and pages of this cgroup\n"
+	  "  --clear           with --cgroup: forget its policy\n"
+	  "  --save            write it to /etc/mlx5ep.conf, too\n" },
+	{ "apply", cmd_apply, "set what /etc/mlx5ep.conf says",
+	  "[--early] [DEVICE]\n\n"
+	  "  --early           only what is for devices that come later\n\n"
+	  "DEVICE is a name or a PCI address; without it: all devices.\n" },
+	{ "check", cmd_check, "check /etc/mlx5ep.conf",
+	  "[FILE]\n" },
+	{ "watch", cmd_watch, "show repeatedly",
+	  "[-n SECONDS] [-c COUNT] [" SECTIONS "]\n" },
+	{ "plan", cmd_plan, "compute what a job needs, per category of endpoints",
+	  "--threads T [OPTION...]\n\n"
+	  "  -t, --threads T     threads of a process\n"
+	  "  -p, --processes P   processes on the adapter, by default 1\n"
+	  "  -c, --category C    only this category of endpoints\n"
+	  "  -b, --bar SIZE      size of the BAR, with K, M or G\n" },
+	{ "attach", cmd_attach, "re-probe a device that was there before the module",
+	  "[--force] [--users] DEVICE\n\n"
+	  "  -f, --force   even if somebody uses the device\n"
+	  "  -u, --users   list who uses it, and do nothing else\n" },
+	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
+	  "\n" },
 };
+
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static void help(FILE *to)
 {
@@ -29,12 +61,12 @@ static void help(FILE *to)
 
 	fputs("Usage: mlx5ep [-j] [-d DEVICE] COMMAND [ARGUMENT...]\n\n"
 	      "Commands:\n", to);
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+	for (i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\nOptions:\n"
 	      "  -j, --json           print JSON\n"
 	      "  -d, --device DEVICE  only this device, for instance mlx5_0\n"
-	      "  -h, --help           this text\n"
+	      "  -h, --help           this text; behind a command, its options\n"
 	      "  -V, --version        the version\n\n"
 	      "Exit status: 0 done; 1 failed, or doctor found a problem; 2 wrong usage;\n"
 	      "3 the module is not loaded or not attached; 4 no such device;\n"
@@ -55,6 +87,23 @@ static int flushed(int code)
 		return complain(EXIT_FAILED, "cannot write the output: %s",
 				strerror(errno));
 	return code;
+}
+
+/* Calls command @i, unless its help is asked for. */
+static int run(struct cli *cli, size_t i, int argc, char **argv)
+{
+	int k;
+
+	for (k = 1; k < argc; k++) {
+		if (strcmp(argv[k], "--help") && strcmp(argv[k], "-h"))
+			continue;
+		printf("Usage: mlx5ep [-j] [-d DEVICE] %s %s\n%s: %s.\n"
+		       "See mlx5ep(8).\n", commands[i].name,
+		       commands[i].usage, commands[i].name, commands[i].help);
+		return EXIT_OK;
+	}
+	optind = 0;
+	return commands[i].run(cli, argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -94,13 +143,10 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	cli.color = !cli.json && terminal();
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	for (i = 0; i < COMMANDS; i++) {
 		if (strcmp(argv[optind], commands[i].name))
 			continue;
-		argc -= optind;
-		argv += optind;
-		optind = 0;
-		return flushed(commands[i].run(&cli, argc, argv));
+		return flushed(run(&cli, i, argc - optind, argv + optind));
 	}
 	return usage_error(argv[optind], "no such command");
 }

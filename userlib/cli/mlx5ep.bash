@@ -21,7 +21,7 @@ _mlx5ep()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-d|--device) ((i++)) ;;
-		show|set|watch|plan|attach|doctor)
+		show|set|apply|check|watch|plan|attach|doctor)
 			command=${COMP_WORDS[i]}
 			break ;;
 		esac
@@ -43,15 +43,20 @@ _mlx5ep()
 	if [ -z "$words" ]; then
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
-			show set watch plan attach doctor' ;;
-		show) words='all cgroups contexts uuars qps users xrc watches' ;;
-		watch) words='-n -c all cgroups contexts uuars qps users xrc watches' ;;
+			show set apply check watch plan attach doctor' ;;
+		show) words='all differs cgroups contexts uuars qps users xrc watches' ;;
+		watch) words='-n -c all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
-			--exempt --cgroup --clear' ;;
+			--exempt --cgroup --clear --save' ;;
+		apply) words="--early $(_mlx5ep_devices)" ;;
+		check)
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			return ;;
 		plan) words='--threads --processes --category --bar' ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi
+	[ -z "$command" ] || words="$words --help"
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
 

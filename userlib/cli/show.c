@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "compare.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -56,6 +57,11 @@ static const struct column cgroup_columns[] = {
 	{ "strict", "STRICT", false }, { "pages", "PAGES", false },
 };
 
+static const struct column differs_columns[] = {
+	{ "setting", "SETTING", true }, { "now", "NOW", true },
+	{ "saved", "SAVED", true }, { "line", "LINE", false },
+};
+
 static const struct column watch_columns[] = {
 	{ "pid", "PID", false }, { "watches", "WATCHES", false },
 	{ "capacity", "CAPACITY", false }, { "bytes", "BYTES", false },
@@ -75,6 +81,7 @@ struct section {
 };
 
 static const struct section sections[] = {
+	{ "differs", differs_columns, COUNT(differs_columns), WITH_ROWS },
 	{ "cgroups", cgroup_columns, COUNT(cgroup_columns), WITH_ROWS },
 	{ "contexts", context_columns, COUNT(context_columns), ALWAYS },
 	{ "uuars", uuar_columns, COUNT(uuar_columns), ALWAYS },
@@ -190,8 +197,11 @@ static void print_section(struct cli *cli, struct json_object *dev,
 	struct json_object *rows = rows_of(dev, section->name);
 
 	putchar('\n');
-	print_heading(cli, "%s: %s", text_of(dev, "device"), section->name);
-	if (!rows)
+	print_heading(cli, "%s: %s%s", text_of(dev, "device"), section->name,
+		      section == sections ? " from /" CONFIG_FILE : "");
+	if (!rows && section == sections)
+		puts("unknown: see mlx5ep check");
+	else if (!rows)
 		puts("not readable: debugfs needs root, or the module has no such table");
 	else if (!json_object_array_length(rows))
 		puts("none");
@@ -269,6 +279,41 @@ static int no_devices(struct cli *cli, int code)
 			"not loaded");
 }
 
+/* Adds what differs from the configuration file; null if the file is bad. */
+static void add_differs(struct json_object *obj, struct json_object *devices)
+{
+	struct json_object *dev;
+	struct config config;
+	char path[PATH_LEN];
+	size_t i;
+	bool good;
+
+	root_path(path, CONFIG_FILE);
+	good = !config_read(&config, path);
+	json_object_object_add(obj, "differs", good && module_loaded() ?
+			       compare(&config, NULL, "") : NULL);
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		dev = json_object_array_get_idx(devices, i);
+		if (!*text_of(dev, "reason"))
+			json_object_object_add(dev, "differs", good ?
+				compare(&config, text_of(dev, "device"),
+					text_of(dev, "pci")) : NULL);
+	}
+	config_free(&config);
+}
+
+static void print_module(struct cli *cli, struct json_object *obj)
+{
+	struct json_object *rows;
+
+	if (!json_object_object_get_ex(obj, "differs", &rows) || !rows ||
+	    !json_object_array_length(rows))
+		return;
+	putchar('\n');
+	print_heading(cli, "module: differs from /" CONFIG_FILE);
+	print_table(cli, rows, differs_columns, COUNT(differs_columns));
+}
+
 static int show(struct cli *cli, const struct section *only)
 {
 	struct json_object *obj = json_object_new_object();
@@ -276,13 +321,17 @@ static int show(struct cli *cli, const struct section *only)
 	int code;
 
 	devices = devices_get(cli, &code);
+	add_differs(obj, devices);
 	json_object_object_add(obj, "module",
 			       json_object_new_boolean(module_loaded()));
 	json_object_object_add(obj, "devices", devices);
-	if (cli->json)
+	if (cli->json) {
 		print_json(obj);
-	else
+	} else {
 		print_all(cli, devices, only);
+		if (!only || only == sections)
+			print_module(cli, obj);
+	}
 	if (code)
 		no_devices(cli, code);
 	json_object_put(obj);
@@ -302,12 +351,12 @@ static int section_arg(const char *command, const char *name,
 			*section = &sections[i];
 			return 0;
 		}
-	return usage_error(command, "%s: not one of cgroups, contexts, uuars, qps, users, xrc, watches",
+	return usage_error(command, "%s: not one of differs, cgroups, contexts, uuars, qps, users, xrc, watches",
 			   name);
 }
 
 /**
- * cmd_show() - mlx5ep show [all|cgroups|contexts|uuars|qps|users|xrc|watches]
+ * cmd_show() - mlx5ep show [all|differs|cgroups|contexts|uuars|qps|users|xrc|watches]
  */
 int cmd_show(struct cli *cli, int argc, char **argv)
 {

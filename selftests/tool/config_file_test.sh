@@ -1,0 +1,367 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# /etc/mlx5ep.conf on made-up trees: what is an error, what apply writes, what
+# set --save changes. The tool is the one that ASan and UBSan watch.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/tool/fake.sh
+. selftests/tool/fake.sh
+
+tool=$PWD/build/san/bin/mlx5ep
+export ASAN_OPTIONS=detect_leaks=1
+pci=0000:01:00.0
+ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+ep1=$root/sys/class/infiniband/mlx5_1/mlx5_ep
+parameters=$root/sys/module/mlx5_ep/parameters
+conf=$root/etc/mlx5ep.conf
+
+# two_devices: mlx5_0 and mlx5_1 with the module, and a /etc without a file
+two_devices()
+{
+	fresh
+	fake mlx5_0 $pci attached
+	fake mlx5_1 0000:02:00.0 attached
+	: >"$ep/uuar_cgroups"
+	: >"$ep1/uuar_cgroups"
+	echo 128 >"$parameters/notifiers_per_user"
+	echo >"$parameters/defaults"
+	mkdir -p "$root/etc" "$root/sys/fs/cgroup/job7"
+}
+
+# state: prints all that can be set
+state()
+{
+	(cd "$root/sys" && grep -r . class module)
+}
+
+a_file()
+{
+	cat >"$conf" <<-END
+	# The adapters of this node.
+	  [device $pci]   ; the first one
+	policy=independent
+	pages = 016
+	[device *]
+	policy = shared-uar # for all others
+	strict = on
+	exempt = ucx_perftest   other
+	[module]
+	notifiers_per_user = 256
+	[cgroup /sys/fs/cgroup/job7/]
+	policy = shared-uuar
+	pages = 8
+	[cgroup /job7 device mlx5_1]
+	policy = stock
+	[cgroup /later]
+	policy = stock
+	END
+}
+
+# wrong LINE ERROR TEXT: a file with this text has an error in this line
+wrong()
+{
+	two_devices
+	printf '%b' "$3" >"$conf"
+	state >"$tmp/before"
+	code 1 "$tool" check
+	grep -q "mlx5ep: $conf:$1: .*$2" "$tmp/err" || fail "not line $1: $2"
+	! grep -q 'Sanitizer\|runtime error' "$tmp/err" || fail 'sanitizer'
+	code 1 "$tool" apply
+	code 1 "$tool" set --pages 3 --save
+	state | diff "$tmp/before" - || fail 'applied in part'
+	[ "$(cat "$conf"; echo .)" = "$(printf '%b' "$3"; echo .)" ]
+}
+
+errors()
+{
+	local dev='[device *]\n' long
+
+	printf -v long '%0300d' 0
+	wrong 1 'before the first' 'policy = stock\n'
+	wrong 2 "'polcy' is no setting" "${dev}polcy = stock\n"
+	wrong 2 'not one of stock' "${dev}policy = fastest"
+	wrong 2 'not one of stock' "${dev}policy =\n"
+	wrong 3 'not one of stock' "${dev}\npolicy =# stock\n"
+	wrong 2 'neither on nor off' "${dev}strict = maybe\n"
+	wrong 2 'more than 256' "${dev}pages = 257\n"
+	wrong 2 'not a number' "${dev}pages = -1\n"
+	wrong 2 'not a number' "${dev}budget = 0x10\n"
+	wrong 2 'not a number' "${dev}budget = 12345678901\n"
+	wrong 2 'longer than 15' "${dev}exempt = one sixteen_letters_\n"
+	wrong 3 'set in line 2 already' "${dev}pages = 1\npages = 2\n"
+	wrong 4 'set in line 2 already' "${dev}pages = 1\n${dev}pages = 1\n"
+	wrong 2 'neither .SECTION. nor' "${dev}policy stock\n"
+	wrong 2 'is no setting' "${dev}notifiers_per_user = 3\n"
+	wrong 2 'is no setting' "[module]\npolicy = stock\n"
+	wrong 2 'is no setting' "[cgroup /a]\nbudget = 3\n"
+	wrong 2 'has no policy' "[cgroup /a]\npages = 3\n"
+	wrong 1 'a path that begins' '[cgroup a]\n'
+	wrong 1 'a path that begins' "[cgroup /$long]\n"
+	wrong 1 'only .device DEVICE' '[cgroup /a mlx5_0]\n'
+	wrong 1 'a device is missing' '[cgroup /a device]\n'
+	wrong 1 'a device is missing' '[device]\n'
+	wrong 1 'not the name of a device' '[device mlx5_*]\n'
+	wrong 1 'not the name of a device' "[device $long]\n"
+	wrong 1 'a word too many' '[device mlx5_0 mlx5_1]\n'
+	wrong 1 'a word too many' '[module x]\n'
+	wrong 1 'not one of .module.' '[modul]\n'
+	wrong 1 'not one of .module.' '[]\n'
+	wrong 1 'does not end' '[device *\n'
+	wrong 1 'does not end' '['
+	wrong 2 'zero byte' "${dev}policy = st\\0000ock\n"
+	wrong 1 "'?.31m' is no setting\|before" '\\033[31m = 1\n'
+}
+
+# Each error is named, not only the first one.
+all_errors()
+{
+	two_devices
+	printf '[device *]\npages = x\nstrict = y\n[nowhere]\npages = 1\n' \
+		>"$conf"
+	code 1 "$tool" check
+	[ "$(grep -o 'conf:[0-9]*' "$tmp/err" | tr '\n' ' ')" = \
+		'conf:2 conf:3 conf:4 ' ]
+}
+
+check_says()
+{
+	two_devices
+	a_file
+	code 0 "$tool" check
+	grep -q ': 10 settings, all correct$' "$tmp/out"
+	cp "$conf" "$tmp/other"
+	code 0 "$tool" check "$tmp/other"
+	code 0 "$tool" -j check
+	jq -e '.correct and .settings == 10' "$tmp/out"
+	code 1 "$tool" check "$tmp/no-such-file"
+	code 1 "$tool" check "$tmp"
+	code 2 "$tool" check a b
+	printf '\n# nothing\n' >"$conf"
+	code 0 "$tool" check
+}
+
+applies()
+{
+	two_devices
+	a_file
+	code 0 "$tool" apply
+	[ "$(cat "$ep/uuar_policy" "$ep/uuar_pages" "$ep/uuar_strict")" = \
+		$'independent\n16\n1' ]
+	[ "$(cat "$ep1/uuar_policy" "$ep1/uuar_pages" "$ep1/uuar_strict")" = \
+		$'shared-uar\n0\n1' ]
+	[ "$(cat "$ep/uuar_exempt")" = 'ucx_perftest other' ]
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uuar 0 8' ]
+	[ "$(cat "$ep1/uuar_cgroups")" = '/job7 stock 0 8' ]
+	[ "$(cat "$parameters/notifiers_per_user")" = 256 ]
+	grep -q "mlx5_0: policy: 'independent', was 'stock'" "$tmp/out"
+	grep -q 'mlx5_0: cgroup /later does not exist' "$tmp/err"
+	# The lines for all devices stand before those for one device.
+	diff "$parameters/defaults" - <<-END
+	* uuar_policy shared-uar
+	* uuar_strict 1
+	* uuar_exempt ucx_perftest other
+	$pci uuar_policy independent
+	$pci uuar_pages 16
+	END
+	code 0 "$tool" apply
+	[ -z "$(cat "$tmp/out")" ] || fail 'written again'
+}
+
+applies_to_one()
+{
+	two_devices
+	a_file
+	code 0 "$tool" apply 0000:02:00.0
+	[ "$(cat "$ep/uuar_policy")" = stock ]
+	[ "$(cat "$ep1/uuar_policy")" = shared-uar ]
+	code 0 "$tool" -j apply mlx5_0
+	jq -e '.[1] | .device == "mlx5_0" and .applied and
+		.written[0].setting == "policy"' "$tmp/out"
+	code 4 "$tool" apply mlx5_9
+	code 2 "$tool" apply mlx5_0 mlx5_1
+	code 2 "$tool" apply --early mlx5_0
+	echo 'not attached: no memory' >"$ep/attached"
+	code 3 "$tool" apply mlx5_0
+	code 0 "$tool" apply
+	two_devices
+	a_file
+	code 0 "$tool" apply --early
+	[ "$(cat "$ep/uuar_policy")" = stock ]
+	[ "$(cat "$parameters/notifiers_per_user")" = 256 ]
+	[ "$(wc -l <"$parameters/defaults")" = 5 ]
+	rm "$conf"
+	code 0 "$tool" apply
+	rm -rf "$root/sys/module"
+	a_file
+	code 3 "$tool" apply
+}
+
+# What mlx5_1 refuses does not change what mlx5_0 got.
+undoes()
+{
+	two_devices
+	a_file
+	rm "$ep1/uuar_exempt"
+	code 1 "$tool" apply
+	grep -q 'mlx5_1: this module has no uuar_exempt' "$tmp/err"
+	grep -q "mlx5_1: uuar_policy is put back to 'stock'" "$tmp/err"
+	[ "$(cat "$ep1/uuar_policy" "$ep1/uuar_strict")" = $'stock\n0' ]
+	[ "$(cat "$ep/uuar_policy")" = independent ]
+}
+
+# The list of cgroups may be longer than a page; it is still put back whole.
+undoes_long_lists()
+{
+	local i
+
+	two_devices
+	for i in {1..100}; do
+		printf '/%080d stock 0 %d\n' "$i" "$i"
+	done >"$ep/uuar_cgroups"
+	printf '/last shared-uar 1 7\n' >>"$ep/uuar_cgroups"
+	rm "$ep1/uuar_cgroups"
+	code 1 "$tool" set --cgroup /last --policy stock
+	[ "$(cat "$ep/uuar_cgroups")" = '/last shared-uar 1 7' ]
+}
+
+shows_differences()
+{
+	two_devices
+	a_file
+	code 0 "$tool" -j show
+	jq -e '.differs == [{"setting": "notifiers_per_user",
+		"attribute": "notifiers_per_user", "now": "128",
+		"saved": "256", "line": 10}]' "$tmp/out"
+	jq -e '.devices[0].differs | length == 6 and .[0] == {
+		"setting": "policy", "attribute": "uuar_policy", "now": "stock",
+		"saved": "independent", "line": 3}' "$tmp/out"
+	code 0 "$tool" show
+	grep -q '^mlx5_0: differs from /etc/mlx5ep.conf$' "$tmp/out"
+	grep -Eq '^policy +stock +independent +3$' "$tmp/out"
+	grep -Eq '^notifiers_per_user +128 +256 +10$' "$tmp/out"
+	mkdir "$root/sys/fs/cgroup/later"
+	code 0 "$tool" apply
+	printf '%s\n' '/job7 shared-uuar 0 8' '/later stock 0 0' \
+		>"$ep/uuar_cgroups"
+	printf '%s\n' '/job7 stock 0 8' '/later stock 0 0' >"$ep1/uuar_cgroups"
+	code 0 "$tool" show
+	! grep -q differs "$tmp/out" || fail 'still a difference'
+	code 0 "$tool" show differs
+	grep -qx none "$tmp/out"
+	echo nonsense >"$conf"
+	code 0 "$tool" show differs
+	grep -q 'see mlx5ep check' "$tmp/out"
+	code 0 "$tool" -j show
+	jq -e '.differs == null and .devices[0].differs == null' "$tmp/out"
+}
+
+# saved DIFF-LINES...: the file differs from the one before in these lines
+saved()
+{
+	diff "$tmp/conf" "$conf" | grep '^[<>]' >"$tmp/diff" || :
+	printf '%s\n' "$@" | diff - "$tmp/diff"
+	[ "$(stat -c %a "$conf")" = 644 ]
+	[ "$(ls "$root/etc")" = mlx5ep.conf ]
+	code 0 "$tool" check
+	cp "$conf" "$tmp/conf"
+}
+
+saves()
+{
+	two_devices
+	a_file
+	chmod 600 "$conf"
+	cp "$conf" "$tmp/conf"
+	code 0 "$tool" set --policy stock --save
+	saved '< policy = shared-uar # for all others' \
+		'> policy = stock # for all others'
+	code 0 "$tool" -d mlx5_0 set --policy stock --budget 7 --save
+	saved '< policy=independent' '> policy=stock' '> budget = 7'
+	code 0 "$tool" -d mlx5_1 set --strict off --save
+	saved '> ' '> [device 0000:02:00.0]' '> strict = off'
+	code 0 "$tool" set --exempt '' --save
+	saved '< exempt = ucx_perftest   other' '> exempt = '
+	code 0 "$tool" set --exempt 'a  b' --save
+	saved '< exempt = ' '> exempt = a b'
+	code 0 "$tool" set --cgroup /job7/ --policy stock --strict 1 --save
+	saved '< policy = shared-uuar' '< pages = 8' '> policy = stock' \
+		'> strict = on'
+	code 0 "$tool" set --cgroup /job8 --policy stock --save
+	saved '> ' '> [cgroup /job8]' '> policy = stock'
+	code 0 "$tool" set --cgroup /job8 --clear --save
+	saved '< policy = stock'
+}
+
+saves_anew()
+{
+	two_devices
+	: >"$tmp/conf"
+	(umask 077 && code 0 "$tool" set --pages 5 --save)
+	saved '> [device *]' '> pages = 5'
+	printf '[device *]\npages = 6 # six' >"$conf"
+	cp "$conf" "$tmp/conf"
+	code 0 "$tool" set --pages 7 --save
+	[ "$(cat "$conf")" = $'[device *]\npages = 7 # six' ]
+	mkdir "$root/etc/real"
+	mv "$conf" "$root/etc/real/"
+	ln -s real/mlx5ep.conf "$conf"
+	code 0 "$tool" set --pages 8 --save
+	[ -L "$conf" ]
+	grep -q '^pages = 8 # six' "$root/etc/real/mlx5ep.conf"
+}
+
+# Where the file cannot be changed, nothing is set.
+cannot_save()
+{
+	two_devices
+	rm -r "${root:?}/etc"
+	code 1 "$tool" set --pages 5 --save
+	grep -q "mlx5ep.conf: No such file" "$tmp/err"
+	[ "$(cat "$ep/uuar_pages")" = 0 ]
+}
+
+# Ten savers at once: each line arrives.
+side_by_side()
+{
+	local i
+
+	two_devices
+	for i in {1..10}; do
+		"$tool" set --cgroup "/c$i" --policy stock --save &
+	done
+	wait
+	[ "$(grep -c '^.cgroup /c' "$conf")" = 10 ]
+}
+
+help()
+{
+	local command
+
+	for command in show set apply check watch plan attach doctor; do
+		code 0 "$tool" "$command" --help
+		grep -q "^Usage: mlx5ep .* $command" "$tmp/out"
+		grep -qw "$command" userlib/cli/mlx5ep.bash
+		grep -q "^\.SS $command" userlib/man/mlx5ep.8
+	done
+}
+
+plan 13
+check 'an error in the file names its line, and nothing is applied' errors
+check 'each error is named' all_errors
+check 'check finds a correct file correct' check_says
+check 'apply writes what the file says, once' applies
+check 'apply is for all devices, for one, or for those to come' applies_to_one
+check 'a device that refuses a value gets its old values back' undoes
+check 'what is put back was not cut' undoes_long_lists
+check 'show lists what differs from the file' shows_differences
+check 'set --save changes its lines only' saves
+check 'set --save makes a file, and follows a link' saves_anew
+check 'where the file cannot be changed nothing is set' cannot_save
+check 'several set --save at once lose nothing' side_by_side
+check 'each command has --help, completion and a place in the manual' help
+ktap_finished

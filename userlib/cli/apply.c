@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mlx5ep apply, mlx5ep check. apply writes what the configuration file says and
+ * the kernel does not have yet. The whole file is read and checked before the
+ * first write. A device that refuses a value gets its old values back; other
+ * devices keep what they got.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change.h"
+#include "cli.h"
+#include "compare.h"
+#include "config.h"
+
+#define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
+
+static const char *text_of(struct json_object *obj, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(obj, key, &value) || !value)
+		return NULL;
+	return json_object_get_string(value);
+}
+
+/* Writes one difference. */
+static int write_row(struct change **done, const char *device,
+		     struct json_object *row)
+{
+	const char *cgroup = text_of(row, "cgroup");
+	const char *saved = text_of(row, "saved");
+	char *line;
+	int ret;
+
+	if (!cgroup)
+		return change_write(done, device, text_of(row, "attribute"),
+				    saved, NULL);
+	if (asprintf(&line, "%s %s", cgroup, saved) < 0)
+		return complain(EXIT_FAILED, "no memory");
+	ret = change_write(done, device, text_of(row, "attribute"), line,
+			   cgroup);
+	free(line);
+	return ret;
+}
+
+/* A cgroup of the file need not be there yet, which is no error. */
+static bool absent(const char *device, struct json_object *row)
+{
+	const char *cgroup = text_of(row, "cgroup");
+	char path[PATH_LEN];
+
+	if (!cgroup || text_of(row, "now"))
+		return false;
+	root_path(path, "sys/fs/cgroup%s", cgroup);
+	if (path_exists(path))
+		return false;
+	complain(EXIT_OK, "%s: cgroup %s does not exist: run mlx5ep apply again when it does",
+		 device, cgroup);
+	return true;
+}
+
+static void say(struct cli *cli, const char *device, struct json_object *rows)
+{
+	struct json_object *row;
+	size_t i;
+
+	for (i = 0; !cli->json && i < json_object_array_length(rows); i++) {
+		row = json_object_array_get_idx(rows, i);
+		printf("%s: %s: '%s', was '%s'\n", device ? device : "module",
+		       text_of(row, "setting"), text_of(row, "saved"),
+		       text_of(row, "now") ? text_of(row, "now") : "none");
+	}
+}
+
+/*
+ * Writes what differs. @device: NULL: parameters of the module. Adds an object
+ * with what was written to @report.
+ */
+static int apply_to(struct cli *cli, const struct config *config,
+		    const char *device, const char *pci,
+		    struct json_object *report)
+{
+	struct json_object *rows = compare(config, device, pci);
+	struct json_object *written = json_object_new_array();
+	struct json_object *obj = json_object_new_object();
+	struct change *done = NULL;
+	int ret = EXIT_OK;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(rows) && !ret; i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (absent(device, row))
+			continue;
+		ret = write_row(&done, device, row);
+		json_object_array_add(written, json_object_get(row));
+	}
+	change_end(done, ret);
+	if (ret) {
+		json_object_put(written);
+		written = json_object_new_array();
+	}
+	say(cli, device, written);
+	json_object_object_add(obj, "device", device ?
+			       json_object_new_string(device) : NULL);
+	json_object_object_add(obj, "applied", json_object_new_boolean(!ret));
+	json_object_object_add(obj, "written", written);
+	json_object_array_add(report, obj);
+	json_object_put(rows);
+	return ret;
+}
+
+static void add_default(char **text, const struct config_entry *entry)
+{
+	char *more;
+
+	if (asprintf(&more, "%s%s %s %s\n", *text, entry->section.device,
+		     entry->setting->attribute, entry->value) < 0)
+		return;
+	free(*text);
+	*text = more;
+}
+
+static bool is_for_all(const struct config_entry *entry)
+{
+	return !strcmp(entry->section.device, "*");
+}
+
+/*
+ * Gives the module what the file says about devices that come later. Of two
+ * lines that fit a device the module takes the later one. So those for all
+ * devices stand first.
+ */
+static int apply_defaults(const struct config *config)
+{
+	const struct config_entry *entry;
+	char path[PATH_LEN];
+	int turn, ret = 0;
+	char *text;
+
+	root_path(path, DEFAULTS);
+	if (!path_exists(path))
+		return EXIT_OK;
+	text = strdup("");
+	for (turn = 0; text && turn < 2; turn++)
+		for (entry = config->entries; entry; entry = entry->next)
+			if (entry->section.scope == FOR_DEVICE &&
+			    is_for_all(entry) == !turn)
+				add_default(&text, entry);
+	if (text)
+		ret = file_write(path, *text ? text : "\n");
+	if (ret)
+		complain(exit_code(ret), "module: settings for devices that come later: %s",
+			 ret == -E2BIG ? "more than 4095 bytes" :
+			 strerror(-ret));
+	free(text);
+	return exit_code(ret);
+}
+
+static bool is_asked(const char *asked, struct json_object *dev)
+{
+	const char *pci = text_of(dev, "pci");
+
+	return !asked || !strcmp(asked, text_of(dev, "device")) ||
+		(pci && !strcmp(asked, pci));
+}
+
+static int apply_device(struct cli *cli, const struct config *config,
+			const char *asked, struct json_object *dev,
+			struct json_object *report)
+{
+	const char *pci = text_of(dev, "pci");
+
+	if (!text_of(dev, "reason"))
+		return apply_to(cli, config, text_of(dev, "device"),
+				pci ? pci : "", report);
+	if (!asked)
+		return EXIT_OK;
+	return complain(EXIT_NO_MODULE, "%s: not attached: %s", asked,
+			text_of(dev, "reason"));
+}
+
+static int apply_devices(struct cli *cli, const struct config *config,
+			 const char *asked, struct json_object *report)
+{
+	struct cli every = { .json = cli->json };
+	struct json_object *devices, *dev;
+	int code, ret = EXIT_OK;
+	bool found = false;
+	size_t i;
+
+	devices = devices_get(&every, &code);
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		dev = json_object_array_get_idx(devices, i);
+		if (!is_asked(asked, dev))
+			continue;
+		found = true;
+		code = apply_device(cli, config, asked, dev, report);
+		ret = ret ? ret : code;
+	}
+	if (asked && !found)
+		ret = complain(EXIT_NO_DEVICE, "%s: no such mlx5 device",
+			       asked);
+	json_object_put(devices);
+	return ret;
+}
+
+static int apply(struct cli *cli, const char *asked, bool early)
+{
+	struct json_object *report = json_object_new_array();
+	struct config config;
+	char path[PATH_LEN];
+	int ret, more;
+
+	root_path(path, CONFIG_FILE);
+	ret = config_read(&config, path);
+	if (!ret && config.missing && !cli->json)
+		printf("%s does not exist: nothing to apply\n", path);
+	else if (!ret && !module_loaded())
+		ret = complain(EXIT_NO_MODULE, "the module is not loaded");
+	else if (!ret) {
+		ret = apply_to(cli, &config, NULL, "", report);
+		more = apply_defaults(&config);
+		ret = ret ? ret : more;
+		if (!early) {
+			more = apply_devices(cli, &config, asked, report);
+			ret = ret ? ret : more;
+		}
+	}
+	if (cli->json)
+		print_json(report);
+	json_object_put(report);
+	config_free(&config);
+	return ret;
+}
+
+/**
+ * cmd_apply() - mlx5ep apply [--early] [DEVICE]
+ */
+int cmd_apply(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "early", no_argument, NULL, 'e' },
+		{}
+	};
+	const char *device = cli->device;
+	bool early = false;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "e", options, NULL)) != -1) {
+		if (c == '?')
+			return EXIT_USAGE;
+		early = true;
+	}
+	if (argc - optind > 1 || (device && optind < argc))
+		return usage_error("apply", "one device at most can be named");
+	if (optind < argc)
+		device = argv[optind];
+	if (device && early)
+		return usage_error("apply", "--early is about devices that are not there yet");
+	return apply(cli, device, early);
+}
+
+/**
+ * cmd_check() - mlx5ep check [FILE]
+ */
+int cmd_check(struct cli *cli, int argc, char **argv)
+{
+	const struct config_entry *entry;
+	struct json_object *obj;
+	struct config config;
+	char path[PATH_LEN];
+	int ret, n = 0;
+
+	if (argc > 2)
+		return usage_error("check", "%s: unexpected", argv[2]);
+	root_path(path, CONFIG_FILE);
+	if (argc == 2 && snprintf(path, sizeof(path), "%s", argv[1]) >=
+	    (int)sizeof(path))
+		return usage_error("check", "the path is too long");
+	ret = config_read(&config, path);
+	if (!ret && config.missing)
+		ret = complain(EXIT_FAILED, "%s does not exist", path);
+	for (entry = config.entries; entry; entry = entry->next)
+		n++;
+	config_free(&config);
+	if (!cli->json) {
+		if (!ret)
+			printf("%s: %d settings, all correct\n", path, n);
+		return ret;
+	}
+	obj = json_object_new_object();
+	json_object_object_add(obj, "file", json_object_new_string(path));
+	json_object_object_add(obj, "correct", json_object_new_boolean(!ret));
+	json_object_object_add(obj, "settings", json_object_new_int(n));
+	print_json(obj);
+	json_object_put(obj);
+	return ret;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Compares what is set with what the configuration file says. mlx5ep show prints
+ * the differences, mlx5ep apply writes the values of the file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change.h"
+#include "cli.h"
+#include "compare.h"
+
+static void add_text(struct json_object *row, const char *key,
+		     const char *text)
+{
+	json_object_object_add(row, key, text ?
+			       json_object_new_string(text) : NULL);
+}
+
+/* @now: what is set; NULL: nothing is */
+static void add_row(struct json_object *rows, const char *setting,
+		    const char *attribute, const char *now,
+		    const struct config_entry *entry, const char *saved)
+{
+	struct json_object *row = json_object_new_object();
+
+	add_text(row, "setting", setting);
+	add_text(row, "attribute", attribute);
+	if (*entry->section.cgroup)
+		add_text(row, "cgroup", entry->section.cgroup);
+	add_text(row, "now", now);
+	add_text(row, "saved", saved);
+	json_object_object_add(row, "line", json_object_new_int(entry->line));
+	json_object_array_add(rows, row);
+}
+
+static void compare_settings(struct json_object *rows,
+			     const struct config *config,
+			     const struct config_section *section,
+			     const char *pci)
+{
+	const struct setting *setting = NULL;
+	const struct config_entry *entry;
+	char *now;
+
+	while ((setting = setting_next(setting, section->scope))) {
+		entry = config_find(config, section, pci, setting);
+		if (!entry)
+			continue;
+		now = change_old(*section->device ? section->device : NULL,
+				 setting->attribute);
+		if (!now || strcmp(now, entry->value))
+			add_row(rows, setting->name, setting->attribute, now,
+				entry, entry->value);
+		free(now);
+	}
+}
+
+static const char *value_of(const struct config *config,
+			    const struct config_section *section,
+			    const char *pci, const char *name)
+{
+	const struct config_entry *entry;
+
+	entry = config_find(config, section, pci,
+			    setting_find(name, FOR_CGROUP));
+	return entry ? entry->value : "0";
+}
+
+/* The line of a cgroup in @list, without the path, or NULL. Changes @list. */
+static const char *line_of(char *list, const char *cgroup)
+{
+	size_t len = strlen(cgroup);
+	char *line, *rest = list;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (!strncmp(line, cgroup, len) && line[len] == ' ')
+			return line + len + 1;
+	return NULL;
+}
+
+static void compare_cgroup(struct json_object *rows,
+			   const struct config *config,
+			   const struct config_entry *entry,
+			   const char *device, const char *pci)
+{
+	struct config_section section = entry->section;
+	char saved[128];
+	const char *now;
+	char *list;
+
+	snprintf(section.device, sizeof(section.device), "%s", device);
+	snprintf(saved, sizeof(saved), "%s %s %s",
+		 value_of(config, &section, pci, "policy"),
+		 value_of(config, &section, pci, "strict"),
+		 value_of(config, &section, pci, "pages"));
+	list = change_old(device, "uuar_cgroups");
+	now = line_of(list, section.cgroup);
+	if (!now || strcmp(now, saved))
+		add_row(rows, section.cgroup, "uuar_cgroups", now, entry,
+			saved);
+	free(list);
+}
+
+/* The entry of a cgroup's policy that holds for the device, else NULL. */
+static bool holds(const struct config *config, const struct config_entry *entry,
+		  const char *device, const char *pci)
+{
+	struct config_section section = entry->section;
+
+	snprintf(section.device, sizeof(section.device), "%s", device);
+	return entry->setting == setting_find("policy", FOR_CGROUP) &&
+		config_find(config, &section, pci, entry->setting) == entry;
+}
+
+/**
+ * compare() - find what differs from the configuration file
+ * @device: for instance "mlx5_0"; NULL: compare the module's parameters
+ * @pci: place of the device on its bus
+ *
+ * Return: an array with an object per difference.
+ */
+struct json_object *compare(const struct config *config, const char *device,
+			    const char *pci)
+{
+	struct json_object *rows = json_object_new_array();
+	struct config_section section = {
+		.scope = device ? FOR_DEVICE : FOR_MODULE,
+	};
+	const struct config_entry *entry;
+
+	snprintf(section.device, sizeof(section.device), "%s",
+		 device ? device : "");
+	compare_settings(rows, config, &section, pci);
+	for (entry = config->entries; device && entry; entry = entry->next)
+		if (entry->section.scope == FOR_CGROUP &&
+		    holds(config, entry, device, pci))
+			compare_cgroup(rows, config, entry, device, pci);
+	return rows;
+}
