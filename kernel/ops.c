@@ -3,15 +3,11 @@
  * The operations of the ib_device that mlx5_ep wraps.
  *
  * Each wrapper calls the driver's own operation exactly once. There is one
- * exception: if the driver refuses a rewritten open, the wrapper repeats it
- * as the caller asked for it. Requests are rewritten only for a context that is
- * to be managed:
- *
- *   alloc_ucontext: no MLX5_LIB_CAP_DYN_UAR, so that libmlx5 maps static pages
- *	and rings where the kernel tells it; total_num_bfregs two per page
- *	of the plan; num_low_latency_bfregs never above the library's.
- *   create_qp: MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a static page of
- *	the same context, as the driver's answer bfreg_index of a uUAR there.
+ * exception: if the driver refuses a rewritten open, open.c repeats it as the
+ * caller asked for it. Requests are rewritten only for a context that is to be
+ * managed. That of create_qp gets MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a
+ * static page of the same context, as the driver's answer bfreg_index of a uUAR
+ * there.
  *
  * The wrappers never change calls of kernel users (no udata), QPs for which the
  * library named a page or uUAR itself (thread domains), or QPs without a send
@@ -29,6 +25,7 @@
 
 #include "compat/compat.h"
 #include "device.h"
+#include "open.h"
 #include "ops.h"
 #include "request.h"
 #include "trace.h"
@@ -43,165 +40,18 @@
 /* bfregs per page as libmlx5 numbers them; the upper two are not used. */
 #define BFREGS_PER_PAGE 4
 
-/*
- * Read the open request. Members beyond the end of the caller's request are 0.
- *
- * Return: false if the request cannot be rewritten, because the driver will
- * refuse it, or because the library is so old that it knows only uUAR 0.
- */
-static bool read_open(struct ib_udata *udata,
-		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
-{
-	memset(req, 0, sizeof(*req));
-	if (copy_from_user(req, udata->inbuf,
-			   min(udata->inlen, sizeof(*req))))
-		return false;
-	return udata->inlen >= offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
-					max_cqe_version) &&
-	       req->total_num_bfregs &&
-	       req->total_num_bfregs <= MLX5_EP_MAX_PAGES * 2 &&
-	       req->num_low_latency_bfregs < req->total_num_bfregs;
-}
-
-/* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
-static unsigned int
-static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
-{
-	if (req->lib_caps & MLX5_LIB_CAP_DYN_UAR ||
-	    req->total_num_bfregs > MLX5_EP_MAX_PAGES * 2)
-		return 0;
-	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
-}
-
-/*
- * Open a context with a request of ours. If uar_user_limit or uar_budget is set,
- * the request is protected, so that the process cannot change it before the
- * driver reads it. A protected request costs one mmap() and one munmap().
- */
-static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			struct ib_udata *udata,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *was,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *is)
-{
-	size_t len = min(udata->inlen, sizeof(*is));
-	struct mlx5_ep_device *edev = ectx->edev;
-	struct mlx5_ep_stock *stock = &edev->stock;
-	struct mlx5_ep_request request;
-	bool intact;
-	int ret;
-
-	if (READ_ONCE(edev->user_limit) || READ_ONCE(edev->budget))
-		ret = mlx5_ep_request_protect(&request, udata, 0, is, len);
-	else
-		ret = mlx5_ep_request_patch(&request, udata, 0, was, is, len);
-	if (ret)
-		return ret;
-	ret = stock->alloc_ucontext(uctx, udata);
-	intact = mlx5_ep_request_restore(&request);
-	if (ret || intact)
-		return ret;
-	/*
-	 * The process changed the request while the driver ran. How many pages
-	 * the driver allocated is not known, so the context is closed.
-	 */
-	stock->dealloc_ucontext(uctx);
-	return -EFAULT;
-}
-
-/*
- * Tell the library of all pages of the table, also of those that mlx5_ib has not
- * allocated: the library maps them, see uar_map.c.
- */
-static int answer_pages(struct ib_udata *udata, unsigned int pages)
-{
-	__u32 __user *tot_bfregs =
-		udata->outbuf +
-		offsetof(struct mlx5_ib_alloc_ucontext_resp, tot_bfregs);
-
-	return put_user(pages * MLX5_EP_UUARS_PER_PAGE, tot_bfregs);
-}
-
-/* Open a managed context. */
-static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			struct ib_udata *udata,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
-{
-	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
-	int pages, ret;
-
-	if (udata->outlen < offsetofend(struct mlx5_ib_alloc_ucontext_resp,
-					tot_bfregs))
-		return -EOPNOTSUPP;
-	pages = mlx5_ep_context_plan(ectx,
-				     DIV_ROUND_UP(was->total_num_bfregs, 2),
-				     was->num_low_latency_bfregs);
-	if (pages < 0)
-		return pages;
-	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
-	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
-		was->num_low_latency_bfregs, pages);
-	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
-	ret = open_changed(ectx, uctx, udata, was, &is);
-	if (!ret) {
-		ret = answer_pages(udata, ectx->table->nr_pages);
-		if (!ret)
-			return 0;
-		ectx->edev->stock.dealloc_ucontext(uctx);
-	}
-	/* The driver expects its part zeroed, as the core allocated it. */
-	memset((void *)uctx + sizeof(*uctx), 0,
-	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
-	mlx5_ep_context_unplan(ectx);
-	return ret;
-}
-
-/* Open a context as the caller asked, and count its pages. */
-static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-			 struct ib_udata *udata,
-			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
-{
-	int ret = mlx5_ep_context_observe(
-		ectx, static_pages_of(req),
-		req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
-
-	if (ret)
-		return ret;
-	/*
-	 * A protected request can fail for lack of memory. Without a limit, an
-	 * open must not fail that succeeds without mlx5_ep.
-	 */
-	if (READ_ONCE(ectx->edev->user_limit))
-		return open_changed(ectx, uctx, udata, req, req);
-	return ectx->edev->stock.alloc_ucontext(uctx, udata);
-}
-
 static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	struct mlx5_ib_alloc_ucontext_req_v2 req;
-	bool rewritable = read_open(udata, &req);
-	int error = 0, ret;
+	struct mlx5_ep_request request;
+	int ret;
 
-	if (mlx5_ep_context_init(ectx, edev))
-		error = rewritable ? open_managed(ectx, uctx, udata, &req) :
-				     -EOPNOTSUPP;
-	ret = error;
-	if (!ectx->table && error != -EDQUOT)
-		ret = open_observed(ectx, uctx, udata, &req);
-	if (ret) {
-		mlx5_ep_context_close(ectx);
+	ret = mlx5_ep_request_begin(&request, udata);
+	if (ret)
 		return ret;
-	}
-	/* The driver served the original request: ours caused the error. */
-	if (error)
-		mlx5_ep_context_fall_back(
-			ectx, error,
-			error == -EOPNOTSUPP ?
-				"its library is too old" :
-				"it could not be opened as a managed context");
-	mlx5_ep_context_open(ectx);
-	return 0;
+	ret = mlx5_ep_open(mlx5_ep_context_of(edev, uctx), uctx, &request);
+	mlx5_ep_request_end(&request);
+	return ret;
 }
 
 static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
@@ -272,24 +122,24 @@ static int answer_uuar(struct ib_udata *udata, unsigned int uuar)
 
 static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			    struct ib_qp_init_attr *attr,
-			    struct ib_udata *udata,
+			    struct mlx5_ep_request *request,
 			    const struct qp_request *was, u32 uar)
 {
+	struct ib_udata *udata = request->udata;
 	struct qp_request is = {
 		.flags = was->flags | MLX5_QP_FLAG_UAR_PAGE_INDEX,
 		.uidx = was->uidx,
 		.bfreg_index = uar,
 	};
-	struct mlx5_ep_request request;
 	bool intact;
 	int ret;
 
-	ret = mlx5_ep_request_patch(&request, udata, QP_REQUEST_OFFSET, was,
-				    &is, sizeof(is));
+	ret = mlx5_ep_request_patch(request, QP_REQUEST_OFFSET, was, &is,
+				    sizeof(is));
 	if (ret)
 		return ret;
 	ret = edev->stock.create_qp(qp, attr, udata);
-	intact = mlx5_ep_request_restore(&request);
+	intact = mlx5_ep_request_restore(request);
 	if (ret)
 		return ret;
 	ret = intact ? answer_uuar(udata, mlx5_ep_qp_of(edev, qp)->uuar) :
@@ -351,10 +201,11 @@ static void note_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	mlx5_ep_qp_note(ectx, eqp, placer, uar, slot);
 }
 
-static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
-			struct ib_udata *udata)
+static int create_users_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
+			   struct ib_qp_init_attr *attr,
+			   struct mlx5_ep_request *request)
 {
-	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	struct ib_udata *udata = request->udata;
 	struct mlx5_ep_context *ectx;
 	struct ib_ucontext *uctx;
 	struct qp_request req;
@@ -362,8 +213,7 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	u32 uar;
 	int ret;
 
-	if (!udata || !qp->uobject || attr->rwq_ind_tbl ||
-	    attr->qp_type == IB_QPT_XRC_TGT ||
+	if (attr->rwq_ind_tbl || attr->qp_type == IB_QPT_XRC_TGT ||
 	    udata->inlen < QP_REQUEST_OFFSET + sizeof(req) ||
 	    copy_from_user(&req, udata->inbuf + QP_REQUEST_OFFSET,
 			   sizeof(req)))
@@ -376,7 +226,7 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	if (ectx->table && wants_uuar(attr, &req)) {
 		ret = place_qp(ectx, uctx, eqp, &uar);
 		if (ret >= 0) {
-			ret = create_placed_qp(edev, qp, attr, udata, &req,
+			ret = create_placed_qp(edev, qp, attr, request, &req,
 					       uar);
 			if (ret)
 				mlx5_ep_qp_release(eqp);
@@ -391,6 +241,23 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	ret = edev->stock.create_qp(qp, attr, udata);
 	if (!ret)
 		note_qp(ectx, eqp, &req);
+	return ret;
+}
+
+static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			struct ib_udata *udata)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	struct mlx5_ep_request request;
+	int ret;
+
+	if (!udata || !qp->uobject)
+		return edev->stock.create_qp(qp, attr, udata);
+	ret = mlx5_ep_request_begin(&request, udata);
+	if (ret)
+		return ret;
+	ret = create_users_qp(edev, qp, attr, &request);
+	mlx5_ep_request_end(&request);
 	return ret;
 }
 

@@ -18,6 +18,13 @@
  * caller's buffer cannot be written. The process can unmap the copy, but it
  * cannot map it again.
  *
+ * While a call is in the driver, no other call of the same process may use the
+ * same request or answer, or it would read our bytes for its caller's. Threads can
+ * share one request, which they only read. So such a call waits in
+ * mlx5_ep_request_begin() until the other one has ended. The answer can be in the
+ * same buffer as the request, where the driver writes it over our bytes. Such a
+ * request is protected.
+ *
  * mlx5_ep_request_restore() tells whether the bytes were still there after the
  * call. If they were not, the caller must not give an answer that depends on
  * them.
@@ -28,17 +35,96 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/mman.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 
 #include "compat/compat.h"
 #include "request.h"
 
 /* The longest request of uverbs: struct uverbs_attr.len has 16 bits. */
 #define REQUEST_MAX SZ_64K
+
+/* Requests that are in use, of all processes. */
+static LIST_HEAD(in_use);
+static DEFINE_SPINLOCK(in_use_lock);
+static DECLARE_WAIT_QUEUE_HEAD(in_use_ended);
+
+static bool overlap(const void __user *a, size_t a_len, const void __user *b,
+		    size_t b_len)
+{
+	return a_len && b_len && a < b + b_len && b < a + a_len;
+}
+
+/* Do two calls of one process use common memory? */
+static bool conflict(const struct mlx5_ep_request *a,
+		     const struct mlx5_ep_request *b)
+{
+	const struct ib_udata *x = a->udata, *y = b->udata;
+
+	return a->mm == b->mm &&
+	       (overlap(a->inbuf, x->inlen, b->inbuf, y->inlen) ||
+		overlap(a->inbuf, x->inlen, y->outbuf, y->outlen) ||
+		overlap(x->outbuf, x->outlen, b->inbuf, y->inlen) ||
+		overlap(x->outbuf, x->outlen, y->outbuf, y->outlen));
+}
+
+static bool try_begin(struct mlx5_ep_request *req)
+{
+	const struct mlx5_ep_request *other;
+	bool ok = true;
+
+	spin_lock(&in_use_lock);
+	list_for_each_entry(other, &in_use, node) {
+		if (conflict(req, other)) {
+			ok = false;
+			break;
+		}
+	}
+	if (ok)
+		list_add(&req->node, &in_use);
+	spin_unlock(&in_use_lock);
+	return ok;
+}
+
+/**
+ * mlx5_ep_request_begin() - use the request of a call from user space
+ * @req: to be filled; it is not moved until mlx5_ep_request_end()
+ * @udata: of the call, made by the current process
+ *
+ * Waits while another call of the process uses the same memory for its request
+ * or answer. Until mlx5_ep_request_end() no other call does.
+ *
+ * Return: 0; -EINTR: the caller is being killed
+ */
+int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
+{
+	req->udata = udata;
+	req->mm = current->mm;
+	req->inbuf = udata->inbuf;
+	req->file = NULL;
+	if (try_begin(req))
+		return 0;
+	return wait_event_killable(in_use_ended, try_begin(req)) ? -EINTR : 0;
+}
+
+/**
+ * mlx5_ep_request_end() - the call does not need its request any more
+ * @req: after mlx5_ep_request_begin(); neither patched nor protected now
+ */
+void mlx5_ep_request_end(struct mlx5_ep_request *req)
+{
+	spin_lock(&in_use_lock);
+	list_del(&req->node);
+	spin_unlock(&in_use_lock);
+	if (wq_has_sleeper(&in_use_ended))
+		wake_up_all(&in_use_ended);
+}
 
 static int patch_in_place(struct mlx5_ep_request *req)
 {
@@ -124,8 +210,7 @@ static bool protected_intact(const struct mlx5_ep_request *req)
 
 /**
  * mlx5_ep_request_protect() - give the driver a request that nobody can change
- * @req: answer: what mlx5_ep_request_restore() needs
- * @udata: of a call from user space
+ * @req: request in use, to be given to mlx5_ep_request_restore() after the call
  * @offset: first byte to change
  * @is: bytes to put at @offset, whatever stands there now
  * @len: bytes at @is; @offset + @len is at most udata->inlen
@@ -136,25 +221,24 @@ static bool protected_intact(const struct mlx5_ep_request *req)
  * -EFAULT: it cannot be read; -ENOMEM, -EAGAIN, -ENFILE: a limit of the process
  * or of the system is reached. After an error the request is as it was.
  */
-int mlx5_ep_request_protect(struct mlx5_ep_request *req, struct ib_udata *udata,
-			 size_t offset, const void *is, size_t len)
+int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
+			    const void *is, size_t len)
 {
+	struct ib_udata *udata = req->udata;
+	struct file *file;
+
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
 		return -EINVAL;
-	*req = (struct mlx5_ep_request){
-		.udata = udata,
-		.inbuf = udata->inbuf,
-		.copy_len = PAGE_ALIGN(udata->inlen),
-	};
-	req->file = protected_file(udata, offset, is, len);
-	if (IS_ERR(req->file))
-		return PTR_ERR(req->file);
-	req->copy = vm_mmap(req->file, 0, req->copy_len, PROT_READ,
-			    MAP_PRIVATE, 0);
+	file = protected_file(udata, offset, is, len);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	req->copy_len = PAGE_ALIGN(udata->inlen);
+	req->copy = vm_mmap(file, 0, req->copy_len, PROT_READ, MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(req->copy)) {
-		fput(req->file);
+		fput(file);
 		return (int)req->copy;
 	}
+	req->file = file;
 	udata->inbuf = (void __user *)req->copy;
 	return 0;
 }
@@ -167,42 +251,41 @@ static bool protected_restore(struct mlx5_ep_request *req)
 	if (intact)
 		vm_munmap(req->copy, req->copy_len);
 	fput(req->file);
+	req->file = NULL;
 	return intact;
 }
 
 /**
  * mlx5_ep_request_patch() - change part of the request that the driver reads
- * @req: answer: what mlx5_ep_request_restore() needs
- * @udata: of a call from user space
+ * @req: request in use, to be given to mlx5_ep_request_restore() after the call
  * @offset: first byte to change
  * @was: bytes that the caller has read at @offset
  * @is: bytes to put there
  * @len: bytes at @is, at most MLX5_EP_PATCH_MAX; @offset + @len is at most
  *	udata->inlen
  *
- * Where the caller's buffer cannot be written, the request is protected instead.
- * Sleeps.
+ * The request is protected instead if the caller's buffer cannot be written, or if
+ * the answer goes there too. Sleeps.
  *
  * Return: 0; -EFAULT; an error of mlx5_ep_request_protect(). After an error the
  * request is as it was.
  */
-int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
-			  size_t offset, const void *was, const void *is,
-			  size_t len)
+int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
+			  const void *was, const void *is, size_t len)
 {
+	const struct ib_udata *udata = req->udata;
+
 	if (WARN_ON_ONCE(len > MLX5_EP_PATCH_MAX ||
 			 offset + len > udata->inlen))
 		return -EFAULT;
-	req->udata = udata;
-	req->inbuf = udata->inbuf;
-	req->file = NULL;
 	req->offset = offset;
 	req->len = len;
 	memcpy(req->was, was, len);
 	memcpy(req->is, is, len);
-	if (!patch_in_place(req))
+	if (!overlap(req->inbuf + offset, len, udata->outbuf, udata->outlen) &&
+	    !patch_in_place(req))
 		return 0;
-	return mlx5_ep_request_protect(req, udata, offset, is, len);
+	return mlx5_ep_request_protect(req, offset, is, len);
 }
 
 /**

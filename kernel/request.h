@@ -10,7 +10,10 @@
 #define MLX5_EP_PATCH_MAX 32
 
 /**
- * struct mlx5_ep_request - a patched or protected request
+ * struct mlx5_ep_request - a caller's request for the time of one call
+ * @udata: of the call
+ * @node: in the list of requests that are in use
+ * @mm: address space of the caller
  * @inbuf: the caller's own buffer
  * @file: holds the copy of a protected request; NULL for a patched one
  * @copy: address at which the copy is mapped
@@ -22,6 +25,8 @@
  */
 struct mlx5_ep_request {
 	struct ib_udata *udata;
+	struct list_head node;
+	struct mm_struct *mm;
 	const void __user *inbuf;
 	struct file *file;
 	unsigned long copy;
@@ -32,11 +37,12 @@ struct mlx5_ep_request {
 	u8 is[MLX5_EP_PATCH_MAX];
 };
 
-int mlx5_ep_request_patch(struct mlx5_ep_request *req, struct ib_udata *udata,
-			  size_t offset, const void *was, const void *is,
-			  size_t len);
-int mlx5_ep_request_protect(struct mlx5_ep_request *req, struct ib_udata *udata,
-			 size_t offset, const void *is, size_t len);
+int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata);
+void mlx5_ep_request_end(struct mlx5_ep_request *req);
+int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
+			  const void *was, const void *is, size_t len);
+int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
+			    const void *is, size_t len);
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
 
 #endif

@@ -11,7 +11,7 @@
 #include <rdma/rdma_user_ioctl.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#define UVERBS_MAX_ATTRS 8
+#define UVERBS_MAX_ATTRS 20
 
 struct uverbs_call {
 	struct ib_uverbs_ioctl_hdr hdr;

@@ -35,10 +35,9 @@ static unsigned int incomplete;
 
 static int alloc_uar(struct ibv_context *ctx)
 {
-	uint8_t type = MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC;
+	uint64_t type = MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF, offset;
 	struct uverbs_call call;
 	uint32_t length, page;
-	uint64_t offset;
 
 	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
 	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Opening of contexts. The request of a context that is to be managed is rewritten:
+ * no MLX5_LIB_CAP_DYN_UAR, so that libmlx5 maps static pages and rings where the
+ * kernel tells it; total_num_bfregs two per page of the plan;
+ * num_low_latency_bfregs never above the library's.
+ *
+ * If the driver refuses that request, it is called a second time with the caller's
+ * own, and the context stays stock. So an open fails only where it would fail
+ * without mlx5_ep, or for a limit.
+ */
+
+#include <linux/uaccess.h>
+#include <rdma/mlx5-abi.h>
+
+#include "device.h"
+#include "open.h"
+#include "request.h"
+#include "uuar/context.h"
+#include "uuar/context_pages.h"
+
+/*
+ * Read the open request. Members beyond the end of the caller's request are 0.
+ *
+ * Return: false if the request cannot be rewritten, because the driver will
+ * refuse it, or because the library is so old that it knows only uUAR 0.
+ */
+static bool read_open(struct ib_udata *udata,
+		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	memset(req, 0, sizeof(*req));
+	if (copy_from_user(req, udata->inbuf,
+			   min(udata->inlen, sizeof(*req))))
+		return false;
+	return udata->inlen >= offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
+					max_cqe_version) &&
+	       req->total_num_bfregs &&
+	       req->total_num_bfregs <= MLX5_EP_MAX_PAGES * 2 &&
+	       req->num_low_latency_bfregs < req->total_num_bfregs;
+}
+
+/* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
+static unsigned int
+static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	if (req->lib_caps & MLX5_LIB_CAP_DYN_UAR ||
+	    req->total_num_bfregs > MLX5_EP_MAX_PAGES * 2)
+		return 0;
+	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
+}
+
+/*
+ * Open a context with a request of ours. If uar_user_limit or uar_budget is set,
+ * the request is protected, so that the process cannot change it before the
+ * driver reads it. A protected request costs one mmap() and one munmap().
+ */
+static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct mlx5_ep_request *request,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *was,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *is)
+{
+	size_t len = min(request->udata->inlen, sizeof(*is));
+	struct mlx5_ep_device *edev = ectx->edev;
+	struct mlx5_ep_stock *stock = &edev->stock;
+	bool intact;
+	int ret;
+
+	if (READ_ONCE(edev->user_limit) || READ_ONCE(edev->budget))
+		ret = mlx5_ep_request_protect(request, 0, is, len);
+	else
+		ret = mlx5_ep_request_patch(request, 0, was, is, len);
+	if (ret)
+		return ret;
+	ret = stock->alloc_ucontext(uctx, request->udata);
+	intact = mlx5_ep_request_restore(request);
+	if (ret || intact)
+		return ret;
+	/*
+	 * The process changed the request while the driver ran. How many pages
+	 * the driver allocated is not known, so the context is closed.
+	 */
+	stock->dealloc_ucontext(uctx);
+	return -EFAULT;
+}
+
+/*
+ * Tell the library of all pages of the table, also of those that mlx5_ib has not
+ * allocated: the library maps them, see uar_map.c.
+ */
+static int answer_pages(struct ib_udata *udata, unsigned int pages)
+{
+	__u32 __user *tot_bfregs =
+		udata->outbuf +
+		offsetof(struct mlx5_ib_alloc_ucontext_resp, tot_bfregs);
+
+	return put_user(pages * MLX5_EP_UUARS_PER_PAGE, tot_bfregs);
+}
+
+/* Open a managed context. */
+static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			struct mlx5_ep_request *request,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
+{
+	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
+	struct ib_udata *udata = request->udata;
+	int pages, ret;
+
+	if (udata->outlen < offsetofend(struct mlx5_ib_alloc_ucontext_resp,
+					tot_bfregs))
+		return -EOPNOTSUPP;
+	pages = mlx5_ep_context_plan(ectx,
+				     DIV_ROUND_UP(was->total_num_bfregs, 2),
+				     was->num_low_latency_bfregs);
+	if (pages < 0)
+		return pages;
+	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
+	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
+		was->num_low_latency_bfregs, pages);
+	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
+	ret = open_changed(ectx, uctx, request, was, &is);
+	if (!ret) {
+		ret = answer_pages(udata, ectx->table->nr_pages);
+		if (!ret)
+			return 0;
+		ectx->edev->stock.dealloc_ucontext(uctx);
+	}
+	/* The driver expects its part zeroed, as the core allocated it. */
+	memset((void *)uctx + sizeof(*uctx), 0,
+	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
+	mlx5_ep_context_unplan(ectx);
+	return ret;
+}
+
+/* Open a context as the caller asked, and count its pages. */
+static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			 struct mlx5_ep_request *request,
+			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	int ret = mlx5_ep_context_observe(
+		ectx, static_pages_of(req),
+		req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
+
+	if (ret)
+		return ret;
+	/*
+	 * A protected request can fail for lack of memory. Without a limit, an
+	 * open must not fail that succeeds without mlx5_ep.
+	 */
+	if (READ_ONCE(ectx->edev->user_limit))
+		return open_changed(ectx, uctx, request, req, req);
+	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
+}
+
+/**
+ * mlx5_ep_open() - open a context, managed where its policy wants that
+ * @ectx: our side of @uctx, all zero
+ * @uctx: the context, as the driver's alloc_ucontext operation gets it
+ * @request: request in use, neither patched nor protected
+ *
+ * Sleeps.
+ *
+ * Return: 0; -EDQUOT: the user may not have another page; an error of the driver
+ */
+int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		 struct mlx5_ep_request *request)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	bool rewritable = read_open(request->udata, &req);
+	int error = 0, ret;
+
+	if (mlx5_ep_context_init(ectx, edev))
+		error = rewritable ? open_managed(ectx, uctx, request, &req) :
+				     -EOPNOTSUPP;
+	ret = error;
+	if (!ectx->table && error != -EDQUOT)
+		ret = open_observed(ectx, uctx, request, &req);
+	if (ret) {
+		mlx5_ep_context_close(ectx);
+		return ret;
+	}
+	/* The driver served the original request: ours caused the error. */
+	if (error)
+		mlx5_ep_context_fall_back(
+			ectx, error,
+			error == -EOPNOTSUPP ?
+				"its library is too old" :
+				"it could not be opened as a managed context");
+	mlx5_ep_context_open(ectx);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Opening of contexts. */
+
+#ifndef MLX5_EP_OPEN_H
+#define MLX5_EP_OPEN_H
+
+struct ib_ucontext;
+struct mlx5_ep_context;
+struct mlx5_ep_request;
+
+int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		 struct mlx5_ep_request *request);
+
+#endif
