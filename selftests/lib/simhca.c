@@ -361,6 +361,11 @@ int64_t simhca_errors(const struct simhca_view *view, const char *kind)
 	return counter(view, "errors", kind);
 }
 
+int64_t simhca_mtt(const struct simhca_view *view, const char *kind)
+{
+	return counter(view, "mtt", kind);
+}
+
 const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn)
 {
 	size_t i;
@@ -411,6 +416,18 @@ int64_t simhca_count(const char *kind)
 	if (simhca_look(0, &view))
 		return -1;
 	n = simhca_alive(&view, kind);
+	simhca_view_put(&view);
+	return n;
+}
+
+int64_t simhca_registered(void)
+{
+	struct simhca_view view;
+	int64_t n;
+
+	if (simhca_look(0, &view))
+		return -1;
+	n = simhca_mtt(&view, "bytes");
 	simhca_view_put(&view);
 	return n;
 }

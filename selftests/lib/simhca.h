@@ -73,6 +73,8 @@ void simhca_view_put(struct simhca_view *view);
  */
 int64_t simhca_alive(const struct simhca_view *view, const char *kind);
 int64_t simhca_errors(const struct simhca_view *view, const char *kind);
+/* "entries" or "bytes" of registered memory; -1 where there is no such name. */
+int64_t simhca_mtt(const struct simhca_view *view, const char *kind);
 const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn);
 
 /* Open a channel, take a view of an HCA, close the channel. */
@@ -81,6 +83,9 @@ int simhca_look(unsigned int hca, struct simhca_view *view);
 int simhca_zero(void);
 /* The number of objects of a kind in HCA 0; -1 where it is not known. */
 int64_t simhca_count(const char *kind);
+
+/* Bytes registered with HCA 0; -1 where that is not known. */
+int64_t simhca_registered(void);
 
 /**
  * simhca_fail() - let commands of HCA 0 fail from now on

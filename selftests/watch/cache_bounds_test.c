@@ -17,6 +17,7 @@
 
 #include <mlx5ep/mr_cache.h>
 
+#include "simhca.h"
 #include "watched.h"
 
 #define PAGE		4096ul
@@ -24,6 +25,8 @@
 #define BUFFER		(8 * PAGE)
 #define LEN		(BUFFERS * BUFFER)
 #define WALK		(64ul << 20)
+#define STEP		(1ul << 20)
+#define WINDOW		(4 * STEP)
 #define WAIT_S		20
 
 static size_t registered;	/* bytes, ever */
@@ -188,6 +191,7 @@ FIXTURE(cache)
 {
 	struct watched_setup setup;
 	struct mlx5ep_mr_cache *cache;
+	int64_t base;	/* bytes that the HCA maps without the cache */
 	void *mem;
 };
 
@@ -198,6 +202,8 @@ FIXTURE_SETUP(cache)
 	ASSERT_EQ(0, watched_open(&self->setup, 16));
 	ASSERT_EQ(0, mlx5ep_mr_cache_create(self->setup.verbs.pd, &attr,
 					    &self->cache));
+	self->base = simhca_registered();
+	ASSERT_LE(0, self->base);
 	self->mem = mmap(NULL, WALK, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			 MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->mem);
@@ -234,14 +240,21 @@ TEST_F(cache, suspect_registrations_in_use_are_dropped_by_the_last_put)
 	EXPECT_EQ(0, query(self->cache).regions);
 }
 
-static int walk(struct mlx5ep_mr_cache *cache, void *mem, size_t step)
+/* Gets @len bytes at each multiple of @step. */
+static int slide(struct mlx5ep_mr_cache *cache, void *mem, size_t step,
+		 size_t len)
 {
 	size_t at;
 	int ret = 0;
 
-	for (at = 0; at + step <= WALK && !ret; at += step)
-		ret = use(cache, mem + at, step);
+	for (at = 0; at + len <= WALK && !ret; at += step)
+		ret = use(cache, mem + at, len);
 	return ret;
+}
+
+static int walk(struct mlx5ep_mr_cache *cache, void *mem, size_t step)
+{
+	return slide(cache, mem, step, step);
 }
 
 TEST_F(cache, a_walk_in_steps_registers_the_buffer_once)
@@ -252,6 +265,7 @@ TEST_F(cache, a_walk_in_steps_registers_the_buffer_once)
 	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
 	EXPECT_GE(WALK + WALK / 10, registered);
 	EXPECT_GE(WALK + WALK / 10, query(self->cache).bytes);
+	EXPECT_GE(WALK + WALK / 10, simhca_registered() - self->base);
 	/* The second walk finds all. */
 	hits = query(self->cache).hits;
 	misses = query(self->cache).misses;
@@ -261,21 +275,48 @@ TEST_F(cache, a_walk_in_steps_registers_the_buffer_once)
 	/* Other steps through the same memory cost a few times as much. */
 	ASSERT_EQ(0, walk(self->cache, self->mem, 700000));
 	EXPECT_GE(6 * WALK, registered);
+	EXPECT_GE(6 * WALK, simhca_registered() - self->base);
 }
 
 TEST_F(cache, one_purge_invalidates_what_is_near_only)
 {
-	uint64_t bytes;
+	int64_t bytes, left;
 	int dropped;
 
 	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
-	bytes = query(self->cache).bytes;
+	bytes = simhca_registered();
 	ASSERT_EQ(0, madvise(self->mem + WALK / 2, PAGE, MADV_DONTNEED));
 	/* One, or the two that share the page. */
 	dropped = mlx5ep_mr_cache_trim(self->cache);
 	EXPECT_LE(1, dropped);
 	EXPECT_GE(2, dropped);
-	EXPECT_LE(bytes - (2ul << 20), query(self->cache).bytes);
+	left = simhca_registered();
+	EXPECT_GT(bytes, left);
+	EXPECT_LE(bytes - (2l << 20), left);
+}
+
+/*
+ * A window that slides overlaps most of what is registered, so each step replaces
+ * registrations by a larger one.
+ */
+TEST_F(cache, growth_ends_before_a_registration_is_very_large)
+{
+	int64_t bytes, left;
+
+	registered = 0;
+	ASSERT_EQ(0, slide(self->cache, self->mem, STEP, WINDOW));
+	EXPECT_LT(0, query(self->cache).merges);
+	/* A get registers four times as much as it asks for, or less. */
+	EXPECT_GE(4 * WINDOW * query(self->cache).misses, registered);
+	bytes = simhca_registered();
+	EXPECT_LE((int64_t)WALK, bytes - self->base);
+	EXPECT_GE(2 * (int64_t)WALK, bytes - self->base);
+	/* The largest one has 16 MiB, and the window of a neighbour overlaps it. */
+	ASSERT_EQ(0, madvise(self->mem + WALK / 2, PAGE, MADV_DONTNEED));
+	EXPECT_LT(0, mlx5ep_mr_cache_trim(self->cache));
+	left = simhca_registered();
+	EXPECT_GT(bytes, left);
+	EXPECT_LE(bytes - (20l << 20), left);
 }
 
 struct hitter {

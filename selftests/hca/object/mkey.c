@@ -171,6 +171,48 @@ static uint8_t create_mkey(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* Adds what the entries of one mkey map of its range. */
+static void mtts_in_use(const struct mkey *mkey, uint64_t *entries,
+			uint64_t *bytes)
+{
+	uint64_t page = 1ull << mkey->log_page, e, i, left, piece;
+	uint64_t in_page = mkey->start & (page - 1);
+
+	left = mkey->length64 ? UINT64_MAX : mkey->len;
+	for (i = 0; left && i < mkey->xlt_len / sizeof(e); i++) {
+		piece = page - in_page < left ? page - in_page : left;
+		memcpy(&e, mkey->xlt + i * sizeof(e), sizeof(e));
+		if (be64toh(e) & (MTT_READ | MTT_WRITE)) {
+			++*entries;
+			*bytes += piece;
+		}
+		left -= piece;
+		in_page = 0;
+	}
+}
+
+/**
+ * mkeys_dump() - tell the control socket how much memory is registered
+ * @o: gets "mtt", with the entries of all mkeys that are not free, and the bytes
+ *	that the entries map
+ */
+void mkeys_dump(struct hca *hca, struct json_object *o)
+{
+	struct json_object *mtt = json_object_new_object();
+	uint64_t entries = 0, bytes = 0;
+	struct mkey *mkey;
+	uint32_t id;
+
+	idtable_for_each(&hca->objs->mkeys, id, mkey)
+		if (!mkey->free && mkey->mode == MKEY_MTT)
+			mtts_in_use(mkey, &entries, &bytes);
+	json_object_object_add(mtt, "entries",
+			       json_object_new_int64((int64_t)entries));
+	json_object_object_add(mtt, "bytes",
+			       json_object_new_int64((int64_t)bytes));
+	json_object_object_add(o, "mtt", mtt);
+}
+
 static uint8_t query_mkey(struct cmd *cmd)
 {
 	uint8_t *mkc = IFC_ADDR_OF(query_mkey_out, cmd->out,

@@ -78,6 +78,7 @@ struct mkey *mkey_get(struct hca *hca, uint32_t key);
 void mkey_free(struct mkey *mkey);
 bool mkey_hold_pd(struct hca *hca, struct mkey *mkey);
 void mkey_set_rights(struct mkey *mkey, const void *mkc, unsigned int which);
+void mkeys_dump(struct hca *hca, struct json_object *o);
 
 /* mkey_map.c */
 int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,

@@ -143,7 +143,7 @@ static void add_count(struct json_object *alive, const char *name, uint32_t n)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @o: gets "qps"
+ * @o: gets "qps" and "mtt"
  * @alive: gets the number of each kind
  */
 void objects_dump(struct hca *hca, struct json_object *o,
@@ -166,6 +166,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	idtable_for_each(&objs->srqs, id, srq)
 		kinds[srq->kind]++;
 	json_object_object_add(o, "qps", qps);
+	mkeys_dump(hca, o);
 	add_count(alive, "pd", objs->pds.count);
 	add_count(alive, "td", objs->tds.count);
 	add_count(alive, "xrcd", objs->xrcds.count);

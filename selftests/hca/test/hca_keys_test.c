@@ -414,6 +414,40 @@ static void a_destroyed_key_reaches_nothing(void)
 	CHECK(!pair_same(&p, 64));
 }
 
+static int64_t mtt(const char *name)
+{
+	struct json_object *o = json_object_new_object(), *group, *value;
+	int64_t n;
+
+	mkeys_dump(&w_hca[0], o);
+	json_object_object_get_ex(o, "mtt", &group);
+	json_object_object_get_ex(group, name, &value);
+	n = json_object_get_int64(value);
+	json_object_put(o);
+	return n;
+}
+
+static void the_dump_counts_what_is_registered(void)
+{
+	uint32_t pd = w_pd(0), key;
+	uint64_t mem = w_alloc(0, 4 * SIM_PAGE);
+
+	CHECK_EQ(mtt("entries"), 0);
+	w_mkey(0, pd, mem, SIM_PAGE, ACCESS_LOCAL_WRITE);
+	CHECK_EQ(mtt("entries"), 1);
+	CHECK_EQ(mtt("bytes"), SIM_PAGE);
+	/* Two pages in part, and one page again. */
+	key = w_mkey(0, pd, mem + 1000, SIM_PAGE, ACCESS_LOCAL_WRITE);
+	CHECK_EQ(mtt("entries"), 3);
+	CHECK_EQ(mtt("bytes"), 2 * SIM_PAGE);
+	/* What is free, or has no entries, maps nothing. */
+	empty_mkey(0, pd, MKEY_MTT, 4, true);
+	empty_mkey(0, pd, MKEY_MTT, 4, false);
+	CHECK_EQ(destroy_mkey(0, key), 0);
+	CHECK_EQ(mtt("entries"), 1);
+	CHECK_EQ(mtt("bytes"), SIM_PAGE);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -428,6 +462,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_key_of_a_qp_is_no_other_qps),
 	TEST(a_segment_without_a_length_has_all),
 	TEST(a_destroyed_key_reaches_nothing),
+	TEST(the_dump_counts_what_is_registered),
 };
 
 int main(void)
