@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 2, timeout: 200
+#
+# Programs with glibc, jemalloc, tcmalloc and mimalloc send what they allocate,
+# reallocate and free through the registration cache: the data is right, and simhca
+# counts no more registered memory than the cache may keep.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/watch/allocators.sh
+. selftests/watch/allocators.sh
+
+allocators_test "${1:-10}"
