@@ -71,6 +71,15 @@ int attribute_write(const char *device, const char *name, const char *value);
 struct json_object *table_parse(char *text);
 struct json_object *pairs_parse(char *text);
 
+/* reach.c: programs whose QPs no policy places */
+struct unreached {
+	long long pid;
+	const char *program, *policy;
+	unsigned int devx, thread_domains;	/* QPs of each kind */
+};
+
+bool reach_find(struct json_object *dev, size_t *at, struct unreached *found);
+
 /* print.c */
 #define MAX_WIDTH 100
 

@@ -244,6 +244,15 @@ static void check_memlock(struct report *report)
 	    NULL);
 }
 
+static const char *text_of(struct json_object *row, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(row, key, &value) || !value)
+		return NULL;
+	return json_object_get_string(value);
+}
+
 static long long number(struct json_object *dev, const char *key)
 {
 	struct json_object *value;
@@ -298,6 +307,30 @@ static void check_limits(struct report *report, const char *name,
 			 number(dev, "fallbacks"));
 		snprintf(remedy, sizeof(remedy), "mlx5ep -d %s show contexts",
 			 name);
+		say(report, WARN, name, text, remedy);
+	}
+}
+
+/* Names the programs that a policy does not reach, and what to do. */
+static void check_reach(struct report *report, const char *name,
+			struct json_object *dev)
+{
+	const char *exempt = text_of(dev, "exempt") ?: "";
+	struct unreached found;
+	char text[200], remedy[1300];
+	size_t at = 0;
+
+	while (reach_find(dev, &at, &found)) {
+		snprintf(text, sizeof(text),
+			 "%s does not reach %s[%lld]: it chooses uUARs itself, %u QPs by DevX, %u in thread domains",
+			 found.policy, found.program, found.pid, found.devx,
+			 found.thread_domains);
+		snprintf(remedy, sizeof(remedy),
+			 "%s, or leave it stock: mlx5ep -d %s set --exempt '%s%s%s'",
+			 found.devx ?
+				 "UCX_TLS=rc_v in its environment, if it uses UCX" :
+				 "no thread domains in the program",
+			 name, exempt, *exempt ? " " : "", found.program);
 		say(report, WARN, name, text, remedy);
 	}
 }
@@ -370,6 +403,7 @@ static void check_device(struct report *report, struct json_object *dev)
 	check_ids(report, name);
 	check_limits(report, name, dev);
 	check_users(report, name, dev);
+	check_reach(report, name, dev);
 }
 
 static void check_devices(struct cli *cli, struct report *report)
@@ -388,15 +422,6 @@ static void check_devices(struct cli *cli, struct report *report)
 	for (i = 0; i < json_object_array_length(devices); i++)
 		check_device(report, json_object_array_get_idx(devices, i));
 	json_object_put(devices);
-}
-
-static const char *text_of(struct json_object *row, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(row, key, &value) || !value)
-		return NULL;
-	return json_object_get_string(value);
 }
 
 static void print_report(struct cli *cli, const struct report *report)
