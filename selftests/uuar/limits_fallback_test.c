@@ -6,16 +6,12 @@
  */
 #include "kselftest_harness.h"
 
-#include <fcntl.h>
 #include <infiniband/verbs.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/mlx5-abi.h>
 #include <sys/klog.h>
 
+#include "ctx_open.h"
 #include "simhca.h"
 #include "sysfs.h"
-#include "uverbs.h"
-#include "verbs.h"
 
 #define TRACING "/sys/kernel/tracing/"
 #define BAD_PARAM 3	/* statuses of firmware commands */
@@ -92,21 +88,6 @@ FIXTURE_TEARDOWN(fallback)
 	EXPECT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "0"));
 }
 
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
-	int err;
-
-	if (!list)
-		return NULL;
-	ctx = ibv_open_device(verbs_find_device(list, verbs_device_name()));
-	err = errno;
-	ibv_free_device_list(list);
-	errno = err;
-	return ctx;
-}
-
 /* Source of the only context; an empty string if there is none. */
 static void source(char *word)
 {
@@ -131,7 +112,7 @@ TEST_F(fallback, an_adapter_without_devx_is_none)
 	char word[16];
 
 	ASSERT_EQ(0, simhca_fail("CREATE_UCTX", 1, FOREVER, BAD_PARAM));
-	ctx = open_device();
+	ctx = ctx_open();
 	ASSERT_NE(NULL, ctx);
 	source(word);
 	EXPECT_STREQ("device", word);
@@ -146,7 +127,7 @@ TEST_F(fallback, an_adapter_without_pages_is_one)
 	char word[16];
 
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 3, NO_RESOURCES));
-	ctx = open_device();
+	ctx = ctx_open();
 	ASSERT_NE(NULL, ctx);
 	source(word);
 	EXPECT_STREQ("fallback", word);
@@ -159,7 +140,7 @@ TEST_F(fallback, an_open_that_fails_is_none)
 {
 	ASSERT_EQ(0, simhca_fail("ALLOC_TRANSPORT_DOMAIN", 1, FOREVER,
 				 NO_RESOURCES));
-	EXPECT_EQ(NULL, open_device());
+	EXPECT_EQ(NULL, ctx_open());
 	SAID(self->was, 0, 0, 0);
 }
 
@@ -168,55 +149,25 @@ TEST_F(fallback, an_open_over_quota_is_none)
 	struct ibv_context *ctx;
 
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", "1"));
-	ctx = open_device();
+	ctx = ctx_open();
 	ASSERT_NE(NULL, ctx);
-	EXPECT_EQ(NULL, open_device());
+	EXPECT_EQ(NULL, ctx_open());
 	EXPECT_EQ(EDQUOT, errno);
 	ASSERT_EQ(0, ibv_close_device(ctx));
 	SAID(self->was, 1, 1, 0);
 }
 
-/*
- * The request asks for more uUARs than mlx5_ib supports, and cannot be
- * rewritten.
- */
-static int open_with_too_many(void)
+TEST_F(fallback, a_request_that_the_driver_refuses_is_none)
 {
+	/*
+	 * The request asks for more uUARs than mlx5_ib supports, and cannot be
+	 * rewritten.
+	 */
 	static const struct mlx5_ib_alloc_ucontext_req_v2 req = {
 		.total_num_bfregs = 0x100000,
 	};
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct mlx5_ib_alloc_ucontext_resp resp;
-	char path[64 + IBV_SYSFS_NAME_MAX];
-	struct ibv_context ctx = {};
-	struct uverbs_call call;
-	uint32_t vectors;
-	uint64_t core;
-	int ret;
 
-	if (!list)
-		return -errno;
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 verbs_find_device(list, verbs_device_name())->dev_name);
-	ibv_free_device_list(list);
-	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (ctx.cmd_fd < 0)
-		return -errno;
-	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
-	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
-		   sizeof(vectors));
-	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
-		   sizeof(core));
-	uverbs_in(&call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
-	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
-	ret = uverbs_do(&ctx, &call);
-	close(ctx.cmd_fd);
-	return ret;
-}
-
-TEST_F(fallback, a_request_that_the_driver_refuses_is_none)
-{
-	EXPECT_EQ(-ENOMEM, open_with_too_many());
+	EXPECT_EQ(-ENOMEM, ctx_open_request(&req, sizeof(req)));
 	SAID(self->was, 0, 0, 0);
 }
 

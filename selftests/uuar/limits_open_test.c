@@ -8,78 +8,15 @@
 #include "kselftest_harness.h"
 
 #include <infiniband/verbs.h>
-#include <rdma/mlx5_user_ioctl_cmds.h>
 
+#include "ctx_open.h"
 #include "simhca.h"
 #include "sysfs.h"
-#include "uverbs.h"
+#include "uar_page.h"
 #include "verbs.h"
 
 #define MANY 6
 #define ALL_PAGES 8192
-
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
-	int err;
-
-	if (!list)
-		return NULL;
-	ctx = ibv_open_device(verbs_find_device(list, verbs_device_name()));
-	err = errno;
-	ibv_free_device_list(list);
-	errno = err;
-	return ctx;
-}
-
-/* Create a CQ and request a notification, which rings a UAR page. */
-static int arm_cq(struct ibv_context *ctx)
-{
-	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
-	struct ibv_cq *cq;
-	int ret;
-
-	if (!channel)
-		return -errno;
-	cq = ibv_create_cq(ctx, 8, NULL, channel, 0);
-	ret = cq ? -ibv_req_notify_cq(cq, 0) : -errno;
-	if (cq)
-		ibv_destroy_cq(cq);
-	ibv_destroy_comp_channel(channel);
-	return ret;
-}
-
-/* Allocate a UAR page as a uverbs object, which is freed with its context. */
-static int take_page(struct ibv_context *ctx, uint32_t *handle)
-{
-	uint64_t type = 0, offset = 0;	/* BlueFlame */
-	uint32_t length, page;
-	struct uverbs_call call;
-	int ret;
-
-	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
-	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
-	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
-		   sizeof(offset));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
-		   sizeof(length));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
-		   sizeof(page));
-	ret = uverbs_do(ctx, &call);
-	*handle = call.attrs[0].data;
-	return ret;
-}
-
-static int free_page(struct ibv_context *ctx, uint32_t handle)
-{
-	struct uverbs_call call;
-
-	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY);
-	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle);
-	return uverbs_do(ctx, &call);
-}
 
 FIXTURE(limits)
 {
@@ -104,9 +41,9 @@ FIXTURE_SETUP(limits)
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 2, false));
 	/* The driver creates some objects at the first open and keeps them. */
-	ctx = open_device();
+	ctx = ctx_open();
 	ASSERT_NE(NULL, ctx);
-	ASSERT_EQ(0, arm_cq(ctx));
+	ASSERT_EQ(0, ctx_arm_cq(ctx));
 	ibv_close_device(ctx);
 	self->before = simhca_count("uar");
 }
@@ -131,10 +68,10 @@ TEST_F(limits, a_context_that_opens_arms_a_cq)
 		snprintf(limit, sizeof(limit), "%d", pages);
 		ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
 		for (n = 0; n < MANY; n++) {
-			ctxs[n] = open_device();
+			ctxs[n] = ctx_open();
 			if (!ctxs[n])
 				break;
-			EXPECT_EQ(0, arm_cq(ctxs[n]));
+			EXPECT_EQ(0, ctx_arm_cq(ctxs[n]));
 		}
 		EXPECT_EQ(EDQUOT, errno);
 		EXPECT_LT(0, n);
@@ -148,24 +85,24 @@ TEST_F(limits, a_context_that_opens_arms_a_cq)
 
 TEST_F(limits, the_budget_binds_pages_that_are_allocated_after_open)
 {
-	struct ibv_context *ctx = open_device();
+	struct ibv_context *ctx = ctx_open();
 	uint32_t handles[MANY];
 	int i;
 
 	ASSERT_NE(NULL, ctx);
 	ASSERT_EQ(0, sysfs_write("uar_budget", "5"));
 	for (i = 0; i < MANY; i++)
-		if (take_page(ctx, &handles[i]))
+		if (uar_page_alloc(ctx, &handles[i], NULL))
 			break;
 	if (!strcmp(variant->policy, "stock")) {
 		EXPECT_EQ(MANY, i);
 	} else {
-		EXPECT_EQ(-EDQUOT, take_page(ctx, &handles[i]));
+		EXPECT_EQ(-EDQUOT, uar_page_alloc(ctx, &handles[i], NULL));
 		EXPECT_EQ(5, sysfs_number("uar_in_use"));
 		/* After a page was freed, it can be allocated again. */
 		ASSERT_LT(0, i);
-		EXPECT_EQ(0, free_page(ctx, handles[i - 1]));
-		EXPECT_EQ(0, take_page(ctx, &handles[i - 1]));
+		EXPECT_EQ(0, uar_page_free(ctx, handles[i - 1]));
+		EXPECT_EQ(0, uar_page_alloc(ctx, &handles[i - 1], NULL));
 	}
 	EXPECT_EQ(0, ibv_close_device(ctx));
 }
@@ -186,7 +123,7 @@ static int count_tds(struct ibv_context *ctx, struct ibv_td **tds, int most)
 
 TEST_F(limits, the_budget_binds_thread_domains)
 {
-	struct ibv_context *ctx = open_device();
+	struct ibv_context *ctx = ctx_open();
 	struct ibv_td *tds[4 * MANY];
 	int n;
 
@@ -198,7 +135,7 @@ TEST_F(limits, the_budget_binds_thread_domains)
 	EXPECT_TRUE(n == 4 * MANY || strcmp(variant->policy, "stock"));
 	while (n--)
 		EXPECT_EQ(0, ibv_dealloc_td(tds[n]));
-	EXPECT_EQ(0, arm_cq(ctx));
+	EXPECT_EQ(0, ctx_arm_cq(ctx));
 	EXPECT_EQ(0, ibv_close_device(ctx));
 }
 
@@ -228,12 +165,12 @@ static int count_qps(struct ibv_context *ctx, int most)
 /* How far a program gets: 0 no context, 1 a context, 2 a CQ; plus its QPs. */
 static int served(void)
 {
-	struct ibv_context *ctx = open_device();
+	struct ibv_context *ctx = ctx_open();
 	int ret = 1;
 
 	if (!ctx)
 		return 0;
-	if (!arm_cq(ctx))
+	if (!ctx_arm_cq(ctx))
 		ret = 2 + count_qps(ctx, MANY);
 	ibv_close_device(ctx);
 	return ret;
@@ -284,23 +221,23 @@ TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
 
 	/* Managed contexts leave a quarter of the pages to others. */
 	ASSERT_EQ(0, sysfs_policy("independent", 1, false));
-	managed = open_device();
+	managed = ctx_open();
 	ASSERT_NE(NULL, managed);
 	for (n = 0; n < ALL_PAGES; n++)
-		if (take_page(managed, &handles[n]))
+		if (uar_page_alloc(managed, &handles[n], NULL))
 			break;
-	EXPECT_EQ(-EDQUOT, take_page(managed, &handles[n]));
+	EXPECT_EQ(-EDQUOT, uar_page_alloc(managed, &handles[n], NULL));
 	EXPECT_EQ(ALL_PAGES / 4 * 3, sysfs_number("uar_in_use"));
 	ASSERT_EQ(0, sysfs_defaults());
-	holder = open_device();
+	holder = ctx_open();
 	ASSERT_NE(NULL, holder);
 	for (n = 0; n < ALL_PAGES; n++)
-		if (take_page(holder, &handles[n]))
+		if (uar_page_alloc(holder, &handles[n], NULL))
 			break;
 	ASSERT_GT(ALL_PAGES, n);
 	for (left = 0; left < 4; left++) {
 		serves_no_less(_metadata, left);
-		ASSERT_EQ(0, free_page(holder, handles[--n]));
+		ASSERT_EQ(0, uar_page_free(holder, handles[--n]));
 	}
 	EXPECT_EQ(0, ibv_close_device(holder));
 	EXPECT_EQ(0, ibv_close_device(managed));

@@ -9,16 +9,13 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/mlx5-abi.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "ctx_open.h"
 #include "simhca.h"
 #include "sysfs.h"
-#include "uverbs.h"
-#include "verbs.h"
 
 #define MANY 8
 
@@ -48,39 +45,6 @@ static const struct mlx5_ib_alloc_ucontext_req_v2 of_old = {
 	.lib_caps = MLX5_LIB_CAP_4K_UAR,
 };
 
-static int open_as_of_old(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
-			  uint16_t len)
-{
-	char path[64 + IBV_SYSFS_NAME_MAX];
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct mlx5_ib_alloc_ucontext_resp resp;
-	struct ibv_context ctx = {};
-	uint32_t vectors;
-	uint64_t core;
-	struct uverbs_call call;
-	int ret;
-
-	if (!list)
-		return -errno;
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 verbs_find_device(list, verbs_device_name())->dev_name);
-	ibv_free_device_list(list);
-	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (ctx.cmd_fd < 0)
-		return -errno;
-	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
-	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
-		   sizeof(vectors));
-	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
-		   sizeof(core));
-	uverbs_in(&call, UVERBS_ATTR_UHW_IN, req, len);
-	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
-	ret = uverbs_do(&ctx, &call);
-	if (ret)
-		close(ctx.cmd_fd);
-	return ret ? ret : ctx.cmd_fd;
-}
-
 static void takes_at_open(struct __test_metadata *_metadata, uint16_t len)
 {
 	int64_t before;
@@ -88,7 +52,7 @@ static void takes_at_open(struct __test_metadata *_metadata, uint16_t len)
 
 	ASSERT_EQ(0, sysfs_defaults());
 	before = simhca_count("uar");
-	fd = open_as_of_old(&of_old, len);
+	fd = ctx_open_request(&of_old, len);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(MANY, simhca_count("uar") - before);
 	EXPECT_EQ(MANY, sysfs_number("uar_observed"));
@@ -97,7 +61,7 @@ static void takes_at_open(struct __test_metadata *_metadata, uint16_t len)
 	EXPECT_EQ(before, simhca_count("uar"));
 	EXPECT_EQ(0, sysfs_number("uar_observed"));
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", "7"));
-	EXPECT_EQ(-EDQUOT, open_as_of_old(&of_old, len));
+	EXPECT_EQ(-EDQUOT, ctx_open_request(&of_old, len));
 	EXPECT_EQ(before, simhca_count("uar"));
 	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
 }
@@ -178,7 +142,7 @@ TEST(a_request_that_changes_is_served_as_it_was_counted)
 	ASSERT_EQ(0, two_minds(&minds));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_mind, &minds));
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", "8"));
-	fd = open_as_of_old((void *)minds.first, sizeof(of_old));
+	fd = ctx_open_request((void *)minds.first, sizeof(of_old));
 	EXPECT_LE(0, fd);
 	EXPECT_EQ(1, *(volatile char *)&minds.pages[4096 + 8]);
 	ASSERT_EQ(0, pthread_join(thread, &wrong));

@@ -10,9 +10,6 @@
 #include <fcntl.h>
 #include <infiniband/mlx5dv.h>
 #include <pthread.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/mlx5-abi.h>
-#include <rdma/mlx5_user_ioctl_cmds.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -20,7 +17,7 @@
 
 #include "simhca.h"
 #include "sysfs.h"
-#include "uverbs.h"
+#include "uar_page.h"
 #include "verbs.h"
 
 #define MANY 8
@@ -143,46 +140,6 @@ TEST_F_TIMEOUT(observed, every_way_to_get_a_page_is_counted, 60)
 	COUNTED();
 }
 
-/* Allocate a page as a uverbs object with the ioctl; it is not mapped. */
-static int uar_alloc_at(struct ibv_context *ctx, uint32_t *handle,
-			uint64_t *at)
-{
-	uint64_t type = 0, offset = 0;	/* BlueFlame */
-	uint32_t length, page;
-	struct uverbs_call call;
-	int ret;
-
-	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
-	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
-	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
-		   sizeof(offset));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
-		   sizeof(length));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
-		   sizeof(page));
-	ret = uverbs_do(ctx, &call);
-	*handle = call.attrs[0].data;
-	*at = offset;
-	return ret;
-}
-
-static int uar_alloc(struct ibv_context *ctx, uint32_t *handle)
-{
-	uint64_t at;
-
-	return uar_alloc_at(ctx, handle, &at);
-}
-
-static int uar_free(struct ibv_context *ctx, uint32_t handle)
-{
-	struct uverbs_call call;
-
-	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY);
-	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle);
-	return uverbs_do(ctx, &call);
-}
-
 TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 {
 	int64_t pages = COUNTED();
@@ -193,22 +150,22 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 	snprintf(limit, sizeof(limit), "%jd", (intmax_t)pages + MANY);
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
 	for (i = 0; i < MANY; i++) {
-		ASSERT_EQ(0, uar_alloc(self->setup.ctx, &handles[i]));
+		ASSERT_EQ(0, uar_page_alloc(self->setup.ctx, &handles[i], NULL));
 		EXPECT_EQ(pages + i + 1, COUNTED());
 	}
 	for (i = 0; i < MANY; i++)
-		EXPECT_EQ(-EDQUOT, uar_alloc(self->setup.ctx, &none));
+		EXPECT_EQ(-EDQUOT, uar_page_alloc(self->setup.ctx, &none, NULL));
 	EXPECT_EQ(pages + MANY, COUNTED());
-	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
+	ASSERT_EQ(0, uar_page_free(self->setup.ctx, handles[0]));
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
-	ASSERT_EQ(0, uar_alloc(self->setup.ctx, &handles[0]));
+	ASSERT_EQ(0, uar_page_alloc(self->setup.ctx, &handles[0], NULL));
 	/*
 	 * A page that the HCA refused does not count. The others go with the
 	 * context.
 	 */
-	ASSERT_EQ(0, uar_free(self->setup.ctx, handles[0]));
+	ASSERT_EQ(0, uar_page_free(self->setup.ctx, handles[0]));
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 1, 15));
-	EXPECT_GT(0, uar_alloc(self->setup.ctx, &none));
+	EXPECT_GT(0, uar_page_alloc(self->setup.ctx, &none, NULL));
 	EXPECT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(pages + MANY - 1, COUNTED());
 }
@@ -239,7 +196,7 @@ static void *page_free(void *arg)
 {
 	struct page *page = arg;
 
-	return (void *)(intptr_t)uar_free(page->ctx, page->handle);
+	return (void *)(intptr_t)uar_page_free(page->ctx, page->handle);
 }
 
 /*
@@ -254,18 +211,18 @@ TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 	pthread_t thread;
 	void *ret;
 
-	ASSERT_EQ(0, uar_alloc_at(old.ctx, &old.handle, &old.at));
+	ASSERT_EQ(0, uar_page_alloc(old.ctx, &old.handle, &old.at));
 	ASSERT_EQ(0, never_answer("DEALLOC_UAR"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, page_free, &old));
 	while (simhca_count("uar") - self->before != pages && tries++ < 1000)
 		usleep(10000);
-	EXPECT_EQ(0, uar_alloc_at(new.ctx, &new.handle, &new.at));
+	EXPECT_EQ(0, uar_page_alloc(new.ctx, &new.handle, &new.at));
 	EXPECT_EQ(old.at, new.at);
 	EXPECT_EQ(0, simhca_fail_nothing());
 	ASSERT_EQ(0, pthread_join(thread, &ret));
 	EXPECT_EQ(NULL, ret);
 	EXPECT_EQ(pages + 1, COUNTED());
-	ASSERT_EQ(0, uar_free(new.ctx, new.handle));
+	ASSERT_EQ(0, uar_page_free(new.ctx, new.handle));
 	EXPECT_EQ(pages, COUNTED());
 }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Contexts as the tests of limits open and try them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+
+#include "ctx_open.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+struct ibv_context *ctx_open(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	int err;
+
+	if (!list)
+		return NULL;
+	ctx = ibv_open_device(verbs_find_device(list, verbs_device_name()));
+	err = errno;
+	ibv_free_device_list(list);
+	errno = err;
+	return ctx;
+}
+
+static int device_file(char *path, size_t size)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	if (!list)
+		return -errno;
+	snprintf(path, size, "/dev/infiniband/%s",
+		 verbs_find_device(list, verbs_device_name())->dev_name);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		     uint16_t len)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp;
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	struct ibv_context ctx = {};
+	struct uverbs_call call;
+	uint32_t vectors;
+	uint64_t core;
+	int ret;
+
+	ret = device_file(path, sizeof(path));
+	if (ret)
+		return ret;
+	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (ctx.cmd_fd < 0)
+		return -errno;
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
+		   sizeof(vectors));
+	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
+		   sizeof(core));
+	uverbs_in(&call, UVERBS_ATTR_UHW_IN, req, len);
+	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	ret = uverbs_do(&ctx, &call);
+	if (ret)
+		close(ctx.cmd_fd);
+	return ret ? ret : ctx.cmd_fd;
+}
+
+int ctx_arm_cq(struct ibv_context *ctx)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
+	struct ibv_cq *cq;
+	int ret;
+
+	if (!channel)
+		return -errno;
+	cq = ibv_create_cq(ctx, 8, NULL, channel, 0);
+	ret = cq ? -ibv_req_notify_cq(cq, 0) : -errno;
+	if (cq)
+		ibv_destroy_cq(cq);
+	ibv_destroy_comp_channel(channel);
+	return ret;
+}
+
+int ctx_open_to_all(void)
+{
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	int ret = device_file(path, sizeof(path));
+
+	if (!ret && chmod(path, 0666))
+		ret = -errno;
+	return ret;
+}
