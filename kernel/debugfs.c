@@ -12,7 +12,6 @@
 #include "device.h"
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
-#include "uuar/user.h"
 #include "watch/notifier.h"
 #include "xrc/xrc.h"
 
@@ -164,15 +163,21 @@ DEFINE_SHOW_ATTRIBUTE(watches);
 static int users_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
-	struct mlx5_ep_user *user;
+	struct mlx5_ep_account *user;
+	int bucket;
 
-	seq_puts(s, "uid contexts pages\n");
-	mutex_lock(&edev->lock);
-	list_for_each_entry(user, &edev->users, node)
-		seq_printf(s, "%u %u %d\n",
-			   from_kuid(&init_user_ns, user->uid), user->contexts,
-			   atomic_read(&user->pages));
-	mutex_unlock(&edev->lock);
+	seq_puts(s, "uid contexts pages owner\n");
+	spin_lock(&edev->users.lock);
+	hash_for_each(edev->users.table, bucket, user, node) {
+		seq_printf(s, "%llu %u %u", user->id,
+			   mlx5_ep_account_held(user, MLX5_EP_CONTEXTS),
+			   mlx5_ep_account_held(user, MLX5_EP_UAR_PAGES));
+		if (user->parent)
+			seq_printf(s, " %llu\n", user->parent->id);
+		else
+			seq_puts(s, " -\n");
+	}
+	spin_unlock(&edev->users.lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(users);

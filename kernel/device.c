@@ -77,7 +77,8 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 	mutex_init(&edev->lock);
 	INIT_LIST_HEAD(&edev->folders);
 	INIT_LIST_HEAD(&edev->cgroups);
-	INIT_LIST_HEAD(&edev->users);
+	mlx5_ep_accounts_init(&edev->users);
+	mlx5_ep_accounts_init(&edev->cgroup_accounts);
 	INIT_LIST_HEAD(&edev->contexts);
 	INIT_LIST_HEAD(&edev->notifiers);
 

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "uuar/account.h"
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_context;
@@ -79,6 +80,8 @@ struct mlx5_ep_stock {
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that all other contexts are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
+ * @users: what users hold, with accounts of users
+ * @cgroup_accounts: what cgroups hold, with accounts of cgroups
  * @lock: protects the members from @settings to @notifiers; of each context in
  *	@contexts it protects later and later_tgid
  * @settings: policy of contexts that are opened from now on
@@ -86,8 +89,7 @@ struct mlx5_ep_stock {
  *	quarters of those that the device has
  * @user_limit: UAR pages that one user may hold; 0: no limit
  * @exempt: names of programs that stay stock, separated by spaces
- * @cgroups: policies of cgroups, struct mlx5_ep_cgroup.node
- * @users: users who have contexts, struct mlx5_ep_user.node
+ * @cgroups: policies and limits of cgroups, struct mlx5_ep_cgroup.node
  * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
  * @notifiers: open notifiers, private to notifier.c
  */
@@ -108,6 +110,8 @@ struct mlx5_ep_device {
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;
+	struct mlx5_ep_accounts users;
+	struct mlx5_ep_accounts cgroup_accounts;
 
 	/* protects what follows */
 	struct mutex lock;
@@ -116,7 +120,6 @@ struct mlx5_ep_device {
 	unsigned int user_limit;
 	char exempt[MLX5_EP_EXEMPT_LEN];
 	struct list_head cgroups;
-	struct list_head users;
 	struct list_head contexts;
 	struct list_head notifiers;
 };

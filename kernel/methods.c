@@ -56,7 +56,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);
 	resp.uar_user_limit = READ_ONCE(ectx->edev->user_limit);
 	if (ectx->user)
-		resp.uar_user_held = atomic_read(&ectx->user->pages);
+		resp.uar_user_held =
+			mlx5_ep_account_held(ectx->user, MLX5_EP_UAR_PAGES);
 	return uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &resp, sizeof(resp));
 }

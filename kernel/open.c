@@ -50,9 +50,9 @@ static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 }
 
 /*
- * Open a context with a request of ours. If uar_user_limit or uar_budget is set,
- * the request is protected, so that the process cannot change it before the
- * driver reads it. A protected request costs one mmap() and one munmap().
+ * Open a context with a request of ours. If uar_budget or a limit is set, the
+ * request is protected, so that the process cannot change it before the driver
+ * reads it. A protected request costs one mmap() and one munmap().
  */
 static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct mlx5_ep_request *request,
@@ -65,7 +65,7 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool intact;
 	int ret;
 
-	if (READ_ONCE(edev->user_limit) || READ_ONCE(edev->budget))
+	if (mlx5_ep_context_is_limited(ectx) || READ_ONCE(edev->budget))
 		ret = mlx5_ep_request_protect(request, 0, is, len);
 	else
 		ret = mlx5_ep_request_patch(request, 0, was, is, len);
@@ -146,7 +146,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	 * A protected request can fail for lack of memory. Without a limit, an
 	 * open must not fail that succeeds without mlx5_ep.
 	 */
-	if (READ_ONCE(ectx->edev->user_limit))
+	if (mlx5_ep_context_is_limited(ectx))
 		return open_changed(ectx, uctx, request, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
 }

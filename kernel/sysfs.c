@@ -259,14 +259,13 @@ static ssize_t uuar_exempt_store(struct kobject *kobj,
 }
 
 /*
- * The list of cgroups can be longer than a page, which is the most that a plain
+ * A list of cgroups can be longer than a page, which is the most that a plain
  * attribute can show. So its attribute is a binary one.
  */
-static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
-				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				 loff_t pos, size_t count)
+static ssize_t read_cgroups(struct kobject *kobj, bool limits, char *buf,
+			    loff_t pos, size_t count)
 {
-	char *text = mlx5_ep_cgroup_text(to_edev(kobj));
+	char *text = mlx5_ep_cgroup_text(to_edev(kobj), limits);
 	ssize_t len;
 
 	if (!text)
@@ -274,6 +273,20 @@ static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
 	len = memory_read_from_buffer(buf, count, &pos, text, strlen(text));
 	kfree(text);
 	return len;
+}
+
+static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
+				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				 loff_t pos, size_t count)
+{
+	return read_cgroups(kobj, false, buf, pos, count);
+}
+
+static ssize_t uar_cgroup_limits_read(struct file *file, struct kobject *kobj,
+				      COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				      loff_t pos, size_t count)
+{
+	return read_cgroups(kobj, true, buf, pos, count);
 }
 
 /* The words behind the path: policy, strict and pages. */
@@ -317,6 +330,31 @@ static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
 	return ret ? ret : count;
 }
 
+/* A line "PATH LIMIT"; "none" instead of a number takes the limit away. */
+static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
+				       COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				       loff_t pos, size_t count)
+{
+	struct mlx5_ep_device *edev = to_edev(kobj);
+	unsigned int limit = UINT_MAX;
+	char *line, *word, *path;
+	int ret = -EINVAL;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	line = kstrndup(buf, count, GFP_KERNEL);
+	if (!line)
+		return -ENOMEM;
+	word = strim(line);
+	path = strsep(&word, " ");
+	if (word && (!strcmp(word, "none") ||
+		     (!kstrtouint(word, 0, &limit) && limit &&
+		      limit <= most_of_device(edev))))
+		ret = mlx5_ep_cgroup_set_limit(edev, path, limit);
+	kfree(line);
+	return ret ? ret : count;
+}
+
 #define COUNT(_name, _field)                                                   \
 	static struct field_attribute _name##_attr = {                         \
 		.attr = __ATTR(_name, 0444, count_show, NULL),                 \
@@ -347,6 +385,12 @@ static const struct bin_attribute uuar_cgroups_attr = {
 	.attr = { .name = "uuar_cgroups", .mode = 0644 },
 	.read = uuar_cgroups_read,
 	.write = uuar_cgroups_write,
+};
+
+static const struct bin_attribute uar_cgroup_limits_attr = {
+	.attr = { .name = "uar_cgroup_limits", .mode = 0644 },
+	.read = uar_cgroup_limits_read,
+	.write = uar_cgroup_limits_write,
 };
 
 /* A device that is refused has the first attribute only. */
@@ -422,6 +466,9 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 		ret = sysfs_create_group(&folder->kobj, &device_group);
 	if (!ret && edev->attached)
 		ret = sysfs_create_bin_file(&folder->kobj, &uuar_cgroups_attr);
+	if (!ret && edev->attached)
+		ret = sysfs_create_bin_file(&folder->kobj,
+					    &uar_cgroup_limits_attr);
 	if (ret)
 		remove_folder(folder);
 	return ret;

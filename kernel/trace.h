@@ -89,6 +89,36 @@ TRACE_EVENT(mlx5_ep_policy_refused,
 		  show_mlx5_ep_policy(__entry->policy), __entry->error)
 );
 
+TRACE_EVENT(mlx5_ep_limit_reached,
+	TP_PROTO(const struct mlx5_ep_device *edev, const char *what,
+		 const char *who, unsigned int held, unsigned int refused,
+		 unsigned int limit),
+	TP_ARGS(edev, what, who, held, refused, limit),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__array(char, what, 24)
+		__dynamic_array(char, who, strlen(who) + 1)
+		__field(int, pid)
+		__field(unsigned int, held)
+		__field(unsigned int, refused)
+		__field(unsigned int, limit)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&edev->ibdev->dev),
+			IB_DEVICE_NAME_MAX);
+		strscpy(__entry->what, what, sizeof(__entry->what));
+		memcpy(__get_dynamic_array(who), who, strlen(who) + 1);
+		__entry->pid = task_tgid_nr(current);
+		__entry->held = held;
+		__entry->refused = refused;
+		__entry->limit = limit;
+	),
+	TP_printk("dev=%s pid=%d who=\"%s\" what=\"%s\" held=%u refused=%u limit=%u",
+		  __entry->dev, __entry->pid,
+		  (const char *)__get_dynamic_array(who), __entry->what,
+		  __entry->held, __entry->refused, __entry->limit)
+);
+
 DECLARE_EVENT_CLASS(mlx5_ep_qp,
 	TP_PROTO(const struct mlx5_ep_qp *eqp),
 	TP_ARGS(eqp),

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Policies of cgroups (v2): a job has the policy of its cgroup, or of the
- * nearest one above that has a policy.
+ * Policies and limits of cgroups (v2).
+ *
+ * A job has the policy of its cgroup, or of the nearest one above that has a
+ * policy. A UAR page counts for the cgroup of the process that opened the
+ * context, and for each cgroup above, whether or not a limit is set; so a limit
+ * holds at once, for pages too that were taken before it was set.
  *
  * A cgroup is remembered by its id, which is never used again, and is not held.
  * Once the cgroup is gone its entry matches nobody and is not shown. The entry
@@ -20,20 +24,26 @@
 
 #include "compat/compat.h"
 #include "device.h"
+#include "trace.h"
 #include "uuar/cgroup.h"
 #include "uuar/uuar_policy.h"
 
 /**
- * struct mlx5_ep_cgroup - the policy of one cgroup on one device
+ * struct mlx5_ep_cgroup - what is set for one cgroup on one device
  * @node: in mlx5_ep_device.cgroups
  * @id: id of the cgroup; no reference is held, so the cgroup may be gone
- * @settings: copy of what the administrator wrote; protected by the lock of the
- *	device
+ * @has_policy: @settings is the policy of the cgroup
+ * @settings: copy of what the administrator wrote
+ * @limit: UAR pages that the cgroup may hold; UINT_MAX: no limit
+ *
+ * The lock of the device protects it.
  */
 struct mlx5_ep_cgroup {
 	struct list_head node;
 	u64 id;
+	bool has_policy;
 	struct mlx5_ep_settings settings;
+	unsigned int limit;
 };
 
 static struct mlx5_ep_cgroup *find_entry(struct mlx5_ep_device *edev, u64 id)
@@ -62,11 +72,115 @@ mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev)
 	if (list_empty(&edev->cgroups))
 		return NULL;
 	rcu_read_lock();
-	for (cgrp = task_dfl_cgroup(current); cgrp && !entry;
-	     cgrp = cgroup_parent(cgrp))
+	for (cgrp = task_dfl_cgroup(current); cgrp;
+	     cgrp = cgroup_parent(cgrp)) {
 		entry = find_entry(edev, cgroup_id(cgrp));
+		if (entry && entry->has_policy)
+			break;
+	}
 	rcu_read_unlock();
-	return entry ? &entry->settings : NULL;
+	return cgrp ? &entry->settings : NULL;
+}
+
+/* The caller's cgroup, to be given to cgroup_put(); NULL: it has none. */
+static struct cgroup *get_own_cgroup(void)
+{
+	struct cgroup *cgrp;
+
+	rcu_read_lock();
+	cgrp = task_dfl_cgroup(current);
+	if (!css_tryget(&cgrp->self))
+		cgrp = NULL;
+	rcu_read_unlock();
+	return cgrp;
+}
+
+/**
+ * mlx5_ep_cgroup_account_get() - find or make the account of the caller's cgroup
+ * @edev: device; its lock is held, so that no limit is set meanwhile
+ *
+ * May sleep.
+ *
+ * Return: the account, to be given to mlx5_ep_account_put(); NULL: no memory,
+ * and the caller's pages are not counted
+ */
+struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev)
+{
+	struct cgroup *cgrp = get_own_cgroup();
+	struct mlx5_ep_account *account = NULL;
+	struct mlx5_ep_cgroup *entry;
+	int level;
+	u64 id;
+
+	lockdep_assert_held(&edev->lock);
+	if (!cgrp)
+		return NULL;
+	for (level = 0; level <= cgrp->level; level++) {
+		id = cgroup_id(cgroup_ancestor(cgrp, level));
+		entry = find_entry(edev, id);
+		account = mlx5_ep_account_get(&edev->cgroup_accounts, account,
+					      id,
+					      entry ? entry->limit : UINT_MAX);
+		if (!account)
+			break;
+	}
+	cgroup_put(cgrp);
+	return account;
+}
+
+/*
+ * Name a cgroup, by its path if the caller is in it or below. cgroup_path()
+ * takes no lock that sleeps, unlike cgroup_path_ns().
+ */
+static void name_cgroup(u64 id, char *name, size_t size)
+{
+	struct cgroup *cgrp;
+	int len;
+
+	len = scnprintf(name, size, "cgroup ");
+	rcu_read_lock();
+	cgrp = task_dfl_cgroup(current);
+	while (cgrp && cgroup_id(cgrp) != id)
+		cgrp = cgroup_parent(cgrp);
+	if (!cgrp || cgroup_path(cgrp, name + len, size - len) < 0)
+		scnprintf(name + len, size - len, "with id %llu", id);
+	rcu_read_unlock();
+}
+
+/**
+ * mlx5_ep_cgroup_charge() - charge pages to a cgroup and all cgroups above it
+ * @edev: device of @account
+ * @account: account of the cgroup; NULL: nobody is charged
+ * @pages: how many
+ *
+ * A refusal is logged and traced. mlx5_ep_account_uncharge() undoes the charge.
+ * May sleep, also under mmap_lock.
+ *
+ * Return: 0; -EDQUOT: one of the cgroups would hold more than its limit
+ */
+int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
+			  struct mlx5_ep_account *account, unsigned int pages)
+{
+	struct mlx5_ep_account *full = mlx5_ep_account_charge(
+		account, MLX5_EP_UAR_PAGES, pages, UINT_MAX);
+	unsigned int held, limit;
+	char *name;
+
+	if (!full)
+		return 0;
+	held = mlx5_ep_account_held(full, MLX5_EP_UAR_PAGES);
+	limit = READ_ONCE(full->limit);
+	name = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (name)
+		name_cgroup(full->id, name, PATH_MAX);
+	trace_mlx5_ep_limit_reached(edev, "UAR pages", name ?: "cgroup", held,
+				    pages, limit);
+	dev_notice_ratelimited(
+		&edev->ibdev->dev,
+		"mlx5_ep: %s holds %u UAR pages and is refused %u more: close contexts or raise its limit in uar_cgroup_limits (%u)\n",
+		name ?: "cgroup", held, pages, limit);
+	kfree(name);
+	return -EDQUOT;
 }
 
 static void drop_entry(struct mlx5_ep_cgroup *entry)
@@ -76,7 +190,7 @@ static void drop_entry(struct mlx5_ep_cgroup *entry)
 }
 
 /**
- * mlx5_ep_cgroup_forget() - free the policies of cgroups
+ * mlx5_ep_cgroup_forget() - free what is set for cgroups
  * @cgroups: list of struct mlx5_ep_cgroup.node
  */
 void mlx5_ep_cgroup_forget(struct list_head *cgroups)
@@ -143,27 +257,46 @@ static void drop_dead(struct mlx5_ep_device *edev)
 	mlx5_ep_cgroup_forget(&copies);
 }
 
-static int set_entry(struct mlx5_ep_device *edev, u64 id,
-		     const struct mlx5_ep_settings *settings)
+/* The entry of a cgroup, a new one where there is none; NULL: no memory. */
+static struct mlx5_ep_cgroup *find_or_add_entry(struct mlx5_ep_device *edev,
+						u64 id)
 {
 	struct mlx5_ep_cgroup *entry = find_entry(edev, id);
 
-	lockdep_assert_held(&edev->lock);
-	if (!settings) {
-		if (!entry)
-			return -ENOENT;
+	if (entry)
+		return entry;
+	entry = kzalloc_obj(*entry, GFP_KERNEL);
+	if (!entry)
+		return NULL;
+	entry->id = id;
+	entry->limit = UINT_MAX;
+	list_add_tail(&entry->node, &edev->cgroups);
+	return entry;
+}
+
+static void drop_if_unused(struct mlx5_ep_cgroup *entry)
+{
+	if (!entry->has_policy && entry->limit == UINT_MAX)
 		drop_entry(entry);
-		return 0;
-	}
-	if (!entry) {
-		entry = kzalloc_obj(*entry, GFP_KERNEL);
-		if (!entry)
-			return -ENOMEM;
-		entry->id = id;
-		list_add_tail(&entry->node, &edev->cgroups);
-	}
-	entry->settings = *settings;
-	return 0;
+}
+
+/* @settings NULL: the cgroup has no policy of its own any more. */
+static int set_policy(struct mlx5_ep_device *edev, u64 id,
+		      const struct mlx5_ep_settings *settings)
+{
+	struct mlx5_ep_cgroup *entry = find_or_add_entry(edev, id);
+	int ret = 0;
+
+	lockdep_assert_held(&edev->lock);
+	if (!entry)
+		return -ENOMEM;
+	if (!settings && !entry->has_policy)
+		ret = -ENOENT;
+	entry->has_policy = settings;
+	if (settings)
+		entry->settings = *settings;
+	drop_if_unused(entry);
+	return ret;
 }
 
 /**
@@ -185,7 +318,49 @@ int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 		return PTR_ERR(cgrp);
 	drop_dead(edev);
 	mutex_lock(&edev->lock);
-	ret = set_entry(edev, cgroup_id(cgrp), settings);
+	ret = set_policy(edev, cgroup_id(cgrp), settings);
+	mutex_unlock(&edev->lock);
+	cgroup_put(cgrp);
+	return ret;
+}
+
+/* @limit UINT_MAX: the cgroup has no limit of its own any more. */
+static int set_limit(struct mlx5_ep_device *edev, u64 id, unsigned int limit)
+{
+	struct mlx5_ep_cgroup *entry = find_or_add_entry(edev, id);
+	int ret = 0;
+
+	lockdep_assert_held(&edev->lock);
+	if (!entry)
+		return -ENOMEM;
+	if (limit == UINT_MAX && entry->limit == UINT_MAX)
+		ret = -ENOENT;
+	entry->limit = limit;
+	mlx5_ep_account_set_limit(&edev->cgroup_accounts, id, limit);
+	drop_if_unused(entry);
+	return ret;
+}
+
+/**
+ * mlx5_ep_cgroup_set_limit() - give a cgroup a limit, or take it away
+ * @edev: device for which the limit holds; its lock is taken here
+ * @path: of the cgroup, from the root of the caller's cgroup namespace
+ * @limit: UAR pages; UINT_MAX: the cgroup has no limit of its own any more
+ *
+ * Return: 0; -ENOENT or -ENOTDIR: there is no such cgroup, or it has no limit;
+ * -ENOMEM
+ */
+int mlx5_ep_cgroup_set_limit(struct mlx5_ep_device *edev, const char *path,
+			     unsigned int limit)
+{
+	struct cgroup *cgrp = cgroup_get_from_path(path);
+	int ret;
+
+	if (IS_ERR(cgrp))
+		return PTR_ERR(cgrp);
+	drop_dead(edev);
+	mutex_lock(&edev->lock);
+	ret = set_limit(edev, cgroup_id(cgrp), limit);
 	mutex_unlock(&edev->lock);
 	cgroup_put(cgrp);
 	return ret;
@@ -198,9 +373,20 @@ struct text {
 	size_t size;
 };
 
+/* Write what is set for a cgroup, without its path. */
+static int print_entry(char *line, size_t size,
+		       const struct mlx5_ep_cgroup *entry, bool limits)
+{
+	if (limits)
+		return scnprintf(line, size, "%u\n", entry->limit);
+	return scnprintf(line, size, "%s %d %u\n",
+			 mlx5_ep_policy_names[entry->settings.policy],
+			 entry->settings.strict, entry->settings.pages);
+}
+
 /* Append one entry as a line. */
 static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
-			 char *path)
+			 char *path, bool limits)
 {
 	struct cgroup *cgrp = cgroup_get_from_id(entry->id);
 	size_t most = PATH_MAX + 64;
@@ -222,23 +408,31 @@ static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
 		text->at = longer;
 		text->size = 2 * text->size + most;
 	}
-	if (text->at)
-		text->len += scnprintf(
-			text->at + text->len, most, "%s %s %d %u\n", path,
-			mlx5_ep_policy_names[entry->settings.policy],
-			entry->settings.strict, entry->settings.pages);
+	if (!text->at)
+		return;
+	text->len += scnprintf(text->at + text->len, most, "%s ", path);
+	text->len += print_entry(text->at + text->len, text->size - text->len,
+				 entry, limits);
+}
+
+/* Is there something to list of this entry? */
+static bool is_listed(const struct mlx5_ep_cgroup *entry, bool limits)
+{
+	return limits ? entry->limit != UINT_MAX : entry->has_policy;
 }
 
 /**
- * mlx5_ep_cgroup_text() - list the policies, one "PATH POLICY STRICT PAGES" each
+ * mlx5_ep_cgroup_text() - list what is set for cgroups, a line each
  * @edev: device whose list it is; its lock is taken here
+ * @limits: list the limits, "PATH LIMIT" each; otherwise the policies, "PATH
+ *	POLICY STRICT PAGES" each
  *
  * Paths are as the caller would write them, from the root of its cgroup
  * namespace. What is not below that root is not listed.
  *
  * Return: the list, to be freed by kfree(); NULL: no memory
  */
-char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev)
+char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits)
 {
 	struct text text = { .at = kstrdup("", GFP_KERNEL), .size = 1 };
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
@@ -250,8 +444,8 @@ char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev)
 		text.at = NULL;
 	}
 	list_for_each_entry(copy, &copies, node)
-		if (text.at)
-			append_entry(&text, copy, path);
+		if (text.at && is_listed(copy, limits))
+			append_entry(&text, copy, path, limits);
 	mlx5_ep_cgroup_forget(&copies);
 	kfree(path);
 	return text.at;

@@ -111,6 +111,7 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(ectx->comm, current->group_leader);
 	mutex_lock(&edev->lock);
+	ectx->cgroup = mlx5_ep_cgroup_account_get(edev);
 	resolve_policy(ectx);
 	mutex_unlock(&edev->lock);
 	return ectx->settings.policy != MLX5_EP_UUAR_POLICY_STOCK;
@@ -128,8 +129,8 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
  * Each other page is allocated when the first QP is placed on it, see uar_map.c.
  * Sleeps.
  *
- * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user may
- * not have another page
+ * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user or the
+ * cgroup may not have another page
  */
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency)
@@ -148,8 +149,8 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	int ret;
 
 	ectx->pages = &edev->managed_pages;
-	ret = mlx5_ep_context_charge(ectx, 1, 1);
-	if (ret < 0)
+	ret = mlx5_ep_context_charge(ectx, 1);
+	if (ret)
 		return ret;
 
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
@@ -186,7 +187,7 @@ void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
  * @static_pages: UAR pages that the driver will allocate at open
  * @on_demand: the library allocates pages by itself, the first right after open
  *
- * Return: 0; -EDQUOT: the user may not have that many pages more
+ * Return: 0; -EDQUOT: the user or the cgroup may not have that many pages more
  */
 int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 			    unsigned int static_pages, bool on_demand)
@@ -195,8 +196,8 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 	int ret;
 
 	ectx->pages = &ectx->edev->observed_pages;
-	ret = mlx5_ep_context_charge(ectx, pages, pages);
-	if (ret < 0)
+	ret = mlx5_ep_context_charge(ectx, pages);
+	if (ret)
 		return ret;
 	ectx->static_pages = static_pages;
 	ectx->reserved = on_demand;
@@ -279,6 +280,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 		mutex_unlock(&edev->lock);
 	}
 	mlx5_ep_context_uncharge_all(ectx);
+	mlx5_ep_account_put(&edev->cgroup_accounts, ectx->cgroup);
 	mlx5_ep_user_put(edev, ectx->user);
 	free_qps(ectx);
 	kvfree(ectx->table);

@@ -26,7 +26,8 @@
  * @static_pages: UAR pages that the driver allocated at open
  * @reserved: 1: a page is charged for the library's first allocation
  * @pages: the counter of @edev in which the pages of this context count
- * @user: the user for whom they count; NULL where there was no memory
+ * @user: account of the user for whom they count; NULL where there was no memory
+ * @cgroup: account of the cgroup for which they count; NULL likewise
  * @low_latency: uUARs that the library rings without a lock
  * @dynamic: UAR pages allocated since open, by page offset of their mapping: the
  *	core's entry, or a value for a page that has none
@@ -56,7 +57,8 @@ struct mlx5_ep_context {
 	unsigned int static_pages;
 	unsigned int reserved;
 	atomic_t *pages;
-	struct mlx5_ep_user *user;
+	struct mlx5_ep_account *user;
+	struct mlx5_ep_account *cgroup;
 	unsigned int low_latency;
 	struct xarray dynamic;
 	struct mutex back_lock;

@@ -5,7 +5,8 @@
  * A page is charged before the driver allocates it, so that contexts which
  * allocate at the same time do not pass a limit together. It is uncharged after
  * the driver has freed it. Each page counts for the device (uar_in_use or
- * uar_observed) and for the user who opened the context.
+ * uar_observed), for the user who opened the context, and for the cgroup in which
+ * that process was.
  *
  * Static pages come and go with the context. A page that is allocated after
  * open is tracked by the page offset of its mapping, which is the same for each
@@ -22,6 +23,7 @@
 
 #include "cmd.h"
 #include "device.h"
+#include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
 #include "uuar/user.h"
@@ -42,62 +44,75 @@ static unsigned int effective_budget(struct mlx5_ep_device *edev)
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
 }
 
-/* Count @least to @most pages for the device. Returns their number, or 0. */
-static unsigned int charge_device(struct mlx5_ep_context *ectx,
-				  unsigned int least, unsigned int most,
-				  bool opening)
+/* Count pages for the device. False: the budget does not allow it. */
+static bool charge_device(struct mlx5_ep_context *ectx, unsigned int pages,
+			  bool opening)
 {
-	unsigned int budget = effective_budget(ectx->edev);
+	unsigned int budget = UINT_MAX;
 	int held = atomic_read(ectx->pages);
-	unsigned int pages;
 
+	/* A managed context always opens with one page. */
+	if (is_managed(ectx) && !opening)
+		budget = effective_budget(ectx->edev);
 	do {
-		pages = most;
-		if (is_managed(ectx))
-			pages = min(pages, budget - min_t(unsigned int, budget,
-							  held));
-		/* A managed context always opens with one page. */
-		if (pages < least && opening)
-			pages = least;
-		if (pages < least)
-			return 0;
+		if (pages > budget - min_t(unsigned int, budget, held))
+			return false;
 	} while (!atomic_try_cmpxchg(ectx->pages, &held, held + pages));
-	return pages;
+	return true;
 }
 
-static int charge(struct mlx5_ep_context *ectx, unsigned int least,
-		  unsigned int most, bool opening)
+static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
+		  bool opening)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
-	unsigned int pages;
 	int ret;
 
-	pages = charge_device(ectx, least, most, opening);
-	if (pages < least) {
+	if (!charge_device(ectx, pages, opening)) {
 		dev_notice_ratelimited(&edev->ibdev->dev,
 				       "mlx5_ep: %s[%d] is refused a UAR page: managed contexts hold all of uar_budget (%u)\n",
 				       ectx->comm, pid_nr(ectx->tgid),
 				       effective_budget(edev));
 		return -EDQUOT;
 	}
-	ret = mlx5_ep_user_charge(edev, ectx->user, least, pages);
-	atomic_sub(pages - max(ret, 0), ectx->pages);
+	ret = mlx5_ep_user_charge(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
+				  READ_ONCE(edev->user_limit) ?: UINT_MAX);
+	if (ret)
+		goto err_device;
+	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
+	if (ret)
+		goto err_user;
+	return 0;
+
+err_user:
+	mlx5_ep_account_uncharge(ectx->user, MLX5_EP_UAR_PAGES, pages);
+err_device:
+	atomic_sub(pages, ectx->pages);
 	return ret;
+}
+
+/**
+ * mlx5_ep_context_is_limited() - may a limit refuse the context a page?
+ * @ectx: context after mlx5_ep_context_init()
+ *
+ * Return: false if no limit is set for the user or for the cgroup
+ */
+bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx)
+{
+	return READ_ONCE(ectx->edev->user_limit) ||
+	       mlx5_ep_account_is_limited(ectx->cgroup);
 }
 
 /**
  * mlx5_ep_context_charge() - charge the pages that are allocated at open
  * @ectx: context whose @pages is set
- * @least: the fewest pages that are of use; the budget does not refuse them
- * @most: the most that are of use
+ * @pages: how many; the budget does not refuse them
  *
- * Return: pages, from @least to @most; -EDQUOT: with @least the user would hold
- * more than uar_user_limit
+ * Return: 0; -EDQUOT: the user would hold more than uar_user_limit, or the
+ * cgroup more than its limit
  */
-int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
-			   unsigned int most)
+int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int pages)
 {
-	return charge(ectx, least, most, true);
+	return charge(ectx, pages, true);
 }
 
 /**
@@ -108,7 +123,8 @@ int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
 void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
 {
 	atomic_sub(pages, ectx->pages);
-	mlx5_ep_user_uncharge(ectx->user, pages);
+	mlx5_ep_account_uncharge(ectx->user, MLX5_EP_UAR_PAGES, pages);
+	mlx5_ep_account_uncharge(ectx->cgroup, MLX5_EP_UAR_PAGES, pages);
 }
 
 /**
@@ -118,14 +134,14 @@ void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
  * The caller passes the page on to mlx5_ep_context_track_page(), or gives the
  * charge back by mlx5_ep_context_uncharge_page().
  *
- * Return: 0; -EDQUOT: uar_user_limit or, in a managed context, uar_budget is
- * reached
+ * Return: 0; -EDQUOT: uar_user_limit, the limit of a cgroup or, in a managed
+ * context, uar_budget is reached
  */
 int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
 {
 	if (xchg(&ectx->reserved, 0))
 		return 0;
-	return min(charge(ectx, 1, 1, false), 0);
+	return charge(ectx, 1, false);
 }
 
 /**

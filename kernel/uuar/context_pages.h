@@ -10,8 +10,8 @@ struct mlx5_ep_context;
 struct mlx5_ep_device;
 struct rdma_user_mmap_entry;
 
-int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int least,
-			   unsigned int most);
+bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx);
+int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int pages);
 void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages);
 void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx);
 int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx);

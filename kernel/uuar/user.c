@@ -1,115 +1,119 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UAR pages by user, and the limit of what one user may hold on a device.
+ * What users hold on a device, and the limits of it: UAR pages, notifiers,
+ * shared XRC receive QPs and registrations with them.
  *
- * UAR pages are a resource of the whole node, and nothing else in the kernel
- * counts them. A page counts for the user who opened the context that holds it,
- * from before it is allocated until after it is freed.
+ * All of it counts for the user who opened the context. A process in a user
+ * namespace counts for its own user id, and for the owner of that namespace and
+ * of each namespace above it, as in the kernel's ucounts. So a user with a range
+ * of subordinate ids holds no more than a user without.
+ *
+ * The account of a user is found by its owner's account and its id: a user has
+ * one account for each chain of owners.
  */
 
 #include <linux/cred.h>
-#include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
-#include "compat/compat.h"
 #include "device.h"
+#include "trace.h"
 #include "uuar/user.h"
 
-/**
- * mlx5_ep_user_get() - find or make the record of the caller on a device
- * @edev: attached device; its lock is taken here
- *
- * Return: the user, to be given to mlx5_ep_user_put(); NULL where there is no
- * memory: the caller's pages are not counted then
- */
-struct mlx5_ep_user *mlx5_ep_user_get(struct mlx5_ep_device *edev)
+/* Owner of the namespace that is @level + 1 levels below the initial one. */
+static kuid_t owner_at(struct user_namespace *ns, int level)
 {
-	kuid_t uid = current_uid();
-	struct mlx5_ep_user *user;
+	while (ns->level > level + 1)
+		ns = ns->parent;
+	return ns->owner;
+}
 
-	mutex_lock(&edev->lock);
-	list_for_each_entry(user, &edev->users, node)
-		if (uid_eq(user->uid, uid))
-			goto out_unlock;
-	user = kzalloc_obj(*user, GFP_KERNEL);
-	if (!user)
-		goto out_unlock;
-	user->uid = uid;
-	list_add_tail(&user->node, &edev->users);
+/**
+ * mlx5_ep_user_get() - find or make the account of the caller on a device
+ * @edev: attached device
+ *
+ * The account counts one context more. May sleep.
+ *
+ * Return: the account, to be given to mlx5_ep_user_put(); NULL: no memory, and
+ * what the caller holds is not counted
+ */
+struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
+{
+	struct user_namespace *ns = current_user_ns();
+	struct mlx5_ep_account *user = NULL;
+	kuid_t uid;
+	int level;
 
-out_unlock:
-	if (user)
-		user->contexts++;
-	mutex_unlock(&edev->lock);
+	for (level = 0; level <= ns->level; level++) {
+		uid = level < ns->level ? owner_at(ns, level) : current_uid();
+		/* Who owns a namespace and is in it counts once. */
+		if (user && user->id == __kuid_val(uid))
+			continue;
+		user = mlx5_ep_account_get(&edev->users, user, __kuid_val(uid),
+					   UINT_MAX);
+		if (!user)
+			return NULL;
+	}
+	mlx5_ep_account_charge(user, MLX5_EP_CONTEXTS, 1, UINT_MAX);
 	return user;
 }
 
 /**
  * mlx5_ep_user_put() - a context of the user is closed
- * @edev: device given to mlx5_ep_user_get(); its lock is taken here
+ * @edev: device given to mlx5_ep_user_get()
  * @user: what mlx5_ep_user_get() returned, NULL too
  */
-void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_user *user)
+void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_account *user)
 {
-	if (!user)
-		return;
-	mutex_lock(&edev->lock);
-	if (!--user->contexts) {
-		list_del(&user->node);
-		kfree(user);
-	}
-	mutex_unlock(&edev->lock);
+	mlx5_ep_account_uncharge(user, MLX5_EP_CONTEXTS, 1);
+	mlx5_ep_account_put(&edev->users, user);
 }
 
 /**
- * mlx5_ep_user_charge() - count pages for a user
- * @edev: device of @user, whose user_limit is read without a lock
- * @user: the user; NULL: nobody
- * @least: the fewest pages that are of use
- * @most: the most that are of use
+ * mlx5_ep_user_charge() - charge a user and the owners of its user namespaces
+ * @edev: device of @user
+ * @user: the user's account; NULL: nobody is charged
+ * @resource: what is counted; not MLX5_EP_CONTEXTS
+ * @number: how many of it
+ * @limit: how many of it any one user may hold; UINT_MAX: no limit
  *
- * Takes as many pages as the limit allows. They are found and taken in one step,
- * so that a request which is refused does not make another one fail that runs
- * at the same time.
+ * A refusal is logged and traced. Does not sleep. mlx5_ep_account_uncharge()
+ * undoes the charge.
  *
- * Return: pages, from @least to @most; -EDQUOT: with @least the user would hold
- * more than the limit
+ * Return: 0; -EDQUOT: the user, or one of the owners, would hold more than the
+ * limit
  */
-int mlx5_ep_user_charge(struct mlx5_ep_device *edev, struct mlx5_ep_user *user,
-			unsigned int least, unsigned int most)
+int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
+			struct mlx5_ep_account *user,
+			enum mlx5_ep_resource resource, unsigned int number,
+			unsigned int limit)
 {
-	unsigned int limit = READ_ONCE(edev->user_limit);
-	unsigned int pages;
-	int held;
+	static const struct {
+		const char *what;
+		const char *limit;
+	} names[MLX5_EP_NR_RESOURCES] = {
+		[MLX5_EP_UAR_PAGES] = { "UAR pages", "uar_user_limit" },
+		[MLX5_EP_NOTIFIERS] = { "notifiers", "notifiers_per_user" },
+		[MLX5_EP_XRC_QPS] = { "shared XRC receive QPs",
+				      "xrc_qps_per_user" },
+		[MLX5_EP_XRC_REGS] = { "XRC registrations",
+				       "xrc_regs_per_user" },
+	};
+	struct mlx5_ep_account *full =
+		mlx5_ep_account_charge(user, resource, number, limit);
+	unsigned int held;
+	char who[24];
 
-	if (!user)
-		return most;
-	held = atomic_read(&user->pages);
-	do {
-		pages = most;
-		if (limit)
-			pages = min(pages, limit - min_t(unsigned int, limit,
-							 held));
-		if (pages < least)
-			goto err_limit;
-	} while (!atomic_try_cmpxchg(&user->pages, &held, held + pages));
-	return pages;
-
-err_limit:
-	dev_notice_ratelimited(&edev->ibdev->dev,
-			       "mlx5_ep: user %u holds %u UAR pages and is refused %u more: close contexts or raise uar_user_limit (%u)\n",
-			       from_kuid(&init_user_ns, user->uid), held, least,
-			       limit);
+	if (!full)
+		return 0;
+	held = mlx5_ep_account_held(full, resource);
+	snprintf(who, sizeof(who), "user %u", (unsigned int)full->id);
+	trace_mlx5_ep_limit_reached(edev, names[resource].what, who, held,
+				    number, limit);
+	dev_notice_ratelimited(
+		&edev->ibdev->dev,
+		"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s (%u)\n",
+		who, held, names[resource].what, number, names[resource].limit,
+		limit);
 	return -EDQUOT;
-}
-
-/**
- * mlx5_ep_user_uncharge() - give charged pages back
- * @user: the user; NULL: nobody
- * @pages: how many; not more than are charged
- */
-void mlx5_ep_user_uncharge(struct mlx5_ep_user *user, unsigned int pages)
-{
-	if (user)
-		atomic_sub(pages, &user->pages);
 }

@@ -58,24 +58,20 @@ static void notifier_list_add(struct mlx5_ep_notifier *notifier)
 static int notifier_charge(struct mlx5_ep_notifier *notifier,
 			   struct mlx5_ep_device *edev)
 {
-	struct mlx5_ep_user *user =
+	struct mlx5_ep_account *user =
 		mlx5_ep_context_of(edev, notifier->uobj.context)->user;
+	int ret;
 
-	if (!user)
-		return 0;
-	if (atomic_inc_return(&user->notifiers) >
-	    READ_ONCE(notifiers_per_user)) {
-		atomic_dec(&user->notifiers);
-		return -EDQUOT;
-	}
-	notifier->user = user;
-	return 0;
+	ret = mlx5_ep_user_charge(edev, user, MLX5_EP_NOTIFIERS, 1,
+				  READ_ONCE(notifiers_per_user));
+	if (!ret)
+		notifier->user = user;
+	return ret;
 }
 
 static void notifier_uncharge(struct mlx5_ep_notifier *notifier)
 {
-	if (notifier->user)
-		atomic_dec(&notifier->user->notifiers);
+	mlx5_ep_account_uncharge(notifier->user, MLX5_EP_NOTIFIERS, 1);
 }
 
 static void notifier_list_remove(struct mlx5_ep_notifier *notifier)

@@ -11,7 +11,7 @@
 #include "mr_watch.h"
 #include "notifier.h"
 
-struct mlx5_ep_user;
+struct mlx5_ep_account;
 
 /**
  * struct mlx5_ep_notifier - the channel
@@ -34,7 +34,7 @@ struct mlx5_ep_user;
 struct mlx5_ep_notifier {
 	struct ib_uobject uobj;
 	struct mlx5_ep_device *edev;
-	struct mlx5_ep_user *user;
+	struct mlx5_ep_account *user;
 	struct list_head node;
 	struct pid *tgid;
 	char comm[TASK_COMM_LEN];

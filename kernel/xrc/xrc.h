@@ -27,6 +27,7 @@
 
 #include "watch/notifier.h"
 
+struct mlx5_ep_account;
 struct mlx5_ep_device;
 struct mlx5_ep_qp;
 struct seq_file;
@@ -40,7 +41,6 @@ struct seq_file;
  * @handles: struct mlx5_ep_xrc_handle by its uobject
  * @files: struct mlx5_ep_xrc_file by its uverbs file
  * @holders: struct mlx5_ep_xrc_holder by its struct pid
- * @users: struct mlx5_ep_xrc_user by its user id
  * @num_qps: struct mlx5_ep_xrc_qp alive
  * @num_regs: registrations alive
  * @last_domain: id given last
@@ -54,7 +54,6 @@ struct mlx5_ep_xrc {
 	struct rhashtable handles;
 	struct rhashtable files;
 	struct rhashtable holders;
-	struct rhashtable users;
 	u32 num_qps;
 	u32 num_regs;
 	u32 last_domain;
@@ -130,21 +129,6 @@ struct mlx5_ep_xrc_holder {
 };
 
 /**
- * struct mlx5_ep_xrc_user - a user who holds registrations or created QPs
- * @node: link in xrc->users
- * @uid: in the initial user namespace
- * @num_regs: the user's registrations on this device, under xrc->lock
- * @num_qps: QPs that the user created on this device, under xrc->lock
- */
-struct mlx5_ep_xrc_user {
-	struct rhash_head node;
-	uid_t uid;
-	u32 num_regs;
-	u32 num_qps;
-	struct rcu_head rcu;
-};
-
-/**
  * struct mlx5_ep_xrc_key - what GET looks up
  * @domain: the key is valid in this domain only
  * @len: bytes of @data; 0: the QP has no key
@@ -159,7 +143,7 @@ struct mlx5_ep_xrc_key {
 /**
  * struct mlx5_ep_xrc_qp - the record of one shared receive QP
  * @lock: serialises creation, destruction, joining by key, MODIFY and QUERY
- * @user: its creator, for whom it counts
+ * @user: account of its creator, for whom it counts; referenced
  * @hash: link in xrc->by_key, if @key.len is not 0
  * @key: which remote process the QP is for
  * @entry: link in domain->qps
@@ -175,7 +159,7 @@ struct mlx5_ep_xrc_key {
 struct mlx5_ep_xrc_qp {
 	struct mutex lock;
 	struct mlx5_ep_xrc_domain *domain;
-	struct mlx5_ep_xrc_user *user;
+	struct mlx5_ep_account *user;
 	struct rhash_head hash;
 	struct mlx5_ep_xrc_key key;
 	struct list_head entry;
@@ -193,7 +177,7 @@ struct mlx5_ep_xrc_qp {
  * @xrc: the device's tables
  * @handle: the XRCD handle that it was made through
  * @holder: the process that made it
- * @user: the user that made it
+ * @user: account of the user who opened the context
  * @qp: the record of the shared QP
  * @ib_qp: this registration's own handle of ib_core on the QP; NULL before the
  *	handle is opened and after it is closed
@@ -205,7 +189,7 @@ struct mlx5_ep_xrc_reg {
 	struct mlx5_ep_xrc *xrc;
 	struct mlx5_ep_xrc_handle *handle;
 	struct mlx5_ep_xrc_holder *holder;
-	struct mlx5_ep_xrc_user *user;
+	struct mlx5_ep_account *user;
 	struct mlx5_ep_xrc_qp *qp;
 	struct ib_qp *ib_qp;
 	struct list_head entry;
@@ -217,7 +201,6 @@ enum mlx5_ep_xrc_spare_kind {
 	XRC_SPARE_HANDLE,
 	XRC_SPARE_FILE,
 	XRC_SPARE_HOLDER,
-	XRC_SPARE_USER,
 	XRC_SPARE_QP,
 	XRC_SPARE_KINDS
 };
@@ -259,9 +242,9 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 		       struct mlx5_ep_xrc_spare *spare);
 void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg);
 int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc,
-			  struct mlx5_ep_xrc_user *user);
+			  struct mlx5_ep_account *user);
 void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_xrc_user *user);
+			     struct mlx5_ep_account *user);
 
 /* xrc_qp.c */
 extern const struct rhashtable_params mlx5_ep_xrc_key_params;

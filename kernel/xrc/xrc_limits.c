@@ -3,16 +3,17 @@
  * Who holds registrations and QPs, and how many each may hold: limits per
  * device, per user and per process.
  *
- * A registration counts for the process and for the user that made it. A QP
- * counts for the user that created it, until the QP is destroyed: the creator
- * may have closed its own registration long before.
+ * A registration counts for the process that made it, and for the user who
+ * opened its context. A QP counts for the user whose registration created it,
+ * until the QP is destroyed: that registration may have ended long before.
  */
-#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
-#include <linux/uidgid.h>
 
+#include "device.h"
+#include "uuar/context.h"
+#include "uuar/user.h"
 #include "xrc.h"
 
 static unsigned int xrc_qps_per_device = 65536;
@@ -35,13 +36,6 @@ module_param(xrc_regs_per_process, uint, 0644);
 MODULE_PARM_DESC(xrc_regs_per_process,
 	"registrations with shared XRC receive QPs that a process may hold on a device, more are refused with EDQUOT (default 65536)");
 
-static const struct rhashtable_params user_params = {
-	.head_offset = offsetof(struct mlx5_ep_xrc_user, node),
-	.key_offset = offsetof(struct mlx5_ep_xrc_user, uid),
-	.key_len = sizeof_field(struct mlx5_ep_xrc_user, uid),
-	.automatic_shrinking = true,
-};
-
 static const struct rhashtable_params holder_params = {
 	.head_offset = offsetof(struct mlx5_ep_xrc_holder, node),
 	.key_offset = offsetof(struct mlx5_ep_xrc_holder, pid),
@@ -50,7 +44,7 @@ static const struct rhashtable_params holder_params = {
 };
 
 /**
- * mlx5_ep_xrc_limits_init() - make the tables of users and processes
+ * mlx5_ep_xrc_limits_init() - make the table of processes
  * @xrc: tables that nobody else knows yet
  *
  * May sleep.
@@ -59,56 +53,16 @@ static const struct rhashtable_params holder_params = {
  */
 int mlx5_ep_xrc_limits_init(struct mlx5_ep_xrc *xrc)
 {
-	int ret;
-
-	ret = rhashtable_init(&xrc->users, &user_params);
-	if (ret)
-		return ret;
-	ret = rhashtable_init(&xrc->holders, &holder_params);
-	if (ret)
-		rhashtable_destroy(&xrc->users);
-	return ret;
+	return rhashtable_init(&xrc->holders, &holder_params);
 }
 
 /**
- * mlx5_ep_xrc_limits_fini() - free the tables, which are empty
+ * mlx5_ep_xrc_limits_fini() - free the table, which is empty
  * @xrc: tables that nobody else uses any more
  */
 void mlx5_ep_xrc_limits_fini(struct mlx5_ep_xrc *xrc)
 {
 	rhashtable_destroy(&xrc->holders);
-	rhashtable_destroy(&xrc->users);
-}
-
-static void user_free_unused(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_xrc_user *user)
-{
-	if (user->num_regs || user->num_qps)
-		return;
-	rhashtable_remove_fast(&xrc->users, &user->node, user_params);
-	kfree_rcu(user, rcu);
-}
-
-static struct mlx5_ep_xrc_user *user_find(struct mlx5_ep_xrc *xrc,
-					  struct mlx5_ep_xrc_spare *spare)
-{
-	uid_t uid = __kuid_val(current_uid());
-	struct mlx5_ep_xrc_user *user;
-	int ret;
-
-	user = rhashtable_lookup_fast(&xrc->users, &uid, user_params);
-	if (user)
-		return user;
-	user = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_USER);
-	if (!user)
-		return ERR_PTR(-EAGAIN);
-	user->uid = uid;
-	ret = rhashtable_insert_fast(&xrc->users, &user->node, user_params);
-	if (ret) {
-		kfree(user);
-		return ERR_PTR(ret);
-	}
-	return user;
 }
 
 static struct mlx5_ep_xrc_holder *holder_find(struct mlx5_ep_xrc *xrc,
@@ -147,7 +101,7 @@ static void holder_free_unused(struct mlx5_ep_xrc *xrc,
 }
 
 /**
- * mlx5_ep_xrc_charge() - count a registration for the calling process and user
+ * mlx5_ep_xrc_charge() - count a registration for its process and user
  * @reg: with @reg->xrc set, its lock held; @reg->holder and @reg->user are
  *	set here
  * @spare: the caller's; memory that is used is taken out of it, and what is
@@ -160,36 +114,30 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 		       struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
+	struct mlx5_ep_device *edev = xrc->edev;
+	struct mlx5_ep_account *user =
+		mlx5_ep_context_of(edev, reg->uobj.context)->user;
 	struct mlx5_ep_xrc_holder *holder;
-	struct mlx5_ep_xrc_user *user;
-	int ret = -EDQUOT;
+	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
-	user = user_find(xrc, spare);
-	if (IS_ERR(user))
-		return PTR_ERR(user);
-	if (user->num_regs >= READ_ONCE(xrc_regs_per_user))
-		goto err_user;
 	holder = holder_find(xrc, spare);
-	if (IS_ERR(holder)) {
-		ret = PTR_ERR(holder);
-		goto err_user;
+	if (IS_ERR(holder))
+		return PTR_ERR(holder);
+	ret = -EDQUOT;
+	if (holder->num_regs < READ_ONCE(xrc_regs_per_process))
+		ret = mlx5_ep_user_charge(edev, user, MLX5_EP_XRC_REGS, 1,
+					  READ_ONCE(xrc_regs_per_user));
+	if (ret) {
+		holder_free_unused(xrc, holder);
+		return ret;
 	}
-	if (holder->num_regs >= READ_ONCE(xrc_regs_per_process))
-		goto err_holder;
 	holder->num_regs++;
-	user->num_regs++;
 	xrc->num_regs++;
 	reg->holder = holder;
 	reg->user = user;
 	return 0;
-
-err_holder:
-	holder_free_unused(xrc, holder);
-err_user:
-	user_free_unused(xrc, user);
-	return ret;
 }
 
 /**
@@ -203,44 +151,47 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 	lockdep_assert_held(&xrc->lock);
 
 	xrc->num_regs--;
-	reg->user->num_regs--;
 	reg->holder->num_regs--;
 	holder_free_unused(xrc, reg->holder);
-	user_free_unused(xrc, reg->user);
+	mlx5_ep_account_uncharge(reg->user, MLX5_EP_XRC_REGS, 1);
 }
 
 /**
  * mlx5_ep_xrc_charge_qp() - count a QP for its device and its creator
  * @xrc: tables of the device; their lock is held
- * @user: the creator, whose registration is charged already
+ * @user: the creator's account; one more reference of it is taken
  *
  * Return: 0; -EDQUOT
  */
-int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc,
-			  struct mlx5_ep_xrc_user *user)
+int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
 {
+	struct mlx5_ep_device *edev = xrc->edev;
+	int ret;
+
 	lockdep_assert_held(&xrc->lock);
 
-	if (xrc->num_qps >= READ_ONCE(xrc_qps_per_device) ||
-	    user->num_qps >= READ_ONCE(xrc_qps_per_user))
+	if (xrc->num_qps >= READ_ONCE(xrc_qps_per_device))
 		return -EDQUOT;
+	ret = mlx5_ep_user_charge(edev, user, MLX5_EP_XRC_QPS, 1,
+				  READ_ONCE(xrc_qps_per_user));
+	if (ret)
+		return ret;
+	mlx5_ep_account_hold(&edev->users, user);
 	xrc->num_qps++;
-	user->num_qps++;
 	return 0;
 }
 
 /**
  * mlx5_ep_xrc_uncharge_qp() - undo mlx5_ep_xrc_charge_qp()
  * @xrc: tables of the device; their lock is held
- * @user: the creator, for whom the QP was charged; freed if nothing else counts
- *	for it
+ * @user: the creator's account, to which the QP was charged
  */
 void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_xrc_user *user)
+			     struct mlx5_ep_account *user)
 {
 	lockdep_assert_held(&xrc->lock);
 
 	xrc->num_qps--;
-	user->num_qps--;
-	user_free_unused(xrc, user);
+	mlx5_ep_account_uncharge(user, MLX5_EP_XRC_QPS, 1);
+	mlx5_ep_account_put(&xrc->edev->users, user);
 }

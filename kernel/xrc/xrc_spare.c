@@ -16,7 +16,6 @@ static const size_t spare_sizes[] = {
 	[XRC_SPARE_HANDLE] = sizeof(struct mlx5_ep_xrc_handle),
 	[XRC_SPARE_FILE] = sizeof(struct mlx5_ep_xrc_file),
 	[XRC_SPARE_HOLDER] = sizeof(struct mlx5_ep_xrc_holder),
-	[XRC_SPARE_USER] = sizeof(struct mlx5_ep_xrc_user),
 	[XRC_SPARE_QP] = sizeof(struct mlx5_ep_xrc_qp),
 };
 

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/modules.sh
 
 attributes='uuar_policy uuar_strict uuar_pages uar_budget uar_user_limit
-	uuar_exempt uuar_cgroups'
+	uuar_exempt uuar_cgroups uar_cgroup_limits'
 cgroups=/sys/fs/cgroup
 
 attached()
@@ -38,6 +38,8 @@ set_all()
 	echo 'a b' >"$ep/uuar_exempt"
 	echo '/job7 shared-uar 1 8' >"$ep/uuar_cgroups"
 	echo '/job8 stock 0 0' >"$ep/uuar_cgroups"
+	echo '/job8 7' >"$ep/uar_cgroup_limits"
+	echo '/ 90' >"$ep/uar_cgroup_limits"
 	show >"$tmp/set"
 	grep -qx 'uuar_cgroups:/job8 stock 0 0' "$tmp/set"
 }
@@ -78,11 +80,19 @@ reset_of_the_function()
 	as_set
 }
 
-# A managed context has one page, and one more for each QP.
+# A managed context has one page, and one more for each QP. The limits count.
 in_force()
 {
 	uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/pages"
 	[ "$(cat "$tmp/pages")" = 5 ] || fail "$(cat "$tmp/pages") pages"
+	echo '/ 3' >"$ep/uar_cgroup_limits"
+	ib_unbind
+	ib_bind
+	wait_for 60 attached || fail 'not attached'
+	# The policy is strict: the third QP is refused a page of its own.
+	! uuar_traffic -q -n 4 -r 1 2>"$tmp/refused" || fail 'no limit'
+	uuar_traffic -q -n 2 -r 1
+	echo '/ 90' >"$ep/uar_cgroup_limits"
 }
 
 # A cgroup that was deleted while the device was away has no policy any more.
@@ -93,6 +103,7 @@ a_cgroup_that_is_gone()
 	ib_bind
 	wait_for 60 attached
 	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uar 1 8' ]
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/ 90' ]
 }
 
 the_module_forgets()
@@ -103,7 +114,7 @@ the_module_forgets()
 	modprobe mlx5_ib
 	wait_for 60 attached
 	[ "$(cat "$ep/uuar_policy") $(cat "$ep/uuar_pages")" = 'stock 0' ]
-	[ -z "$(cat "$ep/uuar_cgroups")" ]
+	[ -z "$(cat "$ep/uuar_cgroups" "$ep/uar_cgroup_limits")" ]
 	rmdir "$cgroups/job7"
 }
 

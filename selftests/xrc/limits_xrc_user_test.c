@@ -12,6 +12,7 @@
 
 #include "baseline.h"
 #include "sysfs.h"
+#include "uuar/ctx_open.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/limits_xrc_user_domain"
@@ -31,6 +32,7 @@ FIXTURE_SETUP(user)
 	ASSERT_EQ(0, baseline_take(&self->base));
 	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
 	ASSERT_EQ(0, chmod(DOMAIN_FILE, 0666));
+	ASSERT_EQ(0, ctx_open_to_all());
 }
 
 FIXTURE_TEARDOWN(user)
@@ -51,11 +53,9 @@ static int create_as(uid_t uid)
 
 	pid = fork();
 	if (!pid) {
-		/*
-		 * The device was opened before, because only root may open it.
-		 */
-		ret = xrc_node_open(&node, NULL, DOMAIN_FILE, 1);
-		if (ret || setresuid(uid, uid, uid))
+		/* It counts for the user who opens the context. */
+		ret = setresuid(uid, uid, uid);
+		if (ret || xrc_node_open(&node, NULL, DOMAIN_FILE, 1))
 			_exit(255);
 		_exit(-mlx5ep_xrc_rcv_qp_create(node.xrcd, NULL, &qp));
 	}
