@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The slow paths of mr_inflight.h: the list, and threads that wait. */
+#include <linux/bitmap.h>
 #include <linux/bug.h>
 
 #include "mr_inflight.h"
 
-static void inflight_set_listed(struct mlx5_ep_inflight *f)
+static unsigned long inflight_index(struct mlx5_ep_inflight *f,
+				    unsigned long start)
 {
-	WRITE_ONCE(f->listed, f->waiters || f->count || f->more);
+	return inflight_block(f, start) - f->blocks;
+}
+
+/*
+ * Must an invalidation that begins or ends at @start look at the list? If one
+ * found no room there, nobody knows where it began.
+ */
+static bool inflight_is_listed(struct mlx5_ep_inflight *f, unsigned long start)
+{
+	unsigned int i;
+
+	if (f->waiters || f->more)
+		return true;
+	for (i = 0; i < f->count; i++)
+		if (inflight_index(f, f->list[i].start) ==
+		    inflight_index(f, start))
+			return true;
+	return false;
 }
 
 /**
@@ -23,6 +42,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 			   const struct mmu_notifier_range *range)
 {
 	bool is_small = inflight_is_small(range->start, range->end);
+	atomic_t *small = &inflight_block(f, range->start)->small;
 
 	if (is_small && (!f->waiters || f->count == INFLIGHT_LIST))
 		return false;
@@ -32,10 +52,9 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 		};
 	else
 		f->more++;
-	inflight_set_listed(f);
 	/* It is in the list before the number falls. */
-	return atomic_dec_and_test(&inflight_block(f, range->start)->small) &&
-	       f->waiters;
+	atomic_or(INFLIGHT_LISTED, small);
+	return !(atomic_dec_return(small) & INFLIGHT_NUMBER) && f->waiters;
 }
 
 /**
@@ -48,6 +67,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 				 const struct mmu_notifier_range *range)
 {
+	atomic_t *small = &inflight_block(f, range->start)->small;
 	unsigned int i;
 
 	for (i = 0; i < f->count && f->list[i].key != range; i++)
@@ -57,11 +77,12 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 	} else if (inflight_is_small(range->start, range->end)) {
 		/* The change of the page table comes before. */
 		smp_mb__before_atomic();
-		atomic_dec(&inflight_block(f, range->start)->small);
+		atomic_dec(small);
 	} else if (!WARN_ON_ONCE(!f->more)) {
 		f->more--;
 	}
-	inflight_set_listed(f);
+	if (!inflight_is_listed(f, range->start))
+		atomic_andnot(INFLIGHT_LISTED, small);
 	return f->waiters;
 }
 
@@ -71,8 +92,12 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
  */
 void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 {
-	f->waiters++;
-	inflight_set_listed(f);
+	unsigned int i;
+
+	if (f->waiters++)
+		return;
+	for (i = 0; i < INFLIGHT_BLOCKS; i++)
+		atomic_or(INFLIGHT_LISTED, &f->blocks[i].small);
 }
 
 /**
@@ -81,6 +106,7 @@ void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
  */
 void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 {
+	DECLARE_BITMAP(listed, INFLIGHT_BLOCKS) = {};
 	unsigned int i, kept = 0;
 
 	if (--f->waiters)
@@ -88,13 +114,17 @@ void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 	for (i = 0; i < f->count; i++) {
 		struct mlx5_ep_inflight_range *range = &f->list[i];
 
-		if (inflight_is_small(range->start, range->end))
+		if (inflight_is_small(range->start, range->end)) {
 			atomic_inc(&inflight_block(f, range->start)->small);
-		else
+		} else {
+			__set_bit(inflight_index(f, range->start), listed);
 			f->list[kept++] = *range;
+		}
 	}
 	f->count = kept;
-	/* The numbers are right before @listed says to use them. */
-	smp_wmb();
-	inflight_set_listed(f);
+	/* The numbers are right before the flag says to use them. */
+	smp_mb__before_atomic();
+	for (i = 0; i < INFLIGHT_BLOCKS && !f->more; i++)
+		if (!test_bit(i, listed))
+			atomic_andnot(INFLIGHT_LISTED, &f->blocks[i].small);
 }

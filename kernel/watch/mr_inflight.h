@@ -10,13 +10,15 @@
  * into blocks of 16 MiB, and a table has two numbers per block:
  *
  * - @small: invalidations under way that began in the block and are not longer
- *   than a block;
+ *   than a block, and two flags;
  * - @watched: watches that such an invalidation may hit. These are the watches in
  *   the block and in the next one.
  *
  * Blocks that are a multiple of INFLIGHT_BLOCKS apart share their numbers.
  *
- * If the block's @watched is 0, an invalidation returns without taking the lock.
+ * The flag INFLIGHT_WATCHED says that @watched is not 0. INFLIGHT_LISTED says that
+ * an invalidation that begins or ends in the block must look at the list. If
+ * neither is set, an invalidation returns without taking the lock.
  *
  * Longer invalidations are in a list, with their range. While a thread waits,
  * short ones that begin enter the list too. So the numbers fall to zero even if
@@ -26,19 +28,21 @@
  *
  * The list is searched by the address of the core's range structure, which is
  * the same in both callbacks. When the last thread has stopped waiting, short
- * invalidations in the list become numbers again. They are in the list only
- * while @listed is true: an end callback that reads false subtracts from the
- * number.
+ * invalidations in the list become numbers again. All blocks have INFLIGHT_LISTED
+ * while a thread waits, and the block where an invalidation of the list began has
+ * it as long as that is in the list. An end callback that does not read the flag
+ * subtracts from the number.
  *
  * Locking: the lock of the address space protects all but @small. An
- * invalidation that begins adds to @small and then reads @listed and @watched. A
- * thread that waits or adds a watch sets these and then reads @small. Both have a
+ * invalidation that begins adds to @small and then reads the flags in it. A thread
+ * that waits or adds a watch sets a flag and then reads the number. Both have a
  * full barrier in between.
  */
 #ifndef MLX5_EP_MR_INFLIGHT_H
 #define MLX5_EP_MR_INFLIGHT_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/mmu_notifier.h>
@@ -47,6 +51,11 @@
 #define INFLIGHT_BLOCK_SHIFT	24
 #define INFLIGHT_BLOCKS		256UL
 #define INFLIGHT_LIST		32
+
+/* In @small, above the number; together they are most of an unsigned compare. */
+#define INFLIGHT_WATCHED	BIT(30)
+#define INFLIGHT_LISTED		BIT(31)
+#define INFLIGHT_NUMBER		(INFLIGHT_WATCHED - 1)
 
 /**
  * struct mlx5_ep_inflight_range - an invalidation in the list
@@ -62,7 +71,6 @@ struct mlx5_ep_inflight_range {
 
 /**
  * struct mlx5_ep_inflight - invalidations that have begun and not ended
- * @listed: the list is not empty, or threads wait; read without the lock
  * @waiters: threads that wait for invalidations to end
  * @count: length of the list
  * @more: long invalidations that found no room in the list
@@ -70,7 +78,6 @@ struct mlx5_ep_inflight_range {
  * @blocks: two numbers per block of the address space
  */
 struct mlx5_ep_inflight {
-	bool listed;
 	unsigned int waiters;
 	unsigned int count;
 	unsigned int more;
@@ -96,21 +103,31 @@ static __always_inline bool inflight_is_small(unsigned long start,
 
 /*
  * An invalidation begins. Returns false if it hits no watch: the caller is done.
- * Otherwise the caller takes the lock and, if *@list is set, calls
- * mlx5_ep_inflight_list(). A full barrier.
+ * A full barrier.
  */
 static __always_inline bool
 inflight_begin(struct mlx5_ep_inflight *f,
-	       const struct mmu_notifier_range *range, bool *list)
+	       const struct mmu_notifier_range *range)
 {
-	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
+	atomic_t *small = &inflight_block(f, range->start)->small;
 
-	atomic_inc(&block->small);
+	atomic_inc(small);
 	/* Pairs with inflight_overlaps(). */
 	smp_mb__after_atomic();
-	*list = READ_ONCE(f->listed) ||
-		!inflight_is_small(range->start, range->end);
-	return unlikely(*list) || READ_ONCE(block->watched);
+	return unlikely(!inflight_is_small(range->start, range->end)) ||
+	       (unsigned int)atomic_read(small) > INFLIGHT_NUMBER;
+}
+
+/*
+ * Must the caller of inflight_begin() take the lock and call
+ * mlx5_ep_inflight_list()?
+ */
+static __always_inline bool
+inflight_must_list(struct mlx5_ep_inflight *f,
+		   const struct mmu_notifier_range *range)
+{
+	return !inflight_is_small(range->start, range->end) ||
+	       atomic_read(&inflight_block(f, range->start)->small) < 0;
 }
 
 /*
@@ -122,15 +139,13 @@ static __always_inline bool
 inflight_end(struct mlx5_ep_inflight *f,
 	     const struct mmu_notifier_range *range, bool *wake)
 {
+	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
+
 	*wake = false;
-	if (unlikely(READ_ONCE(f->listed)))
+	if (unlikely(atomic_read(&block->small) < 0))
 		return true;
-	/* The change of the page table comes before. */
-	smp_mb__before_atomic();
-	atomic_dec(&inflight_block(f, range->start)->small);
-	/* Pairs with inflight_overlaps(). */
-	smp_mb__after_atomic();
-	*wake = READ_ONCE(f->listed);
+	/* The change of the page table comes before: a full barrier. */
+	*wake = atomic_add_negative(-1, &block->small);
 	return false;
 }
 
@@ -166,8 +181,13 @@ static __always_inline void inflight_count_watch(struct mlx5_ep_inflight *f,
 	struct mlx5_ep_inflight_block *block;
 	unsigned long i;
 
-	inflight_for_each_block(f, block, i, start, end)
-		WRITE_ONCE(block->watched, block->watched + by);
+	inflight_for_each_block(f, block, i, start, end) {
+		if (!block->watched)
+			atomic_or(INFLIGHT_WATCHED, &block->small);
+		block->watched += by;
+		if (!block->watched)
+			atomic_andnot(INFLIGHT_WATCHED, &block->small);
+	}
 }
 
 /*
@@ -183,10 +203,8 @@ static inline bool inflight_overlaps(struct mlx5_ep_inflight *f,
 	/* Pairs with inflight_begin() and inflight_end(). */
 	smp_mb();
 	inflight_for_each_block(f, block, i, start, end)
-		if (atomic_read(&block->small))
+		if (atomic_read(&block->small) & INFLIGHT_NUMBER)
 			return true;
-	if (likely(!f->listed))
-		return false;
 	for (i = 0; i < f->count; i++)
 		if (f->list[i].start < end && f->list[i].end > start)
 			return true;

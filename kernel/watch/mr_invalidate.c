@@ -27,7 +27,7 @@
 
 #include "compat/compat.h"
 #include "mr_invalidate.h"
-#include "mr_slots.h"
+#include "mr_tree.h"
 
 #define WATCH_MAX_COUNT		U16_MAX
 
@@ -46,16 +46,15 @@ static noinline void watches_wake(struct mlx5_ep_watches *ws)
 
 static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
 					    struct mlx5_ep_watch *w,
-					    unsigned long first,
-					    unsigned long last,
+					    u32 first, u32 last,
 					    enum mlx5_ep_watch_cause cause)
 {
 	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
 	unsigned int index = w->slot - chunk->base;
 
 	if (chunk->pending & BIT_ULL(index)) {
-		w->hit_first = min_t(u32, w->hit_first, first);
-		w->hit_last = max_t(u32, w->hit_last, last);
+		w->hit_first = min(w->hit_first, first);
+		w->hit_last = max(w->hit_last, last);
 		w->cause |= cause;
 		if (w->count < WATCH_MAX_COUNT)
 			w->count++;
@@ -67,6 +66,15 @@ static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
 	w->count = 1;
 	if (unlikely(watch_queue(ws, chunk, index)))
 		watches_wake(ws);
+}
+
+/* A hit that leaves a watch suspect. @whole: all of it was hit */
+static __always_inline void watch_count_hit(struct mlx5_ep_watch *w, bool whole)
+{
+	if (w->hits < WATCH_MAX_HITS)
+		w->hits++;
+	if (whole || w->hits == WATCH_MAX_HITS)
+		w->resting = true;
 }
 
 /*
@@ -81,6 +89,7 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	struct mlx5_ep_notifier_page *header = ws->header;
 	u64 *word = watch_word(ws, w->slot), was = *word;
 	bool clear = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
+	u32 from, to;
 
 	w->seq++;
 	/* User space that sees the change also sees what came before it. */
@@ -90,14 +99,13 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	/* The word comes before the number that counts it. */
 	smp_store_release(&header->watch_total, header->watch_total + 1);
 
-	first = max(first, w->start) - w->start;
-	last = min(last, watch_last(w)) - w->start;
-	if (w->hits < WATCH_MAX_HITS)
-		w->hits++;
-	watch_add_event(ws, w, first, last, cause);
-	if (!clear || last - first + 1 == w->npages ||
-	    w->hits == WATCH_MAX_HITS)
-		watch_rest(w, true);
+	from = max(first, w->start) - w->start;
+	to = min(last, watch_last(w)) - w->start;
+	watch_add_event(ws, w, from, to, cause);
+	if (!clear)
+		w->resting = true;
+	else
+		watch_count_hit(w, to - from + 1 == w->npages);
 }
 
 /**
@@ -113,12 +121,10 @@ void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
 	watch_hit(w, first, last, cause);
 }
 
-/*
- * Links a node behind @w, in the order of the tree. It rests, so the tree does
- * not find it.
- */
+/* Links a watch that rests behind @w, in the order of the tree. */
 static void cursor_insert(struct mlx5_ep_watch *cursor,
-			  struct mlx5_ep_watch *w, struct rb_root_cached *tree)
+			  struct mlx5_ep_watch *w,
+			  struct mlx5_ep_watch_tree *tree)
 {
 	struct rb_node **link = &w->node.rb_right, *parent = &w->node;
 
@@ -130,49 +136,73 @@ static void cursor_insert(struct mlx5_ep_watch *cursor,
 		link = &parent->rb_left;
 	}
 	rb_link_node(&cursor->node, parent, link);
-	rb_insert_augmented_cached(&cursor->node, tree, false,
+	rb_insert_augmented_cached(&cursor->node, &tree->root, false,
 				   &watch_tree_augment);
 }
 
 /*
- * Lets the lock go for a moment. Returns the next watch after @w that overlaps,
- * as watch_tree_iter_next() does. @w may be gone meanwhile, hence the cursor.
+ * Lets the lock go for a moment. Returns the next watch after @w, as
+ * watch_walk_next() does. @w may be gone meanwhile, hence the cursor.
  */
 static noinline struct mlx5_ep_watch *
-watches_break(struct mlx5_ep_watch_space *space, struct mlx5_ep_watch *w,
-	      unsigned long first, unsigned long last, bool may_sleep)
+watches_break(struct mlx5_ep_watch_space *space,
+	      struct mlx5_ep_watch_tree *tree, struct mlx5_ep_watch *w,
+	      unsigned long first, bool may_sleep)
 	__must_hold(&space->lock)
 {
 	struct mlx5_ep_watch cursor = {};
 
-	cursor_insert(&cursor, w, &space->tree);
+	cursor_insert(&cursor, w, tree);
 	spin_unlock(&space->lock);
 	if (may_sleep)
 		cond_resched();
 	spin_lock(&space->lock);
 	if (space->mm_gone)
 		return NULL;
-	w = watch_tree_iter_next(&cursor, first, last);
-	watch_tree_remove(&cursor, &space->tree);
+	w = watch_walk_next(&cursor, first);
+	watch_tree_remove(&cursor, &tree->root);
 	return w;
 }
 
-/* Hits the watches from @w on that overlap. Locked; see watches_break(). */
-static noinline void watches_hit_rest(struct mlx5_ep_watch_space *space,
-				      struct mlx5_ep_watch *w,
-				      unsigned long first, unsigned long last,
-				      enum mlx5_ep_watch_cause cause,
-				      bool may_sleep)
+/*
+ * Hits the watches of a tree that overlap. Locked; lets the lock go for a moment
+ * after each WATCH_HIT_BATCH watches that it came by.
+ */
+static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
+				     struct mlx5_ep_watch_tree *tree,
+				     const struct mmu_notifier_range *range,
+				     enum mlx5_ep_watch_cause cause)
 {
-	unsigned int batch = 1;
+	unsigned long first = range->start >> PAGE_SHIFT;
+	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
+	struct mlx5_ep_watch *w = watch_walk_first(tree, first);
+	unsigned int batch = 0;
 
-	while (w) {
-		watch_hit(w, first, last, cause);
-		if (++batch % WATCH_HIT_BATCH)
-			w = watch_tree_iter_next(w, first, last);
+	while (w && w->start <= last) {
+		if (!w->resting && watch_last(w) >= first)
+			watch_hit(w, first, last, cause);
+		if (likely(++batch % WATCH_HIT_BATCH))
+			w = watch_walk_next(w, first);
 		else
-			w = watches_break(space, w, first, last, may_sleep);
+			w = watches_break(space, tree, w, first,
+					  mmu_notifier_range_blockable(range));
 	}
+}
+
+/* The trees of the blocks behind the first one, and of wide watches. */
+static noinline void watches_hit_rest(struct mlx5_ep_watch_space *space,
+				      const struct mmu_notifier_range *range,
+				      enum mlx5_ep_watch_cause cause)
+{
+	unsigned long block = range->start >> INFLIGHT_BLOCK_SHIFT;
+	unsigned long n = ((range->end - 1) >> INFLIGHT_BLOCK_SHIFT) - block;
+
+	for (n = min(n, INFLIGHT_BLOCKS - 1); n && !space->mm_gone; n--)
+		tree_hit(space, watch_block_tree(space, ++block
+						 << INFLIGHT_BLOCK_SHIFT),
+			 range, cause);
+	if (!space->mm_gone)
+		tree_hit(space, &space->wide, range, cause);
 }
 
 /* Hits all watches that overlap, most often one. Locked. */
@@ -180,21 +210,12 @@ static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
 					const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause cause)
 {
-	unsigned long first = range->start >> PAGE_SHIFT;
-	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
-	struct mlx5_ep_watch *w;
+	bool crosses = (range->start ^ (range->end - 1)) >>
+		       INFLIGHT_BLOCK_SHIFT;
 
-	/* Only what is no user's memory begins there; see watch_tree_last(). */
-	if (unlikely(!first))
-		first = 1;
-	w = watch_tree_iter_first(&space->tree, first, last);
-	if (!w)
-		return;
-	watch_hit(w, first, last, cause);
-	w = watch_tree_iter_next(w, first, last);
-	if (w)
-		watches_hit_rest(space, w, first, last, cause,
-				 mmu_notifier_range_blockable(range));
+	tree_hit(space, watch_block_tree(space, range->start), range, cause);
+	if (crosses || !RB_EMPTY_ROOT(&space->wide.root.rb_root))
+		watches_hit_rest(space, range, cause);
 }
 
 /*
@@ -245,15 +266,24 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 		wake_up_all(&space->ended);
 }
 
+/* An invalidation begins that may hit a watch, or must be listed. */
+static noinline void watches_begin(struct mlx5_ep_watch_space *space,
+				   const struct mmu_notifier_range *range)
+{
+	bool list = inflight_must_list(&space->inflight, range);
+
+	if (list || !watch_hulls_miss(space, range))
+		watches_begin_locked(space, range, list);
+}
+
 static int space_range_start(struct mmu_notifier *mn,
 			     const struct mmu_notifier_range *range)
 {
 	struct mlx5_ep_watch_space *space =
 		container_of(mn, struct mlx5_ep_watch_space, mn);
-	bool list;
 
-	if (inflight_begin(&space->inflight, range, &list))
-		watches_begin_locked(space, range, list);
+	if (inflight_begin(&space->inflight, range))
+		watches_begin(space, range);
 	return 0;
 }
 
@@ -312,11 +342,14 @@ static struct mmu_notifier *space_alloc(struct mm_struct *mm)
 {
 	struct mlx5_ep_watch_space *space =
 		kvzalloc(sizeof(*space), WATCH_GFP);
+	unsigned int i;
 
 	if (!space)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&space->lock);
-	space->tree = RB_ROOT_CACHED;
+	space->wide.start = ULONG_MAX;
+	for (i = 0; i < INFLIGHT_BLOCKS; i++)
+		space->blocks[i].start = ULONG_MAX;
 	INIT_LIST_HEAD(&space->watches);
 	INIT_LIST_HEAD(&space->gone);
 	init_waitqueue_head(&space->ended);

@@ -3,7 +3,6 @@
 #ifndef MLX5_EP_MR_SLOTS_H
 #define MLX5_EP_MR_SLOTS_H
 
-#include <linux/interval_tree_generic.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -18,7 +17,7 @@
  * struct mlx5_ep_watch - one watched range
  * @node: in the tree, while the watch exists
  * @start: first page number
- * @subtree_last: the tree's: greatest last page number below
+ * @subtree_last: the tree's: no watch below that does not rest ends behind it
  * @cookie: the user's
  * @fingerprint: of the pages, if @recorded
  * @npages: length
@@ -30,7 +29,7 @@
  * @cause: enum mlx5_ep_watch_cause of them
  * @hits: hits since it was armed, saturating at WATCH_MAX_HITS
  * @recorded: @fingerprint is valid
- * @resting: a further hit would tell nothing new: the tree does not find it
+ * @resting: a further hit would tell nothing new: searches pass it over
  */
 struct mlx5_ep_watch {
 	struct rb_node node;
@@ -99,7 +98,7 @@ static inline unsigned long watch_last(const struct mlx5_ep_watch *w)
 	return w->start + w->npages - 1;
 }
 
-/* For the tree, which finds no range that ends before it begins. */
+/* For the tree: a watch that rests does not end behind any address. */
 static inline unsigned long watch_tree_last(const struct mlx5_ep_watch *w)
 {
 	return w->resting ? 0 : watch_last(w);
@@ -122,19 +121,6 @@ static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
 {
 	/* User space that sees the change also sees what came before it. */
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
-}
-
-INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
-		     watch_start, watch_tree_last, static __maybe_unused,
-		     watch_tree)
-
-/* Makes the tree find a watch, or no longer find it. */
-static __always_inline void watch_rest(struct mlx5_ep_watch *w, bool resting)
-{
-	if (w->resting == resting)
-		return;
-	w->resting = resting;
-	watch_tree_augment.propagate(&w->node, NULL);
 }
 
 /* Returns true if the watch is the first one to have an event. */

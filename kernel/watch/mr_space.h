@@ -12,25 +12,39 @@
 #include "mr_inflight.h"
 
 /**
+ * struct mlx5_ep_watch_tree - watches by range, see mr_tree.h
+ * @root: tree of struct mlx5_ep_watch
+ * @start: of the hull: first address; read without the lock
+ * @end: of the hull: behind the last address; read without the lock
+ */
+struct mlx5_ep_watch_tree {
+	struct rb_root_cached root;
+	unsigned long start;
+	unsigned long end;
+};
+
+/**
  * struct mlx5_ep_watch_space - an address space that has notifiers
  * @mn: the subscription; counts the notifiers, the last one frees this
  * @lock: protects what follows, and all watches of all notifiers in it
- * @tree: their watches by range
  * @inflight: invalidations of any range, watched or not
- * @mm_gone: the address space is gone: @tree must not be touched any more
+ * @mm_gone: the address space is gone: no tree must be touched any more
  * @watches: struct mlx5_ep_watches.node
  * @gone: those of @watches that know that the address space is gone
  * @ended: woken when an invalidation ends, if a thread waits for it
+ * @wide: watches that lie in more than one block
+ * @blocks: watches that lie in one block, by block
  */
 struct mlx5_ep_watch_space {
 	struct mmu_notifier mn;
 	spinlock_t lock;
-	struct rb_root_cached tree;
 	struct mlx5_ep_inflight inflight;
 	bool mm_gone;
 	struct list_head watches;
 	struct list_head gone;
 	wait_queue_head_t ended;
+	struct mlx5_ep_watch_tree wide;
+	struct mlx5_ep_watch_tree blocks[INFLIGHT_BLOCKS];
 };
 
 struct mlx5_ep_watch_space *mlx5_ep_watch_space_get(void);

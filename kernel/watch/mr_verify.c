@@ -17,7 +17,7 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
-#include "mr_slots.h"
+#include "mr_tree.h"
 
 #define FINGERPRINT_BATCH	64UL
 
@@ -110,7 +110,7 @@ static int look_begin(struct mlx5_ep_watches *ws,
 	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
 	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
 		return state;
-	watch_rest(w, false);
+	watch_wake(ws->space, w);
 	*look = (struct watch_look){
 		.first = w->start,
 		.npages = w->npages,

@@ -2,8 +2,8 @@
 /*
  * Watched ranges: begun, added, deleted, ended.
  *
- * All notifiers of a process share one mmu_notifier (mr_invalidate.c) and one
- * interval tree, which has their watches by page number.
+ * All notifiers of a process share one mmu_notifier (mr_invalidate.c) and the
+ * interval trees that have their watches by page number (mr_tree.h).
  * Documentation/notifications.md has the figures of this and other ways.
  *
  * A watch lives in a slot. Slots come in chunks of 4 KiB, which are found by
@@ -15,9 +15,9 @@
  * and a generation is never used twice in a notifier.
  *
  * A watch whose word cannot change any more, or whose event already covers all
- * of it, "rests": it stays in the tree, but the tree's search does not find it
- * until verify looks at it. So hits of the same pages cost nothing the second
- * time.
+ * of it, "rests": it stays in its tree, but searches pass it over until verify
+ * looks at it. So the same pages are changed the second time as if nobody watched
+ * them.
  *
  * What never happens:
  * - a system call that unmaps, moves or frees a page of a watched range returns
@@ -43,7 +43,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "mr_slots.h"
+#include "mr_tree.h"
 
 #define WATCH_MAX_PAGES		U32_MAX
 
@@ -125,7 +125,7 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 			continue;
 		watch_set_state(watch_word(ws, chunk->base + i),
 				MLX5_EP_WATCH_STALE);
-		watch_tree_remove(&chunk->watches[i], &space->tree);
+		watch_remove(space, &chunk->watches[i]);
 		watch_count(ws, &chunk->watches[i], -1);
 	}
 	spin_unlock(&space->lock);
@@ -201,7 +201,7 @@ static bool watch_add_locked(struct mlx5_ep_watches *ws,
 	w->hits = 0;
 	w->recorded = false;
 	w->resting = false;
-	watch_tree_insert(w, &ws->space->tree);
+	watch_insert(ws->space, w);
 	watch_count(ws, w, 1);
 	ws->live++;
 
@@ -227,7 +227,7 @@ static int watch_del_locked(struct mlx5_ep_watches *ws,
 
 	/* As every change of a word. */
 	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_FREE);
-	watch_tree_remove(w, &ws->space->tree);
+	watch_remove(ws->space, w);
 	watch_count(ws, w, -1);
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index))

@@ -3,8 +3,8 @@
  * mr_watch - what watching costs, in guest instructions
  * mr_watch -m N - what N watches take of kernel memory
  *
- * Two processes that are alike but for a notifier, down to their mappings: one
- * measures what munmap() costs with nobody watching, the other the same with a
+ * Processes that are alike but for a notifier, down to their mappings: one
+ * measures what munmap() costs with nobody watching, the others the same with a
  * notifier and its watches, and what adding and removing them costs. Prints
  * "NAME V1 ... V51" per figure; for munmap() what watching added.
  *
@@ -26,13 +26,15 @@
 
 #define PAGE	4096ul
 #define ARENA	0x500000000000ul
+#define AROUND	(INSTR_ADDR - 100000 * PAGE)	/* whose middle is measured */
+#define SPREAD_STEP	(160 * PAGE)	/* 100 000 of them are 64 GiB */
 #define NEAR_ADDR (INSTR_ADDR + 16 * PAGE)
 #define BATCH	64u
 #define WATCHES	200000u
 
 enum figure {
 	UNMAP_2M, UNMAP_HUGE, UNMAP_4K, UNMAP_MANY,
-	ELSEWHERE, ELSEWHERE_1000, ELSEWHERE_100000, NEAR,
+	ELSEWHERE, ELSEWHERE_1000, ELSEWHERE_100000, NEAR, AMONG, SPREAD,
 	SINGLE, SINGLE_1000, SINGLE_100000,
 	BATCHED, BATCHED_1000, BATCHED_100000,
 	VALID, FIGURES
@@ -51,6 +53,8 @@ static const struct {
 	[ELSEWHERE_1000] = { "munmap_elsewhere_1000", UNMAP_4K, 1 },
 	[ELSEWHERE_100000] = { "munmap_elsewhere_100000", UNMAP_4K, 1 },
 	[NEAR] = { "munmap_near_100000", UNMAP_4K, 1 },
+	[AMONG] = { "munmap_watched_among_100000", UNMAP_4K, 1 },
+	[SPREAD] = { "munmap_spread_100000", UNMAP_4K, 1 },
 	[SINGLE] = { "add_del_1", FIGURES, 1 },
 	[SINGLE_1000] = { "add_del_1000", FIGURES, 1 },
 	[SINGLE_100000] = { "add_del_100000", FIGURES, 1 },
@@ -78,23 +82,32 @@ static int unwatch(void *addr, size_t len)
 
 static const struct instr_monitor monitor = { watch, unwatch };
 
-/* Makes it @n watches, of every other page of the arena. */
-static int fill_arena(unsigned int n)
+/* Adds watches number @from to @to of those that begin @step bytes apart. */
+static int add_many(uintptr_t base, size_t step, unsigned int from,
+		    unsigned int to)
 {
 	static struct mlx5_ep_watch_add adds[1000];
 	static struct mlx5ep_watch dropped[1000];
-	static unsigned int filled;
 	unsigned int i;
 	int ret = 0;
 
-	while (filled < n && !ret) {
-		for (i = 0; i < 1000 && filled + i < n; i++) {
-			adds[i].addr = ARENA + 2 * PAGE * (filled + i);
+	for (; from < to && !ret; from += i) {
+		for (i = 0; i < 1000 && from + i < to; i++) {
+			adds[i].addr = base + step * (from + i);
 			adds[i].length = PAGE;
 		}
 		ret = mlx5ep_watch_add_batch(notifier, adds, dropped, i);
-		filled += i;
 	}
+	return ret;
+}
+
+/* Makes it @n watches, of every other page of the arena. */
+static int fill_arena(unsigned int n)
+{
+	static unsigned int filled;
+	int ret = add_many(ARENA, 2 * PAGE, filled, n);
+
+	filled = n;
 	return ret;
 }
 
@@ -223,6 +236,21 @@ static int measure_watches(samples_t samples)
 	return ret;
 }
 
+/* The notifier has no watches yet, here and below. */
+static int measure_among(samples_t samples)
+{
+	int ret = add_many(AROUND + PAGE, 2 * PAGE, 0, 100000);
+
+	return ret ?: instr_munmap(INSTR_4K, &monitor, samples[AMONG]);
+}
+
+static int measure_spread(samples_t samples)
+{
+	int ret = add_many(ARENA, SPREAD_STEP, 0, 100000);
+
+	return ret ?: instr_munmap(INSTR_4K, NULL, samples[SPREAD]);
+}
+
 /*
  * Make as many mappings as a notifier has, because a lookup among more mappings
  * costs more.
@@ -240,32 +268,41 @@ static int map_like_notifier(void)
 	return 0;
 }
 
-static int child(samples_t samples, bool with)
+static int without(samples_t samples)
+{
+	return measure_unmap(NULL, samples);
+}
+
+static int with(samples_t samples)
+{
+	return measure_unmap(&monitor, samples) ?: measure_watches(samples);
+}
+
+static int child(samples_t samples, int (*measure)(samples_t samples))
 {
 	struct verbs_setup setup;
 	int ret;
 
 	ret = verbs_open(&setup, NULL, 1);
 	if (!ret)
-		ret = with ? mlx5ep_notifier_create(setup.ctx, WATCHES,
-						    &notifier)
-			   : map_like_notifier();
+		ret = measure == without ?
+			      map_like_notifier() :
+			      mlx5ep_notifier_create(setup.ctx, WATCHES,
+						     &notifier);
 	if (!ret)
-		ret = measure_unmap(with ? &monitor : NULL, samples);
-	if (!ret && with)
-		ret = measure_watches(samples);
+		ret = measure(samples);
 	if (ret)
 		fprintf(stderr, "mr_watch: %s\n", strerror(-ret));
 	return ret ? 1 : 0;
 }
 
-static int run_child(samples_t samples, bool with)
+static int run_child(samples_t samples, int (*measure)(samples_t samples))
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid)
-		_exit(child(samples, with));
+		_exit(child(samples, measure));
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status;
 }
 
@@ -277,8 +314,10 @@ static int measure_all(void)
 	uint64_t base;
 	int f;
 
-	if (samples == MAP_FAILED || run_child(samples[0], false) ||
-	    run_child(samples[1], true))
+	if (samples == MAP_FAILED || run_child(samples[0], without) ||
+	    run_child(samples[1], with) ||
+	    run_child(samples[1], measure_among) ||
+	    run_child(samples[1], measure_spread))
 		return 1;
 	for (f = 0; f < FIGURES; f++) {
 		base = figures[f].base == FIGURES ? 0 :

@@ -15,10 +15,9 @@
  * config: -DINVALIDATORS=2 -DWAITERS=1
  * config: -DINVALIDATORS=1 -DWAITERS=2
  * variant: NO_MB_BEGIN - inflight_begin() without smp_mb__after_atomic()
- * variant: NO_MB_END_BEFORE - inflight_end() without smp_mb__before_atomic()
- * variant: NO_MB_END_AFTER - inflight_end() without smp_mb__after_atomic()
+ * variant: NO_MB_END_BEFORE - the subtraction of inflight_end() is not ordered
  * variant: NO_MB_OVERLAPS - inflight_overlaps() without smp_mb()
- * variant: NO_WMB_WAIT_END - mlx5_ep_inflight_wait_end() without smp_wmb()
+ * variant: NO_WMB_WAIT_END - mlx5_ep_inflight_wait_end() clears the flag first
  * variant: NO_WAIT_ADD - adding a watch does not wait for what is under way
  * variant: NO_WAIT_VERIFY - VERIFY does not wait for what is under way
  * variant: NO_SEQ - VERIFY does not look again whether the watch was hit
@@ -41,11 +40,6 @@
 #else
 #define MB_END_BEFORE 1
 #endif
-#ifdef NO_MB_END_AFTER
-#define MB_END_AFTER 0
-#else
-#define MB_END_AFTER 1
-#endif
 #ifdef NO_MB_OVERLAPS
 #define MB_OVERLAPS 0
 #else
@@ -59,10 +53,12 @@
 
 mtype = { FREE, ARMED, SUSPECT, STALE };
 
-/* struct mlx5_ep_inflight, and of one block its two counts */
+/* struct mlx5_ep_inflight, and of one block its number and two flags */
 short small;
 bool watched;
 bool listed;
+/* The hull of the block's tree includes the watch. */
+bool hull;
 byte waiters;
 byte count;
 byte more;
@@ -88,7 +84,7 @@ byte fresh = 2;
 bool registered;
 byte pinned;
 
-bool lock;			/* mlx5_ep_watches.lock */
+bool lock;			/* mlx5_ep_watch_space.lock */
 bool queued[WAITERS];		/* on the wait queue of those who wait */
 byte ended;			/* invalidators that are through */
 bool others_done;
@@ -114,20 +110,16 @@ inline look_inflight(found)
 {
 	atomic {
 		found = small > 0;
-		if
-		:: listed ->
-			n = 0;
-			do
-			:: n < INVALIDATORS ->
-				found = found || (in_list[n] && overlaps[n]);
-				n++
-			:: else -> break
-			od;
+		n = 0;
+		do
+		:: n < INVALIDATORS ->
+			found = found || (in_list[n] && overlaps[n]);
+			n++
+		:: else -> break
+		od;
 #ifndef NO_MORE
-			found = found || more > 0;
+		found = found || more > 0;
 #endif
-		:: else
-		fi;
 		n = 0
 	}
 }
@@ -136,7 +128,7 @@ inline look_inflight(found)
 proctype invalidator(byte me)
 {
 	bool list, hit, wake, clear, changed, out;
-	bool counted, saw_listed, saw_watched;
+	bool counted, saw_listed, saw_hull, near;
 	byte n;
 
 	atomic {
@@ -160,17 +152,21 @@ proctype invalidator(byte me)
 	:: atomic {
 		!saw_listed && (counted || !MB_BEGIN) ->
 		list = listed || is_long[me];
+		hit = watched;
 		saw_listed = 1
 	   }
 	:: atomic {
-		!saw_watched && (counted || !MB_BEGIN) ->
-		hit = watched;
-		saw_watched = 1
+		/* watch_hulls_miss() */
+		!saw_hull && (counted || !MB_BEGIN) ->
+		near = hull;
+		saw_hull = 1
 	   }
 	:: atomic {
-		counted && saw_listed && saw_watched ->
+		counted && saw_listed && saw_hull ->
+		hit = hit && near;
 		saw_listed = 0;
-		saw_watched = 0;
+		saw_hull = 0;
+		near = 0;
 		counted = 0;
 		break
 	   }
@@ -236,16 +232,13 @@ proctype invalidator(byte me)
 	:: atomic { !saw_listed -> list = listed; saw_listed = 1 }
 	:: atomic {
 		!out && saw_listed && !list && (changed || !MB_END_BEFORE) ->
+		/* atomic_add_negative() */
 		small--;
 		assert(small >= 0);
+		wake = listed;
 		out = 1
 	   }
-	:: atomic {
-		!counted && saw_listed && !list && (out || !MB_END_AFTER) ->
-		wake = listed;
-		counted = 1	/* the second look was taken */
-	   }
-	:: changed && saw_listed && (list || (out && counted)) -> break
+	:: changed && saw_listed && (list || out) -> break
 	od;
 	if
 	:: list ->
@@ -425,15 +418,23 @@ inline add()
 	atomic { LOCK(); live = 1; recorded = 0 }
 	do
 	:: atomic { !set_watched -> watched = 1; set_watched = 1 }
+	:: atomic { !set_hull -> hull = 1; set_hull = 1 }
 	:: atomic { !set_word -> word = ARMED; set_word = 1 }
 	:: atomic {
-		!looked && ((set_watched && set_word) || !MB_OVERLAPS) ->
+		!looked && ((set_watched && set_hull && set_word) ||
+			    !MB_OVERLAPS) ->
 		look_inflight(found);
 		looked = 1
 	   }
-	:: set_watched && set_word && looked -> break
+	:: set_watched && set_hull && set_word && looked -> break
 	od;
-	atomic { set_watched = 0; set_word = 0; looked = 0; UNLOCK() }
+	atomic {
+		set_watched = 0;
+		set_hull = 0;
+		set_word = 0;
+		looked = 0;
+		UNLOCK()
+	}
 #ifndef NO_WAIT_ADD
 	if
 	:: found -> wait_inflight(0)
@@ -446,14 +447,14 @@ inline add()
 /* watch_del_locked() */
 inline del()
 {
-	atomic { !lock -> word = FREE; live = 0; watched = 0 }
+	atomic { !lock -> word = FREE; live = 0; hull = 0; watched = 0 }
 }
 
 /* mlx5ep_reg_mr(), and then uses of the registration */
 proctype user()
 {
 	mtype result;
-	bool found, set_watched, set_word, looked, again, stored;
+	bool found, set_watched, set_hull, set_word, looked, again, stored;
 	byte seen, taken, moved, kept, n;
 
 retry:

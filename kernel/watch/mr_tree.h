@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Which watches does an invalidation hit?
+ *
+ * Watches are in interval trees. A watch that lies in one block of 16 MiB
+ * (mr_inflight.h) is in the tree of that block, which blocks a multiple of
+ * INFLIGHT_BLOCKS apart share. Every other watch is in the tree @wide. So an
+ * invalidation searches few watches, however many the process has.
+ *
+ * Each tree has a hull, which includes all its watches that can be hit. The hull
+ * of a block includes the watches of the next block too, because a short
+ * invalidation may reach there. An invalidation that overlaps no hull takes no
+ * lock.
+ *
+ * A watch that rests cannot be hit. Its @subtree_last, and those of its
+ * ancestors, may still be too great, but are never too small. They are corrected
+ * when a search comes by (watch_walk_next()), and not at the hit, which would
+ * have to go up to the root. Therefore the searches of the kernel's own interval
+ * trees are not used: they take @subtree_last for exact.
+ *
+ * Locking: the lock of the address space; hulls are read without it.
+ */
+#ifndef MLX5_EP_MR_TREE_H
+#define MLX5_EP_MR_TREE_H
+
+#include <linux/interval_tree_generic.h>
+
+#include "mr_slots.h"
+
+INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
+		     watch_start, watch_tree_last, static __maybe_unused,
+		     watch_tree)
+
+#define watch_entry(rb)	rb_entry(rb, struct mlx5_ep_watch, node)
+
+static __always_inline struct mlx5_ep_watch_tree *
+watch_block_tree(struct mlx5_ep_watch_space *space, unsigned long start)
+{
+	return &space->blocks[start >> INFLIGHT_BLOCK_SHIFT &
+			      (INFLIGHT_BLOCKS - 1)];
+}
+
+static inline struct mlx5_ep_watch_tree *
+watch_tree_of(struct mlx5_ep_watch_space *space, const struct mlx5_ep_watch *w)
+{
+	if ((w->start ^ watch_last(w)) >> (INFLIGHT_BLOCK_SHIFT - PAGE_SHIFT))
+		return &space->wide;
+	return watch_block_tree(space, w->start << PAGE_SHIFT);
+}
+
+static inline unsigned long tree_start(const struct mlx5_ep_watch_tree *tree)
+{
+	struct rb_node *rb = rb_first_cached(&tree->root);
+
+	return rb ? watch_entry(rb)->start << PAGE_SHIFT : ULONG_MAX;
+}
+
+static inline unsigned long tree_end(const struct mlx5_ep_watch_tree *tree)
+{
+	struct rb_node *rb = tree->root.rb_root.rb_node;
+
+	return rb ? (watch_entry(rb)->subtree_last + 1) << PAGE_SHIFT : 0;
+}
+
+/* @next: tree of the next block; @tree again if there is none */
+static inline void tree_set_hull(struct mlx5_ep_watch_tree *tree,
+				 const struct mlx5_ep_watch_tree *next)
+{
+	WRITE_ONCE(tree->start, min(tree_start(tree), tree_start(next)));
+	WRITE_ONCE(tree->end, max(tree_end(tree), tree_end(next)));
+}
+
+static __always_inline struct mlx5_ep_watch_tree *
+watch_block_before(struct mlx5_ep_watch_space *space,
+		   const struct mlx5_ep_watch *w)
+{
+	return watch_block_tree(space, (w->start << PAGE_SHIFT) -
+				       (1UL << INFLIGHT_BLOCK_SHIFT));
+}
+
+static __always_inline void hull_include(struct mlx5_ep_watch_tree *tree,
+					 const struct mlx5_ep_watch *w)
+{
+	unsigned long start = w->start << PAGE_SHIFT;
+	unsigned long end = (watch_last(w) + 1) << PAGE_SHIFT;
+
+	if (start < tree->start)
+		WRITE_ONCE(tree->start, start);
+	if (end > tree->end)
+		WRITE_ONCE(tree->end, end);
+}
+
+static inline void hulls_include(struct mlx5_ep_watch_space *space,
+				 struct mlx5_ep_watch_tree *tree,
+				 const struct mlx5_ep_watch *w)
+{
+	hull_include(tree, w);
+	if (tree != &space->wide)
+		hull_include(watch_block_before(space, w), w);
+}
+
+/* Returns true if a hull may be smaller without @w. */
+static __always_inline bool hull_ends_at(const struct mlx5_ep_watch_tree *tree,
+					 const struct mlx5_ep_watch *w)
+{
+	return tree->start >= w->start << PAGE_SHIFT ||
+	       tree->end <= (watch_last(w) + 1) << PAGE_SHIFT;
+}
+
+/* @w has been removed from @tree. */
+static inline void hulls_exclude(struct mlx5_ep_watch_space *space,
+				 struct mlx5_ep_watch_tree *tree,
+				 const struct mlx5_ep_watch *w)
+{
+	struct mlx5_ep_watch_tree *prev;
+
+	if (tree == &space->wide) {
+		tree_set_hull(tree, tree);
+		return;
+	}
+	prev = watch_block_before(space, w);
+	if (hull_ends_at(prev, w))
+		tree_set_hull(prev, tree);
+	if (hull_ends_at(tree, w))
+		tree_set_hull(tree, watch_block_tree(
+			space, (w->start << PAGE_SHIFT) +
+			       (1UL << INFLIGHT_BLOCK_SHIFT)));
+}
+
+static __always_inline bool
+tree_misses(const struct mlx5_ep_watch_tree *tree,
+	    const struct mmu_notifier_range *range)
+{
+	return range->end <= READ_ONCE(tree->start) ||
+	       range->start >= READ_ONCE(tree->end);
+}
+
+/* A short invalidation hits no watch; called without the lock. */
+static __always_inline bool
+watch_hulls_miss(struct mlx5_ep_watch_space *space,
+		 const struct mmu_notifier_range *range)
+{
+	return tree_misses(watch_block_tree(space, range->start), range) &&
+	       tree_misses(&space->wide, range);
+}
+
+static inline void watch_insert(struct mlx5_ep_watch_space *space,
+				struct mlx5_ep_watch *w)
+{
+	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
+
+	watch_tree_insert(w, &tree->root);
+	hulls_include(space, tree, w);
+}
+
+static inline void watch_remove(struct mlx5_ep_watch_space *space,
+				struct mlx5_ep_watch *w)
+{
+	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
+
+	watch_tree_remove(w, &tree->root);
+	hulls_exclude(space, tree, w);
+}
+
+/* Makes a watch that rests one that can be hit. */
+static inline void watch_wake(struct mlx5_ep_watch_space *space,
+			      struct mlx5_ep_watch *w)
+{
+	if (!w->resting)
+		return;
+	w->resting = false;
+	watch_tree_augment.propagate(&w->node, NULL);
+	hulls_include(space, watch_tree_of(space, w), w);
+}
+
+static __always_inline bool watch_subtree_ends_before(struct rb_node *rb,
+						      unsigned long first)
+{
+	return !rb || watch_entry(rb)->subtree_last < first;
+}
+
+static __always_inline struct mlx5_ep_watch *
+watch_walk_down(struct rb_node *rb, unsigned long first)
+{
+	while (!watch_subtree_ends_before(rb->rb_left, first))
+		rb = rb->rb_left;
+	return watch_entry(rb);
+}
+
+/*
+ * The watches of a tree in order, but for subtrees that end before @first. Each
+ * is a candidate only: it may lie outside the range, or rest.
+ */
+static __always_inline struct mlx5_ep_watch *
+watch_walk_first(struct mlx5_ep_watch_tree *tree, unsigned long first)
+{
+	struct rb_node *rb = tree->root.rb_root.rb_node;
+
+	if (watch_subtree_ends_before(rb, first))
+		return NULL;
+	return watch_walk_down(rb, first);
+}
+
+/* Corrects @subtree_last of each watch whose subtree it leaves, but the root. */
+static __always_inline struct mlx5_ep_watch *
+watch_walk_next(struct mlx5_ep_watch *w, unsigned long first)
+{
+	struct rb_node *rb = &w->node, *parent;
+
+	if (!watch_subtree_ends_before(rb->rb_right, first))
+		return watch_walk_down(rb->rb_right, first);
+	for (; (parent = rb_parent(rb)); rb = parent) {
+		watch_tree_augment_compute_max(watch_entry(rb), false);
+		if (parent->rb_left == rb)
+			return watch_entry(parent);
+	}
+	return NULL;
+}
+
+#endif /* MLX5_EP_MR_TREE_H */
