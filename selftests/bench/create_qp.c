@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * create_qp [-n ITERATIONS] [-i] - what creating and destroying an RC QP costs
+ * create_qp [-n ITERATIONS] [-i] [-o] - what creating and destroying an RC QP
+ * costs, or with -o what opening a context costs
  *
- * Prints what one create_qp + destroy_qp took: nanoseconds, or with -i guest
- * instructions. Of instructions it is the median; of nanoseconds the lowest
+ * Prints what one create_qp + destroy_qp took, or one ibv_open_device():
+ * nanoseconds, or with -i guest instructions. Of instructions it is the median; of nanoseconds the lowest
  * decile, as what else the machine does only ever adds to them. For -i the guest must have one CPU and QEMU must count
  * instructions (-icount shift=0), where the time stamp counter advances by one
  * with each. A CPU that halts while the HCA executes a command would let the
@@ -77,17 +78,43 @@ static int measure(struct verbs_setup *setup, uint64_t (*clock)(void),
 	return 0;
 }
 
+/* Closing is not in the figure. */
+static int measure_open(struct verbs_setup *setup, uint64_t (*clock)(void),
+			uint64_t *cost, int n)
+{
+	struct ibv_device *device = setup->ctx->device;
+	struct ibv_context *ctx;
+	uint64_t before;
+	int i;
+
+	for (i = -WARM_UP; i < n; i++) {
+		before = clock();
+		ctx = ibv_open_device(device);
+		if (i >= 0)
+			cost[i] = clock() - before;
+		if (!ctx || ibv_close_device(ctx)) {
+			perror("create_qp: open");
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t (*clock)(void) = nanoseconds;
 	struct verbs_setup setup;
 	pthread_t spinner;
 	uint64_t *cost;
+	int (*run)(struct verbs_setup *setup, uint64_t (*clock)(void),
+		   uint64_t *cost, int n) = measure;
 	int c, n = 300, decile = 1;
 
-	while ((c = getopt(argc, argv, "in:")) != -1) {
+	while ((c = getopt(argc, argv, "ion:")) != -1) {
 		if (c == 'i')
 			clock = instructions, decile = 5;
+		else if (c == 'o')
+			run = measure_open;
 		else if (c == 'n')
 			n = atoi(optarg);
 		else
@@ -105,7 +132,7 @@ int main(int argc, char **argv)
 	if (clock == instructions &&
 	    pthread_create(&spinner, NULL, spin, NULL))
 		return 1;
-	if (measure(&setup, clock, cost, n))
+	if (run(&setup, clock, cost, n))
 		return 1;
 	qsort(cost, n, sizeof(*cost), by_value);
 	printf("%ju\n", (uintmax_t)cost[n * decile / 10]);
