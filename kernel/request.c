@@ -35,6 +35,7 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/mman.h>
 #include <linux/mm.h>
@@ -42,7 +43,7 @@
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include <linux/wait.h>
+#include <linux/wait_bit.h>
 
 #include "compat/compat.h"
 #include "request.h"
@@ -50,10 +51,20 @@
 /* The longest request of uverbs: struct uverbs_attr.len has 16 bits. */
 #define REQUEST_MAX SZ_64K
 
-/* Requests that are in use, of all processes. */
-static LIST_HEAD(in_use);
-static DEFINE_SPINLOCK(in_use_lock);
-static DECLARE_WAIT_QUEUE_HEAD(in_use_ended);
+#define PROCESS_BITS 8
+
+/*
+ * Requests that are in use, by a hash of the address space: a process with many
+ * calls is not to slow down the calls of others.
+ */
+static struct {
+	spinlock_t lock;
+	struct hlist_head requests;
+} in_use[1 << PROCESS_BITS] = {
+	[0 ... (1 << PROCESS_BITS) - 1] = {
+		.lock = __SPIN_LOCK_UNLOCKED(in_use.lock),
+	},
+};
 
 static bool overlap(const void __user *a, size_t a_len, const void __user *b,
 		    size_t b_len)
@@ -76,19 +87,20 @@ static bool conflict(const struct mlx5_ep_request *a,
 
 static bool try_begin(struct mlx5_ep_request *req)
 {
+	unsigned int process = hash_ptr(req->mm, PROCESS_BITS);
 	const struct mlx5_ep_request *other;
 	bool ok = true;
 
-	spin_lock(&in_use_lock);
-	list_for_each_entry(other, &in_use, node) {
+	spin_lock(&in_use[process].lock);
+	hlist_for_each_entry(other, &in_use[process].requests, node) {
 		if (conflict(req, other)) {
 			ok = false;
 			break;
 		}
 	}
 	if (ok)
-		list_add(&req->node, &in_use);
-	spin_unlock(&in_use_lock);
+		hlist_add_head(&req->node, &in_use[process].requests);
+	spin_unlock(&in_use[process].lock);
 	return ok;
 }
 
@@ -110,7 +122,7 @@ int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
 	req->file = NULL;
 	if (try_begin(req))
 		return 0;
-	return wait_event_killable(in_use_ended, try_begin(req)) ? -EINTR : 0;
+	return wait_var_event_killable(req->mm, try_begin(req)) ? -EINTR : 0;
 }
 
 /**
@@ -119,11 +131,14 @@ int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
  */
 void mlx5_ep_request_end(struct mlx5_ep_request *req)
 {
-	spin_lock(&in_use_lock);
-	list_del(&req->node);
-	spin_unlock(&in_use_lock);
-	if (wq_has_sleeper(&in_use_ended))
-		wake_up_all(&in_use_ended);
+	unsigned int process = hash_ptr(req->mm, PROCESS_BITS);
+
+	spin_lock(&in_use[process].lock);
+	hlist_del(&req->node);
+	spin_unlock(&in_use[process].lock);
+	/* A caller that begins to wait looks at the list after that. */
+	smp_mb();
+	wake_up_var(req->mm);
 }
 
 static int patch_in_place(struct mlx5_ep_request *req)

@@ -12,7 +12,7 @@
 /**
  * struct mlx5_ep_request - a caller's request for the time of one call
  * @udata: of the call
- * @node: in the list of requests that are in use
+ * @node: in a list of requests that are in use
  * @mm: address space of the caller
  * @inbuf: the caller's own buffer
  * @file: holds the copy of a protected request; NULL for a patched one
@@ -25,7 +25,7 @@
  */
 struct mlx5_ep_request {
 	struct ib_udata *udata;
-	struct list_head node;
+	struct hlist_node node;
 	struct mm_struct *mm;
 	const void __user *inbuf;
 	struct file *file;
