@@ -9,6 +9,20 @@
 #include "object/qp.h"
 
 /**
+ * struct eth_wqe - the Ethernet segment of a send work request
+ * @flags: WQE_ETH_*
+ * @mss: LSO: payload of each frame
+ * @inlined: first bytes of the frame; with LSO all headers
+ * @inline_len: bytes of @inlined
+ */
+struct eth_wqe {
+	uint8_t flags;
+	uint16_t mss;
+	const uint8_t *inlined;
+	size_t inline_len;
+};
+
+/**
  * struct send_wqe - a send work request, parsed
  * @op: WQE_OP_*
  * @blocks: length in blocks of 64 bytes
@@ -17,6 +31,7 @@
  * @imm: immediate data or key, big endian as in the WQE
  * @srqn: XRC: number of the target's shared receive queue
  * @av: UD: address vector
+ * @eth: bare send queue: what the Ethernet segment says
  * @raddr: RDMA and atomic: remote address and key
  * @tail: UMR: the segments after the control segment
  * @tail_len: bytes of @tail
@@ -30,6 +45,7 @@ struct send_wqe {
 	uint32_t imm;
 	uint32_t srqn;
 	struct wqe_av av;
+	struct eth_wqe eth;
 	struct wqe_raddr raddr;
 	struct wqe_atomic atomic;
 	const uint8_t *tail;
@@ -72,6 +88,9 @@ void connected_rearm(struct qp *qp);
 /* respond.c: the responder's side */
 enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w);
 void migrate(struct qp *qp);
+
+/* eth/tx.c */
+uint8_t eth_send(struct qp *sq, const struct send_wqe *w);
 
 /* ud.c */
 enum outcome ud_send(struct qp *qp, const struct send_wqe *w,

@@ -14,6 +14,7 @@
 #include "object/objects.h"
 
 struct eth;
+struct frame;
 
 /* ---- nic.c */
 int nic_init(struct hca *hca);
@@ -22,6 +23,8 @@ void nic_reset(struct hca *hca);
 const void *nic_roce_address(const struct hca *hca, unsigned int index);
 bool nic_answers(const struct hca *hca, const void *from,
 		 const uint8_t gid[16], uint64_t mac);
+bool nic_admits(const struct hca *hca, const uint8_t *mac);
+void nic_count_no_buffer(struct hca *hca, uint32_t i);
 
 /* ---- rx.c */
 struct rx_tables {
@@ -32,7 +35,7 @@ struct rx_tables {
 
 void rx_init(struct rx_tables *rx);
 void rx_reset(struct rx_tables *rx);
-struct obj *tir_find(struct hca *hca, uint32_t tirn);
+struct tir *tir_find(struct hca *hca, uint32_t tirn);
 
 /* ---- flow.c */
 struct flows {
@@ -43,6 +46,7 @@ struct flows {
 
 void flows_init(struct flows *flows);
 void flows_reset(struct flows *flows);
+void flows_forward(struct hca *hca, const struct frame *f);
 
 /**
  * struct eth - the Ethernet side of an adapter

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Flow tables of the receive side: tables, groups and entries. The model keeps
- * and checks them; no packet passes through them yet.
+ * Flow tables of the receive side: tables, groups and entries, and the way of a
+ * frame through them. Of the entries that match, the one with the lowest index
+ * counts; without one the table's miss action does.
  *
  * Invariants
  * - The groups of a table lie within it and do not overlap.
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eth/eth.h"
+#include "eth/match.h"
+#include "eth/rx.h"
 #include "fw/cmd.h"
 
 #define TABLE_NIC_RX 0
@@ -19,15 +21,31 @@
 #define LOG_MAX_SIZE 16u
 #define FLOW_DESTS 8u
 
-/* destination_type of dest_format_struct, and the one action bit known */
+#define MAX_HOPS 128u		/* tables on the way of one frame */
+
+/* destination_type of dest_format_struct, and bits of the action */
 enum { DEST_TABLE = 1, DEST_TIR = 2 };
+#define ACTION_ALLOW 0x1u
+#define ACTION_DROP 0x2u
 #define ACTION_FWD_DEST 0x4u
+
+/* table_miss_action, and the bit of modify_field_select for it */
+#define MISS_TO_TABLE 1u
+#define MODIFY_MISS 1u
+
+struct flow_dest {
+	struct obj *obj;
+	bool is_tir;
+};
 
 struct fte {
 	struct fte *next;
+	const struct flow_group *group;
 	uint32_t index;
+	uint32_t tag;
+	uint8_t value[MATCH_BYTES];
 	uint32_t n;
-	struct obj *dests[FLOW_DESTS];
+	struct flow_dest dests[FLOW_DESTS];
 };
 
 struct flow_group {
@@ -35,11 +53,13 @@ struct flow_group {
 	struct flow_table *table;
 	uint32_t first;
 	uint32_t last;
+	uint8_t mask[MATCH_BYTES];
 };
 
 struct flow_table {
 	struct obj obj;
 	uint32_t log_size;
+	uint32_t miss;		/* number of a table, 0: drop */
 	struct fte *entries;
 };
 
@@ -89,6 +109,13 @@ static struct flow_table *table_find(struct cmd *cmd, uint32_t type,
 	table_find(cmd, IFC_GET(op, cmd->in, table_type), \
 		   IFC_GET(op, cmd->in, table_id))
 
+static uint32_t miss_of(const uint8_t *c)
+{
+	return IFC_GET(flow_table_context, c, table_miss_action) ==
+		       MISS_TO_TABLE ?
+		       IFC_GET(flow_table_context, c, table_miss_id) : 0;
+}
+
 static uint8_t create_flow_table(struct cmd *cmd)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_flow_table_in, cmd->in,
@@ -103,6 +130,7 @@ static uint8_t create_flow_table(struct cmd *cmd)
 	if (!t)
 		return CMD_NO_RES;
 	t->log_size = log_size;
+	t->miss = miss_of(c);
 	if (obj_add(&cmd->hca->eth->flows.tables, &t->obj, 0)) {
 		free(t);
 		return CMD_LIM;
@@ -115,7 +143,15 @@ static uint8_t create_flow_table(struct cmd *cmd)
 
 static uint8_t modify_flow_table(struct cmd *cmd)
 {
-	return TABLE(modify_flow_table_in) ? CMD_OK : CMD_BAD_RES;
+	struct flow_table *t = TABLE(modify_flow_table_in);
+
+	if (!t)
+		return CMD_BAD_RES;
+	if (IFC_GET(modify_flow_table_in, cmd->in, modify_field_select) &
+	    MODIFY_MISS)
+		t->miss = miss_of(IFC_ADDR_OF(modify_flow_table_in, cmd->in,
+					      flow_table_context));
+	return CMD_OK;
 }
 
 static uint8_t destroy_flow_table(struct cmd *cmd)
@@ -157,6 +193,20 @@ static struct flow_group *group_over(struct flows *flows,
 	return NULL;
 }
 
+/* The model compares outer headers and nothing else. */
+static bool group_mask(const uint8_t *in, uint8_t *mask)
+{
+	uint32_t which = IFC_GET(create_flow_group_in, in,
+				 match_criteria_enable);
+
+	memset(mask, 0, MATCH_BYTES);
+	if (which & MATCH_OUTER)
+		memcpy(mask, IFC_ADDR_OF(create_flow_group_in, in,
+					 match_criteria.outer_headers),
+		       MATCH_BYTES);
+	return !(which & ~MATCH_OUTER);
+}
+
 static uint8_t create_flow_group(struct cmd *cmd)
 {
 	uint32_t first = IFC_GET(create_flow_group_in, cmd->in,
@@ -174,6 +224,10 @@ static uint8_t create_flow_group(struct cmd *cmd)
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return CMD_NO_RES;
+	if (!group_mask(cmd->in, g->mask)) {
+		free(g);
+		return CMD_BAD_PARAM;
+	}
 	g->table = t;
 	g->first = first;
 	g->last = last;
@@ -214,17 +268,21 @@ static uint8_t destroy_flow_group(struct cmd *cmd)
 	return CMD_OK;
 }
 
-static struct obj *dest_find(struct cmd *cmd, const uint8_t *dest)
+static bool dest_find(struct cmd *cmd, const uint8_t *dest,
+		      struct flow_dest *to)
 {
 	uint32_t id = IFC_GET(dest_format_struct, dest, destination_id);
+	uint32_t type = IFC_GET(dest_format_struct, dest, destination_type);
+	struct tir *tir;
 
-	switch (IFC_GET(dest_format_struct, dest, destination_type)) {
-	case DEST_TABLE:
-		return obj_own(&cmd->hca->eth->flows.tables, id, 0);
-	case DEST_TIR:
-		return tir_find(cmd->hca, id);
+	*to = (struct flow_dest){ .is_tir = type == DEST_TIR };
+	if (type == DEST_TABLE) {
+		to->obj = obj_own(&cmd->hca->eth->flows.tables, id, 0);
+	} else if (type == DEST_TIR) {
+		tir = tir_find(cmd->hca, id);
+		to->obj = tir ? &tir->obj : NULL;
 	}
-	return NULL;
+	return to->obj;
 }
 
 /* Where an entry sends packets; without ACTION_FWD_DEST it drops them. */
@@ -233,9 +291,15 @@ static uint8_t fte_take(struct cmd *cmd, struct fte *fte)
 	const uint8_t *c = IFC_ADDR_OF(set_fte_in, cmd->in, flow_context);
 	const uint8_t *dests = IFC_ADDR_OF(flow_context, c, destination);
 	const size_t size = IFC_SZ(dest_format_struct);
-	uint32_t i;
+	uint32_t action = IFC_GET(flow_context, c, action), i;
 
-	if (!(IFC_GET(flow_context, c, action) & ACTION_FWD_DEST))
+	memcpy(fte->value, IFC_ADDR_OF(flow_context, c,
+				       match_value.outer_headers),
+	       MATCH_BYTES);
+	fte->tag = IFC_GET(flow_context, c, flow_tag);
+	if (action & ~(ACTION_ALLOW | ACTION_DROP | ACTION_FWD_DEST))
+		return CMD_BAD_PARAM;
+	if (!(action & ACTION_FWD_DEST))
 		return CMD_OK;
 	fte->n = IFC_GET(flow_context, c, destination_list_size);
 	if (!fte->n || fte->n > FLOW_DESTS)
@@ -243,8 +307,7 @@ static uint8_t fte_take(struct cmd *cmd, struct fte *fte)
 	if ((size_t)(cmd->in + cmd->in_len - dests) < fte->n * size)
 		return CMD_BAD_INP_LEN;
 	for (i = 0; i < fte->n; i++) {
-		fte->dests[i] = dest_find(cmd, dests + i * size);
-		if (!fte->dests[i])
+		if (!dest_find(cmd, dests + i * size, &fte->dests[i]))
 			return CMD_BAD_RES;
 	}
 	return CMD_OK;
@@ -257,7 +320,7 @@ static void fte_remove(struct fte **at)
 
 	*at = fte->next;
 	for (i = 0; i < fte->n; i++)
-		obj_release(fte->dests[i]);
+		obj_release(fte->dests[i].obj);
 	free(fte);
 }
 
@@ -265,22 +328,25 @@ static uint8_t set_fte(struct cmd *cmd)
 {
 	uint32_t index = IFC_GET(set_fte_in, cmd->in, flow_index), i;
 	struct flow_table *t = TABLE(set_fte_in);
+	const struct flow_group *g;
 	struct fte *fte, **at;
 	uint8_t status;
 
-	if (!t || !group_over(&cmd->hca->eth->flows, t, index, index))
+	g = t ? group_over(&cmd->hca->eth->flows, t, index, index) : NULL;
+	if (!g)
 		return CMD_BAD_RES;
 	fte = calloc(1, sizeof(*fte));
 	if (!fte)
 		return CMD_NO_RES;
 	fte->index = index;
+	fte->group = g;
 	status = fte_take(cmd, fte);
 	if (status) {
 		free(fte);
 		return status;
 	}
 	for (i = 0; i < fte->n; i++)
-		obj_hold(fte->dests[i]);
+		obj_hold(fte->dests[i].obj);
 	at = fte_at(t, index);
 	if (*at)
 		fte_remove(at);
@@ -301,6 +367,56 @@ static uint8_t delete_fte(struct cmd *cmd)
 		return CMD_BAD_RES;
 	fte_remove(at);
 	return CMD_OK;
+}
+
+static const struct fte *fte_match(const struct flow_table *t,
+				   const uint8_t *headers)
+{
+	const struct fte *fte, *found = NULL;
+
+	for (fte = t->entries; fte; fte = fte->next)
+		if ((!found || fte->index < found->index) &&
+		    match(headers, fte->group->mask, fte->value))
+			found = fte;
+	return found;
+}
+
+/* One table; tables behind it follow, as far as the hops reach. */
+static void table_pass(struct hca *hca, uint32_t id, const struct frame *f,
+		       const uint8_t *headers, unsigned int *hops)
+{
+	const struct flow_table *t = idtable_get(&hca->eth->flows.tables, id);
+	const struct fte *fte;
+	uint32_t i;
+
+	if (!t || !*hops)
+		return;
+	--*hops;
+	fte = fte_match(t, headers);
+	if (!fte) {
+		table_pass(hca, t->miss, f, headers, hops);
+		return;
+	}
+	for (i = 0; i < fte->n; i++) {
+		if (fte->dests[i].is_tir)
+			tir_receive(container_of(fte->dests[i].obj, struct tir,
+						 obj), f, fte->tag);
+		else
+			table_pass(hca, fte->dests[i].obj->id, f, headers,
+				   hops);
+	}
+}
+
+/**
+ * flows_forward() - send a frame through the tables, from the root on
+ */
+void flows_forward(struct hca *hca, const struct frame *f)
+{
+	uint8_t headers[MATCH_BYTES];
+	unsigned int hops = MAX_HOPS;
+
+	match_headers(f, headers);
+	table_pass(hca, hca->eth->flows.root, f, headers, &hops);
 }
 
 #define CMD(op, fn) \

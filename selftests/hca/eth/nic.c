@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The NIC's own context: its address, MTU, lists of addresses, promiscuous
- * modes; counters of queues, of which the model counts nothing; the table of
- * RoCE addresses (GIDs).
+ * modes; counters of queues, of which the model counts frames that found no
+ * room; the table of RoCE addresses (GIDs).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "fw/cmd.h"
 
 #define LIST_ENTRY 8u	/* bytes of current_uc_mac_address[] */
+#define LIST_PAD 2u	/* of them before the address */
 #define LIST_ENTRIES 128u	/* 1 << log_max_current_uc_list */
 #define CTX_HEAD IFC_OFF(nic_vport_context, current_uc_mac_address)
 #define MTU_DEFAULT 1500u
@@ -27,6 +28,7 @@ struct nic {
 	uint16_t list_len[LISTS];
 	uint8_t roce[PORT_ROCE_GIDS][IFC_SZ(roce_addr_layout)];
 	bool q_counter[Q_COUNTERS];
+	uint32_t no_buffer[Q_COUNTERS];
 };
 
 #define NIC(fld, v) IFC_SET(nic_vport_context, c, fld, v)
@@ -111,6 +113,45 @@ bool nic_answers(const struct hca *hca, const void *from,
 			return true;
 	}
 	return false;
+}
+
+static bool listed(const struct nic *nic, unsigned int type, const uint8_t *mac)
+{
+	unsigned int i;
+
+	for (i = 0; i < nic->list_len[type]; i++)
+		if (!memcmp(nic->list[type] + i * LIST_ENTRY + LIST_PAD, mac,
+			    LIST_ENTRY - LIST_PAD))
+			return true;
+	return false;
+}
+
+/**
+ * nic_admits() - does the driver want frames to this address?
+ * @mac: destination of the frame
+ *
+ * Flow tables decide later where the frame goes.
+ */
+bool nic_admits(const struct hca *hca, const uint8_t *mac)
+{
+	const uint8_t *c = hca->nic->ctx;
+	bool multicast = mac[0] & 1;
+
+	if (IFC_GET(nic_vport_context, c, promisc_all) ||
+	    (multicast ? IFC_GET(nic_vport_context, c, promisc_mc) :
+			 IFC_GET(nic_vport_context, c, promisc_uc)))
+		return true;
+	return listed(hca->nic, multicast ? LIST_MC : LIST_UC, mac);
+}
+
+/**
+ * nic_count_no_buffer() - a frame found no work request
+ * @i: counter set of the receive queue
+ */
+void nic_count_no_buffer(struct hca *hca, uint32_t i)
+{
+	if (i < Q_COUNTERS && hca->nic->q_counter[i])
+		hca->nic->no_buffer[i]++;
 }
 
 static uint8_t query_nic_vport_context(struct cmd *cmd)
@@ -223,6 +264,7 @@ static uint8_t alloc_q_counter(struct cmd *cmd)
 	if (cmd->hca->link != LINK_ETH || i == Q_COUNTERS)
 		return CMD_NO_RES;
 	nic->q_counter[i] = true;
+	nic->no_buffer[i] = 0;
 	IFC_SET(alloc_q_counter_out, cmd->out, counter_set_id, i);
 	return CMD_OK;
 }
@@ -241,8 +283,11 @@ static uint8_t query_q_counter(struct cmd *cmd)
 {
 	uint32_t i = IFC_GET(query_q_counter_in, cmd->in, counter_set_id);
 
-	return i < Q_COUNTERS && cmd->hca->nic->q_counter[i] ? CMD_OK :
-							       CMD_BAD_RES;
+	if (i >= Q_COUNTERS || !cmd->hca->nic->q_counter[i])
+		return CMD_BAD_RES;
+	IFC_SET(query_q_counter_out, cmd->out, out_of_buffer,
+		cmd->hca->nic->no_buffer[i]);
+	return CMD_OK;
 }
 
 #define CMD(op, fn) \

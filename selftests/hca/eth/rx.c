@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive queues (RQ), tables of them (RQT), and the TIRs that direct packets
- * to an RQ or an RQT. The model keeps and checks them; no packet arrives yet.
+ * Commands of receive queues (RQ), of tables of them (RQT), and of TIRs.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "eth/eth.h"
+#include "eth/rx.h"
 #include "fw/cmd.h"
-#include "object/cq.h"
-#include "object/qbuf.h"
+#include "object/qp.h"
 
 #define FIRST_RX 0x10u
 #define LOG_MAX_RX 10u
 #define LOG_MAX_RQ_SZ 15u
-#define RQT_MAX 256u	/* 1 << log_max_rqt_size */
-
-enum { RQ_RST, RQ_RDY, RQ_ERR = 3 };
 enum { TIR_DIRECT, TIR_INDIRECT };
 enum { WQ_CYCLIC = 1 };
 
-struct rq {
-	struct obj obj;
-	struct qbuf buf;
-	struct cq *cq;
-	uint32_t state;
-};
-
-struct rqt {
-	struct obj obj;
-	uint32_t n;
-	struct rq *rqs[RQT_MAX];
-};
-
-struct tir {
-	struct obj obj;
-	struct domain *td;
-	struct obj *target;	/* an RQ or an RQT */
-};
+/* bits of modify_bitmask */
+#define MODIFY_VSD 0x2u
+#define MODIFY_COUNTER_SET 0x8u
 
 /**
  * rx_init() - make the empty tables
@@ -77,7 +57,7 @@ void rx_reset(struct rx_tables *rx)
 /**
  * tir_find() - the TIR that a flow goes to, NULL where there is none
  */
-struct obj *tir_find(struct hca *hca, uint32_t tirn)
+struct tir *tir_find(struct hca *hca, uint32_t tirn)
 {
 	return idtable_get(&hca->eth->rx.tirs, tirn);
 }
@@ -89,6 +69,14 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
 	uint32_t log_size = IFC_GET(wq, wq, log_wq_sz);
 	uint32_t log_stride = IFC_GET(wq, wq, log_wq_stride);
+
+	rq->hca = cmd->hca;
+	rq->log_size = log_size;
+	rq->log_stride = log_stride;
+	rq->pd = IFC_GET(wq, wq, pd);
+	rq->dbr = IFC_GET64(wq, wq, dbr_addr);
+	rq->keep_tag = IFC_GET(rqc, c, vsd);
+	rq->counter_set = IFC_GET(rqc, c, counter_set_id);
 
 	if (cmd->hca->link != LINK_ETH || IFC_GET(rqc, c, mem_rq_type) ||
 	    IFC_GET(rqc, c, state) != RQ_RST || IFC_GET(rqc, c, hairpin) ||
@@ -104,7 +92,7 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 		      IFC_GET(wq, wq, page_offset),
 		      1ull << (log_size + log_stride), pas,
 		      cmd->in + cmd->in_len - pas) ||
-	    qbuf_dbr(cmd->hca, &rq->buf, IFC_GET64(wq, wq, dbr_addr)))
+	    rq->dbr % DB_RECORD || qbuf_dbr(cmd->hca, &rq->buf, rq->dbr))
 		return CMD_BAD_PARAM;
 	return CMD_OK;
 }
@@ -133,13 +121,22 @@ static uint8_t modify_rq(struct cmd *cmd)
 	struct rq *rq = obj_own(&cmd->hca->eth->rx.rqs,
 				IFC_GET(modify_rq_in, cmd->in, rqn), cmd->uid);
 	uint32_t to = IFC_GET(modify_rq_in, cmd->in, ctx.state);
+	uint64_t mask = IFC_GET64(modify_rq_in, cmd->in, modify_bitmask);
 
 	if (!rq)
 		return CMD_BAD_RES;
 	if (IFC_GET(modify_rq_in, cmd->in, rq_state) != rq->state)
 		return CMD_BAD_RES_STATE;
-	if (to != RQ_RST && to != RQ_RDY && to != RQ_ERR)
+	if ((to != RQ_RST && to != RQ_RDY && to != RQ_ERR) ||
+	    mask & ~(uint64_t)(MODIFY_VSD | MODIFY_COUNTER_SET))
 		return CMD_BAD_PARAM;
+	if (mask & MODIFY_VSD)
+		rq->keep_tag = IFC_GET(modify_rq_in, cmd->in, ctx.vsd);
+	if (mask & MODIFY_COUNTER_SET)
+		rq->counter_set = IFC_GET(modify_rq_in, cmd->in,
+					  ctx.counter_set_id);
+	if (to == RQ_RST)
+		rq->head = 0;
 	rq->state = to;
 	return CMD_OK;
 }
@@ -233,19 +230,24 @@ static uint8_t destroy_rqt(struct cmd *cmd)
 	return CMD_OK;
 }
 
-static struct obj *tir_target(struct cmd *cmd, const uint8_t *c)
+static bool tir_target(struct cmd *cmd, struct tir *tir)
 {
 	struct rx_tables *rx = &cmd->hca->eth->rx;
+	const uint8_t *c = tir->ctx;
 
-	switch (IFC_GET(tirc, c, disp_type)) {
-	case TIR_DIRECT:
-		return obj_find(&rx->rqs, IFC_GET(tirc, c, inline_rqn),
-				cmd->uid);
-	case TIR_INDIRECT:
-		return obj_find(&rx->rqts, IFC_GET(tirc, c, indirect_table),
-				cmd->uid);
-	}
-	return NULL;
+	if (IFC_GET(tirc, c, disp_type) == TIR_DIRECT)
+		tir->rq = obj_find(&rx->rqs, IFC_GET(tirc, c, inline_rqn),
+				   cmd->uid);
+	else if (IFC_GET(tirc, c, disp_type) == TIR_INDIRECT)
+		tir->rqt = obj_find(&rx->rqts,
+				    IFC_GET(tirc, c, indirect_table),
+				    cmd->uid);
+	return tir->rq || tir->rqt;
+}
+
+static struct obj *tir_held(struct tir *tir)
+{
+	return tir->rq ? &tir->rq->obj : &tir->rqt->obj;
 }
 
 static uint8_t create_tir(struct cmd *cmd)
@@ -254,22 +256,22 @@ static uint8_t create_tir(struct cmd *cmd)
 	struct domain *td = td_find(cmd->hca,
 				    IFC_GET(tirc, c, transport_domain),
 				    cmd->uid);
-	struct obj *target = tir_target(cmd, c);
-	struct tir *tir;
+	struct tir *tir = calloc(1, sizeof(*tir));
 
-	if (!td || !target)
-		return CMD_BAD_RES;
-	tir = calloc(1, sizeof(*tir));
 	if (!tir)
 		return CMD_NO_RES;
+	memcpy(tir->ctx, c, sizeof(tir->ctx));
+	if (!td || !tir_target(cmd, tir)) {
+		free(tir);
+		return CMD_BAD_RES;
+	}
 	if (obj_add(&cmd->hca->eth->rx.tirs, &tir->obj, cmd->uid)) {
 		free(tir);
 		return CMD_LIM;
 	}
 	tir->td = td;
-	tir->target = target;
 	obj_hold(&td->obj);
-	obj_hold(target);
+	obj_hold(tir_held(tir));
 	IFC_SET(create_tir_out, cmd->out, tirn, tir->obj.id);
 	return CMD_OK;
 }
@@ -277,9 +279,26 @@ static uint8_t create_tir(struct cmd *cmd)
 /* MODIFY_TIR may change the hash of packets and the self-loopback mode. */
 static uint8_t modify_tir(struct cmd *cmd)
 {
-	return obj_own(&cmd->hca->eth->rx.tirs,
-		       IFC_GET(modify_tir_in, cmd->in, tirn), cmd->uid) ?
-		       CMD_OK : CMD_BAD_RES;
+	const uint8_t *c = IFC_ADDR_OF(modify_tir_in, cmd->in, ctx);
+	struct tir *tir = obj_own(&cmd->hca->eth->rx.tirs,
+				  IFC_GET(modify_tir_in, cmd->in, tirn),
+				  cmd->uid);
+
+	if (!tir)
+		return CMD_BAD_RES;
+	if (!IFC_GET(modify_tir_in, cmd->in, bitmask.hash))
+		return CMD_OK;
+#define COPY(fld) IFC_SET(tirc, tir->ctx, fld, IFC_GET(tirc, c, fld))
+	COPY(rx_hash_symmetric);
+	COPY(rx_hash_fn);
+#undef COPY
+	memcpy(IFC_ADDR_OF(tirc, tir->ctx, rx_hash_toeplitz_key),
+	       IFC_ADDR_OF(tirc, c, rx_hash_toeplitz_key),
+	       IFC_FLD_SZ(tirc, rx_hash_toeplitz_key));
+	memcpy(IFC_ADDR_OF(tirc, tir->ctx, rx_hash_field_selector_outer),
+	       IFC_ADDR_OF(tirc, c, rx_hash_field_selector_outer),
+	       IFC_SZ(rx_hash_field_select));
+	return CMD_OK;
 }
 
 static uint8_t destroy_tir(struct cmd *cmd)
@@ -292,7 +311,7 @@ static uint8_t destroy_tir(struct cmd *cmd)
 	if (tir->obj.holds)
 		return CMD_BAD_RES_STATE;
 	obj_release(&tir->td->obj);
-	obj_release(tir->target);
+	obj_release(tir_held(tir));
 	free(idtable_remove(&cmd->hca->eth->rx.tirs, tirn));
 	return CMD_OK;
 }

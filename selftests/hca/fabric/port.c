@@ -70,6 +70,7 @@ void port_reset(struct hca *hca)
 
 	port->enabled = true;
 	port->mtu_bytes = PORT_ETH_MTU_BYTES;
+	memset(port->count, 0, sizeof(port->count));
 	port->cap_mask = CAP_AUTO_MIGRATION | CAP_SL_MAP | CAP_SYS_IMAGE_GUID |
 			 CAP_EXT_SPEEDS | CAP_CM;
 	memset(port->node_desc, 0, sizeof(port->node_desc));
@@ -125,6 +126,24 @@ bool port_link_up(const struct hca *hca)
 bool port_active(struct hca *hca)
 {
 	return port_link_up(hca) && !hca->fatal;
+}
+
+/**
+ * port_count() - count a frame
+ * @direction: PORT_RX or PORT_TX
+ * @frame: its first bytes, which are the destination's address
+ * @len: bytes of it
+ */
+void port_count(struct hca *hca, unsigned int direction, const uint8_t *frame,
+		size_t len)
+{
+	static const uint8_t all[6] = { 255, 255, 255, 255, 255, 255 };
+	unsigned int kind = !memcmp(frame, all, sizeof(all)) ? PORT_BROADCAST :
+			    frame[0] & 1 ? PORT_MULTICAST : PORT_UNICAST;
+	struct port_count *c = &hca->port->count[direction][kind];
+
+	c->packets++;
+	c->octets += len;
 }
 
 /**

@@ -19,10 +19,20 @@
 enum { PORT_DOWN = 1, PORT_ACTIVE = 4 };
 enum { PHYS_POLLING = 2, PHYS_LINK_UP = 5 };
 
+/* Frames of an Ethernet port, by direction and kind of address */
+enum { PORT_RX, PORT_TX, PORT_DIRECTIONS };
+enum { PORT_UNICAST, PORT_MULTICAST, PORT_BROADCAST, PORT_KINDS };
+
+struct port_count {
+	uint64_t packets;
+	uint64_t octets;
+};
+
 struct port {
 	bool up;	/* the cable is plugged in */
 	bool enabled;	/* Ethernet: the driver enabled the port */
 	uint16_t mtu_bytes;	/* Ethernet */
+	struct port_count count[PORT_DIRECTIONS][PORT_KINDS];
 	uint16_t lid;
 	uint8_t gid[16];
 	uint64_t node_guid;
@@ -41,6 +51,8 @@ const uint8_t *port_gid(struct hca *hca);
 bool port_active(struct hca *hca);
 bool port_link_up(const struct hca *hca);
 uint8_t port_mtu(struct hca *hca);
+void port_count(struct hca *hca, unsigned int direction, const uint8_t *frame,
+		size_t len);
 bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey);
 
 /* ---- reg.c */

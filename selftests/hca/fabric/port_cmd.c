@@ -100,10 +100,25 @@ static uint8_t query_vport_state(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/* The model counts no packets: what a counter says is 0. */
+/* Ethernet frames are counted; what an InfiniBand counter says is 0. */
 static uint8_t query_vport_counter(struct cmd *cmd)
 {
-	(void)cmd;
+	struct port *port = cmd->hca->port;
+
+#define COUNT(fld, direction, kind)                                         \
+	do {                                                                \
+		IFC_SET64(query_vport_counter_out, cmd->out, fld.packets,   \
+			  port->count[direction][kind].packets);            \
+		IFC_SET64(query_vport_counter_out, cmd->out, fld.octets,    \
+			  port->count[direction][kind].octets);             \
+	} while (0)
+	COUNT(received_eth_unicast, PORT_RX, PORT_UNICAST);
+	COUNT(received_eth_multicast, PORT_RX, PORT_MULTICAST);
+	COUNT(received_eth_broadcast, PORT_RX, PORT_BROADCAST);
+	COUNT(transmitted_eth_unicast, PORT_TX, PORT_UNICAST);
+	COUNT(transmitted_eth_multicast, PORT_TX, PORT_MULTICAST);
+	COUNT(transmitted_eth_broadcast, PORT_TX, PORT_BROADCAST);
+#undef COUNT
 	return CMD_OK;
 }
 

@@ -105,11 +105,65 @@ static bool eth_write(struct hca *hca, uint16_t id, const uint8_t *in)
 	return false;
 }
 
-/* Errors do not happen on this cable: all counters of the group stay 0. */
+enum { PPCNT_802_3 = 0, PPCNT_RFC_2863 = 1 };
+
+static uint64_t packets(const struct port_count *c)
+{
+	return c[PORT_UNICAST].packets + c[PORT_MULTICAST].packets +
+	       c[PORT_BROADCAST].packets;
+}
+
+static uint64_t octets(const struct port_count *c)
+{
+	return c[PORT_UNICAST].octets + c[PORT_MULTICAST].octets +
+	       c[PORT_BROADCAST].octets;
+}
+
+static void ppcnt_802_3(uint8_t *c, const struct port_count *rx,
+			const struct port_count *tx)
+{
+#define SET(fld, v) IFC_SET64(eth_802_3_cntrs_grp_data_layout, c, fld##_high, v)
+	SET(a_frames_received_ok, packets(rx));
+	SET(a_frames_transmitted_ok, packets(tx));
+	SET(a_octets_received_ok, octets(rx));
+	SET(a_octets_transmitted_ok, octets(tx));
+	SET(a_multicast_frames_received_ok, rx[PORT_MULTICAST].packets);
+	SET(a_multicast_frames_xmitted_ok, tx[PORT_MULTICAST].packets);
+	SET(a_broadcast_frames_received_ok, rx[PORT_BROADCAST].packets);
+	SET(a_broadcast_frames_xmitted_ok, tx[PORT_BROADCAST].packets);
+#undef SET
+}
+
+static void ppcnt_2863(uint8_t *c, const struct port_count *rx,
+		       const struct port_count *tx)
+{
+#define SET(fld, v) IFC_SET64(eth_2863_cntrs_grp_data_layout, c, fld##_high, v)
+	SET(if_in_octets, octets(rx));
+	SET(if_out_octets, octets(tx));
+	SET(if_in_ucast_pkts, rx[PORT_UNICAST].packets);
+	SET(if_out_ucast_pkts, tx[PORT_UNICAST].packets);
+	SET(if_in_multicast_pkts, rx[PORT_MULTICAST].packets);
+	SET(if_out_multicast_pkts, tx[PORT_MULTICAST].packets);
+	SET(if_in_broadcast_pkts, rx[PORT_BROADCAST].packets);
+	SET(if_out_broadcast_pkts, tx[PORT_BROADCAST].packets);
+#undef SET
+}
+
+/* Two groups count frames. Errors do not happen: all other groups stay 0. */
 static void ppcnt(struct hca *hca, uint8_t *out)
 {
-	(void)hca;
-	(void)out;
+	const struct port_count *rx = hca->port->count[PORT_RX];
+	const struct port_count *tx = hca->port->count[PORT_TX];
+	uint8_t *c = IFC_ADDR_OF(ppcnt_reg, out, counter_set);
+
+	switch (IFC_GET(ppcnt_reg, out, grp)) {
+	case PPCNT_802_3:
+		ppcnt_802_3(c, rx, tx);
+		break;
+	case PPCNT_RFC_2863:
+		ppcnt_2863(c, rx, tx);
+		break;
+	}
 }
 
 /* Default timeouts: 0 leaves each of them to the driver. */

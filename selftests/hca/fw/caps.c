@@ -5,7 +5,7 @@
  * Invariants
  * - What a driver sets never exceeds what the adapter has.
  * - A capability that the model does not implement is 0, so that drivers do not
- *   use it. The exceptions are in caps_eth().
+ *   use it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static void caps_eth(struct caps *caps)
 {
 	uint8_t *c = caps->eth, *rx;
 
-	/* mlx5e insists on these. The model does not implement them. */
+	/* mlx5e insists on the first five. */
 	IFC_SET(per_protocol_networking_offload_caps, c, csum_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, vlan_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, max_lso_cap, 16);

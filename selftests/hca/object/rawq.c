@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Bare send queues and the TIS they name. The driver's test of write combining
- * posts NOPs to them. With an Ethernet port mlx5e also posts sends; these
- * complete, but no frame leaves the adapter.
+ * posts NOPs to them; with an Ethernet port mlx5e also posts frames.
  */
 #include <stdlib.h>
 
@@ -75,7 +74,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||
 	    sq->log_sq > LOG_MAX_QP_SZ || sq->dbr % DB_RECORD)
 		return CMD_BAD_PARAM;
-	/* Its requests access no memory, so it may name no PD. */
+	/* A queue of NOPs accesses no memory, so it may name no PD. */
 	sq->pd = pd_find(cmd->hca, IFC_GET(wq, wq, pd), cmd->uid);
 	sq->scq = cq_find(cmd->hca, IFC_GET(sqc, c, cqn), cmd->uid);
 	if (!sq->scq ||

@@ -24,6 +24,7 @@ enum {
 	WQE_OP_RDMA_WRITE_IMM = 0x09,
 	WQE_OP_SEND = 0x0a,
 	WQE_OP_SEND_IMM = 0x0b,
+	WQE_OP_LSO = 0x0e,
 	WQE_OP_RDMA_READ = 0x10,
 	WQE_OP_ATOMIC_CS = 0x11,
 	WQE_OP_ATOMIC_FA = 0x12,
@@ -70,6 +71,22 @@ struct wqe_av {
 	uint8_t hop_limit;
 	uint32_t grh_gid_fl;
 	uint8_t rgid[16];
+};
+
+/* cs_flags of the Ethernet segment */
+enum { WQE_ETH_L3_SUM = 1 << 6, WQE_ETH_L4_SUM = 1 << 7 };
+
+/* The inline bytes begin in this segment, and more segments may hold the rest. */
+#define WQE_ETH_START 2u
+
+struct wqe_eth {
+	uint8_t swp_offset[4];
+	uint8_t cs_flags;
+	uint8_t swp_flags;
+	uint16_t mss;
+	uint32_t metadata;
+	uint16_t inline_len;
+	uint8_t start[WQE_ETH_START];
 };
 
 struct wqe_raddr {
@@ -196,12 +213,17 @@ enum syndrome {
 #define CQE_GRH_IN_BUFFER (1u << 28)	/* in flags_rqpn */
 
 struct cqe {
-	uint8_t rsvd0[17];
+	uint8_t rsvd0[12];
+	uint32_t rss_hash_result;
+	uint8_t rss_hash_type;
 	uint8_t ml_path;
-	uint8_t rsvd1[4];
+	uint8_t rsvd1[2];
+	uint16_t check_sum;	/* of a frame; in memory order */
 	uint16_t slid;
 	uint32_t flags_rqpn;
-	uint8_t rsvd2[4];
+	uint8_t hds_ip_ext;
+	uint8_t l4_l3_hdr_type;
+	uint16_t vlan_info;
 	uint32_t srqn_uidx;
 	uint32_t imm;		/* immediate, invalidated key, or P_Key */
 	uint8_t rsvd3[4];
@@ -261,6 +283,7 @@ struct event_qp_srq {
 _Static_assert(sizeof(struct wqe_ctrl) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_xrc) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_av) == 48, "wire format");
+_Static_assert(sizeof(struct wqe_eth) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_raddr) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_umr) == 48, "wire format");
 _Static_assert(sizeof(struct wqe_repeat) == 16, "wire format");

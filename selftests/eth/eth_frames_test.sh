@@ -1,0 +1,244 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, hca: 2, link: eth, module: no, timeout: 300
+#
+# Ethernet frames between two HCAs under stock drivers. Each netdev is in a
+# network namespace of its own, so that nothing takes a short way.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+a=$(basename /sys/class/infiniband/mlx5_0/device/net/*)
+b=$(basename /sys/class/infiniband/mlx5_1/device/net/*)
+
+# in_a CMD..., in_b CMD...: in the namespace of the first, the second netdev
+in_a()
+{
+	ip netns exec a "$@"
+}
+
+in_b()
+{
+	ip netns exec b "$@"
+}
+
+# lost CMD...: a ping that must not be answered
+lost()
+{
+	local status=0
+
+	"$@" || status=$?
+	[ $status = 1 ] || fail "exit status $status: answered, or not sent"
+}
+
+pings()
+{
+	"$1" ping -c 3 -i 0.2 -W $((5 * slowness)) "${@:2}"
+}
+
+comes_up()
+{
+	ip netns add a
+	ip netns add b
+	ip link set "$a" netns a
+	ip link set "$b" netns b
+	in_a ip addr add 192.0.2.1/24 dev "$a"
+	in_b ip addr add 192.0.2.2/24 dev "$b"
+	in_a ip -6 addr add 2001:db8::1/64 dev "$a" nodad
+	in_b ip -6 addr add 2001:db8::2/64 dev "$b" nodad
+	in_a ip link set "$a" up
+	in_b ip link set "$b" up
+	becomes 20 1 in_a cat /sys/class/net/"$a"/carrier
+	becomes 20 1 in_b cat /sys/class/net/"$b"/carrier
+}
+
+ipv4()
+{
+	pings in_a 192.0.2.2
+	pings in_b -s 1472 -M 'do' -p 5a3c 192.0.2.1
+	# fragments have no ports to match or to hash
+	pings in_a -s 5000 192.0.2.2
+}
+
+ipv6()
+{
+	pings in_a 2001:db8::2
+	pings in_b -s 1452 -M 'do' 2001:db8::1
+	pings in_a -c 1 "ff02::1%$a"
+}
+
+# tcp ADDRESS: BYTES each way. TCP refuses what arrives with a wrong checksum.
+tcp()
+{
+	local peer status=0
+
+	in_b selftests/eth/transfer.py listen "$1" 5001 4000037 &
+	peer=$!
+	in_a selftests/eth/transfer.py connect "$1" 5001 4000037 || status=$?
+	wait $peer || status=$?
+	return $status
+}
+
+# counter NAMESPACE NETDEV NAME
+counter()
+{
+	ip netns exec "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'
+}
+
+# The driver gave the adapter packets that are larger than a frame, and trusted
+# the sums that the adapter made.
+segments()
+{
+	local bytes packets
+
+	bytes=$(counter a "$a" tx_tso_bytes)
+	packets=$(counter a "$a" tx_tso_packets)
+	[ "$packets" -gt 0 ]
+	[ "$bytes" -gt $((packets * 1500)) ] || fail "$bytes bytes, $packets packets"
+	[ "$(counter a "$a" rx_csum_complete)" -gt 0 ]
+	[ "$(counter a "$a" rx_csum_none)" -lt 1000 ]
+}
+
+no_offloads()
+{
+	in_a ethtool -K "$a" tx off rx off tso off
+	tcp 192.0.2.2
+	in_a ethtool -K "$a" tx on rx on tso on
+}
+
+vlan()
+{
+	in_a ip link add link "$a" name vlan7 type vlan id 7
+	in_b ip link add link "$b" name vlan7 type vlan id 7
+	in_b ip link add link "$b" name vlan8 type vlan id 8
+	in_a ip addr add 198.51.100.1/24 dev vlan7
+	in_b ip addr add 198.51.100.2/24 dev vlan7
+	in_b ip addr add 198.51.100.8/32 dev vlan8
+	in_a ip link set vlan7 up
+	in_b ip link set vlan7 up
+	in_b ip link set vlan8 up
+	pings in_a 198.51.100.2
+	pings in_b -s 1472 -M 'do' 198.51.100.1
+	tcp 198.51.100.2
+	in_b ip link del vlan7
+	in_b ip addr add 198.51.100.2/24 dev vlan8
+	lost in_a ping -c 2 -i 0.2 -W 2 198.51.100.2
+	in_a ip link del vlan7
+	in_b ip link del vlan8
+}
+
+jumbo()
+{
+	in_a ip link set "$a" mtu 9000
+	# the peer's port takes frames of 1500 bytes only
+	lost in_a ping -c 2 -i 0.2 -W 2 -M 'do' -s 8972 192.0.2.2
+	in_b ip link set "$b" mtu 9000
+	wait_for 10 pings in_a 192.0.2.2
+	pings in_a -s 8972 -M 'do' 192.0.2.2
+	tcp 192.0.2.2
+	in_a ip link set "$a" mtu 1500
+	in_b ip link set "$b" mtu 1500
+	wait_for 10 pings in_a 192.0.2.2
+}
+
+received()
+{
+	in_b cat /sys/class/net/"$b"/statistics/rx_packets
+}
+
+got_more()
+{
+	[ "$(received)" -ge "$1" ]
+}
+
+# A frame to a foreign MAC address arrives at a promiscuous netdev alone.
+promiscuous()
+{
+	local before
+
+	in_a ip neigh replace 192.0.2.9 lladdr 02:00:00:00:00:99 dev "$a" \
+		nud permanent
+	before=$(received)
+	lost in_a ping -c 20 -i 0.01 -W 1 192.0.2.9
+	[ "$(received)" -lt $((before + 20)) ] || fail 'a foreign frame arrived'
+	in_b ip link set "$b" promisc on
+	sleep 1
+	before=$(received)
+	lost in_a ping -c 20 -i 0.01 -W 1 192.0.2.9
+	wait_for 10 got_more $((before + 20))
+	in_b ip link set "$b" promisc off
+}
+
+# Frames to a group arrive where somebody has joined it.
+multicast()
+{
+	local before
+
+	in_a ip route add 239.1.2.3 dev "$a"
+	before=$(received)
+	lost in_a ping -c 20 -i 0.01 -W 1 239.1.2.3
+	[ "$(received)" -lt $((before + 20)) ] || fail 'a foreign group arrived'
+	in_b ip maddr add 01:00:5e:01:02:03 dev "$b"
+	sleep 1
+	before=$(received)
+	lost in_a ping -c 20 -i 0.01 -W 1 239.1.2.3
+	wait_for 10 got_more $((before + 20))
+}
+
+# cable KIND: "down" or "up", of the second adapter
+cable()
+{
+	simhca-ctl '{"op":"fault","hca":1,"kind":"port","state":"'"$1"'"}'
+}
+
+unplugged()
+{
+	cable down
+	becomes 20 0 in_b cat /sys/class/net/"$b"/carrier
+	lost in_a ping -c 2 -i 0.2 -W 2 192.0.2.2
+	cable up
+	becomes 20 1 in_b cat /sys/class/net/"$b"/carrier
+	wait_for 20 pings in_a 192.0.2.2
+}
+
+# The adapter counts what its driver counts.
+counters()
+{
+	local before after name
+
+	for name in rx_vport_unicast_packets rx_packets_phy rx_packets; do
+		before=$(counter b "$b" $name)
+		in_a ping -q -c 50 -i 0.01 -W $((5 * slowness)) 192.0.2.2
+		after=$(counter b "$b" $name)
+		[ $((after - before)) -ge 50 ] ||
+			fail "$name: from $before to $after"
+		[ $((after - before)) -lt 100 ] ||
+			fail "$name: from $before to $after"
+	done
+	[ "$(counter b "$b" rx_out_of_buffer)" = 0 ]
+}
+
+both_clean()
+{
+	hca_clean '' 0
+	hca_clean '' 1
+}
+
+plan 14
+check 'two netdevs come up in two namespaces' comes_up
+check 'ping over IPv4, with fragments too' ipv4
+check 'ping over IPv6, neighbours by multicast' ipv6
+check 'TCP over IPv4 moves data both ways' tcp 192.0.2.2
+check 'TCP over IPv6 moves data both ways' tcp 2001:db8::2
+check 'the adapter cut and summed what TCP sent' segments
+check 'TCP without offloads' no_offloads
+check 'a VLAN passes, another VLAN gets nothing' vlan
+check 'jumbo frames pass where both ends take them' jumbo
+check 'a foreign MAC address needs a promiscuous netdev' promiscuous
+check 'a multicast group needs a member' multicast
+check 'nothing arrives without a cable' unplugged
+check 'counters of port, vport and driver agree' counters
+check 'the HCAs have nothing to complain of' both_clean
+ktap_finished

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * See match.h. A field that the frame does not have is 0.
+ */
+#include <string.h>
+
+#include "eth/match.h"
+
+#define TYPE_CVLAN 0x8100
+#define TCP_FLAGS 0x1ffu
+#define DSCP_SHIFT 2
+#define ECN_MASK 3
+#define ADDR_BYTES 16u
+
+#define MATCH(fld, v) IFC_SET(fte_match_set_lyr_2_4, to, fld, v)
+#define MATCH_AT(fld) IFC_ADDR_OF(fte_match_set_lyr_2_4, to, fld)
+
+static void match_ip(const struct frame *f, uint8_t *to)
+{
+	const uint8_t *ip = f->data + f->l3;
+	uint8_t *src = MATCH_AT(src_ipv4_src_ipv6);
+	uint8_t *dst = MATCH_AT(dst_ipv4_dst_ipv6);
+	uint8_t tos = f->ipv6 ? (uint8_t)(be16_at(ip) >> 4) : ip[1];
+
+	MATCH(ip_version, f->ipv6 ? 6 : 4);
+	MATCH(ip_protocol, f->proto);
+	MATCH(ip_dscp, tos >> DSCP_SHIFT);
+	MATCH(ip_ecn, tos & ECN_MASK);
+	MATCH(frag, f->frag);
+	if (f->ipv6) {
+		MATCH(ttl_hoplimit, ip[7]);
+		memcpy(src, ip + 8, ADDR_BYTES);
+		memcpy(dst, ip + 24, ADDR_BYTES);
+		return;
+	}
+	MATCH(ipv4_ihl, ip[0] & 0xf);
+	MATCH(ttl_hoplimit, ip[8]);
+	/* IPv4 addresses are the last bytes of the field */
+	memcpy(src + 12, ip + 12, 4);
+	memcpy(dst + 12, ip + 16, 4);
+}
+
+static void match_l4(const struct frame *f, uint8_t *to)
+{
+	const uint8_t *l4 = f->data + f->l4;
+
+	if (f->proto == IP_TCP) {
+		MATCH(tcp_sport, be16_at(l4));
+		MATCH(tcp_dport, be16_at(l4 + 2));
+		MATCH(tcp_flags, be16_at(l4 + 12) & TCP_FLAGS);
+	} else if (f->proto == IP_UDP) {
+		MATCH(udp_sport, be16_at(l4));
+		MATCH(udp_dport, be16_at(l4 + 2));
+	}
+}
+
+/**
+ * match_headers() - bring the headers of a frame into the layout of flows
+ * @to: MATCH_BYTES bytes
+ */
+void match_headers(const struct frame *f, uint8_t *to)
+{
+	memset(to, 0, MATCH_BYTES);
+	memcpy(MATCH_AT(dmac_47_16), f->data, ETH_ADDR);
+	memcpy(MATCH_AT(smac_47_16), f->data + ETH_ADDR, ETH_ADDR);
+	MATCH(ethertype, f->ethertype);
+	if (f->vlan) {
+		if (f->vlan == TYPE_CVLAN)
+			MATCH(cvlan_tag, 1);
+		else
+			MATCH(svlan_tag, 1);
+		MATCH(first_prio, f->tci >> 13);
+		MATCH(first_cfi, f->tci >> 12);
+		MATCH(first_vid, f->tci);
+	}
+	if (f->l3)
+		match_ip(f, to);
+	if (f->l4)
+		match_l4(f, to);
+}
+
+/**
+ * match() - do the headers have the value, where the mask has bits?
+ */
+bool match(const uint8_t *headers, const uint8_t *mask, const uint8_t *value)
+{
+	size_t i;
+
+	for (i = 0; i < MATCH_BYTES; i++)
+		if ((headers[i] ^ value[i]) & mask[i])
+			return false;
+	return true;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Send queues of Ethernet: a work request becomes a frame, or with LSO several;
+ * checksums; the cable.
+ *
+ * The cable is a hub: a frame goes to all other adapters, and each one drops
+ * what it did not ask for. A frame longer than the sender's MTU is not sent.
+ */
+#include <string.h>
+
+#include "data/transport.h"
+#include "eth/eth.h"
+#include "eth/frame.h"
+#include "fabric/fabric.h"
+
+#define WIRE_MAX 10240u
+#define PACKET_MAX (1u << 17)	/* max_lso_cap, and headers */
+#define TCP_SEQ 4u
+#define TCP_FLAGS 13u
+#define TCP_FIN_PSH 0x09
+#define TCP_CWR 0x80
+#define IP_LEN 2u
+#define IPV4_ID 4u
+#define IPV6_LEN 4u
+#define IPV6_HEAD 40u
+#define UDP_LEN 4u
+
+/* Scratch memory of one call; the model has one thread. */
+static uint8_t packet[PACKET_MAX];
+static uint8_t wire[WIRE_MAX];
+
+/* A frame arrives from the cable. */
+static void arrive(struct hca *hca, const uint8_t *data, size_t len)
+{
+	struct frame f;
+
+	if (hca->link != LINK_ETH || !port_active(hca) ||
+	    len + ETH_FCS > hca->port->mtu_bytes || !nic_admits(hca, data))
+		return;
+	port_count(hca, PORT_RX, data, len);
+	frame_parse(&f, data, len);
+	flows_forward(hca, &f);
+}
+
+static void to_cable(struct hca *hca, const uint8_t *data, size_t len)
+{
+	struct hca *to;
+	unsigned int i;
+
+	if (!port_active(hca) || len + ETH_FCS > hca->port->mtu_bytes)
+		return;
+	port_count(hca, PORT_TX, data, len);
+	for (i = 0; i < fabric_hcas(); i++) {
+		to = fabric_hca(i);
+		if (to != hca)
+			arrive(to, data, len);
+	}
+}
+
+/* Send what is in wire[]. */
+static void send_frame(struct hca *hca, size_t len, bool l3, bool l4)
+{
+	struct frame f;
+
+	frame_parse(&f, wire, len);
+	frame_put_sums(&f, wire, l3, l4);
+	if (len < ETH_MIN) {
+		memset(wire + len, 0, ETH_MIN - len);
+		len = ETH_MIN;
+	}
+	to_cable(hca, wire, len);
+}
+
+/**
+ * struct segment - one piece of a packet that LSO cuts
+ * @at: offset of its payload
+ * @len: bytes of payload
+ * @n: number of the piece
+ * @last: no piece follows
+ */
+struct segment {
+	size_t at;
+	size_t len;
+	unsigned int n;
+	bool last;
+};
+
+/* Lengths, numbers and flags of the headers in wire[], for one piece. */
+static void fix_headers(const struct frame *head, size_t head_len,
+			const struct segment *s)
+{
+	uint8_t *ip = wire + head->l3, *l4 = wire + head->l4;
+	uint16_t ip_len = (uint16_t)(head_len - head->l3 + s->len);
+	uint32_t seq;
+
+	if (head->ipv6) {
+		be16_put(ip + IPV6_LEN, ip_len - IPV6_HEAD);
+	} else {
+		be16_put(ip + IP_LEN, ip_len);
+		be16_put(ip + IPV4_ID, be16_at(ip + IPV4_ID) + s->n);
+	}
+	if (head->proto == IP_UDP) {
+		be16_put(l4 + UDP_LEN,
+			 (uint16_t)(head_len - head->l4 + s->len));
+		return;
+	}
+	memcpy(&seq, l4 + TCP_SEQ, sizeof(seq));
+	seq = htobe32(be32toh(seq) + (uint32_t)s->at);
+	memcpy(l4 + TCP_SEQ, &seq, sizeof(seq));
+	if (!s->last)
+		l4[TCP_FLAGS] &= ~TCP_FIN_PSH;
+	if (s->n)
+		l4[TCP_FLAGS] &= ~TCP_CWR;
+}
+
+/*
+ * LSO: the headers are the inline part of the request, @mss is the payload of
+ * each frame. The lengths in the headers are those of the whole packet, which
+ * may be more than they can tell.
+ */
+static uint8_t send_lso(struct hca *hca, const struct send_wqe *w, size_t len)
+{
+	size_t head_len = w->eth.inline_len, payload = len - head_len;
+	struct segment s = { 0 };
+	struct frame head;
+
+	if (!w->eth.mss || head_len + w->eth.mss > WIRE_MAX ||
+	    head_len < ETH_HEAD)
+		return SYND_LOCAL_QP_OP;
+	frame_parse_head(&head, packet, head_len);
+	if (!head.l4)
+		return SYND_LOCAL_QP_OP;
+	for (; s.at < payload; s.at += s.len, s.n++) {
+		s.len = payload - s.at;
+		if (s.len > w->eth.mss)
+			s.len = w->eth.mss;
+		s.last = s.at + s.len == payload;
+		memcpy(wire, packet, head_len);
+		memcpy(wire + head_len, packet + head_len + s.at, s.len);
+		fix_headers(&head, head_len, &s);
+		send_frame(hca, head_len + s.len, true, true);
+	}
+	return SYND_OK;
+}
+
+/**
+ * eth_send() - execute a work request of a bare send queue
+ * @sq: the queue, in RTS
+ * @w: the work request: what is inline in the Ethernet segment, then @data
+ *
+ * Return: SYND_*
+ */
+uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
+{
+	size_t len = w->eth.inline_len + w->data->len;
+
+	if (len > PACKET_MAX)
+		return SYND_LOCAL_LENGTH;
+	memcpy(packet, w->eth.inlined, w->eth.inline_len);
+	sgl_read(w->data, packet + w->eth.inline_len, w->data->len);
+	if (w->op == WQE_OP_LSO)
+		return send_lso(sq->hca, w, len);
+	if (len < ETH_HEAD || len > WIRE_MAX)
+		return SYND_LOCAL_LENGTH;
+	memcpy(wire, packet, len);
+	send_frame(sq->hca, len, w->eth.flags & WQE_ETH_L3_SUM,
+		   w->eth.flags & WQE_ETH_L4_SUM);
+	return SYND_OK;
+}
