@@ -9,20 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-
-a=$(basename /sys/class/infiniband/mlx5_0/device/net/*)
-b=$(basename /sys/class/infiniband/mlx5_1/device/net/*)
-
-# in_a CMD..., in_b CMD...: in the namespace of the first, the second netdev
-in_a()
-{
-	ip netns exec a "$@"
-}
-
-in_b()
-{
-	ip netns exec b "$@"
-}
+# shellcheck source=selftests/eth/two_ends.sh
+. selftests/eth/two_ends.sh
 
 # lost CMD...: a ping that must not be answered
 lost()
@@ -36,22 +24,6 @@ lost()
 pings()
 {
 	"$1" ping -c 3 -i 0.2 -W $((5 * slowness)) "${@:2}"
-}
-
-comes_up()
-{
-	ip netns add a
-	ip netns add b
-	ip link set "$a" netns a
-	ip link set "$b" netns b
-	in_a ip addr add 192.0.2.1/24 dev "$a"
-	in_b ip addr add 192.0.2.2/24 dev "$b"
-	in_a ip -6 addr add 2001:db8::1/64 dev "$a" nodad
-	in_b ip -6 addr add 2001:db8::2/64 dev "$b" nodad
-	in_a ip link set "$a" up
-	in_b ip link set "$b" up
-	becomes 20 1 in_a cat /sys/class/net/"$a"/carrier
-	becomes 20 1 in_b cat /sys/class/net/"$b"/carrier
 }
 
 ipv4()
@@ -227,7 +199,7 @@ both_clean()
 }
 
 plan 14
-check 'two netdevs come up in two namespaces' comes_up
+check 'two netdevs come up in two namespaces' ends_up
 check 'ping over IPv4, with fragments too' ipv4
 check 'ping over IPv6, neighbours by multicast' ipv6
 check 'TCP over IPv4 moves data both ways' tcp 192.0.2.2

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "data/roce.h"
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
@@ -55,12 +56,8 @@ static struct hca *roce_hca(const struct qp *qp, const uint8_t *path)
 	const uint8_t *gid = IFC_ADDR_OF(ads, path, rgid_rip);
 	const void *from = nic_roce_address(qp->hca, IFC_GET(ads, path,
 							     src_addr_index));
-	unsigned int i;
 
-	for (i = 0; from && i < fabric_hcas(); i++)
-		if (nic_answers(fabric_hca(i), from, gid, mac))
-			return fabric_hca(i);
-	return NULL;
+	return roce_find(from, gid, mac);
 }
 
 static struct hca *path_hca(const struct qp *qp)

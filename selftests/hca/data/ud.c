@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "data/roce.h"
 #include "data/transport.h"
+#include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 #include "object/mcg.h"
 
-#define GRH_LEN 40u
 #define UD_MAX 4096u
 #define MCAST_LID 0xc000u
 #define MCAST_QPN 0xffffffu
@@ -22,6 +23,8 @@
 #define GRH_VERSION (6u << 28)
 #define GRH_NEXT_IBA 0x1b
 #define SL_MASK 0xf
+#define SGID_SHIFT 20		/* source index in grh_gid_fl */
+#define SGID_MASK 0x3ffu
 
 struct grh {
 	uint32_t version_tclass_flow;
@@ -34,10 +37,15 @@ struct grh {
 
 _Static_assert(sizeof(struct grh) == GRH_LEN, "wire format");
 
-/* A packet and the P_Key it carries. */
+/*
+ * A packet and the P_Key it carries. On RoCE also the sender's entry in its table
+ * of addresses, which is NULL on InfiniBand, and the destination's MAC address.
+ */
 struct datagram {
 	const struct ud_packet *pkt;
 	uint16_t pkey;
+	const void *roce;
+	uint64_t dmac;
 	struct hca *from;
 	bool multicast;
 	bool solicited;
@@ -85,6 +93,8 @@ static void finish(struct recv *r, const struct datagram *d)
 			  << 4,
 	};
 
+	if (d->roce)
+		roce_cqe(d->roce, &cqe);
 	if (r->qp->type == QP_QP1 && !pkt->has_imm)
 		cqe.imm = htobe32(d->pkey);
 	if (recv_complete(r, &cqe, d->solicited))
@@ -131,7 +141,11 @@ static void deliver(struct qp *qp, void *arg)
 		qp_error(qp, 0);
 		return;
 	}
-	fill_grh(d->pkt, &grh);
+	if (d->roce)
+		roce_header(d->roce, d->pkt->dgid, d->pkt->len,
+			    (uint8_t *)&grh);
+	else
+		fill_grh(d->pkt, &grh);
 	sgl_copy(to, &from);
 	finish(&r, d);
 }
@@ -177,6 +191,26 @@ static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 		break;
 	}
 	return false;
+}
+
+/* On RoCE there are no agents of a subnet: QP1 is a QP like others. */
+static void transmit_roce(struct hca *hca, struct datagram *d)
+{
+	struct hca *to;
+	unsigned int i;
+
+	if (!d->roce || !port_active(hca))
+		return;
+	if (!d->multicast) {
+		to = roce_find(d->roce, d->pkt->dgid, d->dmac);
+		if (to && port_active(to))
+			deliver_to(to, d);
+		return;
+	}
+	for (i = 0; i < fabric_hcas(); i++)
+		if (port_active(fabric_hca(i)) &&
+		    roce_hears(fabric_hca(i), d->roce))
+			deliver_to(fabric_hca(i), d);
 }
 
 static void transmit(struct qp *qp, struct datagram *d)
@@ -238,6 +272,27 @@ static void fill_packet(const struct qp *qp, const struct send_wqe *w,
 	pkt->imm = pkt->has_imm ? be32toh(w->imm) : 0;
 }
 
+static uint64_t mac_of(const uint8_t mac[6])
+{
+	uint64_t v = 0;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		v = v << 8 | mac[i];
+	return v;
+}
+
+/* With RoCE the address vector names an entry of the sender's table. */
+static void fill_roce(const struct qp *qp, const struct wqe_av *av,
+		      struct datagram *d)
+{
+	uint32_t index = be32toh(av->grh_gid_fl) >> SGID_SHIFT & SGID_MASK;
+
+	d->roce = nic_roce_address(qp->hca, index);
+	d->dmac = mac_of(av->rmac);
+	d->multicast = d->pkt->dst_qpn == MCAST_QPN;
+}
+
 /**
  * ud_send() - execute a work request of a UD, QP0 or QP1 queue pair
  * @qp: the QP, in RTS
@@ -262,6 +317,11 @@ enum outcome ud_send(struct qp *qp, const struct send_wqe *w,
 	}
 	sgl_read(w->data, data, pkt.len);
 	fill_packet(qp, w, &pkt);
+	if (qp->hca->link == LINK_ETH) {
+		fill_roce(qp, &w->av, &d);
+		transmit_roce(qp->hca, &d);
+		return SEND_DONE;
+	}
 	d.multicast = pkt.dlid >= MCAST_LID && pkt.dst_qpn == MCAST_QPN &&
 		      pkt.grh;
 	transmit(qp, &d);

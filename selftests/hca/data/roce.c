@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * See roce.h. The sender's entry in its table of RoCE addresses says how a
+ * packet goes: its source GID, its VLAN, RoCE v1 or v2, IPv4 or IPv6.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "data/roce.h"
+#include "eth/eth.h"
+#include "fabric/fabric.h"
+
+#define GID_LEN 16u
+#define IPV4_LEN 20u
+#define IPV4_AT (GRH_LEN - IPV4_LEN)	/* the bytes before it are undefined */
+#define IPV4_IN_GID 12u
+#define UDP_BTH_ICRC 32u	/* bytes of UDP, BTH, DETH and ICRC */
+#define HOP_LIMIT 64
+#define NEXT_IBA 0x1b
+#define NEXT_UDP 17
+
+/* roce_version and roce_l3_type of the entry */
+enum { ROCE_V1 = 0, ROCE_V2 = 2 };
+enum { L3_IPV4 = 0, L3_IPV6 = 1 };
+/* flags_rqpn of the CQE: MLX5_CQE_ROCE_L3_HEADER_TYPE_* */
+enum { HEADER_GRH, HEADER_IPV6, HEADER_IPV4 };
+#define HEADER_SHIFT 24
+#define CQE_VLAN 0x1
+
+#define ENTRY(from, fld) IFC_GET(roce_addr_layout, from, fld)
+
+static unsigned int header_type(const void *from)
+{
+	if (ENTRY(from, roce_version) == ROCE_V1)
+		return HEADER_GRH;
+	return ENTRY(from, roce_l3_type) == L3_IPV4 ? HEADER_IPV4 :
+						      HEADER_IPV6;
+}
+
+/**
+ * roce_find() - the adapter that takes a packet
+ * @from: the sender's entry in its table of addresses, NULL: none
+ * @mac: destination, in the low 48 bits
+ *
+ * Return: the adapter that has GID, MAC, VLAN and version, NULL: none
+ */
+struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac)
+{
+	unsigned int i;
+
+	for (i = 0; from && i < fabric_hcas(); i++)
+		if (nic_answers(fabric_hca(i), from, gid, mac))
+			return fabric_hca(i);
+	return NULL;
+}
+
+/**
+ * roce_hears() - can a multicast packet reach QPs of this adapter?
+ *
+ * Return: true where an address of the adapter has the sender's VLAN and version
+ */
+bool roce_hears(const struct hca *hca, const void *from)
+{
+	static const uint8_t none[GID_LEN];
+	const uint8_t *e;
+	unsigned int i;
+
+	for (i = 0; (e = nic_roce_address(hca, i)); i++)
+		if (memcmp(IFC_ADDR_OF(roce_addr_layout, e, source_l3_address),
+			   none, GID_LEN) &&
+		    ENTRY(e, vlan_valid) == ENTRY(from, vlan_valid) &&
+		    ENTRY(e, vlan_id) == ENTRY(from, vlan_id) &&
+		    ENTRY(e, roce_version) == ENTRY(from, roce_version))
+			return true;
+	return false;
+}
+
+static void ipv4_header(const uint8_t *sgid, const uint8_t *dgid, size_t len,
+			uint8_t *ip)
+{
+	uint16_t total = htobe16(IPV4_LEN + UDP_BTH_ICRC + len), word;
+	uint32_t sum = 0;
+	unsigned int i;
+
+	ip[0] = 0x45;
+	memcpy(ip + 2, &total, sizeof(total));
+	ip[8] = HOP_LIMIT;
+	ip[9] = NEXT_UDP;
+	memcpy(ip + 12, sgid + IPV4_IN_GID, 4);
+	memcpy(ip + 16, dgid + IPV4_IN_GID, 4);
+	for (i = 0; i < IPV4_LEN; i += sizeof(word)) {
+		memcpy(&word, ip + i, sizeof(word));
+		sum += word;
+	}
+	sum = (sum & 0xffff) + (sum >> 16);
+	word = (uint16_t)~(sum + (sum >> 16));
+	memcpy(ip + 10, &word, sizeof(word));
+}
+
+/**
+ * roce_header() - the network header, as the receiver's memory gets it
+ * @from: the sender's entry
+ * @len: bytes of payload
+ */
+void roce_header(const void *from, const uint8_t dgid[16], size_t len,
+		 uint8_t to[GRH_LEN])
+{
+	const uint8_t *sgid = IFC_ADDR_OF(roce_addr_layout, from,
+					  source_l3_address);
+	uint16_t paylen = htobe16(UDP_BTH_ICRC + len);
+
+	memset(to, 0, GRH_LEN);
+	if (header_type(from) == HEADER_IPV4) {
+		ipv4_header(sgid, dgid, len, to + IPV4_AT);
+		return;
+	}
+	to[0] = 0x60;
+	memcpy(to + 4, &paylen, sizeof(paylen));
+	to[6] = header_type(from) == HEADER_GRH ? NEXT_IBA : NEXT_UDP;
+	to[7] = HOP_LIMIT;
+	memcpy(to + 8, sgid, GID_LEN);
+	memcpy(to + 24, dgid, GID_LEN);
+}
+
+/**
+ * roce_cqe() - tell the receiver's completion about header and VLAN
+ * @from: the sender's entry
+ */
+void roce_cqe(const void *from, struct cqe *cqe)
+{
+	uint32_t flags = be32toh(cqe->flags_rqpn) & 0xffffff;
+
+	flags |= CQE_GRH_IN_BUFFER | header_type(from) << HEADER_SHIFT;
+	cqe->flags_rqpn = htobe32(flags);
+	cqe->slid = 0;
+	if (ENTRY(from, vlan_valid)) {
+		cqe->l4_l3_hdr_type |= CQE_VLAN;
+		cqe->vlan_info = htobe16(ENTRY(from, vlan_id));
+	}
+}
