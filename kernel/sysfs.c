@@ -340,7 +340,7 @@ static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
 	char *line, *word, *path;
 	int ret = -EINVAL;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!may_write(kobj))
 		return -EPERM;
 	line = kstrndup(buf, count, GFP_KERNEL);
 	if (!line)

@@ -82,8 +82,10 @@ refused()
 	grep -q 'not permitted\|Permission denied' "$tmp/err"
 	code 1 "$@" bash -c "echo 3 >$ep/uar_user_limit"
 	code 1 "$@" bash -c "echo '/ independent 0 0' >$ep/uuar_cgroups"
+	code 1 "$@" bash -c "echo '/ 3' >$ep/uar_cgroup_limits"
 	[ "$(ep_get uuar_policy) $(ep_get uar_user_limit)" = 'stock 0' ]
 	[ -z "$(ep_get uuar_cgroups)" ]
+	[ -z "$(ep_get uar_cgroup_limits)" ]
 }
 
 # Root of a user namespace with a sysfs of its own.
