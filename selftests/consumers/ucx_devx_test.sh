@@ -57,9 +57,82 @@ devx_qps()
 		length > 0'
 }
 
-plan 15
+# while_running CMD...: runs CMD while two processes exchange messages
+while_running()
+{
+	local server client status=0
+
+	port=$((port + 1))
+	ucx_perftest -P 0 -p $port >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 20 listens $port || fail "the server does not listen"
+	ucx_perftest -P 0 -p $port -t tag_bw -s 64 -n 100000000 -w 20 \
+		127.0.0.1 >"$tmp/client" 2>&1 &
+	client=$!
+	wait_for 60 "$@" || status=$?
+	kill $client $server
+	wait $client $server || true
+	return $status
+}
+
+# same_qps: the tool lists the users' QPs of the HCA, two by DevX, and no other
+same_qps()
+{
+	mlx5ep -j show qps | jq -r '.devices[0].qps[] |
+		"\(.qpn) \(.uar) \(.placer)"' | sort >"$tmp/tool"
+	simhca-ctl dump | jq -r '.hcas[0].qps[] | select(.user) |
+		"\(.qpn) \(.uar)"' | sort >"$tmp/hca"
+	[ "$(grep -c ' devx$' "$tmp/tool")" -ge 2 ] &&
+		cut -d ' ' -f 1-2 "$tmp/tool" | diff "$tmp/hca" -
+}
+
+# named: doctor names the program, says why, and what to do
+named()
+{
+	mlx5ep doctor >"$tmp/doctor" || true
+	grep -q 'independent does not reach ucx_perftest.*QPs by DevX' \
+		"$tmp/doctor" && grep -q 'UCX_TLS=rc_v' "$tmp/doctor"
+}
+
+listed()
+{
+	while_running same_qps
+}
+
+named_by_doctor()
+{
+	local status=0
+
+	ep_policy independent
+	while_running named || status=$?
+	ep_policy stock
+	cat "$tmp/doctor"
+	return $status
+}
+
+# placed: what doctor proposes puts the QPs where the policy says
+placed()
+{
+	mlx5ep -j show qps | jq -e '.devices[0].qps | length >= 2 and
+		all(.placer == "policy" and .level == 1)'
+}
+
+remedy()
+{
+	local status=0
+
+	ep_policy independent
+	UCX_TLS=rc_v while_running placed || status=$?
+	ep_policy stock
+	return $status
+}
+
+plan 18
 check 'the default is rc_mlx5' transport
 check 'its QPs are made by DevX' devx_qps
+check 'its QPs are listed' listed
+check 'doctor names it under a policy' named_by_doctor
+check 'rc_v is placed by the policy' remedy
 for size in 8 4096 262144; do
 	check "tag, $size bytes" perftest tag_bw $size
 done
