@@ -12,11 +12,6 @@
 /* Most methods of one object that are wrapped. */
 #define MLX5_EP_HOOK_METHODS 2
 
-typedef int mlx5_ep_method_fn(struct uverbs_attr_bundle *attrs);
-typedef int mlx5_ep_destroy_fn(struct ib_uobject *uobj,
-			       enum rdma_remove_reason why,
-			       struct uverbs_attr_bundle *attrs);
-
 /**
  * struct mlx5_ep_object_change - what to change of an object of the driver
  * @object: id of the object
@@ -28,8 +23,9 @@ typedef int mlx5_ep_destroy_fn(struct ib_uobject *uobj,
 struct mlx5_ep_object_change {
 	u16 object;
 	u16 ids[MLX5_EP_HOOK_METHODS];
-	mlx5_ep_method_fn *handlers[MLX5_EP_HOOK_METHODS];
-	mlx5_ep_destroy_fn *destroy;
+	int (*handlers[MLX5_EP_HOOK_METHODS])(struct uverbs_attr_bundle *attrs);
+	int (*destroy)(struct ib_uobject *uobj, enum rdma_remove_reason why,
+		       struct uverbs_attr_bundle *attrs);
 	size_t size;
 };
 
@@ -45,8 +41,9 @@ struct mlx5_ep_object_change {
  * @changed: copies of the wrapped methods, with our handlers
  */
 struct mlx5_ep_object_hook {
-	mlx5_ep_method_fn *handlers[MLX5_EP_HOOK_METHODS];
-	mlx5_ep_destroy_fn *destroy;
+	int (*handlers[MLX5_EP_HOOK_METHODS])(struct uverbs_attr_bundle *attrs);
+	int (*destroy)(struct ib_uobject *uobj, enum rdma_remove_reason why,
+		       struct uverbs_attr_bundle *attrs);
 	size_t offset;
 	struct uapi_definition *defs[MLX5_EP_DEFS_DEPTH];
 	struct uverbs_object_def object;
