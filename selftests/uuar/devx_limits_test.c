@@ -7,12 +7,15 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "devx.h"
+#include "holder.h"
 #include "simhca.h"
 #include "sysfs.h"
 
 #define LIMIT 6
+#define CGROUP "/devx"
 #define MANY 32
 
 FIXTURE(devx)
@@ -46,6 +49,41 @@ FIXTURE_VARIANT_ADD(devx, budget_managed)
 	"independent", "uar_budget", MLX5DV_UAR_ALLOC_TYPE_BF,
 };
 
+FIXTURE_VARIANT_ADD(devx, cgroup_observed)
+{
+	"stock", "uar_cgroup_limits", MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED,
+};
+
+FIXTURE_VARIANT_ADD(devx, cgroup_managed)
+{
+	"independent", "uar_cgroup_limits", MLX5DV_UAR_ALLOC_TYPE_BF,
+};
+
+/* Set the limit; one of a cgroup for that of this process from now on. */
+static int set_limit(const char *limit)
+{
+	int ret;
+
+	if (strcmp(limit, "uar_cgroup_limits"))
+		return sysfs_write(limit, "6");
+	ret = holder_mount_cgroups();
+	if (!ret && mkdir(HOLDER_CGROUPS CGROUP, 0755))
+		ret = -errno;
+	if (!ret)
+		ret = sysfs_write(limit, CGROUP " 6\n");
+	return ret ? ret : holder_enter_cgroup(CGROUP);
+}
+
+static int end_limit(const char *limit)
+{
+	int ret;
+
+	if (strcmp(limit, "uar_cgroup_limits"))
+		return sysfs_write(limit, "0");
+	ret = holder_enter_cgroup("");
+	return ret ? ret : rmdir(HOLDER_CGROUPS CGROUP);
+}
+
 static int64_t held(struct _test_data_devx *self)
 {
 	return simhca_count("uar") - self->before;
@@ -72,7 +110,7 @@ FIXTURE_SETUP(devx)
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 2));
 	verbs_close(&self->setup);
 	self->before = simhca_count("uar");
-	ASSERT_EQ(0, sysfs_write(variant->limit, "6"));
+	ASSERT_EQ(0, set_limit(variant->limit));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 2));
 }
 
@@ -82,7 +120,7 @@ FIXTURE_TEARDOWN(devx)
 		mlx5dv_devx_free_uar(self->uars[self->n]);
 	verbs_close(&self->setup);
 	EXPECT_EQ(self->before, simhca_count("uar"));
-	EXPECT_EQ(0, sysfs_write(variant->limit, "0"));
+	EXPECT_EQ(0, end_limit(variant->limit));
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
