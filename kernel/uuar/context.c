@@ -366,6 +366,9 @@ bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
  * @ectx: open context; its lock is taken here
  * @settings: policy and strict; pages is ignored, the context keeps its own
  *
+ * Under stock the QPs are placed as mlx5_ib would place them on all pages of the
+ * table: mlx5_ib itself has page 0 only.
+ *
  * Return: 0; -EBUSY: the context has or had a QP; -EOPNOTSUPP: the context is
  * not managed, and the policy is not stock
  */
@@ -383,9 +386,6 @@ int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 		ectx->source = MLX5_EP_POLICY_SOURCE_CONTEXT;
 		ectx->table->policy = settings->policy;
 		ectx->table->strict = settings->strict;
-		/* From now on mlx5_ib places QPs, in the same static pages. */
-		if (settings->policy == MLX5_EP_UUAR_POLICY_STOCK)
-			ectx->placing = false;
 	} else if (settings->policy != MLX5_EP_UUAR_POLICY_STOCK) {
 		ret = -EOPNOTSUPP;
 	}

@@ -130,6 +130,30 @@ static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
 	return best;
 }
 
+/*
+ * As mlx5_ib picks on static pages (alloc_bfreg()): one QP on each uUAR without a
+ * lock, from the lowest, and then the least used of the others.
+ */
+static int pick_stock(const struct mlx5_ep_uuar_table *t)
+{
+	unsigned int end = first_low_latency(t);
+	unsigned int uuar, least = 0;
+	int best = -ENOSPC;
+
+	for (uuar = end; uuar < nr_uuars(t); uuar++)
+		if (usable(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar))
+			return uuar;
+	for (uuar = 1; uuar < end; uuar++) {
+		if (!usable(t, uuar))
+			continue;
+		if (best < 0 || mlx5_ep_uuar_table_qps(t, uuar) < least) {
+			best = uuar;
+			least = mlx5_ep_uuar_table_qps(t, uuar);
+		}
+	}
+	return best;
+}
+
 /* If no uUAR is locked: a free one, or else uUAR 0 with its doorbell. */
 static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
 {
@@ -142,7 +166,8 @@ static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
 
 /**
  * mlx5_ep_uuar_policy_pick() - choose the uUAR of the next QP
- * @t: table of the context; its policy is not stock
+ * @t: table of the context; its policy is stock if the context was managed and
+ *	its owner asked for stock later
  *
  * Does not change the table.
  *
@@ -167,8 +192,10 @@ int mlx5_ep_uuar_policy_pick(const struct mlx5_ep_uuar_table *t)
 		if (uuar >= 0 || t->strict)
 			return uuar;
 		break;
-	case MLX5_EP_UUAR_POLICY_SHARED_UUAR:
 	case MLX5_EP_UUAR_POLICY_STOCK:
+		uuar = pick_stock(t);
+		break;
+	case MLX5_EP_UUAR_POLICY_SHARED_UUAR:
 		break;
 	}
 	if (uuar < 0)

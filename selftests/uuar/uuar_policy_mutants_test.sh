@@ -33,6 +33,7 @@ mutants=(
 	'release_forgotten|s/\(% MLX5_EP_UUARS_PER_PAGE\]\)--;/\1;/'
 	'no_last_resort|s/if (uuar < 0 \&\& usable(t, 0))/if (0)/'
 	'sharing_uneven|s/mlx5_ep_uuar_table_qps(t, uuar) < least)/0)/'
+	'stock_from_the_top|s/^\tfor (uuar = end; uuar < nr_uuars(t); uuar++)$/for (uuar = nr_uuars(t); uuar-- > end;)/'
 	'level_of_page_only|s/return mlx5_ep_uuar_page_qps(page) > 1 ? 2 : 1;/return 1;/'
 )
 

@@ -197,6 +197,49 @@ static void set_usable(struct mlx5_ep_uuar_table *t, unsigned int bits,
 	}
 }
 
+/* alloc_bfreg() of mlx5_ib: @qps of each of @total uUARs. */
+static int mlx5_ib_picks(const unsigned int *qps, int total, int low_latency)
+{
+	int first_hi = low_latency < total ? total - low_latency : 1;
+	int i, least = 1;
+
+	for (i = first_hi; i < total; i++)
+		if (!qps[i])
+			return i;
+	if (first_hi == 1)
+		return 0;
+	for (i = 1; i < first_hi; i++)
+		if (qps[i] < qps[least])
+			least = i;
+	return least;
+}
+
+TEST(stock_is_as_mlx5_ib)
+{
+	unsigned int pages, low, n, qps[16];
+	struct mlx5_ep_uuar_table *t;
+	int pick;
+
+	for (pages = 1; pages <= 8; pages++) {
+		for (low = 0; low <= 2 * pages; low++) {
+			t = new_table(pages);
+			ASSERT_NE(NULL, t);
+			t->policy = MLX5_EP_UUAR_POLICY_STOCK;
+			t->low_latency = low;
+			set_usable(t, -1, false);
+			memset(qps, 0, sizeof(qps));
+			for (n = 0; n < 6 * pages; n++) {
+				pick = mlx5_ep_uuar_policy_pick(t);
+				ASSERT_EQ(mlx5_ib_picks(qps, 2 * pages, low),
+					  pick);
+				mlx5_ep_uuar_table_add(t, pick);
+				qps[pick]++;
+			}
+			free(t);
+		}
+	}
+}
+
 TEST(every_small_table)
 {
 	unsigned int pages, low, bits, i, picks = 0;
@@ -471,6 +514,9 @@ TEST(automatic_pages_follow_cpus_and_library)
 	EXPECT_EQ(8, mlx5_ep_uuar_policy_pages(&s));
 	s.cpus = 48;
 	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
+	/* A rank that may run on all CPUs of a large node: limits_node_test. */
+	s.cpus = 128;
+	EXPECT_EQ(128, mlx5_ep_uuar_policy_pages(&s));
 	s.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR;
 	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
 	s.cpus = 1;
