@@ -33,5 +33,3 @@ module_exit(mlx5_ep_exit);
 MODULE_DESCRIPTION("uUAR policy, shared XRC receive QPs and registration notifications for mlx5");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(MLX5_EP_VERSION);
-/* Where uverbs is not loaded yet, our objects could not be reached. */
-MODULE_SOFTDEP("post: ib_uverbs");

@@ -15,7 +15,6 @@
  */
 
 #include <linux/capability.h>
-#include <linux/ctype.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
@@ -25,6 +24,7 @@
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
+#include "uuar/defaults.h"
 #include "uuar/uuar_policy.h"
 #include "uverbs_tree.h"
 
@@ -212,29 +212,6 @@ static ssize_t uuar_exempt_show(struct kobject *kobj,
 	return len;
 }
 
-/* Copy the words of @buf, with one space between; each may be a task's name. */
-static int parse_exempt(const char *buf, char *exempt)
-{
-	size_t len = 0;
-
-	while (*(buf = skip_spaces(buf))) {
-		const char *end = buf;
-
-		while (*end && !isspace(*end))
-			end++;
-		if (end - buf >= TASK_COMM_LEN ||
-		    len + 1 + (end - buf) >= MLX5_EP_EXEMPT_LEN)
-			return -EINVAL;
-		if (len)
-			exempt[len++] = ' ';
-		memcpy(exempt + len, buf, end - buf);
-		len += end - buf;
-		buf = end;
-	}
-	exempt[len] = '\0';
-	return 0;
-}
-
 static ssize_t uuar_exempt_store(struct kobject *kobj,
 				 struct kobj_attribute *attr, const char *buf,
 				 size_t count)
@@ -248,7 +225,7 @@ static ssize_t uuar_exempt_store(struct kobject *kobj,
 	exempt = kmalloc(MLX5_EP_EXEMPT_LEN, GFP_KERNEL);
 	if (!exempt)
 		return -ENOMEM;
-	ret = parse_exempt(buf, exempt);
+	ret = mlx5_ep_exempt_parse(buf, exempt);
 	if (!ret) {
 		mutex_lock(&edev->lock);
 		strscpy(edev->exempt, exempt, MLX5_EP_EXEMPT_LEN);

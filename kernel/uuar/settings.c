@@ -6,7 +6,8 @@
  * reset and recovery of the adapter. Its settings belong to its parent, the PCI
  * function or subfunction, which is known by the names of its bus and of itself.
  * They are copied to the ib_device when it is attached, and back when it goes.
- * They are forgotten when the module is unloaded.
+ * They are forgotten when the module is unloaded. A parent that was not seen
+ * before begins with the defaults (defaults.c).
  *
  * All of this is called under the class mutex, or when no device is attached.
  */
@@ -18,6 +19,7 @@
 #include "compat/compat.h"
 #include "device.h"
 #include "uuar/cgroup.h"
+#include "uuar/defaults.h"
 #include "uuar/settings.h"
 
 /**
@@ -26,10 +28,7 @@
  * @bus: name of its bus
  * @name: name of the parent device on @bus
  * @edev: the device that has the settings now; NULL while it is away
- * @settings: as in struct mlx5_ep_device
- * @budget: as in struct mlx5_ep_device; UAR pages
- * @user_limit: as in struct mlx5_ep_device; UAR pages
- * @exempt: as in struct mlx5_ep_device
+ * @values: what was set
  * @cgroups: struct mlx5_ep_cgroup.node, owned by this record
  */
 struct saved_settings {
@@ -37,10 +36,7 @@ struct saved_settings {
 	char *bus;
 	char *name;
 	struct mlx5_ep_device *edev;
-	struct mlx5_ep_settings settings;
-	unsigned int budget;
-	unsigned int user_limit;
-	char exempt[MLX5_EP_EXEMPT_LEN];
+	struct mlx5_ep_defaults values;
 	struct list_head cgroups;
 };
 
@@ -54,7 +50,8 @@ static void free_saved(struct saved_settings *saved)
 	kfree(saved);
 }
 
-static struct saved_settings *new_saved(const char *bus, const char *name)
+static struct saved_settings *new_saved(const char *bus, const char *name,
+					const char *device)
 {
 	struct saved_settings *saved = kzalloc_obj(*saved, GFP_KERNEL);
 
@@ -67,6 +64,7 @@ static struct saved_settings *new_saved(const char *bus, const char *name)
 		free_saved(saved);
 		return NULL;
 	}
+	mlx5_ep_defaults_get(name, device, &saved->values);
 	list_add_tail(&saved->node, &all_saved);
 	return saved;
 }
@@ -97,16 +95,17 @@ int mlx5_ep_settings_restore(struct mlx5_ep_device *edev)
 	struct saved_settings *saved = find_saved(bus, dev_name(parent));
 
 	if (!saved)
-		saved = new_saved(bus, dev_name(parent));
+		saved = new_saved(bus, dev_name(parent),
+				  dev_name(&edev->ibdev->dev));
 	if (!saved)
 		return -ENOMEM;
 	if (saved->edev)
 		return 0;
 	saved->edev = edev;
-	edev->settings = saved->settings;
-	edev->budget = saved->budget;
-	edev->user_limit = saved->user_limit;
-	memcpy(edev->exempt, saved->exempt, sizeof(edev->exempt));
+	edev->settings = saved->values.settings;
+	edev->budget = saved->values.budget;
+	edev->user_limit = saved->values.user_limit;
+	memcpy(edev->exempt, saved->values.exempt, sizeof(edev->exempt));
 	list_splice_init(&saved->cgroups, &edev->cgroups);
 	return 0;
 }
@@ -123,10 +122,11 @@ void mlx5_ep_settings_save(struct mlx5_ep_device *edev)
 		if (saved->edev != edev)
 			continue;
 		saved->edev = NULL;
-		saved->settings = edev->settings;
-		saved->budget = edev->budget;
-		saved->user_limit = edev->user_limit;
-		memcpy(saved->exempt, edev->exempt, sizeof(saved->exempt));
+		saved->values.settings = edev->settings;
+		saved->values.budget = edev->budget;
+		saved->values.user_limit = edev->user_limit;
+		memcpy(saved->values.exempt, edev->exempt,
+		       sizeof(saved->values.exempt));
 		list_splice_init(&edev->cgroups, &saved->cgroups);
 	}
 	/* What is left belongs to a device that had no settings to keep. */

@@ -151,6 +151,8 @@ purge_all()
 	! modinfo -k "$kernel" mlx5_ep
 	! command -v mlx5ep
 	[ ! -e /etc/modprobe.d/mlx5_ep.conf ]
+	[ ! -e /etc/mlx5ep.conf ]
+	[ ! -e /usr/lib/modprobe.d/mlx5ep.conf ]
 	show_other_kernels
 }
 

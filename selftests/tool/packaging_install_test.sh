@@ -45,6 +45,7 @@ stand_ins()
 files()
 {
 	find /usr/local /usr/src /usr/lib/mlx5_ep /etc/modprobe.d /var/lib/dkms \
+		/etc/mlx5ep.conf /usr/lib/modprobe.d /usr/lib/udev/rules.d \
 		"/lib/modules/$kernel/updates" -printf '%m %p\n' 2>/dev/null |
 		grep -e mlx5_ep -e mlx5ep || :
 }
@@ -120,6 +121,27 @@ build_fails()
 	[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = $second ]
 }
 
+# What the administrator wrote stays; a file that nobody changed does not.
+config_kept()
+{
+	grep -x 'install mlx5_ep .*/usr/local/bin/mlx5ep apply.*' \
+		/usr/lib/modprobe.d/mlx5ep.conf
+	cp /etc/mlx5ep.conf "$tmp/mlx5ep.conf"
+	echo '[module]' >>/etc/mlx5ep.conf
+	packaging_install lib
+	grep -x '\[module\]' /etc/mlx5ep.conf
+	packaging_install uninstall-lib
+	grep -x '\[module\]' /etc/mlx5ep.conf
+	cp "$tmp/mlx5ep.conf" /etc/mlx5ep.conf
+	packaging_install lib
+}
+
+packaging_install()
+{
+	DESTDIR='' PREFIX=/usr/local LIBDIR=/usr/local/lib \
+		BUILD_VERSION=$second packaging/install "$1"
+}
+
 uninstalled()
 {
 	make -s uninstall
@@ -129,12 +151,13 @@ uninstalled()
 }
 
 stand_ins
-plan 7
+plan 8
 check 'make install installs module, library and tool' install_first
 check 'everybody may read what root installed with umask 077' all_may_read
 check 'the initramfs that holds mlx5_ib is renewed' initramfs_renewed
 check 'another version takes the place of the first' install_second
 check 'changed sources of the same version are built' install_changed
 check 'a build that fails leaves the module that was there' build_fails
+check 'a configuration file that was changed is kept' config_kept
 check 'make uninstall leaves nothing' uninstalled
 ktap_finished

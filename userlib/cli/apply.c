@@ -16,6 +16,7 @@
 #include "compare.h"
 #include "config.h"
 
+#define MOST_DEFAULTS 4000
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
 
 static const char *text_of(struct json_object *obj, const char *key)
@@ -151,11 +152,14 @@ static int apply_defaults(const struct config *config)
 			if (entry->section.scope == FOR_DEVICE &&
 			    is_for_all(entry) == !turn)
 				add_default(&text, entry);
-	if (text)
+	/* sysfs would pass on a part of a longer text. */
+	if (text && strlen(text) > MOST_DEFAULTS)
+		ret = -E2BIG;
+	else if (text)
 		ret = file_write(path, *text ? text : "\n");
 	if (ret)
 		complain(exit_code(ret), "module: settings for devices that come later: %s",
-			 ret == -E2BIG ? "more than 4095 bytes" :
+			 ret == -E2BIG ? "more than 4000 bytes" :
 			 strerror(-ret));
 	free(text);
 	return exit_code(ret);

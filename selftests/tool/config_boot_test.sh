@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: config-boot, module: no, smp: 2, timeout: 400
+#
+# /etc/mlx5ep.conf is in force before the first program can open the device. The
+# drivers are loaded as at boot: by modprobe with the configuration that is
+# installed, while udev runs, and while a program of another user tries to open
+# the device.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+release=$(uname -r)
+contexts=40
+fallbacks=0
+
+# installed NAME FOLDER FILE: installs a file of packaging/, as make install does
+installed()
+{
+	mkdir -p "$2"
+	sed "s|@BINDIR@|$PWD/build/bin|g" "packaging/$1" >"$2/$3"
+}
+
+# a_node: /lib/modules with the drivers and mlx5_ep, and what the packages install
+a_node()
+{
+	local tree=$tmp/root/lib/modules/$release ko
+
+	mkdir -p "$tree/updates"
+	for ko in mlx5_ib ib_uverbs ib_umad rdma_ucm; do
+		modprobe --show-depends $ko
+	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | sort -u |
+		while read -r ko; do
+			mkdir -p "$tree/$(dirname "${ko#*/"$release"/}")"
+			cp "$ko" "$tree/${ko#*/"$release"/}"
+		done
+	cp /lib/modules/"$release"/modules.builtin* "$tree/"
+	cp "build/modules/$release/mlx5_ep.ko" "$tree/updates/"
+	depmod -b "$tmp/root" "$release"
+	mount --bind "$tree" "/lib/modules/$release"
+	installed mlx5_ep.conf /etc/modprobe.d mlx5_ep.conf
+	installed mlx5ep.modprobe /usr/lib/modprobe.d mlx5ep.conf
+	installed 90-mlx5ep.rules /usr/lib/udev/rules.d 90-mlx5ep.rules
+	modprobe -c | grep '^install mlx5_ep'
+	# The library finds a device by its name, which would change under it.
+	mkdir -p /etc/udev/rules.d
+	ln -s /dev/null /etc/udev/rules.d/60-rdma-persistent-naming.rules
+	/usr/lib/systemd/systemd-udevd --daemon
+	ib_unload
+}
+
+as_nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# boot: loads the drivers. What the first programs got is in $tmp/opens. The
+# driver refuses all requests until the device is active. A context that is opened
+# in that instant can be a fallback: refused as managed, then served as stock. It
+# is not the policy that was late, so it is left out here.
+boot()
+{
+	local pid
+
+	ib_unload
+	[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep
+	as_nobody "$(command -v first_opens)" /dev/infiniband/uverbs0 $contexts \
+		>"$tmp/opens" &
+	pid=$!
+	modprobe mlx5_ib
+	wait $pid
+	udevadm settle
+	cat "$tmp/opens"
+	fallbacks=$(sed -n '1s/^fallback //p' "$tmp/opens")
+	: "${fallbacks:=0}"
+	sed -i '1{/^fallback [12]$/d}' "$tmp/opens"
+	grep . "$ep"/uuar_fallbacks
+	dmesg | grep mlx5_ep: | tail -n 3 || :
+}
+
+# counted: contexts that are not left out
+counted()
+{
+	echo $((contexts - fallbacks))
+}
+
+pci=$(basename "$(readlink "/sys/class/infiniband/$dev/device")")
+
+without_a_file()
+{
+	rm -f /etc/mlx5ep.conf
+	boot
+	[ "$(cat "$tmp/opens")" = "stock $contexts" ]
+}
+
+from_the_first_open()
+{
+	cat >/etc/mlx5ep.conf <<-END
+	[device $pci]
+	policy = independent
+	user_limit = 100
+	exempt = a b
+	[device *]
+	policy = shared-uar
+	pages = 8
+	[module]
+	notifiers_per_user = 77
+	END
+	boot
+	[ "$(cat "$tmp/opens")" = "independent $(counted)" ]
+	[ "$(cd "$ep" && cat uuar_policy uuar_pages uar_user_limit \
+		uuar_exempt)" = $'independent\n8\n100\na b' ]
+	[ "$(cat /sys/module/mlx5_ep/parameters/notifiers_per_user)" = 77 ]
+}
+
+# As before, but the file is what set --save has made of it.
+saved_ones()
+{
+	mlx5ep set --policy shared-uuar --pages 4 --save
+	mlx5ep -d "$dev" set --policy shared-uuar --save
+	boot
+	[ "$(cat "$tmp/opens")" = "shared-uuar $(counted)" ]
+	[ "$(cat "$ep/uuar_pages")" = 4 ]
+	code 0 mlx5ep show differs
+	grep -qx none "$tmp/out"
+}
+
+# Why modprobe has to do it: udev alone is told too late.
+udev_alone()
+{
+	mv /usr/lib/modprobe.d/mlx5ep.conf "$tmp/"
+	boot
+	mv "$tmp/mlx5ep.conf" /usr/lib/modprobe.d/
+	echo "# progress: by udev alone the first contexts were: $(tr '\n' ' ' \
+		<"$tmp/opens")" >&3
+	[ "$(head -n 1 "$tmp/opens" | cut -d' ' -f1)" = stock ]
+	[ "$(cat "$ep/uuar_policy")" = shared-uuar ]
+}
+
+# A device that is unbound and bound keeps what set has changed.
+bound_again()
+{
+	boot
+	mlx5ep set --pages 9
+	ib_unbind
+	ib_bind
+	wait_for 60 test -e "$ep/uuar_pages"
+	udevadm settle
+	[ "$(cat "$ep/uuar_policy")" = shared-uuar ]
+}
+
+# A file with an error is not applied, and the device comes up nevertheless.
+a_bad_file()
+{
+	echo 'policy = independent' >>/etc/mlx5ep.conf
+	echo 'nonsense' >>/etc/mlx5ep.conf
+	boot
+	[ "$(cat "$tmp/opens")" = "stock $contexts" ]
+	[ "$(cat "$ep/attached")" = yes ]
+}
+
+refused()
+{
+	local parameter=/sys/module/mlx5_ep/parameters/defaults bad
+
+	echo '* uuar_pages 3; * uar_budget 10' >$parameter
+	for bad in '*' '* uuar_pages' '* uuar_pages 257' '* uuar_policy fast' \
+		'* nothing 1' '* uuar_exempt sixteen_letters_' \
+		"* uuar_pages 5; x uuar_strict maybe"; do
+		! echo "$bad" >$parameter || fail "accepted: $bad"
+	done 2>/dev/null
+	! printf '%04095d' 0 >$parameter || fail 'too long'
+	[ "$(cat $parameter)" = '* uuar_pages 3; * uar_budget 10' ]
+	echo >$parameter
+	[ -z "$(cat $parameter)" ]
+}
+
+plan 8
+check 'a node boots with modprobe and udev' a_node
+check 'without a file the device is stock' without_a_file
+check 'each context has the policy of the file, the first too' \
+	from_the_first_open
+check 'and that of set --save' saved_ones
+check 'udev alone comes after the first context' udev_alone
+check 'a device that is bound again has its settings' bound_again
+check 'a file with an error leaves a stock device' a_bad_file
+check 'the module refuses what is no setting, whole' refused
+ktap_finished
