@@ -272,7 +272,7 @@ static noinline void watches_begin(struct mlx5_ep_watch_space *space,
 {
 	bool list = inflight_must_list(&space->inflight, range);
 
-	if (list || !watch_hulls_miss(space, range))
+	if (list || !watch_bounds_miss(space, range))
 		watches_begin_locked(space, range, list);
 }
 

@@ -14,8 +14,8 @@
 /**
  * struct mlx5_ep_watch_tree - watches by range, see mr_tree.h
  * @root: tree of struct mlx5_ep_watch
- * @start: of the hull: first address; read without the lock
- * @end: of the hull: behind the last address; read without the lock
+ * @start: lower bound, an address; read without the lock
+ * @end: upper bound, behind the last address; read without the lock
  */
 struct mlx5_ep_watch_tree {
 	struct rb_root_cached root;

@@ -7,9 +7,9 @@
  * INFLIGHT_BLOCKS apart share. Every other watch is in the tree @wide. So an
  * invalidation searches few watches, however many the process has.
  *
- * Each tree has a hull, which includes all its watches that can be hit. The hull
- * of a block includes the watches of the next block too, because a short
- * invalidation may reach there. An invalidation that overlaps no hull takes no
+ * Each tree has bounds, between which are all its watches that can be hit. Those
+ * of a block include the watches of the next block too, because a short
+ * invalidation may reach there. An invalidation that is outside them takes no
  * lock.
  *
  * A watch that rests cannot be hit. Its @subtree_last, and those of its
@@ -18,7 +18,7 @@
  * have to go up to the root. Therefore the searches of the kernel's own interval
  * trees are not used: they take @subtree_last for exact.
  *
- * Locking: the lock of the address space; hulls are read without it.
+ * Locking: the lock of the address space; bounds are read without it.
  */
 #ifndef MLX5_EP_MR_TREE_H
 #define MLX5_EP_MR_TREE_H
@@ -63,8 +63,8 @@ static inline unsigned long tree_end(const struct mlx5_ep_watch_tree *tree)
 }
 
 /* @next: tree of the next block; @tree again if there is none */
-static inline void tree_set_hull(struct mlx5_ep_watch_tree *tree,
-				 const struct mlx5_ep_watch_tree *next)
+static inline void tree_set_bounds(struct mlx5_ep_watch_tree *tree,
+				   const struct mlx5_ep_watch_tree *next)
 {
 	WRITE_ONCE(tree->start, min(tree_start(tree), tree_start(next)));
 	WRITE_ONCE(tree->end, max(tree_end(tree), tree_end(next)));
@@ -78,7 +78,7 @@ watch_block_before(struct mlx5_ep_watch_space *space,
 				       (1UL << INFLIGHT_BLOCK_SHIFT));
 }
 
-static __always_inline void hull_include(struct mlx5_ep_watch_tree *tree,
+static __always_inline void tree_include(struct mlx5_ep_watch_tree *tree,
 					 const struct mlx5_ep_watch *w)
 {
 	unsigned long start = w->start << PAGE_SHIFT;
@@ -90,17 +90,17 @@ static __always_inline void hull_include(struct mlx5_ep_watch_tree *tree,
 		WRITE_ONCE(tree->end, end);
 }
 
-static inline void hulls_include(struct mlx5_ep_watch_space *space,
-				 struct mlx5_ep_watch_tree *tree,
-				 const struct mlx5_ep_watch *w)
+static inline void bounds_include(struct mlx5_ep_watch_space *space,
+				  struct mlx5_ep_watch_tree *tree,
+				  const struct mlx5_ep_watch *w)
 {
-	hull_include(tree, w);
+	tree_include(tree, w);
 	if (tree != &space->wide)
-		hull_include(watch_block_before(space, w), w);
+		tree_include(watch_block_before(space, w), w);
 }
 
-/* Returns true if a hull may be smaller without @w. */
-static __always_inline bool hull_ends_at(const struct mlx5_ep_watch_tree *tree,
+/* Returns true if the bounds may be closer without @w. */
+static __always_inline bool tree_ends_at(const struct mlx5_ep_watch_tree *tree,
 					 const struct mlx5_ep_watch *w)
 {
 	return tree->start >= w->start << PAGE_SHIFT ||
@@ -108,21 +108,21 @@ static __always_inline bool hull_ends_at(const struct mlx5_ep_watch_tree *tree,
 }
 
 /* @w has been removed from @tree. */
-static inline void hulls_exclude(struct mlx5_ep_watch_space *space,
-				 struct mlx5_ep_watch_tree *tree,
-				 const struct mlx5_ep_watch *w)
+static inline void bounds_exclude(struct mlx5_ep_watch_space *space,
+				  struct mlx5_ep_watch_tree *tree,
+				  const struct mlx5_ep_watch *w)
 {
 	struct mlx5_ep_watch_tree *prev;
 
 	if (tree == &space->wide) {
-		tree_set_hull(tree, tree);
+		tree_set_bounds(tree, tree);
 		return;
 	}
 	prev = watch_block_before(space, w);
-	if (hull_ends_at(prev, w))
-		tree_set_hull(prev, tree);
-	if (hull_ends_at(tree, w))
-		tree_set_hull(tree, watch_block_tree(
+	if (tree_ends_at(prev, w))
+		tree_set_bounds(prev, tree);
+	if (tree_ends_at(tree, w))
+		tree_set_bounds(tree, watch_block_tree(
 			space, (w->start << PAGE_SHIFT) +
 			       (1UL << INFLIGHT_BLOCK_SHIFT)));
 }
@@ -137,7 +137,7 @@ tree_misses(const struct mlx5_ep_watch_tree *tree,
 
 /* A short invalidation hits no watch; called without the lock. */
 static __always_inline bool
-watch_hulls_miss(struct mlx5_ep_watch_space *space,
+watch_bounds_miss(struct mlx5_ep_watch_space *space,
 		 const struct mmu_notifier_range *range)
 {
 	return tree_misses(watch_block_tree(space, range->start), range) &&
@@ -150,7 +150,7 @@ static inline void watch_insert(struct mlx5_ep_watch_space *space,
 	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
 
 	watch_tree_insert(w, &tree->root);
-	hulls_include(space, tree, w);
+	bounds_include(space, tree, w);
 }
 
 static inline void watch_remove(struct mlx5_ep_watch_space *space,
@@ -159,7 +159,7 @@ static inline void watch_remove(struct mlx5_ep_watch_space *space,
 	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
 
 	watch_tree_remove(w, &tree->root);
-	hulls_exclude(space, tree, w);
+	bounds_exclude(space, tree, w);
 }
 
 /* Makes a watch that rests one that can be hit. */
@@ -170,7 +170,7 @@ static inline void watch_wake(struct mlx5_ep_watch_space *space,
 		return;
 	w->resting = false;
 	watch_tree_augment.propagate(&w->node, NULL);
-	hulls_include(space, watch_tree_of(space, w), w);
+	bounds_include(space, watch_tree_of(space, w), w);
 }
 
 static __always_inline bool watch_subtree_ends_before(struct rb_node *rb,

@@ -57,8 +57,8 @@ mtype = { FREE, ARMED, SUSPECT, STALE };
 short small;
 bool watched;
 bool listed;
-/* The hull of the block's tree includes the watch. */
-bool hull;
+/* The bounds of the block's tree include the watch. */
+bool bounds;
 byte waiters;
 byte count;
 byte more;
@@ -128,7 +128,7 @@ inline look_inflight(found)
 proctype invalidator(byte me)
 {
 	bool list, hit, wake, clear, changed, out;
-	bool counted, saw_listed, saw_hull, near;
+	bool counted, saw_listed, saw_bounds, near;
 	byte n;
 
 	atomic {
@@ -156,16 +156,16 @@ proctype invalidator(byte me)
 		saw_listed = 1
 	   }
 	:: atomic {
-		/* watch_hulls_miss() */
-		!saw_hull && (counted || !MB_BEGIN) ->
-		near = hull;
-		saw_hull = 1
+		/* watch_bounds_miss() */
+		!saw_bounds && (counted || !MB_BEGIN) ->
+		near = bounds;
+		saw_bounds = 1
 	   }
 	:: atomic {
-		counted && saw_listed && saw_hull ->
+		counted && saw_listed && saw_bounds ->
 		hit = hit && near;
 		saw_listed = 0;
-		saw_hull = 0;
+		saw_bounds = 0;
 		near = 0;
 		counted = 0;
 		break
@@ -418,19 +418,19 @@ inline add()
 	atomic { LOCK(); live = 1; recorded = 0 }
 	do
 	:: atomic { !set_watched -> watched = 1; set_watched = 1 }
-	:: atomic { !set_hull -> hull = 1; set_hull = 1 }
+	:: atomic { !set_bounds -> bounds = 1; set_bounds = 1 }
 	:: atomic { !set_word -> word = ARMED; set_word = 1 }
 	:: atomic {
-		!looked && ((set_watched && set_hull && set_word) ||
+		!looked && ((set_watched && set_bounds && set_word) ||
 			    !MB_OVERLAPS) ->
 		look_inflight(found);
 		looked = 1
 	   }
-	:: set_watched && set_hull && set_word && looked -> break
+	:: set_watched && set_bounds && set_word && looked -> break
 	od;
 	atomic {
 		set_watched = 0;
-		set_hull = 0;
+		set_bounds = 0;
 		set_word = 0;
 		looked = 0;
 		UNLOCK()
@@ -447,14 +447,14 @@ inline add()
 /* watch_del_locked() */
 inline del()
 {
-	atomic { !lock -> word = FREE; live = 0; hull = 0; watched = 0 }
+	atomic { !lock -> word = FREE; live = 0; bounds = 0; watched = 0 }
 }
 
 /* mlx5ep_reg_mr(), and then uses of the registration */
 proctype user()
 {
 	mtype result;
-	bool found, set_watched, set_hull, set_word, looked, again, stored;
+	bool found, set_watched, set_bounds, set_word, looked, again, stored;
 	byte seen, taken, moved, kept, n;
 
 retry:
