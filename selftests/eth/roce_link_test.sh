@@ -51,8 +51,9 @@ gids_follow()
 	becomes 10 "$before" gids mlx5_0
 }
 
-# RoCE v2 asks the network stack for the peer's MAC address. No frame brings the
-# answer yet, so the test adds the neighbours itself.
+# RoCE v2 asks the network stack for the peer's MAC address. Both netdevs are in
+# one namespace here, so the test adds the neighbours itself; eth_rdma_test has two
+# namespaces, where frames bring the answer.
 neighbours()
 {
 	local from to dev peer

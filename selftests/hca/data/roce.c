@@ -19,9 +19,12 @@
 #define NEXT_IBA 0x1b
 #define NEXT_UDP 17
 
-/* roce_version and roce_l3_type of the entry */
-enum { ROCE_V1 = 0, ROCE_V2 = 2 };
-enum { L3_IPV4 = 0, L3_IPV6 = 1 };
+/*
+ * Values of roce_version and roce_l3_type of the entry. Other values are RoCE v2
+ * and IPv6.
+ */
+#define ROCE_V1 0
+#define L3_IPV4 0
 /* flags_rqpn of the CQE: MLX5_CQE_ROCE_L3_HEADER_TYPE_* */
 enum { HEADER_GRH, HEADER_IPV6, HEADER_IPV4 };
 #define HEADER_SHIFT 24

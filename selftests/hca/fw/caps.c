@@ -146,7 +146,7 @@ static void caps_eth(struct caps *caps)
 {
 	uint8_t *c = caps->eth, *rx;
 
-	/* mlx5e insists on the first five. */
+	/* mlx5e insists on the first three and on rss_ind_tbl_cap. */
 	IFC_SET(per_protocol_networking_offload_caps, c, csum_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, vlan_cap, 1);
 	IFC_SET(per_protocol_networking_offload_caps, c, max_lso_cap, 16);
