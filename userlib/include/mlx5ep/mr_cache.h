@@ -87,7 +87,8 @@ struct mlx5ep_mr_cache_entry {
  *	device
  *
  * Return: 0. -EINVAL if a flag or a reserved field is set. -EDQUOT if
- * max_regions plus 4096 is above the module's limit (notifier_max_watches). The
+ * max_regions plus 4096 is above the module's limit (notifier_max_watches), or if
+ * the user has as many notifiers on this device as notifiers_per_user allows. The
  * errors of mlx5ep_notifier_create().
  */
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
@@ -122,7 +123,7 @@ int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 
 /**
  * mlx5ep_mr_cache_put() - return a registration to the cache
- * @entry: from mlx5ep_mr_cache_get()
+ * @entry: from mlx5ep_mr_cache_get(), in any thread
  *
  * The call does nothing in a forked child.
  */
