@@ -361,11 +361,6 @@ int64_t simhca_errors(const struct simhca_view *view, const char *kind)
 	return counter(view, "errors", kind);
 }
 
-int64_t simhca_mtt(const struct simhca_view *view, const char *kind)
-{
-	return counter(view, "mtt", kind);
-}
-
 const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn)
 {
 	size_t i;
@@ -427,7 +422,7 @@ int64_t simhca_registered(void)
 
 	if (simhca_look(0, &view))
 		return -1;
-	n = simhca_mtt(&view, "bytes");
+	n = counter(&view, "mtt", "bytes");
 	simhca_view_put(&view);
 	return n;
 }

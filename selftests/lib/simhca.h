@@ -73,8 +73,6 @@ void simhca_view_put(struct simhca_view *view);
  */
 int64_t simhca_alive(const struct simhca_view *view, const char *kind);
 int64_t simhca_errors(const struct simhca_view *view, const char *kind);
-/* "entries" or "bytes" of registered memory; -1 where there is no such name. */
-int64_t simhca_mtt(const struct simhca_view *view, const char *kind);
 const struct simhca_qp *simhca_qp(const struct simhca_view *view, uint32_t qpn);
 
 /* Open a channel, take a view of an HCA, close the channel. */
