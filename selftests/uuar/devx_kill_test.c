@@ -157,17 +157,23 @@ TEST_F_TIMEOUT(devx, a_killed_program_leaves_nothing, 120)
 	}
 }
 
-TEST_F_TIMEOUT(devx, a_closed_context_has_no_qps, 60)
+TEST_F(devx, a_closed_context_has_no_qps)
 {
-	int progress;
-	pid_t pid = start(&progress, 1);
+	struct mlx5dv_devx_uar *uar;
+	struct verbs_setup setup;
+	struct devx_qp qps[QPS];
+	int i;
 
-	ASSERT_LT(0, pid);
-	ASSERT_EQ(0, wait_steps(progress, QPS));
-	EXPECT_LE(QPS / 2, rows());
-	ASSERT_EQ(0, wait_steps(progress, QPS / 2 + 1));
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	uar = mlx5dv_devx_alloc_uar(setup.ctx, MLX5DV_UAR_ALLOC_TYPE_BF);
+	ASSERT_NE(NULL, uar);
+	for (i = 0; i < QPS; i++)
+		ASSERT_EQ(0, devx_qp_create(&setup, uar->page_id, &qps[i]));
+	EXPECT_EQ(QPS, rows());
+	/* The kernel destroys the QPs. A mapping would keep the file. */
+	mlx5dv_devx_free_uar(uar);
+	ibv_close_device(setup.ctx);
 	EXPECT_EQ(0, rows());
-	EXPECT_EQ(SIGKILL, end(pid, progress));
 	ASSERT_EQ(0, baseline_restored(&self->base, 30));
 }
 
