@@ -53,6 +53,12 @@ a_node()
 	ib_unload
 }
 
+# udev_done: waits until udev has nothing left to do
+udev_done()
+{
+	wait_for 60 test ! -e /run/udev/queue
+}
+
 as_nobody()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
@@ -73,7 +79,7 @@ boot()
 	pid=$!
 	modprobe mlx5_ib
 	wait $pid
-	udevadm settle
+	udev_done
 	cat "$tmp/opens"
 	fallbacks=$(sed -n '1s/^fallback //p' "$tmp/opens")
 	: "${fallbacks:=0}"
@@ -149,7 +155,7 @@ bound_again()
 	ib_unbind
 	ib_bind
 	wait_for 60 test -e "$ep/uuar_pages"
-	udevadm settle
+	udev_done
 	[ "$(cat "$ep/uuar_policy")" = shared-uuar ]
 }
 

@@ -167,7 +167,7 @@ static void put_back(const struct change *change)
 
 /**
  * change_end() - keep or undo changes, the last one first
- * @done: freed
+ * @done: the changes; none of them may be used after this
  * @undo: write the old values back, and say so
  */
 void change_end(struct change *done, bool undo)
