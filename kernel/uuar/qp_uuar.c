@@ -277,24 +277,13 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 /**
  * mlx5_ep_qp_set_number() - learn the number of a QP that was made by DevX
  * @eqp: our side of the QP, on the list of its context, whose lock is taken here
- * @qpn: the number
+ * @qpn: from a command that mlx5_ib has checked
  */
 void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
 {
 	spin_lock(&eqp->ectx->lock);
 	eqp->devx_qpn = qpn;
 	spin_unlock(&eqp->ectx->lock);
-}
-
-/**
- * mlx5_ep_qp_number() - the number of a QP
- * @eqp: our side of the QP, on the list of its context
- *
- * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX when not known
- */
-u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp)
-{
-	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
 }
 
 /**

@@ -6,11 +6,11 @@
 
 #include <linux/list.h>
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
 #include "uuar/uuar_policy.h"
 
-struct ib_qp;
 struct mlx5_ep_context;
 struct mlx5_ep_uuar_table;
 struct mlx5_ep_xrc_qp;
@@ -59,8 +59,18 @@ struct mlx5_ep_qp {
 	struct mlx5_ep_xrc_qp *shared;
 };
 
+/**
+ * mlx5_ep_qp_number() - the number of a QP
+ * @eqp: our side of the QP, on the list of its context
+ *
+ * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX when not known
+ */
+static inline u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp)
+{
+	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
+}
+
 void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
-u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp);
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		     bool closed);
 void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar);

@@ -65,7 +65,6 @@ bool module_loaded(void);
 struct json_object *devices_get(struct cli *cli, int *code);
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
-int attribute_write(const char *device, const char *name, const char *value);
 
 /* table.c: turns debugfs tables into JSON */
 struct json_object *table_parse(char *text);

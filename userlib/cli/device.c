@@ -48,28 +48,6 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 	return file_read(path, buf, len);
 }
 
-/**
- * attribute_write() - write one of the module's attributes of a device
- * @device: for instance "mlx5_0"
- * @name: for instance "uuar_policy"
- *
- * Return: 0 or -errno.
- */
-int attribute_write(const char *device, const char *name, const char *value)
-{
-	char path[PATH_LEN];
-	char *line;
-	int ret;
-
-	root_path(path, "sys/" ATTRIBUTES, device, name);
-	/* sysfs does not pass a write of 0 bytes on to the module. */
-	if (asprintf(&line, "%s\n", value) < 0)
-		return -ENOMEM;
-	ret = file_write(path, line);
-	free(line);
-	return ret;
-}
-
 static void add_text(struct json_object *dev, const char *name,
 		     const char *key, const char *attr)
 {
