@@ -28,6 +28,8 @@ two_devices()
 	fake mlx5_1 0000:02:00.0 attached
 	: >"$ep/uuar_cgroups"
 	: >"$ep1/uuar_cgroups"
+	: >"$ep/uar_cgroup_limits"
+	: >"$ep1/uar_cgroup_limits"
 	echo 128 >"$parameters/notifiers_per_user"
 	echo >"$parameters/defaults"
 	mkdir -p "$root/etc" "$root/sys/fs/cgroup/job7"
@@ -55,6 +57,7 @@ a_file()
 	[cgroup /sys/fs/cgroup/job7/]
 	policy = shared-uuar
 	pages = 8
+	limit = 64
 	[cgroup /job7 device mlx5_1]
 	policy = stock
 	[cgroup /later]
@@ -99,6 +102,10 @@ errors()
 	wrong 2 'is no setting' "${dev}notifiers_per_user = 3\n"
 	wrong 2 'is no setting' "[module]\npolicy = stock\n"
 	wrong 2 'is no setting' "[cgroup /a]\nbudget = 3\n"
+	wrong 2 'is no setting' "${dev}limit = 3\n"
+	wrong 2 'not a number' "[cgroup /a]\nlimit = none\n"
+	wrong 2 '0 is no limit' "[cgroup /a]\nlimit = 00\n"
+	wrong 3 'has no policy' "[cgroup /a]\nlimit = 3\nstrict = on\n"
 	wrong 2 'has no policy' "[cgroup /a]\npages = 3\n"
 	wrong 1 'a path that begins' '[cgroup a]\n'
 	wrong 1 'a path that begins' "[cgroup /$long]\n"
@@ -133,11 +140,11 @@ check_says()
 	two_devices
 	a_file
 	code 0 "$tool" check
-	grep -q ': 10 settings, all correct$' "$tmp/out"
+	grep -q ': 11 settings, all correct$' "$tmp/out"
 	cp "$conf" "$tmp/other"
 	code 0 "$tool" check "$tmp/other"
 	code 0 "$tool" -j check
-	jq -e '.correct and .settings == 10' "$tmp/out"
+	jq -e '.correct and .settings == 11' "$tmp/out"
 	code 1 "$tool" check "$tmp/no-such-file"
 	code 1 "$tool" check "$tmp"
 	code 2 "$tool" check a b
@@ -157,6 +164,8 @@ applies()
 	[ "$(cat "$ep/uuar_exempt")" = 'ucx_perftest other' ]
 	[ "$(cat "$ep/uuar_cgroups")" = '/job7 shared-uuar 0 8' ]
 	[ "$(cat "$ep1/uuar_cgroups")" = '/job7 stock 0 8' ]
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 64' ]
+	[ "$(cat "$ep1/uar_cgroup_limits")" = '/job7 64' ]
 	[ "$(cat "$parameters/notifiers_per_user")" = 256 ]
 	grep -q "mlx5_0: policy: 'independent', was 'stock'" "$tmp/out"
 	grep -q 'mlx5_0: cgroup /later does not exist' "$tmp/err"
@@ -214,6 +223,18 @@ undoes()
 	[ "$(cat "$ep/uuar_policy")" = independent ]
 }
 
+undoes_limits()
+{
+	two_devices
+	printf '[cgroup /job7]\nlimit = 5\npolicy = stock\n' >"$conf"
+	rm "$ep/uuar_cgroups"
+	code 1 "$tool" apply mlx5_0
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 none' ]
+	echo '/job7 3' >"$ep/uar_cgroup_limits"
+	code 1 "$tool" apply mlx5_0
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 3' ]
+}
+
 # The list of cgroups may be longer than a page; it is still put back whole.
 undoes_long_lists()
 {
@@ -237,7 +258,7 @@ shows_differences()
 	jq -e '.differs == [{"setting": "notifiers_per_user",
 		"attribute": "notifiers_per_user", "now": "128",
 		"saved": "256", "line": 10}]' "$tmp/out"
-	jq -e '.devices[0].differs | length == 6 and .[0] == {
+	jq -e '.devices[0].differs | length == 7 and .[0] == {
 		"setting": "policy", "attribute": "uuar_policy", "now": "stock",
 		"saved": "independent", "line": 3}' "$tmp/out"
 	code 0 "$tool" show
@@ -350,13 +371,14 @@ help()
 	done
 }
 
-plan 13
+plan 14
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
 check 'apply writes what the file says, once' applies
 check 'apply is for all devices, for one, or for those to come' applies_to_one
 check 'a device that refuses a value gets its old values back' undoes
+check 'a limit of a cgroup is put back' undoes_limits
 check 'what is put back was not cut' undoes_long_lists
 check 'show lists what differs from the file' shows_differences
 check 'set --save changes its lines only' saves

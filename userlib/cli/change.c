@@ -76,17 +76,19 @@ char *change_old(const char *device, const char *attribute)
 
 /*
  * @list has a line per cgroup. Returns the line of @cgroup, or one that removes
- * the policy of @cgroup if there is none. Frees @list.
+ * what is set for @cgroup if there is none. Frees @list.
  */
-static char *keep_cgroup(char *list, const char *cgroup)
+static char *keep_cgroup(char *list, const char *attribute, const char *cgroup)
 {
+	bool is_policy = !strcmp(attribute, "uuar_cgroups");
 	size_t len = strlen(cgroup);
 	char *line, *rest = list, *kept = NULL;
 
 	while (list && !kept && (line = strsep(&rest, "\n")))
 		if (!strncmp(line, cgroup, len) && line[len] == ' ')
 			kept = strdup(line);
-	if (list && !kept && asprintf(&kept, "%s none 0 0", cgroup) < 0)
+	if (list && !kept && asprintf(&kept, "%s none%s", cgroup,
+				      is_policy ? " 0 0" : "") < 0)
 		kept = NULL;
 	free(list);
 	return kept;
@@ -137,7 +139,7 @@ int change_write(struct change **done, const char *device,
 	errno = ENOMEM;
 	change->old = change_old(device, attribute);
 	if (cgroup)
-		change->old = keep_cgroup(change->old, cgroup);
+		change->old = keep_cgroup(change->old, attribute, cgroup);
 	if (!change->old || !change->attribute || (device && !change->device))
 		ret = -errno;
 	if (!ret)

@@ -80,6 +80,21 @@ static const char *line_of(char *list, const char *cgroup)
 	return NULL;
 }
 
+/* Compares the line of a cgroup in an attribute that lists cgroups. */
+static void compare_line(struct json_object *rows,
+			 const struct config_entry *entry, const char *device,
+			 const char *attribute, const char *saved)
+{
+	const char *cgroup = entry->section.cgroup;
+	char *list = change_old(device, attribute);
+	const char *now = line_of(list, cgroup);
+
+	if (!now || strcmp(now, saved))
+		add_row(rows, cgroup, attribute, now, entry, saved);
+	free(list);
+}
+
+/* A cgroup has two lines: policy, strict and pages in one, the limit in one. */
 static void compare_cgroup(struct json_object *rows,
 			   const struct config *config,
 			   const struct config_entry *entry,
@@ -87,31 +102,19 @@ static void compare_cgroup(struct json_object *rows,
 {
 	struct config_section section = entry->section;
 	char saved[128];
-	const char *now;
-	char *list;
 
 	snprintf(section.device, sizeof(section.device), "%s", device);
-	snprintf(saved, sizeof(saved), "%s %s %s",
-		 value_of(config, &section, pci, "policy"),
-		 value_of(config, &section, pci, "strict"),
-		 value_of(config, &section, pci, "pages"));
-	list = change_old(device, "uuar_cgroups");
-	now = line_of(list, section.cgroup);
-	if (!now || strcmp(now, saved))
-		add_row(rows, section.cgroup, "uuar_cgroups", now, entry,
-			saved);
-	free(list);
-}
-
-/* The entry of a cgroup's policy that holds for the device, else NULL. */
-static bool holds(const struct config *config, const struct config_entry *entry,
-		  const char *device, const char *pci)
-{
-	struct config_section section = entry->section;
-
-	snprintf(section.device, sizeof(section.device), "%s", device);
-	return entry->setting == setting_find("policy", FOR_CGROUP) &&
-		config_find(config, &section, pci, entry->setting) == entry;
+	if (config_find(config, &section, pci, entry->setting) != entry)
+		return;
+	if (entry->setting == setting_find("limit", FOR_CGROUP)) {
+		compare_line(rows, entry, device, entry->setting->attribute,
+			     entry->value);
+	} else if (entry->setting == setting_find("policy", FOR_CGROUP)) {
+		snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
+			 value_of(config, &section, pci, "strict"),
+			 value_of(config, &section, pci, "pages"));
+		compare_line(rows, entry, device, "uuar_cgroups", saved);
+	}
 }
 
 /**
@@ -134,8 +137,7 @@ struct json_object *compare(const struct config *config, const char *device,
 		 device ? device : "");
 	compare_settings(rows, config, &section, pci);
 	for (entry = config->entries; device && entry; entry = entry->next)
-		if (entry->section.scope == FOR_CGROUP &&
-		    holds(config, entry, device, pci))
+		if (entry->section.scope == FOR_CGROUP)
 			compare_cgroup(rows, config, entry, device, pci);
 	return rows;
 }

@@ -230,14 +230,19 @@ static void read_line(struct config *config, struct reader *reader,
 		bad(reader, "a setting stands before the first [SECTION]");
 }
 
-/* The kernel takes a cgroup's settings together, and the policy is one. */
+/*
+ * The kernel takes policy, strict and pages of a cgroup together. The limit is
+ * apart from them.
+ */
 static void check_cgroups(const struct config *config, struct reader *reader)
 {
 	const struct setting *policy = setting_find("policy", FOR_CGROUP);
+	const struct setting *limit = setting_find("limit", FOR_CGROUP);
 	const struct config_entry *entry, *other;
 
 	for (entry = config->entries; entry; entry = entry->next) {
-		if (entry->section.scope != FOR_CGROUP)
+		if (entry->section.scope != FOR_CGROUP ||
+		    entry->setting == limit)
 			continue;
 		for (other = config->entries; other; other = other->next)
 			if (other->setting == policy &&

@@ -23,6 +23,7 @@ static const struct setting settings[] = {
 	{ "pages", "uuar_pages", FOR_DEVICE | FOR_CGROUP, NUMBER, MOST_PAGES },
 	{ "budget", "uar_budget", FOR_DEVICE, NUMBER, ANY_NUMBER },
 	{ "user_limit", "uar_user_limit", FOR_DEVICE, NUMBER, ANY_NUMBER },
+	{ "limit", "uar_cgroup_limits", FOR_CGROUP, COUNT, ANY_NUMBER },
 	{ "exempt", "uuar_exempt", FOR_DEVICE, NAMES, 0 },
 	{ "notifier_max_watches", "notifier_max_watches", FOR_MODULE, NUMBER,
 	  ANY_NUMBER },
@@ -83,6 +84,8 @@ static const char *number_error(const struct setting *setting, char *text)
 	}
 	/* The kernel would take a number with a leading 0 for an octal one. */
 	sprintf(text, "%lu", strtoul(text, NULL, 10));
+	if (setting->kind == COUNT && !strcmp(text, "0"))
+		return "0 is no limit; leave the line out for none";
 	return NULL;
 }
 
@@ -142,6 +145,7 @@ const char *setting_error(const struct setting *setting, char *text)
 	case SWITCH:
 		return switch_error(text);
 	case NUMBER:
+	case COUNT:
 		return number_error(setting, text);
 	default:
 		return names_error(text);

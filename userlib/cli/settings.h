@@ -11,13 +11,14 @@ enum setting_scope {
 	FOR_CGROUP = 4,
 };
 
-enum setting_kind { POLICY, SWITCH, NUMBER, NAMES };
+/* A COUNT is a number, but not 0. */
+enum setting_kind { POLICY, SWITCH, NUMBER, COUNT, NAMES };
 
 /**
  * struct setting - one setting
  * @attribute: the attribute of a device, or the parameter of the module
  * @scopes: where it may be set, of &enum setting_scope
- * @most: the largest NUMBER
+ * @most: the largest NUMBER or COUNT
  */
 struct setting {
 	const char *name;
