@@ -3,7 +3,10 @@
 /*
  * The notifier is of HCA 0, the registration of HCA 1. While HCA 0 goes, the
  * process remaps the registered page: the word must not be armed afterwards,
- * for HCA 1 still reads the old page.
+ * for HCA 1 still reads the old page. In one test the page is remapped in the
+ * worst moment, in the other without pause; TEARDOWN_ROUNDS says how often HCA 0
+ * goes there (default 6): by unbinding its driver, by a devlink reload, by a
+ * reset.
  *
  * Another process makes the end of the notifier slow: it stands in a callback of
  * its own address space (mm_listener), for which everybody waits who wants to
@@ -12,6 +15,7 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -28,6 +32,7 @@
 #define AUXDEV		"mlx5_core.rdma.0"
 #define DRIVER		"/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
 #define ROUNDS		3
+#define CORE		"/sys/bus/pci/drivers/mlx5_core/"
 
 FIXTURE(words)
 {
@@ -203,6 +208,116 @@ TEST_F(words, no_word_is_armed_while_its_device_goes)
 
 	for (i = 0; i < ROUNDS; i++)
 		one_round(_metadata, self);
+}
+
+static int by_unbind(void)
+{
+	return file_write(DRIVER "unbind", AUXDEV) ||
+	       file_write(DRIVER "bind", AUXDEV);
+}
+
+/* The PCI address of HCA 0. */
+static const char *pci_of_gone(void)
+{
+	static char path[PATH_MAX];
+	char *end;
+
+	if (!realpath("/sys/class/infiniband/mlx5_0/device", path))
+		return "";
+	end = strrchr(path, '/');
+	return end ? end + 1 : "";
+}
+
+static int by_reload(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "devlink dev reload pci/%s",
+		 pci_of_gone());
+	return system(command);
+}
+
+static int by_reset(void)
+{
+	const char *pci = pci_of_gone();
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", pci);
+	return file_write(CORE "unbind", pci) || file_write(path, "1") ||
+	       file_write(CORE "bind", pci);
+}
+
+/* How HCA 0 goes, and comes back. */
+static int (*const ways[])(void) = { by_unbind, by_reload, by_reset };
+
+/**
+ * struct departure - HCA 0 goes in a thread of its own
+ * @way: how
+ * @ret: of @way
+ * @over: HCA 0 is back
+ */
+struct departure {
+	int (*way)(void);
+	int ret;
+	bool over;
+};
+
+static void *depart(void *arg)
+{
+	struct departure *departure = arg;
+
+	departure->ret = departure->way();
+	__atomic_store_n(&departure->over, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * Remaps the page and looks at its word, until HCA 0 is back. While the notifier
+ * lives, each new page is watched again. Returns how often the word was armed
+ * although the page was another, and counts the remaps.
+ */
+static unsigned int remap(words_data *self, const struct departure *departure,
+			  unsigned long *remaps)
+{
+	unsigned int armed = 0;
+
+	while (!__atomic_load_n(&departure->over, __ATOMIC_ACQUIRE)) {
+		if (map_page(&self->page))
+			return UINT_MAX;
+		armed += mlx5ep_watch_valid(&self->watch);
+		++*remaps;
+		if (!mlx5ep_watch_del(&self->watch))
+			mlx5ep_watch_add(self->n, self->page, PAGE, 0,
+					 &self->watch);
+	}
+	return armed;
+}
+
+TEST_F_TIMEOUT(words, no_word_is_armed_while_a_page_is_remapped, 20000)
+{
+	const char *wanted = getenv("TEARDOWN_ROUNDS");
+	int i, rounds = wanted ? atoi(wanted) : 6;
+	unsigned long remaps = 0;
+
+	for (i = 0; i < rounds; i++) {
+		struct departure departure = { .way = ways[i % 3] };
+		pthread_t thread;
+
+		ASSERT_EQ(0, set_up(self));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, depart, &departure));
+		EXPECT_EQ(0, remap(self, &departure, &remaps));
+		pthread_join(thread, NULL);
+		ASSERT_EQ(0, departure.ret);
+		EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
+		EXPECT_EQ(1, watched_differs(&self->stays, self->mr, self->page,
+					     PAGE));
+		take_down(self);
+		if (wanted)
+			fprintf(stderr, "# progress: %d of %d, %lu remaps\n",
+				i + 1, rounds, remaps);
+	}
+	/* A remap takes some 20 microseconds, and HCA 0 is away for longer. */
+	EXPECT_LT(100 * rounds, remaps);
 }
 
 TEST_HARNESS_MAIN
