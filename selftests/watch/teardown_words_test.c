@@ -3,8 +3,8 @@
 /*
  * The notifier is of HCA 0, the registration of HCA 1. While HCA 0 goes, the
  * process remaps the registered page: the word must not be armed afterwards,
- * for HCA 1 still reads the old page. In one test the page is remapped in the
- * worst moment, in the other without pause; TEARDOWN_ROUNDS says how often HCA 0
+ * for HCA 1 still reads the old page. In one test a page is remapped in the worst
+ * moment, in the other many pages without pause; TEARDOWN_ROUNDS says how often HCA 0
  * goes there (default 6): by unbinding its driver, by a devlink reload, by a
  * reset.
  *
@@ -32,6 +32,7 @@
 #define AUXDEV		"mlx5_core.rdma.0"
 #define DRIVER		"/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
 #define ROUNDS		3
+#define PAGES		4000u	/* that are remapped one after the other */
 #define CORE		"/sys/bus/pci/drivers/mlx5_core/"
 
 FIXTURE(words)
@@ -106,8 +107,8 @@ static int set_up(words_data *self)
 		ret = verbs_endpoint_create(&self->stays.verbs,
 					    &self->stays.endpoint, IBV_QPT_RC);
 	if (!ret)
-		ret = mlx5ep_notifier_create(self->gone.ctx, WATCHES + 8,
-					     &self->n);
+		ret = mlx5ep_notifier_create(self->gone.ctx,
+					     WATCHES + PAGES + 8, &self->n);
 	if (!ret)
 		ret = add_many(self);
 	self->page = NULL;
@@ -271,32 +272,69 @@ static void *depart(void *arg)
 	return NULL;
 }
 
-/*
- * Remaps the page and looks at its word, until HCA 0 is back. While the notifier
- * lives, each new page is watched again. Returns how often the word was armed
- * although the page was another, and counts the remaps.
+/**
+ * struct pages - pages that are watched and remapped
+ * @start: the first one
+ * @mr: their registration with HCA 1
+ * @watches: one for each, in the highest slots of the notifier
  */
-static unsigned int remap(words_data *self, const struct departure *departure,
+struct pages {
+	char *start;
+	struct ibv_mr *mr;
+	struct mlx5ep_watch watches[PAGES];
+};
+
+static int pages_set_up(words_data *self, struct pages *pages)
+{
+	unsigned int i;
+	int ret = 0;
+
+	pages->start = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (pages->start == MAP_FAILED)
+		return -errno;
+	for (i = 0; i < PAGES && !ret; i++)
+		ret = mlx5ep_watch_add(self->n, pages->start + i * PAGE, PAGE,
+				       0, &pages->watches[i]);
+	if (ret)
+		return ret;
+	pages->mr = ibv_reg_mr(self->stays.verbs.pd, pages->start, PAGES * PAGE,
+			       IBV_ACCESS_LOCAL_WRITE);
+	return pages->mr ? 0 : -errno;
+}
+
+/*
+ * Remaps the pages in turn and looks at the word of each, until HCA 0 is back.
+ * While the notifier lives, the new page is watched. So when the notifier ends
+ * the words of all others are armed. Returns how often a word was armed although
+ * the page was another.
+ */
+static unsigned int remap(words_data *self, struct pages *pages,
+			  const struct departure *departure,
 			  unsigned long *remaps)
 {
-	unsigned int armed = 0;
+	unsigned int armed = 0, i = 0;
+	void *page;
 
 	while (!__atomic_load_n(&departure->over, __ATOMIC_ACQUIRE)) {
-		if (map_page(&self->page))
+		page = pages->start + i * PAGE;
+		if (map_page(&page))
 			return UINT_MAX;
-		armed += mlx5ep_watch_valid(&self->watch);
+		armed += mlx5ep_watch_valid(&pages->watches[i]);
 		++*remaps;
-		if (!mlx5ep_watch_del(&self->watch))
-			mlx5ep_watch_add(self->n, self->page, PAGE, 0,
-					 &self->watch);
+		if (!mlx5ep_watch_del(&pages->watches[i]))
+			mlx5ep_watch_add(self->n, page, PAGE, 0,
+					 &pages->watches[i]);
+		i = (i + 1) % PAGES;
 	}
 	return armed;
 }
 
-TEST_F_TIMEOUT(words, no_word_is_armed_while_a_page_is_remapped, 20000)
+TEST_F_TIMEOUT(words, no_word_is_armed_while_pages_are_remapped, 20000)
 {
 	const char *wanted = getenv("TEARDOWN_ROUNDS");
 	int i, rounds = wanted ? atoi(wanted) : 6;
+	static struct pages pages;
 	unsigned long remaps = 0;
 
 	for (i = 0; i < rounds; i++) {
@@ -304,19 +342,21 @@ TEST_F_TIMEOUT(words, no_word_is_armed_while_a_page_is_remapped, 20000)
 		pthread_t thread;
 
 		ASSERT_EQ(0, set_up(self));
+		ASSERT_EQ(0, pages_set_up(self, &pages));
 		ASSERT_EQ(0, pthread_create(&thread, NULL, depart, &departure));
-		EXPECT_EQ(0, remap(self, &departure, &remaps));
+		EXPECT_EQ(0, remap(self, &pages, &departure, &remaps));
 		pthread_join(thread, NULL);
 		ASSERT_EQ(0, departure.ret);
-		EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
-		EXPECT_EQ(1, watched_differs(&self->stays, self->mr, self->page,
-					     PAGE));
+		EXPECT_EQ(1, watched_differs(&self->stays, pages.mr,
+					     pages.start, PAGES * PAGE));
+		ibv_dereg_mr(pages.mr);
+		munmap(pages.start, PAGES * PAGE);
 		take_down(self);
 		if (wanted)
 			fprintf(stderr, "# progress: %d of %d, %lu remaps\n",
 				i + 1, rounds, remaps);
 	}
-	/* A remap takes some 20 microseconds, and HCA 0 is away for longer. */
+	/* A remap takes some 200 microseconds, and HCA 0 is away for longer. */
 	EXPECT_LT(100 * rounds, remaps);
 }
 
