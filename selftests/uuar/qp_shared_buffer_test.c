@@ -34,6 +34,7 @@ static enum way way;
 static unsigned int changed;	/* commands, so far */
 static struct uverbs_call template;	/* the newest command, as it was made */
 static uint8_t template_request[BUFFER] __attribute__((aligned(8)));
+static struct ib_uverbs_qp_cap template_cap;
 
 static struct ib_uverbs_attr *attr_of(struct ib_uverbs_ioctl_hdr *hdr,
 				      uint16_t id)
@@ -133,6 +134,10 @@ static void keep_template(const struct ib_uverbs_ioctl_hdr *hdr)
 	in = attr_of(&template.hdr, UVERBS_ATTR_UHW_IN);
 	memcpy(template_request, (void *)(uintptr_t)in->data, in->len);
 	in->data = (uintptr_t)template_request;
+	/* The library has it on a stack that is used again. */
+	in = attr_of(&template.hdr, UVERBS_ATTR_CREATE_QP_CAP);
+	template_cap = *(struct ib_uverbs_qp_cap *)(uintptr_t)in->data;
+	in->data = (uintptr_t)&template_cap;
 }
 
 int ioctl(int fd, unsigned long request, ...)
