@@ -8,13 +8,10 @@
  */
 #include "kselftest_harness.h"
 
-#include <rdma/mlx5_user_ioctl_cmds.h>
-#include <rdma/mlx5_user_ioctl_verbs.h>
-
 #include "simhca.h"
 #include "sweep.h"
 #include "sysfs.h"
-#include "uverbs.h"
+#include "uar_page.h"
 #include "verbs.h"
 
 /* The auxiliary device of the HCA under test */
@@ -33,24 +30,6 @@ static int body(void *arg)
 /* Runs after which the device was attached in part */
 static unsigned int incomplete;
 
-static int alloc_uar(struct ibv_context *ctx)
-{
-	uint64_t type = MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF, offset;
-	struct uverbs_call call;
-	uint32_t length, page;
-
-	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
-	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
-	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
-		   sizeof(offset));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
-		   sizeof(length));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
-		   sizeof(page));
-	return uverbs_do(ctx, &call);
-}
-
 /*
  * All that attaching hooks has an effect: sysfs, the operations (a policy), and
  * the method that allocates a UAR page, which counts although nobody maps it.
@@ -59,6 +38,7 @@ static int check_complete(void)
 {
 	int64_t pages = simhca_count("uar");
 	struct verbs_setup setup;
+	uint32_t handle;
 	int ret;
 
 	ret = sysfs_policy("independent", 2, false);
@@ -66,7 +46,7 @@ static int check_complete(void)
 		return ret;
 	ret = verbs_open(&setup, NULL, 1);
 	if (!ret) {
-		ret = alloc_uar(setup.ctx);
+		ret = uar_page_alloc(setup.ctx, &handle, NULL);
 		if (!ret && sysfs_number("uar_in_use") != 2)
 			ret = -EBADE;
 		if (!ret && simhca_count("uar") - pages != 2)

@@ -13,8 +13,8 @@
 
 #include "simhca.h"
 #include "sysfs.h"
-#include "uuar/ctx_open.h"
-#include "uuar/uar_page.h"
+#include "ctx_open.h"
+#include "uar_page.h"
 #include "verbs.h"
 
 #define ALL_PAGES 8192

@@ -12,7 +12,7 @@
 
 #include "baseline.h"
 #include "sysfs.h"
-#include "uuar/ctx_open.h"
+#include "ctx_open.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/limits_xrc_user_domain"
