@@ -71,7 +71,7 @@ undoes()
 	grep -q 'does not have that many' "$tmp/err"
 	[ "$(ep_get uuar_policy)" = stock ]
 	[ "$(ep_get uuar_pages)" = 0 ]
-	code 1 mlx5ep set --exempt sixteen_letters_
+	code 2 mlx5ep set --exempt sixteen_letters_
 	grep -q 'longer than 15 characters' "$tmp/err"
 	code 0 mlx5ep set --exempt 'one two'
 	[ "$(ep_get uuar_exempt)" = 'one two' ]
