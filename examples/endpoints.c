@@ -101,7 +101,9 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_DYNAMIC,
+	};
 	struct worker workers[THREADS] = {};
 	struct mlx5ep_endpoints_info info;
 	struct ibv_device **list = ibv_get_device_list(NULL);

@@ -78,6 +78,7 @@ lint-house:
 	@selftests/lint/dead
 	@selftests/lint/kdoc
 	@selftests/lint/words
+	@selftests/lint/names
 	@selftests/lint/pages
 	@selftests/lint/sizes
 

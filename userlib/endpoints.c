@@ -64,7 +64,8 @@ static int owner_fini(struct owner *owner)
 static int owners_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
 		      struct ibv_context *context)
 {
-	unsigned int n = set->category == MLX5EP_MPI_EVERYWHERE ? set->n : 1;
+	bool alone = set->category == MLX5EP_CATEGORY_MPI_EVERYWHERE;
+	unsigned int n = alone ? set->n : 1;
 	struct owner *owner;
 	int ret;
 
@@ -96,10 +97,10 @@ static struct domain *endpoint_domain(struct mlx5ep_endpoints *set,
 {
 	unsigned int page = i, slot = 0;
 
-	if (set->category == MLX5EP_SHARED_DYNAMIC) {
+	if (set->category == MLX5EP_CATEGORY_SHARED_DYNAMIC) {
 		page = i / 2;
 		slot = i % 2;
-	} else if (set->category == MLX5EP_2XDYNAMIC &&
+	} else if (set->category == MLX5EP_CATEGORY_2XDYNAMIC &&
 		   set->n_pages == 2 * set->n) {
 		page = 2 * i;
 	} else if (set->n_pages && i >= set->n_pages) {
@@ -111,7 +112,8 @@ static struct domain *endpoint_domain(struct mlx5ep_endpoints *set,
 
 static int qps_init(struct mlx5ep_endpoints *set)
 {
-	unsigned int n = set->category == MLX5EP_MPI_THREADS ? 1 : set->n;
+	bool shared = set->category == MLX5EP_CATEGORY_MPI_THREADS;
+	unsigned int n = shared ? 1 : set->n;
 	unsigned int spare = 0;
 	struct domain *domain;
 	struct owner *owner;
@@ -119,7 +121,8 @@ static int qps_init(struct mlx5ep_endpoints *set)
 	int ret;
 
 	/* The QPs that no endpoint uses are left out if pages ran out. */
-	if (set->category == MLX5EP_2XDYNAMIC && set->n_pages == 2 * set->n)
+	if (set->category == MLX5EP_CATEGORY_2XDYNAMIC &&
+	    set->n_pages == 2 * set->n)
 		spare = n;
 	set->qps = calloc(n + spare, sizeof(*set->qps));
 	if (!set->qps)

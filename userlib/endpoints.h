@@ -67,7 +67,7 @@ struct endpoint_qp {
 
 /**
  * struct mlx5ep_endpoints - a set
- * @category: never %MLX5EP_AUTO
+ * @category: never %MLX5EP_CATEGORY_AUTO
  * @n: endpoints
  * @pages: UAR pages that only QPs of this set ring
  * @unused: thread domains that are not part of a page of @pages; they are held

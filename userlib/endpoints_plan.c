@@ -21,25 +21,27 @@
 #define ENDPOINTS_FLAGS (MLX5EP_ENDPOINTS_STRICT | MLX5EP_ENDPOINTS_LOCKED_CQ)
 
 static const char * const names[] = {
-	[MLX5EP_MPI_EVERYWHERE] = "mpi-everywhere",
-	[MLX5EP_2XDYNAMIC] = "2xdynamic",
-	[MLX5EP_DYNAMIC] = "dynamic",
-	[MLX5EP_SHARED_DYNAMIC] = "shared-dynamic",
-	[MLX5EP_STATIC] = "static",
-	[MLX5EP_MPI_THREADS] = "mpi-threads",
-	[MLX5EP_AUTO] = "auto",
+	[MLX5EP_CATEGORY_AUTO] = "auto",
+	[MLX5EP_CATEGORY_MPI_EVERYWHERE] = "mpi-everywhere",
+	[MLX5EP_CATEGORY_2XDYNAMIC] = "2xdynamic",
+	[MLX5EP_CATEGORY_DYNAMIC] = "dynamic",
+	[MLX5EP_CATEGORY_SHARED_DYNAMIC] = "shared-dynamic",
+	[MLX5EP_CATEGORY_STATIC] = "static",
+	[MLX5EP_CATEGORY_MPI_THREADS] = "mpi-threads",
 };
+
+#define N_CATEGORIES (sizeof(names) / sizeof(*names))
 
 MLX5EP_EXPORT const char *mlx5ep_category_name(unsigned int category)
 {
-	return category <= MLX5EP_AUTO ? names[category] : NULL;
+	return category < N_CATEGORIES ? names[category] : NULL;
 }
 
 MLX5EP_EXPORT int mlx5ep_category_parse(const char *name)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; i <= MLX5EP_AUTO; i++)
+	for (i = 0; i < N_CATEGORIES; i++)
 		if (!strcmp(names[i], name))
 			return i;
 	return -EINVAL;
@@ -62,16 +64,16 @@ unsigned int endpoints_static_pages(unsigned int n)
 
 /**
  * endpoints_pages() - number of UAR pages for a category's thread domains
- * @category: not %MLX5EP_AUTO
+ * @category: not %MLX5EP_CATEGORY_AUTO
  */
 unsigned int endpoints_pages(unsigned int category, unsigned int n)
 {
 	switch (category) {
-	case MLX5EP_2XDYNAMIC:
+	case MLX5EP_CATEGORY_2XDYNAMIC:
 		return 2 * n;
-	case MLX5EP_DYNAMIC:
+	case MLX5EP_CATEGORY_DYNAMIC:
 		return n;
-	case MLX5EP_SHARED_DYNAMIC:
+	case MLX5EP_CATEGORY_SHARED_DYNAMIC:
 		return (n + 1) / 2;
 	default:
 		return 0;
@@ -83,12 +85,12 @@ static void levels(struct mlx5ep_endpoints_info *info, unsigned int n)
 	unsigned int i;
 
 	switch (info->category) {
-	case MLX5EP_SHARED_DYNAMIC:
+	case MLX5EP_CATEGORY_SHARED_DYNAMIC:
 		/* With an odd number the last endpoint is alone on its page. */
 		info->level[2] = n - n % 2;
 		info->level[1] = n % 2;
 		break;
-	case MLX5EP_STATIC:
+	case MLX5EP_CATEGORY_STATIC:
 		/*
 		 * Up to 16 endpoints get a uUAR each. Further ones are
 		 * distributed evenly over the 12 shared uUARs.
@@ -103,7 +105,7 @@ static void levels(struct mlx5ep_endpoints_info *info, unsigned int n)
 			info->level[on > 1 ? 3 : 2]++;
 		}
 		break;
-	case MLX5EP_MPI_THREADS:
+	case MLX5EP_CATEGORY_MPI_THREADS:
 		info->used_uuars = 1;
 		info->level[n > 1 ? 4 : 1] = n;
 		break;
@@ -115,18 +117,19 @@ static void levels(struct mlx5ep_endpoints_info *info, unsigned int n)
 static void predict(unsigned int category, unsigned int n,
 		    struct mlx5ep_endpoints_info *info)
 {
-	bool alone = category == MLX5EP_MPI_EVERYWHERE;
+	bool alone = category == MLX5EP_CATEGORY_MPI_EVERYWHERE;
 
 	memset(info, 0, sizeof(*info));
 	info->category = category;
 	info->endpoints = n;
 	info->contexts = alone ? n : 1;
-	info->qps = category == MLX5EP_2XDYNAMIC ? 2 * n :
-		category == MLX5EP_MPI_THREADS ? 1 : n;
+	info->qps = category == MLX5EP_CATEGORY_2XDYNAMIC ? 2 * n :
+		category == MLX5EP_CATEGORY_MPI_THREADS ? 1 : n;
 	info->cqs = info->qps;
 	if (alone)
 		info->static_pages = n;
-	else if (category == MLX5EP_STATIC || category == MLX5EP_MPI_THREADS)
+	else if (category == MLX5EP_CATEGORY_STATIC ||
+		 category == MLX5EP_CATEGORY_MPI_THREADS)
 		info->static_pages = endpoints_static_pages(info->qps);
 	info->uar_pages = info->static_pages + endpoints_pages(category, n);
 	info->own_pages = info->contexts;
@@ -164,25 +167,28 @@ int endpoints_check(const struct mlx5ep_endpoints_attr *attr, unsigned int n)
 	for (i = 0; i < sizeof(attr->reserved) / sizeof(*attr->reserved); i++)
 		if (attr->reserved[i])
 			return -EINVAL;
-	if (!n || n > ENDPOINTS_MAX || attr->category > MLX5EP_AUTO ||
+	if (!n || n > ENDPOINTS_MAX || attr->category >= N_CATEGORIES ||
 	    (attr->flags & ~ENDPOINTS_FLAGS) || attr->level > 4)
 		return -EINVAL;
-	if (attr->category != MLX5EP_AUTO &&
+	if (attr->category != MLX5EP_CATEGORY_AUTO &&
 	    (attr->max_uar_pages || attr->level))
 		return -EINVAL;
-	if (attr->srq && attr->category == MLX5EP_MPI_EVERYWHERE && n > 1)
+	if (attr->srq && n > 1 &&
+	    attr->category == MLX5EP_CATEGORY_MPI_EVERYWHERE)
 		return -EINVAL;
 	return 0;
 }
 
 /**
- * endpoints_choose() - choose the category for %MLX5EP_AUTO
+ * endpoints_choose() - choose the category for %MLX5EP_CATEGORY_AUTO
  * @attr: after endpoints_check(); a category other than AUTO is returned as it
  *	is
  *
  * The categories are in the order of their speed, and the first that meets the
  * limits is chosen. If the attributes ask for a level, it is the one with the
- * fewest pages of those that meet the limits.
+ * fewest pages of those that meet the limits. 2xdynamic takes as many unused
+ * pages as used ones, so it is chosen only if the caller limits the pages: the
+ * caller then knows how many there are.
  *
  * Return: 0, or -ENOSPC if no category meets the limits.
  */
@@ -194,11 +200,13 @@ int endpoints_choose(const struct mlx5ep_endpoints_attr *attr, unsigned int n,
 	unsigned int i;
 	int ret = -ENOSPC;
 
-	if (attr->category != MLX5EP_AUTO) {
+	if (attr->category != MLX5EP_CATEGORY_AUTO) {
 		*category = attr->category;
 		return 0;
 	}
-	for (i = MLX5EP_2XDYNAMIC; i <= MLX5EP_MPI_THREADS; i++) {
+	i = attr->max_uar_pages ? MLX5EP_CATEGORY_2XDYNAMIC :
+		MLX5EP_CATEGORY_DYNAMIC;
+	for (; i <= MLX5EP_CATEGORY_MPI_THREADS; i++) {
 		predict(i, n, &info);
 		if (!fits(attr, &info))
 			continue;

@@ -82,7 +82,7 @@ int endpoint_qp_init(struct mlx5ep_endpoints *set, struct endpoint_qp *qp,
 	cq_attr.cqe = attr->cqe ? attr->cqe :
 		qp_attr.cap.max_send_wr + qp_attr.cap.max_recv_wr + 1;
 	if (!(attr->flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
-	    (set->category != MLX5EP_MPI_THREADS || set->n == 1))
+	    (set->category != MLX5EP_CATEGORY_MPI_THREADS || set->n == 1))
 		cq_attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
 	qp->cq = ibv_create_cq_ex(owner->ctx, &cq_attr);
 	if (!qp->cq)

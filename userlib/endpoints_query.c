@@ -14,7 +14,7 @@
 static const struct endpoint_qp *qp_of(const struct mlx5ep_endpoints *set,
 				       unsigned int i)
 {
-	return &set->qps[set->category == MLX5EP_MPI_THREADS ? 0 : i];
+	return &set->qps[set->category == MLX5EP_CATEGORY_MPI_THREADS ? 0 : i];
 }
 
 static unsigned int endpoint_level(const struct mlx5ep_endpoints *set,
@@ -23,7 +23,7 @@ static unsigned int endpoint_level(const struct mlx5ep_endpoints *set,
 	unsigned int level = 1;
 	unsigned int i;
 
-	if (set->category == MLX5EP_MPI_THREADS && set->n > 1)
+	if (set->category == MLX5EP_CATEGORY_MPI_THREADS && set->n > 1)
 		return 4;
 	for (i = 0; i < set->n_qps; i++) {
 		const struct endpoint_qp *other = &set->qps[i];
@@ -59,7 +59,7 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
 	if (qp->domain)
 		answer.flags |= MLX5EP_ENDPOINT_DOMAIN;
 	if (!(set->attr.flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
-	    (set->category != MLX5EP_MPI_THREADS || set->n == 1))
+	    (set->category != MLX5EP_CATEGORY_MPI_THREADS || set->n == 1))
 		answer.flags |= MLX5EP_ENDPOINT_CQ_UNLOCKED;
 	if (qp->blueflame)
 		answer.flags |= MLX5EP_ENDPOINT_BLUEFLAME;
@@ -111,7 +111,8 @@ static unsigned int owner_own_pages(const struct owner *owner)
 
 static unsigned int used_uuars(const struct mlx5ep_endpoints *set)
 {
-	unsigned int n = set->category == MLX5EP_MPI_THREADS ? 1 : set->n;
+	bool shared = set->category == MLX5EP_CATEGORY_MPI_THREADS;
+	unsigned int n = shared ? 1 : set->n;
 	unsigned int i, k, used = 0;
 
 	for (i = 0; i < n; i++) {
@@ -129,13 +130,13 @@ static unsigned int shortfall(const struct mlx5ep_endpoints *set,
 	unsigned int missing = 0;
 
 	switch (set->category) {
-	case MLX5EP_2XDYNAMIC:
+	case MLX5EP_CATEGORY_2XDYNAMIC:
 		missing = 2 * set->n - info->qps;
 		/* fall through */
-	case MLX5EP_MPI_EVERYWHERE:
-	case MLX5EP_DYNAMIC:
+	case MLX5EP_CATEGORY_MPI_EVERYWHERE:
+	case MLX5EP_CATEGORY_DYNAMIC:
 		return missing + set->n - info->level[1];
-	case MLX5EP_SHARED_DYNAMIC:
+	case MLX5EP_CATEGORY_SHARED_DYNAMIC:
 		return set->n - info->level[1] - info->level[2];
 	default:
 		return 0;

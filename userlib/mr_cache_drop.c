@@ -128,7 +128,7 @@ static unsigned int cache_suspects(struct mlx5ep_mr_cache *cache,
 		refs[n++] = (struct mlx5_ep_watch_ref){
 			.word = events[i].word,
 			.slot = events[i].slot,
-			.result = MLX5_EP_WATCH_SUSPECT,
+			.result = MLX5_EP_WATCH_STATE_SUSPECT,
 		};
 	}
 	return n;
@@ -158,7 +158,7 @@ static int cache_handle(struct mlx5ep_mr_cache *cache,
 			dropped += cache_drop_stale(cache, refs[i].slot,
 						    refs[i].word, &doomed);
 			cache->table.stats.verified +=
-				refs[i].result == MLX5_EP_WATCH_ARMED;
+				refs[i].result == MLX5_EP_WATCH_STATE_ARMED;
 		}
 		pthread_mutex_unlock(&cache->lock);
 	}

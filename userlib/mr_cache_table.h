@@ -95,7 +95,7 @@ static inline bool cache_stale(const struct cache_entry *entry)
 {
 	uint64_t word = __atomic_load_n(entry->mr.watch.word, __ATOMIC_ACQUIRE);
 
-	return (word & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STALE;
+	return (word & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STATE_STALE;
 }
 
 struct cache_entry *cache_covering(struct cache_table *table, uintptr_t start,

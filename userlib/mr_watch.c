@@ -104,7 +104,7 @@ MLX5EP_EXPORT int mlx5ep_watch_record(struct mlx5ep_watch *watch)
 
 	if (ret < 0)
 		return ret;
-	return ret == MLX5_EP_WATCH_ARMED ? 0 : -EAGAIN;
+	return ret == MLX5_EP_WATCH_STATE_ARMED ? 0 : -EAGAIN;
 }
 
 MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
@@ -112,11 +112,11 @@ MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 	int ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY, 0);
 
 	switch (ret) {
-	case MLX5_EP_WATCH_ARMED:
+	case MLX5_EP_WATCH_STATE_ARMED:
 		return 0;
-	case MLX5_EP_WATCH_STALE:
+	case MLX5_EP_WATCH_STATE_STALE:
 		return -ESTALE;
-	case MLX5_EP_WATCH_SUSPECT:
+	case MLX5_EP_WATCH_STATE_SUSPECT:
 		return -EAGAIN;
 	default:
 		return ret;

@@ -21,7 +21,7 @@ static void watch_take_event(struct mlx5_ep_watches *ws,
 		.start = (u64)(w->start + w->hit_first) << PAGE_SHIFT,
 		.length = (u64)(w->hit_last - w->hit_first + 1) << PAGE_SHIFT,
 		.word = (*watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK) |
-			MLX5_EP_WATCH_ARMED,
+			MLX5_EP_WATCH_STATE_ARMED,
 		.type = MLX5_EP_EVENT_WATCH,
 		.slot = slot,
 		.cause = w->cause,

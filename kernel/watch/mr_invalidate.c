@@ -94,8 +94,8 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	w->seq++;
 	/* User space that sees the change also sees what came before it. */
 	smp_store_release(word, (was & ~MLX5_EP_WATCH_STATE_MASK) |
-			  (clear ? MLX5_EP_WATCH_SUSPECT :
-				   MLX5_EP_WATCH_STALE));
+			  (clear ? MLX5_EP_WATCH_STATE_SUSPECT :
+				   MLX5_EP_WATCH_STATE_STALE));
 	/* The word comes before the number that counts it. */
 	smp_store_release(&header->watch_total, header->watch_total + 1);
 

@@ -253,7 +253,7 @@ mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 		return NULL;
 	/* The word of a free slot is 0; no watch has the generation 0. */
 	word = *watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK;
-	if (!word || ref->word != (word | MLX5_EP_WATCH_ARMED))
+	if (!word || ref->word != (word | MLX5_EP_WATCH_STATE_ARMED))
 		return NULL;
 	return &ws->chunks[number]->watches[slot % WATCHES_PER_CHUNK];
 }

@@ -108,7 +108,8 @@ static int look_begin(struct mlx5_ep_watches *ws,
 	if (!w)
 		return -ENOENT;
 	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
-	if (state != (record ? MLX5_EP_WATCH_ARMED : MLX5_EP_WATCH_SUSPECT))
+	if (state != (record ? MLX5_EP_WATCH_STATE_ARMED :
+			       MLX5_EP_WATCH_STATE_SUSPECT))
 		return state;
 	watch_wake(ws->space, w);
 	*look = (struct watch_look){
@@ -144,18 +145,18 @@ static int look_end(struct mlx5_ep_watches *ws,
 		/* If the range is not memory, a later hit counts as a change. */
 		w->recorded = !look->ret;
 		w->fingerprint = look->fingerprint;
-		return MLX5_EP_WATCH_ARMED;
+		return MLX5_EP_WATCH_STATE_ARMED;
 	}
 	if (look->wanted && !look->ret &&
 	    look->fingerprint == w->fingerprint) {
 		w->hits = 0;
 		watch_set_state(watch_word(ws, ref->slot),
-				MLX5_EP_WATCH_ARMED);
-		return MLX5_EP_WATCH_ARMED;
+				MLX5_EP_WATCH_STATE_ARMED);
+		return MLX5_EP_WATCH_STATE_ARMED;
 	}
 	mlx5_ep_watch_report(w, w->start, watch_last(w),
 			     MLX5_EP_WATCH_CAUSE_VERIFY);
-	return MLX5_EP_WATCH_STALE;
+	return MLX5_EP_WATCH_STATE_STALE;
 }
 
 /* One look at a suspect watch, or at an armed one to record. See look_end(). */
@@ -198,7 +199,7 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
  * @record: take the fingerprint
  *
  * Sleeps, takes mmap_lock for reading, may fault in pages of files. If the range
- * changes all the time, the answer is MLX5_EP_WATCH_SUSPECT.
+ * changes all the time, the answer is MLX5_EP_WATCH_STATE_SUSPECT.
  *
  * Return: 0; -EXDEV; -EIO; -EINTR: a fatal signal
  */
@@ -210,7 +211,7 @@ int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
 	for (i = 0; i < VERIFY_TRIES && ret == -EAGAIN; i++)
 		ret = watch_verify_once(ws, ref, record);
 	if (ret == -EAGAIN)
-		ret = MLX5_EP_WATCH_SUSPECT;
+		ret = MLX5_EP_WATCH_STATE_SUSPECT;
 	if (ret < 0 && ret != -ENOENT)
 		return ret;
 	ref->result = ret;

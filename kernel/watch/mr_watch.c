@@ -124,7 +124,7 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 		    (chunk->free & BIT_ULL(i)))
 			continue;
 		watch_set_state(watch_word(ws, chunk->base + i),
-				MLX5_EP_WATCH_STALE);
+				MLX5_EP_WATCH_STATE_STALE);
 		watch_remove(space, &chunk->watches[i]);
 		watch_count(ws, &chunk->watches[i], -1);
 	}
@@ -207,7 +207,7 @@ static bool watch_add_locked(struct mlx5_ep_watches *ws,
 
 	w->slot = chunk->base + index;
 	add->slot = w->slot;
-	add->word = ++ws->generation << 2 | MLX5_EP_WATCH_ARMED;
+	add->word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
 	/* As every change of a word. */
 	smp_store_release(watch_word(ws, add->slot), add->word);
 	return watches_in_flight(ws, w->start, watch_last(w));
@@ -226,7 +226,7 @@ static int watch_del_locked(struct mlx5_ep_watches *ws,
 	index = w - chunk->watches;
 
 	/* As every change of a word. */
-	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_FREE);
+	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_STATE_FREE);
 	watch_remove(ws->space, w);
 	watch_count(ws, w, -1);
 	ws->live--;

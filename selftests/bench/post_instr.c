@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	category = argc == 2 ? mlx5ep_category_parse(argv[1]) : -1;
-	if (category < 0 || category == MLX5EP_AUTO) {
+	if (category < 0 || category == MLX5EP_CATEGORY_AUTO) {
 		fprintf(stderr, "usage: post_instr CATEGORY\n");
 		return 2;
 	}

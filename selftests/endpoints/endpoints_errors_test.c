@@ -43,12 +43,14 @@ FIXTURE_TEARDOWN(errors)
 
 TEST_F(errors, bad_attributes_open_nothing)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_AUTO + 1 };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_MPI_THREADS + 1,
+	};
 	struct mlx5ep_endpoints *set = (void *)&attr;
 	struct ibv_srq srq = {};
 
 	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_create(self->ctx, &attr, 1, &set));
-	attr.category = MLX5EP_DYNAMIC;
+	attr.category = MLX5EP_CATEGORY_DYNAMIC;
 	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_create(self->ctx, &attr, 0, &set));
 	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_create(self->ctx, &attr, 4097,
 						   &set));
@@ -63,7 +65,9 @@ TEST_F(errors, bad_attributes_open_nothing)
 
 TEST_F(errors, an_endpoint_beyond_the_last_is_refused)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_STATIC };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_STATIC,
+	};
 	struct mlx5ep_endpoint endpoint = { .level = 77 };
 	struct mlx5ep_endpoints *set;
 
@@ -77,7 +81,9 @@ TEST_F(errors, an_endpoint_beyond_the_last_is_refused)
 
 TEST_F(errors, destroy_waits_for_the_callers_regions)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_DYNAMIC,
+	};
 	struct mlx5ep_endpoints *set;
 	struct mlx5ep_endpoint endpoint;
 	static char buf[4096];
@@ -101,7 +107,7 @@ TEST_F(errors, strangers_in_the_context_share_no_page)
 {
 	struct ibv_td_init_attr td_attr = {};
 	struct mlx5ep_endpoints_attr attr = {
-		.category = MLX5EP_DYNAMIC,
+		.category = MLX5EP_CATEGORY_DYNAMIC,
 		.flags = MLX5EP_ENDPOINTS_STRICT,
 	};
 	struct mlx5ep_endpoints *set, *pairs;
@@ -120,7 +126,7 @@ TEST_F(errors, strangers_in_the_context_share_no_page)
 	ASSERT_EQ(0, mlx5ep_endpoints_query(set, &info));
 	EXPECT_EQ(4, info.level[1]);
 	EXPECT_EQ(4, info.uar_pages);
-	attr.category = MLX5EP_SHARED_DYNAMIC;
+	attr.category = MLX5EP_CATEGORY_SHARED_DYNAMIC;
 	ASSERT_EQ(0, mlx5ep_endpoints_create(self->ctx, &attr, 4, &pairs));
 	ASSERT_EQ(0, mlx5ep_endpoints_query(pairs, &info));
 	EXPECT_EQ(4, info.level[2]);
@@ -139,7 +145,7 @@ static int open_with(struct ibv_device *dev, unsigned int pages,
 		     unsigned int flags, struct mlx5ep_endpoints **set)
 {
 	struct mlx5ep_endpoints_attr attr = {
-		.category = MLX5EP_DYNAMIC,
+		.category = MLX5EP_CATEGORY_DYNAMIC,
 		.flags = flags,
 	};
 	int ret;
@@ -191,10 +197,10 @@ FIXTURE_VARIANT(sweep)
 	unsigned int category;
 };
 
-FIXTURE_VARIANT_ADD(sweep, mpi_everywhere) { MLX5EP_MPI_EVERYWHERE };
-FIXTURE_VARIANT_ADD(sweep, 2xdynamic) { MLX5EP_2XDYNAMIC };
-FIXTURE_VARIANT_ADD(sweep, static) { MLX5EP_STATIC };
-FIXTURE_VARIANT_ADD(sweep, mpi_threads) { MLX5EP_MPI_THREADS };
+FIXTURE_VARIANT_ADD(sweep, mpi_everywhere) { MLX5EP_CATEGORY_MPI_EVERYWHERE };
+FIXTURE_VARIANT_ADD(sweep, 2xdynamic) { MLX5EP_CATEGORY_2XDYNAMIC };
+FIXTURE_VARIANT_ADD(sweep, static) { MLX5EP_CATEGORY_STATIC };
+FIXTURE_VARIANT_ADD(sweep, mpi_threads) { MLX5EP_CATEGORY_MPI_THREADS };
 
 FIXTURE_SETUP(sweep)
 {

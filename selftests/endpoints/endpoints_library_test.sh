@@ -81,7 +81,7 @@ program()
 		struct mlx5ep_endpoints_attr attr = { 0 };
 		struct mlx5ep_endpoints_info info;
 
-		attr.category = MLX5EP_DYNAMIC;
+		attr.category = MLX5EP_CATEGORY_DYNAMIC;
 		if (mlx5ep_endpoints_predict(&attr, 16, &info))
 			return 1;
 		printf("%u\n", info.uar_pages);

@@ -311,7 +311,7 @@ TEST_F(module, thread_domains_give_pages_in_a_managed_context_too)
 	unsigned int i;
 
 	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
-	ASSERT_EQ(0, job_open(&job, MLX5EP_DYNAMIC, 4, 4, 0));
+	ASSERT_EQ(0, job_open(&job, MLX5EP_CATEGORY_DYNAMIC, 4, 4, 0));
 	EXPECT_EQ(4, job.info.level[1]);
 	EXPECT_EQ(8, job.info.static_pages);
 	EXPECT_EQ(8 + 4, job.info.uar_pages);
@@ -321,7 +321,7 @@ TEST_F(module, thread_domains_give_pages_in_a_managed_context_too)
 		EXPECT_TRUE(job.threads[i].endpoint.flags &
 			    MLX5EP_ENDPOINT_DOMAIN);
 	job_close(&job);
-	ASSERT_EQ(0, job_open(&job, MLX5EP_STATIC, 4, 4, 0));
+	ASSERT_EQ(0, job_open(&job, MLX5EP_CATEGORY_STATIC, 4, 4, 0));
 	EXPECT_EQ(4, job.info.level[1]);
 	EXPECT_EQ(8, job.info.uar_pages);
 	job_close(&job);

@@ -8,6 +8,9 @@
 
 #include <mlx5ep.h>
 
+#define FIRST MLX5EP_CATEGORY_MPI_EVERYWHERE
+#define LAST MLX5EP_CATEGORY_MPI_THREADS
+
 static int predict(unsigned int category, unsigned int n,
 		   struct mlx5ep_endpoints_info *info)
 {
@@ -20,26 +23,26 @@ TEST(sixteen_threads_take_what_was_published)
 {
 	/* Zambre et al. 2018: UAR pages, uUARs, QPs, CQs at 16 threads */
 	static const unsigned int table[][4] = {
-		[MLX5EP_MPI_EVERYWHERE] = { 128, 256, 16, 16 },
-		[MLX5EP_2XDYNAMIC] = { 40, 80, 32, 32 },
-		[MLX5EP_DYNAMIC] = { 24, 48, 16, 16 },
-		[MLX5EP_SHARED_DYNAMIC] = { 16, 32, 16, 16 },
-		[MLX5EP_STATIC] = { 8, 16, 16, 16 },
-		[MLX5EP_MPI_THREADS] = { 8, 16, 1, 1 },
+		[MLX5EP_CATEGORY_MPI_EVERYWHERE] = { 128, 256, 16, 16 },
+		[MLX5EP_CATEGORY_2XDYNAMIC] = { 40, 80, 32, 32 },
+		[MLX5EP_CATEGORY_DYNAMIC] = { 24, 48, 16, 16 },
+		[MLX5EP_CATEGORY_SHARED_DYNAMIC] = { 16, 32, 16, 16 },
+		[MLX5EP_CATEGORY_STATIC] = { 8, 16, 16, 16 },
+		[MLX5EP_CATEGORY_MPI_THREADS] = { 8, 16, 1, 1 },
 	};
 	struct mlx5ep_endpoints_info info;
 	unsigned int c;
 
-	for (c = 0; c < MLX5EP_AUTO; c++) {
+	for (c = FIRST; c <= LAST; c++) {
 		ASSERT_EQ(0, predict(c, 16, &info));
 		EXPECT_EQ(table[c][0], info.uar_pages + info.absent_pages);
 		EXPECT_EQ(table[c][1], info.uuars + 2 * info.absent_pages);
 		EXPECT_EQ(table[c][2], info.qps);
 		EXPECT_EQ(table[c][3], info.cqs);
 	}
-	ASSERT_EQ(0, predict(MLX5EP_DYNAMIC, 16, &info));
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_DYNAMIC, 16, &info));
 	EXPECT_EQ(16, info.uar_pages);
-	ASSERT_EQ(0, predict(MLX5EP_SHARED_DYNAMIC, 16, &info));
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_SHARED_DYNAMIC, 16, &info));
 	EXPECT_EQ(8, info.uar_pages);
 }
 
@@ -48,7 +51,7 @@ TEST(memory_of_a_process_each_is_as_published)
 	struct mlx5ep_endpoints_info info;
 
 	/* The paper has 5.39 MB at 16 threads, with PDs and without MRs. */
-	ASSERT_EQ(0, predict(MLX5EP_MPI_EVERYWHERE, 16, &info));
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_MPI_EVERYWHERE, 16, &info));
 	EXPECT_EQ(16 * (345 * 1024 + 144), info.bytes);
 }
 
@@ -57,7 +60,7 @@ TEST(every_endpoint_has_exactly_one_level)
 	struct mlx5ep_endpoints_info info;
 	unsigned int c, n;
 
-	for (c = 0; c < MLX5EP_AUTO; c++)
+	for (c = FIRST; c <= LAST; c++)
 		for (n = 1; n <= 4096; n++) {
 			ASSERT_EQ(0, predict(c, n, &info));
 			ASSERT_EQ(n, info.level[1] + info.level[2] +
@@ -70,7 +73,7 @@ TEST(every_endpoint_has_exactly_one_level)
 static int choose(unsigned int n, unsigned int pages, unsigned int level)
 {
 	struct mlx5ep_endpoints_attr attr = {
-		.category = MLX5EP_AUTO,
+		.category = MLX5EP_CATEGORY_AUTO,
 		.max_uar_pages = pages,
 		.level = level,
 	};
@@ -83,50 +86,64 @@ static int choose(unsigned int n, unsigned int pages, unsigned int level)
 
 TEST(auto_takes_the_fastest_within_a_page_limit)
 {
-	EXPECT_EQ(MLX5EP_2XDYNAMIC, choose(16, 0, 0));
-	EXPECT_EQ(MLX5EP_2XDYNAMIC, choose(16, 32, 0));
-	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 31, 0));
-	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 16, 0));
-	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(16, 15, 0));
-	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(16, 8, 0));
-	EXPECT_EQ(MLX5EP_MPI_THREADS, choose(16, 7, 0));
-	EXPECT_EQ(MLX5EP_STATIC, choose(32, 8, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, choose(16, 0, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_2XDYNAMIC, choose(16, 32, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, choose(16, 31, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, choose(16, 16, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_SHARED_DYNAMIC, choose(16, 15, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_SHARED_DYNAMIC, choose(16, 8, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_MPI_THREADS, choose(16, 7, 0));
+	EXPECT_EQ(MLX5EP_CATEGORY_STATIC, choose(32, 8, 0));
+}
+
+TEST(attributes_of_zero_are_auto_and_take_a_page_an_endpoint)
+{
+	struct mlx5ep_endpoints_attr attr = {};
+	struct mlx5ep_endpoints_info info;
+
+	EXPECT_EQ(0, mlx5ep_category_parse("auto"));
+	ASSERT_EQ(0, mlx5ep_endpoints_predict(&attr, 16, &info));
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, info.category);
+	EXPECT_EQ(16, info.uar_pages);
+	EXPECT_EQ(16, info.level[1]);
 }
 
 TEST(auto_takes_the_fewest_pages_that_give_a_level)
 {
-	EXPECT_EQ(MLX5EP_DYNAMIC, choose(16, 0, 1));
-	EXPECT_EQ(MLX5EP_SHARED_DYNAMIC, choose(32, 0, 2));
-	EXPECT_EQ(MLX5EP_STATIC, choose(32, 0, 3));
-	EXPECT_EQ(MLX5EP_MPI_THREADS, choose(32, 0, 4));
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, choose(16, 0, 1));
+	EXPECT_EQ(MLX5EP_CATEGORY_SHARED_DYNAMIC, choose(32, 0, 2));
+	EXPECT_EQ(MLX5EP_CATEGORY_STATIC, choose(32, 0, 3));
+	EXPECT_EQ(MLX5EP_CATEGORY_MPI_THREADS, choose(32, 0, 4));
 	EXPECT_EQ(-ENOSPC, choose(16, 15, 1));
 }
 
 TEST(bad_attributes_are_refused_and_nothing_is_written)
 {
 	static const struct mlx5ep_endpoints_attr bad[] = {
-		{ .category = MLX5EP_AUTO + 1 },
-		{ .category = MLX5EP_AUTO, .level = 5 },
-		{ .category = MLX5EP_DYNAMIC, .level = 1 },
-		{ .category = MLX5EP_DYNAMIC, .max_uar_pages = 8 },
-		{ .category = MLX5EP_DYNAMIC, .flags = 1 << 2 },
-		{ .category = MLX5EP_DYNAMIC, .flags = 1u << 31 },
-		{ .category = MLX5EP_DYNAMIC, .reserved = { 0, 0, 0, 1 } },
+		{ .category = LAST + 1 },
+		{ .category = MLX5EP_CATEGORY_AUTO, .level = 5 },
+		{ .category = MLX5EP_CATEGORY_DYNAMIC, .level = 1 },
+		{ .category = MLX5EP_CATEGORY_DYNAMIC, .max_uar_pages = 8 },
+		{ .category = MLX5EP_CATEGORY_DYNAMIC, .flags = 1 << 2 },
+		{ .category = MLX5EP_CATEGORY_DYNAMIC, .flags = 1u << 31 },
+		{ .reserved = { 0, 0, 0, 1 } },
 	};
 	struct mlx5ep_endpoints_info info = { .category = 77 };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(&bad[i], 4, &info));
-	EXPECT_EQ(-EINVAL, predict(MLX5EP_DYNAMIC, 0, &info));
-	EXPECT_EQ(-EINVAL, predict(MLX5EP_DYNAMIC, 4097, &info));
+	EXPECT_EQ(-EINVAL, predict(MLX5EP_CATEGORY_DYNAMIC, 0, &info));
+	EXPECT_EQ(-EINVAL, predict(MLX5EP_CATEGORY_DYNAMIC, 4097, &info));
 	EXPECT_EQ(77, info.category);
 }
 
 /* The program may have been built with a shorter or a longer structure. */
 TEST(an_answer_is_as_long_as_the_program_knows_it)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_DYNAMIC,
+	};
 	struct {
 		struct mlx5ep_endpoints_info info;
 		uint64_t of_tomorrow;
@@ -147,9 +164,9 @@ TEST(names_and_categories_map_both_ways)
 {
 	unsigned int c;
 
-	for (c = 0; c <= MLX5EP_AUTO; c++)
+	for (c = 0; c <= LAST; c++)
 		EXPECT_EQ(c, mlx5ep_category_parse(mlx5ep_category_name(c)));
-	EXPECT_EQ(NULL, mlx5ep_category_name(MLX5EP_AUTO + 1));
+	EXPECT_EQ(NULL, mlx5ep_category_name(LAST + 1));
 	EXPECT_EQ(-EINVAL, mlx5ep_category_parse("dynamic "));
 	EXPECT_EQ(-EINVAL, mlx5ep_category_parse(""));
 }

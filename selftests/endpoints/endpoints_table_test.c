@@ -41,20 +41,20 @@ static void published(unsigned int category, unsigned int n,
 		      unsigned int *qps)
 {
 	switch (category) {
-	case MLX5EP_MPI_EVERYWHERE:
+	case MLX5EP_CATEGORY_MPI_EVERYWHERE:
 		*pages = 8 * n, *uuars = 16 * n, *qps = n;
 		break;
-	case MLX5EP_2XDYNAMIC:
+	case MLX5EP_CATEGORY_2XDYNAMIC:
 		*pages = 8 + 2 * n, *uuars = 16 + 4 * n, *qps = 2 * n;
 		break;
-	case MLX5EP_DYNAMIC:
+	case MLX5EP_CATEGORY_DYNAMIC:
 		*pages = 8 + n, *uuars = 16 + 2 * n, *qps = n;
 		break;
-	case MLX5EP_SHARED_DYNAMIC:
+	case MLX5EP_CATEGORY_SHARED_DYNAMIC:
 		*pages = 8 + (n + 1) / 2, *uuars = 16 + 2 * ((n + 1) / 2);
 		*qps = n;
 		break;
-	case MLX5EP_STATIC:
+	case MLX5EP_CATEGORY_STATIC:
 		*pages = 8, *uuars = 16, *qps = n;
 		break;
 	default:
@@ -73,12 +73,12 @@ FIXTURE_VARIANT(table)
 	unsigned int category;
 };
 
-FIXTURE_VARIANT_ADD(table, mpi_everywhere) { MLX5EP_MPI_EVERYWHERE };
-FIXTURE_VARIANT_ADD(table, 2xdynamic) { MLX5EP_2XDYNAMIC };
-FIXTURE_VARIANT_ADD(table, dynamic) { MLX5EP_DYNAMIC };
-FIXTURE_VARIANT_ADD(table, shared_dynamic) { MLX5EP_SHARED_DYNAMIC };
-FIXTURE_VARIANT_ADD(table, static) { MLX5EP_STATIC };
-FIXTURE_VARIANT_ADD(table, mpi_threads) { MLX5EP_MPI_THREADS };
+FIXTURE_VARIANT_ADD(table, mpi_everywhere) { MLX5EP_CATEGORY_MPI_EVERYWHERE };
+FIXTURE_VARIANT_ADD(table, 2xdynamic) { MLX5EP_CATEGORY_2XDYNAMIC };
+FIXTURE_VARIANT_ADD(table, dynamic) { MLX5EP_CATEGORY_DYNAMIC };
+FIXTURE_VARIANT_ADD(table, shared_dynamic) { MLX5EP_CATEGORY_SHARED_DYNAMIC };
+FIXTURE_VARIANT_ADD(table, static) { MLX5EP_CATEGORY_STATIC };
+FIXTURE_VARIANT_ADD(table, mpi_threads) { MLX5EP_CATEGORY_MPI_THREADS };
 
 FIXTURE_SETUP(table)
 {

@@ -59,7 +59,7 @@ static int open_set(struct job *job, const struct mlx5ep_endpoints_attr *attr)
 int job_open(struct job *job, unsigned int category, unsigned int n,
 	     unsigned int depth, unsigned int inline_data)
 {
-	bool shared = category == MLX5EP_MPI_THREADS;
+	bool shared = category == MLX5EP_CATEGORY_MPI_THREADS;
 	struct mlx5ep_endpoints_attr attr = {
 		.category = category,
 		.cap = {

@@ -250,7 +250,7 @@ kdoc_arguments()
 	accepted "$lint/kdoc"
 }
 
-# --- words, pages, sizes -----------------------------------------------------
+# --- words, names, pages, sizes -----------------------------------------------------
 
 words_found()
 {
@@ -268,6 +268,21 @@ words_found()
 	accepted "$lint/words" --list "$list" a.md
 	printf '#!/bin/sh\necho rigs\n' | write tool
 	refused 'tool:2: rigs: setup' "$lint/words" --list "$list" tool
+}
+
+names_found()
+{
+	fresh
+	write userlib/include/mlx5ep/a.h <<-'C'
+		enum mlx5ep_knob_flags {
+			MLX5EP_KNOB_ROUND = 1 << 0,	/* MLX5EP_SQUARE */
+		};
+	C
+	write uapi/rdma/b.h <<<'enum mlx5_ep_knob_methods { MLX5_EP_METHOD_TURN, };'
+	accepted "$lint/names"
+	sed -i 's/_KNOB_ROUND/_ROUND/' userlib/include/mlx5ep/a.h
+	refused 'mlx5ep/a.h:2: MLX5EP_ROUND does not begin with MLX5EP_KNOB_$' \
+		"$lint/names"
 }
 
 pages_width()
@@ -313,7 +328,7 @@ sizes_found()
 	refused 'kernel/b.c:501: 501 lines' "$lint/sizes" kernel
 }
 
-plan 17
+plan 18
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -328,6 +343,7 @@ check 'kdoc: the one form passes' kdoc_right
 check 'kdoc: another form fails' kdoc_form
 check 'kdoc: arguments exist, and say more than their names' kdoc_arguments
 check 'words: names and prose without the words of the list' words_found
+check 'names: an enumerator has the name of its enumeration' names_found
 check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
 check 'sizes: folders, files and functions have limits' sizes_found

@@ -108,7 +108,9 @@ int sweep_body_context(void *arg)
 
 int sweep_body_endpoints(void *arg)
 {
-	struct mlx5ep_endpoints_attr attr = { .category = MLX5EP_DYNAMIC };
+	struct mlx5ep_endpoints_attr attr = {
+		.category = MLX5EP_CATEGORY_DYNAMIC,
+	};
 	struct sweep_objects *objects = arg;
 	struct mlx5ep_endpoints *set;
 	int ret;

@@ -143,11 +143,11 @@ int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 		slot++;
 	fake.watches[slot] = (struct fake_watch){
 		.used = true,
-		.armed = ++fake.generation << 8 | MLX5_EP_WATCH_ARMED,
+		.armed = ++fake.generation << 8 | MLX5_EP_WATCH_STATE_ARMED,
 		.start = (uintptr_t)addr,
 		.end = (uintptr_t)addr + length,
 	};
-	set_word(slot, MLX5_EP_WATCH_ARMED);
+	set_word(slot, MLX5_EP_WATCH_STATE_ARMED);
 	made->mr = (struct ibv_mr){
 		.addr = addr,
 		.length = length,
@@ -188,12 +188,12 @@ int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 static int verify(uint32_t slot, uint64_t word)
 {
 	struct fake_watch *watch = &fake.watches[slot];
-	int state = MLX5_EP_WATCH_STALE;
+	int state = MLX5_EP_WATCH_STATE_STALE;
 
 	if (!watch->used || watch->armed != word)
 		return -ENOENT;
 	if (!watch->changed) {
-		state = MLX5_EP_WATCH_ARMED;
+		state = MLX5_EP_WATCH_STATE_ARMED;
 		set_pending(slot, false);
 	}
 	set_word(slot, state);
@@ -207,7 +207,7 @@ int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 	pthread_mutex_lock(&fake.lock);
 	ret = verify(watch->slot, watch->armed);
 	pthread_mutex_unlock(&fake.lock);
-	return ret == MLX5_EP_WATCH_ARMED ? 0 : -ESTALE;
+	return ret == MLX5_EP_WATCH_STATE_ARMED ? 0 : -ESTALE;
 }
 
 int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
@@ -238,9 +238,10 @@ static void change(unsigned int page, enum change how)
 			continue;
 		watch->changed |= how != TOUCHED;
 		if ((fake.words[i] & MLX5_EP_WATCH_STATE_MASK) !=
-		    MLX5_EP_WATCH_STALE)
-			set_word(i, how == UNMAPPED ? MLX5_EP_WATCH_STALE :
-						      MLX5_EP_WATCH_SUSPECT);
+		    MLX5_EP_WATCH_STATE_STALE)
+			set_word(i, how == UNMAPPED ?
+				 MLX5_EP_WATCH_STATE_STALE :
+				 MLX5_EP_WATCH_STATE_SUSPECT);
 		set_pending(i, true);
 	}
 	if (how != TOUCHED)

@@ -8,6 +8,8 @@
 #include "job_program.h"
 
 #define MAX_LETTERS 64
+#define FIRST MLX5EP_CATEGORY_MPI_EVERYWHERE
+#define CATEGORIES (MLX5EP_CATEGORY_MPI_THREADS + 1)
 
 static bool is_switch(const struct job_option *option)
 {
@@ -59,7 +61,7 @@ static bool take(int letter, struct job_program *program,
 	if (letter == 'c') {
 		program->category = mlx5ep_category_parse(optarg);
 		return program->category >= 0 &&
-		       program->category != MLX5EP_AUTO;
+		       program->category != MLX5EP_CATEGORY_AUTO;
 	}
 	for (o = options; o->letter; o++) {
 		if (o->letter != letter)
@@ -108,12 +110,12 @@ static double median(const double *values, unsigned int count)
 }
 
 /* What each round found, by category */
-static double rates[MLX5EP_AUTO][JOB_MAX_ROUNDS];
+static double rates[CATEGORIES][JOB_MAX_ROUNDS];
 
 /* mpi-everywhere always runs, because the others are relative to it */
 static bool left_out(const struct job_program *program, unsigned int c)
 {
-	return c && program->category >= 0 &&
+	return c != FIRST && program->category >= 0 &&
 	       c != (unsigned int)program->category;
 }
 
@@ -124,7 +126,7 @@ static void print_row(unsigned int c, unsigned int rounds,
 	unsigned int i;
 
 	for (i = 0; i < rounds; i++)
-		relative[i] = 100 * rates[c][i] / rates[0][i];
+		relative[i] = 100 * rates[c][i] / rates[FIRST][i];
 	printf("%-15s %10.0f %8.1f%% %6u %6u %5u %5u %9.1f  %u/%u/%u/%u\n",
 	       mlx5ep_category_name(c), median(rates[c], rounds),
 	       median(relative, rounds), info->uar_pages, info->uuars,
@@ -140,7 +142,7 @@ static void print_table(const struct job_program *program, const char *unit,
 	printf("%-15s %10s %9s %6s %6s %5s %5s %9s  %s\n", "category", unit,
 	       "relative", "pages", "uUARs", "QPs", "CQs", "KiB",
 	       "level 1/2/3/4");
-	for (c = 0; c < MLX5EP_AUTO; c++)
+	for (c = FIRST; c < CATEGORIES; c++)
 		if (!left_out(program, c))
 			print_row(c, program->rounds, &infos[c]);
 }
@@ -150,8 +152,8 @@ int job_compare(const char *name, const char *unit,
 		int (*measure)(unsigned int category, double *rate,
 			       struct mlx5ep_endpoints_info *info))
 {
-	struct mlx5ep_endpoints_info infos[MLX5EP_AUTO];
-	unsigned int c = 1, round;
+	struct mlx5ep_endpoints_info infos[CATEGORIES];
+	unsigned int c = FIRST + 1, round;
 	int ret = 0;
 
 	/*
@@ -159,9 +161,9 @@ int job_compare(const char *name, const char *unit,
 	 * yet.
 	 */
 	if (program->rounds > 1)
-		ret = measure(0, &rates[0][0], &infos[0]);
+		ret = measure(FIRST, &rates[FIRST][0], &infos[FIRST]);
 	for (round = 0; round < program->rounds && !ret; round++)
-		for (c = 0; c < MLX5EP_AUTO && !ret; c++)
+		for (c = FIRST; c < CATEGORIES && !ret; c++)
 			if (!left_out(program, c))
 				ret = measure(c, &rates[c][round], &infos[c]);
 	if (!ret) {

@@ -108,20 +108,21 @@ struct mlx5_ep_notifier_page {
 
 /**
  * enum mlx5_ep_watch_state - the low bits of a word
- * @MLX5_EP_WATCH_FREE: no watch has this slot
- * @MLX5_EP_WATCH_ARMED: the range is what it was when it was armed
- * @MLX5_EP_WATCH_SUSPECT: it may have changed; MLX5_EP_IOC_WATCH_VERIFY tells
- * @MLX5_EP_WATCH_STALE: it has changed; the word is never armed again
+ * @MLX5_EP_WATCH_STATE_FREE: no watch has this slot
+ * @MLX5_EP_WATCH_STATE_ARMED: the range is what it was when it was armed
+ * @MLX5_EP_WATCH_STATE_SUSPECT: it may have changed; MLX5_EP_IOC_WATCH_VERIFY
+ *	tells
+ * @MLX5_EP_WATCH_STATE_STALE: it has changed; the word is never armed again
  *
  * The rest of the word is the watch's generation, never used twice in a
  * notifier. So the armed word is one constant through the life of a watch. To
  * ask whether the watch is valid, load the word and compare.
  */
 enum mlx5_ep_watch_state {
-	MLX5_EP_WATCH_FREE,
-	MLX5_EP_WATCH_ARMED,
-	MLX5_EP_WATCH_SUSPECT,
-	MLX5_EP_WATCH_STALE,
+	MLX5_EP_WATCH_STATE_FREE,
+	MLX5_EP_WATCH_STATE_ARMED,
+	MLX5_EP_WATCH_STATE_SUSPECT,
+	MLX5_EP_WATCH_STATE_STALE,
 };
 
 #define MLX5_EP_WATCH_STATE_MASK 3ULL
@@ -234,8 +235,8 @@ struct mlx5_ep_watch_ref {
  * enum mlx5_ep_watch_verify_flags - flags of MLX5_EP_IOC_WATCH_VERIFY
  * @MLX5_EP_WATCH_VERIFY_RECORD: take the fingerprint of the pages now mapped.
  *	To be called once the range has been registered. The answer is
- *	MLX5_EP_WATCH_ARMED where nothing happened to the range since it was
- *	armed; else the registration may be of other pages: start over.
+ *	MLX5_EP_WATCH_STATE_ARMED where nothing happened to the range since it
+ *	was armed; else the registration may be of other pages: start over.
  */
 enum mlx5_ep_watch_verify_flags {
 	MLX5_EP_WATCH_VERIFY_RECORD = 1 << 0,

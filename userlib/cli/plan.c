@@ -115,7 +115,8 @@ static struct json_object *plan(const struct job *job, const char **best)
 	bool fits;
 
 	*best = NULL;
-	for (c = 0; c < MLX5EP_AUTO; c++) {
+	for (c = MLX5EP_CATEGORY_MPI_EVERYWHERE;
+	     c <= MLX5EP_CATEGORY_MPI_THREADS; c++) {
 		struct mlx5ep_endpoints_attr attr = { .category = c };
 
 		if (job->category >= 0 && (unsigned int)job->category != c)
@@ -125,7 +126,7 @@ static struct json_object *plan(const struct job *job, const char **best)
 		json_object_array_add(rows, row_of(job, &info, &fits));
 		/* mpi-everywhere is not a choice; the others come fastest first. */
 		if (fits && !*best &&
-		    (c != MLX5EP_MPI_EVERYWHERE || job->category >= 0))
+		    (c != MLX5EP_CATEGORY_MPI_EVERYWHERE || job->category >= 0))
 			*best = mlx5ep_category_name(c);
 	}
 	return rows;
@@ -210,7 +211,7 @@ static int parse(struct job *job, int argc, char **argv)
 		} else if (c == 'c') {
 			job->category = mlx5ep_category_parse(optarg);
 			ok = job->category >= 0 &&
-				job->category != MLX5EP_AUTO;
+				job->category != MLX5EP_CATEGORY_AUTO;
 		} else {
 			return EXIT_USAGE;
 		}

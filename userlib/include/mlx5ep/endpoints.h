@@ -26,24 +26,28 @@ extern "C" {
 
 /**
  * enum mlx5ep_category - how n endpoints share the adapter
- * @MLX5EP_MPI_EVERYWHERE: each endpoint has its own context, QP and CQ
- * @MLX5EP_2XDYNAMIC: one context and 2n thread domains with a UAR page each, of
- *	which every other one is used
- * @MLX5EP_DYNAMIC: one context and n thread domains with a UAR page each
- * @MLX5EP_SHARED_DYNAMIC: one context and n thread domains, two on a UAR page
- * @MLX5EP_STATIC: one context and n QPs without a thread domain
- * @MLX5EP_MPI_THREADS: one context, one QP and one CQ for all endpoints
- * @MLX5EP_AUTO: the first of 2xdynamic, dynamic, shared-dynamic, static and
- *	mpi-threads that meets the limits in the attributes
+ * @MLX5EP_CATEGORY_AUTO: the first of dynamic, shared-dynamic, static and
+ *	mpi-threads that meets the limits in the attributes; 2xdynamic comes
+ *	before them if the attributes say how many pages there are
+ * @MLX5EP_CATEGORY_MPI_EVERYWHERE: each endpoint has its own context, QP and CQ
+ * @MLX5EP_CATEGORY_2XDYNAMIC: one context and 2n thread domains with a UAR page
+ *	each, of which every other one is used
+ * @MLX5EP_CATEGORY_DYNAMIC: one context and n thread domains with a UAR page
+ *	each
+ * @MLX5EP_CATEGORY_SHARED_DYNAMIC: one context and n thread domains, two on a
+ *	UAR page
+ * @MLX5EP_CATEGORY_STATIC: one context and n QPs without a thread domain
+ * @MLX5EP_CATEGORY_MPI_THREADS: one context, one QP and one CQ for all
+ *	endpoints
  */
 enum mlx5ep_category {
-	MLX5EP_MPI_EVERYWHERE,
-	MLX5EP_2XDYNAMIC,
-	MLX5EP_DYNAMIC,
-	MLX5EP_SHARED_DYNAMIC,
-	MLX5EP_STATIC,
-	MLX5EP_MPI_THREADS,
-	MLX5EP_AUTO,
+	MLX5EP_CATEGORY_AUTO,
+	MLX5EP_CATEGORY_MPI_EVERYWHERE,
+	MLX5EP_CATEGORY_2XDYNAMIC,
+	MLX5EP_CATEGORY_DYNAMIC,
+	MLX5EP_CATEGORY_SHARED_DYNAMIC,
+	MLX5EP_CATEGORY_STATIC,
+	MLX5EP_CATEGORY_MPI_THREADS,
 };
 
 /**
@@ -61,11 +65,11 @@ enum mlx5ep_endpoints_flags {
  * struct mlx5ep_endpoints_attr - attributes of a set; all may be 0
  * @category: enum mlx5ep_category
  * @flags: enum mlx5ep_endpoints_flags
- * @max_uar_pages: only with %MLX5EP_AUTO: maximum number of UAR pages for the
- *	QPs; 0: no maximum
- * @level: only with %MLX5EP_AUTO: worst acceptable level of an endpoint (1 own
- *	UAR page, 2 own uUAR, 3 shared uUAR, 4 shared QP); the category with the
- *	fewest pages is chosen; 0: any level
+ * @max_uar_pages: only with %MLX5EP_CATEGORY_AUTO: maximum number of UAR pages
+ *	for the QPs; 0: no maximum, but no page that no endpoint rings
+ * @level: only with %MLX5EP_CATEGORY_AUTO: worst acceptable level of an
+ *	endpoint (1 own UAR page, 2 own uUAR, 3 shared uUAR, 4 shared QP); the
+ *	category with the fewest pages is chosen; 0: any level
  * @cap: capacities of each QP; all 0: 128 sends and receives with one SGE
  * @qp_type: 0: IBV_QPT_RC
  * @sq_sig_all: as in struct ibv_qp_init_attr
@@ -122,7 +126,7 @@ struct mlx5ep_endpoint {
 
 /**
  * struct mlx5ep_endpoints_info - what a set takes
- * @category: never %MLX5EP_AUTO
+ * @category: never %MLX5EP_CATEGORY_AUTO
  * @contexts: number of contexts, including the caller's
  * @qps: number of QPs, including the unused ones of 2xdynamic
  * @uar_pages: UAR pages for the QPs
@@ -169,8 +173,9 @@ struct mlx5ep_endpoints;
  *
  * Return: 0. -EINVAL for an attribute that is not valid. -EOPNOTSUPP if the
  * device is not an mlx5 device. -ENOSPC with %MLX5EP_ENDPOINTS_STRICT if an
- * endpoint would get less than the category says. -ENOSPC with %MLX5EP_AUTO if
- * no category meets the limits. Else the errno of a verbs call.
+ * endpoint would get less than the category says. -ENOSPC with
+ * %MLX5EP_CATEGORY_AUTO if no category meets the limits. Else the errno of a
+ * verbs call.
  */
 int mlx5ep_endpoints_create(struct ibv_context *context,
 			    const struct mlx5ep_endpoints_attr *attr,
