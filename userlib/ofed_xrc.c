@@ -103,7 +103,7 @@ MLX5EP_EXPORT int mlx5ep_ofed_unreg_xrc_rcv_qp(struct ibv_xrcd *domain,
 		goto out_unlock;
 	}
 	ret = mlx5ep_xrc_rcv_qp_unreg(reg->qp);
-	if (!ret || ret == -EIO) {
+	if (!ret) {
 		*link = reg->next;
 		free(reg);
 	}

@@ -121,7 +121,10 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp)
 	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, qp->handle);
 	ret = mlx5ep_cmd_exec(qp->context, &cmd);
-	if (!ret || ret == -EIO)
+	/* The device is gone, and the registration ended with it. */
+	if (ret == -EIO)
+		ret = 0;
+	if (!ret)
 		free(qp);
 	return ret;
 }

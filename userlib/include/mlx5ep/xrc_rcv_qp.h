@@ -80,12 +80,12 @@ int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd, const void *key, size_t len,
 
 /**
  * mlx5ep_xrc_rcv_qp_unreg() - end a registration
- * @qp: freed, unless the call returns -EBUSY
+ * @qp: freed on success, unchanged on failure
  *
  * The last registration of a QP destroys the QP.
  *
- * Return: 0. -EIO if the device is gone; @qp is freed. -EBUSY while another
- * thread is in a call with @qp.
+ * Return: 0, also if the device is gone and the registration ended with it.
+ * -EBUSY while another thread is in a call with @qp.
  */
 int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp);
 
