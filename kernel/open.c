@@ -8,6 +8,10 @@
  * If the driver refuses that request, it is called a second time with the caller's
  * own, and the context stays stock. So an open fails only where it would fail
  * without mlx5_ep, or for a limit.
+ *
+ * The driver refuses every request until the device is active, which is some time
+ * after the device can be opened. Without a look at that first, a device that
+ * becomes active between the two calls would serve the second one only.
  */
 
 #include <linux/uaccess.h>
@@ -37,6 +41,23 @@ static bool read_open(struct ib_udata *udata,
 	       req->total_num_bfregs &&
 	       req->total_num_bfregs <= MLX5_EP_MAX_PAGES * 2 &&
 	       req->num_low_latency_bfregs < req->total_num_bfregs;
+}
+
+/*
+ * Does the driver serve requests by now? It checks that before it looks at the
+ * request, and refuses an empty one in any case. An active device stays active
+ * until it fails or goes.
+ */
+static bool driver_serves(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
+			  struct ib_udata *udata)
+{
+	size_t inlen = udata->inlen;
+	int ret;
+
+	udata->inlen = 0;
+	ret = edev->stock.alloc_ucontext(uctx, udata);
+	udata->inlen = inlen;
+	return ret != -EAGAIN;
 }
 
 /* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
@@ -159,7 +180,8 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  *
  * Sleeps.
  *
- * Return: 0; -EDQUOT: the user may not have another page; an error of the driver
+ * Return: 0; -EDQUOT: the user may not have another page; -EAGAIN: the device is
+ * not active yet; another error of the driver
  */
 int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		 struct mlx5_ep_request *request)
@@ -169,9 +191,14 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool rewritable = read_open(request->udata, &req);
 	int error = 0, ret;
 
-	if (mlx5_ep_context_init(ectx, edev))
+	if (mlx5_ep_context_init(ectx, edev)) {
+		if (!driver_serves(edev, uctx, request->udata)) {
+			mlx5_ep_context_close(ectx);
+			return -EAGAIN;
+		}
 		error = rewritable ? open_managed(ectx, uctx, request, &req) :
 				     -EOPNOTSUPP;
+	}
 	ret = error;
 	if (!ectx->table && error != -EDQUOT)
 		ret = open_observed(ectx, uctx, request, &req);

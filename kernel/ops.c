@@ -3,8 +3,9 @@
  * The operations of the ib_device that mlx5_ep wraps.
  *
  * Each wrapper calls the driver's own operation exactly once. There is one
- * exception: if the driver refuses a rewritten open, open.c repeats it as the
- * caller asked for it. Requests are rewritten only for a context that is to be
+ * exception, opening: open.c first asks the driver whether it serves requests, and
+ * if the driver refuses a rewritten request, open.c repeats it as the caller asked
+ * for it. Requests are rewritten only for a context that is to be
  * managed. That of create_qp gets MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a
  * static page of the same context, as the driver's answer bfreg_index of a uUAR
  * there.

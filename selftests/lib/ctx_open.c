@@ -26,32 +26,30 @@ struct ibv_context *ctx_open(void)
 	return ctx;
 }
 
-static int device_file(char *path, size_t size)
+int ctx_device_file(char *path, size_t size)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device *device;
 
 	if (!list)
 		return -errno;
-	snprintf(path, size, "/dev/infiniband/%s",
-		 verbs_find_device(list, verbs_device_name())->dev_name);
+	device = verbs_find_device(list, verbs_device_name());
+	if (device)
+		snprintf(path, size, "/dev/infiniband/%s", device->dev_name);
 	ibv_free_device_list(list);
-	return 0;
+	return device ? 0 : -ENODEV;
 }
 
-int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
-		     uint16_t len)
+int ctx_open_file(const char *path,
+		  const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint16_t len)
 {
 	struct mlx5_ib_alloc_ucontext_resp resp;
-	char path[64 + IBV_SYSFS_NAME_MAX];
 	struct ibv_context ctx = {};
 	struct uverbs_call call;
 	uint32_t vectors;
 	uint64_t core;
 	int ret;
 
-	ret = device_file(path, sizeof(path));
-	if (ret)
-		return ret;
 	ctx.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (ctx.cmd_fd < 0)
 		return -errno;
@@ -66,6 +64,15 @@ int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 	if (ret)
 		close(ctx.cmd_fd);
 	return ret ? ret : ctx.cmd_fd;
+}
+
+int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		     uint16_t len)
+{
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	int ret = ctx_device_file(path, sizeof(path));
+
+	return ret ? ret : ctx_open_file(path, req, len);
 }
 
 int ctx_arm_cq(struct ibv_context *ctx)
@@ -87,7 +94,7 @@ int ctx_arm_cq(struct ibv_context *ctx)
 int ctx_open_to_all(void)
 {
 	char path[64 + IBV_SYSFS_NAME_MAX];
-	int ret = device_file(path, sizeof(path));
+	int ret = ctx_device_file(path, sizeof(path));
 
 	if (!ret && chmod(path, 0666))
 		ret = -errno;

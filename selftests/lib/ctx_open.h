@@ -3,12 +3,24 @@
 #ifndef SELFTESTS_CTX_OPEN_H
 #define SELFTESTS_CTX_OPEN_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 
 /* Open the device under test with libmlx5. Return: NULL, and errno. */
 struct ibv_context *ctx_open(void);
+
+/* The path of its file below /dev/infiniband. Return: 0 or -errno. */
+int ctx_device_file(char *path, size_t size);
+
+/*
+ * Open a file below /dev/infiniband with a request of the caller's, without
+ * libmlx5. Return: a file to be closed, or -errno.
+ */
+int ctx_open_file(const char *path,
+		  const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		  uint16_t len);
 
 /*
  * Open the device under test with a request of the caller's, without libmlx5.
