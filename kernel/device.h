@@ -33,6 +33,24 @@ struct mlx5_ep_settings {
 	unsigned int pages;
 };
 
+/* Bytes of the list of exempt programs, as written and read in sysfs. */
+#define MLX5_EP_EXEMPT_LEN 1024
+
+/**
+ * struct mlx5_ep_values - what can be set for a device; see values.c
+ * @settings: policy of contexts that are opened from now on
+ * @budget: UAR pages that all managed contexts together may hold; 0: three
+ *	quarters of those that the device has
+ * @user_limit: UAR pages that one user may hold; 0: no limit
+ * @exempt: names of programs that stay stock, separated by spaces
+ */
+struct mlx5_ep_values {
+	struct mlx5_ep_settings settings;
+	unsigned int budget;
+	unsigned int user_limit;
+	char exempt[MLX5_EP_EXEMPT_LEN];
+};
+
 /**
  * struct mlx5_ep_stock - what the ib_device had before it was attached
  * @mmap_free: NULL where the driver has none
@@ -57,9 +75,6 @@ struct mlx5_ep_stock {
 	const struct uapi_definition *driver_def;
 };
 
-/* Bytes of the list of exempt programs, as written and read in sysfs. */
-#define MLX5_EP_EXEMPT_LEN 1024
-
 /**
  * struct mlx5_ep_device - what mlx5_ep keeps for one mlx5 ib_device
  * @folders: folders of the device in sysfs, private to sysfs.c, under the class
@@ -82,13 +97,9 @@ struct mlx5_ep_stock {
  * @nr_fallback: contexts that should have been managed and could not be
  * @users: what users hold, with accounts of users
  * @cgroup_accounts: what cgroups hold, with accounts of cgroups
- * @lock: protects the members from @settings to @notifiers; of each context in
+ * @lock: protects the members from @values to @notifiers; of each context in
  *	@contexts it protects later and later_tgid
- * @settings: policy of contexts that are opened from now on
- * @budget: UAR pages that all managed contexts together may hold; 0: three
- *	quarters of those that the device has
- * @user_limit: UAR pages that one user may hold; 0: no limit
- * @exempt: names of programs that stay stock, separated by spaces
+ * @values: what was set for the device
  * @cgroups: policies and limits of cgroups, struct mlx5_ep_cgroup.node
  * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
  * @notifiers: open notifiers, private to notifier.c
@@ -115,10 +126,7 @@ struct mlx5_ep_device {
 
 	/* protects what follows */
 	struct mutex lock;
-	struct mlx5_ep_settings settings;
-	unsigned int budget;
-	unsigned int user_limit;
-	char exempt[MLX5_EP_EXEMPT_LEN];
+	struct mlx5_ep_values values;
 	struct list_head cgroups;
 	struct list_head contexts;
 	struct list_head notifiers;

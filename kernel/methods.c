@@ -52,9 +52,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 	if (IS_ERR(ectx))
 		return PTR_ERR(ectx);
 	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
-	resp.uar_budget = READ_ONCE(ectx->edev->budget);
+	resp.uar_budget = READ_ONCE(ectx->edev->values.budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);
-	resp.uar_user_limit = READ_ONCE(ectx->edev->user_limit);
+	resp.uar_user_limit = READ_ONCE(ectx->edev->values.user_limit);
 	if (ectx->user)
 		resp.uar_user_held =
 			mlx5_ep_account_held(ectx->user, MLX5_EP_UAR_PAGES);

@@ -86,7 +86,7 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool intact;
 	int ret;
 
-	if (mlx5_ep_context_is_limited(ectx) || READ_ONCE(edev->budget))
+	if (mlx5_ep_context_is_limited(ectx) || READ_ONCE(edev->values.budget))
 		ret = mlx5_ep_request_protect(request, 0, is, len);
 	else
 		ret = mlx5_ep_request_patch(request, 0, was, is, len);

@@ -24,8 +24,7 @@
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
-#include "uuar/defaults.h"
-#include "uuar/uuar_policy.h"
+#include "uuar/values.h"
 #include "uverbs_tree.h"
 
 /**
@@ -85,154 +84,50 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 }
 
 /**
- * struct field_attribute - an attribute that is one field of a device
- * @attr: registered in sysfs; the kernel passes it to show and store
- * @offset: of the field in struct mlx5_ep_device
- * @most: finds the largest value that may be written; NULL: read only
+ * struct count_attribute - an attribute that is one counter of a device
+ * @attr: registered in sysfs; the kernel passes it to show
+ * @offset: of the counter in struct mlx5_ep_device
  */
-struct field_attribute {
+struct count_attribute {
 	struct kobj_attribute attr;
 	size_t offset;
-	unsigned int (*most)(struct mlx5_ep_device *edev);
 };
 
-static void *field_of(struct mlx5_ep_device *edev, struct kobj_attribute *attr)
-{
-	return (void *)edev +
-	       container_of(attr, struct field_attribute, attr)->offset;
-}
-
-/* A counter. */
 static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	atomic_t *count = field_of(to_edev(kobj), attr);
+	struct count_attribute *counter =
+		container_of(attr, struct count_attribute, attr);
+	atomic_t *count = (void *)to_edev(kobj) + counter->offset;
 
 	return sysfs_emit(buf, "%d\n", atomic_read(count));
 }
 
-/* A number that is set under the device's lock. */
-static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr,
-			   char *buf)
-{
-	unsigned int *number = field_of(to_edev(kobj), attr);
-
-	return sysfs_emit(buf, "%u\n", READ_ONCE(*number));
-}
-
-static ssize_t number_store(struct kobject *kobj, struct kobj_attribute *attr,
-			    const char *buf, size_t count)
-{
-	struct field_attribute *field =
-		container_of(attr, struct field_attribute, attr);
-	struct mlx5_ep_device *edev = to_edev(kobj);
-	unsigned int *number = field_of(edev, attr);
-	unsigned int value;
-
-	if (!may_write(kobj))
-		return -EPERM;
-	if (kstrtouint(buf, 0, &value) || value > field->most(edev))
-		return -EINVAL;
-	mutex_lock(&edev->lock);
-	WRITE_ONCE(*number, value);
-	mutex_unlock(&edev->lock);
-	return count;
-}
-
-static unsigned int most_of_context(struct mlx5_ep_device *edev)
-{
-	return MLX5_EP_MAX_PAGES;
-}
-
-static unsigned int most_of_device(struct mlx5_ep_device *edev)
-{
-	return mlx5_ep_cmd_uar_pages(edev->mdev);
-}
-
-static ssize_t uuar_policy_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(
-		buf, "%s\n",
-		mlx5_ep_policy_names[READ_ONCE(to_edev(kobj)->settings.policy)]);
-}
-
-static ssize_t uuar_policy_store(struct kobject *kobj,
-				 struct kobj_attribute *attr, const char *buf,
-				 size_t count)
-{
-	struct mlx5_ep_device *edev = to_edev(kobj);
-	int policy;
-
-	if (!may_write(kobj))
-		return -EPERM;
-	policy = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
-				      buf);
-	if (policy < 0)
-		return -EINVAL;
-	mutex_lock(&edev->lock);
-	edev->settings.policy = policy;
-	mutex_unlock(&edev->lock);
-	return count;
-}
-
-static ssize_t uuar_strict_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n",
-			  READ_ONCE(to_edev(kobj)->settings.strict));
-}
-
-static ssize_t uuar_strict_store(struct kobject *kobj,
-				 struct kobj_attribute *attr, const char *buf,
-				 size_t count)
-{
-	struct mlx5_ep_device *edev = to_edev(kobj);
-	bool strict;
-
-	if (!may_write(kobj))
-		return -EPERM;
-	if (kstrtobool(buf, &strict))
-		return -EINVAL;
-	mutex_lock(&edev->lock);
-	edev->settings.strict = strict;
-	mutex_unlock(&edev->lock);
-	return count;
-}
-
-static ssize_t uuar_exempt_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *buf)
+static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
 {
 	struct mlx5_ep_device *edev = to_edev(kobj);
 	ssize_t len;
 
 	mutex_lock(&edev->lock);
-	len = sysfs_emit(buf, "%s\n", edev->exempt);
+	len = mlx5_ep_values_show(&edev->values, attr->attr.name, buf);
 	mutex_unlock(&edev->lock);
 	return len;
 }
 
-static ssize_t uuar_exempt_store(struct kobject *kobj,
-				 struct kobj_attribute *attr, const char *buf,
-				 size_t count)
+static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
 {
 	struct mlx5_ep_device *edev = to_edev(kobj);
-	char *exempt;
 	int ret;
 
 	if (!may_write(kobj))
 		return -EPERM;
-	exempt = kmalloc(MLX5_EP_EXEMPT_LEN, GFP_KERNEL);
-	if (!exempt)
-		return -ENOMEM;
-	ret = mlx5_ep_exempt_parse(buf, exempt);
-	if (!ret) {
-		mutex_lock(&edev->lock);
-		strscpy(edev->exempt, exempt, MLX5_EP_EXEMPT_LEN);
-		mutex_unlock(&edev->lock);
-	}
-	kfree(exempt);
-	return ret ? ret : count;
+	mutex_lock(&edev->lock);
+	ret = mlx5_ep_values_set(&edev->values, attr->attr.name, buf,
+				 mlx5_ep_cmd_uar_pages(edev->mdev));
+	mutex_unlock(&edev->lock);
+	return ret ?: count;
 }
 
 /*
@@ -266,30 +161,33 @@ static ssize_t uar_cgroup_limits_read(struct file *file, struct kobject *kobj,
 	return read_cgroups(kobj, true, buf, pos, count);
 }
 
-/* The words behind the path: policy, strict and pages. */
-static int parse_settings(char *words, struct mlx5_ep_settings *settings)
+/* The word behind the path, or the words: policy, strict and pages. */
+static int parse_change(struct mlx5_ep_device *edev, char *words,
+			struct mlx5_ep_cgroup_change *change)
 {
-	char *policy = strsep(&words, " ");
-	char *strict = strsep(&words, " ");
-	int ret;
-
-	ret = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
-				   policy);
-	if (ret < 0 || !words || kstrtobool(strict, &settings->strict) ||
-	    kstrtouint(words, 0, &settings->pages) ||
-	    settings->pages > MLX5_EP_MAX_PAGES)
+	change->remove = !strcmp(words, "none") ||
+			 (!change->is_limit && str_has_prefix(words, "none "));
+	if (change->remove)
+		return 0;
+	if (!change->is_limit)
+		return mlx5_ep_settings_parse(words, &change->settings);
+	if (kstrtouint(words, 0, &change->limit) || !change->limit ||
+	    change->limit > mlx5_ep_cmd_uar_pages(edev->mdev))
 		return -EINVAL;
-	settings->policy = ret;
 	return 0;
 }
 
-static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
-				  COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				  loff_t pos, size_t count)
+/*
+ * A line "PATH POLICY STRICT PAGES" or "PATH LIMIT"; "none" in place of the policy
+ * or the limit takes it away.
+ */
+static ssize_t write_cgroups(struct kobject *kobj, bool limits,
+			     const char *buf, size_t count)
 {
-	struct mlx5_ep_settings settings;
+	struct mlx5_ep_cgroup_change change = { .is_limit = limits };
+	struct mlx5_ep_device *edev = to_edev(kobj);
 	char *line, *words, *path;
-	int ret;
+	int ret = -EINVAL;
 
 	if (!may_write(kobj))
 		return -EPERM;
@@ -298,65 +196,50 @@ static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
 		return -ENOMEM;
 	words = strim(line);
 	path = strsep(&words, " ");
-	ret = -EINVAL;
-	if (words && (!strcmp(words, "none") || str_has_prefix(words, "none ")))
-		ret = mlx5_ep_cgroup_set(to_edev(kobj), path, NULL);
-	else if (words && !parse_settings(words, &settings))
-		ret = mlx5_ep_cgroup_set(to_edev(kobj), path, &settings);
+	if (words)
+		ret = parse_change(edev, words, &change);
+	if (!ret)
+		ret = mlx5_ep_cgroup_set(edev, path, &change);
 	kfree(line);
-	return ret ? ret : count;
+	return ret ?: count;
 }
 
-/* A line "PATH LIMIT"; "none" instead of a number takes the limit away. */
+static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
+				  COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				  loff_t pos, size_t count)
+{
+	return write_cgroups(kobj, false, buf, count);
+}
+
 static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
 				       COMPAT_BIN_ATTRIBUTE *attr, char *buf,
 				       loff_t pos, size_t count)
 {
-	struct mlx5_ep_device *edev = to_edev(kobj);
-	unsigned int limit = UINT_MAX;
-	char *line, *word, *path;
-	int ret = -EINVAL;
-
-	if (!may_write(kobj))
-		return -EPERM;
-	line = kstrndup(buf, count, GFP_KERNEL);
-	if (!line)
-		return -ENOMEM;
-	word = strim(line);
-	path = strsep(&word, " ");
-	if (word && (!strcmp(word, "none") ||
-		     (!kstrtouint(word, 0, &limit) && limit &&
-		      limit <= most_of_device(edev))))
-		ret = mlx5_ep_cgroup_set_limit(edev, path, limit);
-	kfree(line);
-	return ret ? ret : count;
+	return write_cgroups(kobj, true, buf, count);
 }
 
 #define COUNT(_name, _field)                                                   \
-	static struct field_attribute _name##_attr = {                         \
+	static struct count_attribute _name##_attr = {                         \
 		.attr = __ATTR(_name, 0444, count_show, NULL),                 \
 		.offset = offsetof(struct mlx5_ep_device, _field),             \
 	}
-#define NUMBER(_name, _field, _most)                                           \
-	static struct field_attribute _name##_attr = {                         \
-		.attr = __ATTR(_name, 0644, number_show, number_store),        \
-		.offset = offsetof(struct mlx5_ep_device, _field),             \
-		.most = _most,                                                 \
-	}
+#define VALUE(_name)                                                           \
+	static struct kobj_attribute _name##_attr =                            \
+		__ATTR(_name, 0644, value_show, value_store)
 
 COUNT(uar_in_use, managed_pages);
 COUNT(uar_observed, observed_pages);
 COUNT(uuar_fallbacks, nr_fallback);
-NUMBER(uuar_pages, settings.pages, most_of_context);
-NUMBER(uar_budget, budget, most_of_device);
-NUMBER(uar_user_limit, user_limit, most_of_device);
+VALUE(uuar_policy);
+VALUE(uuar_strict);
+VALUE(uuar_pages);
+VALUE(uar_budget);
+VALUE(uar_user_limit);
+VALUE(uuar_exempt);
 
 static struct kobj_attribute attached_attr = __ATTR_RO(attached);
 static struct kobj_attribute abi_version_attr = __ATTR_RO(abi_version);
 static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
-static struct kobj_attribute uuar_policy_attr = __ATTR_RW(uuar_policy);
-static struct kobj_attribute uuar_strict_attr = __ATTR_RW(uuar_strict);
-static struct kobj_attribute uuar_exempt_attr = __ATTR_RW(uuar_exempt);
 
 static const struct bin_attribute uuar_cgroups_attr = {
 	.attr = { .name = "uuar_cgroups", .mode = 0644 },
@@ -380,9 +263,9 @@ static struct attribute *device_attrs[] = {
 	&uuar_fallbacks_attr.attr.attr,
 	&uuar_policy_attr.attr,
 	&uuar_strict_attr.attr,
-	&uuar_pages_attr.attr.attr,
-	&uar_budget_attr.attr.attr,
-	&uar_user_limit_attr.attr.attr,
+	&uuar_pages_attr.attr,
+	&uar_budget_attr.attr,
+	&uar_user_limit_attr.attr,
 	&uuar_exempt_attr.attr,
 	NULL,
 };

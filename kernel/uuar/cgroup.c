@@ -274,15 +274,13 @@ static struct mlx5_ep_cgroup *find_or_add_entry(struct mlx5_ep_device *edev,
 	return entry;
 }
 
-static void drop_if_unused(struct mlx5_ep_cgroup *entry)
+static bool is_set(const struct mlx5_ep_cgroup *entry, bool limit)
 {
-	if (!entry->has_policy && entry->limit == UINT_MAX)
-		drop_entry(entry);
+	return limit ? entry->limit != UINT_MAX : entry->has_policy;
 }
 
-/* @settings NULL: the cgroup has no policy of its own any more. */
-static int set_policy(struct mlx5_ep_device *edev, u64 id,
-		      const struct mlx5_ep_settings *settings)
+static int change_entry(struct mlx5_ep_device *edev, u64 id,
+			const struct mlx5_ep_cgroup_change *change)
 {
 	struct mlx5_ep_cgroup *entry = find_or_add_entry(edev, id);
 	int ret = 0;
@@ -290,26 +288,32 @@ static int set_policy(struct mlx5_ep_device *edev, u64 id,
 	lockdep_assert_held(&edev->lock);
 	if (!entry)
 		return -ENOMEM;
-	if (!settings && !entry->has_policy)
+	if (change->remove && !is_set(entry, change->is_limit))
 		ret = -ENOENT;
-	entry->has_policy = settings;
-	if (settings)
-		entry->settings = *settings;
-	drop_if_unused(entry);
+	if (change->is_limit) {
+		entry->limit = change->remove ? UINT_MAX : change->limit;
+		mlx5_ep_account_set_limit(&edev->cgroup_accounts, id,
+					  entry->limit);
+	} else {
+		entry->has_policy = !change->remove;
+		entry->settings = change->settings;
+	}
+	if (!is_set(entry, false) && !is_set(entry, true))
+		drop_entry(entry);
 	return ret;
 }
 
 /**
- * mlx5_ep_cgroup_set() - give a cgroup a policy, or take it away
- * @edev: device for which the policy holds; its lock is taken here
+ * mlx5_ep_cgroup_set() - give a cgroup a policy or a limit, or take it away
+ * @edev: device for which it holds; its lock is taken here
  * @path: of the cgroup, from the root of the caller's cgroup namespace
- * @settings: the policy; NULL: the cgroup has none of its own any more
+ * @change: what to set
  *
- * Return: 0; -ENOENT or -ENOTDIR: there is no such cgroup, or it has no policy;
- * -ENOMEM
+ * Return: 0; -ENOENT or -ENOTDIR: there is no such cgroup, or it has nothing to
+ * take away; -ENOMEM
  */
 int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
-		       const struct mlx5_ep_settings *settings)
+		       const struct mlx5_ep_cgroup_change *change)
 {
 	struct cgroup *cgrp = cgroup_get_from_path(path);
 	int ret;
@@ -318,49 +322,7 @@ int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 		return PTR_ERR(cgrp);
 	drop_dead(edev);
 	mutex_lock(&edev->lock);
-	ret = set_policy(edev, cgroup_id(cgrp), settings);
-	mutex_unlock(&edev->lock);
-	cgroup_put(cgrp);
-	return ret;
-}
-
-/* @limit UINT_MAX: the cgroup has no limit of its own any more. */
-static int set_limit(struct mlx5_ep_device *edev, u64 id, unsigned int limit)
-{
-	struct mlx5_ep_cgroup *entry = find_or_add_entry(edev, id);
-	int ret = 0;
-
-	lockdep_assert_held(&edev->lock);
-	if (!entry)
-		return -ENOMEM;
-	if (limit == UINT_MAX && entry->limit == UINT_MAX)
-		ret = -ENOENT;
-	entry->limit = limit;
-	mlx5_ep_account_set_limit(&edev->cgroup_accounts, id, limit);
-	drop_if_unused(entry);
-	return ret;
-}
-
-/**
- * mlx5_ep_cgroup_set_limit() - give a cgroup a limit, or take it away
- * @edev: device for which the limit holds; its lock is taken here
- * @path: of the cgroup, from the root of the caller's cgroup namespace
- * @limit: UAR pages; UINT_MAX: the cgroup has no limit of its own any more
- *
- * Return: 0; -ENOENT or -ENOTDIR: there is no such cgroup, or it has no limit;
- * -ENOMEM
- */
-int mlx5_ep_cgroup_set_limit(struct mlx5_ep_device *edev, const char *path,
-			     unsigned int limit)
-{
-	struct cgroup *cgrp = cgroup_get_from_path(path);
-	int ret;
-
-	if (IS_ERR(cgrp))
-		return PTR_ERR(cgrp);
-	drop_dead(edev);
-	mutex_lock(&edev->lock);
-	ret = set_limit(edev, cgroup_id(cgrp), limit);
+	ret = change_entry(edev, cgroup_id(cgrp), change);
 	mutex_unlock(&edev->lock);
 	cgroup_put(cgrp);
 	return ret;
@@ -415,12 +377,6 @@ static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
 				 entry, limits);
 }
 
-/* Is there something to list of this entry? */
-static bool is_listed(const struct mlx5_ep_cgroup *entry, bool limits)
-{
-	return limits ? entry->limit != UINT_MAX : entry->has_policy;
-}
-
 /**
  * mlx5_ep_cgroup_text() - list what is set for cgroups, a line each
  * @edev: device whose list it is; its lock is taken here
@@ -444,7 +400,7 @@ char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits)
 		text.at = NULL;
 	}
 	list_for_each_entry(copy, &copies, node)
-		if (text.at && is_listed(copy, limits))
+		if (text.at && is_set(copy, limits))
 			append_entry(&text, copy, path, limits);
 	mlx5_ep_cgroup_forget(&copies);
 	kfree(path);

@@ -7,16 +7,26 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-struct mlx5_ep_account;
-struct mlx5_ep_device;
-struct mlx5_ep_settings;
+#include "device.h"
+
+/**
+ * struct mlx5_ep_cgroup_change - what is set for a cgroup, or taken away
+ * @is_limit: the limit; otherwise the policy
+ * @remove: take it away
+ * @settings: the policy
+ * @limit: UAR pages that the cgroup may hold
+ */
+struct mlx5_ep_cgroup_change {
+	bool is_limit;
+	bool remove;
+	struct mlx5_ep_settings settings;
+	unsigned int limit;
+};
 
 const struct mlx5_ep_settings *
 mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev);
 int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
-		       const struct mlx5_ep_settings *settings);
-int mlx5_ep_cgroup_set_limit(struct mlx5_ep_device *edev, const char *path,
-			     unsigned int limit);
+		       const struct mlx5_ep_cgroup_change *change);
 char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits);
 void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev);

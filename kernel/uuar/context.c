@@ -78,12 +78,12 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 		ectx->source = MLX5_EP_POLICY_SOURCE_CGROUP;
 		return;
 	}
-	if (list_has(edev->exempt, ectx->comm)) {
+	if (list_has(edev->values.exempt, ectx->comm)) {
 		ectx->settings = (struct mlx5_ep_settings){};
 		ectx->source = MLX5_EP_POLICY_SOURCE_EXEMPT;
 		return;
 	}
-	ectx->settings = edev->settings;
+	ectx->settings = edev->values.settings;
 	ectx->source = MLX5_EP_POLICY_SOURCE_DEVICE;
 }
 

@@ -40,7 +40,7 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
  */
 static unsigned int effective_budget(struct mlx5_ep_device *edev)
 {
-	return READ_ONCE(edev->budget) ?:
+	return READ_ONCE(edev->values.budget) ?:
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
 }
 
@@ -75,7 +75,7 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 		return -EDQUOT;
 	}
 	ret = mlx5_ep_user_charge(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
-				  READ_ONCE(edev->user_limit) ?: UINT_MAX);
+				  READ_ONCE(edev->values.user_limit) ?: UINT_MAX);
 	if (ret)
 		goto err_device;
 	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
@@ -98,7 +98,7 @@ err_device:
  */
 bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx)
 {
-	return READ_ONCE(ectx->edev->user_limit) ||
+	return READ_ONCE(ectx->edev->values.user_limit) ||
 	       mlx5_ep_account_is_limited(ectx->cgroup);
 }
 

@@ -11,16 +11,17 @@
  * for the first time; what was set for it later is kept by settings.c.
  */
 
-#include <linux/ctype.h>
-#include <linux/kstrtox.h>
+#include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "cmd.h"
 #include "compat/compat.h"
+#include "device.h"
 #include "uuar/defaults.h"
-#include "uuar/uuar_policy.h"
+#include "uuar/values.h"
 
 /* Reading the parameter adds a newline and a zero byte to the text. */
 #define MOST (PAGE_SIZE - 2)
@@ -28,66 +29,37 @@
 static DEFINE_MUTEX(text_lock);	/* protects text */
 static char *text;		/* NULL: none was written */
 
-/**
- * mlx5_ep_exempt_parse() - read names of programs
- * @buf: names, separated by white space
- * @exempt: MLX5_EP_EXEMPT_LEN bytes; receives them with one space between
- *
- * Return: 0; -EINVAL: a name is longer than a task's, or there are too many
- */
-int mlx5_ep_exempt_parse(const char *buf, char *exempt)
+/* Is a line about @who about the device? */
+static bool is_about(const char *who, const struct mlx5_ep_device *edev)
 {
-	size_t len = 0;
+	const struct device *dev = &edev->ibdev->dev;
 
-	while (*(buf = skip_spaces(buf))) {
-		const char *end = buf;
+	return !strcmp(who, "*") || !strcmp(who, dev_name(dev)) ||
+	       !strcmp(who, dev_name(dev->parent));
+}
 
-		while (*end && !isspace(*end))
-			end++;
-		if (end - buf >= TASK_COMM_LEN ||
-		    len + 1 + (end - buf) >= MLX5_EP_EXEMPT_LEN)
-			return -EINVAL;
-		if (len)
-			exempt[len++] = ' ';
-		memcpy(exempt + len, buf, end - buf);
-		len += end - buf;
-		buf = end;
-	}
-	exempt[len] = '\0';
+/*
+ * Read a line for a device. How many UAR pages a device has is known only now, so a
+ * number can be too large for it; the line is left out then.
+ */
+static int set_for_device(const struct mlx5_ep_device *edev, const char *name,
+			  const char *value, struct mlx5_ep_values *values)
+{
+	unsigned int pages = mlx5_ep_cmd_uar_pages(edev->mdev);
+	int ret;
+
+	ret = mlx5_ep_values_set(values, name, value, pages);
+	if (ret != -EINVAL)
+		return ret;
+	dev_warn(&edev->ibdev->dev,
+		 "mlx5_ep: the parameter defaults has %s %s, but the device has %u UAR pages: left out\n",
+		 name, value, pages);
 	return 0;
 }
 
-static int set_value(const char *name, const char *value,
-		     struct mlx5_ep_defaults *values)
-{
-	int ret;
-
-	if (!strcmp(name, "uuar_policy")) {
-		ret = match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
-				   value);
-		if (ret >= 0)
-			values->settings.policy = ret;
-		return ret < 0 ? -EINVAL : 0;
-	}
-	if (!strcmp(name, "uuar_strict"))
-		return kstrtobool(value, &values->settings.strict);
-	if (!strcmp(name, "uuar_pages")) {
-		ret = kstrtouint(value, 0, &values->settings.pages);
-		return values->settings.pages > MLX5_EP_MAX_PAGES ? -EINVAL :
-								    ret;
-	}
-	if (!strcmp(name, "uar_budget"))
-		return kstrtouint(value, 0, &values->budget);
-	if (!strcmp(name, "uar_user_limit"))
-		return kstrtouint(value, 0, &values->user_limit);
-	if (!strcmp(name, "uuar_exempt"))
-		return mlx5_ep_exempt_parse(value, values->exempt);
-	return -EINVAL;
-}
-
-/* @parent: NULL: the line is read whatever device it is for */
-static int read_line(char *line, const char *parent, const char *device,
-		     struct mlx5_ep_defaults *values)
+/* @edev: NULL: the line is read whatever device it is for */
+static int read_line(char *line, const struct mlx5_ep_device *edev,
+		     struct mlx5_ep_values *values)
 {
 	char *rest = strim(line);
 	char *who, *what;
@@ -98,46 +70,47 @@ static int read_line(char *line, const char *parent, const char *device,
 	what = strsep(&rest, " ");
 	if (!what)
 		return -EINVAL;
-	if (parent && strcmp(who, "*") && strcmp(who, parent) &&
-	    strcmp(who, device))
+	if (!edev)
+		return mlx5_ep_values_set(values, what, rest ?: "", UINT_MAX);
+	if (!is_about(who, edev))
 		return 0;
-	return set_value(what, rest ? rest : "", values);
+	return set_for_device(edev, what, rest ?: "", values);
 }
 
-static int read_lines(const char *lines, const char *parent,
-		      const char *device, struct mlx5_ep_defaults *values)
+static int read_lines(const char *lines, const struct mlx5_ep_device *edev,
+		      struct mlx5_ep_values *values)
 {
 	char *copy = kstrdup(lines, GFP_KERNEL);
 	char *line, *rest = copy;
 	int ret = copy ? 0 : -ENOMEM;
 
 	while (!ret && (line = strsep(&rest, "\n;")))
-		ret = read_line(line, parent, device, values);
+		ret = read_line(line, edev, values);
 	kfree(copy);
 	return ret;
 }
 
 /**
  * mlx5_ep_defaults_get() - what a device is to have that was not seen before
- * @parent: name of the parent device, a PCI function or subfunction
- * @device: name of the ib_device
+ * @edev: device that nobody uses yet, with its mlx5_core device
  * @values: zeroed; filled in
  *
- * Sleeps. If memory is short the device begins without the settings.
+ * Sleeps. If memory is short the device begins without the settings. A number
+ * that is too large for the device is logged and left out.
  */
-void mlx5_ep_defaults_get(const char *parent, const char *device,
-			  struct mlx5_ep_defaults *values)
+void mlx5_ep_defaults_get(const struct mlx5_ep_device *edev,
+			  struct mlx5_ep_values *values)
 {
 	mutex_lock(&text_lock);
-	if (text && read_lines(text, parent, device, values))
-		pr_warn("mlx5_ep: %s: no memory for the parameter defaults\n",
-			device);
+	if (text && read_lines(text, edev, values))
+		dev_warn(&edev->ibdev->dev,
+			 "mlx5_ep: no memory for the parameter defaults\n");
 	mutex_unlock(&text_lock);
 }
 
 static int defaults_set(const char *val, const struct kernel_param *kp)
 {
-	struct mlx5_ep_defaults *scratch;
+	struct mlx5_ep_values *scratch;
 	char *copy;
 	int ret;
 
@@ -145,7 +118,7 @@ static int defaults_set(const char *val, const struct kernel_param *kp)
 		return -E2BIG;
 	scratch = kzalloc_obj(*scratch, GFP_KERNEL);
 	copy = kstrdup(val, GFP_KERNEL);
-	ret = scratch && copy ? read_lines(val, NULL, NULL, scratch) : -ENOMEM;
+	ret = scratch && copy ? read_lines(val, NULL, scratch) : -ENOMEM;
 	if (!ret) {
 		strim(copy);
 		mutex_lock(&text_lock);

@@ -36,7 +36,7 @@ struct saved_settings {
 	char *bus;
 	char *name;
 	struct mlx5_ep_device *edev;
-	struct mlx5_ep_defaults values;
+	struct mlx5_ep_values values;
 	struct list_head cgroups;
 };
 
@@ -50,8 +50,8 @@ static void free_saved(struct saved_settings *saved)
 	kfree(saved);
 }
 
-static struct saved_settings *new_saved(const char *bus, const char *name,
-					const char *device)
+static struct saved_settings *new_saved(const struct mlx5_ep_device *edev,
+					const char *bus, const char *name)
 {
 	struct saved_settings *saved = kzalloc_obj(*saved, GFP_KERNEL);
 
@@ -64,7 +64,7 @@ static struct saved_settings *new_saved(const char *bus, const char *name,
 		free_saved(saved);
 		return NULL;
 	}
-	mlx5_ep_defaults_get(name, device, &saved->values);
+	mlx5_ep_defaults_get(edev, &saved->values);
 	list_add_tail(&saved->node, &all_saved);
 	return saved;
 }
@@ -95,17 +95,13 @@ int mlx5_ep_settings_restore(struct mlx5_ep_device *edev)
 	struct saved_settings *saved = find_saved(bus, dev_name(parent));
 
 	if (!saved)
-		saved = new_saved(bus, dev_name(parent),
-				  dev_name(&edev->ibdev->dev));
+		saved = new_saved(edev, bus, dev_name(parent));
 	if (!saved)
 		return -ENOMEM;
 	if (saved->edev)
 		return 0;
 	saved->edev = edev;
-	edev->settings = saved->values.settings;
-	edev->budget = saved->values.budget;
-	edev->user_limit = saved->values.user_limit;
-	memcpy(edev->exempt, saved->values.exempt, sizeof(edev->exempt));
+	edev->values = saved->values;
 	list_splice_init(&saved->cgroups, &edev->cgroups);
 	return 0;
 }
@@ -122,11 +118,7 @@ void mlx5_ep_settings_save(struct mlx5_ep_device *edev)
 		if (saved->edev != edev)
 			continue;
 		saved->edev = NULL;
-		saved->values.settings = edev->settings;
-		saved->values.budget = edev->budget;
-		saved->values.user_limit = edev->user_limit;
-		memcpy(saved->values.exempt, edev->exempt,
-		       sizeof(saved->values.exempt));
+		saved->values = edev->values;
 		list_splice_init(&edev->cgroups, &saved->cgroups);
 	}
 	/* What is left belongs to a device that had no settings to keep. */
