@@ -74,6 +74,23 @@ char *change_old(const char *device, const char *attribute)
 	return text;
 }
 
+/**
+ * change_line() - find the line of a cgroup
+ * @list: an attribute with a line per cgroup, which is changed here; or NULL
+ *
+ * Return: the line in @list, or NULL if there is none.
+ */
+char *change_line(char *list, const char *cgroup)
+{
+	size_t len = strlen(cgroup);
+	char *line, *rest = list;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (!strncmp(line, cgroup, len) && line[len] == ' ')
+			return line;
+	return NULL;
+}
+
 /*
  * @list has a line per cgroup. Returns the line of @cgroup, or one that removes
  * what is set for @cgroup if there is none. Frees @list.
@@ -81,14 +98,12 @@ char *change_old(const char *device, const char *attribute)
 static char *keep_cgroup(char *list, const char *attribute, const char *cgroup)
 {
 	bool is_policy = !strcmp(attribute, "uuar_cgroups");
-	size_t len = strlen(cgroup);
-	char *line, *rest = list, *kept = NULL;
+	char *line = change_line(list, cgroup), *kept = NULL;
 
-	while (list && !kept && (line = strsep(&rest, "\n")))
-		if (!strncmp(line, cgroup, len) && line[len] == ' ')
-			kept = strdup(line);
-	if (list && !kept && asprintf(&kept, "%s none%s", cgroup,
-				      is_policy ? " 0 0" : "") < 0)
+	if (line)
+		kept = strdup(line);
+	else if (list && asprintf(&kept, "%s none%s", cgroup,
+				  is_policy ? " 0 0" : "") < 0)
 		kept = NULL;
 	free(list);
 	return kept;

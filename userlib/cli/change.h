@@ -8,6 +8,7 @@
 struct change;
 
 char *change_old(const char *device, const char *attribute);
+char *change_line(char *list, const char *cgroup);
 int change_write(struct change **done, const char *device,
 		 const char *attribute, const char *value, const char *cgroup);
 void change_end(struct change *done, bool undo);

@@ -57,27 +57,19 @@ static void compare_settings(struct json_object *rows,
 	}
 }
 
+/* The settings of cgroups, looked up by their names. */
+struct cgroup_settings {
+	const struct setting *policy, *strict, *pages, *limit;
+};
+
 static const char *value_of(const struct config *config,
 			    const struct config_section *section,
-			    const char *pci, const char *name)
+			    const char *pci, const struct setting *setting)
 {
 	const struct config_entry *entry;
 
-	entry = config_find(config, section, pci,
-			    setting_find(name, FOR_CGROUP));
+	entry = config_find(config, section, pci, setting);
 	return entry ? entry->value : "0";
-}
-
-/* The line of a cgroup in @list, without the path, or NULL. Changes @list. */
-static const char *line_of(char *list, const char *cgroup)
-{
-	size_t len = strlen(cgroup);
-	char *line, *rest = list;
-
-	while (rest && (line = strsep(&rest, "\n")))
-		if (!strncmp(line, cgroup, len) && line[len] == ' ')
-			return line + len + 1;
-	return NULL;
 }
 
 /* Compares the line of a cgroup in an attribute that lists cgroups. */
@@ -87,7 +79,8 @@ static void compare_line(struct json_object *rows,
 {
 	const char *cgroup = entry->section.cgroup;
 	char *list = change_old(device, attribute);
-	const char *now = line_of(list, cgroup);
+	const char *line = change_line(list, cgroup);
+	const char *now = line ? line + strlen(cgroup) + 1 : NULL;
 
 	if (!now || strcmp(now, saved))
 		add_row(rows, cgroup, attribute, now, entry, saved);
@@ -98,6 +91,7 @@ static void compare_line(struct json_object *rows,
 static void compare_cgroup(struct json_object *rows,
 			   const struct config *config,
 			   const struct config_entry *entry,
+			   const struct cgroup_settings *settings,
 			   const char *device, const char *pci)
 {
 	struct config_section section = entry->section;
@@ -106,13 +100,13 @@ static void compare_cgroup(struct json_object *rows,
 	snprintf(section.device, sizeof(section.device), "%s", device);
 	if (config_find(config, &section, pci, entry->setting) != entry)
 		return;
-	if (entry->setting == setting_find("limit", FOR_CGROUP)) {
+	if (entry->setting == settings->limit) {
 		compare_line(rows, entry, device, entry->setting->attribute,
 			     entry->value);
-	} else if (entry->setting == setting_find("policy", FOR_CGROUP)) {
+	} else if (entry->setting == settings->policy) {
 		snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
-			 value_of(config, &section, pci, "strict"),
-			 value_of(config, &section, pci, "pages"));
+			 value_of(config, &section, pci, settings->strict),
+			 value_of(config, &section, pci, settings->pages));
 		compare_line(rows, entry, device, "uuar_cgroups", saved);
 	}
 }
@@ -131,6 +125,12 @@ struct json_object *compare(const struct config *config, const char *device,
 	struct config_section section = {
 		.scope = device ? FOR_DEVICE : FOR_MODULE,
 	};
+	const struct cgroup_settings settings = {
+		.policy = setting_find("policy", FOR_CGROUP),
+		.strict = setting_find("strict", FOR_CGROUP),
+		.pages = setting_find("pages", FOR_CGROUP),
+		.limit = setting_find("limit", FOR_CGROUP),
+	};
 	const struct config_entry *entry;
 
 	snprintf(section.device, sizeof(section.device), "%s",
@@ -138,6 +138,7 @@ struct json_object *compare(const struct config *config, const char *device,
 	compare_settings(rows, config, &section, pci);
 	for (entry = config->entries; device && entry; entry = entry->next)
 		if (entry->section.scope == FOR_CGROUP)
-			compare_cgroup(rows, config, entry, device, pci);
+			compare_cgroup(rows, config, entry, &settings, device,
+				       pci);
 	return rows;
 }
