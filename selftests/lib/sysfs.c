@@ -74,10 +74,14 @@ long sysfs_number(const char *attr)
 
 int sysfs_auxdev(char *name, size_t size)
 {
-	DIR *dir = opendir("/sys/bus/auxiliary/devices");
+	char path[PATH_SIZE];
 	struct dirent *entry;
 	int ret = -ENODEV;
+	DIR *dir;
 
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device",
+		 verbs_device_name());
+	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, "mlx5_core.rdma.", 15)) {
 			snprintf(name, size, "%s", entry->d_name);

@@ -16,7 +16,10 @@ int file_write(const char *path, const char *text);
 /* The folder of the driver of the HCAs' auxiliary devices. */
 #define SYSFS_AUX_DRIVER "/sys/bus/auxiliary/drivers/mlx5_ib.rdma/"
 
-/* The name of the first such device. Return: 0; -ENODEV where there is none. */
+/*
+ * The name of the auxiliary device of the device under test. Return: 0; -ENODEV
+ * where there is none, or its driver is not bound.
+ */
 int sysfs_auxdev(char *name, size_t size);
 
 /* Is the module attached to the device under test? */

@@ -8,6 +8,7 @@
  * data has arrived, so the test waits for the data.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -65,6 +66,37 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+int verbs_write(struct ibv_qp *qp, struct ibv_cq *cq, const void *from,
+		uint32_t lkey, void *to, uint32_t rkey, uint32_t len,
+		unsigned int seconds)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)from,
+		.length = len,
+		.lkey = lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = (uintptr_t)to, .rkey = rkey },
+	};
+	double limit = now() + seconds;
+	struct ibv_wc wc;
+	int ret;
+
+	ret = ibv_post_send(qp, &wr, &bad);
+	if (ret)
+		return -ret;
+	while (!(ret = ibv_poll_cq(cq, 1, &wc))) {
+		if (now() > limit)
+			return -ETIMEDOUT;
+		sched_yield();
+	}
+	return ret < 0 || wc.status ? -EIO : 0;
 }
 
 static void fill(const struct verbs_endpoint *endpoint, uint8_t *p, size_t len)

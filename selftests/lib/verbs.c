@@ -4,6 +4,7 @@
  * traffic.c.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +49,34 @@ static struct ibv_context *open_device(const char *name)
 	return ctx;
 }
 
+/* Where a device is in sysfs, which begins with its place on the bus. */
+static void place_of(const struct ibv_device *device, char *place)
+{
+	char link[sizeof(device->ibdev_path) + sizeof("/device")];
+
+	snprintf(link, sizeof(link), "%s/device", device->ibdev_path);
+	if (!realpath(link, place))
+		*place = '\0';
+}
+
 const char *verbs_device_name(void)
 {
+	char place[PATH_MAX], first[PATH_MAX] = "";
+	struct ibv_device **list, **device;
 	static char name[64];
-	struct ibv_device **list;
 
 	if (getenv("MLX5_EP_DEVICE"))
 		return getenv("MLX5_EP_DEVICE");
+	snprintf(name, sizeof(name), "mlx5_0");
 	list = ibv_get_device_list(NULL);
-	snprintf(name, sizeof(name), "%s", list && list[0] ?
-		 ibv_get_device_name(list[0]) : "mlx5_0");
+	for (device = list; device && *device; device++) {
+		place_of(*device, place);
+		if (*first && strcmp(place, first) >= 0)
+			continue;
+		strcpy(first, place);
+		snprintf(name, sizeof(name), "%s",
+			 ibv_get_device_name(*device));
+	}
 	if (list)
 		ibv_free_device_list(list);
 	return name;

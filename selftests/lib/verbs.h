@@ -52,7 +52,10 @@ enum verbs_op {
 	VERBS_ATOMIC,		/* RC, XRC: fetch and add */
 };
 
-/* Name of the device under test: $MLX5_EP_DEVICE or the first one there is. */
+/*
+ * Name of the device under test: $MLX5_EP_DEVICE, or the first one on the bus, which
+ * is that of HCA 0. The list of libibverbs has another order after a rebind.
+ */
 const char *verbs_device_name(void);
 
 /*
@@ -108,6 +111,19 @@ void verbs_endpoint_destroy(struct verbs_endpoint *endpoint);
  * Return: 0; -ENOENT where the page was allocated later; another -errno.
  */
 int verbs_uuar(struct ibv_qp *qp, unsigned int *index);
+
+/**
+ * verbs_write() - write memory with RDMA and wait for the completion
+ * @qp: connected; nothing else is posted to it, and @cq is its own
+ * @lkey: of @from
+ * @rkey: of @to
+ * @seconds: to wait at most
+ *
+ * Return: 0; -EIO for a bad completion; -ETIMEDOUT; another -errno.
+ */
+int verbs_write(struct ibv_qp *qp, struct ibv_cq *cq, const void *from,
+		uint32_t lkey, void *to, uint32_t rkey, uint32_t len,
+		unsigned int seconds);
 
 /* Does that QP type carry that operation? */
 bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op);

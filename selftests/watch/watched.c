@@ -82,36 +82,15 @@ void watched_fill(void *addr, size_t len, unsigned int seed)
 int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)addr,
-		.length = WATCHED_SAMPLE,
-		.lkey = mr->lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {
-			.remote_addr = (uintptr_t)setup->endpoint.dst,
-			.rkey = setup->verbs.mr->rkey,
-		},
-	};
-	time_t limit = time(NULL) + READ_SECONDS * PATIENCE * patience_factor();
-	struct ibv_wc wc;
 	int ret;
 
 	memset(setup->endpoint.dst, 0xee, WATCHED_SAMPLE);
-	ret = ibv_post_send(setup->endpoint.qp, &wr, &bad);
+	ret = verbs_write(setup->endpoint.qp, setup->verbs.cq, addr, mr->lkey,
+			  setup->endpoint.dst, setup->verbs.mr->rkey,
+			  WATCHED_SAMPLE,
+			  READ_SECONDS * PATIENCE * patience_factor());
 	if (ret)
-		return -ret;
-	do {
-		ret = ibv_poll_cq(setup->verbs.cq, 1, &wc);
-		if (!ret && time(NULL) > limit)
-			return -ETIMEDOUT;
-	} while (!ret);
-	if (ret < 0 || wc.status)
-		return -EIO;
+		return ret;
 	memcpy(out, setup->endpoint.dst, WATCHED_SAMPLE);
 	return 0;
 }

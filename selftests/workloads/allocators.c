@@ -41,6 +41,7 @@
 #define SLOTS		48
 #define THREADS_MAX	16
 #define BLIND_MAX	65536
+#define WRITE_SECONDS	300	/* the machine may be slow */
 #define ACCESS		(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
 
 enum mode { CACHE, EACH, BLIND };
@@ -149,37 +150,6 @@ static void put(struct use *use)
 		ibv_dereg_mr(use->mr);
 }
 
-static bool rdma_write(struct worker *w, void *addr, size_t len,
-		       const struct ibv_mr *mr)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)addr,
-		.length = len,
-		.lkey = mr->lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {
-			.remote_addr = (uintptr_t)w->dst,
-			.rkey = w->mr->rkey,
-		},
-	};
-	struct ibv_wc wc;
-	int ret;
-
-	ret = ibv_post_send(w->qp, &wr, &bad);
-	if (ret)
-		fail("ibv_post_send", -ret);
-	while (!(ret = ibv_poll_cq(w->cq, 1, &wc)))
-		sched_yield();
-	if (ret < 0 || wc.status)
-		fail("completion", -EIO);
-	return true;
-}
-
 /* Sends a buffer with new content. */
 static void message(struct worker *w, uint8_t *buf, size_t len)
 {
@@ -187,13 +157,17 @@ static void message(struct worker *w, uint8_t *buf, size_t len)
 	struct use use;
 	bool right = true;
 	size_t at;
+	int ret;
 
 	for (at = 0; at + sizeof(stamp) <= len; at += STEP) {
 		stamp = w->stamp++;
 		memcpy(buf + at, &stamp, sizeof(stamp));
 	}
 	get(w, buf, len, &use);
-	rdma_write(w, buf, len, use.mr);
+	ret = verbs_write(w->qp, w->cq, buf, use.mr->lkey, w->dst, w->mr->rkey,
+			  len, WRITE_SECONDS);
+	if (ret)
+		fail("verbs_write", ret);
 	put(&use);
 	for (at = 0; at + sizeof(stamp) <= len; at += STEP) {
 		memcpy(&stamp, w->dst + at, sizeof(stamp));
