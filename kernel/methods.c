@@ -22,7 +22,7 @@ static_assert(sizeof(struct mlx5_ep_context_policy) == 16);
 static_assert(sizeof(struct mlx5_ep_context_info) == 56);
 static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
 static_assert(sizeof(struct mlx5_ep_qp_uuar) == 24);
-static_assert(sizeof(struct mlx5_ep_qp_info) == 32);
+static_assert(sizeof(struct mlx5_ep_qp_info) == 40);
 
 static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
 {
@@ -108,22 +108,61 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_QUERY)(
 		attrs, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, &resp, sizeof(resp));
 }
 
+/*
+ * Find out how many entries of an array fit into the caller's buffer. @least is
+ * the size of an entry in the first version of the header.
+ */
+static int get_room(const struct uverbs_attr_bundle *attrs, u16 id_entries,
+		    u16 id_size, size_t least, u32 *entry_size)
+{
+	int len, ret;
+
+	ret = uverbs_copy_from(entry_size, attrs, id_size);
+	if (ret)
+		return ret;
+	if (*entry_size < least)
+		return -EINVAL;
+	len = uverbs_attr_get_len(attrs, id_entries);
+	return len < 0 ? len : len / *entry_size;
+}
+
+/* Copy @n entries of @known bytes to the caller, who has others of @entry_size. */
+static int copy_entries(struct uverbs_attr_bundle *attrs, u16 id,
+			const void *entries, size_t known, u32 entry_size,
+			size_t n)
+{
+	void *copy;
+	size_t i;
+
+	if (entry_size == known)
+		return uverbs_copy_to(attrs, id, entries, n * known);
+	copy = uverbs_kcalloc(attrs, n, entry_size);
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	for (i = 0; i < n; i++)
+		memcpy(copy + i * entry_size, entries + i * known,
+		       min_t(size_t, known, entry_size));
+	return uverbs_copy_to(attrs, id, copy, n * entry_size);
+}
+
 static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 	struct uverbs_attr_bundle *attrs)
 {
 	struct mlx5_ep_context *ectx = get_context(attrs);
 	struct mlx5_ep_uuar_info *infos;
-	int len, ret;
-	u32 count, i;
+	u32 count, entry_size, i;
+	int room, ret;
 
 	if (IS_ERR(ectx))
 		return PTR_ERR(ectx);
 	if (!ectx->table)
 		return -EOPNOTSUPP;
 	count = ectx->table->nr_pages * MLX5_EP_UUARS_PER_PAGE;
-	len = uverbs_attr_get_len(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS);
-	if (len < 0)
-		return len;
+	room = get_room(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
+			MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE, sizeof(*infos),
+			&entry_size);
+	if (room < 0)
+		return room;
 
 	infos = uverbs_kcalloc(attrs, count, sizeof(*infos));
 	if (IS_ERR(infos))
@@ -133,9 +172,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 		mlx5_ep_uuar_info_get(ectx->table, i, &infos[i]);
 	spin_unlock(&ectx->lock);
 
-	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, infos,
-			     min_t(size_t, len / sizeof(*infos), count) *
-				     sizeof(*infos));
+	ret = copy_entries(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, infos,
+			   sizeof(*infos), entry_size,
+			   min_t(u32, room, count));
 	if (ret)
 		return ret;
 	return uverbs_copy_to(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
@@ -168,19 +207,19 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 {
 	struct mlx5_ep_context *ectx = get_context(attrs);
 	struct mlx5_ep_qp_info *infos;
-	u32 first, count;
-	size_t room;
-	int len, ret;
+	u32 first, count, entry_size;
+	int room, ret;
 
 	if (IS_ERR(ectx))
 		return PTR_ERR(ectx);
 	ret = uverbs_copy_from(&first, attrs, MLX5_EP_ATTR_QP_LIST_FIRST);
 	if (ret)
 		return ret;
-	len = uverbs_attr_get_len(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS);
-	if (len < 0)
-		return len;
-	room = len / sizeof(*infos);
+	room = get_room(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS,
+			MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, sizeof(*infos),
+			&entry_size);
+	if (room < 0)
+		return room;
 	infos = uverbs_kcalloc(attrs, room, sizeof(*infos));
 	if (IS_ERR(infos))
 		return PTR_ERR(infos);
@@ -189,9 +228,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 	list_qps(ectx, infos, room, first);
 	spin_unlock(&ectx->lock);
 
-	room = min_t(size_t, room, count - min(count, first));
-	ret = uverbs_copy_to(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
-			     room * sizeof(*infos));
+	ret = copy_entries(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
+			   sizeof(*infos), entry_size,
+			   min_t(u32, room, count - min(count, first)));
 	if (ret)
 		return ret;
 	return uverbs_copy_to(attrs, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
@@ -275,7 +314,10 @@ DECLARE_UVERBS_NAMED_METHOD(
 			    UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
 			    UVERBS_ATTR_TYPE(__u32),
-			    UA_MANDATORY));
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE,
+			   UVERBS_ATTR_TYPE(__u32),
+			   UA_MANDATORY));
 
 DECLARE_UVERBS_NAMED_METHOD(
 	MLX5_EP_METHOD_QP_QUERY_UUAR,
@@ -296,7 +338,10 @@ DECLARE_UVERBS_NAMED_METHOD(
 			    UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_QP_LIST_RESP_COUNT,
 			    UVERBS_ATTR_TYPE(__u32),
-			    UA_MANDATORY));
+			    UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE,
+			   UVERBS_ATTR_TYPE(__u32),
+			   UA_MANDATORY));
 
 ADD_UVERBS_METHODS(mlx5_ep_device, UVERBS_OBJECT_DEVICE,
 		   &UVERBS_METHOD(MLX5_EP_METHOD_QUERY_FEATURES),

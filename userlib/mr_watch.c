@@ -12,34 +12,41 @@
 #define REG_TRIES 100
 
 static int watch_ioctl(const struct mlx5ep_notifier *notifier,
-		       unsigned long request, void *entries,
+		       unsigned long request, void *entries, size_t size,
 		       unsigned int count, uint32_t flags)
 {
 	struct mlx5_ep_watch_batch batch = {
 		.entries = (uintptr_t)entries,
 		.count = count,
 		.flags = flags,
+		.entry_size = size,
 	};
 
 	return ioctl(notifier->fd, request, &batch) ? -errno : 0;
 }
 
-MLX5EP_EXPORT int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
-					 struct mlx5_ep_watch_add *ranges,
-					 struct mlx5ep_watch *watches,
-					 unsigned int count)
+MLX5EP_EXPORT int _mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
+					  struct mlx5_ep_watch_add *ranges,
+					  size_t size,
+					  struct mlx5ep_watch *watches,
+					  unsigned int count)
 {
+	const struct mlx5_ep_watch_add *range = ranges;
 	unsigned int i;
 	int ret;
 
-	ret = watch_ioctl(notifier, MLX5_EP_IOC_WATCH_ADD, ranges, count, 0);
+	ret = watch_ioctl(notifier, MLX5_EP_IOC_WATCH_ADD, ranges, size, count,
+			  0);
 	if (ret)
 		return ret;
 	for (i = 0; i < count; i++) {
-		watches[i].word = &notifier->words[ranges[i].slot];
-		watches[i].armed = ranges[i].word;
-		watches[i].notifier = notifier;
-		watches[i].slot = ranges[i].slot;
+		watches[i] = (struct mlx5ep_watch) {
+			.word = &notifier->words[range->slot],
+			.armed = range->word,
+			.notifier = notifier,
+			.slot = range->slot,
+		};
+		range = (const void *)((const char *)range + size);
 	}
 	return 0;
 }
@@ -66,7 +73,8 @@ static int watch_ref(struct mlx5ep_watch *watch, unsigned long request,
 	};
 	int ret;
 
-	ret = watch_ioctl(watch->notifier, request, &ref, 1, flags);
+	ret = watch_ioctl(watch->notifier, request, &ref, sizeof(ref), 1,
+			  flags);
 	return ret ? ret : ref.result;
 }
 
@@ -92,7 +100,7 @@ MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
 		refs[i].slot = watches[i].slot;
 	}
 	ret = watch_ioctl(watches->notifier, MLX5_EP_IOC_WATCH_DEL, refs,
-			  count, 0);
+			  sizeof(*refs), count, 0);
 	free(refs);
 	return ret;
 }
@@ -134,7 +142,8 @@ int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
 			     struct mlx5_ep_watch_ref *refs,
 			     unsigned int count)
 {
-	return watch_ioctl(notifier, MLX5_EP_IOC_WATCH_VERIFY, refs, count, 0);
+	return watch_ioctl(notifier, MLX5_EP_IOC_WATCH_VERIFY, refs,
+			   sizeof(*refs), count, 0);
 }
 
 /*
@@ -148,7 +157,7 @@ MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
 				int access, uint64_t cookie,
 				struct mlx5ep_mr *mr)
 {
-	struct mlx5ep_mr try;
+	struct mlx5ep_mr try = {};
 	unsigned int i;
 	int ret;
 

@@ -13,8 +13,6 @@
 
 #include "internal.h"
 
-#define DUMP_MOST (UINT16_MAX / sizeof(struct mlx5_ep_uuar_info))
-
 MLX5EP_EXPORT int _mlx5ep_context_query(struct ibv_context *context,
 					struct mlx5_ep_context_info *info,
 					size_t size)
@@ -42,25 +40,30 @@ _mlx5ep_context_set_policy(struct ibv_context *context,
 	return mlx5ep_cmd_exec(context, &cmd);
 }
 
-MLX5EP_EXPORT int mlx5ep_context_dump(struct ibv_context *context,
-				      struct mlx5_ep_uuar_info *uuars,
-				      unsigned int *count)
+MLX5EP_EXPORT int _mlx5ep_context_dump(struct ibv_context *context,
+				       struct mlx5_ep_uuar_info *uuars,
+				       unsigned int *count, size_t size)
 {
-	struct mlx5_ep_uuar_info none;
+	uint32_t entry_size = size;
 	unsigned int room = *count;
+	char none;
 	struct mlx5ep_cmd cmd;
 	uint32_t resp = 0;
 	int ret;
 
+	if (!size || size > UINT16_MAX)
+		return -EINVAL;
 	mlx5ep_cmd_init(&cmd, UVERBS_OBJECT_DEVICE,
 			mlx5ep_uverbs_id(context, "method device context_dump"));
 	/* An attribute's length has 16 bits. No table has that many entries. */
-	if (room > DUMP_MOST)
-		room = DUMP_MOST;
-	/* The attribute is mandatory and at least one entry long. */
+	if (room > UINT16_MAX / entry_size)
+		room = UINT16_MAX / entry_size;
+	/* The attribute is mandatory, and not empty. */
 	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
-		       room ? uuars : &none,
-		       room ? room * sizeof(*uuars) : sizeof(none));
+		       room ? (void *)uuars : &none,
+		       room ? room * entry_size : sizeof(none));
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE, &entry_size,
+		      sizeof(entry_size));
 	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT, &resp,
 		       sizeof(resp));
 	ret = mlx5ep_cmd_exec(context, &cmd);

@@ -41,6 +41,9 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 	struct mlx5ep_xrc_rcv_qp *new;
 	int ret;
 
+	if (events && (events->flags || events->reserved[0] ||
+		       events->reserved[1]))
+		return -EINVAL;
 	new = malloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;

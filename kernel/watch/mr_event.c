@@ -7,6 +7,8 @@
 
 #include "mr_slots.h"
 
+static_assert(sizeof(struct mlx5_ep_event) == 64);
+
 static void watch_take_event(struct mlx5_ep_watches *ws,
 			     struct mlx5_ep_watch_chunk *chunk,
 			     struct mlx5_ep_event *event)

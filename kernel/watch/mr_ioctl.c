@@ -9,6 +9,10 @@
 
 #include "mr_watch.h"
 
+static_assert(sizeof(struct mlx5_ep_watch_add) == 40);
+static_assert(sizeof(struct mlx5_ep_watch_ref) == 16);
+static_assert(sizeof(struct mlx5_ep_watch_batch) == 24);
+
 /* Entries of a batch that fit on the stack. */
 #define BATCH_STACK_ENTRIES 8
 
@@ -30,6 +34,8 @@ static int batch_get(struct mlx5_ep_watch_batch *batch,
 	unsafe_get_user(batch->entries, &from->entries, efault);
 	unsafe_get_user(batch->count, &from->count, efault);
 	unsafe_get_user(batch->flags, &from->flags, efault);
+	unsafe_get_user(batch->entry_size, &from->entry_size, efault);
+	unsafe_get_user(batch->reserved, &from->reserved, efault);
 	user_access_end();
 	return 0;
 
@@ -38,12 +44,12 @@ efault:
 	return -EFAULT;
 }
 
-static int adds_get(struct mlx5_ep_watch_add *adds, u32 count,
+static int adds_get(struct mlx5_ep_watch_add *adds, u32 count, u32 size,
 		    const struct mlx5_ep_watch_add __user *from)
 {
-	if (!user_access_begin(from, count * sizeof(*from)))
+	if (!user_access_begin(from, count * size))
 		return -EFAULT;
-	for (; count--; adds++, from++) {
+	for (; count--; adds++, from = (const void __user *)from + size) {
 		unsafe_get_user(adds->addr, &from->addr, efault);
 		unsafe_get_user(adds->length, &from->length, efault);
 		unsafe_get_user(adds->cookie, &from->cookie, efault);
@@ -57,12 +63,12 @@ efault:
 	return -EFAULT;
 }
 
-static int adds_put(const struct mlx5_ep_watch_add *adds, u32 count,
+static int adds_put(const struct mlx5_ep_watch_add *adds, u32 count, u32 size,
 		    struct mlx5_ep_watch_add __user *to)
 {
-	if (!user_access_begin(to, count * sizeof(*to)))
+	if (!user_access_begin(to, count * size))
 		return -EFAULT;
-	for (; count--; adds++, to++) {
+	for (; count--; adds++, to = (void __user *)to + size) {
 		unsafe_put_user(adds->word, &to->word, efault);
 		unsafe_put_user(adds->slot, &to->slot, efault);
 	}
@@ -74,12 +80,12 @@ efault:
 	return -EFAULT;
 }
 
-static int refs_get(struct mlx5_ep_watch_ref *refs, u32 count,
+static int refs_get(struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
 		    const struct mlx5_ep_watch_ref __user *from)
 {
-	if (!user_access_begin(from, count * sizeof(*from)))
+	if (!user_access_begin(from, count * size))
 		return -EFAULT;
-	for (; count--; refs++, from++) {
+	for (; count--; refs++, from = (const void __user *)from + size) {
 		unsafe_get_user(refs->word, &from->word, efault);
 		unsafe_get_user(refs->slot, &from->slot, efault);
 	}
@@ -91,12 +97,12 @@ efault:
 	return -EFAULT;
 }
 
-static int refs_put(const struct mlx5_ep_watch_ref *refs, u32 count,
+static int refs_put(const struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
 		    struct mlx5_ep_watch_ref __user *to)
 {
-	if (!user_access_begin(to, count * sizeof(*to)))
+	if (!user_access_begin(to, count * size))
 		return -EFAULT;
-	for (; count--; refs++, to++)
+	for (; count--; refs++, to = (void __user *)to + size)
 		unsafe_put_user(refs->result, &to->result, efault);
 	user_access_end();
 	return 0;
@@ -107,20 +113,21 @@ efault:
 }
 
 static int watch_ioctl_add(struct mlx5_ep_watches *ws,
-			   struct mlx5_ep_watch_add *adds, u32 count,
-			   struct mlx5_ep_watch_add __user *user)
+			   struct mlx5_ep_watch_add *adds,
+			   const struct mlx5_ep_watch_batch *batch)
 {
+	void __user *user = u64_to_user_ptr(batch->entries);
 	u32 i;
 	int ret;
 
-	ret = adds_get(adds, count, user);
+	ret = adds_get(adds, batch->count, batch->entry_size, user);
 	if (ret)
 		return ret;
-	ret = mlx5_ep_watches_add(ws, adds, count);
-	if (ret || !adds_put(adds, count, user))
+	ret = mlx5_ep_watches_add(ws, adds, batch->count);
+	if (ret || !adds_put(adds, batch->count, batch->entry_size, user))
 		return ret;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < batch->count; i++) {
 		struct mlx5_ep_watch_ref ref = {
 			.word = adds[i].word,
 			.slot = adds[i].slot,
@@ -132,14 +139,16 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 }
 
 static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
-			    struct mlx5_ep_watch_ref *refs, u32 count,
-			    u32 flags, struct mlx5_ep_watch_ref __user *user)
+			    struct mlx5_ep_watch_ref *refs,
+			    const struct mlx5_ep_watch_batch *batch)
 {
-	bool record = flags & MLX5_EP_WATCH_VERIFY_RECORD;
+	void __user *user = u64_to_user_ptr(batch->entries);
+	bool record = batch->flags & MLX5_EP_WATCH_VERIFY_RECORD;
+	u32 count = batch->count;
 	int ret;
 	u32 i;
 
-	ret = refs_get(refs, count, user);
+	ret = refs_get(refs, count, batch->entry_size, user);
 	if (ret)
 		return ret;
 	if (cmd == MLX5_EP_IOC_WATCH_DEL)
@@ -148,7 +157,25 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 		ret = mlx5_ep_watches_verify(ws, &refs[i], record);
 	if (ret && ret != -ENOENT)
 		return ret;
-	return refs_put(refs, count, user) ?: ret;
+	return refs_put(refs, count, batch->entry_size, user) ?: ret;
+}
+
+/* What a newer program has in an entry, and this module does not know, is 0. */
+static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
+{
+	u8 __user *rest = u64_to_user_ptr(batch->entries + known);
+	int ret;
+	u32 i;
+
+	if (batch->entry_size < known || batch->entry_size % 8 ||
+	    batch->entry_size > MLX5_EP_WATCH_MAX_ENTRY)
+		return -EINVAL;
+	for (i = 0; i < batch->count; i++, rest += batch->entry_size) {
+		ret = check_zeroed_user(rest, batch->entry_size - known);
+		if (ret <= 0)
+			return ret ?: -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 /* Handles a batch whose header has been checked. */
@@ -156,24 +183,27 @@ static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
 			     const struct mlx5_ep_watch_batch *batch)
 {
 	union batch_entries stack __uninitialized;
-	void __user *user = u64_to_user_ptr(batch->entries);
 	void *entries = &stack;
 	size_t size;
 	int ret;
 
+	size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
+					      sizeof(stack.refs[0]);
+	if (batch->entry_size != size) {
+		ret = entries_check(batch, size);
+		if (ret)
+			return ret;
+	}
 	if (batch->count > BATCH_STACK_ENTRIES) {
-		size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
-						      sizeof(stack.refs[0]);
 		entries = kvmalloc_array(batch->count, size,
 					 GFP_KERNEL_ACCOUNT);
 		if (!entries)
 			return -ENOMEM;
 	}
 	if (cmd == MLX5_EP_IOC_WATCH_ADD)
-		ret = watch_ioctl_add(ws, entries, batch->count, user);
+		ret = watch_ioctl_add(ws, entries, batch);
 	else
-		ret = watch_ioctl_refs(ws, cmd, entries, batch->count,
-				       batch->flags, user);
+		ret = watch_ioctl_refs(ws, cmd, entries, batch);
 	if (entries != &stack)
 		kvfree(entries);
 	return ret;
@@ -202,6 +232,7 @@ long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 	if (ret)
 		return ret;
 	if (!batch.count || batch.count > MLX5_EP_WATCH_MAX_BATCH ||
+	    batch.reserved ||
 	    batch.flags & ~(cmd == MLX5_EP_IOC_WATCH_VERIFY ?
 			    MLX5_EP_WATCH_VERIFY_RECORD : 0))
 		return -EINVAL;

@@ -27,6 +27,7 @@ struct qp_row {
 static int qp_list(struct ibv_context *ctx, uint32_t first,
 		   struct mlx5_ep_qp_info *qps, size_t room, uint32_t *count)
 {
+	uint32_t entry_size = sizeof(*qps);
 	struct uverbs_call call;
 
 	uverbs_begin(&call, UVERBS_OBJECT_QP, uverbs_id("method qp list"));
@@ -35,6 +36,8 @@ static int qp_list(struct ibv_context *ctx, uint32_t first,
 		   room * sizeof(*qps));
 	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, count,
 		   sizeof(*count));
+	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &entry_size,
+		  sizeof(entry_size));
 	return uverbs_do(ctx, &call);
 }
 

@@ -91,17 +91,26 @@ static int query_context(struct ibv_context *ctx,
 	return uverbs_do(ctx, &call);
 }
 
-static int dump(struct ibv_context *ctx, struct mlx5_ep_uuar_info *uuars,
-		unsigned int room, uint32_t *count)
+/* @size: of an entry in a program of another age */
+static int dump_sized(struct ibv_context *ctx, void *uuars, uint32_t size,
+		      unsigned int room, uint32_t *count)
 {
 	struct uverbs_call call;
 
 	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, MLX5_EP_METHOD_CONTEXT_DUMP);
 	uverbs_out(&call, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, uuars,
-		   room * sizeof(*uuars));
+		   room * size);
 	uverbs_out(&call, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT, count,
 		   sizeof(*count));
+	uverbs_in(&call, MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE, &size,
+		  sizeof(size));
 	return uverbs_do(ctx, &call);
+}
+
+static int dump(struct ibv_context *ctx, struct mlx5_ep_uuar_info *uuars,
+		unsigned int room, uint32_t *count)
+{
+	return dump_sized(ctx, uuars, sizeof(*uuars), room, count);
 }
 
 static int set_policy(struct ibv_context *ctx, const void *request,
@@ -191,6 +200,49 @@ TEST_F(query, the_library_takes_more_room_than_an_attribute_can_have)
 	EXPECT_EQ(2 * PAGES, count);
 	EXPECT_EQ(1, uuars[3].slot);
 	free(uuars);
+}
+
+struct long_uuar {
+	struct mlx5_ep_uuar_info known;
+	uint64_t newer;
+};
+
+TEST_F(query, an_entry_of_a_newer_program_is_filled_up_with_zeroes)
+{
+	struct mlx5_ep_uuar_info uuars[2 * PAGES];
+	struct long_uuar longer[2 * PAGES];
+	unsigned int entries = 2 * PAGES;
+	uint32_t count = 0, i;
+
+	memset(longer, 0xaa, sizeof(longer));
+	ASSERT_EQ(0, dump(self->setup.ctx, uuars, 2 * PAGES, &count));
+	ASSERT_EQ(0, dump_sized(self->setup.ctx, longer, sizeof(*longer),
+				2 * PAGES, &count));
+	EXPECT_EQ(2 * PAGES, count);
+	for (i = 0; i < 2 * PAGES; i++) {
+		EXPECT_EQ(0, memcmp(&uuars[i], &longer[i].known,
+				    sizeof(*uuars)));
+		EXPECT_EQ(0, longer[i].newer);
+	}
+	memset(longer, 0xaa, sizeof(longer));
+	ASSERT_EQ(0, _mlx5ep_context_dump(self->setup.ctx, &longer[0].known,
+					  &entries, sizeof(*longer)));
+	EXPECT_EQ(0, memcmp(&uuars[3], &longer[3].known, sizeof(*uuars)));
+	EXPECT_EQ(0, longer[3].newer);
+}
+
+TEST_F(query, an_entry_has_the_first_versions_fields_at_least)
+{
+	struct mlx5_ep_uuar_info uuars[2 * PAGES];
+	unsigned int entries = 2 * PAGES;
+	uint32_t count = 77;
+
+	EXPECT_EQ(-EINVAL, dump_sized(self->setup.ctx, uuars,
+				      sizeof(*uuars) - 1, 1, &count));
+	EXPECT_EQ(-EINVAL, dump_sized(self->setup.ctx, uuars, 0, 1, &count));
+	EXPECT_EQ(-EINVAL, _mlx5ep_context_dump(self->setup.ctx, uuars,
+						&entries, 0));
+	EXPECT_EQ(77, count);
 }
 
 TEST_F(query, a_wrong_handle_is_refused)

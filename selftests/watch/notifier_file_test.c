@@ -55,6 +55,9 @@ static int watch_ioctl(int fd, unsigned long cmd, void *entries,
 {
 	struct mlx5_ep_watch_batch batch = {
 		.entries = (uintptr_t)entries, .count = count, .flags = flags,
+		.entry_size = cmd == MLX5_EP_IOC_WATCH_ADD ?
+			sizeof(struct mlx5_ep_watch_add) :
+			sizeof(struct mlx5_ep_watch_ref),
 	};
 
 	return ioctl(fd, cmd, &batch) ? -errno : 0;

@@ -59,6 +59,7 @@ static int add_raw(int fd, void *addr)
 	};
 	struct mlx5_ep_watch_batch batch = {
 		.entries = (uintptr_t)&add, .count = 1,
+		.entry_size = sizeof(add),
 	};
 
 	return ioctl(fd, MLX5_EP_IOC_WATCH_ADD, &batch) ? -errno : 0;

@@ -192,6 +192,13 @@ TEST_F(bad, notifier_that_is_none)
 	close(events.notifier_fd);
 	EXPECT_EQ(-EBADF, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
 						   &qp));
+	events.flags = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
+						    &qp));
+	events.flags = 0;
+	events.reserved[1] = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0,
+						 &events, &qp));
 }
 
 /* Call QUERY with a buffer of @size bytes for the answer. */

@@ -47,8 +47,10 @@
  *
  * - ENOTTY: unknown ioctl number.
  * - EINVAL: a reserved field is not zero, a flag is unknown, a count is 0 or above
- *   MLX5_EP_WATCH_MAX_BATCH, an address range is empty, wraps or is longer than
- *   2^32 - 1 pages.
+ *   MLX5_EP_WATCH_MAX_BATCH, the size of an entry is none, an address range is
+ *   empty, wraps or is longer than 2^32 - 1 pages.
+ * - EOPNOTSUPP: an entry is longer than this module knows, and the rest of it is
+ *   not zero.
  * - EFAULT: an array cannot be read or written; a range is not user space. For
  *   MLX5_EP_IOC_WATCH_ADD nothing has been added.
  * - ENOSPC: the notifier's capacity is reached.
@@ -67,6 +69,9 @@
 
 /* Most entries of one batched call. */
 #define MLX5_EP_WATCH_MAX_BATCH 1024
+
+/* Most bytes of an entry, of whatever version of this header. */
+#define MLX5_EP_WATCH_MAX_ENTRY 256
 
 /**
  * enum mlx5_ep_notifier_page_flags - state of the whole notifier
@@ -87,6 +92,9 @@ enum mlx5_ep_notifier_page_flags {
  * @watch_pending: watches with an event that nobody has read
  * @source_total: events of other objects (XRC receive QPs), ever
  * @source_pending: other objects with an event that nobody has read
+ *
+ * Fields are added at the end. The rest of the page, up to
+ * MLX5_EP_NOTIFIER_WORDS_OFFSET, is zero.
  *
  * @watch_total grows after the word that it counts has changed, and before the
  * system call that changed the memory returns. So if a reader sees the same
@@ -180,6 +188,8 @@ enum mlx5_ep_watch_cause {
  * @object: XRC receive QP: its number
  * @reserved: zero
  *
+ * An event is 64 bytes long for ever; new fields come from @reserved.
+ *
  * A watch is not hit again if that would not make a difference: once it is
  * stale, once it is suspect and an invalidation has covered all of it, or
  * once it has been hit eight times since it was armed. Such invalidations are
@@ -195,7 +205,7 @@ struct mlx5_ep_event {
 	__u32 cause;
 	__u32 count;
 	__u32 object;
-	__u32 reserved;
+	__u32 reserved[3];
 };
 
 /**
@@ -248,6 +258,13 @@ enum mlx5_ep_watch_verify_flags {
  *	of &struct mlx5_ep_watch_ref
  * @count: its length, 1 to MLX5_EP_WATCH_MAX_BATCH
  * @flags: enum mlx5_ep_watch_verify_flags to verify, else 0
+ * @entry_size: size of one entry in the calling program, a multiple of 8, at
+ *	least the size in the first version of this header, at most
+ *	MLX5_EP_WATCH_MAX_ENTRY
+ * @reserved: zero
+ *
+ * Entries grow at the end. What the module does not know of a longer entry must
+ * be zero, and is not written.
  *
  * MLX5_EP_IOC_WATCH_ADD: all are added, or none.
  *
@@ -264,6 +281,8 @@ struct mlx5_ep_watch_batch {
 	__aligned_u64 entries;
 	__u32 count;
 	__u32 flags;
+	__u32 entry_size;
+	__u32 reserved;
 };
 
 #define MLX5_EP_IOC_MAGIC 'm'

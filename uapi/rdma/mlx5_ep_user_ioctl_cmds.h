@@ -61,6 +61,8 @@ enum mlx5_ep_context_dump_attrs {
 	MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS = (1U << UVERBS_ID_NS_SHIFT),
 	/* out: __u32, entries that the context's table has */
 	MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
+	/* in: __u32, size of an entry in the calling program */
+	MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE,
 };
 
 enum mlx5_ep_qp_query_uuar_attrs {
@@ -77,6 +79,8 @@ enum mlx5_ep_qp_list_attrs {
 	MLX5_EP_ATTR_QP_LIST_RESP_QPS,
 	/* out: __u32, QPs that the context has */
 	MLX5_EP_ATTR_QP_LIST_RESP_COUNT,
+	/* in: __u32, size of an entry in the calling program */
+	MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE,
 };
 
 /* Methods of MLX5_EP_OBJECT_NOTIFIER; its file: rdma/mlx5_ep_notifier.h */

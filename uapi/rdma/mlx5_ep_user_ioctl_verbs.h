@@ -19,6 +19,10 @@
  * Unknown flags and reserved fields that are not zero are refused, so that they
  * can get a meaning later.
  *
+ * Entries of an array grow at the end too: the caller says how long an entry is
+ * in its header, and each entry of the answer is cut off or filled up with
+ * zeroes to that length.
+ *
  * These errno mean the same in every method:
  *
  * EINVAL: a field is out of range, a flag is unknown, a reserved field is set,
@@ -302,12 +306,14 @@ struct mlx5_ep_qp_uuar {
  * @where: as struct mlx5_ep_qp_uuar says, but @where.uar is the page that was
  *	named at creation
  *
+ * @where grows as struct mlx5_ep_qp_uuar does; other fields come from @reserved.
+ *
  * The list has the QPs of the context in the order of their creation. It is cut
  * to what the caller's buffer takes.
  */
 struct mlx5_ep_qp_info {
 	__u32 qpn;
-	__u32 reserved;
+	__u32 reserved[3];
 	struct mlx5_ep_qp_uuar where;
 };
 

@@ -33,12 +33,14 @@ extern "C" {
  * @word: its word, in the notifier's mapping
  * @armed: the value of the word while the range is unchanged
  * @slot: the number of the watch in @notifier
+ * @reserved: 0
  */
 struct mlx5ep_watch {
 	const uint64_t *word;
 	uint64_t armed;
 	struct mlx5ep_notifier *notifier;
 	uint32_t slot;
+	uint32_t reserved[5];
 };
 
 /**
@@ -69,6 +71,11 @@ int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr,
 		     size_t length, uint64_t cookie,
 		     struct mlx5ep_watch *watch);
 
+/* The exported call. @size: size of a range in the calling program. */
+int _mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
+			    struct mlx5_ep_watch_add *ranges, size_t size,
+			    struct mlx5ep_watch *watches, unsigned int count);
+
 /**
  * mlx5ep_watch_add_batch() - watch several ranges, all or none
  * @ranges: the caller sets addr, length, cookie, and flags to 0; the call
@@ -78,9 +85,14 @@ int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr,
  *
  * Return: as mlx5ep_watch_add().
  */
-int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
-			   struct mlx5_ep_watch_add *ranges,
-			   struct mlx5ep_watch *watches, unsigned int count);
+static inline int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
+					 struct mlx5_ep_watch_add *ranges,
+					 struct mlx5ep_watch *watches,
+					 unsigned int count)
+{
+	return _mlx5ep_watch_add_batch(notifier, ranges, sizeof(*ranges),
+				       watches, count);
+}
 
 /**
  * mlx5ep_watch_del() - delete a watch
@@ -125,10 +137,12 @@ int mlx5ep_watch_verify(struct mlx5ep_watch *watch);
 
 /**
  * struct mlx5ep_mr - a registration and a watch of its range
+ * @reserved: 0
  */
 struct mlx5ep_mr {
 	struct ibv_mr *mr;
 	struct mlx5ep_watch watch;
+	uint64_t reserved[2];
 };
 
 /**

@@ -17,6 +17,9 @@ int _mlx5ep_context_query(struct ibv_context *context,
 int _mlx5ep_context_set_policy(struct ibv_context *context,
 			       const struct mlx5_ep_context_policy *policy,
 			       size_t size);
+int _mlx5ep_context_dump(struct ibv_context *context,
+			 struct mlx5_ep_uuar_info *uuars, unsigned int *count,
+			 size_t size);
 int _mlx5ep_qp_query_uuar(struct ibv_qp *qp, struct mlx5_ep_qp_uuar *uuar,
 			  size_t size);
 
@@ -57,8 +60,12 @@ mlx5ep_context_set_policy(struct ibv_context *context,
  *
  * Return: 0. -EOPNOTSUPP without the module, or if the context has no table.
  */
-int mlx5ep_context_dump(struct ibv_context *context,
-			struct mlx5_ep_uuar_info *uuars, unsigned int *count);
+static inline int mlx5ep_context_dump(struct ibv_context *context,
+				      struct mlx5_ep_uuar_info *uuars,
+				      unsigned int *count)
+{
+	return _mlx5ep_context_dump(context, uuars, count, sizeof(*uuars));
+}
 
 /**
  * mlx5ep_qp_query_uuar() - which UAR page and uUAR does a QP ring?

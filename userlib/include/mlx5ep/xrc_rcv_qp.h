@@ -26,11 +26,15 @@ struct mlx5ep_xrc_rcv_qp;
 /**
  * struct mlx5ep_xrc_events - where the events of a registration are reported
  * @notifier_fd: descriptor of a notifier of the same context
+ * @flags: must be 0
  * @cookie: is in each event of this registration
+ * @reserved: must be 0
  */
 struct mlx5ep_xrc_events {
 	int notifier_fd;
+	uint32_t flags;
 	uint64_t cookie;
+	uint64_t reserved[2];
 };
 
 /**
@@ -38,7 +42,8 @@ struct mlx5ep_xrc_events {
  * @events: NULL for no events
  * @qp: the QP is in state RESET
  *
- * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if the process or the
+ * Return: 0. -EOPNOTSUPP without the module. -EINVAL if a reserved field of
+ * @events is not 0. -EDQUOT if the process or the
  * device has the maximum number already. -EBADF or -EIO if the notifier cannot
  * be used. -ENOMEM.
  */
