@@ -5,12 +5,6 @@
 
 #include "mr_inflight.h"
 
-static unsigned long inflight_index(struct mlx5_ep_inflight *f,
-				    unsigned long start)
-{
-	return inflight_block(f, start) - f->blocks;
-}
-
 /*
  * Must an invalidation that begins or ends at @start look at the list? If one
  * found no room there, nobody knows where it began.
@@ -22,8 +16,7 @@ static bool inflight_is_listed(struct mlx5_ep_inflight *f, unsigned long start)
 	if (f->waiters || f->more)
 		return true;
 	for (i = 0; i < f->count; i++)
-		if (inflight_index(f, f->list[i].start) ==
-		    inflight_index(f, start))
+		if (inflight_index(f->list[i].start) == inflight_index(start))
 			return true;
 	return false;
 }
@@ -117,7 +110,7 @@ void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 		if (inflight_is_small(range->start, range->end)) {
 			atomic_inc(&inflight_block(f, range->start)->small);
 		} else {
-			__set_bit(inflight_index(f, range->start), listed);
+			__set_bit(inflight_index(range->start), listed);
 			f->list[kept++] = *range;
 		}
 	}

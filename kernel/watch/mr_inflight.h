@@ -88,11 +88,15 @@ struct mlx5_ep_inflight {
 	} blocks[INFLIGHT_BLOCKS];
 };
 
+static __always_inline unsigned long inflight_index(unsigned long start)
+{
+	return start >> INFLIGHT_BLOCK_SHIFT & (INFLIGHT_BLOCKS - 1);
+}
+
 static __always_inline struct mlx5_ep_inflight_block *
 inflight_block(struct mlx5_ep_inflight *f, unsigned long start)
 {
-	return &f->blocks[start >> INFLIGHT_BLOCK_SHIFT &
-			  (INFLIGHT_BLOCKS - 1)];
+	return &f->blocks[inflight_index(start)];
 }
 
 static __always_inline bool inflight_is_small(unsigned long start,
@@ -102,32 +106,21 @@ static __always_inline bool inflight_is_small(unsigned long start,
 }
 
 /*
- * An invalidation begins. Returns false if it hits no watch: the caller is done.
- * A full barrier.
+ * An invalidation begins. Returns @small of its block. If that has no flag, a
+ * short invalidation hits no watch. If it has INFLIGHT_LISTED, or the invalidation
+ * is not short, the caller takes the lock and calls mlx5_ep_inflight_list(). A
+ * full barrier.
  */
-static __always_inline bool
+static __always_inline unsigned int
 inflight_begin(struct mlx5_ep_inflight *f,
 	       const struct mmu_notifier_range *range)
 {
-	atomic_t *small = &inflight_block(f, range->start)->small;
+	unsigned long i = inflight_index(range->start);
 
-	atomic_inc(small);
+	atomic_inc(&f->blocks[i].small);
 	/* Pairs with inflight_overlaps(). */
 	smp_mb__after_atomic();
-	return unlikely(!inflight_is_small(range->start, range->end)) ||
-	       (unsigned int)atomic_read(small) > INFLIGHT_NUMBER;
-}
-
-/*
- * Must the caller of inflight_begin() take the lock and call
- * mlx5_ep_inflight_list()?
- */
-static __always_inline bool
-inflight_must_list(struct mlx5_ep_inflight *f,
-		   const struct mmu_notifier_range *range)
-{
-	return !inflight_is_small(range->start, range->end) ||
-	       atomic_read(&inflight_block(f, range->start)->small) < 0;
+	return atomic_read(&f->blocks[i].small);
 }
 
 /*
@@ -139,13 +132,13 @@ static __always_inline bool
 inflight_end(struct mlx5_ep_inflight *f,
 	     const struct mmu_notifier_range *range, bool *wake)
 {
-	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
+	unsigned long i = inflight_index(range->start);
 
 	*wake = false;
-	if (unlikely(atomic_read(&block->small) < 0))
+	if (unlikely(atomic_read(&f->blocks[i].small) < 0))
 		return true;
 	/* The change of the page table comes before: a full barrier. */
-	*wake = atomic_add_negative(-1, &block->small);
+	*wake = atomic_add_negative(-1, &f->blocks[i].small);
 	return false;
 }
 

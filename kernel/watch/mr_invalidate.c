@@ -40,19 +40,42 @@
  */
 static noinline void watches_wake(struct mlx5_ep_watches *ws)
 {
-	if (wq_has_sleeper(ws->wait))
-		wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/* Not inline, as it would cost registers in the path of each hit. */
+static noinline void chunk_queue(struct mlx5_ep_watches *ws,
+				 struct mlx5_ep_watch_chunk *chunk)
+{
+	list_add_tail(&chunk->pending_node, &ws->pending_chunks);
+}
+
+/*
+ * A watch of the chunk has got an event. Returns true if it is the first one to
+ * have one.
+ */
+static __always_inline bool watch_queue(struct mlx5_ep_watches *ws,
+					struct mlx5_ep_watch_chunk *chunk)
+{
+	u64 pending = ws->pending + 1;
+
+	if (unlikely(list_empty(&chunk->pending_node)))
+		chunk_queue(ws, chunk);
+	/* Waiting readers look at it without the lock. */
+	WRITE_ONCE(ws->pending, pending);
+	WRITE_ONCE(ws->header->watch_pending, pending);
+	return pending == 1;
+}
+
+/* @w: at @index of @chunk */
 static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
+					    struct mlx5_ep_watch_chunk *chunk,
+					    unsigned int index,
 					    struct mlx5_ep_watch *w,
 					    u32 first, u32 last,
 					    enum mlx5_ep_watch_cause cause)
 {
-	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
-	unsigned int index = w->slot - chunk->base;
-
-	if (chunk->pending & BIT_ULL(index)) {
+	if (__test_and_set_bit(index, &chunk->pending)) {
 		w->hit_first = min(w->hit_first, first);
 		w->hit_last = max(w->hit_last, last);
 		w->cause |= cause;
@@ -62,9 +85,9 @@ static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
 	}
 	w->hit_first = first;
 	w->hit_last = last;
-	w->cause = cause;
 	w->count = 1;
-	if (unlikely(watch_queue(ws, chunk, index)))
+	w->cause = cause;
+	if (watch_queue(ws, chunk) && unlikely(wq_has_sleeper(ws->wait)))
 		watches_wake(ws);
 }
 
@@ -85,11 +108,14 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 				      unsigned long first, unsigned long last,
 				      enum mlx5_ep_watch_cause cause)
 {
-	struct mlx5_ep_watches *ws = watch_chunk(w)->ws;
+	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
+	struct mlx5_ep_watches *ws = chunk->ws;
 	struct mlx5_ep_notifier_page *header = ws->header;
-	u64 *word = watch_word(ws, w->slot), was = *word;
+	unsigned int index = w->slot - chunk->base;
+	u64 *word = chunk_word(chunk, index), was = *word;
 	bool clear = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
-	u32 from, to;
+	u32 from = max(first, w->start) - w->start;
+	u32 to = min(last, watch_last(w)) - w->start;
 
 	w->seq++;
 	/* User space that sees the change also sees what came before it. */
@@ -99,9 +125,7 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	/* The word comes before the number that counts it. */
 	smp_store_release(&header->watch_total, header->watch_total + 1);
 
-	from = max(first, w->start) - w->start;
-	to = min(last, watch_last(w)) - w->start;
-	watch_add_event(ws, w, from, to, cause);
+	watch_add_event(ws, chunk, index, w, from, to, cause);
 	if (!clear)
 		w->resting = true;
 	else
@@ -159,7 +183,7 @@ watches_break(struct mlx5_ep_watch_space *space,
 	spin_lock(&space->lock);
 	if (space->mm_gone)
 		return NULL;
-	w = watch_walk_next(&cursor, first);
+	w = watch_walk_next(&cursor, first, true);
 	watch_tree_remove(&cursor, &tree->root);
 	return w;
 }
@@ -176,16 +200,23 @@ static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 	unsigned long first = range->start >> PAGE_SHIFT;
 	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
 	struct mlx5_ep_watch *w = watch_walk_first(tree, first);
-	unsigned int batch = 0;
+	unsigned int left = WATCH_HIT_BATCH;
 
 	while (w && w->start <= last) {
-		if (!w->resting && watch_last(w) >= first)
+		bool correct = true;
+
+		if (!w->resting && watch_last(w) >= first) {
 			watch_hit(w, first, last, cause);
-		if (likely(++batch % WATCH_HIT_BATCH))
-			w = watch_walk_next(w, first);
-		else
-			w = watches_break(space, tree, w, first,
-					  mmu_notifier_range_blockable(range));
+			correct = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
+		}
+		if (likely(--left)) {
+			w = correct ? watch_walk_next(w, first, true) :
+				      watch_walk_next(w, first, false);
+			continue;
+		}
+		w = watches_break(space, tree, w, first,
+				  mmu_notifier_range_blockable(range));
+		left = WATCH_HIT_BATCH;
 	}
 }
 
@@ -210,11 +241,9 @@ static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
 					const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause cause)
 {
-	bool crosses = (range->start ^ (range->end - 1)) >>
-		       INFLIGHT_BLOCK_SHIFT;
-
 	tree_hit(space, watch_block_tree(space, range->start), range, cause);
-	if (crosses || !RB_EMPTY_ROOT(&space->wide.root.rb_root))
+	if ((range->start ^ (range->end - 1)) >> INFLIGHT_BLOCK_SHIFT ||
+	    !RB_EMPTY_ROOT(&space->wide.root.rb_root))
 		watches_hit_rest(space, range, cause);
 }
 
@@ -257,7 +286,7 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 	bool ended = false;
 
 	spin_lock(&space->lock);
-	if (unlikely(list))
+	if (list)
 		ended = mlx5_ep_inflight_list(&space->inflight, range);
 	if (range_cause(range, &cause) && likely(!space->mm_gone))
 		watches_hit(space, range, cause);
@@ -266,14 +295,29 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 		wake_up_all(&space->ended);
 }
 
-/* An invalidation begins that may hit a watch, or must be listed. */
-static noinline void watches_begin(struct mlx5_ep_watch_space *space,
+/* Most invalidations that hit a watch are of this kind: munmap(). */
+static noinline void watches_unmap(struct mlx5_ep_watch_space *space,
 				   const struct mmu_notifier_range *range)
 {
-	bool list = inflight_must_list(&space->inflight, range);
+	spin_lock(&space->lock);
+	if (likely(!space->mm_gone))
+		watches_hit(space, range, MLX5_EP_WATCH_CAUSE_UNMAP);
+	spin_unlock(&space->lock);
+}
 
-	if (list || !watch_bounds_miss(space, range))
-		watches_begin_locked(space, range, list);
+/* An invalidation begins in a block that has a flag. */
+static noinline void watches_begin(struct mlx5_ep_watch_space *space,
+				   const struct mmu_notifier_range *range,
+				   unsigned int flags)
+{
+	if (unlikely(flags & INFLIGHT_LISTED))
+		watches_begin_locked(space, range, true);
+	else if (watch_bounds_miss(space, range))
+		return;
+	else if (range->event == MMU_NOTIFY_UNMAP)
+		watches_unmap(space, range);
+	else
+		watches_begin_locked(space, range, false);
 }
 
 static int space_range_start(struct mmu_notifier *mn,
@@ -281,9 +325,12 @@ static int space_range_start(struct mmu_notifier *mn,
 {
 	struct mlx5_ep_watch_space *space =
 		container_of(mn, struct mlx5_ep_watch_space, mn);
+	unsigned int flags = inflight_begin(&space->inflight, range);
 
-	if (inflight_begin(&space->inflight, range))
-		watches_begin(space, range);
+	if (unlikely(!inflight_is_small(range->start, range->end)))
+		watches_begin_locked(space, range, true);
+	else if (flags > INFLIGHT_NUMBER)
+		watches_begin(space, range, flags);
 	return 0;
 }
 

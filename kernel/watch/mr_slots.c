@@ -160,6 +160,12 @@ static struct mlx5_ep_watch_chunk *chunk_alloc(struct mlx5_ep_watches *ws,
 	INIT_LIST_HEAD(&chunk->pending_node);
 	chunk->base = base;
 	chunk->free = GENMASK_ULL(slots - 1, 0);
+	chunk->words[0] = watch_word(ws, base);
+	chunk->split = min_t(size_t, slots,
+			     (PAGE_SIZE - offset_in_page(chunk->words[0])) /
+			     sizeof(u64));
+	if (chunk->split < slots)
+		chunk->words[1] = watch_word(ws, base + chunk->split);
 	return chunk;
 }
 

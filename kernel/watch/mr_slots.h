@@ -63,17 +63,22 @@ struct mlx5_ep_watch {
  * @partial_node: in mlx5_ep_watches.partial while @free is not 0
  * @pending: bit per watch with an event
  * @free: bit per free slot
+ * @words: the words of the first @split slots, and of the others, which are in
+ *	the next page
  * @base: slot number of the first
+ * @split: slots whose words are in the same page as that of the first
  * @cursor: where the search for the next event begins
  */
 struct mlx5_ep_watch_chunk {
 	struct mlx5_ep_watches *ws;
 	struct list_head pending_node;
 	struct list_head partial_node;
-	u64 pending;
+	unsigned long pending;
 	u64 free;
+	u64 *words[2];
 	u32 base;
-	u32 cursor;
+	u16 split;
+	u16 cursor;
 	struct mlx5_ep_watch watches[WATCHES_PER_CHUNK];
 };
 
@@ -84,7 +89,7 @@ struct mlx5_ep_watch_chunk {
 #define WATCH_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
 
 static_assert(sizeof(struct mlx5_ep_watch_chunk) <= WATCH_CHUNK_SIZE);
-static_assert(WATCHES_PER_CHUNK <= 64);
+static_assert(WATCHES_PER_CHUNK <= BITS_PER_LONG);
 static_assert(sizeof(struct mlx5_ep_notifier_page) <=
 	      MLX5_EP_NOTIFIER_WORDS_OFFSET);
 
@@ -117,24 +122,19 @@ static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
 	return ws->area->pages[offset >> PAGE_SHIFT] + offset_in_page(offset);
 }
 
+/* The same word, by its place in the chunk. */
+static __always_inline u64 *chunk_word(const struct mlx5_ep_watch_chunk *chunk,
+				       unsigned int index)
+{
+	if (likely(index < chunk->split))
+		return &chunk->words[0][index];
+	return &chunk->words[1][index - chunk->split];
+}
+
 static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
 {
 	/* User space that sees the change also sees what came before it. */
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
-}
-
-/* Returns true if the watch is the first one to have an event. */
-static inline bool watch_queue(struct mlx5_ep_watches *ws,
-			       struct mlx5_ep_watch_chunk *chunk,
-			       unsigned int index)
-{
-	if (list_empty(&chunk->pending_node))
-		list_add_tail(&chunk->pending_node, &ws->pending_chunks);
-	chunk->pending |= BIT_ULL(index);
-	/* Waiting readers look at it without the lock. */
-	WRITE_ONCE(ws->pending, ws->pending + 1);
-	WRITE_ONCE(ws->header->watch_pending, ws->pending);
-	return ws->pending == 1;
 }
 
 static inline void watch_unqueue(struct mlx5_ep_watches *ws,

@@ -16,7 +16,9 @@
  * ancestors, may still be too great, but are never too small. They are corrected
  * when a search comes by (watch_walk_next()), and not at the hit, which would
  * have to go up to the root. Therefore the searches of the kernel's own interval
- * trees are not used: they take @subtree_last for exact.
+ * trees are not used: they take @subtree_last for exact. An unmap corrects
+ * nothing when it leaves a watch that it has just hit, because most programs
+ * delete such a watch. If they do not, the next search that comes by corrects.
  *
  * Locking: the lock of the address space; bounds are read without it.
  */
@@ -36,8 +38,7 @@ INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
 static __always_inline struct mlx5_ep_watch_tree *
 watch_block_tree(struct mlx5_ep_watch_space *space, unsigned long start)
 {
-	return &space->blocks[start >> INFLIGHT_BLOCK_SHIFT &
-			      (INFLIGHT_BLOCKS - 1)];
+	return &space->blocks[inflight_index(start)];
 }
 
 static inline struct mlx5_ep_watch_tree *
@@ -131,8 +132,8 @@ static __always_inline bool
 tree_misses(const struct mlx5_ep_watch_tree *tree,
 	    const struct mmu_notifier_range *range)
 {
-	return range->end <= READ_ONCE(tree->start) ||
-	       range->start >= READ_ONCE(tree->end);
+	return range->start >= READ_ONCE(tree->end) ||
+	       range->end <= READ_ONCE(tree->start);
 }
 
 /* A short invalidation hits no watch; called without the lock. */
@@ -141,7 +142,8 @@ watch_bounds_miss(struct mlx5_ep_watch_space *space,
 		 const struct mmu_notifier_range *range)
 {
 	return tree_misses(watch_block_tree(space, range->start), range) &&
-	       tree_misses(&space->wide, range);
+	       (likely(!READ_ONCE(space->wide.root.rb_root.rb_node)) ||
+		tree_misses(&space->wide, range));
 }
 
 static inline void watch_insert(struct mlx5_ep_watch_space *space,
@@ -201,16 +203,20 @@ watch_walk_first(struct mlx5_ep_watch_tree *tree, unsigned long first)
 	return watch_walk_down(rb, first);
 }
 
-/* Corrects @subtree_last of each watch whose subtree it leaves, but the root. */
+/*
+ * If @correct, corrects @subtree_last of each watch whose subtree it leaves, but
+ * the root.
+ */
 static __always_inline struct mlx5_ep_watch *
-watch_walk_next(struct mlx5_ep_watch *w, unsigned long first)
+watch_walk_next(struct mlx5_ep_watch *w, unsigned long first, bool correct)
 {
 	struct rb_node *rb = &w->node, *parent;
 
 	if (!watch_subtree_ends_before(rb->rb_right, first))
 		return watch_walk_down(rb->rb_right, first);
 	for (; (parent = rb_parent(rb)); rb = parent) {
-		watch_tree_augment_compute_max(watch_entry(rb), false);
+		if (correct)
+			watch_tree_augment_compute_max(watch_entry(rb), false);
 		if (parent->rb_left == rb)
 			return watch_entry(parent);
 	}
