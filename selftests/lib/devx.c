@@ -109,7 +109,7 @@ int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp)
 	IFC_SET(qpc, c, mtu, IBV_MTU_1024);
 	IFC_SET(qpc, c, log_msg_max, 30);
 	IFC_SET(qpc, c, remote_qpn, qp->qpn);
-	IFC_SET(qpc, c, primary_address_path.rlid, setup->port.lid);
+	IFC_SET(qpc, c, primary_address_path.rlid, setup->address.lid);
 	IFC_SET(qpc, c, primary_address_path.vhca_port_num, 1);
 	IFC_SET(qpc, c, primary_address_path.ack_timeout, 14);
 	IFC_SET(qpc, c, retry_count, 7);

@@ -22,19 +22,19 @@ double job_now(void)
 
 static int connect_all(struct job *job)
 {
-	struct ibv_port_attr port;
+	struct address self;
 	unsigned int i;
 	int ret;
 
-	ret = ibv_query_port(job->threads[0].endpoint.context, 1, &port);
+	ret = address_query(job->threads[0].endpoint.context, &self);
 	if (ret)
-		return -ret;
+		return ret;
 	for (i = 0; i < job->n; i++) {
 		struct ibv_qp *qp = job->threads[i].endpoint.qp;
 
 		if (i && qp == job->threads[i - 1].endpoint.qp)
 			continue;
-		ret = verbs_qp_connect(qp, qp->qp_num, port.lid);
+		ret = verbs_qp_connect(qp, qp->qp_num, &self);
 		if (ret)
 			return ret;
 	}

@@ -95,8 +95,9 @@ int verbs_open(struct verbs_setup *setup, const char *device,
 	setup->ctx = open_device(device);
 	if (!setup->ctx)
 		return failed(device);
-	if (ibv_query_port(setup->ctx, 1, &setup->port)) {
-		ret = failed("ibv_query_port");
+	errno = -address_query(setup->ctx, &setup->address);
+	if (errno) {
+		ret = failed("the address of the port");
 		goto err_close;
 	}
 	setup->pd = ibv_alloc_pd(setup->ctx);
@@ -214,7 +215,7 @@ static int to_init(struct ibv_qp *qp)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
-static int to_rtr(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
+static int to_rtr(struct ibv_qp *qp, uint32_t peer, const struct address *to)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -223,7 +224,7 @@ static int to_rtr(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
 		.rq_psn = peer & 0xffff,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12,
-		.ah_attr = { .dlid = lid, .port_num = 1 },
+		.ah_attr = address_path(to),
 	};
 	int mask = IBV_QP_STATE;
 
@@ -255,13 +256,13 @@ static int to_rts(struct ibv_qp *qp)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
-int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
+int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, const struct address *to)
 {
 	int ret;
 
 	ret = to_init(qp);
 	if (!ret)
-		ret = to_rtr(qp, peer, lid);
+		ret = to_rtr(qp, peer, to);
 	if (!ret)
 		ret = to_rts(qp);
 	return -ret;
@@ -269,17 +270,16 @@ int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid)
 
 static int connect_to_self(struct verbs_endpoint *endpoint)
 {
-	struct ibv_ah_attr ah = { .dlid = endpoint->setup->port.lid,
-				  .port_num = 1 };
+	const struct address *self = &endpoint->setup->address;
+	struct ibv_ah_attr ah = address_path(self);
 	struct ibv_qp *receiver =
 		endpoint->target ? endpoint->target : endpoint->qp;
 	int ret;
 
-	ret = verbs_qp_connect(endpoint->qp, receiver->qp_num,
-			       endpoint->setup->port.lid);
+	ret = verbs_qp_connect(endpoint->qp, receiver->qp_num, self);
 	if (!ret && endpoint->target)
 		ret = verbs_qp_connect(endpoint->target, endpoint->qp->qp_num,
-				       endpoint->setup->port.lid);
+				       self);
 	if (ret) {
 		errno = -ret;
 		return failed("ibv_modify_qp");

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
+#include "address.h"
+
 #define VERBS_SLICE 4096u	/* bytes to send, and as many to receive */
 
 struct verbs_setup {
@@ -28,7 +30,7 @@ struct verbs_setup {
 	uint8_t *buf;
 	size_t max_endpoints;
 	size_t next;		/* first slice not handed out */
-	struct ibv_port_attr port;
+	struct address address;	/* of the port */
 };
 
 struct verbs_endpoint {
@@ -84,10 +86,11 @@ struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 			       enum ibv_qp_type type);
 
 /*
- * Bring a QP from RESET to RTS, connected to the QP @peer at @lid. A UD QP
- * ignores both.
+ * Bring a QP from RESET to RTS, connected to the QP @peer at the address @to. A
+ * UD QP ignores both.
  */
-int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, uint16_t lid);
+int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer,
+		     const struct address *to);
 
 /*
  * Create a QP and bring it to RTS, connected to itself. A failure prints

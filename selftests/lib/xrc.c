@@ -49,15 +49,10 @@ struct ibv_context *xrc_context(const char *device)
 	return ctx;
 }
 
-static int port_lid(struct ibv_context *ctx, uint16_t *lid)
+static int port_address(struct ibv_context *ctx, struct address *address)
 {
-	struct ibv_port_attr port;
-
-	errno = 0;
-	if (ibv_query_port(ctx, 1, &port))
-		return failed("ibv_query_port");
-	*lid = port.lid;
-	return 0;
+	errno = -address_query(ctx, address);
+	return errno ? failed("the address of the port") : 0;
 }
 
 static int srq_post(struct xrc_node *node, struct xrc_srq *srq,
@@ -133,7 +128,7 @@ static int node_setup(struct xrc_node *node, const char *path,
 	unsigned int i;
 	int ret;
 
-	ret = port_lid(node->ctx, &node->lid);
+	ret = port_address(node->ctx, &node->address);
 	if (ret)
 		return ret;
 	node->pd = ibv_alloc_pd(node->ctx);
@@ -263,7 +258,7 @@ static int sender_setup(struct xrc_sender *sender)
 	};
 	int ret;
 
-	ret = port_lid(sender->ctx, &sender->lid);
+	ret = port_address(sender->ctx, &sender->address);
 	if (ret)
 		return ret;
 	sender->pd = ibv_alloc_pd(sender->ctx);
@@ -319,7 +314,7 @@ void xrc_sender_close(struct xrc_sender *sender)
  * them.
  */
 static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
-		     bool sends, uint32_t peer, uint16_t lid)
+		     bool sends, uint32_t peer, const struct address *to)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = state;
@@ -331,8 +326,7 @@ static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 	case IBV_QPS_RTR:
 		attr->path_mtu = IBV_MTU_1024;
 		attr->dest_qp_num = peer;
-		attr->ah_attr.dlid = lid;
-		attr->ah_attr.port_num = 1;
+		attr->ah_attr = address_path(to);
 		attr->max_dest_rd_atomic = 1;
 		attr->min_rnr_timer = 12;
 		return IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -354,14 +348,15 @@ static int step_attr(struct ibv_qp_attr *attr, enum ibv_qp_state state,
 	}
 }
 
-int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer, uint16_t lid)
+int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer,
+		       const struct address *to)
 {
 	enum ibv_qp_state state;
 	struct ibv_qp_attr attr;
 	int mask, ret;
 
 	for (state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
-		mask = step_attr(&attr, state, true, peer, lid);
+		mask = step_attr(&attr, state, true, peer, to);
 		ret = ibv_modify_qp(sender->qp, &attr, mask);
 		if (ret) {
 			errno = ret;
@@ -415,11 +410,11 @@ int xrc_sender_send(struct xrc_sender *sender, uint32_t srq_num,
 }
 
 int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
-		uint32_t peer, uint16_t lid)
+		uint32_t peer, const struct address *to)
 {
 	struct mlx5_ep_xrc_rcv_qp_modify answer;
 	struct ibv_qp_attr attr;
-	int mask = step_attr(&attr, state, false, peer, lid);
+	int mask = step_attr(&attr, state, false, peer, to);
 	int ret = mlx5ep_xrc_rcv_qp_modify(qp, &attr, mask, &answer);
 
 	if (ret)
@@ -427,13 +422,14 @@ int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
 	return answer.flags & MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY ? 1 : 0;
 }
 
-int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer, uint16_t lid)
+int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer,
+		   const struct address *to)
 {
 	enum ibv_qp_state state;
 	int ret;
 
 	for (state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
-		ret = xrc_qp_step(qp, state, peer, lid);
+		ret = xrc_qp_step(qp, state, peer, to);
 		if (ret < 0) {
 			errno = -ret;
 			return failed("mlx5ep_xrc_rcv_qp_modify");

@@ -15,6 +15,8 @@
 #include <infiniband/verbs.h>
 #include <mlx5ep.h>
 
+#include "address.h"
+
 #define XRC_MSG 64u		/* bytes of a message */
 #define XRC_DEPTH 32u		/* messages that an SRQ or a sender takes */
 
@@ -34,7 +36,7 @@ struct xrc_node {
 	uint8_t *buf;
 	struct xrc_srq *srqs;
 	unsigned int n_srqs;
-	uint16_t lid;
+	struct address address;	/* of the port */
 };
 
 struct xrc_sender {
@@ -45,7 +47,7 @@ struct xrc_sender {
 	struct ibv_mr *mr;
 	uint8_t *buf;
 	unsigned int next;
-	uint16_t lid;
+	struct address address;	/* of the port */
 };
 
 /* The name of HCA @index of the guest: mlx5_0, mlx5_1. */
@@ -88,8 +90,9 @@ int xrc_node_recv(struct xrc_node *node, unsigned int *srq, void *msg,
  */
 int xrc_sender_open(struct xrc_sender *sender, const char *device);
 void xrc_sender_close(struct xrc_sender *sender);
-/* Bring the sender to RTS, connected to the receive QP @peer at @lid. */
-int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer, uint16_t lid);
+/* Bring the sender to RTS, connected to the receive QP @peer at @to. */
+int xrc_sender_connect(struct xrc_sender *sender, uint32_t peer,
+		       const struct address *to);
 
 /**
  * xrc_sender_send() - send a message to an SRQ and wait for its completion
@@ -111,13 +114,18 @@ int xrc_sender_wait(struct xrc_sender *sender, unsigned int ms);
  * xrc_qp_connect() - bring a shared receive QP to RTS
  * @qp: registration; other registrants may be doing the same
  * @peer: number of the initiator QP
- * @lid: where that is
+ * @to: where that is
  */
-int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer, uint16_t lid);
+int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer,
+		   const struct address *to);
 
-/* xrc_qp_step() - one of INIT, RTR, RTS; Return: 1 where it was there already */
+/*
+ * xrc_qp_step() - one of INIT, RTR, RTS; only RTR looks at @peer and @to
+ *
+ * Return: 1 where it was there already
+ */
 int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
-		uint32_t peer, uint16_t lid);
+		uint32_t peer, const struct address *to);
 
 /*
  * Fill a message whose bytes depend on all three arguments, or check such a

@@ -53,7 +53,7 @@ static int qp_make(struct verbs_setup *setup, struct ibv_qp **qp)
 	*qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
 	if (!*qp)
 		return errno ? -errno : -EIO;
-	ret = verbs_qp_connect(*qp, (*qp)->qp_num, setup->port.lid);
+	ret = verbs_qp_connect(*qp, (*qp)->qp_num, &setup->address);
 	if (ret) {
 		sweep_undo(ibv_destroy_qp(*qp));
 		*qp = NULL;

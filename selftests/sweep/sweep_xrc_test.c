@@ -120,7 +120,7 @@ static int body_connect(void *arg)
 	if (ret)
 		return ret;
 	for (state = IBV_QPS_INIT; ret >= 0 && state <= IBV_QPS_RTS; state++)
-		ret = xrc_qp_step(qp, state, 1, objects->node.lid);
+		ret = xrc_qp_step(qp, state, 1, &objects->node.address);
 	if (ret >= 0)
 		ret = mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL);
 	return unreg(qp, ret);

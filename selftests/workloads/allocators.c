@@ -247,7 +247,7 @@ static void worker_open(struct worker *w, unsigned int i)
 	w->cq = ibv_create_cq(setup.ctx, 16, NULL, NULL, 0);
 	w->qp = w->cq ? verbs_qp_create(setup.pd, w->cq, IBV_QPT_RC) : NULL;
 	if (!w->mr || !w->qp ||
-	    verbs_qp_connect(w->qp, w->qp->qp_num, setup.port.lid))
+	    verbs_qp_connect(w->qp, w->qp->qp_num, &setup.address))
 		fail("endpoint", -EIO);
 }
 

@@ -54,7 +54,7 @@ struct wire {
 	uint32_t from_node, from_proc;
 	uint32_t qp_num;		/* request: of the initiator; answer: shared */
 	uint32_t shared_num;		/* request: 0 open, else register */
-	uint32_t lid;
+	struct address address;	/* of the port of who writes this */
 	uint32_t srqs[MAX_SRQS];
 };
 
@@ -85,7 +85,7 @@ static int ask(struct process *p, unsigned int node, unsigned int proc)
 		.from_proc = p->proc,
 		.qp_num = remote->sender.qp->qp_num,
 		.shared_num = remote->shared_num,
-		.lid = remote->sender.lid,
+		.address = remote->sender.address,
 	};
 
 	return wire_send(&net, p->sock, node, proc, &wire, sizeof(wire));
@@ -101,7 +101,7 @@ static int reg_for(struct process *p, const struct wire *req,
 					     NULL, qp);
 	ret = mlx5ep_xrc_rcv_qp_create(p->local.xrcd, NULL, qp);
 	if (!ret)
-		ret = xrc_qp_connect(*qp, req->qp_num, req->lid);
+		ret = xrc_qp_connect(*qp, req->qp_num, &req->address);
 	atomic_fetch_add(&p->shared->qps, 1);
 	return ret;
 }
@@ -110,7 +110,8 @@ static int reg_for(struct process *p, const struct wire *req,
 static int serve(struct process *p, const struct wire *req)
 {
 	struct wire wire = { .answer = 1, .from_node = p->node,
-			     .from_proc = p->proc, .lid = p->local.lid };
+			     .from_proc = p->proc,
+			     .address = p->local.address };
 	struct mlx5ep_xrc_rcv_qp **qp;
 	unsigned int i;
 	int ret;
@@ -161,7 +162,8 @@ static int take_answer(struct process *p, const struct wire *wire)
 	if (wire->from_proc)
 		return wire->shared_num == remote->shared_num ? 0 : -EBADMSG;
 	remote->shared_num = wire->shared_num;
-	ret = xrc_sender_connect(&remote->sender, wire->shared_num, wire->lid);
+	ret = xrc_sender_connect(&remote->sender, wire->shared_num,
+				 &wire->address);
 	return ret ? ret : ask_all(p, wire->from_node);
 }
 

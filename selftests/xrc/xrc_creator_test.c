@@ -83,7 +83,7 @@ static void run_creator(creator_data *self, enum step last)
 		} else {
 			ret = xrc_qp_step(qp, (enum ibv_qp_state)step,
 					  self->sender.qp->qp_num,
-					  self->sender.lid);
+					  &self->sender.address);
 		}
 		if (!ret && step == last &&
 		    write(self->report[1], &num, sizeof(num)) != sizeof(num))
@@ -168,7 +168,7 @@ TEST_F_TIMEOUT(creator, killed_loses_no_message, 60)
 	}
 	if (variant->sending) {
 		ASSERT_EQ(0, xrc_sender_connect(&self->sender, num,
-						self->node.lid));
+						&self->node.address));
 		send_as_it_dies(_metadata, self, pid, receives);
 	} else {
 		ASSERT_EQ(0, kill(pid, SIGKILL));
@@ -179,11 +179,11 @@ TEST_F_TIMEOUT(creator, killed_loses_no_message, 60)
 		ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "peer", 4,
 						   0, NULL, &qp));
 	ASSERT_EQ(0, xrc_qp_connect(qp, self->sender.qp->qp_num,
-				    self->sender.lid));
+				    &self->sender.address));
 	if (!variant->sending) {
 		ASSERT_EQ(0, xrc_sender_connect(&self->sender,
 						mlx5ep_xrc_rcv_qp_num(qp),
-						self->node.lid));
+						&self->node.address));
 	}
 	for (seq = 0; variant->sending && !receives && seq < MESSAGES / 2;
 	     seq++)

@@ -165,10 +165,10 @@ TEST_F(events, traffic_establishes_communication)
 	 */
 	ASSERT_EQ(0, xrc_node_open(&sink, NULL, DOMAIN_FILE, 1));
 	ASSERT_EQ(0, xrc_sender_open(&sender, NULL));
-	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_INIT, 0, 0));
+	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_INIT, 0, NULL));
 	ASSERT_EQ(0, xrc_qp_step(l->qp, IBV_QPS_RTR, sender.qp->qp_num,
-				 sender.lid));
-	ASSERT_EQ(0, xrc_sender_connect(&sender, self->num, l->node.lid));
+				 &sender.address));
+	ASSERT_EQ(0, xrc_sender_connect(&sender, self->num, &l->node.address));
 	xrc_msg_fill(msg, 1, 2, 3);
 	ASSERT_EQ(0, xrc_sender_send(&sender, sink.srqs[0].num, msg));
 	ASSERT_EQ(0, xrc_node_recv(&sink, &srq, got, 5000));
@@ -199,13 +199,13 @@ TEST_F(events, a_refused_step_is_an_error_and_can_be_repeated)
 	struct mlx5ep_xrc_rcv_qp *qp = self->who[1].qp;
 
 	ASSERT_EQ(0, ask(self->sim, REFUSE, "RST2INIT_QP", 3));
-	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
+	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
 	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
 	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_RESET, attr.qp_state);
-	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(1, xrc_qp_step(self->who[2].qp, IBV_QPS_INIT, 0, 0));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(self->who[2].qp, IBV_QPS_INIT, 0, NULL));
 }
 
 TEST_HARNESS_MAIN

@@ -221,7 +221,7 @@ static void __attribute__((noreturn)) stormer(struct shared *s,
 			ret = storm_join(s, &node, key, rand_r(&seed) % 2,
 					 &qps[slot]);
 		else if (rand_r(&seed) % 3 == 0)
-			ret = xrc_qp_step(qps[slot], IBV_QPS_INIT, 0, 0);
+			ret = xrc_qp_step(qps[slot], IBV_QPS_INIT, 0, NULL);
 		else if (rand_r(&seed) % 3 == 0)
 			ret = mlx5ep_xrc_rcv_qp_query(qps[slot], &attr, NULL);
 		else {

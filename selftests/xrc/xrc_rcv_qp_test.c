@@ -254,7 +254,7 @@ TEST_F(xrc, the_qp_survives_its_creator)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, NULL, &qp));
 	child_kill(pid);
 	EXPECT_EQ(1, more(&self->base, "qp"));
-	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 	EXPECT_EQ(0, more(&self->base, "qp"));
 }
@@ -314,19 +314,20 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 					   &a));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
 					   &b));
-	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_RTR, 0x123, self->node.lid));
-	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x123, self->node.lid));
+	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_RTR, 0x123, &self->node.address));
+	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x123, &self->node.address));
 	/* For another remote QP the answer is not "already there". */
-	EXPECT_EQ(-EISCONN, xrc_qp_step(a, IBV_QPS_RTR, 0x456, self->node.lid));
-	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, 0));
+	EXPECT_EQ(-EISCONN,
+		  xrc_qp_step(a, IBV_QPS_RTR, 0x456, &self->node.address));
+	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_RTS, attr.qp_state);
 	/* The attributes of the second call changed nothing. */
 	EXPECT_EQ(0x123, attr.dest_qp_num);
-	EXPECT_EQ(self->node.lid, attr.ah_attr.dlid);
+	EXPECT_TRUE(address_is_at(&self->node.address, &attr.ah_attr));
 	EXPECT_EQ(IBV_MTU_1024, attr.path_mtu);
 
 	attr.qp_state = IBV_QPS_ERR;
@@ -340,7 +341,8 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	/*
 	 * The QP is in ERR. A step to RTR is invalid then, not "already there".
 	 */
-	EXPECT_EQ(-EINVAL, xrc_qp_step(b, IBV_QPS_RTR, 0x123, self->node.lid));
+	EXPECT_EQ(-EINVAL,
+		  xrc_qp_step(b, IBV_QPS_RTR, 0x123, &self->node.address));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
 }
@@ -368,8 +370,8 @@ TEST_F(xrc, attributes_of_a_sender_are_passed_over)
 	};
 
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, 0));
-	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_RTR, 0x123, self->node.lid));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_RTR, 0x123, &self->node.address));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(
 			     qp, &attr,
 			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
@@ -395,7 +397,7 @@ TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 	EXPECT_EQ(2, info.registrants);
 	ASSERT_EQ(0, ibv_destroy_qp(qp));
 	EXPECT_EQ(1, more(&self->base, "qp"));
-	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_INIT, 0, 0));
+	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_INIT, 0, NULL));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
 	EXPECT_EQ(0, more(&self->base, "qp"));
@@ -451,9 +453,9 @@ TEST_F(xrc, messages_arrive_at_every_srq)
 
 	ASSERT_EQ(0, xrc_sender_open(&sender, NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	ASSERT_EQ(0, xrc_qp_connect(qp, sender.qp->qp_num, sender.lid));
+	ASSERT_EQ(0, xrc_qp_connect(qp, sender.qp->qp_num, &sender.address));
 	ASSERT_EQ(0, xrc_sender_connect(&sender, mlx5ep_xrc_rcv_qp_num(qp),
-					self->node.lid));
+					&self->node.address));
 	for (i = 0; i < 3 * XRC_DEPTH; i++) {
 		xrc_msg_fill(msg, 1, 0, i);
 		ASSERT_EQ(0, xrc_sender_send(&sender, self->node.srqs[0].num,
