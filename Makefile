@@ -14,9 +14,9 @@ JOBS := $(shell nproc)
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
-	@echo '                    uUAR each QP rings under each policy'
+	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
-	@echo '                                     [DEBUG_TESTS=pattern]'
+	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
@@ -62,15 +62,17 @@ all: hca lib selftests
 	@$(LAB)/build-module all
 
 demo: hca lib selftests
-	@selftests/demo
+	@selftests/demo $(if $(LINK),--link '$(LINK)')
 
 check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
+		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)')
 
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \
+		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)')
 
 check-peers: hca

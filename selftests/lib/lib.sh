@@ -16,6 +16,9 @@ trap 'rm -rf "$tmp"' EXIT
 dev=${MLX5_EP_DEVICE:-mlx5_0}
 ep=/sys/class/infiniband/$dev/mlx5_ep
 
+# What the port of the device speaks: ib or eth.
+link=${MLX5_EP_LINK:-ib}
+
 # plan N: the test makes N results
 plan()
 {
@@ -29,6 +32,27 @@ skip_all()
 	ktap_print_header
 	ktap_skip_all "$1"
 	exit "$KSFT_SKIP"
+}
+
+# ib_only REASON: skips the test on an Ethernet port
+ib_only()
+{
+	[ "$link" = ib ] || skip_all "InfiniBand only: $1"
+}
+
+# gid_index: prints the index of the port's first GID of RoCE v2, which stock
+# programs must be told
+gid_index()
+{
+	local i type
+
+	for ((i = 0; i < 16; i++)); do
+		# the file of an empty entry cannot be read
+		read -r type <"/sys/class/infiniband/$dev/ports/1/gid_attrs/types/$i" ||
+			continue
+		[ "$type" != 'RoCE v2' ] || { echo "$i" && return; }
+	done 2>/dev/null
+	return 1
 }
 
 # check NAME CMD...: makes one result. The output of CMD is shown when it fails.

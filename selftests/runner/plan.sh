@@ -32,7 +32,7 @@ need()
 {
 	local key value
 
-	where='' hca=1 link='' smp=1 mem='' numa='' module=yes args='' guest='' only=''
+	where='' hca=1 link=$link_default smp=1 mem='' numa='' module=yes args='' guest='' only=''
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
@@ -107,7 +107,7 @@ plan_guest()
 	dkms) options+=' --dkms' ;;
 	*) echo "$1: module: $module?" >&2 && exit 2 ;;
 	esac
-	[ -z "$link" ] || options+=" --link $link"
+	[ "$link" = ib ] || options+=" --link $link"
 	[ -z "$numa" ] || options+=" --numa $numa"
 	key=guest$options
 	[ -z "$args" ] || key+=" $args"

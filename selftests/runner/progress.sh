@@ -10,7 +10,7 @@
 # Descriptor 3 is the runner's standard output.
 
 exec 3>&1
-: "${out:?the folder of the results}"
+: "${out:?the folder of the results}" "${link_default:?ib or eth}"
 
 # record KERNEL NAME RESULT PASSED FAILED SKIPPED SECONDS
 record()
@@ -50,6 +50,10 @@ next_steps()
 	local kernels=" KERNELS=$1" name=${2%#*} option=" --kernels $1"
 
 	[ "$1" != host ] || kernels='' option=''
+	[ "$link_default" = ib ] || {
+		kernels+=" LINK=$link_default"
+		option+=" --link $link_default"
+	}
 	steps=(
 		"alone:    make check TESTS=$name$kernels"
 		"unsteady: selftests/run --flaky 20 $name$option"

@@ -29,9 +29,11 @@ cat >"$tree/selftests/lab/vm" <<'END'
 top=$(dirname "$0")/../..
 while [ "$1" != -- ]; do
 	[ "$1" != --smp ] || smp=$2
+	[ "$1" != --link ] || link=$2
 	shift
 done
 shift
+echo "${link:-ib}" >>"$top/links"
 echo "begin $smp $*" >>"$top/trace"
 trap 'echo "end $smp $*" >>"$top/trace"' EXIT
 export SIMHCA_CONTROL=socket
@@ -119,6 +121,28 @@ per_kernel()
 	run_as 0 '6 passed, 0 failed, 2 skipped' --kernels '6.1 7.2' \
 		--tests 'good*'
 	boots 2
+}
+
+# --link is for tests that do not say what they need; results have their own folder.
+links()
+{
+	rm -f "$tree/links"
+	a_test frames 'guest, link: eth' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree/selftests/frames_test.sh"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels 7.2 \
+		--tests 'good_too frames'
+	[ "$(sort "$tree/links" | paste -sd' ')" = 'eth ib' ] || fail "$(cat "$tree/links")"
+	rm "$tree/links"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels 7.2 --link eth \
+		--tests 'good_too frames'
+	[ "$(cat "$tree/links")" = eth ] || fail "$(cat "$tree/links")"
+	[ -e "$tree/build/check-eth/7.2/results.ktap" ]
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --link eth \
+		--tests bad_silent
+	grep -q '| alone: *make check TESTS=bad_silent KERNELS=7.2 LINK=eth$' \
+		"$tmp/run"
+	run_as 1 '0 passed, 1 failed, 0 skipped' --failed --link eth
+	rm "$tree/selftests/frames_test.sh"
 }
 
 own_guest()
@@ -392,9 +416,10 @@ first_failure()
 	boots 1
 }
 
-plan 32
+plan 33
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
+check 'the link is chosen for tests that leave it open' links
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
