@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, hca: 2, timeout: 400
 #
-# Kernel users of the device are not affected by the module. IP over InfiniBand
-# runs between two HCAs, alone and while a managed program runs. Over it,
-# programs of librdmacm connect through the kernel's connection manager.
+# Kernel users of the device are not affected by the module. IP runs between two
+# HCAs, alone and while a managed program runs: over InfiniBand, or as frames of
+# Ethernet ports. Over it, programs of librdmacm connect through the kernel's
+# connection manager.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,16 +31,14 @@ kernel_qps()
 		jq -c '[.hcas[].qps[] | select(.user | not) | [.type, .uar]] | sort'
 }
 
-ipoib_up()
+ip_up()
 {
-	modprobe ib_ipoib
 	wait_for 10 netdev "$dev" >/dev/null
 	wait_for 10 netdev "$other" >/dev/null
 	ip netns add peer
 	ip addr add 10.44.0.1/24 dev "$(netdev "$dev")"
 	ip link set "$(netdev "$dev")" up
-	ip link set "$(netdev "$other")" name ibpeer 2>/dev/null || true
-	ip link set "$(netdev "$other")" netns peer
+	ip link set "$peer_dev" netns peer
 	ip -n peer addr add 10.44.0.2/24 dev "$peer_dev"
 	ip -n peer link set "$peer_dev" up
 	ip -n peer link set lo up
@@ -94,8 +93,12 @@ ep_policy independent 16
 uuar_traffic -q -n 1 -r 1
 uuar_traffic -q -d "$other" -n 1 -r 1
 simhca-ctl reset >/dev/null
-peer_dev=ibpeer
-check 'IPoIB comes up between the HCAs' ipoib_up
+if [ "$link" = ib ]; then
+	modprobe ib_ipoib
+	wait_for 10 netdev "$other" >/dev/null
+fi
+peer_dev=$(netdev "$other")
+check 'IP comes up between the HCAs' ip_up
 check 'ping passes' ping_all
 before=$(kernel_qps)
 check 'ping passes while a managed program runs' while_managed
@@ -105,6 +108,11 @@ check 'rping connects and passes under stock' rping_passes stock
 check 'rping connects and passes under a policy' rping_passes independent
 check 'the HCAs have nothing to complain of' both_clean
 ip netns del peer 2>/dev/null || true
-wait_for 10 modprobe -q -r ib_ipoib || true
+if [ "$link" = ib ]; then
+	wait_for 10 modprobe -q -r ib_ipoib || true
+else
+	ip addr del 10.44.0.1/24 dev "$(netdev "$dev")"
+	wait_for 10 grep -q ACTIVE "/sys/class/infiniband/$other/ports/1/state"
+fi
 ep_policy stock
 ktap_finished

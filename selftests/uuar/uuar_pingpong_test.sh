@@ -16,9 +16,12 @@ policies='stock independent shared-uar shared-uuar'
 pingpongs='rc uc ud srq'
 perftests='ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw'
 
+gid=()
+[ "$link" = ib ] || gid=(-g "$(gid_index)")
+
 pingpong()
 {
-	pair 18515 "ibv_$1_pingpong" -d "$dev" -n 64 -s 1024 -c
+	pair 18515 "ibv_$1_pingpong" -d "$dev" "${gid[@]}" -n 64 -s 1024 -c
 }
 
 perftest()

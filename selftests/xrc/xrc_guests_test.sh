@@ -3,8 +3,8 @@
 # runs on: host, smp: 2, timeout: 480
 #
 # The X-SRQ workload over two nodes. Each node is a guest with an HCA, and the
-# simulated cable joins the HCAs. The nodes find each other over IP over
-# InfiniBand.
+# simulated cable joins the HCAs. The nodes find each other over IP: over InfiniBand,
+# or on the Ethernet ports themselves.
 #
 # With the argument "node" this script is what runs in each guest.
 
@@ -31,7 +31,7 @@ node()
 {
 	local base dev
 
-	modprobe ib_ipoib
+	[ "$link" = eth ] || modprobe ib_ipoib
 	wait_for 20 netdev >/dev/null
 	dev=$(netdev)
 	ip addr add "10.45.0.$((MLX5_EP_GUEST + 1))/24" dev "$dev"
@@ -50,7 +50,7 @@ two_guests()
 	local line
 
 	selftests/lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 \
-		--timeout 450 -- "$0" node >"$tmp/out" 2>&1 || {
+		--link "$link" --timeout 450 -- "$0" node >"$tmp/out" 2>&1 || {
 		tail -n 40 "$tmp/out"
 		fail 'a guest failed'
 	}
