@@ -4,21 +4,37 @@
  * Invalid input to the attributes is refused with the documented error, and
  * changes nothing.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "kselftest_harness.h"
 
 #include "sysfs.h"
 #include "verbs.h"
 
-static const char *const attrs[] = {
-	"uuar_policy", "uuar_strict", "uuar_pages", "uar_budget", "uuar_exempt",
-	"uar_in_use", "uar_observed", "uuar_fallbacks", "attached",
-	"abi_version", "uverbs_ids",
+/* All attributes of an attached device. */
+static const struct {
+	const char *name;
+	const char *valid;	/* may be written, and changes it; NULL: 0444 */
+} attrs[] = {
+	{ "uuar_policy", "independent" },
+	{ "uuar_strict", "1" },
+	{ "uuar_pages", "5" },
+	{ "uar_budget", "100" },
+	{ "uar_user_limit", "100" },
+	{ "uuar_exempt", "someone" },
+	{ "uuar_cgroups", "/ stock 0 0" },
+	{ "uar_cgroup_limits", "/ 100" },
+	{ "uar_in_use", NULL },
+	{ "uar_observed", NULL },
+	{ "uuar_fallbacks", NULL },
+	{ "attached", NULL },
+	{ "abi_version", NULL },
+	{ "uverbs_ids", NULL },
 };
 
 #define ATTRS ARRAY_SIZE(attrs)
-#define WRITABLE 5
 
 FIXTURE(sysfs)
 {
@@ -32,15 +48,26 @@ FIXTURE_SETUP(sysfs)
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_policy("shared-uar", 6, false));
 	for (i = 0; i < ATTRS; i++) {
-		ASSERT_EQ(0, sysfs_read(attrs[i], self->before[i],
+		ASSERT_EQ(0, sysfs_read(attrs[i].name, self->before[i],
 					sizeof(self->before[i]))) {
-			TH_LOG("%s", attrs[i]);
+			TH_LOG("%s", attrs[i].name);
 		}
 	}
 }
 
+/* Takes away what a test may have set for the root of all cgroups. */
+static bool unset(const char *attr)
+{
+	int ret = sysfs_write(attr, "/ none");
+
+	return !ret || ret == -ENOENT;
+}
+
 FIXTURE_TEARDOWN(sysfs)
 {
+	EXPECT_TRUE(unset("uuar_cgroups"));
+	EXPECT_TRUE(unset("uar_cgroup_limits"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
 	EXPECT_EQ(0, sysfs_write("uar_budget", self->before[3]));
 	EXPECT_EQ(0, sysfs_defaults());
 }
@@ -52,9 +79,9 @@ static void unchanged(struct __test_metadata *_metadata,
 	size_t i;
 
 	for (i = 0; i < ATTRS; i++) {
-		ASSERT_EQ(0, sysfs_read(attrs[i], now, sizeof(now)));
+		ASSERT_EQ(0, sysfs_read(attrs[i].name, now, sizeof(now)));
 		EXPECT_STREQ(self->before[i], now) {
-			TH_LOG("%s changed", attrs[i]);
+			TH_LOG("%s changed", attrs[i].name);
 		}
 	}
 }
@@ -127,6 +154,38 @@ TEST_F(sysfs, a_newline_at_the_end_is_fine)
 	EXPECT_EQ(9, sysfs_number("uuar_pages"));
 }
 
+static void attr_path(char *path, size_t size, const char *name)
+{
+	snprintf(path, size, "/sys/class/infiniband/%s/mlx5_ep/%s",
+		 verbs_device_name(), name);
+}
+
+TEST_F(sysfs, each_attribute_has_its_mode)
+{
+	char path[256];
+	struct dirent *entry;
+	struct stat st;
+	size_t i, n = 0;
+	DIR *dir;
+
+	for (i = 0; i < ATTRS; i++) {
+		attr_path(path, sizeof(path), attrs[i].name);
+		ASSERT_EQ(0, stat(path, &st));
+		EXPECT_EQ(attrs[i].valid ? 0644 : 0444, st.st_mode & 07777) {
+			TH_LOG("%s", attrs[i].name);
+		}
+		EXPECT_EQ(0, st.st_uid);
+	}
+	/* The table above has all of them. */
+	attr_path(path, sizeof(path), "");
+	dir = opendir(path);
+	ASSERT_NE(NULL, dir);
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	EXPECT_EQ(ATTRS, n);
+}
+
 TEST_F(sysfs, other_users_cannot_write)
 {
 	size_t i;
@@ -135,9 +194,9 @@ TEST_F(sysfs, other_users_cannot_write)
 	ASSERT_EQ(0, setresgid(65534, 65534, 0));
 	ASSERT_EQ(0, setresuid(65534, 65534, 0));
 	for (i = 0; i < ATTRS; i++) {
-		ret = sysfs_write(attrs[i], "1");
+		ret = sysfs_write(attrs[i].name, attrs[i].valid ?: "1");
 		EXPECT_TRUE(ret == -EPERM || ret == -EACCES) {
-			TH_LOG("%s: %d", attrs[i], ret);
+			TH_LOG("%s: %d", attrs[i].name, ret);
 		}
 	}
 	unchanged(_metadata, self);
@@ -148,28 +207,78 @@ TEST_F(sysfs, other_users_cannot_write)
 TEST_F(sysfs, an_inherited_descriptor_gives_no_power)
 {
 	char path[256];
-	int fd;
+	int fds[ATTRS];
+	size_t i;
 
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/mlx5_ep/uuar_policy",
-		 verbs_device_name());
-	fd = open(path, O_WRONLY);
-	ASSERT_LE(0, fd);
+	for (i = 0; i < ATTRS; i++) {
+		attr_path(path, sizeof(path), attrs[i].name);
+		fds[i] = attrs[i].valid ? open(path, O_WRONLY) : -1;
+		ASSERT_EQ(!attrs[i].valid, fds[i] < 0);
+	}
 	ASSERT_EQ(0, setresuid(65534, 65534, 0));
-	EXPECT_EQ(-1, write(fd, "stock", 5));
-	EXPECT_EQ(EPERM, errno);
+	for (i = 0; i < ATTRS; i++) {
+		if (!attrs[i].valid)
+			continue;
+		EXPECT_EQ(-1, write(fds[i], attrs[i].valid,
+				    strlen(attrs[i].valid))) {
+			TH_LOG("%s", attrs[i].name);
+		}
+		EXPECT_EQ(EPERM, errno);
+	}
 	ASSERT_EQ(0, setresuid(0, 0, 0));
-	close(fd);
 	unchanged(_metadata, self);
+	/* The same values are valid. */
+	for (i = 0; i < ATTRS; i++) {
+		if (!attrs[i].valid)
+			continue;
+		EXPECT_EQ(strlen(attrs[i].valid),
+			  write(fds[i], attrs[i].valid,
+				strlen(attrs[i].valid))) {
+			TH_LOG("%s", attrs[i].name);
+		}
+		close(fds[i]);
+		ASSERT_EQ(0, sysfs_read(attrs[i].name, path, sizeof(path)));
+		EXPECT_STRNE(self->before[i], path) {
+			TH_LOG("%s is what it was", attrs[i].name);
+		}
+	}
 }
 
 TEST_F(sysfs, what_is_shown_cannot_be_written)
 {
 	size_t i;
 
-	for (i = WRITABLE; i < ATTRS; i++)
-		EXPECT_NE(0, sysfs_write(attrs[i], "1"));
+	for (i = 0; i < ATTRS; i++)
+		if (!attrs[i].valid)
+			EXPECT_NE(0, sysfs_write(attrs[i].name, "1"));
 	unchanged(_metadata, self);
+}
+
+/* The most that an attribute takes, and one more. */
+TEST_F(sysfs, edges_of_numbers_are_exact)
+{
+	char text[32];
+	long most;
+
+	EXPECT_EQ(0, sysfs_write("uuar_pages", "256"));
+	EXPECT_EQ(256, sysfs_number("uuar_pages"));
+	EXPECT_EQ(-EINVAL, sysfs_write("uuar_pages", "257"));
+	EXPECT_EQ(0, sysfs_write("uuar_pages", "0"));
+	EXPECT_EQ(0, sysfs_number("uuar_pages"));
+	/* Where the adapter has room for pages, the others end. */
+	for (most = 1; most < 1 << 24; most *= 2) {
+		snprintf(text, sizeof(text), "%ld", most);
+		if (sysfs_write("uar_user_limit", text))
+			break;
+	}
+	EXPECT_LT(1, most);
+	EXPECT_EQ(-EINVAL, sysfs_write("uar_budget", text));
+	snprintf(text, sizeof(text), "/ %ld", most);
+	EXPECT_EQ(-EINVAL, sysfs_write("uar_cgroup_limits", text));
+	snprintf(text, sizeof(text), "/ %ld", most / 2);
+	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", text));
+	EXPECT_EQ(-EINVAL, sysfs_write("uar_cgroup_limits", "/ 0"));
+	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", "/ none"));
 }
 
 TEST_HARNESS_MAIN
