@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 120 */
+/*
+ * What is left after a call that fails late, with most of its work done; limits
+ * that fall below what is held; events that nobody has read when their
+ * registration ends.
+ */
+#include "kselftest_harness.h"
+
+#include <poll.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+
+#include "baseline.h"
+#include "patience.h"
+#include "simhca.h"
+#include "sysfs.h"
+#include "uverbs.h"
+#include "xrc.h"
+
+#define DOMAIN_FILE "/tmp/xrc_undo_domain"
+#define PARAM "/sys/module/mlx5_ep/parameters/"
+#define NOWHERE ((void *)16)
+
+FIXTURE(undo)
+{
+	struct baseline base;
+	struct xrc_node node;
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_xrc_rcv_qp *first;	/* has the key "k" */
+	struct uverbs_call call;
+	uint32_t xrcd;
+};
+
+typedef FIXTURE_DATA(undo) undo_data;
+
+static uint32_t handle_of(struct ibv_xrcd *xrcd)
+{
+	struct {
+		struct ibv_xrcd xrcd;
+		uint32_t comp_mask, handle;
+	} *provider = (void *)xrcd;
+
+	return provider->handle;
+}
+
+FIXTURE_SETUP(undo)
+{
+	unlink(DOMAIN_FILE);
+	ASSERT_EQ(0, baseline_take(&self->base));
+	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->node.ctx, 4, &self->n));
+	self->xrcd = handle_of(mlx5ep_xrcd_ibv(self->node.xrcd));
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
+					   &self->first));
+}
+
+FIXTURE_TEARDOWN(undo)
+{
+	EXPECT_EQ(0, file_write(PARAM "xrc_regs_per_process", "65536"));
+	EXPECT_EQ(0, file_write(PARAM "xrc_qps_per_device", "65536"));
+	EXPECT_EQ(0, file_write(PARAM "xrc_regs_per_user", "262144"));
+	EXPECT_EQ(0, file_write(PARAM "xrc_qps_per_user", "32768"));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->first));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(self->n));
+	/* A registration that is left keeps the domain busy. */
+	EXPECT_EQ(0, xrc_node_close(&self->node));
+	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+}
+
+static unsigned int registrants(undo_data *self)
+{
+	struct mlx5_ep_xrc_rcv_qp_info info = {};
+
+	return mlx5ep_xrc_rcv_qp_query(self->first, NULL, &info) ?
+	       0 : info.registrants;
+}
+
+static int64_t qps_alive(undo_data *self)
+{
+	return simhca_count("qp") - baseline_alive(&self->base, "qp");
+}
+
+/* GET by key with an answer at @answer, and events if @events. */
+static int get_raw(undo_data *self, const char *key, void *answer, bool events)
+{
+	struct uverbs_call *call = &self->call;
+
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, self->xrcd);
+	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, answer,
+		   sizeof(struct mlx5_ep_xrc_rcv_qp_reg));
+	uverbs_in(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, 1);
+	if (events)
+		uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+			      mlx5ep_notifier_fd(self->n));
+	return uverbs_do(self->node.ctx, call);
+}
+
+TEST_F(undo, of_an_answer_that_cannot_be_written)
+{
+	struct mlx5ep_xrc_rcv_qp *again;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		/* It joins. */
+		EXPECT_EQ(-EFAULT, get_raw(self, "k", NOWHERE, i));
+		EXPECT_EQ(1, registrants(self));
+		EXPECT_EQ(1, qps_alive(self));
+		/* It creates: the key must be free again. */
+		EXPECT_EQ(-EFAULT, get_raw(self, "z", NOWHERE, i));
+		EXPECT_EQ(1, qps_alive(self));
+		EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
+					   self->node.xrcd, "z", 1,
+					   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY,
+					   NULL, &again));
+	}
+	/* What failed does not count. */
+	ASSERT_EQ(0, file_write(PARAM "xrc_regs_per_process", "2"));
+	ASSERT_EQ(0, file_write(PARAM "xrc_qps_per_device", "2"));
+	ASSERT_EQ(0, file_write(PARAM "xrc_qps_per_user", "2"));
+	ASSERT_EQ(0, file_write(PARAM "xrc_regs_per_user", "2"));
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "z", 1, 0, NULL,
+					   &again));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(again));
+}
+
+TEST_F(undo, of_answers_of_modify_and_query)
+{
+	struct ib_uverbs_qp_attr attr = {
+		.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+	};
+	struct mlx5_ep_xrc_rcv_qp_reg reg = {};
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	struct uverbs_call *call = &self->call;
+	struct ibv_qp_attr now;
+	uint32_t handle;
+
+	ASSERT_EQ(0, get_raw(self, "k", &reg, false));
+	handle = call->attrs[0].data;
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, handle);
+	uverbs_in(call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, &attr,
+		  sizeof(attr));
+	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ANSWER, NOWHERE,
+		   sizeof(struct mlx5_ep_xrc_rcv_qp_modify));
+	EXPECT_EQ(-EFAULT, uverbs_do(self->node.ctx, call));
+	/* The step cannot be taken back. */
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(self->first, &now, NULL));
+	EXPECT_EQ(IBV_QPS_INIT, now.qp_state);
+
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_QUERY);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE, handle);
+	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info,
+		   sizeof(info));
+	uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_ATTR, NOWHERE,
+		   sizeof(attr));
+	EXPECT_EQ(-EFAULT, uverbs_do(self->node.ctx, call));
+	call->attrs[1].data = (uintptr_t)NOWHERE;
+	call->attrs[2].data = (uintptr_t)&attr;
+	EXPECT_EQ(-EFAULT, uverbs_do(self->node.ctx, call));
+
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, handle);
+	EXPECT_EQ(0, uverbs_do(self->node.ctx, call));
+	EXPECT_EQ(1, registrants(self));
+}
+
+TEST_F(undo, of_a_notifier_that_refuses)
+{
+	struct mlx5ep_xrc_events events = {
+		.notifier_fd = mlx5ep_notifier_fd(self->n),
+	};
+	struct mlx5ep_xrc_rcv_qp *no, *again;
+	int status, bad = 0;
+	uint32_t num = mlx5ep_xrc_rcv_qp_num(self->first);
+	pid_t pid;
+
+	/* The notifier is of another address space than the child's. */
+	pid = fork();
+	if (!pid) {
+		bad |= mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
+						&no) != -EXDEV;
+		bad |= (mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "z", 1, 0,
+					      &events, &no) != -EXDEV) << 1;
+		bad |= (mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0,
+					      &events, &no) != -EXDEV) << 2;
+		bad |= (mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, &events,
+					      &no) != -EXDEV) << 3;
+		_exit(bad);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(1, qps_alive(self));
+	EXPECT_EQ(1, registrants(self));
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "z", 1, 0, &events,
+					   &again));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(again));
+}
+
+/* Limits of which each QP with its registration takes one. */
+static const char *const limits[] = {
+	PARAM "xrc_regs_per_process", PARAM "xrc_regs_per_user",
+	PARAM "xrc_qps_per_device", PARAM "xrc_qps_per_user",
+};
+
+TEST_F(undo, of_room_where_a_limit_is_lowered_below_what_is_held)
+{
+	struct mlx5ep_xrc_rcv_qp *qps[3], *no;
+	unsigned int i, l;
+
+	for (l = 0; l < ARRAY_SIZE(limits); l++) {
+		/* With the first one there are four. */
+		for (i = 0; i < 3; i++)
+			ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(
+					     self->node.xrcd, NULL, &qps[i]));
+		ASSERT_EQ(0, file_write(limits[l], "2"));
+		EXPECT_EQ(4, qps_alive(self));
+		for (i = 0; i < 3; i++) {
+			EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_create(
+					self->node.xrcd, NULL, &no)) {
+				TH_LOG("%s, %u are held", limits[l], 4 - i);
+			}
+			EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
+		}
+		/* One is held, and one more may be. */
+		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL,
+						      &qps[0])) {
+			TH_LOG("%s", limits[l]);
+		}
+		EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_create(self->node.xrcd,
+							    NULL, &no));
+		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[0]));
+		ASSERT_EQ(0, file_write(limits[l], "65536"));
+	}
+}
+
+#define EVENT "{\"op\":\"fault\",\"hca\":0,\"kind\":\"event\",\"event\":\"PATH_MIG\",\"qpn\":%u}"
+
+/* Make an event of the QP, and wait until @n registrations have one unread. */
+static void event_of(struct __test_metadata *_metadata, undo_data *self,
+		     uint32_t num, uint64_t n)
+{
+	struct simhca *sim;
+	int i;
+
+	ASSERT_EQ(0, simhca_open(&sim, NULL));
+	ASSERT_EQ(0, simhca_call(sim, NULL, EVENT, num));
+	simhca_close(sim);
+	for (i = 0; i < EVENT_MS; i++) {
+		if (mlx5ep_notifier_page(self->n)->source_pending == n)
+			break;
+		usleep(1000);
+	}
+	ASSERT_EQ(n, mlx5ep_notifier_page(self->n)->source_pending);
+}
+
+TEST_F(undo, of_a_registration_with_an_unread_event)
+{
+	struct mlx5ep_xrc_events events = {
+		.notifier_fd = mlx5ep_notifier_fd(self->n), .cookie = 1,
+	};
+	struct pollfd p = { .fd = events.notifier_fd, .events = POLLIN };
+	struct mlx5ep_xrc_rcv_qp *a, *b;
+	struct mlx5_ep_event ev[2];
+	uint32_t num = mlx5ep_xrc_rcv_qp_num(self->first);
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, &events, &a));
+	events.cookie = 2;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, &events, &b));
+	event_of(_metadata, self, num, 2);
+	EXPECT_EQ(1, poll(&p, 1, 0));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
+	EXPECT_EQ(1, mlx5ep_notifier_page(self->n)->source_pending);
+	ASSERT_EQ(1, mlx5ep_notifier_read(self->n, ev, 2));
+	EXPECT_EQ(2, ev[0].cookie);
+	EXPECT_EQ(num, ev[0].object);
+	EXPECT_EQ(0, mlx5ep_notifier_page(self->n)->source_pending);
+	EXPECT_EQ(0, poll(&p, 1, 0));
+
+	event_of(_metadata, self, num, 1);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
+	EXPECT_EQ(0, mlx5ep_notifier_page(self->n)->source_pending);
+	EXPECT_EQ(3, mlx5ep_notifier_page(self->n)->source_total);
+	EXPECT_EQ(0, poll(&p, 1, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: guest, timeout: 120 */
+/*
+ * Each value that MODIFY was given is what QUERY tells, and what QUERY tells of a
+ * QP that upstream's calls made and changed in the same way.
+ */
+#include "kselftest_harness.h"
+
+#include "baseline.h"
+#include "xrc.h"
+
+#define DOMAIN_FILE "/tmp/xrc_values_domain"
+
+/* Two sets, so that a value that is always the same is found. */
+struct values {
+	int access;
+	struct ibv_qp_attr rtr;
+	int rtr_mask;
+	struct ibv_qp_attr rts;
+	int rts_mask;
+};
+
+#define RTR_MASK (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |		\
+		  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |			\
+		  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RTS_MASK (IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN)
+
+static const struct values sets[] = {
+	{
+		.access = IBV_ACCESS_REMOTE_WRITE,
+		.rtr = {
+			.qp_state = IBV_QPS_RTR,
+			.path_mtu = IBV_MTU_512,
+			.dest_qp_num = 0x123,
+			.rq_psn = 0x111111,
+			.max_dest_rd_atomic = 4,
+			.min_rnr_timer = 12,
+			.ah_attr = {
+				.dlid = 0x17, .sl = 3, .port_num = 1,
+			},
+		},
+		.rtr_mask = RTR_MASK,
+		.rts = {
+			.qp_state = IBV_QPS_RTS, .timeout = 14,
+			.sq_psn = 0x222222,
+		},
+		.rts_mask = RTS_MASK,
+	},
+	{
+		.access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+		.rtr = {
+			.qp_state = IBV_QPS_RTR,
+			.path_mtu = IBV_MTU_2048,
+			.dest_qp_num = 0xfedcb,
+			.rq_psn = 0xabcdef,
+			.max_dest_rd_atomic = 8,
+			.min_rnr_timer = 31,
+			.ah_attr = {
+				.dlid = 0x4321, .sl = 5, .port_num = 1,
+				.is_global = 1,
+				.grh = {
+					.flow_label = 0x54321,
+					.hop_limit = 64,
+					.traffic_class = 0x2a,
+					.dgid.raw = { 0xfe, 0x80, [8] = 1, 2, 3,
+						      4, 5, 6, 7, 8 },
+				},
+			},
+		},
+		.rtr_mask = RTR_MASK,
+		.rts = {
+			.qp_state = IBV_QPS_RTS, .timeout = 19,
+			.sq_psn = 0x333333,
+		},
+		.rts_mask = RTS_MASK,
+	},
+};
+
+FIXTURE(values)
+{
+	struct baseline base;
+	struct xrc_node node;
+};
+
+FIXTURE_VARIANT(values)
+{
+	unsigned int set;
+};
+
+FIXTURE_VARIANT_ADD(values, by_lid) { 0 };
+FIXTURE_VARIANT_ADD(values, by_gid) { 1 };
+
+FIXTURE_SETUP(values)
+{
+	unlink(DOMAIN_FILE);
+	ASSERT_EQ(0, baseline_take(&self->base));
+	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
+}
+
+FIXTURE_TEARDOWN(values)
+{
+	EXPECT_EQ(0, xrc_node_close(&self->node));
+	EXPECT_EQ(0, baseline_restored(&self->base, 5));
+}
+
+#define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |	\
+		   IBV_QP_ACCESS_FLAGS)
+
+/* Bring a shared QP to RTS, and ask for what it has. */
+static void shared(struct __test_metadata *_metadata, struct xrc_node *node,
+		   const struct values *v, struct ibv_qp_attr *now)
+{
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = v->access,
+	};
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(node->xrcd, NULL, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &init, INIT_MASK, &answer));
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_RTR, answer.qp_state);
+	/* No answer is asked for. */
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rts, v->rts_mask, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, now, NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* The same with upstream's calls, which take const values as they are. */
+static void upstream(struct __test_metadata *_metadata, struct xrc_node *node,
+		     const struct values *v, struct ibv_qp_attr *now)
+{
+	struct ibv_qp_init_attr_ex create = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = mlx5ep_xrcd_ibv(node->xrcd),
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = v->access,
+	};
+	struct ibv_qp_init_attr init;
+	struct ibv_qp *qp;
+
+	qp = ibv_create_qp_ex(node->ctx, &create);
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, ibv_modify_qp(qp, &attr, INIT_MASK));
+	attr = v->rtr;
+	ASSERT_EQ(0, ibv_modify_qp(qp, &attr, v->rtr_mask));
+	attr = v->rts;
+	ASSERT_EQ(0, ibv_modify_qp(qp, &attr, v->rts_mask));
+	memset(now, 0, sizeof(*now));
+	ASSERT_EQ(0, ibv_query_qp(qp, now, IBV_QP_STATE | IBV_QP_AV, &init));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+}
+
+static void same_address(struct __test_metadata *_metadata,
+			 const struct ibv_ah_attr *want,
+			 const struct ibv_ah_attr *got)
+{
+	EXPECT_EQ(want->dlid, got->dlid);
+	EXPECT_EQ(want->sl, got->sl);
+	EXPECT_EQ(want->src_path_bits, got->src_path_bits);
+	EXPECT_EQ(want->static_rate, got->static_rate);
+	EXPECT_EQ(want->port_num, got->port_num);
+	EXPECT_EQ(want->is_global, got->is_global);
+	if (!want->is_global)
+		return;
+	EXPECT_EQ(want->grh.flow_label, got->grh.flow_label);
+	EXPECT_EQ(want->grh.sgid_index, got->grh.sgid_index);
+	EXPECT_EQ(want->grh.hop_limit, got->grh.hop_limit);
+	EXPECT_EQ(want->grh.traffic_class, got->grh.traffic_class);
+	EXPECT_EQ(0, memcmp(&want->grh.dgid, &got->grh.dgid, 16));
+}
+
+TEST_F(values, of_modify_are_those_of_query)
+{
+	const struct values *v = &sets[variant->set];
+	struct ibv_qp_attr now;
+
+	shared(_metadata, &self->node, v, &now);
+	EXPECT_EQ(IBV_QPS_RTS, now.qp_state);
+	EXPECT_EQ(v->access, now.qp_access_flags);
+	EXPECT_EQ(0, now.pkey_index);
+	EXPECT_EQ(1, now.port_num);
+	EXPECT_EQ(v->rtr.path_mtu, now.path_mtu);
+	EXPECT_EQ(v->rtr.dest_qp_num, now.dest_qp_num);
+	EXPECT_EQ(v->rtr.rq_psn, now.rq_psn);
+	EXPECT_EQ(v->rtr.max_dest_rd_atomic, now.max_dest_rd_atomic);
+	EXPECT_EQ(v->rtr.min_rnr_timer, now.min_rnr_timer);
+	EXPECT_EQ(v->rts.timeout, now.timeout);
+	EXPECT_EQ(v->rts.sq_psn, now.sq_psn);
+	same_address(_metadata, &v->rtr.ah_attr, &now.ah_attr);
+}
+
+TEST_F(values, are_those_of_an_upstream_qp)
+{
+	const struct values *v = &sets[variant->set];
+	struct ibv_qp_attr ours, theirs;
+
+	shared(_metadata, &self->node, v, &ours);
+	upstream(_metadata, &self->node, v, &theirs);
+	EXPECT_EQ(theirs.qp_state, ours.qp_state);
+	EXPECT_EQ(theirs.path_mtu, ours.path_mtu);
+	EXPECT_EQ(theirs.path_mig_state, ours.path_mig_state);
+	EXPECT_EQ(theirs.rq_psn, ours.rq_psn);
+	EXPECT_EQ(theirs.sq_psn, ours.sq_psn);
+	EXPECT_EQ(theirs.dest_qp_num, ours.dest_qp_num);
+	EXPECT_EQ(theirs.qp_access_flags, ours.qp_access_flags);
+	EXPECT_EQ(theirs.pkey_index, ours.pkey_index);
+	EXPECT_EQ(theirs.max_rd_atomic, ours.max_rd_atomic);
+	EXPECT_EQ(theirs.max_dest_rd_atomic, ours.max_dest_rd_atomic);
+	EXPECT_EQ(theirs.min_rnr_timer, ours.min_rnr_timer);
+	EXPECT_EQ(theirs.port_num, ours.port_num);
+	EXPECT_EQ(theirs.timeout, ours.timeout);
+	EXPECT_EQ(theirs.retry_cnt, ours.retry_cnt);
+	EXPECT_EQ(theirs.rnr_retry, ours.rnr_retry);
+	same_address(_metadata, &theirs.ah_attr, &ours.ah_attr);
+}
+
+TEST_F(values, of_a_path_are_checked)
+{
+	const struct values *v = &sets[variant->set];
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+	};
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	/* Each case is valid but for one port. */
+	attr = v->rtr;
+	attr.ah_attr.port_num = 0;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, v->rtr_mask,
+						    NULL));
+	attr.ah_attr.port_num = 2;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, v->rtr_mask,
+						    NULL));
+	attr = v->rtr;
+	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = 2;
+	attr.alt_ah_attr.port_num = 2;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
+				   qp, &attr, v->rtr_mask | IBV_QP_ALT_PATH,
+				   NULL));
+	attr.alt_port_num = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
+				   qp, &attr, v->rtr_mask | IBV_QP_ALT_PATH,
+				   NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
+	EXPECT_EQ(IBV_QPS_INIT, attr.qp_state);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask, NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+TEST_HARNESS_MAIN
