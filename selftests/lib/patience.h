@@ -23,4 +23,10 @@ static inline int patience_factor(void)
 	return slowness ? atoi(slowness) : 1;
 }
 
+/*
+ * Milliseconds to wait for an event that the adapter or the kernel has caused
+ * already. An event that is lost costs a second on a stock kernel.
+ */
+#define EVENT_MS (250 * PATIENCE * patience_factor())
+
 #endif

@@ -16,6 +16,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "fdpass.h"
+#include "patience.h"
 #include "sysfs.h"
 #include "uverbs.h"
 #include "watched.h"
@@ -148,7 +149,7 @@ TEST_F(notifier, wakes_who_reads_and_who_polls)
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, 4 * PAGE, 1, &w));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	ASSERT_EQ(0, pthread_create(&t, NULL, unmap_later, self->mem));
-	EXPECT_EQ(1, poll(&p, 1, 60000));
+	EXPECT_EQ(1, poll(&p, 1, EVENT_MS));
 	EXPECT_EQ(POLLIN, p.revents);
 	pthread_join(t, NULL);
 	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
@@ -382,7 +383,7 @@ TEST_F(notifier, tells_who_is_left_that_the_address_space_is_gone)
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(1, poll(&p, 1, 60000));
+	EXPECT_EQ(1, poll(&p, 1, EVENT_MS));
 	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
 	EXPECT_EQ(MLX5_EP_EVENT_MM_GONE, ev.type);
 	EXPECT_EQ(0, read(fd, &ev, sizeof(ev)));

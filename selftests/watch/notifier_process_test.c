@@ -150,7 +150,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	EXPECT_EQ(0, poll(&p, 1, 0));
 
 	ASSERT_EQ(1, write(sock[0], "x", 1));
-	ASSERT_EQ(1, poll(&p, 1, 60000));
+	ASSERT_EQ(1, poll(&p, 1, PATIENCE * EVENT_MS));
 	EXPECT_TRUE(p.revents & POLLHUP);
 	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
 	EXPECT_EQ(MLX5_EP_EVENT_MM_GONE, ev.type);
@@ -205,7 +205,7 @@ TEST_F(process, is_told_that_the_device_is_gone)
 	EXPECT_FALSE(mlx5ep_watch_valid(&self->watch));
 	EXPECT_EQ(MLX5_EP_NOTIFIER_PAGE_DEAD,
 		  mlx5ep_notifier_page(self->n)->flags);
-	EXPECT_EQ(1, poll(&p, 1, 60000));
+	EXPECT_EQ(1, poll(&p, 1, EVENT_MS));
 	EXPECT_EQ(POLLIN | POLLERR | POLLHUP, p.revents);
 	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, ev, 2));
 	EXPECT_EQ(MLX5_EP_EVENT_DEVICE_REMOVED, ev[0].type);

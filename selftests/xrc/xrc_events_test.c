@@ -74,7 +74,7 @@ FIXTURE_TEARDOWN(events)
 }
 
 #define NONE 50
-#define SOON (1000 * PATIENCE * patience_factor())
+#define SOON EVENT_MS
 
 /*
  * Wait @ms for the next event: SOON, or NONE to expect none. Returns 0,
