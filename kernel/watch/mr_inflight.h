@@ -166,6 +166,29 @@ static __always_inline unsigned long inflight_last(unsigned long start,
 		   inflight_first(start) + INFLIGHT_BLOCKS - 1);
 }
 
+static __always_inline void
+inflight_count_block(struct mlx5_ep_inflight_block *block, int by)
+{
+	if (by > 0 && !block->watched)
+		atomic_or(INFLIGHT_WATCHED, &block->small);
+	block->watched += by;
+	if (by < 0 && !block->watched)
+		atomic_andnot(INFLIGHT_WATCHED, &block->small);
+}
+
+/* Does a range lie in one block? */
+static __always_inline bool inflight_is_narrow(unsigned long start,
+					       unsigned long end)
+{
+	return !((start ^ (end - 1)) >> INFLIGHT_BLOCK_SHIFT);
+}
+
+static __always_inline struct mlx5_ep_inflight_block *
+inflight_block_before(struct mlx5_ep_inflight *f, unsigned long start)
+{
+	return inflight_block(f, start - (1UL << INFLIGHT_BLOCK_SHIFT));
+}
+
 /* A watch is added (@by 1) or removed (-1). Locked. */
 static __always_inline void inflight_count_watch(struct mlx5_ep_inflight *f,
 						 unsigned long start,
@@ -174,30 +197,38 @@ static __always_inline void inflight_count_watch(struct mlx5_ep_inflight *f,
 	struct mlx5_ep_inflight_block *block;
 	unsigned long i;
 
-	inflight_for_each_block(f, block, i, start, end) {
-		if (!block->watched)
-			atomic_or(INFLIGHT_WATCHED, &block->small);
-		block->watched += by;
-		if (!block->watched)
-			atomic_andnot(INFLIGHT_WATCHED, &block->small);
+	if (likely(inflight_is_narrow(start, end))) {
+		inflight_count_block(inflight_block_before(f, start), by);
+		inflight_count_block(inflight_block(f, start), by);
+		return;
 	}
+	inflight_for_each_block(f, block, i, start, end)
+		inflight_count_block(block, by);
 }
 
 /*
  * May an invalidation of a range be under way? A full barrier: an invalidation
  * that did not see what the caller wrote before is found. Locked.
  */
-static inline bool inflight_overlaps(struct mlx5_ep_inflight *f,
-				     unsigned long start, unsigned long end)
+static __always_inline bool inflight_overlaps(struct mlx5_ep_inflight *f,
+					      unsigned long start,
+					      unsigned long end)
 {
 	struct mlx5_ep_inflight_block *block;
 	unsigned long i;
 
 	/* Pairs with inflight_begin() and inflight_end(). */
 	smp_mb();
-	inflight_for_each_block(f, block, i, start, end)
-		if (atomic_read(&block->small) & INFLIGHT_NUMBER)
+	if (likely(inflight_is_narrow(start, end))) {
+		if ((atomic_read(&inflight_block(f, start)->small) |
+		     atomic_read(&inflight_block_before(f, start)->small)) &
+		    INFLIGHT_NUMBER)
 			return true;
+	} else {
+		inflight_for_each_block(f, block, i, start, end)
+			if (atomic_read(&block->small) & INFLIGHT_NUMBER)
+				return true;
+	}
 	for (i = 0; i < f->count; i++)
 		if (f->list[i].start < end && f->list[i].end > start)
 			return true;

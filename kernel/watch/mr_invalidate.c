@@ -38,14 +38,14 @@
  * Waking is done under the lock, as nothing else keeps the watches there. Only
  * the first event after a read() gets here.
  */
-static noinline void watches_wake(struct mlx5_ep_watches *ws)
+static noinline __cold void watches_wake(struct mlx5_ep_watches *ws)
 {
 	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /* Not inline, as it would cost registers in the path of each hit. */
-static noinline void chunk_queue(struct mlx5_ep_watches *ws,
-				 struct mlx5_ep_watch_chunk *chunk)
+static noinline __cold void chunk_queue(struct mlx5_ep_watches *ws,
+					struct mlx5_ep_watch_chunk *chunk)
 {
 	list_add_tail(&chunk->pending_node, &ws->pending_chunks);
 }
@@ -168,7 +168,7 @@ static void cursor_insert(struct mlx5_ep_watch *cursor,
  * Lets the lock go for a moment. Returns the next watch after @w, as
  * watch_walk_next() does. @w may be gone meanwhile, hence the cursor.
  */
-static noinline struct mlx5_ep_watch *
+static noinline __cold struct mlx5_ep_watch *
 watches_break(struct mlx5_ep_watch_space *space,
 	      struct mlx5_ep_watch_tree *tree, struct mlx5_ep_watch *w,
 	      unsigned long first, bool may_sleep)
@@ -221,9 +221,10 @@ static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 }
 
 /* The trees of the blocks behind the first one, and of wide watches. */
-static noinline void watches_hit_rest(struct mlx5_ep_watch_space *space,
-				      const struct mmu_notifier_range *range,
-				      enum mlx5_ep_watch_cause cause)
+static noinline __cold void
+watches_hit_rest(struct mlx5_ep_watch_space *space,
+		 const struct mmu_notifier_range *range,
+		 enum mlx5_ep_watch_cause cause)
 {
 	unsigned long block = range->start >> INFLIGHT_BLOCK_SHIFT;
 	unsigned long n = ((range->end - 1) >> INFLIGHT_BLOCK_SHIFT) - block;
@@ -236,12 +237,16 @@ static noinline void watches_hit_rest(struct mlx5_ep_watch_space *space,
 		tree_hit(space, &space->wide, range, cause);
 }
 
-/* Hits all watches that overlap, most often one. Locked. */
+/*
+ * Hits all watches that overlap, most often one. @tree: of the block where the
+ * range begins. Locked.
+ */
 static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
+					struct mlx5_ep_watch_tree *tree,
 					const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause cause)
 {
-	tree_hit(space, watch_block_tree(space, range->start), range, cause);
+	tree_hit(space, tree, range, cause);
 	if ((range->start ^ (range->end - 1)) >> INFLIGHT_BLOCK_SHIFT ||
 	    !RB_EMPTY_ROOT(&space->wide.root.rb_root))
 		watches_hit_rest(space, range, cause);
@@ -289,7 +294,8 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 	if (list)
 		ended = mlx5_ep_inflight_list(&space->inflight, range);
 	if (range_cause(range, &cause) && likely(!space->mm_gone))
-		watches_hit(space, range, cause);
+		watches_hit(space, watch_block_tree(space, range->start), range,
+			    cause);
 	spin_unlock(&space->lock);
 	if (unlikely(ended))
 		wake_up_all(&space->ended);
@@ -297,11 +303,12 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 
 /* Most invalidations that hit a watch are of this kind: munmap(). */
 static noinline void watches_unmap(struct mlx5_ep_watch_space *space,
+				   struct mlx5_ep_watch_tree *tree,
 				   const struct mmu_notifier_range *range)
 {
 	spin_lock(&space->lock);
 	if (likely(!space->mm_gone))
-		watches_hit(space, range, MLX5_EP_WATCH_CAUSE_UNMAP);
+		watches_hit(space, tree, range, MLX5_EP_WATCH_CAUSE_UNMAP);
 	spin_unlock(&space->lock);
 }
 
@@ -315,7 +322,8 @@ static noinline void watches_begin(struct mlx5_ep_watch_space *space,
 	else if (watch_bounds_miss(space, range))
 		return;
 	else if (range->event == MMU_NOTIFY_UNMAP)
-		watches_unmap(space, range);
+		watches_unmap(space, watch_block_tree(space, range->start),
+			      range);
 	else
 		watches_begin_locked(space, range, false);
 }

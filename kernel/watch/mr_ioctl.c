@@ -3,7 +3,6 @@
  * The ioctls for watches: batches of entries in the caller's memory.
  */
 #include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/mlx5_ep_notifier.h>
 
@@ -13,14 +12,11 @@ static_assert(sizeof(struct mlx5_ep_watch_add) == 40);
 static_assert(sizeof(struct mlx5_ep_watch_ref) == 16);
 static_assert(sizeof(struct mlx5_ep_watch_batch) == 24);
 
-/* Entries of a batch that fit on the stack. */
-#define BATCH_STACK_ENTRIES 8
-
-/* Entries as the caller has them in memory. */
-union batch_entries {
-	struct mlx5_ep_watch_add adds[BATCH_STACK_ENTRIES];
-	struct mlx5_ep_watch_ref refs[BATCH_STACK_ENTRIES];
-};
+/*
+ * Entries that are copied at once, to the stack: to allocate memory for a whole
+ * batch costs 80 instructions for each watch, as the kernel clears it.
+ */
+#define BATCH_PIECE 16u
 
 /*
  * Each field is copied by itself, and only in the direction that it goes:
@@ -112,22 +108,43 @@ efault:
 	return -EFAULT;
 }
 
-static int watch_ioctl_add(struct mlx5_ep_watches *ws,
-			   struct mlx5_ep_watch_add *adds,
-			   const struct mlx5_ep_watch_batch *batch)
+static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
 {
-	void __user *user = u64_to_user_ptr(batch->entries);
+	return u64_to_user_ptr(batch->entries + (u64)i * batch->entry_size);
+}
+
+/* Deletes the first watches of a batch. Their entries have been written. */
+static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
+		     const struct mlx5_ep_watch_batch *batch)
+{
+	struct mlx5_ep_watch_add __user *add;
+	struct mlx5_ep_watch_ref ref;
+
+	while (count--) {
+		add = batch_entry(batch, count);
+		if (get_user(ref.word, &add->word) ||
+		    get_user(ref.slot, &add->slot))
+			return -EFAULT;
+		mlx5_ep_watches_del(ws, &ref, 1);
+	}
+	return 0;
+}
+
+static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
+		      void __user *user)
+{
+	struct mlx5_ep_watch_add adds[BATCH_PIECE] __uninitialized;
 	u32 i;
 	int ret;
 
-	ret = adds_get(adds, batch->count, batch->entry_size, user);
+	ret = adds_get(adds, count, size, user);
 	if (ret)
 		return ret;
-	ret = mlx5_ep_watches_add(ws, adds, batch->count);
-	if (ret || !adds_put(adds, batch->count, batch->entry_size, user))
+	ret = mlx5_ep_watches_add(ws, adds, count);
+	if (ret || !adds_put(adds, count, size, user))
 		return ret;
 
-	for (i = 0; i < batch->count; i++) {
+	for (i = 0; i < count; i++) {
 		struct mlx5_ep_watch_ref ref = {
 			.word = adds[i].word,
 			.slot = adds[i].slot,
@@ -138,17 +155,35 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 	return -EFAULT;
 }
 
-static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
-			    struct mlx5_ep_watch_ref *refs,
-			    const struct mlx5_ep_watch_batch *batch)
+/*
+ * Adds all or none. A thread of the caller that changes the entries meanwhile can
+ * prevent that the first ones are deleted again, which is its own loss.
+ */
+static int watch_ioctl_add(struct mlx5_ep_watches *ws,
+			   const struct mlx5_ep_watch_batch *batch)
 {
-	void __user *user = u64_to_user_ptr(batch->entries);
-	bool record = batch->flags & MLX5_EP_WATCH_VERIFY_RECORD;
-	u32 count = batch->count;
+	u32 done, n;
+	int ret;
+
+	for (done = 0; done < batch->count; done += n) {
+		n = min(batch->count - done, BATCH_PIECE);
+		ret = adds_piece(ws, n, batch->entry_size,
+				 batch_entry(batch, done));
+		if (unlikely(ret))
+			return adds_undo(ws, done, batch) ?: ret;
+	}
+	return 0;
+}
+
+/* Returns 0; -ENOENT: at least one was not found; another errno. */
+static int refs_piece(struct mlx5_ep_watches *ws, unsigned int cmd, u32 count,
+		      bool record, u32 size, void __user *user)
+{
+	struct mlx5_ep_watch_ref refs[BATCH_PIECE] __uninitialized;
 	int ret;
 	u32 i;
 
-	ret = refs_get(refs, count, batch->entry_size, user);
+	ret = refs_get(refs, count, size, user);
 	if (ret)
 		return ret;
 	if (cmd == MLX5_EP_IOC_WATCH_DEL)
@@ -157,7 +192,26 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 		ret = mlx5_ep_watches_verify(ws, &refs[i], record);
 	if (ret && ret != -ENOENT)
 		return ret;
-	return refs_put(refs, count, batch->entry_size, user) ?: ret;
+	return refs_put(refs, count, size, user) ?: ret;
+}
+
+static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
+			    const struct mlx5_ep_watch_batch *batch)
+{
+	bool record = batch->flags & MLX5_EP_WATCH_VERIFY_RECORD;
+	int ret = 0, err;
+	u32 done, n;
+
+	for (done = 0; done < batch->count; done += n) {
+		n = min(batch->count - done, BATCH_PIECE);
+		err = refs_piece(ws, cmd, n, record, batch->entry_size,
+				 batch_entry(batch, done));
+		if (err)
+			ret = err;
+		if (err && err != -ENOENT)
+			break;
+	}
+	return ret;
 }
 
 /* What a newer program has in an entry, and this module does not know, is 0. */
@@ -182,31 +236,18 @@ static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
 static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
 			     const struct mlx5_ep_watch_batch *batch)
 {
-	union batch_entries stack __uninitialized;
-	void *entries = &stack;
-	size_t size;
+	size_t size = cmd == MLX5_EP_IOC_WATCH_ADD ?
+			      sizeof(struct mlx5_ep_watch_add) :
+			      sizeof(struct mlx5_ep_watch_ref);
 	int ret;
 
-	size = cmd == MLX5_EP_IOC_WATCH_ADD ? sizeof(stack.adds[0]) :
-					      sizeof(stack.refs[0]);
 	if (batch->entry_size != size) {
 		ret = entries_check(batch, size);
 		if (ret)
 			return ret;
 	}
-	if (batch->count > BATCH_STACK_ENTRIES) {
-		entries = kvmalloc_array(batch->count, size,
-					 GFP_KERNEL_ACCOUNT);
-		if (!entries)
-			return -ENOMEM;
-	}
-	if (cmd == MLX5_EP_IOC_WATCH_ADD)
-		ret = watch_ioctl_add(ws, entries, batch);
-	else
-		ret = watch_ioctl_refs(ws, cmd, entries, batch);
-	if (entries != &stack)
-		kvfree(entries);
-	return ret;
+	return cmd == MLX5_EP_IOC_WATCH_ADD ? watch_ioctl_add(ws, batch) :
+					      watch_ioctl_refs(ws, cmd, batch);
 }
 
 /**

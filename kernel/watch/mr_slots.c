@@ -10,7 +10,6 @@
  * what they may still do is decided by @dead, under the lock.
  */
 #include <linux/err.h>
-#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -247,19 +246,5 @@ struct mlx5_ep_watch *
 mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 		   const struct mlx5_ep_watch_ref *ref)
 {
-	u32 slot, number;
-	u64 word;
-
-	if (ref->slot >= ws->capacity)
-		return NULL;
-	/* @ref is the user's: no speculation past the end. */
-	slot = array_index_nospec(ref->slot, ws->capacity);
-	number = slot / WATCHES_PER_CHUNK;
-	if (number >= ws->nr_chunks)
-		return NULL;
-	/* The word of a free slot is 0; no watch has the generation 0. */
-	word = *watch_word(ws, slot) & ~MLX5_EP_WATCH_STATE_MASK;
-	if (!word || ref->word != (word | MLX5_EP_WATCH_STATE_ARMED))
-		return NULL;
-	return &ws->chunks[number]->watches[slot % WATCHES_PER_CHUNK];
+	return watch_find(ws, ref);
 }

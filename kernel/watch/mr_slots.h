@@ -5,6 +5,7 @@
 
 #include <linux/lockdep.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 
 #include "mr_space.h"
@@ -153,6 +154,30 @@ static inline bool watches_in_flight(struct mlx5_ep_watches *ws,
 	lockdep_assert_held(&ws->space->lock);
 	return inflight_overlaps(&ws->space->inflight, first << PAGE_SHIFT,
 				 (last + 1) << PAGE_SHIFT);
+}
+
+/* See mlx5_ep_watch_find(). */
+static __always_inline struct mlx5_ep_watch *
+watch_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
+{
+	struct mlx5_ep_watch_chunk *chunk;
+	u32 slot, number, index;
+	u64 word;
+
+	if (ref->slot >= ws->capacity)
+		return NULL;
+	/* @ref is the user's: no speculation past the end. */
+	slot = array_index_nospec(ref->slot, ws->capacity);
+	number = slot / WATCHES_PER_CHUNK;
+	if (number >= ws->nr_chunks)
+		return NULL;
+	chunk = ws->chunks[number];
+	index = slot % WATCHES_PER_CHUNK;
+	/* The word of a free slot is 0; no watch has the generation 0. */
+	word = *chunk_word(chunk, index) & ~MLX5_EP_WATCH_STATE_MASK;
+	if (!word || ref->word != (word | MLX5_EP_WATCH_STATE_ARMED))
+		return NULL;
+	return &chunk->watches[index];
 }
 
 /* mr_invalidate.c */

@@ -41,19 +41,32 @@ watch_block_tree(struct mlx5_ep_watch_space *space, unsigned long start)
 	return &space->blocks[inflight_index(start)];
 }
 
-static inline struct mlx5_ep_watch_tree *
-watch_tree_of(struct mlx5_ep_watch_space *space, const struct mlx5_ep_watch *w)
+/* The first address of a watch, and the one behind its last. */
+static __always_inline unsigned long watch_addr(const struct mlx5_ep_watch *w)
 {
-	if ((w->start ^ watch_last(w)) >> (INFLIGHT_BLOCK_SHIFT - PAGE_SHIFT))
+	return w->start << PAGE_SHIFT;
+}
+
+static __always_inline unsigned long
+watch_addr_end(const struct mlx5_ep_watch *w)
+{
+	return (watch_last(w) + 1) << PAGE_SHIFT;
+}
+
+static __always_inline struct mlx5_ep_watch_tree *
+watch_tree_of(struct mlx5_ep_watch_space *space, unsigned long start,
+	      unsigned long end)
+{
+	if (unlikely(!inflight_is_narrow(start, end)))
 		return &space->wide;
-	return watch_block_tree(space, w->start << PAGE_SHIFT);
+	return watch_block_tree(space, start);
 }
 
 static inline unsigned long tree_start(const struct mlx5_ep_watch_tree *tree)
 {
 	struct rb_node *rb = rb_first_cached(&tree->root);
 
-	return rb ? watch_entry(rb)->start << PAGE_SHIFT : ULONG_MAX;
+	return rb ? watch_addr(watch_entry(rb)) : ULONG_MAX;
 }
 
 static inline unsigned long tree_end(const struct mlx5_ep_watch_tree *tree)
@@ -72,60 +85,54 @@ static inline void tree_set_bounds(struct mlx5_ep_watch_tree *tree,
 }
 
 static __always_inline struct mlx5_ep_watch_tree *
-watch_block_before(struct mlx5_ep_watch_space *space,
-		   const struct mlx5_ep_watch *w)
+watch_block_before(struct mlx5_ep_watch_space *space, unsigned long start)
 {
-	return watch_block_tree(space, (w->start << PAGE_SHIFT) -
-				       (1UL << INFLIGHT_BLOCK_SHIFT));
+	return watch_block_tree(space, start - (1UL << INFLIGHT_BLOCK_SHIFT));
 }
 
 static __always_inline void tree_include(struct mlx5_ep_watch_tree *tree,
-					 const struct mlx5_ep_watch *w)
+					 unsigned long start, unsigned long end)
 {
-	unsigned long start = w->start << PAGE_SHIFT;
-	unsigned long end = (watch_last(w) + 1) << PAGE_SHIFT;
-
 	if (start < tree->start)
 		WRITE_ONCE(tree->start, start);
 	if (end > tree->end)
 		WRITE_ONCE(tree->end, end);
 }
 
-static inline void bounds_include(struct mlx5_ep_watch_space *space,
-				  struct mlx5_ep_watch_tree *tree,
-				  const struct mlx5_ep_watch *w)
+static __always_inline void bounds_include(struct mlx5_ep_watch_space *space,
+					   struct mlx5_ep_watch_tree *tree,
+					   unsigned long start,
+					   unsigned long end)
 {
-	tree_include(tree, w);
-	if (tree != &space->wide)
-		tree_include(watch_block_before(space, w), w);
+	tree_include(tree, start, end);
+	if (likely(tree != &space->wide))
+		tree_include(watch_block_before(space, start), start, end);
 }
 
-/* Returns true if the bounds may be closer without @w. */
+/* Returns true if the bounds may be closer without a watch of this range. */
 static __always_inline bool tree_ends_at(const struct mlx5_ep_watch_tree *tree,
-					 const struct mlx5_ep_watch *w)
+					 unsigned long start, unsigned long end)
 {
-	return tree->start >= w->start << PAGE_SHIFT ||
-	       tree->end <= (watch_last(w) + 1) << PAGE_SHIFT;
+	return tree->start >= start || tree->end <= end;
 }
 
-/* @w has been removed from @tree. */
-static inline void bounds_exclude(struct mlx5_ep_watch_space *space,
-				  struct mlx5_ep_watch_tree *tree,
-				  const struct mlx5_ep_watch *w)
+/* A watch of this range has been removed from @tree. */
+static __always_inline void bounds_exclude(struct mlx5_ep_watch_space *space,
+					   struct mlx5_ep_watch_tree *tree,
+					   unsigned long start,
+					   unsigned long end)
 {
-	struct mlx5_ep_watch_tree *prev;
+	struct mlx5_ep_watch_tree *prev = watch_block_before(space, start);
 
-	if (tree == &space->wide) {
+	if (unlikely(tree == &space->wide)) {
 		tree_set_bounds(tree, tree);
 		return;
 	}
-	prev = watch_block_before(space, w);
-	if (tree_ends_at(prev, w))
+	if (tree_ends_at(prev, start, end))
 		tree_set_bounds(prev, tree);
-	if (tree_ends_at(tree, w))
+	if (tree_ends_at(tree, start, end))
 		tree_set_bounds(tree, watch_block_tree(
-			space, (w->start << PAGE_SHIFT) +
-			       (1UL << INFLIGHT_BLOCK_SHIFT)));
+			space, start + (1UL << INFLIGHT_BLOCK_SHIFT)));
 }
 
 static __always_inline bool
@@ -146,33 +153,37 @@ watch_bounds_miss(struct mlx5_ep_watch_space *space,
 		tree_misses(&space->wide, range));
 }
 
-static inline void watch_insert(struct mlx5_ep_watch_space *space,
-				struct mlx5_ep_watch *w)
+static __always_inline void watch_insert(struct mlx5_ep_watch_space *space,
+					 struct mlx5_ep_watch *w)
 {
-	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
+	unsigned long start = watch_addr(w), end = watch_addr_end(w);
+	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, start, end);
 
 	watch_tree_insert(w, &tree->root);
-	bounds_include(space, tree, w);
+	bounds_include(space, tree, start, end);
 }
 
-static inline void watch_remove(struct mlx5_ep_watch_space *space,
-				struct mlx5_ep_watch *w)
+static __always_inline void watch_remove(struct mlx5_ep_watch_space *space,
+					 struct mlx5_ep_watch *w)
 {
-	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, w);
+	unsigned long start = watch_addr(w), end = watch_addr_end(w);
+	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, start, end);
 
 	watch_tree_remove(w, &tree->root);
-	bounds_exclude(space, tree, w);
+	bounds_exclude(space, tree, start, end);
 }
 
 /* Makes a watch that rests one that can be hit. */
 static inline void watch_wake(struct mlx5_ep_watch_space *space,
 			      struct mlx5_ep_watch *w)
 {
+	unsigned long start = watch_addr(w), end = watch_addr_end(w);
+
 	if (!w->resting)
 		return;
 	w->resting = false;
 	watch_tree_augment.propagate(&w->node, NULL);
-	bounds_include(space, watch_tree_of(space, w), w);
+	bounds_include(space, watch_tree_of(space, start, end), start, end);
 }
 
 static __always_inline bool watch_subtree_ends_before(struct rb_node *rb,

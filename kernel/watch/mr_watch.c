@@ -104,11 +104,15 @@ err_chunks:
 	return ret;
 }
 
-static void watch_count(struct mlx5_ep_watches *ws,
-			const struct mlx5_ep_watch *w, int by)
+/* Takes a watch from the tree. Locked. */
+static __always_inline void watch_unhook(struct mlx5_ep_watches *ws,
+					 struct mlx5_ep_watch *w)
 {
-	inflight_count_watch(&ws->space->inflight, w->start << PAGE_SHIFT,
-			     (watch_last(w) + 1) << PAGE_SHIFT, by);
+	struct mlx5_ep_watch_space *space = ws->space;
+
+	watch_remove(space, w);
+	inflight_count_watch(&space->inflight, watch_addr(w),
+			     watch_addr_end(w), -1);
 }
 
 /* Makes the words of a chunk stale and takes its watches from the tree. */
@@ -125,8 +129,7 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 			continue;
 		watch_set_state(watch_word(ws, chunk->base + i),
 				MLX5_EP_WATCH_STATE_STALE);
-		watch_remove(space, &chunk->watches[i]);
-		watch_count(ws, &chunk->watches[i], -1);
+		watch_unhook(ws, &chunk->watches[i]);
 	}
 	spin_unlock(&space->lock);
 	cond_resched();
@@ -181,9 +184,9 @@ static int watch_add_check(struct mlx5_ep_watch_add *add)
 	return 0;
 }
 
-/* Returns true if the caller must wait for an invalidation to end. Locked. */
-static bool watch_add_locked(struct mlx5_ep_watches *ws,
-			     struct mlx5_ep_watch_add *add)
+/* Takes a free slot. There is one. Locked. */
+static __always_inline struct mlx5_ep_watch *
+watch_take_slot(struct mlx5_ep_watches *ws)
 {
 	struct mlx5_ep_watch_chunk *chunk =
 		list_first_entry(&ws->partial, struct mlx5_ep_watch_chunk,
@@ -191,48 +194,61 @@ static bool watch_add_locked(struct mlx5_ep_watches *ws,
 	unsigned int index = __ffs64(chunk->free);
 	struct mlx5_ep_watch *w = &chunk->watches[index];
 
-	chunk->free &= ~BIT_ULL(index);
-	if (!chunk->free)
+	/* Clears the lowest bit that is set. */
+	chunk->free &= chunk->free - 1;
+	if (unlikely(!chunk->free))
 		list_del(&chunk->partial_node);
+	w->slot = chunk->base + index;
+	return w;
+}
 
-	w->start = PFN_DOWN(add->addr);
-	w->npages = PFN_UP(add->addr + add->length) - w->start;
+/* Returns true if the caller must wait for an invalidation to end. Locked. */
+static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
+					     struct mlx5_ep_watch_add *add)
+{
+	unsigned long first = PFN_DOWN(add->addr);
+	unsigned long behind = PFN_UP(add->addr + add->length);
+	unsigned long start = first << PAGE_SHIFT, end = behind << PAGE_SHIFT;
+	struct mlx5_ep_watch *w = watch_take_slot(ws);
+	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
+	u64 word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
+
+	w->start = first;
+	w->npages = behind - first;
 	w->cookie = add->cookie;
 	w->hits = 0;
 	w->recorded = false;
 	w->resting = false;
 	watch_insert(ws->space, w);
-	watch_count(ws, w, 1);
+	inflight_count_watch(&ws->space->inflight, start, end, 1);
 	ws->live++;
 
-	w->slot = chunk->base + index;
 	add->slot = w->slot;
-	add->word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
+	add->word = word;
 	/* As every change of a word. */
-	smp_store_release(watch_word(ws, add->slot), add->word);
-	return watches_in_flight(ws, w->start, watch_last(w));
+	smp_store_release(chunk_word(chunk, w->slot - chunk->base), word);
+	return watches_in_flight(ws, first, behind - 1);
 }
 
-static int watch_del_locked(struct mlx5_ep_watches *ws,
-			    const struct mlx5_ep_watch_ref *ref)
+static __always_inline int watch_del_locked(struct mlx5_ep_watches *ws,
+					    const struct mlx5_ep_watch_ref *ref)
 {
-	struct mlx5_ep_watch *w = mlx5_ep_watch_find(ws, ref);
+	struct mlx5_ep_watch *w = watch_find(ws, ref);
 	struct mlx5_ep_watch_chunk *chunk;
 	unsigned int index;
 
 	if (!w)
 		return -ENOENT;
 	chunk = watch_chunk(w);
-	index = w - chunk->watches;
+	index = ref->slot - chunk->base;
 
 	/* As every change of a word. */
-	smp_store_release(watch_word(ws, ref->slot), MLX5_EP_WATCH_STATE_FREE);
-	watch_remove(ws->space, w);
-	watch_count(ws, w, -1);
+	smp_store_release(chunk_word(chunk, index), MLX5_EP_WATCH_STATE_FREE);
+	watch_unhook(ws, w);
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index))
 		watch_unqueue(ws, chunk, index);
-	if (!chunk->free)
+	if (unlikely(!chunk->free))
 		list_add(&chunk->partial_node, &ws->partial);
 	chunk->free |= BIT_ULL(index);
 	return 0;
@@ -273,12 +289,13 @@ static int watches_add_batch(struct mlx5_ep_watches *ws,
 			     bool *wait)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	spin_lock(&ws->space->lock);
-	ret = mlx5_ep_watches_check(ws);
+	if (unlikely(ws->dead))
+		ret = -EIO;
 	for (i = 0; !ret && i < min(count, WATCH_LOCK_BATCH); i++) {
-		if (list_empty(&ws->partial))
+		if (unlikely(list_empty(&ws->partial)))
 			break;
 		*wait |= watch_add_locked(ws, &adds[i]);
 	}
@@ -295,8 +312,8 @@ static int watches_add_batch(struct mlx5_ep_watches *ws,
  * When it has returned, every system call that changes a range changes the
  * watch's word before it returns. Sleeps.
  *
- * Return: 0; else none was added: -EINVAL, -EFAULT, -ENOSPC, -ENOMEM, -EINTR,
- * -EXDEV or -EIO, as uapi/rdma/mlx5_ep_notifier.h says
+ * Return: 0; else none was added: -EINVAL, -EFAULT, -ENOSPC, -ENOMEM, -EINTR or
+ * -EIO, as uapi/rdma/mlx5_ep_notifier.h says
  */
 int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_add *adds, unsigned int count)
@@ -341,28 +358,27 @@ err_undo:
  * @count: length of @refs
  *
  * Return: 0; -ENOENT: at least one was not found, the others are deleted;
- * -EXDEV; -EIO
+ * -EIO
  */
 int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count)
 {
-	unsigned int i, batch;
+	unsigned int i = 0, end;
 	int ret = 0;
 
-	for (i = 0; i < count;) {
-		int check;
-
+	while (i < count) {
+		end = min(count, i + WATCH_LOCK_BATCH);
 		spin_lock(&ws->space->lock);
-		check = mlx5_ep_watches_check(ws);
-		for (batch = 0; !check && batch < WATCH_LOCK_BATCH && i < count;
-		     batch++, i++) {
+		if (unlikely(ws->dead)) {
+			spin_unlock(&ws->space->lock);
+			return -EIO;
+		}
+		for (; i < end; i++) {
 			refs[i].result = watch_del_locked(ws, &refs[i]);
 			if (refs[i].result)
 				ret = refs[i].result;
 		}
 		spin_unlock(&ws->space->lock);
-		if (check)
-			return check;
 		if (i < count)
 			cond_resched();
 	}

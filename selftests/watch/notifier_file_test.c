@@ -225,6 +225,29 @@ TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
 	EXPECT_EQ(0, w.slot);
 }
 
+/* The kernel copies a batch in pieces. */
+TEST_F(notifier, adds_nothing_where_a_later_answer_cannot_be_written)
+{
+	const unsigned int count = 2 * PAGE / sizeof(struct mlx5_ep_watch_add);
+	struct mlx5_ep_watch_add *adds, all[SLOTS] = {};
+	struct mlx5ep_watch w[SLOTS];
+	unsigned int i;
+
+	adds = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		    MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, adds);
+	for (i = 0; i < SLOTS; i++) {
+		all[i].addr = (uintptr_t)self->mem;
+		all[i].length = PAGE;
+	}
+	memcpy(adds, all, count * sizeof(*adds));
+	ASSERT_EQ(0, mprotect((char *)adds + PAGE, PAGE, PROT_READ));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, adds,
+				       count, 0));
+	/* All slots are free. */
+	EXPECT_EQ(0, mlx5ep_watch_add_batch(self->n, all, w, SLOTS));
+}
+
 TEST_F(notifier, keeps_events_that_cannot_be_written)
 {
 	struct mlx5_ep_event ev;
@@ -272,6 +295,9 @@ TEST_F(notifier, adds_all_of_a_batch_or_nothing)
 	adds[7].length = 0;
 	EXPECT_EQ(-EINVAL, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
 	adds[7].length = PAGE;
+	adds[507].length = 0;
+	EXPECT_EQ(-EINVAL, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
+	adds[507].length = PAGE;
 	ASSERT_EQ(0, mlx5ep_watch_add_batch(self->n, adds, w, SLOTS));
 	EXPECT_EQ(-ENOSPC, add_raw(self->fd, 0x10000, PAGE, 0));
 	ASSERT_EQ(0, munmap(self->mem, PAGE));
