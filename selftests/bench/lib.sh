@@ -8,7 +8,8 @@
 set -euo pipefail
 
 # bench_at_most NAME UNIT TARGET VALUE...: the figure is the median of the values;
-# fails where there is none, or one that is no number
+# fails where there is none, or one that is no number. The ratio is that of the
+# figure to its target.
 bench_at_most()
 {
 	local name=$1 unit=$2 target=$3
@@ -29,6 +30,8 @@ bench_at_most()
 				verdict = "miss"
 			printf "bench: %s value=%.6g unit=%s target=%s %s ",
 				name, median, unit, target, verdict
+			if (target + 0 > 0)
+				printf "ratio=%.3f ", median / target
 			printf "(median of %d, %.6g to %.6g)\n", NR, v[1], v[NR]
 		}'
 }
