@@ -34,7 +34,7 @@ LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 
 # Parts whose table of layers in Documentation/source.md is compared with the
 # objects; those are built first.
-LINT_LAYERS := kernel simhca library tool
+LINT_LAYERS := kernel simhca library ucx tool
 LINT_MODULE_KERNEL := 7.2
 
 .PHONY: lint lint-kernel lint-user lint-shell lint-rules lint-layers lint-module \

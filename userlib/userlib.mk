@@ -89,6 +89,10 @@ ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk
 endif
 
+ifeq ($(shell pkg-config --exists ucx && echo yes),yes)
+include userlib/ucx/ucx.mk
+endif
+
 # The tests run with this one too.
 .PHONY: lib-san
 lib-san:

@@ -15,14 +15,14 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 version=$(packaging/version)
-packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev libmlx5ep-fi-dev mlx5ep-tools
-	mlx5-ep-dkms'
+packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev libmlx5ep-fi-dev libmlx5ep-ucx0
+	mlx5ep-tools mlx5-ep-dkms'
 kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 
 build()
 {
 	packaging/debian/build >"$tmp/debs"
-	[ "$(wc -l <"$tmp/debs")" = 6 ]
+	[ "$(wc -l <"$tmp/debs")" = 7 ]
 	grep -h . build/deb/lintian.log || echo 'lintian: nothing to say'
 }
 
@@ -106,6 +106,7 @@ depends()
 	dpkg-query -Wf '${Depends}' mlx5ep-tools |
 		grep -F "libmlx5ep0 (>= $version)"
 	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
+	! dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 | grep libucx
 	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
 	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi
 	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms

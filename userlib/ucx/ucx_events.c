@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The notifier of the process, and who tells its events to UCX.
+ *
+ * The kernel counts each change of watched memory in a word of the notifier's
+ * mapping, before the system call that made the change returns. A thread that
+ * looks up a registration compares that word with the value that it saw last.
+ * If they differ, it reads all events and tells UCX of the memory that really
+ * changed (ucm_vm_munmap()). A thread of this library does the same when events
+ * come and nobody looks anything up, so that freed memory does not stay pinned.
+ *
+ * Never:
+ * - does a lookup return before all events that it saw counted are told: the
+ *   lock @tell is held until the last of them is told, and @told is written
+ *   after that;
+ * - is a registration used that nobody watches: while there is one, or when the
+ *   adapter of the notifier is gone, the word is one that never compares equal,
+ *   and each lookup makes UCX drop all registrations that are not in use;
+ * - is @tell held by one who waits for a lock of UCX: UCX's handler tries its
+ *   lock, and queues the event if another thread has it.
+ *
+ * A forked child has neither the mapping nor the thread. What is here is set
+ * back there before fork() returns, see ucx_events_forked().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <mlx5ep/device.h>
+#include <mlx5ep/mr_watch.h>
+
+#include "ucx.h"
+
+/* How long the thread sleeps after it has read all events. */
+#define EVENTS_PAUSE_MS 10
+#define EVENTS_AT_ONCE 64
+/* UCX adds up the lengths of queued events, so this is not SIZE_MAX. */
+#define EVENTS_ALL_MEMORY (1ul << 48)
+
+static const uint64_t never_changes;
+static const uint64_t never_equal = UINT64_MAX;
+
+const volatile uint64_t *ucx_events_counter = &never_changes;
+__thread uint64_t ucx_events_seen;
+
+/**
+ * struct ucx_events - the notifier; one per process
+ * @notifier: written once, under @tell; also read without it
+ * @context: of the first device that could be opened
+ * @tell: held while events are told
+ * @told: events up to this value of the counter were told
+ * @changed: events whose memory had changed
+ * @unchanged: events whose memory had not
+ * @dropped_all: times that UCX was made to drop all that is not in use
+ * @mode: protects what follows it, and ucx_events_counter; the innermost lock
+ * @unwatched: registrations that have no watch
+ * @gone: the adapter of the notifier was removed
+ */
+static struct ucx_events {
+	struct mlx5ep_notifier *notifier;
+	struct ucx_ucm ucm;
+	struct ibv_context *context;
+	pthread_mutex_t tell;
+	uint64_t told;
+	uint64_t changed, unchanged, dropped_all;
+	pthread_mutex_t mode;
+	unsigned int unwatched;
+	bool gone;
+} events = {
+	.tell = PTHREAD_MUTEX_INITIALIZER,
+	.mode = PTHREAD_MUTEX_INITIALIZER,
+};
+
+/*
+ * Notes a change of the number of registrations without watch, or that the
+ * adapter is gone, and chooses the word that lookups compare.
+ */
+static void change_mode(int unwatched, bool gone)
+{
+	const volatile uint64_t *counter = &never_equal;
+
+	pthread_mutex_lock(&events.mode);
+	events.unwatched += unwatched;
+	events.gone |= gone;
+	if (!events.gone && !events.unwatched)
+		counter = (const volatile uint64_t *)
+			&mlx5ep_notifier_page(events.notifier)->watch_total;
+	__atomic_store_n(&ucx_events_counter, counter, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&events.mode);
+}
+
+/* Does a registration exist whose changes nobody reports? */
+static bool is_blind(void)
+{
+	bool blind;
+
+	pthread_mutex_lock(&events.mode);
+	blind = events.gone || events.unwatched;
+	pthread_mutex_unlock(&events.mode);
+	return blind;
+}
+
+/*
+ * Any answer but 0 and ENOENT (UCX has deregistered it) may mean a change.
+ * Telling UCX of memory that is unchanged costs a registration, no more.
+ */
+static void tell_event(const struct mlx5_ep_event *event)
+{
+	struct mlx5ep_watch watch = {
+		.armed = event->word,
+		.notifier = events.notifier,
+		.slot = event->slot,
+	};
+	int ret;
+
+	if (event->type != MLX5_EP_EVENT_WATCH)
+		return;
+	ret = mlx5ep_watch_verify(&watch);
+	if (!ret || ret == -ENOENT) {
+		events.unchanged++;
+		return;
+	}
+	events.changed++;
+	events.ucm.vm_munmap((void *)(uintptr_t)event->start, event->length);
+}
+
+/* Returns false if there will be no more events. The caller holds @tell. */
+static bool tell_all(void)
+{
+	struct mlx5_ep_event list[EVENTS_AT_ONCE];
+	ssize_t i, got;
+
+	for (;;) {
+		got = mlx5ep_notifier_read(events.notifier, list,
+					   EVENTS_AT_ONCE);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		for (i = 0; i < got; i++)
+			tell_event(&list[i]);
+	}
+	if (got != -EAGAIN)
+		change_mode(0, true);
+	if (is_blind()) {
+		events.dropped_all++;
+		events.ucm.vm_munmap(NULL, EVENTS_ALL_MEMORY);
+	}
+	return got == -EAGAIN;
+}
+
+/**
+ * ucx_events_tell() - tell UCX all that has happened until now
+ *
+ * Context: no thread that holds a lock of UCX for which another one waits while
+ * it tells.
+ */
+void ucx_events_tell(void)
+{
+	uint64_t total;
+
+	pthread_mutex_lock(&events.tell);
+	total = mlx5ep_notifier_page(events.notifier)->watch_total;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (total != events.told || is_blind()) {
+		tell_all();
+		events.told = total;
+	}
+	pthread_mutex_unlock(&events.tell);
+	ucx_events_seen = total;
+}
+
+static void *events_thread(void *notifier)
+{
+	struct pollfd fd = {
+		.fd = mlx5ep_notifier_fd(notifier),
+		.events = POLLIN,
+	};
+	bool more;
+
+	do {
+		poll(&fd, 1, -1);
+		poll(NULL, 0, EVENTS_PAUSE_MS);
+		pthread_mutex_lock(&events.tell);
+		more = tell_all();
+		pthread_mutex_unlock(&events.tell);
+	} while (more);
+	return NULL;
+}
+
+/* The thread blocks all signals: they are for the program's own threads. */
+static int run_thread(struct mlx5ep_notifier *notifier)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&thread, NULL, events_thread, notifier);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret)
+		pthread_detach(thread);
+	return -ret;
+}
+
+/* Finds a device that the module is attached to; opens it if @context is set. */
+static int find_device(struct ibv_context **context)
+{
+	struct ibv_device **list;
+	int i, count, ret = -EOPNOTSUPP;
+
+	list = ibv_get_device_list(&count);
+	if (!list)
+		return -EOPNOTSUPP;
+	for (i = 0; i < count && ret; i++) {
+		if (mlx5ep_device_attached(list[i], NULL, 0))
+			continue;
+		if (context)
+			*context = ibv_open_device(list[i]);
+		ret = context && !*context ? -EIO : 0;
+	}
+	ibv_free_device_list(list);
+	return ret;
+}
+
+/**
+ * ucx_events_possible() - is there a device for a notifier?
+ *
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device.
+ */
+int ucx_events_possible(void)
+{
+	return find_device(NULL);
+}
+
+/* The caller holds @tell. */
+static int start(const struct ucx_ucm *ucm)
+{
+	struct mlx5ep_notifier *notifier;
+	int ret;
+
+	ret = find_device(&events.context);
+	if (ret)
+		return ret;
+	ret = mlx5ep_notifier_create(events.context, 0, &notifier);
+	if (ret)
+		goto err_context;
+	if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK)) {
+		ret = -errno;
+		goto err_notifier;
+	}
+	/* The thread waits for @tell. */
+	ret = run_thread(notifier);
+	if (ret)
+		goto err_notifier;
+	events.ucm = *ucm;
+	__atomic_store_n(&events.notifier, notifier, __ATOMIC_RELEASE);
+	change_mode(0, false);
+	return 0;
+
+err_notifier:
+	mlx5ep_notifier_destroy(notifier);
+err_context:
+	ibv_close_device(events.context);
+	return ret;
+}
+
+/**
+ * ucx_events_start() - make the notifier, unless there is one
+ * @ucm: what takes the events; copied
+ *
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device. The errors of
+ * mlx5ep_notifier_create().
+ */
+int ucx_events_start(const struct ucx_ucm *ucm)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&events.tell);
+	if (!events.notifier)
+		ret = start(ucm);
+	pthread_mutex_unlock(&events.tell);
+	return ret;
+}
+
+/**
+ * ucx_events_forked() - forget the notifier of the parent
+ *
+ * Context: the only thread of a forked child, before fork() returns. Another
+ * thread of the parent may have held the lock.
+ */
+void ucx_events_forked(void)
+{
+	ucx_events_counter = &never_changes;
+	ucx_events_seen = 0;
+	mlx5ep_notifier_destroy(events.notifier);
+	events = (struct ucx_events){
+		.tell = PTHREAD_MUTEX_INITIALIZER,
+		.mode = PTHREAD_MUTEX_INITIALIZER,
+	};
+}
+
+/**
+ * ucx_events_notifier() - the notifier
+ *
+ * Return: NULL before ucx_events_start().
+ */
+struct mlx5ep_notifier *ucx_events_notifier(void)
+{
+	return __atomic_load_n(&events.notifier, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * ucx_events_unwatched() - there is one more registration without watch, or less
+ * @by: 1 or -1
+ */
+void ucx_events_unwatched(int by)
+{
+	change_mode(by, false);
+}
+
+/**
+ * ucx_events_print() - print the counters on stderr
+ */
+void ucx_events_print(void)
+{
+	pthread_mutex_lock(&events.tell);
+	fprintf(stderr, "mlx5ep-ucx: changed %lu unchanged %lu dropped-all %lu\n",
+		events.changed, events.unchanged, events.dropped_all);
+	pthread_mutex_unlock(&events.tell);
+}

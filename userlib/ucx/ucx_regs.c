@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The registrations of the process, each with a watch.
+ *
+ * UCX registers by verbs calls, so these are answered here: arm a watch,
+ * register, take the fingerprint, and start over if the memory changed
+ * meanwhile. Registrations of others than UCX get a watch too. Telling UCX of
+ * memory that it has not registered does nothing.
+ *
+ * A registration with on-demand paging follows the memory by itself and gets no
+ * watch. A registration that could not get a watch, as the notifier is full, is
+ * counted; see ucx_events.c for what happens then.
+ *
+ * @lock protects the table only, and is held for no call of anybody else.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <mlx5ep/mr_watch.h>
+
+#include "ucx.h"
+
+/* verbs.h has macros of these names, which count arguments. */
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define REGS_BUCKETS 4096
+#define REG_TRIES 100
+
+/**
+ * struct ucx_reg - a registration
+ * @watch: has no notifier if the registration is not watched
+ */
+struct ucx_reg {
+	struct ucx_reg *next;
+	struct ibv_mr *mr;
+	struct mlx5ep_watch watch;
+};
+
+/**
+ * struct ucx_reg_call - the call that registers
+ */
+struct ucx_reg_call {
+	struct ibv_mr *(*reg)(struct ibv_pd *pd, void *addr, size_t length,
+			      int access);
+	struct ibv_mr *(*reg_iova)(struct ibv_pd *pd, void *addr, size_t length,
+				   uint64_t iova, int access);
+	struct ibv_mr *(*reg_iova2)(struct ibv_pd *pd, void *addr,
+				    size_t length, uint64_t iova,
+				    unsigned int access);
+	struct ibv_pd *pd;
+	void *addr;
+	size_t length;
+	uint64_t iova;
+	unsigned int access;
+};
+
+static struct ucx_reg *regs[REGS_BUCKETS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct ucx_reg **regs_bucket(const struct ibv_mr *mr)
+{
+	uint64_t key = (uintptr_t)mr * 0x9e3779b97f4a7c15ull;
+
+	return &regs[(key >> 32) % REGS_BUCKETS];
+}
+
+static void regs_put(struct ucx_reg *reg)
+{
+	struct ucx_reg **at = regs_bucket(reg->mr);
+
+	pthread_mutex_lock(&lock);
+	reg->next = *at;
+	*at = reg;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Takes a registration out of the table; NULL for one without a watch. */
+static struct ucx_reg *regs_take(const struct ibv_mr *mr)
+{
+	struct ucx_reg **at = regs_bucket(mr);
+	struct ucx_reg *reg;
+
+	pthread_mutex_lock(&lock);
+	while (*at && (*at)->mr != mr)
+		at = &(*at)->next;
+	reg = *at;
+	if (reg)
+		*at = reg->next;
+	pthread_mutex_unlock(&lock);
+	return reg;
+}
+
+/**
+ * ucx_regs_forked() - forget the registrations of the parent
+ *
+ * Context: the only thread of a forked child, before fork() returns.
+ */
+void ucx_regs_forked(void)
+{
+	size_t i;
+
+	for (i = 0; i < REGS_BUCKETS; i++)
+		regs[i] = NULL;
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static struct ibv_mr *reg_real(const struct ucx_reg_call *call)
+{
+	if (call->reg)
+		return call->reg(call->pd, call->addr, call->length,
+				 call->access);
+	if (call->reg_iova)
+		return call->reg_iova(call->pd, call->addr, call->length,
+				      call->iova, call->access);
+	return call->reg_iova2(call->pd, call->addr, call->length, call->iova,
+			       call->access);
+}
+
+static int dereg_real(struct ibv_mr *mr)
+{
+	return REAL(ibv_dereg_mr)(mr);
+}
+
+/* Registers once. Returns -EAGAIN if the memory changed meanwhile. */
+static int reg_once(const struct ucx_reg_call *call, struct ucx_reg *reg)
+{
+	bool watched;
+	int ret;
+
+	watched = !mlx5ep_watch_add(ucx_events_notifier(), call->addr,
+				    call->length, 0, &reg->watch);
+	reg->mr = reg_real(call);
+	if (!reg->mr) {
+		ret = -errno;
+		if (watched)
+			mlx5ep_watch_del(&reg->watch);
+		return ret;
+	}
+	if (watched)
+		return mlx5ep_watch_record(&reg->watch) == -EAGAIN ? -EAGAIN :
+								     0;
+	reg->watch.notifier = NULL;
+	ucx_events_unwatched(1);
+	return 0;
+}
+
+/*
+ * If the memory changes in each attempt, the last registration is kept: its
+ * watch has been hit, so the next lookup drops it.
+ */
+static struct ibv_mr *reg_watched(const struct ucx_reg_call *call)
+{
+	struct ucx_reg *reg;
+	int i, ret;
+
+	if (!ucx_events_notifier() || !call->length ||
+	    call->access & IBV_ACCESS_ON_DEMAND)
+		return reg_real(call);
+	reg = calloc(1, sizeof(*reg));
+	if (!reg)
+		return NULL;
+	for (i = 1;; i++) {
+		ret = reg_once(call, reg);
+		if (ret != -EAGAIN || !reg->mr || i == REG_TRIES ||
+		    dereg_real(reg->mr))
+			break;
+		mlx5ep_watch_del(&reg->watch);
+	}
+	if (!reg->mr) {
+		free(reg);
+		errno = -ret;
+		return NULL;
+	}
+	regs_put(reg);
+	return reg->mr;
+}
+
+EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+				 int access)
+{
+	const struct ucx_reg_call call = {
+		.reg = REAL(ibv_reg_mr),
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.access = access,
+	};
+
+	return reg_watched(&call);
+}
+
+EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr,
+				      size_t length, uint64_t iova, int access)
+{
+	const struct ucx_reg_call call = {
+		.reg_iova = REAL(ibv_reg_mr_iova),
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+		.access = access,
+	};
+
+	return reg_watched(&call);
+}
+
+EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr,
+				       size_t length, uint64_t iova,
+				       unsigned int access)
+{
+	const struct ucx_reg_call call = {
+		.reg_iova2 = REAL(ibv_reg_mr_iova2),
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+		.access = access,
+	};
+
+	return reg_watched(&call);
+}
+
+/* The number of a registration can be reused as soon as it is deregistered. */
+EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct ucx_reg *reg = regs_take(mr);
+	int ret = dereg_real(mr);
+
+	if (!reg)
+		return ret;
+	if (ret) {
+		regs_put(reg);
+		return ret;
+	}
+	if (reg->watch.notifier)
+		mlx5ep_watch_del(&reg->watch);
+	else
+		ucx_events_unwatched(-1);
+	free(reg);
+	return 0;
+}
