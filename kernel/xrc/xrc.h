@@ -6,6 +6,9 @@
  *   ufile->hw_destroy_rwsem    uverbs; held by every method and every cleanup
  *   mlx5_ep_xrc_qp.lock        creation, destruction and state of one QP;
  *                              firmware commands are issued under it
+ *   mlx5_ep_xrc.births         held for reading while a QP is created, until its
+ *                              record has it; whoever takes it for writing has
+ *                              waited for all such calls
  *   mlx5_ep_xrc.lock           the tables and every count in them. Nothing is
  *                              allocated and no firmware command is issued
  *                              under it: all processes of the device share it
@@ -20,6 +23,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
@@ -34,6 +38,7 @@ struct seq_file;
 
 /**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
+ * @births: see above
  * @lock: protects all below, and every field documented as "under xrc->lock"
  * @by_key: (domain, key) -> struct mlx5_ep_xrc_qp
  * @by_xrcd: struct mlx5_ep_xrc_domain by ib_core's domain
@@ -47,6 +52,7 @@ struct seq_file;
  */
 struct mlx5_ep_xrc {
 	struct mlx5_ep_device *edev;
+	struct rw_semaphore births;
 	struct mutex lock;
 	struct rhashtable by_key;
 	struct rhashtable by_xrcd;
@@ -256,6 +262,7 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg);
 struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 				  struct ib_xrcd *xrcd, u32 num);
+void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_qp *ib_qp);
 int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
 			struct mlx5_ep_xrc_spare *spare);
 int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create);

@@ -19,7 +19,9 @@
  * REG starts from the number: ib_core finds the QP, and while the handle on it
  * is held the QP cannot go. mlx5_ep_qp.shared of that QP points to the record.
  * If there is no record, or if its last registration is just closing, REG makes
- * a new one, without a key.
+ * a new one, without a key. A QP that was just created can be found before its
+ * record has it, by whoever guesses the number: so REG waits for calls that are
+ * creating QPs before it takes a QP for one without a record.
  */
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -278,7 +280,7 @@ static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 	qp->num = ib_qp->qp_num;
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	qp->eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
-	qp->eqp->shared = qp;
+	WRITE_ONCE(qp->eqp->shared, qp);
 	atomic_set_release(&qp->num_open, 1);
 }
 
@@ -287,9 +289,26 @@ static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
 	mutex_lock(&xrc->lock);
 	if (qp->eqp->shared == qp)
-		qp->eqp->shared = NULL;
+		WRITE_ONCE(qp->eqp->shared, NULL);
 	qp->eqp = NULL;
 	mutex_unlock(&xrc->lock);
+}
+
+/**
+ * mlx5_ep_xrc_qp_wait_record() - wait until a QP has the record that it is to have
+ * @xrc: tables of the device; neither they nor a record is locked
+ * @ib_qp: from mlx5_ep_xrc_qp_find()
+ *
+ * If the QP has no record, wait for each call that is creating a QP now. One of
+ * them may be about to give it one. Sleeps, until those calls have the answer of
+ * the firmware.
+ */
+void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_qp *ib_qp)
+{
+	if (READ_ONCE(mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared))
+		return;
+	down_write(&xrc->births);
+	up_write(&xrc->births);
 }
 
 /**
@@ -321,6 +340,24 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
 	return 0;
 }
 
+/* Create the QP of a record that has none. */
+static struct ib_qp *qp_create(struct mlx5_ep_xrc_reg *reg,
+			       struct mlx5_ep_xrc_qp *qp)
+{
+	struct mlx5_ep_xrc *xrc = reg->xrc;
+	struct ib_qp *ib_qp;
+
+	down_read(&xrc->births);
+	ib_qp = core_create(reg);
+	if (!IS_ERR(ib_qp)) {
+		mutex_lock(&xrc->lock);
+		qp_born(xrc, qp, ib_qp);
+		mutex_unlock(&xrc->lock);
+	}
+	up_read(&xrc->births);
+	return ib_qp;
+}
+
 /**
  * mlx5_ep_xrc_qp_open() - give a registration its handle on the QP
  * @reg: has a record, @reg->qp
@@ -345,12 +382,7 @@ int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
 			atomic_inc(&qp->num_open);
 	} else if (create) {
 		ret = 1;
-		ib_qp = core_create(reg);
-		if (!IS_ERR(ib_qp)) {
-			mutex_lock(&reg->xrc->lock);
-			qp_born(reg->xrc, qp, ib_qp);
-			mutex_unlock(&reg->xrc->lock);
-		}
+		ib_qp = qp_create(reg, qp);
 	} else {
 		ib_qp = ERR_PTR(-ENOENT);
 	}

@@ -9,16 +9,16 @@
  *
  * config: -DGETTERS=2 -DREGISTRARS=1
  * config: -DGETTERS=1 -DREGISTRARS=2
- * config: -DGETTERS=2 -DREGISTRARS=1 -DGUESS
- * With GUESS, REG may name a QP before the call that creates it has answered.
- * Such a REG gets a record of its own; all but "no other open record has it"
- * must hold then too.
+ *
+ * A registrar may guess the number of a QP before the call that creates it has
+ * answered.
  *
  * variant: NO_QP_LOCK - mlx5_ep_xrc_qp_open() without the record's lock
  * variant: INC_FROM_ZERO - joining by number adds to a count that is 0
  * variant: GONE_ALWAYS - qp_gone() clears the pointer of another record too
  * variant: LEAVE_FIRST - a registration leaves its record before it closes
  * variant: NO_HANDLE - REG looks the record up without a handle on the QP
+ * variant: NO_WAIT - REG does not wait for the record of a QP that is new
  */
 
 #define THREADS (GETTERS + REGISTRARS)
@@ -42,7 +42,8 @@ byte handles[MAX];
 byte shared[MAX];		/* mlx5_ep_qp.shared */
 
 byte through;
-byte told;			/* number that a caller knows */
+byte told;			/* number that a caller knows, or guesses */
+byte creating;			/* calls between a QP's creation and its record */
 
 #define LOCK(l) atomic { !l; l = 1 }
 #define UNLOCK(l) l = 0
@@ -60,9 +61,7 @@ inline record_add(rec)
 inline born(rec, qp)
 {
 	assert(num_open[rec] == 0);
-#ifndef GUESS
 	assert(shared[qp] == 0 || num_open[shared[qp]] == 0);
-#endif
 	qp_of[rec] = qp;
 	shared[qp] = rec;
 	num_open[rec] = 1
@@ -73,10 +72,8 @@ inline use(rec, qp)
 	atomic {
 		assert(alive[rec] && num_open[rec] > 0);
 		assert(qp_of[rec] == qp && exists[qp] && handles[qp] > 0);
-#ifndef GUESS
 		assert(shared[qp] == rec);
 		told = qp
-#endif
 	}
 }
 
@@ -171,17 +168,17 @@ proctype getter()
 			num_open[rec]++
 		:: else ->
 			if
-			:: atomic {
-				qps++;
-				qp = qps;
-#ifdef GUESS
-				told = qp;
-#endif
-				exists[qp] = 1;
-				handles[qp] = 1
-			   }
+			:: creating++;	/* mlx5_ep_xrc.births, for reading */
+				atomic {
+					qps++;
+					qp = qps;
+					told = qp;
+					exists[qp] = 1;
+					handles[qp] = 1
+				}
 				LOCK(tables);
 				atomic { born(rec, qp); UNLOCK(tables) }
+				creating--
 			:: qp = 0	/* the firmware refuses */
 			fi
 		fi;
@@ -200,7 +197,7 @@ proctype getter()
 	through++
 }
 
-/* REG of the QP heard of last, if it is there still; use, and its end */
+/* REG of the QP that is the newest or was heard of last, if it is there still */
 proctype registrar()
 {
 	byte rec, qp;
@@ -222,6 +219,13 @@ proctype registrar()
 	}
 	if
 	:: qp ->
+#ifndef NO_WAIT
+		/* mlx5_ep_xrc_qp_wait_record(): births, for writing */
+		if
+		:: shared[qp] == 0 -> creating == 0
+		:: else
+		fi;
+#endif
 		/* mlx5_ep_xrc_qp_join() */
 		LOCK(tables);
 		rec = shared[qp];
