@@ -13,7 +13,7 @@
  * struct mlx5_ep_cgroup_change - what is set for a cgroup, or taken away
  * @is_limit: the limit; otherwise the policy
  * @remove: take it away
- * @settings: the policy
+ * @settings: read if a policy is given
  * @limit: UAR pages that the cgroup may hold
  */
 struct mlx5_ep_cgroup_change {

@@ -152,7 +152,7 @@ static const struct value *find_value(const char *name)
 /**
  * mlx5_ep_values_set() - set one value
  * @values: where to; stays as it was on failure
- * @name: which
+ * @name: of the attribute; it may be of none
  * @text: the value, as it is written to the attribute
  * @uar_pages: UAR pages of the device; UINT_MAX where it is not known yet
  *
@@ -175,8 +175,8 @@ int mlx5_ep_values_set(struct mlx5_ep_values *values, const char *name,
 /**
  * mlx5_ep_values_show() - write one value and a newline
  * @values: where from
- * @name: which one; it is in the table
- * @buf: a page
+ * @name: of the attribute; it is in the table
+ * @buf: receives the text, at most a page
  *
  * Return: bytes written
  */

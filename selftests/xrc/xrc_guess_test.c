@@ -21,7 +21,7 @@
 /**
  * struct creator - a thread that creates a QP
  * @xrcd: domain of the QP
- * @qp: its registration
+ * @qp: registration with the new QP
  * @ret: of the call
  * @end: when it answered
  * @over: it has answered
