@@ -16,37 +16,10 @@
 #include "endpoints.h"
 #include "internal.h"
 
-static int owner_init(struct mlx5ep_endpoints *set, struct owner *owner)
-{
-	owner->pd = ibv_alloc_pd(owner->ctx);
-	if (!owner->pd)
-		return -errno;
-	if (!endpoints_pages(set->category, set->n))
-		return 0;
-	owner->probe_cq = ibv_create_cq(owner->ctx, 1, NULL, NULL, 0);
-	return owner->probe_cq ? 0 : -errno;
-}
-
-static int probe_fini(struct owner *owner)
-{
-	int ret;
-
-	if (owner->probe_cq) {
-		ret = ibv_destroy_cq(owner->probe_cq);
-		if (ret)
-			return -ret;
-		owner->probe_cq = NULL;
-	}
-	return 0;
-}
-
 static int owner_fini(struct owner *owner)
 {
 	int ret;
 
-	ret = probe_fini(owner);
-	if (ret)
-		return ret;
 	if (owner->pd) {
 		ret = ibv_dealloc_pd(owner->pd);
 		if (ret)
@@ -67,7 +40,6 @@ static int owners_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
 	bool alone = set->category == MLX5EP_CATEGORY_MPI_EVERYWHERE;
 	unsigned int n = alone ? set->n : 1;
 	struct owner *owner;
-	int ret;
 
 	set->owners = calloc(n, sizeof(*set->owners));
 	if (!set->owners)
@@ -80,9 +52,9 @@ static int owners_init(struct mlx5ep_endpoints *set, struct ibv_device *device,
 		if (!owner->ctx)
 			return errno ? -errno : -EIO;
 		set->n_owners++;
-		ret = owner_init(set, owner);
-		if (ret)
-			return ret;
+		owner->pd = ibv_alloc_pd(owner->ctx);
+		if (!owner->pd)
+			return -errno;
 	}
 	return 0;
 }
@@ -115,8 +87,8 @@ static int qps_init(struct mlx5ep_endpoints *set)
 	bool shared = set->category == MLX5EP_CATEGORY_MPI_THREADS;
 	unsigned int n = shared ? 1 : set->n;
 	unsigned int spare = 0;
-	struct domain *domain;
-	struct owner *owner;
+	const struct mlx5ep_endpoint_attr *each;
+	struct endpoint_qp *qp;
 	unsigned int i;
 	int ret;
 
@@ -128,15 +100,38 @@ static int qps_init(struct mlx5ep_endpoints *set)
 	if (!set->qps)
 		return -ENOMEM;
 	for (i = 0; i < n + spare; i++) {
-		domain = i < n ? endpoint_domain(set, i) :
+		qp = &set->qps[set->n_qps++];
+		qp->owner = &set->owners[i < set->n_owners ? i : 0];
+		qp->domain = i < n ? endpoint_domain(set, i) :
 			&set->pages[2 * (i - n) + 1].domains[0];
-		set->n_qps++;
-		owner = &set->owners[i < set->n_owners ? i : 0];
-		ret = endpoint_qp_init(set, &set->qps[i], owner, domain);
+		each = set->attr.each && i < n ? &set->attr.each[i] : NULL;
+		ret = endpoint_qp_init(set, qp, each);
 		if (ret)
 			return ret;
-		if (domain && domain->uuar != set->qps[i].uuar)
+		if (qp->domain && qp->domain->uuar != qp->uuar)
 			return -EPROTO;
+	}
+	return 0;
+}
+
+/* Gets UAR pages that only this set rings. If there are fewer, it keeps those. */
+static int reserve_pages(struct mlx5ep_endpoints *set, unsigned int wanted)
+{
+	int ret;
+
+	if (!wanted)
+		return 0;
+	ret = domain_source_init(&set->source, set->owners[0].pd);
+	if (ret)
+		return ret;
+	set->pages = calloc(wanted, sizeof(*set->pages));
+	if (!set->pages)
+		return -ENOMEM;
+	while (set->n_pages < wanted) {
+		ret = uar_page_init(&set->source, &set->pages[set->n_pages]);
+		if (ret)
+			return ret;
+		set->n_pages++;
 	}
 	return 0;
 }
@@ -152,10 +147,10 @@ static int set_build(struct mlx5ep_endpoints *set, struct ibv_device *device,
 		return ret;
 	if (!mlx5dv_is_supported(set->owners[0].ctx->device))
 		return -EOPNOTSUPP;
-	ret = endpoints_reserve(set, endpoints_pages(set->category, set->n));
+	ret = reserve_pages(set, endpoints_pages(set->category, set->n));
 	if (ret && (set->attr.flags & MLX5EP_ENDPOINTS_STRICT))
 		return -ENOSPC;
-	ret = probe_fini(&set->owners[0]);
+	ret = domain_source_end(&set->source);
 	if (!ret)
 		ret = qps_init(set);
 	if (ret)
@@ -207,7 +202,7 @@ mlx5ep_endpoints_open(struct ibv_device *device,
 		      const struct mlx5ep_endpoints_attr *attr,
 		      unsigned int n, struct mlx5ep_endpoints **set)
 {
-	if (attr->srq)
+	if (attr->srq || attr->each)
 		return -EINVAL;
 	return set_create(device, NULL, attr, n, set);
 }
@@ -221,17 +216,16 @@ MLX5EP_EXPORT int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set)
 		return 0;
 	for (i = 0; i < set->n_qps && !ret; i++)
 		ret = endpoint_qp_fini(&set->qps[i]);
-	for (i = 0; i < 2 * set->n_pages && !ret; i++)
-		ret = domain_fini(&set->pages[i / 2].domains[i % 2]);
-	for (i = 0; i < set->n_unused && !ret; i++)
-		ret = domain_fini(&set->unused[i]);
+	for (i = 0; i < set->n_pages && !ret; i++)
+		ret = uar_page_fini(&set->pages[i]);
+	if (!ret)
+		ret = domain_source_fini(&set->source);
 	for (i = 0; i < set->n_owners && !ret; i++)
 		ret = owner_fini(&set->owners[i]);
 	if (ret)
 		return ret;
 	free(set->qps);
 	free(set->pages);
-	free(set->unused);
 	free(set->owners);
 	free(set);
 	return 0;

@@ -155,6 +155,39 @@ static bool fits(const struct mlx5ep_endpoints_attr *attr,
 	return true;
 }
 
+/* Does an endpoint bring objects, which are of one context? */
+static bool has_objects(const struct mlx5ep_endpoint_attr *each)
+{
+	const struct ibv_qp_init_attr_ex *qp = each->qp_attr;
+
+	return each->channel ||
+		(qp && (qp->send_cq || qp->srq || qp->xrcd || qp->rwq_ind_tbl));
+}
+
+static int check_each(const struct mlx5ep_endpoints_attr *attr, unsigned int n)
+{
+	bool alone = attr->category == MLX5EP_CATEGORY_MPI_EVERYWHERE;
+	const struct mlx5ep_endpoint_attr *each;
+	const struct ibv_qp_init_attr_ex *qp;
+	unsigned int i;
+
+	if (attr->category == MLX5EP_CATEGORY_MPI_THREADS)
+		n = 1;
+	for (i = 0; i < n; i++) {
+		each = &attr->each[i];
+		qp = each->qp_attr;
+		if (each->flags || each->reserved[0] || each->reserved[1] ||
+		    each->reserved[2] || each->reserved[3] ||
+		    (alone && n > 1 && has_objects(each)))
+			return -EINVAL;
+		if (qp && (!qp->send_cq != !qp->recv_cq ||
+			   (qp->send_cq &&
+			    (each->channel || each->comp_vector))))
+			return -EINVAL;
+	}
+	return 0;
+}
+
 /**
  * endpoints_check() - check the attributes of a set of @n endpoints
  *
@@ -176,7 +209,7 @@ int endpoints_check(const struct mlx5ep_endpoints_attr *attr, unsigned int n)
 	if (attr->srq && n > 1 &&
 	    attr->category == MLX5EP_CATEGORY_MPI_EVERYWHERE)
 		return -EINVAL;
-	return 0;
+	return attr->each ? check_each(attr, n) : 0;
 }
 
 /**

@@ -35,7 +35,6 @@ static int read_back(struct endpoint_qp *qp)
 {
 	struct mlx5dv_qp dv = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
 	struct mlx5dv_obj obj = {};
-	struct ibv_cq *cq = ibv_cq_ex_to_cq(qp->cq);
 	int ret;
 
 	obj.qp.in = qp->ibv;
@@ -49,47 +48,82 @@ static int read_back(struct endpoint_qp *qp)
 		((unsigned long)dv.uar_mmap_offset >> 20 & 0xff) >=
 		MMAP_DYNAMIC;
 	qp->bytes = (uint64_t)dv.sq.wqe_cnt * dv.sq.stride +
-		(uint64_t)dv.rq.wqe_cnt * dv.rq.stride +
-		((uint64_t)cq->cqe + 1) * CQE_BYTES;
+		(uint64_t)dv.rq.wqe_cnt * dv.rq.stride;
+	if (qp->cq)
+		qp->bytes += ((uint64_t)ibv_cq_ex_to_cq(qp->cq)->cqe + 1) *
+			CQE_BYTES;
 	return 0;
 }
 
-/**
- * endpoint_qp_init() - create a CQ and a QP
- * @set: has its attributes
- * @qp: written, also after a failure: endpoint_qp_fini() undoes what was done
- * @domain: thread domain of the QP, or NULL
- *
- * Return: 0 or -errno.
- */
-int endpoint_qp_init(struct mlx5ep_endpoints *set, struct endpoint_qp *qp,
-		     struct owner *owner, struct domain *domain)
+/* The attributes of a QP: those of its endpoint, or else those of the set. */
+static struct ibv_qp_init_attr_ex
+init_attr(const struct mlx5ep_endpoints_attr *attr,
+	  const struct mlx5ep_endpoint_attr *each)
+{
+	if (each && each->qp_attr)
+		return *each->qp_attr;
+	return (struct ibv_qp_init_attr_ex) {
+		.srq = attr->srq,
+		.cap = cap_is_zero(&attr->cap) ? default_cap : attr->cap,
+		.qp_type = attr->qp_type ? attr->qp_type : IBV_QPT_RC,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+}
+
+static int cq_init(struct mlx5ep_endpoints *set, struct endpoint_qp *qp,
+		   const struct mlx5ep_endpoint_attr *each,
+		   const struct ibv_qp_cap *cap)
 {
 	const struct mlx5ep_endpoints_attr *attr = &set->attr;
 	struct ibv_cq_init_attr_ex cq_attr = {
 		.wc_flags = IBV_WC_STANDARD_FLAGS,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 	};
-	struct ibv_qp_init_attr qp_attr = {
-		.srq = attr->srq,
-		.cap = cap_is_zero(&attr->cap) ? default_cap : attr->cap,
-		.qp_type = attr->qp_type ? attr->qp_type : IBV_QPT_RC,
-		.sq_sig_all = attr->sq_sig_all,
-	};
 
-	qp->owner = owner;
-	qp->domain = domain;
+	if (each) {
+		cq_attr.channel = each->channel;
+		cq_attr.comp_vector = each->comp_vector;
+		cq_attr.cq_context = each->cq_context;
+	}
 	cq_attr.cqe = attr->cqe ? attr->cqe :
-		qp_attr.cap.max_send_wr + qp_attr.cap.max_recv_wr + 1;
-	if (!(attr->flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
-	    (set->category != MLX5EP_CATEGORY_MPI_THREADS || set->n == 1))
+		cap->max_send_wr + cap->max_recv_wr + 1;
+	if (endpoints_cq_unlocked(set))
 		cq_attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
-	qp->cq = ibv_create_cq_ex(owner->ctx, &cq_attr);
+	qp->cq = ibv_create_cq_ex(qp->owner->ctx, &cq_attr);
 	if (!qp->cq)
 		return -errno;
-	qp_attr.send_cq = ibv_cq_ex_to_cq(qp->cq);
-	qp_attr.recv_cq = qp_attr.send_cq;
-	qp->ibv = ibv_create_qp(domain ? domain->pd : owner->pd, &qp_attr);
+	qp->send_cq = ibv_cq_ex_to_cq(qp->cq);
+	qp->recv_cq = qp->send_cq;
+	return 0;
+}
+
+/**
+ * endpoint_qp_init() - create a QP, and a CQ if the caller has none
+ * @set: has its attributes
+ * @qp: has its owner and domain; written, also after a failure:
+ *	endpoint_qp_fini() undoes what was done
+ * @each: attributes of its endpoint, or NULL
+ *
+ * Return: 0 or -errno.
+ */
+int endpoint_qp_init(struct mlx5ep_endpoints *set, struct endpoint_qp *qp,
+		     const struct mlx5ep_endpoint_attr *each)
+{
+	struct ibv_qp_init_attr_ex attr = init_attr(&set->attr, each);
+	int ret;
+
+	qp->send_cq = attr.send_cq;
+	qp->recv_cq = attr.recv_cq;
+	if (!attr.send_cq) {
+		ret = cq_init(set, qp, each, &attr.cap);
+		if (ret)
+			return ret;
+	}
+	attr.send_cq = qp->send_cq;
+	attr.recv_cq = qp->recv_cq;
+	attr.pd = qp->domain ? qp->domain->pd : qp->owner->pd;
+	attr.comp_mask |= IBV_QP_INIT_ATTR_PD;
+	qp->ibv = ibv_create_qp_ex(qp->owner->ctx, &attr);
 	if (!qp->ibv)
 		return -errno;
 	return read_back(qp);

@@ -51,15 +51,16 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_get(const struct mlx5ep_endpoints *set,
 	qp = qp_of(set, i);
 	answer.context = qp->owner->ctx;
 	answer.pd = qp->owner->pd;
+	answer.domain_pd = qp->domain ? qp->domain->pd : qp->owner->pd;
 	answer.cq_ex = qp->cq;
-	answer.cq = ibv_cq_ex_to_cq(qp->cq);
+	answer.cq = qp->send_cq;
+	answer.recv_cq = qp->recv_cq;
 	answer.qp = qp->ibv;
 	answer.level = endpoint_level(set, qp);
 	answer.uuar = (void *)qp->uuar;
 	if (qp->domain)
 		answer.flags |= MLX5EP_ENDPOINT_DOMAIN;
-	if (!(set->attr.flags & MLX5EP_ENDPOINTS_LOCKED_CQ) &&
-	    (set->category != MLX5EP_CATEGORY_MPI_THREADS || set->n == 1))
+	if (qp->cq && endpoints_cq_unlocked(set))
 		answer.flags |= MLX5EP_ENDPOINT_CQ_UNLOCKED;
 	if (qp->blueflame)
 		answer.flags |= MLX5EP_ENDPOINT_BLUEFLAME;
@@ -154,7 +155,6 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
 	answer.endpoints = set->n;
 	answer.contexts = set->n_owners;
 	answer.qps = set->n_qps;
-	answer.cqs = set->n_qps;
 	for (i = 0; i < set->n_owners; i++) {
 		pages = owner_static_pages(set, &set->owners[i]);
 		answer.static_pages += pages;
@@ -171,8 +171,10 @@ MLX5EP_EXPORT int _mlx5ep_endpoints_query(const struct mlx5ep_endpoints *set,
 	answer.used_uuars = used_uuars(set);
 	for (i = 0; i < set->n; i++)
 		answer.level[endpoint_level(set, qp_of(set, i))]++;
-	for (i = 0; i < set->n_qps; i++)
+	for (i = 0; i < set->n_qps; i++) {
 		answer.bytes += set->qps[i].bytes;
+		answer.cqs += set->qps[i].cq != NULL;
+	}
 	answer.degraded = shortfall(set, &answer);
 	mlx5ep_answer(info, size, &answer, sizeof(answer));
 	return 0;

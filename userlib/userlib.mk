@@ -8,8 +8,8 @@
 # make lib SAN=1      the same with ASan and UBSan under build/san
 # make lib CC=clang   under another compiler
 
-LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c endpoints.c endpoints_domain.c \
-	endpoints_plan.c endpoints_query.c endpoints_qp.c \
+LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
+	endpoints.c endpoint_connect.c endpoints_plan.c endpoints_query.c endpoints_qp.c \
 	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_table.c \
 	mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c

@@ -13,6 +13,8 @@
  */
 
 #include <mlx5ep/device.h>
+#include <mlx5ep/domain.h>
+#include <mlx5ep/endpoint_connect.h>
 #include <mlx5ep/endpoints.h>
 #include <mlx5ep/mr_cache.h>
 #include <mlx5ep/mr_watch.h>

@@ -62,6 +62,26 @@ enum mlx5ep_endpoints_flags {
 };
 
 /**
+ * struct mlx5ep_endpoint_attr - attributes of one endpoint; all may be 0
+ * @qp_attr: attributes of its QP, instead of cap, qp_type, sq_sig_all and srq of
+ *	the set; its pd is not read. If its send_cq and recv_cq are NULL, the set
+ *	creates one CQ for both. NULL: the attributes of the set
+ * @channel: completion channel of the CQ that the set creates, or NULL
+ * @cq_context: user context of that CQ
+ * @comp_vector: completion vector of that CQ
+ * @flags: must be 0
+ * @reserved: must be 0
+ */
+struct mlx5ep_endpoint_attr {
+	const struct ibv_qp_init_attr_ex *qp_attr;
+	struct ibv_comp_channel *channel;
+	void *cq_context;
+	uint32_t comp_vector;
+	uint32_t flags;
+	uint64_t reserved[4];
+};
+
+/**
  * struct mlx5ep_endpoints_attr - attributes of a set; all may be 0
  * @category: enum mlx5ep_category
  * @flags: enum mlx5ep_endpoints_flags
@@ -75,6 +95,9 @@ enum mlx5ep_endpoints_flags {
  * @sq_sig_all: as in struct ibv_qp_init_attr
  * @cqe: entries of each CQ; 0: enough for its QPs
  * @srq: SRQ of all QPs, in the caller's context; not with several contexts
+ * @each: attributes of each endpoint, an array of n, or NULL; all objects are in
+ *	the caller's context, so there are none with several contexts. With
+ *	mpi-threads only the first one is read
  * @reserved: must be 0
  */
 struct mlx5ep_endpoints_attr {
@@ -87,6 +110,7 @@ struct mlx5ep_endpoints_attr {
 	int sq_sig_all;
 	uint32_t cqe;
 	struct ibv_srq *srq;
+	const struct mlx5ep_endpoint_attr *each;
 	uint64_t reserved[4];
 };
 
@@ -105,13 +129,17 @@ enum mlx5ep_endpoint_flags {
 /**
  * struct mlx5ep_endpoint - one endpoint
  * @pd: for the caller's memory regions and address handles
- * @cq: for send and receive completions
- * @cq_ex: the same CQ for ibv_start_poll()
+ * @cq: for completions of sends; of receives too, unless @recv_cq is another
+ * @cq_ex: the same CQ for ibv_start_poll(); NULL if it is the caller's
  * @qp: in state RESET when created
  * @level: 1 alone on its UAR page, 2 own uUAR, 3 shared uUAR, 4 shared QP;
  *	compared with the QPs of this set only, by the addresses that they ring
  * @flags: enum mlx5ep_endpoint_flags
  * @uuar: address of the uUAR that its QP rings
+ * @domain_pd: PD that the QP was created on: the parent domain of its thread
+ *	domain, or @pd if it has none. A QP that the caller creates on it rings the
+ *	uUAR of the endpoint, and the caller's thread must ring it
+ * @recv_cq: for completions of receives
  */
 struct mlx5ep_endpoint {
 	struct ibv_context *context;
@@ -122,6 +150,8 @@ struct mlx5ep_endpoint {
 	uint32_t level;
 	uint32_t flags;
 	void *uuar;
+	struct ibv_pd *domain_pd;
+	struct ibv_cq *recv_cq;
 };
 
 /**
@@ -129,6 +159,7 @@ struct mlx5ep_endpoint {
  * @category: never %MLX5EP_CATEGORY_AUTO
  * @contexts: number of contexts, including the caller's
  * @qps: number of QPs, including the unused ones of 2xdynamic
+ * @cqs: number of CQs that the set created
  * @uar_pages: UAR pages for the QPs
  * @static_pages: of @uar_pages, those that libmlx5 chose because the QP is in
  *	no thread domain
