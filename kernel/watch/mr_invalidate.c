@@ -38,14 +38,14 @@
  * Waking is done under the lock, as nothing else keeps the watches there. Only
  * the first event after a read() gets here.
  */
-static noinline __cold void watches_wake(struct mlx5_ep_watches *ws)
+static noinline void watches_wake(struct mlx5_ep_watches *ws)
 {
 	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /* Not inline, as it would cost registers in the path of each hit. */
-static noinline __cold void chunk_queue(struct mlx5_ep_watches *ws,
-					struct mlx5_ep_watch_chunk *chunk)
+static noinline void chunk_queue(struct mlx5_ep_watches *ws,
+				 struct mlx5_ep_watch_chunk *chunk)
 {
 	list_add_tail(&chunk->pending_node, &ws->pending_chunks);
 }
@@ -55,7 +55,7 @@ static noinline __cold void chunk_queue(struct mlx5_ep_watches *ws,
  * have one.
  */
 static __always_inline bool watch_queue(struct mlx5_ep_watches *ws,
-					struct mlx5_ep_watch_chunk *chunk)
+				 struct mlx5_ep_watch_chunk *chunk)
 {
 	u64 pending = ws->pending + 1;
 
@@ -168,7 +168,7 @@ static void cursor_insert(struct mlx5_ep_watch *cursor,
  * Lets the lock go for a moment. Returns the next watch after @w, as
  * watch_walk_next() does. @w may be gone meanwhile, hence the cursor.
  */
-static noinline __cold struct mlx5_ep_watch *
+static noinline struct mlx5_ep_watch *
 watches_break(struct mlx5_ep_watch_space *space,
 	      struct mlx5_ep_watch_tree *tree, struct mlx5_ep_watch *w,
 	      unsigned long first, bool may_sleep)
@@ -221,7 +221,7 @@ static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 }
 
 /* The trees of the blocks behind the first one, and of wide watches. */
-static noinline __cold void
+static noinline void
 watches_hit_rest(struct mlx5_ep_watch_space *space,
 		 const struct mmu_notifier_range *range,
 		 enum mlx5_ep_watch_cause cause)
