@@ -126,10 +126,13 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	smp_store_release(&header->watch_total, header->watch_total + 1);
 
 	watch_add_event(ws, chunk, index, w, from, to, cause);
-	if (!clear)
+	if (!clear) {
 		w->resting = true;
-	else
-		watch_count_hit(w, to - from + 1 == w->npages);
+		return;
+	}
+	watch_count_hit(w, to - from + 1 == w->npages);
+	if (unlikely(w->npages > WATCH_PART_PAGES))
+		mlx5_ep_watch_parts_hit(w, from, to);
 }
 
 /**

@@ -97,13 +97,23 @@ int mlx5_ep_watches_get(struct mlx5_ep_watches *ws)
 	return refcount_inc_not_zero(&ws->users) ? 0 : -EIO;
 }
 
+static void chunk_free(struct mlx5_ep_watch_chunk *chunk)
+{
+	u32 i;
+
+	/* A slot that is free has no parts. */
+	for (i = 0; i < WATCHES_PER_CHUNK; i++)
+		mlx5_ep_watch_parts_put(watch_parts(&chunk->watches[i]));
+	kfree(chunk);
+}
+
 static void watches_free(struct mlx5_ep_watches *ws)
 {
 	u32 i;
 
 	mlx5_ep_watch_space_put(ws->space);
 	for (i = 0; i < ws->nr_chunks; i++) {
-		kfree(ws->chunks[i]);
+		chunk_free(ws->chunks[i]);
 		cond_resched();
 	}
 	kvfree(ws->chunks);
@@ -230,14 +240,14 @@ void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 	stats->live = ws->live;
 	stats->total = ws->header->watch_total;
 	stats->pending = ws->pending;
+	stats->bytes = READ_ONCE(ws->bytes) + ws->parts_bytes;
 	spin_unlock(&ws->space->lock);
 	stats->capacity = ws->capacity;
-	stats->bytes = READ_ONCE(ws->bytes);
 }
 
 /**
  * mlx5_ep_watch_find() - the watch that user space names
- * @ws: not dead, the lock of its space held
+ * @ws: used by the caller, the lock of its space held
  * @ref: its slot and armed word
  *
  * Return: the watch; NULL: it was deleted

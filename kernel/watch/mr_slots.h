@@ -6,7 +6,10 @@
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/overflow.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 
 #include "mr_space.h"
 #include "mr_watch.h"
@@ -14,13 +17,34 @@
 #define WATCH_CHUNK_SIZE	4096
 #define WATCHES_PER_CHUNK	50
 
+/* A watch has a fingerprint for each part of so many pages, and for the rest. */
+#define WATCH_PART_PAGES	(SZ_2M / PAGE_SIZE)
+
+/**
+ * struct mlx5_ep_watch_parts - fingerprints of a watch of more than one part
+ * @users: 1 of the watch, 1 of the thread that looks
+ * @hit_first: first page hit since verify armed the watch, from its start; the
+ *	lock of the address space protects it
+ * @hit_last: last page hit, likewise; less than @hit_first if none was hit
+ * @next: in a list of those whose watches were deleted
+ * @fingerprints: one per part
+ */
+struct mlx5_ep_watch_parts {
+	refcount_t users;
+	u32 hit_first;
+	u32 hit_last;
+	struct mlx5_ep_watch_parts *next;
+	u64 fingerprints[];
+};
+
 /**
  * struct mlx5_ep_watch - one watched range
  * @node: in the tree, while the watch exists
  * @start: first page number
  * @subtree_last: the tree's: no watch below that does not rest ends behind it
  * @cookie: the user's
- * @fingerprint: of the pages, if @recorded
+ * @fingerprint: of the pages, if @recorded; of a watch of one part
+ * @parts: fingerprints of a longer watch; NULL before they are recorded
  * @npages: length
  * @hit_first: first page hit since the last event was read, from @start
  * @hit_last: last page hit, likewise
@@ -29,7 +53,8 @@
  * @count: hits since the last event was read, saturating
  * @cause: enum mlx5_ep_watch_cause of them
  * @hits: hits since it was armed, saturating at WATCH_MAX_HITS
- * @recorded: @fingerprint is valid
+ * @recorded: there are fingerprints
+ * @looked_at: a thread looks at its pages (mr_verify.c)
  * @resting: a further hit would tell nothing new: searches pass it over
  */
 struct mlx5_ep_watch {
@@ -37,7 +62,10 @@ struct mlx5_ep_watch {
 	unsigned long start;
 	unsigned long subtree_last;
 	u64 cookie;
-	u64 fingerprint;
+	union {
+		u64 fingerprint;
+		struct mlx5_ep_watch_parts *parts;
+	};
 	u32 npages;
 	u32 hit_first;
 	u32 hit_last;
@@ -45,8 +73,9 @@ struct mlx5_ep_watch {
 	u32 slot;
 	u16 count;
 	u8 cause;
-	u8 hits:6;
+	u8 hits:4;
 	u8 recorded:1;
+	u8 looked_at:1;
 	u8 resting:1;
 };
 
@@ -114,6 +143,46 @@ static inline struct mlx5_ep_watch_chunk *
 watch_chunk(struct mlx5_ep_watch *w)
 {
 	return (void *)((unsigned long)w & ~(WATCH_CHUNK_SIZE - 1UL));
+}
+
+/* NULL also if the watch has one part only. */
+static inline struct mlx5_ep_watch_parts *
+watch_parts(const struct mlx5_ep_watch *w)
+{
+	return w->npages > WATCH_PART_PAGES ? w->parts : NULL;
+}
+
+static inline size_t watch_parts_size(u32 npages)
+{
+	struct mlx5_ep_watch_parts *parts = NULL;
+
+	return struct_size(parts, fingerprints,
+			   DIV_ROUND_UP(npages, WATCH_PART_PAGES));
+}
+
+/* No page was hit. Locked, but for parts that no watch has yet. */
+static inline void watch_parts_clean(struct mlx5_ep_watch_parts *parts)
+{
+	parts->hit_first = U32_MAX;
+	parts->hit_last = 0;
+}
+
+/*
+ * Takes its parts from a watch and puts them in front of a list, as nothing is
+ * freed under the lock. Locked.
+ */
+static inline void watch_drop_parts(struct mlx5_ep_watches *ws,
+				    struct mlx5_ep_watch *w,
+				    struct mlx5_ep_watch_parts **list)
+{
+	struct mlx5_ep_watch_parts *parts = watch_parts(w);
+
+	if (likely(!parts))
+		return;
+	ws->parts_bytes -= watch_parts_size(w->npages);
+	w->parts = NULL;
+	parts->next = *list;
+	*list = parts;
 }
 
 static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
@@ -185,6 +254,14 @@ int mlx5_ep_watches_wait_inflight(struct mlx5_ep_watches *ws,
 				  unsigned long first, unsigned long last);
 void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
 			  unsigned long last, enum mlx5_ep_watch_cause cause);
+
+/* mr_fingerprint.c */
+int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
+			     u64 *fingerprint);
+struct mlx5_ep_watch_parts *mlx5_ep_watch_parts_alloc(u32 npages);
+void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last);
+void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts);
+void mlx5_ep_watch_parts_put_list(struct mlx5_ep_watch_parts *parts);
 
 /* mr_slots.c */
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);

@@ -2,102 +2,63 @@
 /*
  * Verify: is a suspect watch what it was?
  *
- * The answer comes from a fingerprint of the range, a hash of the frames that
- * are mapped there, in order. It takes constant memory per watch. While the range
- * is registered its frames are pinned and cannot be freed. So a frame with another
- * number is another page.
+ * The answer comes from fingerprints (mr_fingerprint.c). They are compared for
+ * the parts of the watch that were hit since verify armed it last, so a verify
+ * costs what was hit, and not what is watched.
  *
- * Looking must not change the memory. FOLL_DUMP makes a hole in anonymous memory
- * an error instead of a new zeroed page. It waits for a page that has a migration
- * entry for the moment, as pinned pages do when move_pages() tries and fails. It
- * does read in a page of a file: a page of shared memory that was only unmapped
- * (MADV_PAGEOUT) comes back that way. FOLL_FORCE: protection does not matter.
+ * One thread at a time looks at a watch. Others that ask for the same watch wait
+ * until it has looked, and read the answer from the word. So their answer is about
+ * all hits until they read it, whenever the look began. If the word is still
+ * suspect then, one of them looks.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/wait_bit.h>
 
 #include "mr_tree.h"
-
-#define FINGERPRINT_BATCH	64UL
 
 /* Verify answers "suspect" if the range changes during each of so many looks. */
 #define VERIFY_TRIES		16
 
-/* Each step is a bijection of the state, so one other frame changes the result. */
-static u64 fingerprint_mix(u64 hash, unsigned long pfn)
-{
-	hash = (hash ^ pfn) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ (hash >> 29);
-}
-
-/* Returns how many pages from @addr on were found, or an errno. */
-static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
-				  struct page **pages)
-{
-	long got;
-
-	got = get_user_pages_fast_only(addr, npages, FOLL_FORCE, pages);
-	if (got > 0)
-		return got;
-	got = get_user_pages_unlocked(addr, npages, pages,
-				      FOLL_FORCE | FOLL_DUMP);
-	return got ?: -EFAULT;
-}
-
-/*
- * Hashes the frames of a range of current->mm. May wait for a page of a file to
- * be read, or for a userfaultfd. Returns 0; -EFAULT: a page is not mapped or is
- * not memory; -EINTR: a fatal signal.
- */
-static int fingerprint_take(unsigned long first, unsigned long npages,
-			    u64 *fingerprint)
-{
-	struct page *pages[FINGERPRINT_BATCH];
-	u64 hash = npages;
-
-	while (npages) {
-		long i, got;
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		got = fingerprint_get_pages(first << PAGE_SHIFT,
-					    min(npages, FINGERPRINT_BATCH),
-					    pages);
-		if (got < 0)
-			return fatal_signal_pending(current) ? -EINTR : -EFAULT;
-		for (i = 0; i < got; i++) {
-			hash = fingerprint_mix(hash, page_to_pfn(pages[i]));
-			put_page(pages[i]);
-		}
-		first += got;
-		npages -= got;
-		cond_resched();
-	}
-
-	*fingerprint = hash;
-	return 0;
-}
-
 /* A look at a watch, which is done without the lock. */
 struct watch_look {
-	unsigned long first;
-	unsigned long npages;
-	u64 fingerprint;
+	struct mlx5_ep_watch *w;	/* the slot, whatever is in it by now */
+	unsigned long start;	/* first page number of the watch */
+	u32 npages;		/* of the watch */
+	u32 first;		/* first and last page to look at, from @start */
+	u32 last;
 	u32 seq;
+	bool record;
 	bool wanted;	/* there is a fingerprint to compare with or to take */
 	bool wait;	/* an invalidation of the range may be under way */
-	int ret;	/* of the look */
+	u64 fingerprint;	/* of a watch of one part */
+	struct mlx5_ep_watch_parts *parts;	/* of a longer one; held */
 };
+
+/* Sets which pages to look at: all parts that were hit. Locked. */
+static void look_set_range(struct watch_look *look,
+			   const struct mlx5_ep_watch_parts *parts)
+{
+	look->first = 0;
+	look->last = look->npages - 1;
+	if (look->record || !parts)
+		return;
+	look->first = rounddown(parts->hit_first, WATCH_PART_PAGES);
+	look->last = min_t(u64, look->last,
+			   roundup(parts->hit_last + 1ULL, WATCH_PART_PAGES) -
+				   1);
+}
 
 /*
  * Begins to look: from now on every hit changes seq. Returns 0, or the state
- * if there is nothing to look at, or an errno.
+ * if there is nothing to look at, or an errno. -EAGAIN: another thread looks, at
+ * @look->w.
  */
 static int look_begin(struct mlx5_ep_watches *ws,
-		      const struct mlx5_ep_watch_ref *ref, bool record,
+		      const struct mlx5_ep_watch_ref *ref,
 		      struct watch_look *look)
 {
+	struct mlx5_ep_watch_parts *parts;
 	struct mlx5_ep_watch *w;
 	int state;
 
@@ -108,48 +69,128 @@ static int look_begin(struct mlx5_ep_watches *ws,
 	if (!w)
 		return -ENOENT;
 	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
-	if (state != (record ? MLX5_EP_WATCH_STATE_ARMED :
-			       MLX5_EP_WATCH_STATE_SUSPECT))
+	if (state != (look->record ? MLX5_EP_WATCH_STATE_ARMED :
+				     MLX5_EP_WATCH_STATE_SUSPECT))
 		return state;
+	look->w = w;
+	if (w->looked_at)
+		return -EAGAIN;
+	w->looked_at = true;
 	watch_wake(ws->space, w);
-	*look = (struct watch_look){
-		.first = w->start,
-		.npages = w->npages,
-		.seq = w->seq,
-		.wanted = record || w->recorded,
-		.wait = watches_in_flight(ws, w->start, watch_last(w)),
-	};
+
+	parts = watch_parts(w);
+	look->start = w->start;
+	look->npages = w->npages;
+	look->seq = w->seq;
+	look->wanted = look->record || w->recorded;
+	look_set_range(look, parts);
+	look->wait = watches_in_flight(ws, w->start + look->first,
+				       w->start + look->last);
+	if (look->record)
+		return 0;
+	if (parts) {
+		refcount_inc(&parts->users);
+		look->parts = parts;
+	} else {
+		look->fingerprint = w->fingerprint;
+	}
 	return 0;
 }
 
 /*
- * Draws the conclusion. Returns the state that the word has afterwards, -EAGAIN
- * if the watch was hit meanwhile, or an errno.
+ * Takes or compares the fingerprints. Returns 0; -ESTALE: one differs; -EFAULT: a
+ * page is not mapped or is not memory; -EINTR: a fatal signal.
  */
-static int look_end(struct mlx5_ep_watches *ws,
-		    const struct mlx5_ep_watch_ref *ref, bool record,
-		    const struct watch_look *look)
+static int look_at_pages(struct watch_look *look)
 {
-	struct mlx5_ep_watch *w;
+	u64 *fingerprints = look->parts ? look->parts->fingerprints :
+					  &look->fingerprint;
+	u64 at, fingerprint;
 	int ret;
 
-	ret = mlx5_ep_watches_check(ws);
-	if (ret)
-		return ret;
-	w = mlx5_ep_watch_find(ws, ref);
+	for (at = look->first; at <= look->last; at += WATCH_PART_PAGES) {
+		ret = mlx5_ep_fingerprint_take(
+			look->start + at,
+			min_t(u64, WATCH_PART_PAGES, look->npages - at),
+			&fingerprint);
+		if (ret)
+			return ret;
+		if (look->record)
+			fingerprints[at / WATCH_PART_PAGES] = fingerprint;
+		else if (fingerprints[at / WATCH_PART_PAGES] != fingerprint)
+			return -ESTALE;
+	}
+	return 0;
+}
+
+/*
+ * Looks, without the lock. Returns as look_at_pages(), -ESTALE also if there is
+ * nothing to compare with; -ENOMEM.
+ */
+static int look_at_watch(struct mlx5_ep_watches *ws, struct watch_look *look)
+{
+	int ret;
+
+	if (look->record && look->npages > WATCH_PART_PAGES) {
+		look->parts = mlx5_ep_watch_parts_alloc(look->npages);
+		if (!look->parts)
+			return -ENOMEM;
+	}
+	/* Earlier hits may still have to change the page table: wait for them. */
+	if (look->wait) {
+		ret = mlx5_ep_watches_wait_inflight(ws,
+						    look->start + look->first,
+						    look->start + look->last);
+		if (ret)
+			return ret;
+	}
+	return look->wanted ? look_at_pages(look) : -ESTALE;
+}
+
+/* Keeps what was recorded; @look gets the parts that it replaces. Locked. */
+static void look_keep(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
+		      struct watch_look *look)
+{
+	if (!look->parts) {
+		w->fingerprint = look->fingerprint;
+		return;
+	}
+	if (!w->parts)
+		ws->parts_bytes += watch_parts_size(w->npages);
+	swap(w->parts, look->parts);
+}
+
+/*
+ * Ends the look, which returned @ret, and draws the conclusion. Returns the state
+ * that the word has afterwards, -EAGAIN if the watch was hit meanwhile, or an
+ * errno.
+ */
+static int look_end(struct mlx5_ep_watches *ws,
+		    const struct mlx5_ep_watch_ref *ref,
+		    struct watch_look *look, int ret)
+{
+	struct mlx5_ep_watch *w = mlx5_ep_watch_find(ws, ref);
+	int check = mlx5_ep_watches_check(ws);
+
+	if (w)
+		w->looked_at = false;
+	if (check || ret == -EINTR || ret == -ENOMEM)
+		return check ?: ret;
 	if (!w)
 		return -ENOENT;
 	if (w->seq != look->seq)
 		return -EAGAIN;
-	if (record) {
+	if (look->record) {
 		/* If the range is not memory, a later hit counts as a change. */
-		w->recorded = !look->ret;
-		w->fingerprint = look->fingerprint;
+		w->recorded = !ret;
+		if (!ret)
+			look_keep(ws, w, look);
 		return MLX5_EP_WATCH_STATE_ARMED;
 	}
-	if (look->wanted && !look->ret &&
-	    look->fingerprint == w->fingerprint) {
+	if (!ret) {
 		w->hits = 0;
+		if (look->parts)
+			watch_parts_clean(look->parts);
 		watch_set_state(watch_word(ws, ref->slot),
 				MLX5_EP_WATCH_STATE_ARMED);
 		return MLX5_EP_WATCH_STATE_ARMED;
@@ -159,36 +200,48 @@ static int look_end(struct mlx5_ep_watches *ws,
 	return MLX5_EP_WATCH_STATE_STALE;
 }
 
-/* One look at a suspect watch, or at an armed one to record. See look_end(). */
+/* Does another thread look at the watch? */
+static bool watch_is_looked_at(struct mlx5_ep_watches *ws,
+			       const struct mlx5_ep_watch_ref *ref)
+{
+	struct mlx5_ep_watch *w;
+	bool looked_at;
+
+	spin_lock(&ws->space->lock);
+	w = mlx5_ep_watch_find(ws, ref);
+	looked_at = w && w->looked_at;
+	spin_unlock(&ws->space->lock);
+	return looked_at;
+}
+
+/*
+ * One look at a suspect watch, or at an armed one to record. Returns as
+ * look_end(), -EAGAIN also if another thread has looked.
+ */
 static int watch_verify_once(struct mlx5_ep_watches *ws,
 			     const struct mlx5_ep_watch_ref *ref, bool record)
 {
-	struct watch_look look;
+	struct watch_look looking = { .record = record };
 	int ret;
 
 	spin_lock(&ws->space->lock);
-	ret = look_begin(ws, ref, record, &look);
+	ret = look_begin(ws, ref, &looking);
 	spin_unlock(&ws->space->lock);
+	if (ret == -EAGAIN)
+		return wait_var_event_killable(looking.w,
+					       !watch_is_looked_at(ws, ref)) ?
+			       -EINTR : ret;
 	if (ret)
 		return ret;
 
-	/* Earlier hits may still have to change the page table: wait for them. */
-	if (look.wait) {
-		ret = mlx5_ep_watches_wait_inflight(
-			ws, look.first, look.first + look.npages - 1);
-		if (ret)
-			return ret;
-	}
-	if (look.wanted) {
-		look.ret = fingerprint_take(look.first, look.npages,
-					    &look.fingerprint);
-		if (look.ret == -EINTR)
-			return look.ret;
-	}
+	ret = look_at_watch(ws, &looking);
 
 	spin_lock(&ws->space->lock);
-	ret = look_end(ws, ref, record, &look);
+	ret = look_end(ws, ref, &looking, ret);
 	spin_unlock(&ws->space->lock);
+	/* Who waits has queued itself before it asked under the lock. */
+	wake_up_var(looking.w);
+	mlx5_ep_watch_parts_put(looking.parts);
 	return ret;
 }
 
@@ -196,12 +249,13 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
  * mlx5_ep_watches_verify() - resolve a suspect watch, or record its pages
  * @ws: used by the caller
  * @ref: which; @result is filled in: a state, or -ENOENT
- * @record: take the fingerprint
+ * @record: take the fingerprints
  *
  * Sleeps, takes mmap_lock for reading, may fault in pages of files. If the range
  * changes all the time, the answer is MLX5_EP_WATCH_STATE_SUSPECT.
  *
- * Return: 0; -EXDEV; -EIO; -EINTR: a fatal signal
+ * Return: 0; -EXDEV; -EIO; -ENOMEM: no room for the fingerprints; -EINTR: a
+ * fatal signal
  */
 int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
 			   struct mlx5_ep_watch_ref *ref, bool record)

@@ -216,8 +216,10 @@ static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 	w->start = first;
 	w->npages = behind - first;
 	w->cookie = add->cookie;
+	w->fingerprint = 0;
 	w->hits = 0;
 	w->recorded = false;
+	w->looked_at = false;
 	w->resting = false;
 	watch_insert(ws->space, w);
 	inflight_count_watch(&ws->space->inflight, start, end, 1);
@@ -230,8 +232,10 @@ static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 	return watches_in_flight(ws, first, behind - 1);
 }
 
-static __always_inline int watch_del_locked(struct mlx5_ep_watches *ws,
-					    const struct mlx5_ep_watch_ref *ref)
+static __always_inline int
+watch_del_locked(struct mlx5_ep_watches *ws,
+		 const struct mlx5_ep_watch_ref *ref,
+		 struct mlx5_ep_watch_parts **dropped)
 {
 	struct mlx5_ep_watch *w = watch_find(ws, ref);
 	struct mlx5_ep_watch_chunk *chunk;
@@ -245,6 +249,7 @@ static __always_inline int watch_del_locked(struct mlx5_ep_watches *ws,
 	/* As every change of a word. */
 	smp_store_release(chunk_word(chunk, index), MLX5_EP_WATCH_STATE_FREE);
 	watch_unhook(ws, w);
+	watch_drop_parts(ws, w, dropped);
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index))
 		watch_unqueue(ws, chunk, index);
@@ -367,6 +372,8 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 	int ret = 0;
 
 	while (i < count) {
+		struct mlx5_ep_watch_parts *dropped = NULL;
+
 		end = min(count, i + WATCH_LOCK_BATCH);
 		spin_lock(&ws->space->lock);
 		if (unlikely(ws->dead)) {
@@ -374,11 +381,13 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			return -EIO;
 		}
 		for (; i < end; i++) {
-			refs[i].result = watch_del_locked(ws, &refs[i]);
+			refs[i].result =
+				watch_del_locked(ws, &refs[i], &dropped);
 			if (refs[i].result)
 				ret = refs[i].result;
 		}
 		spin_unlock(&ws->space->lock);
+		mlx5_ep_watch_parts_put_list(dropped);
 		if (i < count)
 			cond_resched();
 	}

@@ -41,12 +41,13 @@ struct mlx5_ep_watch_area {
  * @live: number of watches
  * @generation: of the watch armed last
  * @pending: watches with an event that nobody has read
+ * @parts_bytes: memory of the fingerprints of long watches
  * @pending_chunks: chunks which hold them
  * @partial: chunks with a free slot
  * @area: what user space maps
  * @header: its first page
  * @chunks: by number, allocated in order
- * @bytes: memory allocated for all this; changes under @grow_lock
+ * @bytes: memory allocated for the rest of this; changes under @grow_lock
  * @grow_lock: serialises the allocation of chunks; taken before the space's
  * @capacity: slots
  * @wait: woken when @pending becomes positive, and when the address space goes
@@ -62,6 +63,7 @@ struct mlx5_ep_watches {
 	u32 live;
 	u64 generation;
 	u64 pending;
+	u64 parts_bytes;
 	struct list_head pending_chunks;
 	struct list_head partial;
 	struct mlx5_ep_watch_area *area;

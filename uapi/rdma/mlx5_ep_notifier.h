@@ -88,7 +88,7 @@ enum mlx5_ep_notifier_page_flags {
  * @flags: enum mlx5_ep_notifier_page_flags
  * @capacity: number of slots
  * @reserved: zero
- * @watch_total: times that a word was changed by a hit, ever; see below
+ * @watch_total: hits, ever, each of which wrote a word; see below
  * @watch_pending: watches with an event that nobody has read
  * @source_total: events of other objects (XRC receive QPs), ever
  * @source_pending: other objects with an event that nobody has read
@@ -96,12 +96,13 @@ enum mlx5_ep_notifier_page_flags {
  * Fields are added at the end. The rest of the page, up to
  * MLX5_EP_NOTIFIER_WORDS_OFFSET, is zero.
  *
- * @watch_total grows after the word that it counts has changed, and before the
- * system call that changed the memory returns. So if a reader sees the same
- * value twice, no system call that changed a word both began after the first
- * look and returned before the second. A word may have changed for a call that
- * has not returned yet. Words that become stale because the notifier ends are
- * not counted.
+ * @watch_total grows after the word of the watch that was hit is suspect or
+ * stale, and before the system call that changed the memory returns. So if a
+ * reader sees the same value twice, no system call that changed a word both began
+ * after the first look and returned before the second. A word may have changed for
+ * a call that has not returned yet. A word that verify makes stale is counted as
+ * hit. Not counted are words that verify arms, words of watches that are deleted,
+ * and words that become stale because the notifier ends.
  */
 struct mlx5_ep_notifier_page {
 	__u32 version;
@@ -193,7 +194,7 @@ enum mlx5_ep_watch_cause {
  * A watch is not hit again if that would not make a difference: once it is
  * stale, once it is suspect and an invalidation has covered all of it, or
  * once it has been hit eight times since it was armed. Such invalidations are
- * not in @count, @cause and @length. Verify always looks at the whole range.
+ * not in @count, @cause and @length. Verify looks at the whole range then.
  */
 struct mlx5_ep_event {
 	__aligned_u64 cookie;
@@ -243,10 +244,12 @@ struct mlx5_ep_watch_ref {
 
 /**
  * enum mlx5_ep_watch_verify_flags - flags of MLX5_EP_IOC_WATCH_VERIFY
- * @MLX5_EP_WATCH_VERIFY_RECORD: take the fingerprint of the pages now mapped.
+ * @MLX5_EP_WATCH_VERIFY_RECORD: take the fingerprints of the pages now mapped.
  *	To be called once the range has been registered. The answer is
  *	MLX5_EP_WATCH_STATE_ARMED where nothing happened to the range since it
- *	was armed; else the registration may be of other pages: start over.
+ *	was armed; else the registration may be of other pages: start over. A
+ *	range longer than 2 MiB needs 8 bytes for each 2 MiB, or the call fails
+ *	with ENOMEM and nothing was recorded for this watch.
  */
 enum mlx5_ep_watch_verify_flags {
 	MLX5_EP_WATCH_VERIFY_RECORD = 1 << 0,
@@ -272,10 +275,13 @@ enum mlx5_ep_watch_verify_flags {
  * others are deleted. An event of theirs that nobody has read is dropped.
  *
  * MLX5_EP_IOC_WATCH_VERIFY: compares, for each suspect watch, the pages now
- * mapped with the fingerprint. It reads no anonymous page in, but may read in
- * a page of a shared file. The answer is right only while the range is
- * registered: otherwise a page can be freed and come back as another. A
- * suspect watch whose fingerprint was never recorded becomes stale.
+ * mapped with the fingerprints. A watch has one for each 2 MiB from its first
+ * page on, and those are compared that lie between the first and the last page
+ * hit since the watch was armed. If other threads verify the same watch, one
+ * of them compares and the others wait for it. It reads no anonymous page in,
+ * but may read in a page of a shared file. The answer is right only while the
+ * range is registered: otherwise a page can be freed and come back as another. A
+ * suspect watch whose fingerprints were never recorded becomes stale.
  */
 struct mlx5_ep_watch_batch {
 	__aligned_u64 entries;

@@ -115,19 +115,22 @@ int mlx5ep_watch_del(struct mlx5ep_watch *watch);
 int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches, unsigned int count);
 
 /**
- * mlx5ep_watch_record() - take the fingerprint of the range's pages
+ * mlx5ep_watch_record() - take the fingerprints of the range's pages
  *
  * To be called after the range was registered.
  *
  * Return: 0. -EAGAIN if the range may have changed since the watch was added:
  * the registration may have other pages. -ENOENT if the watch is deleted.
- * -EXDEV. -EIO. -EINTR.
+ * -ENOMEM, of a range longer than 2 MiB. -EXDEV. -EIO. -EINTR.
  */
 int mlx5ep_watch_record(struct mlx5ep_watch *watch);
 
 /**
- * mlx5ep_watch_verify() - compare the range's pages with the fingerprint
+ * mlx5ep_watch_verify() - compare the range's pages with the fingerprints
  * @watch: its range has been registered since mlx5ep_watch_record()
+ *
+ * The call looks at the part of the range that was hit, in steps of 2 MiB. If
+ * another thread looks at it already, the call waits for that thread.
  *
  * Return: 0 if the range is unchanged; the watch is valid again. -ESTALE if it
  * changed; the watch is stale for ever. -EAGAIN if the range changed again
