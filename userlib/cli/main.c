@@ -49,6 +49,9 @@ static const struct {
 	  "[--force] [--users] DEVICE\n\n"
 	  "  -f, --force   even if somebody uses the device\n"
 	  "  -u, --users   list who uses it, and do nothing else\n" },
+	{ "run", cmd_run, "start a program whose UCX is told by notifications",
+	  "[--strict] [--] CMD [ARGUMENT...]\n\n"
+	  "  -s, --strict  fail if UCX cannot be told, rather than start CMD as is\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };
@@ -94,7 +97,7 @@ static int run(struct cli *cli, size_t i, int argc, char **argv)
 {
 	int k;
 
-	for (k = 1; k < argc; k++) {
+	for (k = 1; k < argc && strcmp(argv[k], "--"); k++) {
 		if (strcmp(argv[k], "--help") && strcmp(argv[k], "-h"))
 			continue;
 		printf("Usage: mlx5ep [-j] [-d DEVICE] %s %s\n%s: %s.\n"

@@ -21,7 +21,7 @@ _mlx5ep()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-d|--device) ((i++)) ;;
-		show|set|apply|check|watch|plan|attach|doctor)
+		show|set|apply|check|watch|plan|attach|doctor|run)
 			command=${COMP_WORDS[i]}
 			break ;;
 		esac
@@ -43,7 +43,7 @@ _mlx5ep()
 	if [ -z "$words" ]; then
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
-			show set apply check watch plan attach doctor' ;;
+			show set apply check watch plan attach doctor run' ;;
 		show) words='all differs cgroups contexts uuars qps users xrc watches' ;;
 		watch) words='-n -c all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
@@ -53,6 +53,7 @@ _mlx5ep()
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return ;;
 		plan) words='--threads --processes --category --bar' ;;
+		run) words="--strict -- $(compgen -c -- "$cur")" ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi
