@@ -10,7 +10,7 @@
 
 static int roce_query(struct ibv_context *ctx, struct address *address)
 {
-	struct ibv_gid_entry gids[GIDS];
+	struct ibv_gid_entry gids[GIDS] = {};
 	ssize_t n, i;
 
 	n = ibv_query_gid_table(ctx, gids, GIDS, 0);

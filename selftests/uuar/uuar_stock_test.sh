@@ -51,13 +51,15 @@ record()
 # defined TAP: prints the bytes that are defined. The buffer for the answer of a
 # write command (object 0, method 0, attribute 1) is uninitialized before the
 # call. The keys in the answer to REG_MR depend on the mkey that the driver's
-# cache had.
+# cache had. A table of GIDs names the network device of each, whose number is
+# another one each time that the driver is loaded.
 defined()
 {
 	awk '
 		/ object / { ahead = $1 == "<"; write = $3 $5 == "00000000" }
 		write && ahead && $2 == "0001" { next }
 		write && $2 == "0001" && $3 == "12:" { $5 = $6 = "key" }
+		$2 == "0002" && $3 == "1024:" { $11 = $19 = "netdev" }
 		{ print }' "$1"
 }
 
