@@ -35,6 +35,7 @@
 #define CACHE_DEFAULT_REGIONS	4096
 /* Watches above the maximum: registrations in use, and those being dropped. */
 #define CACHE_SPARE_WATCHES	4096
+#define CACHE_GET_FLAGS (MLX5EP_MR_CACHE_GET_ACCESS | MLX5EP_MR_CACHE_GET_IOVA)
 
 /* Counts a hit of the caller, who uses @entry, and leaves a hint to it. */
 static void cache_hit(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
@@ -89,6 +90,7 @@ static void cache_put_stale(struct mlx5ep_mr_cache *cache,
  * without the lock. Returns with the lock held if there is none.
  */
 static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
+				      const struct mr_kind *kind,
 				      uintptr_t start, uintptr_t end)
 {
 	struct cache_entry *entry;
@@ -96,7 +98,7 @@ static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
 
 	for (;;) {
 		pthread_mutex_lock(&cache->lock);
-		entry = cache_covering(&cache->table, start, end);
+		entry = cache_covering(&cache->table, kind, start, end);
 		if (!entry)
 			return NULL;
 		cache_ref_get_kept(&entry->refs);
@@ -117,7 +119,8 @@ static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
 	return entry;
 }
 
-static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
+static int cache_register(struct mlx5ep_mr_cache *cache,
+			  const struct mr_kind *kind, uintptr_t start,
 			  uintptr_t end, struct cache_entry **out)
 {
 	struct cache_entry *entry;
@@ -126,13 +129,15 @@ static int cache_register(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	entry = cache_entry_alloc(cache);
 	if (!entry)
 		return -ENOMEM;
-	ret = mlx5ep_reg_mr(cache->notifier, cache->pd, (void *)start,
-			    end - start, cache->attr.access, 0, &entry->mr);
+	ret = mlx5ep_reg_mr_iova(cache->notifier, cache->pd, (void *)start,
+				 end - start, start + kind->offset,
+				 kind->access, 0, &entry->mr);
 	if (ret) {
 		cache_entry_free(cache, entry);
 		return ret;
 	}
 	entry->pub.mr = entry->mr.mr;
+	entry->kind = *kind;
 	entry->start = start;
 	entry->end = end;
 	/* Load the page of its word now: with the lock held it must be there. */
@@ -155,7 +160,8 @@ static bool cache_make_room(struct mlx5ep_mr_cache *cache)
 }
 
 /* A get that is not a hit at once. */
-static int cache_get_slowly(struct mlx5ep_mr_cache *cache, uintptr_t start,
+static int cache_get_slowly(struct mlx5ep_mr_cache *cache,
+			    const struct mr_kind *kind, uintptr_t start,
 			    uintptr_t end, struct cache_entry **out)
 {
 	uintptr_t wide_start = start, wide_end = end;
@@ -164,20 +170,20 @@ static int cache_get_slowly(struct mlx5ep_mr_cache *cache, uintptr_t start,
 	int ret;
 
 	cache_read_events(cache);
-	*out = cache_find(cache, start, end);
+	*out = cache_find(cache, kind, start, end);
 	if (*out)
 		return 0;
-	merged = cache_widen(&cache->table, &wide_start, &wide_end);
+	merged = cache_widen(&cache->table, kind, &wide_start, &wide_end);
 	pthread_mutex_unlock(&cache->lock);
 
-	ret = cache_register(cache, wide_start, wide_end, &entry);
+	ret = cache_register(cache, kind, wide_start, wide_end, &entry);
 	if (ret && merged) {
 		merged = false;
-		ret = cache_register(cache, start, end, &entry);
+		ret = cache_register(cache, kind, start, end, &entry);
 	}
 	/* The others may have all the memory that the process may lock. */
 	while ((ret == -ENOMEM || ret == -ENOSPC) && cache_make_room(cache))
-		ret = cache_register(cache, start, end, &entry);
+		ret = cache_register(cache, kind, start, end, &entry);
 	if (ret)
 		return ret;
 
@@ -194,6 +200,7 @@ static int cache_get_slowly(struct mlx5ep_mr_cache *cache, uintptr_t start,
 
 /* A hit without the lock. NULL: the range is to be looked for. */
 static inline struct cache_entry *cache_find_hint(struct mlx5ep_mr_cache *cache,
+						  const struct mr_kind *kind,
 						  uintptr_t start,
 						  uintptr_t end)
 {
@@ -203,6 +210,7 @@ static inline struct cache_entry *cache_find_hint(struct mlx5ep_mr_cache *cache,
 	if (!entry || !cache_ref_get(&entry->refs))
 		return NULL;
 	if (entry->start <= start && entry->end >= end &&
+	    mr_kind_equal(&entry->kind, kind) &&
 	    mlx5ep_mr_valid(&entry->mr)) {
 		__atomic_add_fetch(&entry->hits, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&entry->touched, true, __ATOMIC_RELAXED);
@@ -212,9 +220,9 @@ static inline struct cache_entry *cache_find_hint(struct mlx5ep_mr_cache *cache,
 	return NULL;
 }
 
-MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
-				      size_t length,
-				      struct mlx5ep_mr_cache_entry **out)
+static inline int cache_get(struct mlx5ep_mr_cache *cache,
+			    const struct mr_kind *kind, void *addr,
+			    size_t length, struct mlx5ep_mr_cache_entry **out)
 {
 	uintptr_t first = (uintptr_t)addr, start, end;
 	struct cache_entry *entry;
@@ -227,14 +235,48 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 	if (!notifier_usable(cache->notifier))
 		return -EXDEV;
 
-	entry = cache_find_hint(cache, start, end);
+	entry = cache_find_hint(cache, kind, start, end);
 	if (!entry) {
-		ret = cache_get_slowly(cache, start, end, &entry);
+		ret = cache_get_slowly(cache, kind, start, end, &entry);
 		if (ret)
 			return ret;
 	}
 	*out = &entry->pub;
 	return 0;
+}
+
+MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
+				      size_t length,
+				      struct mlx5ep_mr_cache_entry **out)
+{
+	const struct mr_kind kind = { .access = cache->attr.access };
+
+	return cache_get(cache, &kind, addr, length, out);
+}
+
+MLX5EP_EXPORT int
+mlx5ep_mr_cache_get_as(struct mlx5ep_mr_cache *cache, void *addr,
+		       size_t length,
+		       const struct mlx5ep_mr_cache_get_attr *attr,
+		       struct mlx5ep_mr_cache_entry **out)
+{
+	struct mr_kind kind = { .access = cache->attr.access };
+
+	if (attr->flags & ~CACHE_GET_FLAGS || attr->reserved[0] ||
+	    attr->reserved[1] || attr->reserved[2] || attr->reserved[3])
+		return -EINVAL;
+	if (attr->flags & MLX5EP_MR_CACHE_GET_ACCESS)
+		kind.access = attr->access;
+	else if (attr->access)
+		return -EINVAL;
+	if (attr->flags & MLX5EP_MR_CACHE_GET_IOVA)
+		kind.offset = attr->iova - (uintptr_t)addr;
+	else if (attr->iova)
+		return -EINVAL;
+	/* A registration is of whole pages. */
+	if (kind.offset & ~cache->page_mask)
+		return -EINVAL;
+	return cache_get(cache, &kind, addr, length, out);
 }
 
 MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,

@@ -66,18 +66,19 @@ void cache_doom(struct cache_table *table, struct cache_entry *entry,
 }
 
 /**
- * cache_covering() - find a kept registration that covers [@start, @end)
+ * cache_covering() - find a kept registration of a kind that covers [@start, @end)
  *
  * Return: the registration, which may be stale, or NULL.
  */
-struct cache_entry *cache_covering(struct cache_table *table, uintptr_t start,
+struct cache_entry *cache_covering(struct cache_table *table,
+				   const struct mr_kind *kind, uintptr_t start,
 				   uintptr_t end)
 {
 	struct mr_tree_node *node;
 	struct cache_entry *entry;
 	uintptr_t at = start;
 
-	while (at < end && (node = mr_tree_first(table->root, at, end))) {
+	while (at < end && (node = mr_tree_first(table->root, kind, at, end))) {
 		entry = node_entry(node);
 		if (entry->start <= start && entry->end >= end)
 			return entry;
@@ -105,21 +106,24 @@ struct cache_entry *cache_by_slot(const struct cache_table *table,
 }
 
 /**
- * cache_widen() - extend a range by the valid registrations that it overlaps
+ * cache_widen() - extend a range by the valid registrations of its kind that it
+ *	overlaps
  *
  * A range that overlaps them by half or less stays as it is: neighbours that share
  * a page are registered separately.
  *
  * Return: true if [*@start, *@end) was extended.
  */
-bool cache_widen(struct cache_table *table, uintptr_t *start, uintptr_t *end)
+bool cache_widen(struct cache_table *table, const struct mr_kind *kind,
+		 uintptr_t *start, uintptr_t *end)
 {
 	uintptr_t first = *start, last = *end, at = *start, from, to;
 	struct mr_tree_node *node;
 	struct cache_entry *entry;
 	uintptr_t overlap = 0;
 
-	while (at < *end && (node = mr_tree_first(table->root, at, *end))) {
+	while (at < *end &&
+	       (node = mr_tree_first(table->root, kind, at, *end))) {
 		at = node->end;
 		entry = node_entry(node);
 		if (!mlx5ep_mr_valid(&entry->mr))
@@ -240,7 +244,8 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 	uintptr_t at = entry->start;
 	bool kept;
 
-	while ((node = mr_tree_first(table->root, at, entry->end))) {
+	while ((node = mr_tree_first(table->root, &entry->kind, at,
+				     entry->end))) {
 		at = node->end;
 		if (entry->start <= node_entry(node)->start &&
 		    entry->end >= node_entry(node)->end)
@@ -250,6 +255,7 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 		if (at >= entry->end)
 			break;
 	}
+	entry->node.kind = entry->kind;
 	entry->node.start = entry->start;
 	entry->node.end = entry->end;
 	table->slots[entry->mr.watch.slot] = entry;

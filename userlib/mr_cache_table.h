@@ -22,6 +22,7 @@
  * @refs: whether it is kept, and how many users it has; see mr_cache_ref.h
  * @hits: gets that found it, or a registration that had this memory before
  * @touched: used since cache_drop_oldest() looked last
+ * @kind: its access flags, and where it is in I/O virtual addresses
  * @start: first address of the registration
  * @end: address behind the last one
  * @node: in the tree, while kept; its range can be shorter than the registration
@@ -37,6 +38,7 @@ struct cache_entry {
 	uint64_t refs;
 	uint64_t hits;
 	bool touched;
+	struct mr_kind kind;
 	uintptr_t start;
 	uintptr_t end;
 	struct mlx5ep_mr mr;
@@ -55,7 +57,7 @@ struct cache_entry {
  * @hints: entries that were found, by a hash of the start of the range that was
  *	looked for; read and written without the lock; a hint can be out of date
  * @over: there is more than the maximum; read without the lock
- * @root: kept registrations; their ranges in the tree are disjoint
+ * @root: kept registrations; those of one kind are disjoint in the tree
  * @slots: registrations by the slot of their watch
  * @capacity: length of @slots
  * @oldest: kept registrations; those used again move on when one is to be dropped
@@ -98,11 +100,13 @@ static inline bool cache_stale(const struct cache_entry *entry)
 	return (word & MLX5_EP_WATCH_STATE_MASK) == MLX5_EP_WATCH_STATE_STALE;
 }
 
-struct cache_entry *cache_covering(struct cache_table *table, uintptr_t start,
+struct cache_entry *cache_covering(struct cache_table *table,
+				   const struct mr_kind *kind, uintptr_t start,
 				   uintptr_t end);
 struct cache_entry *cache_by_slot(const struct cache_table *table,
 				  uint32_t slot, uint64_t word);
-bool cache_widen(struct cache_table *table, uintptr_t *start, uintptr_t *end);
+bool cache_widen(struct cache_table *table, const struct mr_kind *kind,
+		 uintptr_t *start, uintptr_t *end);
 void cache_keep(struct cache_table *table, struct cache_entry *entry,
 		struct cache_entry **doomed);
 void cache_drop(struct cache_table *table, struct cache_entry *entry,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A treap: a search tree by address that is also a heap by @prio. A node's
- * @prio is a hash of its address, so the expected depth of the tree is
+ * A treap: a search tree by kind and address that is also a heap by @prio. A
+ * node's @prio is a hash of them, so the expected depth of the tree is
  * logarithmic and no rebalancing is needed.
  */
 #include <stddef.h>
@@ -16,25 +16,42 @@ static uint64_t tree_prio(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+/* -1, 0 or 1 as a is below, is, or is above b. */
+static int kind_compare(const struct mr_kind *a, const struct mr_kind *b)
+{
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->access != b->access)
+		return a->access < b->access ? -1 : 1;
+	return 0;
+}
+
+static bool below(const struct mr_tree_node *a, const struct mr_tree_node *b)
+{
+	int kind = kind_compare(&a->kind, &b->kind);
+
+	return kind ? kind < 0 : a->start < b->start;
+}
+
 /**
  * mr_tree_insert() - add a range
- * @node: has @start and @end; must not overlap a range of the tree
+ * @node: has @kind, @start and @end; must not overlap a range of its kind
  */
 void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node)
 {
 	struct mr_tree_node **link = root, **left, **right, *old;
 
-	node->prio = tree_prio(node->start);
+	node->prio = tree_prio(node->start ^ node->kind.offset ^
+			       node->kind.access << 48);
 	while (*link && (*link)->prio >= node->prio)
-		link = node->start < (*link)->start ? &(*link)->left :
-						      &(*link)->right;
+		link = below(node, *link) ? &(*link)->left : &(*link)->right;
 
 	/* Split the subtree below: lower ranges go left, higher ones right. */
 	old = *link;
 	left = &node->left;
 	right = &node->right;
 	while (old) {
-		if (old->start < node->start) {
+		if (below(old, node)) {
 			*left = old;
 			left = &old->right;
 			old = old->right;
@@ -58,8 +75,7 @@ void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node)
 			    *right = node->right;
 
 	while (*link != node)
-		link = node->start < (*link)->start ? &(*link)->left :
-						      &(*link)->right;
+		link = below(node, *link) ? &(*link)->left : &(*link)->right;
 
 	/* Merge the two subtrees. */
 	while (left && right) {
@@ -77,22 +93,27 @@ void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node)
 }
 
 /**
- * mr_tree_first() - find the lowest range that overlaps [@start, @end)
+ * mr_tree_first() - find the lowest range of a kind that overlaps [@start, @end)
  *
  * Return: the range, or NULL.
  */
-struct mr_tree_node *mr_tree_first(struct mr_tree_node *root, uintptr_t start,
+struct mr_tree_node *mr_tree_first(struct mr_tree_node *root,
+				   const struct mr_kind *kind, uintptr_t start,
 				   uintptr_t end)
 {
 	struct mr_tree_node *found = NULL;
+	int order;
 
 	while (root) {
-		if (root->end > start) {
+		order = kind_compare(&root->kind, kind);
+		if (order > 0 || (!order && root->end > start)) {
 			found = root;
 			root = root->left;
 		} else {
 			root = root->right;
 		}
 	}
-	return found && found->start < end ? found : NULL;
+	if (!found || !mr_kind_equal(&found->kind, kind) || found->start >= end)
+		return NULL;
+	return found;
 }

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A set of disjoint address ranges, to be searched by address. The node is
- * embedded in the caller's structure. The caller locks the tree.
+ * Address ranges of several kinds, to be searched by kind and address. Those of
+ * one kind are disjoint. The node is embedded in the caller's structure. The
+ * caller locks the tree.
  */
 #ifndef MLX5EP_MR_TREE_H
 #define MLX5EP_MR_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
+ * struct mr_kind - what two ranges have in common that may replace each other
+ * @offset: of an I/O virtual address to the address of the process
+ * @access: access flags
+ */
+struct mr_kind {
+	uint64_t offset;
+	uint64_t access;
+};
+
+static inline bool mr_kind_equal(const struct mr_kind *a,
+				 const struct mr_kind *b)
+{
+	return a->offset == b->offset && a->access == b->access;
+}
+
+/**
  * struct mr_tree_node - the range [@start, @end)
- * @prio: hash of @start; not above that of the parent
- * @left: lower ranges
- * @right: higher ranges
+ * @prio: hash of kind and start; not above that of the parent
+ * @left: lower ranges, and lower kinds
+ * @right: higher ranges, and higher kinds
  */
 struct mr_tree_node {
+	struct mr_kind kind;
 	uintptr_t start;
 	uintptr_t end;
 	uint64_t prio;
@@ -24,7 +43,8 @@ struct mr_tree_node {
 
 void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node);
 void mr_tree_erase(struct mr_tree_node **root, struct mr_tree_node *node);
-struct mr_tree_node *mr_tree_first(struct mr_tree_node *root, uintptr_t start,
+struct mr_tree_node *mr_tree_first(struct mr_tree_node *root,
+				   const struct mr_kind *kind, uintptr_t start,
 				   uintptr_t end);
 
 #endif

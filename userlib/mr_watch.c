@@ -152,10 +152,10 @@ int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
  * mlx5ep_watch_record() takes the fingerprint and then looks at the word, so
  * the fingerprint is of these pages too.
  */
-MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
-				struct ibv_pd *pd, void *addr, size_t length,
-				int access, uint64_t cookie,
-				struct mlx5ep_mr *mr)
+MLX5EP_EXPORT int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier,
+				     struct ibv_pd *pd, void *addr,
+				     size_t length, uint64_t iova, int access,
+				     uint64_t cookie, struct mlx5ep_mr *mr)
 {
 	struct mlx5ep_mr try = {};
 	unsigned int i;
@@ -166,7 +166,7 @@ MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
 				       &try.watch);
 		if (ret)
 			return ret;
-		try.mr = ibv_reg_mr(pd, addr, length, access);
+		try.mr = ibv_reg_mr_iova2(pd, addr, length, iova, access);
 		if (!try.mr) {
 			ret = -errno;
 			mlx5ep_watch_del(&try.watch);
@@ -183,6 +183,15 @@ MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
 			return ret;
 	}
 	return -EAGAIN;
+}
+
+MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
+				struct ibv_pd *pd, void *addr, size_t length,
+				int access, uint64_t cookie,
+				struct mlx5ep_mr *mr)
+{
+	return mlx5ep_reg_mr_iova(notifier, pd, addr, length, (uintptr_t)addr,
+				  access, cookie, mr);
 }
 
 MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)

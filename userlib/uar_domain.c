@@ -25,6 +25,26 @@
 /* libmlx5 has at most this many domains in a context. */
 #define UNUSED_MAX 1024
 
+/* After a failure the call can be repeated. */
+static int domain_fini(struct domain *domain)
+{
+	int ret;
+
+	if (domain->pd) {
+		ret = ibv_dealloc_pd(domain->pd);
+		if (ret)
+			return -ret;
+		domain->pd = NULL;
+	}
+	if (domain->td) {
+		ret = ibv_dealloc_td(domain->td);
+		if (ret)
+			return -ret;
+		domain->td = NULL;
+	}
+	return 0;
+}
+
 /**
  * domain_source_init() - prepare to look for thread domains
  * @source: zeroed; domain_source_fini() undoes the call, also after a failure
@@ -105,7 +125,7 @@ static int probe(struct domain_source *source, struct domain *domain)
 
 /**
  * domain_init() - allocate a thread domain and find its uUAR
- * @domain: zeroed; domain_fini() undoes the call
+ * @domain: zeroed; uar_page_fini() of its page undoes the call
  *
  * Return: 0 or -errno.
  */
@@ -134,31 +154,6 @@ err_td:
 	ibv_dealloc_td(domain->td);
 	domain->td = NULL;
 	return ret;
-}
-
-/**
- * domain_fini() - free a thread domain
- * @domain: zeroed, or from domain_init()
- *
- * Return: 0 or -errno. After a failure the call can be repeated.
- */
-int domain_fini(struct domain *domain)
-{
-	int ret;
-
-	if (domain->pd) {
-		ret = ibv_dealloc_pd(domain->pd);
-		if (ret)
-			return -ret;
-		domain->pd = NULL;
-	}
-	if (domain->td) {
-		ret = ibv_dealloc_td(domain->td);
-		if (ret)
-			return -ret;
-		domain->td = NULL;
-	}
-	return 0;
 }
 
 static int keep_unused(struct domain_source *source,

@@ -46,7 +46,6 @@ int domain_source_init(struct domain_source *source, struct ibv_pd *pd);
 int domain_source_end(struct domain_source *source);
 int domain_source_fini(struct domain_source *source);
 int domain_init(struct domain_source *source, struct domain *domain);
-int domain_fini(struct domain *domain);
 int uar_page_init(struct domain_source *source, struct uar_page *page);
 int uar_page_fini(struct uar_page *page);
 

@@ -131,9 +131,9 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 	return n;
 }
 
-int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
-		  void *addr, size_t length, int access, uint64_t cookie,
-		  struct mlx5ep_mr *mr)
+int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
+		       void *addr, size_t length, uint64_t iova, int access,
+		       uint64_t cookie, struct mlx5ep_mr *mr)
 {
 	struct fake_mr *made = calloc(1, sizeof(*made));
 	uint32_t slot = 0;

@@ -83,8 +83,8 @@ struct mlx5ep_mr_cache_entry {
 
 /**
  * mlx5ep_mr_cache_create() - create an empty cache
- * @pd: must exist as long as the cache; the module must be attached to its
- *	device
+ * @pd: must exist as long as the cache; it may be a parent domain; the module
+ *	must be attached to its device
  *
  * Return: 0. -EINVAL if a flag or a reserved field is set. -EDQUOT if
  * max_regions plus 4096 is above the module's limit (notifier_max_watches), or if
@@ -120,6 +120,48 @@ int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache);
  */
 int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 			size_t length, struct mlx5ep_mr_cache_entry **entry);
+
+/**
+ * enum mlx5ep_mr_cache_get_flags - which attributes of a get are set
+ * @MLX5EP_MR_CACHE_GET_ACCESS: access
+ * @MLX5EP_MR_CACHE_GET_IOVA: iova
+ */
+enum mlx5ep_mr_cache_get_flags {
+	MLX5EP_MR_CACHE_GET_ACCESS = 1 << 0,
+	MLX5EP_MR_CACHE_GET_IOVA = 1 << 1,
+};
+
+/**
+ * struct mlx5ep_mr_cache_get_attr - attributes of a get; all may be 0
+ * @flags: enum mlx5ep_mr_cache_get_flags
+ * @access: access flags of the registration, exactly; 0 is none
+ * @iova: I/O virtual address of the first byte of the range. It differs from the
+ *	address by a multiple of the page size
+ * @reserved: must be 0
+ */
+struct mlx5ep_mr_cache_get_attr {
+	uint32_t flags;
+	uint32_t access;
+	uint64_t iova;
+	uint64_t reserved[4];
+};
+
+/**
+ * mlx5ep_mr_cache_get_as() - get a registration with access flags or an address
+ *	of its own
+ * @length: in bytes, at least 1
+ * @entry: the caller returns it with mlx5ep_mr_cache_put()
+ *
+ * As mlx5ep_mr_cache_get(), and what is found has exactly these access flags and
+ * this I/O virtual address. One range can have several registrations.
+ *
+ * Return: as mlx5ep_mr_cache_get(). -EINVAL also for an attribute that is not
+ * valid.
+ */
+int mlx5ep_mr_cache_get_as(struct mlx5ep_mr_cache *cache, void *addr,
+			   size_t length,
+			   const struct mlx5ep_mr_cache_get_attr *attr,
+			   struct mlx5ep_mr_cache_entry **entry);
 
 /**
  * mlx5ep_mr_cache_put() - return a registration to the cache

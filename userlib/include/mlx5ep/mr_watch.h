@@ -166,6 +166,21 @@ int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 		  struct mlx5ep_mr *mr);
 
 /**
+ * mlx5ep_reg_mr_iova() - register a range at another I/O virtual address
+ * @pd: of any device
+ * @length: in bytes, at least 1
+ * @iova: what work requests use as the address of the first byte
+ * @access: as for ibv_reg_mr()
+ * @cookie: is in each event of the watch
+ *
+ * Return: as mlx5ep_reg_mr(). -EINVAL if @iova and @addr differ by no multiple
+ * of the page size.
+ */
+int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
+		       void *addr, size_t length, uint64_t iova, int access,
+		       uint64_t cookie, struct mlx5ep_mr *mr);
+
+/**
  * mlx5ep_dereg_mr() - deregister a range and delete its watch
  *
  * If the watch is gone already, with its notifier, only the range is
