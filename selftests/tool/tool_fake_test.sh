@@ -78,7 +78,9 @@ usage_errors()
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
 	code 2 "$tool"
+	grep -q '^Usage: mlx5ep' "$tmp/err"
 	code 2 "$tool" --no-such-option
+	grep -q '^Usage: mlx5ep' "$tmp/err"
 	code 2 "$tool" no-such-command
 	code 2 "$tool" show nonsense
 	code 2 "$tool" show qps qps
