@@ -11,7 +11,7 @@
  * all its devices use them. An object is changed wholly or not at all.
  */
 
-#include <linux/align.h>
+#include <linux/kernel.h>
 #include <linux/slab.h>
 
 #include "compat/compat.h"

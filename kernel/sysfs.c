@@ -320,7 +320,7 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 	folder->edev = edev;
 	folder->entry = entry;
 	list_add_tail(&folder->node, &edev->folders);
-	kobject_init(&folder->kobj, &folder_ktype);
+	compat_kobject_init(&folder->kobj, &folder_ktype);
 	ret = kobject_add(&folder->kobj, &entry->kobj, "mlx5_ep");
 	if (!ret)
 		ret = sysfs_create_group(&folder->kobj, &device_group);

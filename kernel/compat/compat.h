@@ -8,7 +8,11 @@
 #ifndef MLX5_EP_COMPAT_H
 #define MLX5_EP_COMPAT_H
 
-#include <linux/device/class.h>
+#include <linux/cgroup.h>
+#include <linux/compiler.h>
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/kobject.h>
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
 #include <linux/sched.h>
@@ -26,6 +30,41 @@
 #include <linux/slab.h>
 #define kzalloc_obj(obj, gfp) ((typeof(obj) *)kzalloc(sizeof(obj), gfp))
 #endif
+
+/* Absent in 5.15 and in EL 9.4: drop with them. */
+#ifndef __uninitialized
+#define __uninitialized
+#endif
+
+/* The type was not const before 6.2: drop with 6.1. */
+static inline void compat_kobject_init(struct kobject *kobj,
+				       const struct kobj_type *type)
+{
+	kobject_init(kobj, (struct kobj_type *)type);
+}
+
+/*
+ * The cgroup with a number, or an error pointer. 5.15 answers NULL where there is
+ * none: drop with it.
+ */
+static inline struct cgroup *compat_cgroup_get_from_id(u64 id)
+{
+	return cgroup_get_from_id(id) ?: ERR_PTR(-ENOENT);
+}
+
+/*
+ * Pages that can be had without a lock and without a fault, as many as come
+ * first: drop the older form with EL 8.
+ */
+static inline int compat_get_pages_fast(unsigned long addr, int npages,
+					struct page **pages)
+{
+#if HAVE_GET_USER_PAGES_FAST_ONLY
+	return get_user_pages_fast_only(addr, npages, FOLL_FORCE, pages);
+#else
+	return __get_user_pages_fast(addr, npages, 0, pages);
+#endif
+}
 
 /* The arguments of class_interface callbacks: drop with 6.1. */
 #if HAVE_CLASS_INTERFACE_TWO_ARGS

@@ -5,6 +5,9 @@
 # and write to OUT one "#define HAVE_<NAME> 0|1" per file. PROBES/control.c must
 # compile and PROBES/control_fails.c must not, or the answers mean nothing. What
 # the compiler said is kept beside OUT, in <OUT without .h>.log.
+#
+# PROBES/needs/*.c is what no kernel can do without. If one of them does not
+# compile, its line "Needs: ..." is the error, and nothing is written.
 set -eu
 
 probes=$1
@@ -35,6 +38,14 @@ if compiles "$probes/control_fails.c" "$@"; then
 	echo "probe.sh: the case that must fail compiles" >&2
 	exit 1
 fi
+
+for probe in "$probes"/needs/*.c; do
+	if ! compiles "$probe" "$@"; then
+		sed -n 's|^/\* Needs: \(.*\)\. \*/|mlx5_ep: this kernel lacks \1|p' \
+			"$probe" >&2
+		exit 1
+	fi
+done
 
 echo "/* Written by probe.sh; see ${log##*/} beside it. */" >"$tmp"
 for probe in "$probes"/*.c; do

@@ -243,7 +243,7 @@ static void drop_dead(struct mlx5_ep_device *edev)
 		return;
 	copy_entries(edev, &copies);
 	list_for_each_entry(copy, &copies, node) {
-		cgrp = cgroup_get_from_id(copy->id);
+		cgrp = compat_cgroup_get_from_id(copy->id);
 		if (!IS_ERR(cgrp)) {
 			cgroup_put(cgrp);
 			continue;
@@ -350,7 +350,7 @@ static int print_entry(char *line, size_t size,
 static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
 			 char *path, bool limits)
 {
-	struct cgroup *cgrp = cgroup_get_from_id(entry->id);
+	struct cgroup *cgrp = compat_cgroup_get_from_id(entry->id);
 	size_t most = PATH_MAX + 64;
 	char *longer;
 	int len;

@@ -19,6 +19,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
 #include "mr_slots.h"
 
 #define FINGERPRINT_BATCH	64UL
@@ -36,7 +37,7 @@ static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
 {
 	long got;
 
-	got = get_user_pages_fast_only(addr, npages, FOLL_FORCE, pages);
+	got = compat_get_pages_fast(addr, npages, pages);
 	if (got > 0)
 		return got;
 	got = get_user_pages_unlocked(addr, npages, pages,

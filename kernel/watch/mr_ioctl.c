@@ -6,6 +6,7 @@
 #include <linux/uaccess.h>
 #include <rdma/mlx5_ep_notifier.h>
 
+#include "compat/compat.h"
 #include "mr_watch.h"
 
 static_assert(sizeof(struct mlx5_ep_watch_add) == 40);

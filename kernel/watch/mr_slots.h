@@ -15,7 +15,7 @@
 #include "mr_watch.h"
 
 #define WATCH_CHUNK_SIZE	4096
-#define WATCHES_PER_CHUNK	50
+#define WATCHES_PER_CHUNK	50U
 
 /* A watch has a fingerprint for each part of so many pages, and for the rest. */
 #define WATCH_PART_PAGES	(SZ_2M / PAGE_SIZE)

@@ -51,7 +51,7 @@
  * Watches added or deleted before the lock is let go. The longest ranges cost
  * some 3000 instructions each.
  */
-#define WATCH_LOCK_BATCH	16
+#define WATCH_LOCK_BATCH	16U
 
 /**
  * mlx5_ep_watches_init() - begin to follow the caller's address space

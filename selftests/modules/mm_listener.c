@@ -35,6 +35,7 @@
 struct mm_listener {
 	struct mmu_notifier mn;
 	struct mmu_interval_notifier interval;
+	struct mm_struct *mm;	/* that @mn follows */
 	bool ranged;
 };
 
@@ -107,6 +108,7 @@ static ssize_t listener_write(struct file *filp, const char __user *buf,
 		if (!sysfs_streq(word, listener_kinds[i].word))
 			continue;
 		listener->mn.ops = &listener_kinds[i].ops;
+		listener->mm = current->mm;
 		ret = mmu_notifier_register(&listener->mn, current->mm);
 	}
 	if (ret) {
@@ -126,7 +128,7 @@ static int listener_release(struct inode *inode, struct file *filp)
 	if (listener->ranged)
 		mmu_interval_notifier_remove(&listener->interval);
 	else
-		mmu_notifier_unregister(&listener->mn, listener->mn.mm);
+		mmu_notifier_unregister(&listener->mn, listener->mm);
 	kfree(listener);
 	return 0;
 }

@@ -26,7 +26,7 @@ static struct mlx5_ep_uuar_table *new_table(struct kunit *test,
 	struct mlx5_ep_uuar_table *t;
 
 	t = kunit_kzalloc(test, struct_size(t, pages, pages), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_ASSERT_TRUE(test, t != NULL);
 	t->nr_pages = pages;
 	return t;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Before 6.4 (2243acd50a3b) add_dev and remove_dev were told the interface. */
-#include <linux/device/class.h>
+#include <linux/device.h>
 
 static int add_dev(struct device *dev, struct class_interface *intf)
 {

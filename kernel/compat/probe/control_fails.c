@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Must not compile: what the kernel lacks is an error. */
-#include <linux/device/class.h>
+#include <linux/device.h>
 #include <linux/mm.h>
 #include <rdma/ib_verbs.h>
 
