@@ -85,7 +85,7 @@ static struct held look(void)
 }
 
 /* What is held, once it does not change any more: some is freed with a delay. */
-static struct held look_settled(void)
+static struct held look_steady(void)
 {
 	struct held was, now = look();
 	int i;
@@ -213,14 +213,14 @@ TEST_F_TIMEOUT(processes, leave_nothing, 120)
 
 	for (i = 0; i < 8; i++)
 		ASSERT_EQ(0, round_of(i));
-	before = look_settled();
+	before = look_steady();
 	ASSERT_LT(0, before.pids);
 	ASSERT_LT(0, before.mms);
 	ASSERT_LE(0, before.cgroups);
 	for (; i < 8 + ROUNDS; i++)
 		ASSERT_EQ(0, round_of(i));
 	/* The kernel frees some of it a little later. */
-	now = look_settled();
+	now = look_steady();
 	for (i = 0; i < SECONDS * PATIENCE && more(&before, &now); i++) {
 		sleep(patience_factor());
 		now = look();
