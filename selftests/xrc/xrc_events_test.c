@@ -38,7 +38,7 @@ static int ask(struct simhca *sim, const char *fmt, const char *a, uint32_t n)
 
 FIXTURE_SETUP(events)
 {
-	struct mlx5ep_xrc_events events;
+	struct mlx5ep_xrc_events events = {};
 	struct listener *l;
 	unsigned int i;
 
