@@ -12,7 +12,11 @@
  * Two domains are kept as a page only if they have both uUARs of one page: then
  * nobody else can ring it. Any other domain is held, unused, until
  * domain_source_fini(), so that libmlx5 does not return it again.
+ *
+ * One thread at a time looks for a page. Threads that looked together would take
+ * one uUAR each of page after page, until libmlx5 has no more.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <infiniband/mlx5dv.h>
@@ -24,6 +28,9 @@
 #define BFREG_DISTANCE 0x200
 /* libmlx5 has at most this many domains in a context. */
 #define UNUSED_MAX 1024
+
+/* Held while a page is looked for, over its calls of the driver. */
+static pthread_mutex_t page_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* After a failure the call can be repeated. */
 static int domain_fini(struct domain *domain)
@@ -184,13 +191,7 @@ static struct domain *find_mate(struct domain_source *source,
 	return NULL;
 }
 
-/**
- * uar_page_init() - get a UAR page that only the caller rings
- * @page: zeroed; written on success
- *
- * Return: 0 or -errno.
- */
-int uar_page_init(struct domain_source *source, struct uar_page *page)
+static int find_page(struct domain_source *source, struct uar_page *page)
 {
 	struct domain *mate;
 	int ret;
@@ -214,6 +215,22 @@ int uar_page_init(struct domain_source *source, struct uar_page *page)
 			return ret;
 		}
 	}
+}
+
+/**
+ * uar_page_init() - get a UAR page that only the caller rings
+ * @page: zeroed; written on success
+ *
+ * Return: 0 or -errno.
+ */
+int uar_page_init(struct domain_source *source, struct uar_page *page)
+{
+	int ret;
+
+	pthread_mutex_lock(&page_lock);
+	ret = find_page(source, page);
+	pthread_mutex_unlock(&page_lock);
+	return ret;
 }
 
 /**
