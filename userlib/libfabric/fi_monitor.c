@@ -5,10 +5,7 @@
  * libfabric asks before each use of a cached registration whether it is valid.
  * The answer comes from the word of the region's watch, so correctness depends
  * on nothing else. In addition a thread reads the events and tells libfabric
- * which registrations to drop, so that freed memory does not stay pinned. The
- * thread sleeps while there are no events. It also sleeps a fixed time after
- * each round of reading, so that a program that unmaps often causes few
- * wake-ups.
+ * which registrations to drop, so that freed memory does not stay pinned.
  *
  * libfabric calls start and stop with a lock held, and a caller of notify may
  * wait for that lock: stop must not wait for the thread. libfabric 2.1 also
@@ -21,10 +18,7 @@
  * thread held during fork() would never be released in the child.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +26,17 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_ext.h>
 
-#include <mlx5ep/device.h>
 #include <mlx5ep/fi_monitor.h>
 
 #include "fi_regions.h"
 #include "internal.h"
+#include "listener.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* The first version of libfabric that can open "mr_cache". */
 #define MONITOR_FI_VERSION FI_VERSION(1, 13)
 
-/* How long the thread sleeps after it has read all events. */
-#define MONITOR_PAUSE_MS 10
 #define MONITOR_EVENTS 64
 
 /**
@@ -54,7 +46,7 @@
  * @verbose: MLX5EP_FI_MONITOR is "verbose"
  * @lock: protects everything except @notified; libfabric's own locks are taken
  *	before it
- * @context: of the first device that could be opened
+ * @listener: of the first device that could be opened
  * @notifier: NULL before the first start; never changes after that; also read
  *	without @lock
  * @notified: written by the thread only
@@ -65,7 +57,7 @@ static struct fi_monitor {
 	bool verbose;
 	pthread_mutex_t lock;
 	struct fi_regions regions;
-	struct ibv_context *context;
+	struct listener listener;
 	struct mlx5ep_notifier *notifier;
 	uint64_t notified;
 } monitor = {
@@ -116,87 +108,22 @@ static bool monitor_read(struct mlx5ep_notifier *notifier)
 	}
 }
 
-static void *monitor_thread(void *notifier)
-{
-	struct pollfd fd = {
-		.fd = mlx5ep_notifier_fd(notifier),
-		.events = POLLIN,
-	};
-
-	do {
-		poll(&fd, 1, -1);
-		poll(NULL, 0, MONITOR_PAUSE_MS);
-	} while (monitor_read(notifier));
-	return NULL;
-}
-
-/* The thread blocks all signals: they are for the program's own threads. */
-static int monitor_run_thread(struct mlx5ep_notifier *notifier)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&thread, NULL, monitor_thread, notifier);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!ret)
-		pthread_detach(thread);
-	return -ret;
-}
-
-/* Finds a device that the module is attached to; opens it if @context is set. */
-static int monitor_find_device(struct ibv_context **context)
-{
-	struct ibv_device **list;
-	int i, count, ret = -EOPNOTSUPP;
-
-	list = ibv_get_device_list(&count);
-	if (!list)
-		return -EOPNOTSUPP;
-	for (i = 0; i < count && ret; i++) {
-		if (mlx5ep_device_attached(list[i], NULL, 0))
-			continue;
-		if (context)
-			*context = ibv_open_device(list[i]);
-		ret = context && !*context ? -EIO : 0;
-	}
-	ibv_free_device_list(list);
-	return ret;
-}
-
 static int monitor_set_up(void)
 {
-	struct mlx5ep_notifier *notifier;
 	int ret;
 
-	ret = monitor_find_device(&monitor.context);
-	if (ret)
-		return ret;
 	ret = fi_regions_init(&monitor.regions);
 	if (ret)
-		goto err_context;
-	ret = mlx5ep_notifier_create(monitor.context, 0, &notifier);
-	if (ret)
-		goto err_regions;
-	if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK)) {
-		ret = -errno;
-		goto err_notifier;
+		return ret;
+	monitor.listener.read = monitor_read;
+	ret = listener_start(&monitor.listener);
+	if (ret) {
+		fi_regions_fini(&monitor.regions);
+		return ret;
 	}
-	ret = monitor_run_thread(notifier);
-	if (ret)
-		goto err_notifier;
-	__atomic_store_n(&monitor.notifier, notifier, __ATOMIC_RELEASE);
+	__atomic_store_n(&monitor.notifier, monitor.listener.notifier,
+			 __ATOMIC_RELEASE);
 	return 0;
-
-err_notifier:
-	mlx5ep_notifier_destroy(notifier);
-err_regions:
-	fi_regions_fini(&monitor.regions);
-err_context:
-	ibv_close_device(monitor.context);
-	return ret;
 }
 
 /*
@@ -287,7 +214,7 @@ static int monitor_import(void)
 	struct fid *cache;
 	int ret;
 
-	ret = monitor_find_device(NULL);
+	ret = listener_possible();
 	if (ret)
 		return ret;
 	ret = fi_open(MONITOR_FI_VERSION, "mr_cache", NULL, 0, 0, &cache, NULL);

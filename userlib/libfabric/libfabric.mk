@@ -5,7 +5,7 @@
 
 FI_SRCS := fi_monitor.c fi_regions.c
 FI_SONAME := libmlx5ep-fi.so.0
-FI_OBJS := $(FI_SRCS:%.c=$(LIB_OBJ)/libfabric/%.o)
+FI_OBJS := $(FI_SRCS:%.c=$(LIB_OBJ)/libfabric/%.o) $(LIB_OBJ)/listener.o
 
 lib: $(LIB_OUT)/lib/libmlx5ep-fi.so $(LIB_OUT)/lib/pkgconfig/mlx5ep-fi.pc
 

@@ -5,7 +5,7 @@
 
 UCX_SRCS := ucx.c ucx_events.c ucx_lookup.c ucx_real.c ucx_regs.c
 UCX_SONAME := libmlx5ep-ucx.so.0
-UCX_OBJS := $(UCX_SRCS:%.c=$(LIB_OBJ)/ucx/%.o)
+UCX_OBJS := $(UCX_SRCS:%.c=$(LIB_OBJ)/ucx/%.o) $(LIB_OBJ)/listener.o
 
 lib: $(LIB_OUT)/lib/$(UCX_SONAME)
 

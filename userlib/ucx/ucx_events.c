@@ -23,19 +23,14 @@
  * back there before fork() returns, see ucx_events_forked().
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 
-#include <mlx5ep/device.h>
 #include <mlx5ep/mr_watch.h>
 
+#include "listener.h"
 #include "ucx.h"
 
-/* How long the thread sleeps after it has read all events. */
-#define EVENTS_PAUSE_MS 10
 #define EVENTS_AT_ONCE 64
 /* UCX adds up the lengths of queued events, so this is not SIZE_MAX. */
 #define EVENTS_ALL_MEMORY (1ul << 48)
@@ -49,7 +44,7 @@ __thread uint64_t ucx_events_seen;
 /**
  * struct ucx_events - the notifier; one per process
  * @notifier: written once, under @tell; also read without it
- * @context: of the first device that could be opened
+ * @listener: of the first device that could be opened
  * @tell: held while events are told
  * @told: events up to this value of the counter were told
  * @changed: events whose memory had changed
@@ -62,7 +57,7 @@ __thread uint64_t ucx_events_seen;
 static struct ucx_events {
 	struct mlx5ep_notifier *notifier;
 	struct ucx_ucm ucm;
-	struct ibv_context *context;
+	struct listener listener;
 	pthread_mutex_t tell;
 	uint64_t told;
 	uint64_t changed, unchanged, dropped_all;
@@ -173,58 +168,15 @@ void ucx_events_tell(void)
 	ucx_events_seen = total;
 }
 
-static void *events_thread(void *notifier)
+static bool events_read(struct mlx5ep_notifier *notifier)
 {
-	struct pollfd fd = {
-		.fd = mlx5ep_notifier_fd(notifier),
-		.events = POLLIN,
-	};
 	bool more;
 
-	do {
-		poll(&fd, 1, -1);
-		poll(NULL, 0, EVENTS_PAUSE_MS);
-		pthread_mutex_lock(&events.tell);
-		more = tell_all();
-		pthread_mutex_unlock(&events.tell);
-	} while (more);
-	return NULL;
-}
-
-/* The thread blocks all signals: they are for the program's own threads. */
-static int run_thread(struct mlx5ep_notifier *notifier)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&thread, NULL, events_thread, notifier);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!ret)
-		pthread_detach(thread);
-	return -ret;
-}
-
-/* Finds a device that the module is attached to; opens it if @context is set. */
-static int find_device(struct ibv_context **context)
-{
-	struct ibv_device **list;
-	int i, count, ret = -EOPNOTSUPP;
-
-	list = ibv_get_device_list(&count);
-	if (!list)
-		return -EOPNOTSUPP;
-	for (i = 0; i < count && ret; i++) {
-		if (mlx5ep_device_attached(list[i], NULL, 0))
-			continue;
-		if (context)
-			*context = ibv_open_device(list[i]);
-		ret = context && !*context ? -EIO : 0;
-	}
-	ibv_free_device_list(list);
-	return ret;
+	(void)notifier;
+	pthread_mutex_lock(&events.tell);
+	more = tell_all();
+	pthread_mutex_unlock(&events.tell);
+	return more;
 }
 
 /**
@@ -234,39 +186,24 @@ static int find_device(struct ibv_context **context)
  */
 int ucx_events_possible(void)
 {
-	return find_device(NULL);
+	return listener_possible();
 }
 
 /* The caller holds @tell. */
 static int start(const struct ucx_ucm *ucm)
 {
-	struct mlx5ep_notifier *notifier;
 	int ret;
 
-	ret = find_device(&events.context);
+	/* The thread waits for @tell. */
+	events.listener.read = events_read;
+	ret = listener_start(&events.listener);
 	if (ret)
 		return ret;
-	ret = mlx5ep_notifier_create(events.context, 0, &notifier);
-	if (ret)
-		goto err_context;
-	if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK)) {
-		ret = -errno;
-		goto err_notifier;
-	}
-	/* The thread waits for @tell. */
-	ret = run_thread(notifier);
-	if (ret)
-		goto err_notifier;
 	events.ucm = *ucm;
-	__atomic_store_n(&events.notifier, notifier, __ATOMIC_RELEASE);
+	__atomic_store_n(&events.notifier, events.listener.notifier,
+			 __ATOMIC_RELEASE);
 	change_mode(0, false);
 	return 0;
-
-err_notifier:
-	mlx5ep_notifier_destroy(notifier);
-err_context:
-	ibv_close_device(events.context);
-	return ret;
 }
 
 /**
