@@ -39,6 +39,7 @@ help:
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
 	@echo 'make deb, make rpm  build packages'
+	@echo 'make linux-tree     put the module into a Linux tree, as commits   LINUX=DIR'
 	@echo 'make rpm-check      build the RPM packages and check what is in them'
 	@echo 'make lab            set up the lab (the others do that by themselves)'
 	@echo 'make clean          remove build/ and keep the lab'

@@ -9,6 +9,7 @@
 # make rpm           RPM packages, built by this machine's rpmbuild, into
 #                    build/rpm/
 # make rpm-check     builds the RPM packages in the lab, and checks what is in them
+# make linux-tree    puts the module into the Linux tree LINUX, as a series of commits
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
 # BUILD_VERSION names this build; packaging/version says how.
@@ -20,7 +21,7 @@ BUILD_VERSION ?= $(shell packaging/version)
 host := build/host
 
 .PHONY: install install-lib install-dkms dkms-source uninstall tools-check \
-	dkms-tool-check deb rpm rpm-check
+	dkms-tool-check deb rpm rpm-check linux-tree
 
 # The version is asked for once, before the build changes anything.
 install install-lib install-dkms dkms-source uninstall deb rpm: \
@@ -80,3 +81,9 @@ rpm:
 
 rpm-check: lab
 	@$(ENTER) packaging/rpm/check
+
+# Run by this machine's git and compiler, as the tree itself is.
+linux-tree:
+	@test -n '$(LINUX)' || { echo 'make linux-tree: LINUX=DIR names a Linux' \
+		'tree with git; packaging/linux-tree/linux-tree --help says more'; exit 2; }
+	@packaging/linux-tree/linux-tree '$(LINUX)'

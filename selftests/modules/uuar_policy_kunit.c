@@ -26,7 +26,7 @@ static struct mlx5_ep_uuar_table *new_table(struct kunit *test,
 	struct mlx5_ep_uuar_table *t;
 
 	t = kunit_kzalloc(test, struct_size(t, pages, pages), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, t != NULL);
+	KUNIT_ASSERT_TRUE(test, t);
 	t->nr_pages = pages;
 	return t;
 }
@@ -129,6 +129,7 @@ static struct kunit_suite uuar_policy_suite = {
 	.name = "mlx5_ep_uuar_policy",
 	.test_cases = uuar_policy_cases,
 };
+
 kunit_test_suite(uuar_policy_suite);
 
 MODULE_DESCRIPTION("KUnit tests of mlx5_ep's uUAR policies");
