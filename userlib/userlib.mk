@@ -85,6 +85,8 @@ $(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
 	@mkdir -p $(@D)
 	@awk -f userlib/man/fill.awk $< >$@.new && mv $@.new $@
 
+include userlib/policy/policy.mk
+
 ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk
 endif

@@ -49,9 +49,14 @@ static const struct {
 	  "[--force] [--users] DEVICE\n\n"
 	  "  -f, --force   even if somebody uses the device\n"
 	  "  -u, --users   list who uses it, and do nothing else\n" },
-	{ "run", cmd_run, "start a program whose UCX is told by notifications",
-	  "[--strict] [--] CMD [ARGUMENT...]\n\n"
-	  "  -s, --strict  fail if UCX cannot be told, rather than start CMD as is\n" },
+	{ "run", cmd_run, "start a program under a policy, or with notifications for UCX",
+	  "[--policy POLICY [--pages N]] [--strict] [--] CMD [ARGUMENT...]\n\n"
+	  "  -p, --policy POLICY  of the contexts that CMD and its children open:\n"
+	  "                       stock, independent, shared-uar or shared-uuar\n"
+	  "  -n, --pages N        UAR pages of each of them, at most 256\n"
+	  "  -s, --strict         fail rather than start CMD without what is asked\n"
+	  "                       for; with --policy also: rather than share more\n\n"
+	  "Without --policy UCX in CMD is told by notifications what became of memory.\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };

@@ -53,7 +53,7 @@ _mlx5ep()
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return ;;
 		plan) words='--threads --processes --category --bar' ;;
-		run) words="--strict -- $(compgen -c -- "$cur")" ;;
+		run) words="--policy --pages --strict -- $(compgen -c -- "$cur")" ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep run. Starts a program over UCX with libmlx5ep-ucx, so that UCX is told
- * by notifications what happened to memory. The library itself decides in the
- * program whether it can do its work; here only what can be known before is
- * looked at, so that the user is told.
+ * mlx5ep run. Starts a program with a library in front of it: libmlx5ep-ucx, so
+ * that UCX is told by notifications what happened to memory, or policy.so, so
+ * that its contexts get a policy. The library itself decides in the program
+ * whether it can do its work; here only what can be known before is looked at,
+ * so that the user is told.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,9 +15,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include <mlx5ep/endpoints.h>
 
-#define LIBRARY "libmlx5ep-ucx.so.0"
+#include "cli.h"
+#include "settings.h"
+
+#define UCX_LIBRARY "libmlx5ep-ucx.so.0"
+#define POLICY_LIBRARY "mlx5ep/policy.so"	/* beside libmlx5ep */
+
+/* What is asked for. The texts are as the kernel shows them. */
+struct request {
+	bool strict;
+	const char *policy;	/* NULL: tell UCX by notifications */
+	const char *pages;	/* NULL: the module's choice */
+};
 
 /* Puts the library in front of what the environment preloads already. */
 static int preload(const char *library)
@@ -33,6 +45,46 @@ static int preload(const char *library)
 	return ret;
 }
 
+static int preload_ucx(void)
+{
+	struct link_map *map;
+	void *library;
+	int ret;
+
+	library = dlopen(UCX_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
+		return complain(EXIT_FAILED, "%s; install the package of libmlx5ep-ucx",
+				dlerror());
+	ret = preload(map->l_name);
+	dlclose(library);
+	return ret ? complain(exit_code(ret), "%s", strerror(-ret)) : EXIT_OK;
+}
+
+/* The library of this build or package is in the folder of libmlx5ep. */
+static int preload_policy(const struct request *request)
+{
+	char path[PATH_LEN], policy[64];
+	const char *slash;
+	Dl_info info;
+	int ret;
+
+	if (!dladdr((void *)mlx5ep_category_name, &info))
+		return complain(EXIT_FAILED, "libmlx5ep is not found");
+	slash = strrchr(info.dli_fname, '/');
+	ret = snprintf(path, sizeof(path), "%.*s%s",
+		       slash ? (int)(slash - info.dli_fname) + 1 : 0,
+		       info.dli_fname, POLICY_LIBRARY);
+	if (ret >= (int)sizeof(path) || access(path, R_OK))
+		return complain(EXIT_FAILED, "%s is missing: install mlx5ep again",
+				path);
+	snprintf(policy, sizeof(policy), "%s %d %s", request->policy,
+		 request->strict, request->pages ? request->pages : "0");
+	ret = preload(path);
+	if (!ret && setenv("MLX5EP_POLICY", policy, 1))
+		ret = -errno;
+	return ret ? complain(exit_code(ret), "%s", strerror(-ret)) : EXIT_OK;
+}
+
 static int each_device(const char *device, void *arg)
 {
 	char buf[512];
@@ -43,53 +95,71 @@ static int each_device(const char *device, void *arg)
 }
 
 /* Returns EXIT_OK, or the exit code after a message that says what to do. */
-static int prepare(void)
+static int prepare(const struct request *request)
 {
-	struct link_map *map;
 	char path[PATH_LEN];
-	void *library;
-	int ret;
 
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
 	root_path(path, "sys/class/infiniband");
 	if (dir_names(path, each_device, NULL) != 1)
 		return complain(EXIT_NO_MODULE, "the module is attached to no device: mlx5ep doctor");
-	library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
-		return complain(EXIT_FAILED, "%s; install the package of libmlx5ep-ucx",
-				dlerror());
-	ret = preload(map->l_name);
-	dlclose(library);
-	if (ret)
-		return complain(exit_code(ret), "%s", strerror(-ret));
-	return EXIT_OK;
+	return request->policy ? preload_policy(request) : preload_ucx();
+}
+
+/* @text is changed to what the kernel shows. */
+static int check_value(const char *name, char *text)
+{
+	const char *error = setting_error(setting_find(name, FOR_CGROUP), text);
+
+	return error ? usage_error("run", "--%s %s: %s", name, text, error) : 0;
+}
+
+static int parse(struct request *request, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "pages", required_argument, NULL, 'n' },
+		{ "policy", required_argument, NULL, 'p' },
+		{ "strict", no_argument, NULL, 's' },
+		{}
+	};
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "+p:n:s", options, NULL)) != -1) {
+		if (c == '?')
+			return EXIT_USAGE;
+		if (c == 's') {
+			request->strict = true;
+			continue;
+		}
+		ret = check_value(c == 'p' ? "policy" : "pages", optarg);
+		if (ret)
+			return ret;
+		*(c == 'p' ? &request->policy : &request->pages) = optarg;
+	}
+	if (request->pages && !request->policy)
+		return usage_error("run", "--pages needs --policy");
+	if (optind == argc)
+		return usage_error("run", "a command is needed");
+	return 0;
 }
 
 /**
- * cmd_run() - mlx5ep run [--strict] -- CMD [ARGUMENT...]
+ * cmd_run() - mlx5ep run [--policy P [--pages N]] [--strict] -- CMD [ARGUMENT...]
  *
  * Return: does not return if CMD was started.
  */
 int cmd_run(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "strict", no_argument, NULL, 's' },
-		{}
-	};
-	bool strict = false;
-	int c, code;
+	struct request request = {};
+	int code;
 
 	(void)cli;
-	while ((c = getopt_long(argc, argv, "+s", options, NULL)) != -1) {
-		if (c == '?')
-			return EXIT_USAGE;
-		strict = true;
-	}
-	if (optind == argc)
-		return usage_error("run", "a command is needed");
-	code = prepare();
-	if (code && strict)
+	code = parse(&request, argc, argv);
+	if (code)
+		return code;
+	code = prepare(&request);
+	if (code && request.strict)
 		return code;
 	execvp(argv[optind], &argv[optind]);
 	return complain(EXIT_FAILED, "%s: %s", argv[optind], strerror(errno));
