@@ -97,8 +97,28 @@ nobody()
 		"$(command -v mlx5ep)" set --policy independent
 	[ "$(ep_get uuar_policy)" = stock ]
 	code 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
-		"$(command -v mlx5ep)" show
+		"$(command -v mlx5ep)" show qps
 	grep -q 'debugfs needs root' "$tmp/out"
+	as_nobody
+}
+
+# A user sees the own processes as root does, and no others.
+as_nobody()
+{
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+	ep_policy independent 8
+	chmod 777 "$tmp"
+	with_program "${user[@]}" "$(command -v mlx5ep)" -j show >"$tmp/none"
+	jq -e '.devices[0] | .own == "all" and .contexts == []' "$tmp/none"
+	"${user[@]}" "$(command -v uuar_traffic)" -q -n 3 -x \
+		"$(command -v mlx5ep) -j show >$tmp/own"
+	jq -e '.devices[0] | .qps == null and (.contexts | length == 1) and
+		(.contexts[0] | .qps == 3 and .placed == 3 and .used_pages == 3 and
+			.source == "device" and .policy == "independent" and
+			.comm == "uuar_traffic") and
+		([.uuars[] | select(.qps > 0)] | length == 3)' "$tmp/own"
+	ep_policy stock
 }
 
 preexisting_device()

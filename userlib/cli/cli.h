@@ -67,6 +67,9 @@ struct json_object *devices_get(struct cli *cli, int *code);
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
 
+/* own.c: what a user may know without debugfs */
+void own_contexts(struct json_object *dev, const char *name);
+
 /* table.c: turns debugfs tables into JSON */
 struct json_object *table_parse(char *text);
 struct json_object *pairs_parse(char *text);

@@ -96,8 +96,10 @@ static void add_cgroups(struct json_object *dev, const char *name)
 }
 
 /* A table that cannot be read becomes null. */
-static void add_tables(struct json_object *dev, const char *pci)
+static void add_tables(struct json_object *dev, const char *name,
+		       const char *pci)
 {
+	struct json_object *contexts;
 	char path[PATH_LEN];
 	char *text;
 	size_t i;
@@ -110,6 +112,8 @@ static void add_tables(struct json_object *dev, const char *pci)
 				       tables[i].parse(text) : NULL);
 		free(text);
 	}
+	if (json_object_object_get_ex(dev, "contexts", &contexts) && !contexts)
+		own_contexts(dev, name);
 }
 
 static struct json_object *device_get(const char *name, const char *attached)
@@ -139,7 +143,7 @@ static struct json_object *device_get(const char *name, const char *attached)
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
 	add_text(dev, name, "exempt", "uuar_exempt");
 	add_cgroups(dev, name);
-	add_tables(dev, pci);
+	add_tables(dev, name, pci);
 	return dev;
 }
 

@@ -191,14 +191,23 @@ static void print_pairs(struct json_object *rows)
 	}
 }
 
+/* Is this table of the caller's own processes, as debugfs cannot be read? */
+static bool is_own(struct json_object *dev, const char *table)
+{
+	return *text_of(dev, "own") &&
+		(!strcmp(table, "contexts") || !strcmp(table, "uuars"));
+}
+
 static void print_section(struct cli *cli, struct json_object *dev,
 			  const struct section *section)
 {
 	struct json_object *rows = rows_of(dev, section->name);
 
 	putchar('\n');
-	print_heading(cli, "%s: %s%s", text_of(dev, "device"), section->name,
-		      section == sections ? " from /" CONFIG_FILE : "");
+	print_heading(cli, "%s: %s%s%s", text_of(dev, "device"), section->name,
+		      section == sections ? " from /" CONFIG_FILE : "",
+		      rows && is_own(dev, section->name) ?
+		      " of this user's processes" : "");
 	if (!rows && section == sections)
 		puts("unknown: see mlx5ep check");
 	else if (!rows)
@@ -209,6 +218,8 @@ static void print_section(struct cli *cli, struct json_object *dev,
 		print_table(cli, rows, section->columns, section->n);
 	else
 		print_pairs(rows);
+	if (is_own(dev, section->name) && !strcmp(text_of(dev, "own"), "some"))
+		puts("without processes that this user may not trace, see mlx5ep(8)");
 	json_object_put(rows);
 }
 
