@@ -27,6 +27,7 @@ enum exit_code {
 struct cli {
 	bool json;
 	bool color;
+	bool brief;		/* no tables with a row for each QP */
 	const char *device;	/* NULL: all */
 };
 
@@ -38,6 +39,7 @@ int cmd_watch(struct cli *cli, int argc, char **argv);
 int cmd_plan(struct cli *cli, int argc, char **argv);
 int cmd_attach(struct cli *cli, int argc, char **argv);
 int cmd_run(struct cli *cli, int argc, char **argv);
+int cmd_metrics(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 
 /* error.c */
@@ -54,6 +56,7 @@ void root_path(char *path, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 ssize_t file_read(const char *path, char *buf, size_t len);
 char *file_text(const char *path);
+void files_keep(void);
 int file_write(const char *path, const char *text);
 int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	      void *arg);

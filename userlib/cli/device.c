@@ -12,13 +12,14 @@
 static const struct {
 	const char *file;
 	struct json_object *(*parse)(char *text);
+	bool long_one;		/* has a row for each QP or uUAR */
 } tables[] = {
-	{ "contexts", table_parse },
-	{ "uuars", table_parse },
-	{ "qps", table_parse },
-	{ "users", table_parse },
-	{ "xrc", pairs_parse },
-	{ "watches", table_parse },
+	{ "contexts", table_parse, false },
+	{ "uuars", table_parse, true },
+	{ "qps", table_parse, true },
+	{ "users", table_parse, false },
+	{ "xrc", pairs_parse, true },
+	{ "watches", table_parse, false },
 };
 
 /**
@@ -97,7 +98,7 @@ static void add_cgroups(struct json_object *dev, const char *name)
 
 /* A table that cannot be read becomes null. */
 static void add_tables(struct json_object *dev, const char *name,
-		       const char *pci)
+		       const char *pci, bool brief)
 {
 	struct json_object *contexts;
 	char path[PATH_LEN];
@@ -105,6 +106,8 @@ static void add_tables(struct json_object *dev, const char *name,
 	size_t i;
 
 	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		if (brief && tables[i].long_one)
+			continue;
 		root_path(path, "sys/kernel/debug/mlx5_ep/%s/%s", pci,
 			  tables[i].file);
 		text = file_text(path);
@@ -112,11 +115,13 @@ static void add_tables(struct json_object *dev, const char *name,
 				       tables[i].parse(text) : NULL);
 		free(text);
 	}
-	if (json_object_object_get_ex(dev, "contexts", &contexts) && !contexts)
+	if (!brief && json_object_object_get_ex(dev, "contexts", &contexts) &&
+	    !contexts)
 		own_contexts(dev, name);
 }
 
-static struct json_object *device_get(const char *name, const char *attached)
+static struct json_object *device_get(const char *name, const char *attached,
+				      bool brief)
 {
 	struct json_object *dev = json_object_new_object();
 	bool yes = !strcmp(attached, "yes");
@@ -143,7 +148,7 @@ static struct json_object *device_get(const char *name, const char *attached)
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
 	add_text(dev, name, "exempt", "uuar_exempt");
 	add_cgroups(dev, name);
-	add_tables(dev, name, pci);
+	add_tables(dev, name, pci, brief);
 	return dev;
 }
 
@@ -176,7 +181,8 @@ static int each_device(const char *name, void *arg)
 		return 0;
 	walk->found = true;
 	walk->attached = walk->attached || !strcmp(attached, "yes");
-	json_object_array_add(walk->list, device_get(name, attached));
+	json_object_array_add(walk->list, device_get(name, attached,
+						     walk->cli->brief));
 	return 0;
 }
 

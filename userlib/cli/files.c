@@ -59,6 +59,51 @@ ssize_t file_read(const char *path, char *buf, size_t len)
 	return ret;
 }
 
+/* Files that stay open after they were read once. */
+static struct kept {
+	struct kept *next;
+	int fd;
+	char path[];
+} *kept;
+
+static bool keeping;
+
+/**
+ * files_keep() - from now on, file_text() leaves each file open
+ *
+ * A file can then be read again by who could not open it again.
+ */
+void files_keep(void)
+{
+	keeping = true;
+}
+
+/* Opens a file, or goes back to the start of one that stayed open. */
+static FILE *open_or_rewind(const char *path)
+{
+	struct kept *file;
+	int fd;
+
+	for (file = kept; file && strcmp(file->path, path); file = file->next)
+		;
+	if (!file) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || !keeping)
+			return fd < 0 ? NULL : fdopen(fd, "r");
+		file = malloc(sizeof(*file) + strlen(path) + 1);
+		if (!file)
+			return fdopen(fd, "r");
+		strcpy(file->path, path);
+		file->fd = fd;
+		file->next = kept;
+		kept = file;
+	}
+	if (lseek(file->fd, 0, SEEK_SET))
+		return NULL;
+	fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 /**
  * file_text() - read a file of any length
  *
@@ -70,7 +115,7 @@ char *file_text(const char *path)
 	char *text, *more;
 	FILE *file;
 
-	file = fopen(path, "re");
+	file = open_or_rewind(path);
 	if (!file)
 		return NULL;
 	text = malloc(room);
@@ -86,6 +131,11 @@ char *file_text(const char *path)
 	}
 	if (text)
 		text[len] = '\0';
+	/* A table of a device that has gone gives EIO. */
+	if (ferror(file)) {
+		free(text);
+		text = NULL;
+	}
 	fclose(file);
 	return text;
 }

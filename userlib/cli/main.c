@@ -57,6 +57,11 @@ static const struct {
 	  "  -s, --strict         fail rather than start CMD without what is asked\n"
 	  "                       for; with --policy also: rather than share more\n\n"
 	  "Without --policy UCX in CMD is told by notifications what became of memory.\n" },
+	{ "metrics", cmd_metrics, "print figures in the form of OpenMetrics",
+	  "[--output FILE | --listen WHERE]\n\n"
+	  "  -o, --output FILE   replace FILE, for a textfile collector\n"
+	  "  -l, --listen WHERE  answer HTTP at PORT of the loopback address, or\n"
+	  "                      at unix:PATH\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };

@@ -21,7 +21,7 @@ _mlx5ep()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-d|--device) ((i++)) ;;
-		show|set|apply|check|watch|plan|attach|doctor|run)
+		show|set|apply|check|watch|plan|attach|doctor|run|metrics)
 			command=${COMP_WORDS[i]}
 			break ;;
 		esac
@@ -34,6 +34,9 @@ _mlx5ep()
 		[ "$command" = plan ] || return
 		words='mpi-everywhere 2xdynamic dynamic shared-dynamic static
 			mpi-threads' ;;
+	--output|-o)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return ;;
 	--cgroup)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return ;;
@@ -43,7 +46,7 @@ _mlx5ep()
 	if [ -z "$words" ]; then
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
-			show set apply check watch plan attach doctor run' ;;
+			show set apply check watch plan attach doctor run metrics' ;;
 		show) words='all differs cgroups contexts uuars qps users xrc watches' ;;
 		watch) words='-n -c all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
@@ -54,6 +57,7 @@ _mlx5ep()
 			return ;;
 		plan) words='--threads --processes --category --bar' ;;
 		run) words="--policy --pages --strict -- $(compgen -c -- "$cur")" ;;
+		metrics) words='--output --listen' ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi

@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# mlx5ep metrics on a made-up tree: the text is OpenMetrics, and says what the tree
+# has; files appear whole; the server listens, limits its rate and drops privileges.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tool=$PWD/build/bin/mlx5ep
+# shellcheck source=selftests/tool/fake.sh
+. selftests/tool/fake.sh
+
+parser=$PWD/selftests/tool/openmetrics
+
+# tree: makes two devices, one of them attached
+tree()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0
+	debugfs=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
+	ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+}
+
+# has SAMPLE: the text has this line
+has()
+{
+	grep -qxF "$1" "$tmp/out" || fail "not in it: $1"
+}
+
+is_openmetrics()
+{
+	tree
+	code 0 "$tool" metrics
+	"$parser" <"$tmp/out"
+	has 'mlx5ep_module_loaded 1'
+	has 'mlx5ep_device_attached{device="mlx5_0"} 1'
+	has 'mlx5ep_device_attached{device="mlx5_1"} 0'
+	has 'mlx5ep_contexts{device="mlx5_0",policy="independent"} 1'
+	has 'mlx5ep_qps{device="mlx5_0",policy="stock"} 3'
+	has 'mlx5ep_user_uar_pages{device="mlx5_0",uid="1000"} 21'
+	has 'mlx5ep_context_fallbacks_total{device="mlx5_0"} 0'
+}
+
+other_figures()
+{
+	tree
+	printf '%s\n' 'domain id=1' 'qp num=1' 'qp num=2' \
+		'registration qp=1' 'registration qp=1' 'registration qp=2' \
+		>"$debugfs/xrc"
+	printf '%s\n' \
+		'pid watches capacity bytes events unread xrc_events xrc_unread comm' \
+		'1 10 16 4096 5 1 0 0 a' '2 20 32 8192 7 2 0 0 b' \
+		>"$debugfs/watches"
+	printf '%s\n' 'uid contexts pages' '7 1 2' '7 3 4' >"$debugfs/users"
+	printf '%s\n' '/a"b\c 64' >"$ep/uar_cgroup_limits"
+	code 0 "$tool" metrics
+	"$parser" <"$tmp/out"
+	has 'mlx5ep_xrc_domains{device="mlx5_0"} 1'
+	has 'mlx5ep_xrc_qps{device="mlx5_0"} 2'
+	has 'mlx5ep_xrc_registrations{device="mlx5_0"} 3'
+	has 'mlx5ep_notifiers{device="mlx5_0"} 2'
+	has 'mlx5ep_watches{device="mlx5_0"} 30'
+	has 'mlx5ep_notifier_memory_bytes{device="mlx5_0"} 12288'
+	has 'mlx5ep_watch_invalidations{device="mlx5_0"} 12'
+	has 'mlx5ep_user_uar_pages{device="mlx5_0",uid="7"} 6'
+	has 'mlx5ep_cgroup_uar_pages_limit{device="mlx5_0",cgroup="/a\"b\\c"} 64'
+}
+
+without_anything()
+{
+	fresh
+	code 0 "$tool" metrics
+	"$parser" <"$tmp/out"
+	has 'mlx5ep_module_loaded 0'
+	tree
+	rm -r "$root/sys/kernel/debug"
+	code 0 "$tool" metrics
+	"$parser" <"$tmp/out"
+	has 'mlx5ep_tables_readable{device="mlx5_0"} 0'
+	! grep -q '^mlx5ep_contexts{' "$tmp/out"
+}
+
+# A strict parser that accepts anything would prove nothing.
+parser_refuses()
+{
+	local text
+
+	for text in 'a 1' $'# TYPE a gauge\na 1' $'# TYPE a gauge\na x\n# EOF' \
+		$'# TYPE a counter\na 1\n# EOF' $'a 1\n# EOF' \
+		$'# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF' \
+		$'# TYPE a gauge\na{b="1"} 1\na{b="1"} 2\n# EOF' \
+		$'# TYPE a gauge\na{b="\n"} 1\n# EOF' \
+		$'# TYPE a gauge\n# TYPE b gauge\na 1\n# EOF'; do
+		! "$parser" <<<"$text" || fail "accepted: $text"
+	done
+}
+
+writes_a_file()
+{
+	tree
+	mkdir "$tmp/collect"
+	echo old >"$tmp/collect/mlx5ep.prom"
+	(umask 077; "$tool" metrics --output "$tmp/collect/mlx5ep.prom")
+	"$parser" <"$tmp/collect/mlx5ep.prom"
+	[ "$(stat -c %a "$tmp/collect/mlx5ep.prom")" = 644 ]
+	[ "$(ls "$tmp/collect")" = mlx5ep.prom ]
+	code 1 "$tool" metrics --output "$tmp/collect/none/mlx5ep.prom"
+	code 1 "$tool" metrics --output /dev/full/x
+	code 1 sh -c "$tool metrics >/dev/full"
+	code 2 "$tool" metrics --output a --listen 1
+	code 2 "$tool" metrics --listen 0.0.0.0:9000
+	code 2 "$tool" metrics --listen 99999
+	code 2 "$tool" metrics more
+}
+
+# ask PATH: one request at the server's socket; the answer is in $tmp/answer
+ask()
+{
+	python3 - "$tmp/socket" "$1" >"$tmp/answer" <<-'END'
+	import socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(sys.argv[1])
+	s.sendall(f"GET {sys.argv[2]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+	while part := s.recv(4096):
+	    sys.stdout.write(part.decode())
+	END
+}
+
+listens()
+{
+	local pid
+
+	tree
+	echo precious >"$tmp/file"
+	code 1 "$tool" metrics --listen "unix:$tmp/file"
+	[ "$(cat "$tmp/file")" = precious ]
+	"$tool" metrics --listen "unix:$tmp/socket" &
+	pid=$!
+	wait_for 10 test -S "$tmp/socket"
+	# Who does not send a request holds nobody up for more than 2 s.
+	python3 -c "import socket, time
+s = socket.socket(socket.AF_UNIX); s.connect('$tmp/socket'); time.sleep(3)" &
+	ask /metrics
+	grep -q '^HTTP/1.1 200 OK' "$tmp/answer"
+	grep -q 'application/openmetrics-text; version=1.0.0' "$tmp/answer"
+	tr -d '\r' <"$tmp/answer" | sed '1,/^$/d' | "$parser"
+	ask /secret
+	grep -q '^HTTP/1.1 404' "$tmp/answer"
+	limited_rate
+	if [ "$(id -u)" = 0 ]; then
+		grep -q '^Uid:.65534.65534.65534.65534$' "/proc/$pid/status"
+		grep -q '^CapEff:.0*$' "/proc/$pid/status"
+		grep -q '^CapPrm:.0*$' "/proc/$pid/status"
+	fi
+	grep -q '^NoNewPrivs:.1$' "/proc/$pid/status"
+	kill $pid
+	wait $pid
+}
+
+# Ten requests in a row are answered with at most three different texts.
+limited_rate()
+{
+	local i
+
+	for i in {1..10}; do
+		ask /
+		grep '^mlx5ep_collect_seconds' "$tmp/answer"
+	done | sort -u >"$tmp/times"
+	[ "$(wc -l <"$tmp/times")" -lt 10 ] || fail 'collected each time'
+}
+
+# 256 contexts, and tables with 10000 QPs
+costs_little()
+{
+	local took
+
+	tree
+	awk 'BEGIN { print "pid policy strict source managed static dynamic held low_latency qps placed used_pages used_uuars shared_uuars comm"
+		for (i = 0; i < 256; i++)
+			print i, "independent 0 device 1 16 0 4 4 40 40 16 32 8 job" }' \
+		>"$debugfs/contexts"
+	awk 'BEGIN { print "domain id=1"; for (i = 0; i < 10000; i++)
+		printf "qp num=0x%06x domain=1 state=RTS registrants=1 key=00\n", i }' \
+		>"$debugfs/xrc"
+	code 0 "$tool" metrics
+	has 'mlx5ep_qps{device="mlx5_0",policy="independent"} 10240'
+	has 'mlx5ep_xrc_qps{device="mlx5_0"} 10000'
+	took=$(least_time)
+	echo "# collected in $took s" >&3
+	awk -v t="$took" 'BEGIN { exit !(t < 0.1) }'
+}
+
+# A busy machine takes its time now and then: prints the least of ten.
+least_time()
+{
+	local i
+
+	for i in {1..10}; do
+		"$tool" metrics | sed -n 's/^mlx5ep_collect_seconds //p'
+	done | sort -n | head -n 1
+}
+
+plan 7
+check 'the text is OpenMetrics and has the figures' is_openmetrics
+check 'XRC, notifiers, users and cgroups' other_figures
+check 'no device, no debugfs' without_anything
+check 'the parser of this test is strict' parser_refuses
+check 'a file is replaced whole' writes_a_file
+check 'a server without privileges' listens
+check 'ten thousand QPs cost little' costs_little
+ktap_finished

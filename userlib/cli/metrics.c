@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The figures of mlx5ep metrics, as OpenMetrics text. Only attributes and tables
+ * whose length does not grow with the number of QPs are read; of the table xrc,
+ * which does grow, the lines are counted and not parsed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "metrics.h"
+
+/**
+ * struct metric - one metric family
+ * @name: without the prefix mlx5ep_, and without _total
+ * @unit: the last part of @name, or NULL
+ * @table: the array of rows below a device; NULL: the device itself
+ * @key: of the value; NULL: rows are counted
+ * @label: of a row that becomes a label, or NULL: the rows are added up
+ */
+struct metric {
+	const char *name;
+	const char *type;
+	const char *unit;
+	const char *help;
+	const char *table;
+	const char *key;
+	const char *label;
+};
+
+static const struct metric metrics[] = {
+	{ "device_attached", "gauge", NULL,
+	  "Is the module attached to the device?", NULL, "attached", NULL },
+	{ "tables_readable", "gauge", NULL,
+	  "Are the tables of debugfs readable? If not, figures of contexts, users, notifiers and XRC are absent.",
+	  NULL, "tables_readable", NULL },
+	{ "uar_pages_managed", "gauge", NULL,
+	  "UAR pages that managed contexts hold.", NULL, "in_use", NULL },
+	{ "uar_pages_observed", "gauge", NULL,
+	  "UAR pages that other contexts are seen to hold.", NULL, "observed",
+	  NULL },
+	{ "uar_pages_budget", "gauge", NULL,
+	  "UAR pages that managed contexts may hold; 0: three quarters of those of the device.",
+	  NULL, "budget", NULL },
+	{ "uar_pages_user_limit", "gauge", NULL,
+	  "UAR pages that any one user may hold; 0: no limit.", NULL,
+	  "user_limit", NULL },
+	{ "context_fallbacks", "counter", NULL,
+	  "Contexts that should have been managed and are not.", NULL,
+	  "fallbacks", NULL },
+	{ "contexts", "gauge", NULL, "Open contexts, by policy.", "contexts",
+	  NULL, "policy" },
+	{ "qps", "gauge", NULL, "QPs of users, by the policy of the context.",
+	  "contexts", "qps", "policy" },
+	{ "placed_qps", "gauge", NULL, "QPs that a policy placed.", "contexts",
+	  "placed", "policy" },
+	{ "uuars_used", "gauge", NULL, "uUARs with a placed QP.", "contexts",
+	  "used_uuars", "policy" },
+	{ "uuars_shared", "gauge", NULL,
+	  "uUARs with more than one placed QP.", "contexts", "shared_uuars",
+	  "policy" },
+	{ "user_contexts", "gauge", NULL, "Open contexts of a user.", "users",
+	  "contexts", "uid" },
+	{ "user_uar_pages", "gauge", NULL, "UAR pages that a user holds.",
+	  "users", "pages", "uid" },
+	{ "cgroup_uar_pages_limit", "gauge", NULL,
+	  "UAR pages that a cgroup may hold with those below it.", "limits",
+	  "limit", "cgroup" },
+	{ "xrc_domains", "gauge", NULL, "XRC domains.", NULL, "xrc_domains",
+	  NULL },
+	{ "xrc_qps", "gauge", NULL, "Shared XRC receive QPs.", NULL, "xrc_qps",
+	  NULL },
+	{ "xrc_registrations", "gauge", NULL,
+	  "Registrations with shared XRC receive QPs.", NULL,
+	  "xrc_registrations", NULL },
+	{ "notifiers", "gauge", NULL, "Open notifiers.", "watches", NULL,
+	  NULL },
+	{ "watches", "gauge", NULL, "Watches of open notifiers.", "watches",
+	  "watches", NULL },
+	{ "notifier_memory_bytes", "gauge", "bytes",
+	  "Kernel memory of open notifiers.", "watches", "bytes", NULL },
+	{ "watch_invalidations", "gauge", NULL,
+	  "Invalidations that the notifiers that are open now have counted.",
+	  "watches", "events", NULL },
+	{ "watch_unread", "gauge", NULL,
+	  "Watches of which something is still to be read.", "watches",
+	  "unread", NULL },
+};
+
+#define METRICS (sizeof(metrics) / sizeof(*metrics))
+
+static struct json_object *member(struct json_object *obj, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(obj, key, &value) ? value : NULL;
+}
+
+static long long number(struct json_object *obj, const char *key)
+{
+	struct json_object *value = member(obj, key);
+
+	if (json_object_is_type(value, json_type_boolean))
+		return json_object_get_boolean(value);
+	return value ? json_object_get_int64(value) : 0;
+}
+
+/* Backslash, quote and newline are escaped in the value of a label. */
+static void print_value(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n')
+			fputs("\\n", to);
+		else if (*text == '\\' || *text == '"')
+			fprintf(to, "\\%c", *text);
+		else
+			fputc(*text, to);
+	}
+}
+
+static void print_sample(FILE *to, const struct metric *metric,
+			 struct json_object *dev, const char *label,
+			 long long value)
+{
+	fprintf(to, "mlx5ep_%s%s{device=\"", metric->name,
+		strcmp(metric->type, "counter") ? "" : "_total");
+	print_value(to, json_object_get_string(member(dev, "device")));
+	if (label) {
+		fprintf(to, "\",%s=\"", metric->label);
+		print_value(to, label);
+	}
+	fprintf(to, "\"} %lld\n", value);
+}
+
+static const char *label_of(struct json_object *row, const char *key)
+{
+	struct json_object *value = member(row, key);
+
+	return value ? json_object_get_string(value) : "";
+}
+
+/* A label stands once in a family: rows with the same one are added up. */
+static void print_rows(FILE *to, const struct metric *metric,
+		       struct json_object *dev, struct json_object *rows)
+{
+	struct json_object *sums = json_object_new_object();
+	size_t i, n = json_object_array_length(rows);
+	const char *label;
+
+	if (!metric->label)
+		json_object_object_add(sums, "", json_object_new_int64(0));
+	for (i = 0; i < n; i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		label = metric->label ? label_of(row, metric->label) : "";
+		json_object_object_add(sums, label, json_object_new_int64(
+			number(sums, label) +
+			(metric->key ? number(row, metric->key) : 1)));
+	}
+	json_object_object_foreach(sums, name, sum)
+		print_sample(to, metric, dev, metric->label ? name : NULL,
+			     json_object_get_int64(sum));
+	json_object_put(sums);
+}
+
+static void print_family(FILE *to, const struct metric *metric,
+			 struct json_object *devices)
+{
+	struct json_object *dev, *rows;
+	size_t i;
+
+	fprintf(to, "# HELP mlx5ep_%s %s\n# TYPE mlx5ep_%s %s\n", metric->name,
+		metric->help, metric->name, metric->type);
+	if (metric->unit)
+		fprintf(to, "# UNIT mlx5ep_%s %s\n", metric->name,
+			metric->unit);
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		dev = json_object_array_get_idx(devices, i);
+		if (metric->table) {
+			rows = member(dev, metric->table);
+			if (rows)
+				print_rows(to, metric, dev, rows);
+		} else if (member(dev, metric->key)) {
+			print_sample(to, metric, dev, NULL,
+				     number(dev, metric->key));
+		}
+	}
+}
+
+static void add_limits(struct json_object *dev, const char *name)
+{
+	static const char titles[] = "cgroup limit\n";
+	char buf[sizeof(titles) + 65536];
+
+	strcpy(buf, titles);
+	if (attribute_read(name, "uar_cgroup_limits", buf + strlen(titles),
+			   sizeof(buf) - strlen(titles)) >= 0)
+		json_object_object_add(dev, "limits", table_parse(buf));
+}
+
+/* Each line of the table begins with its kind. */
+static void add_xrc(struct json_object *dev, const char *pci)
+{
+	static const char *const kinds[] = { "domain", "qp", "registration" };
+	static const char *const keys[] = {
+		"xrc_domains", "xrc_qps", "xrc_registrations",
+	};
+	long long counts[3] = {};
+	char path[PATH_LEN];
+	char *text, *line, *rest;
+	size_t i;
+
+	root_path(path, "sys/kernel/debug/mlx5_ep/%s/xrc", pci);
+	text = file_text(path);
+	if (!text)
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		for (i = 0; i < 3; i++)
+			counts[i] += !strncmp(line, kinds[i],
+					      strlen(kinds[i]));
+	for (i = 0; i < 3; i++)
+		json_object_object_add(dev, keys[i],
+				       json_object_new_int64(counts[i]));
+	free(text);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/**
+ * metrics_print() - collect all figures and write them
+ * @cli: with -d only that device's
+ *
+ * Without the module the text has no device, and is valid all the same.
+ */
+void metrics_print(struct cli *cli, FILE *to)
+{
+	struct json_object *devices, *dev;
+	double start = seconds();
+	size_t i;
+	int code;
+
+	cli->brief = true;
+	devices = devices_get(cli, &code);
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		dev = json_object_array_get_idx(devices, i);
+		if (!number(dev, "attached"))
+			continue;
+		json_object_object_add(dev, "tables_readable",
+			json_object_new_boolean(!!member(dev, "contexts")));
+		add_limits(dev, label_of(dev, "device"));
+		add_xrc(dev, label_of(dev, "pci"));
+	}
+	fprintf(to, "# HELP mlx5ep_module_loaded Is the kernel module mlx5_ep loaded?\n"
+		"# TYPE mlx5ep_module_loaded gauge\nmlx5ep_module_loaded %d\n",
+		module_loaded());
+	for (i = 0; i < METRICS; i++)
+		print_family(to, &metrics[i], devices);
+	fprintf(to, "# HELP mlx5ep_collect_seconds Time that collecting this took.\n"
+		"# TYPE mlx5ep_collect_seconds gauge\n# UNIT mlx5ep_collect_seconds seconds\n"
+		"mlx5ep_collect_seconds %.6f\n# EOF\n", seconds() - start);
+	json_object_put(devices);
+}
