@@ -9,8 +9,8 @@ KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
 
 ST_OUT := build/selftests
 ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
-	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iselftests -Iuapi \
-	-Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
+	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iselftests \
+	-Iselftests/workloads -Iuapi -Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
 
 # What a program does not use it is not linked to: a stock verbs program stays
 # one.
@@ -21,13 +21,15 @@ ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 
 # Tests are found by their name in the folder of their area; what else is in
 # such a folder is shared. simhca builds its own tests. In workloads/ and bench/
-# a source with a header of its name is shared, the others are programs.
+# a source with a header of its name is shared, the others are programs; what is
+# in folders of workloads/ is shared.
 ST_TEST_SRC := $(filter-out selftests/hca/%,$(wildcard selftests/*/*_test.c))
 ST_AREAS := $(sort $(dir $(ST_TEST_SRC)))
 ST_PROGRAMS = $(filter-out $(patsubst %.h,%.c,$(wildcard selftests/$(1)/*.h)),\
 	$(wildcard selftests/$(1)/*.c))
 ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 	$(filter-out %_test.c,$(wildcard $(ST_AREAS:%=%*.c))) \
+	$(wildcard selftests/workloads/*/*.c) \
 	$(patsubst %.h,%.c,$(wildcard selftests/workloads/*.h selftests/bench/*.h))
 
 ST_LIB_OBJS := $(ST_SHARED_SRC:selftests/%.c=$(ST_OUT)/obj/%.o)
@@ -84,4 +86,4 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) build/lib/libmlx5ep.so
 	$(st_program)
 
--include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d)
+-include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d $(ST_OUT)/obj/*/*/*.d)

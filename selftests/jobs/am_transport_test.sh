@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 120
+#
+# The transport of the workloads: every byte of messages of many lengths arrives,
+# however they move and whoever looks for completions; there are as many QPs as
+# the paper says; memory that was mapped anew is not sent as it was before; a
+# process that is killed is an error at all others, and nothing is left.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+limit=$((40 * slowness))
+
+objects()
+{
+	simhca-ctl dump | jq -c '[.hcas[].alive | {qp, xrcd, srq, pd, cq}]'
+}
+
+# made: prints how many QPs the HCAs have created so far
+made()
+{
+	simhca-ctl dump | jq '[.hcas[].commands.CREATE_QP.count // 0] | add'
+}
+
+# field NAME: prints a field of the line with the figures
+field()
+{
+	sed -n "s/.* qps_per_node=.* $1=\([^ ]*\).*/\1/p" "$tmp/out"
+}
+
+# job ARGUMENT...: runs messages; all bytes are right and nothing is left
+job()
+{
+	timeout "$limit" messages "$@" >"$tmp/out" 2>&1 || {
+		cat "$tmp/out"
+		fail "messages $*"
+	}
+	cat "$tmp/out"
+	grep -q ' wrong=0$' "$tmp/out" || fail 'wrong bytes'
+	becomes 10 "$base" objects
+}
+
+# qps NODES PPN QPS: the HCAs create so many QPs for each node. Where QPs are in
+# thread domains, libmlx5ep creates more for a moment, to read their addresses.
+qps()
+{
+	local before
+
+	before=$(made)
+	job -n "$1" -p "$2" -r 2 -c static
+	[ $(($(made) - before)) = $(($1 * $3)) ] ||
+		fail "$(($(made) - before)) QPs were created"
+	grep -q " qps_per_node=$3 expected=$3 " "$tmp/out" ||
+		fail 'other QPs were printed'
+	[ "$(field between_nodes)" = $(($2 * 2 * ($1 - 1))) ]
+}
+
+counts()
+{
+	qps 2 1 2
+	qps 3 1 4
+	qps 2 2 8
+	qps 1 3 6
+}
+
+modes()
+{
+	local how
+
+	for how in poll event thread; do
+		job -l "$1" -g $how -r 9
+	done
+	job -n 2 -p 2 -l "$1"
+}
+
+one_credit()
+{
+	local how
+
+	for how in poll event thread; do
+		job -q 1 -g $how -r 9
+		[ "$(field credit_messages)" -gt 0 ]
+		job -q 1 -g $how -r 9 -l write -n 3
+		[ "$(field waited)" -gt 0 ]
+	done
+}
+
+categories()
+{
+	local category
+
+	for category in mpi-everywhere 2xdynamic dynamic shared-dynamic static \
+		mpi-threads; do
+		job -c $category -r 2
+	done
+	for category in 2xdynamic dynamic shared-dynamic static; do
+		job -c $category -n 4 -r 2
+	done
+	code 1 timeout "$limit" messages -c mpi-everywhere -n 3
+	grep -q 'Invalid argument' "$tmp/err"
+}
+
+# The same program without notifications sends what was there before.
+remap()
+{
+	job -r 9 -n 1 -p 2
+	[ "$(field stale)" -gt 0 ] || fail 'nothing was stale'
+	code 1 timeout "$limit" messages -r 9 -n 1 -p 2 -u
+	grep -q ' wrong=[1-9]' "$tmp/out" || fail 'nobody would see old bytes'
+	code 1 timeout "$limit" messages -r 9 -n 1 -p 2 -u -l write
+	grep -q ' wrong=[1-9]' "$tmp/out" || fail 'nobody would see old bytes'
+	becomes 10 "$base" objects
+}
+
+over_tcp()
+{
+	job -n 3 -m tcp:127.0.0.1:17400
+}
+
+# dies TOLD ARGUMENT...: so many processes are told within seconds
+dies()
+{
+	local told=$1 ms
+
+	shift
+	code 1 timeout "$limit" messages "$@"
+	ms=$(sed -n "s/.* killed=1 told=$told failed=0 passed=0 ms=//p" \
+		"$tmp/out")
+	[ -n "$ms" ] || fail 'not all were told'
+	[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+	[ "$(grep -c "dead: $victim\$" "$tmp/err")" = "$told" ]
+	becomes 10 "$base" objects
+}
+
+death()
+{
+	local how
+
+	for how in poll event thread; do
+		victim=1
+		dies 3 -n 2 -p 2 -g $how -k 1
+		dies 1 -n 2 -g $how -k 1 -l write
+		victim=0
+		dies 2 -n 3 -g $how -k 0 -m tcp:127.0.0.1:17401
+	done
+}
+
+both_clean()
+{
+	hca_clean '' 0
+	hca_clean '' 1
+}
+
+plan 9
+timeout "$limit" messages -r 1 >/dev/null
+base=$(objects)
+check 'QPs of a node: as many as published' counts
+check 'the receiver reads long messages' modes read
+check 'the sender writes long messages' modes write
+check 'one credit: messages wait and nothing stops' one_credit
+check 'all categories of send queues' categories
+check 'memory that was mapped anew is sent as it is now' remap
+check 'processes meet over TCP' over_tcp
+check 'a killed process is an error at all others' death
+check 'the HCAs have nothing to complain of' both_clean
+ktap_finished

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The thread of process 0 at which processes meet over TCP. */
+#ifndef SELFTESTS_TRANSPORT_MEET_SERVER_H
+#define SELFTESTS_TRANSPORT_MEET_SERVER_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+enum { MEET_ROUND, MEET_DEAD };
+
+/*
+ * What goes before the bytes of a round. With MEET_DEAD no bytes follow, and
+ * @len is the rank of the process.
+ */
+struct meet_frame {
+	uint32_t kind, round;
+	uint64_t len;
+};
+
+struct meet_server;
+
+/* Listen at @addr and serve @n processes. 0 or -errno. */
+int meet_server_start(struct meet_server **server,
+		      const struct sockaddr_in *addr, unsigned int n);
+
+/*
+ * Wait until all have left, some seconds at most, and end the thread. @server
+ * may be NULL.
+ */
+void meet_server_stop(struct meet_server *server);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A transport fails once, for good: a process died, or a QP is in error. */
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tp.h"
+
+#define LOOK_MS 100		/* between two looks at the other processes */
+#define TRIES 50		/* to learn who died, after a QP failed */
+#define TRY_US 10000
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+static void look_for_dead(struct transport *tp)
+{
+	if (tp->open && tp->dead < 0)
+		tp->dead = meet_dead(tp->meet);
+}
+
+/*
+ * A QP fails because its peer has died, as a rule: the adapter says so before the
+ * meeting does.
+ */
+void tp_fail(struct transport *tp, int error)
+{
+	int i;
+
+	if (tp->failed)
+		return;
+	for (i = 0; tp->open && tp->dead < 0 && i < TRIES; i++) {
+		look_for_dead(tp);
+		if (tp->dead < 0)
+			usleep(TRY_US);
+	}
+	tp->failed = tp->dead < 0 ? error : -ECONNRESET;
+	pthread_cond_broadcast(&tp->changed);
+}
+
+/* Has somebody died? Asked for each time that nothing happens. */
+void tp_look(struct transport *tp)
+{
+	uint64_t now = now_ms();
+
+	if (tp->failed || now < tp->looked_ms + LOOK_MS)
+		return;
+	tp->looked_ms = now;
+	look_for_dead(tp);
+	if (tp->dead >= 0)
+		tp_fail(tp, -ECONNRESET);
+}
