@@ -101,6 +101,16 @@ usage_errors()
 	code 2 "$tool" attach
 	code 2 "$tool" attach a b
 	code 2 "$tool" doctor now
+	code 2 "$tool" run --sooner -- true
+	grep -qx "mlx5ep run: unrecognized option '--sooner'" "$tmp/err"
+	code 2 "$tool" plan --threads
+	grep -qx "mlx5ep plan: option '--threads' requires an argument" "$tmp/err"
+	code 2 "$tool" show --sort speed
+	grep -qx 'mlx5ep show: no table has a column speed; see mlx5ep show --help' \
+		"$tmp/err"
+	code 2 "$tool" show --interval 2
+	code 2 "$tool" watch --top 0
+	code 2 "$tool" watch --sort level uuars
 	code 2 "$tool" watch -n 0
 	[ "$(cat "$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_policy")" = stock ]
 }
@@ -110,10 +120,11 @@ missing_things()
 	fresh
 	code 4 "$tool" show
 	code 4 "$tool" set --policy stock
+	grep -qx 'mlx5ep: no mlx5 device is registered: modprobe mlx5_ib' "$tmp/err"
 	code 4 "$tool" attach mlx5_0
 	fake mlx5_0 0000:01:00.0
 	code 3 "$tool" show
-	grep -q 'not attached: registered before the module' "$tmp/out"
+	grep -q 'not attached: the module is not loaded' "$tmp/out"
 	code 3 "$tool" set --policy stock
 	code 3 "$tool" attach mlx5_0
 	code 4 "$tool" -d mlx5_9 show
@@ -302,7 +313,71 @@ attach_asks()
 	[ "$(cat "$aux/unbind")" = mlx5_core.rdma.0 ]
 	[ "$(cat "$aux/bind")" = mlx5_core.rdma.0 ]
 	code 0 "$tool" attach mlx5_0
-	grep -q 'attached already' "$tmp/out"
+	[ "$(cat "$tmp/out")" = 'mlx5_0: attached already' ]
+}
+
+# 256 processes with 64 QPs each
+large_tables()
+{
+	local tables
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	tables=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
+	awk 'BEGIN { print "pid policy strict source managed static dynamic held low_latency qps placed used_pages used_uuars shared_uuars comm"
+		for (i = 1; i <= 256; i++)
+			print 1000 + i, "independent 0 device 1 16 0 4 4 64 64", i, "32 8 job" i }' \
+		>"$tables/contexts"
+	awk 'BEGIN { print "pid qpn uar page slot level uuar_qps page_qps placer"
+		for (i = 0; i < 16384; i++)
+			printf "%d 0x%x 33 1 0 3 %d 2 policy\n", 1001 + i / 64, i, i % 64 }' \
+		>"$tables/qps"
+	code 0 "$tool" show >/dev/null
+	[ "$(wc -l <"$tmp/out")" -lt 60 ]
+	grep -qx 'and 216 more: mlx5ep show --top N contexts' "$tmp/out"
+	code 0 "$tool" show --sort pages --top 2 contexts >/dev/null
+	[ "$(grep -o 'job[0-9]*' "$tmp/out" | xargs)" = 'job256 job255' ]
+	code 0 "$tool" show --filter pid=1007 qps >/dev/null
+	[ "$(grep -c ' 1007  job7 ' "$tmp/out")" = 64 ]
+	code 0 "$tool" show --filter job25 contexts >/dev/null
+	[ "$(grep -c ' job25' "$tmp/out")" = 8 ]
+	code 0 timeout $((5 * patience)) "$tool" show qps >/dev/null
+	[ "$(wc -l <"$tmp/out")" -gt 16384 ]
+	code 0 "$tool" -j show --top 1 >/dev/null
+	jq -e '.devices[0].contexts | length == 256' "$tmp/out"
+	code 0 "$tool" watch -n 0.01 -c 2 --sort qps --top 1 contexts >/dev/null
+	[ "$(grep -c ' job' "$tmp/out")" = 2 ]
+}
+
+# Without module and sources there is nothing that DKMS could build.
+remedies_exist()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0
+	finds 1 '^problem: module: mlx5_ep is not built'
+	grep -q 'mend with: install mlx5-ep-dkms' "$tmp/out"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
+	finds 1 '^problem: module: mlx5_ep is not built'
+	grep -q 'mend with: dkms autoinstall' "$tmp/out"
+	finds 1 '^problem: mlx5_0: not attached: the module is not loaded'
+	grep -q 'mend with: modprobe mlx5_ep && mlx5ep attach mlx5_0' "$tmp/out"
+}
+
+# Each command has --help, which names its options and its usage.
+every_help()
+{
+	local command
+
+	code 0 "$tool" --help
+	cp "$tmp/out" "$tmp/help"
+	for command in $(sed -n '/^Commands/,/^Options/s/^  \([a-z]*\) .*/\1/p' \
+		"$tmp/help"); do
+		code 0 "$tool" "$command" --help
+		grep -q "^Usage: mlx5ep \[-j\] \[-d DEVICE\] $command " "$tmp/out"
+	done
+	grep -c . "$tmp/help"
+	code 0 "$tool" plan --help
+	grep -q 'PUBLISHED ' "$tmp/out"
 }
 
 # finds PATTERN: doctor reports it, as a problem or a warning
@@ -372,6 +447,7 @@ doctor_finds()
 	: >"$root/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz"
 	finds 1 'mend with: modprobe mlx5_ep$'
 	rm -rf "${root:?}/lib"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
 	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
 	rm -rf "$root/sys/class"
 	finds 1 '^problem: devices: no mlx5 device'
@@ -465,7 +541,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 18
+plan 21
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -486,4 +562,7 @@ check "control characters of a program's name stay off the terminal" \
 check "a program's name may have any byte" names_are_one_line
 check "colour on a terminal only" colour
 check "a full disk is a failure" full_output
+check "256 processes with 64 QPs: cut, sorted, filtered" large_tables
+check "a remedy is one that is there" remedies_exist
+check "every command has --help" every_help
 ktap_finished

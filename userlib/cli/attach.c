@@ -218,7 +218,8 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
 	users = users_of(device);
-	if (json_object_array_length(users) && !cli->json) {
+	if (json_object_array_length(users) && !cli->json &&
+	    (dry || !was_attached)) {
 		printf("%s is used by\n", device);
 		print_users(users);
 		fflush(stdout);

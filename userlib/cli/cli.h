@@ -24,11 +24,19 @@ enum exit_code {
 	EXIT_PERMISSION = 5,
 };
 
+/* Which rows of tables are shown; NULL or 0: not said. */
+struct view {
+	const char *sort;	/* a column */
+	const char *filter;	/* COLUMN=VALUE, or TEXT */
+	unsigned long top;
+};
+
 struct cli {
 	bool json;
 	bool color;
 	bool brief;		/* no tables with a row for each QP */
 	const char *device;	/* NULL: all */
+	struct view view;
 };
 
 int cmd_show(struct cli *cli, int argc, char **argv);
@@ -103,5 +111,15 @@ void print_heading(struct cli *cli, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *paint(struct cli *cli, const char *color, const char *text,
 		  char *buf, size_t len);
+
+/* owners.c */
+void name_owners(struct json_object *dev, const char *table);
+
+/* view.c */
+bool view_fits(const struct view *view, const struct column *columns, size_t n);
+struct json_object *view_apply(const struct view *view,
+			       const struct column *columns, size_t n,
+			       struct json_object *rows, size_t most,
+			       size_t *more);
 
 #endif

@@ -134,7 +134,9 @@ static struct json_object *device_get(const char *name, const char *attached,
 		const char *reason = strstr(attached, ": ");
 
 		json_object_object_add(dev, "reason", json_object_new_string(
-			reason ? reason + 2 : "registered before the module"));
+			reason ? reason + 2 : module_loaded() ?
+			"registered before the module" :
+			"the module is not loaded"));
 		return dev;
 	}
 	add_number(dev, name, "abi_version", "abi_version");

@@ -101,9 +101,16 @@ static bool installed(const char *release)
 	return scan.found;
 }
 
+/* Does DKMS have the sources? */
+static int each_source(const char *name, void *arg)
+{
+	(void)arg;
+	return !strncmp(name, "mlx5_ep-", 8);
+}
+
 static void check_module(struct report *report)
 {
-	char release[128], remedy[256];
+	char release[128], remedy[PATH_LEN];
 
 	if (module_loaded()) {
 		say(report, OK, "module", "mlx5_ep is loaded", NULL);
@@ -115,7 +122,13 @@ static void check_module(struct report *report)
 		    "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
 		return;
 	}
-	snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s", release);
+	root_path(remedy, "usr/src");
+	if (dir_names(remedy, each_source, NULL) == 1)
+		snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s",
+			 release);
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources");
 	say(report, BAD, "module", "mlx5_ep is not built for this kernel",
 	    remedy);
 }
@@ -362,7 +375,7 @@ static void check_ids(struct report *report, const char *name)
 static void say_refused(struct report *report, const char *name,
 			const char *reason)
 {
-	bool early = strstr(reason, "registered before") ||
+	bool early = strstr(reason, "registered before") || !module_loaded() ||
 		strstr(reason, "parameter attach is off");
 	char text[600], remedy[160];
 

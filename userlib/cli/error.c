@@ -38,7 +38,7 @@ int usage_error(const char *command, const char *fmt, ...)
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
-	fputs("; see mlx5ep --help\n", stderr);
+	fprintf(stderr, "; see mlx5ep %s --help\n", command);
 	return EXIT_USAGE;
 }
 

@@ -19,7 +19,10 @@ static const struct {
 	const char *usage;
 } commands[] = {
 	{ "show", cmd_show, "show devices, contexts, uUARs, QPs, users, XRC, watches",
-	  "[" SECTIONS "]\n" },
+	  "[OPTION...] [" SECTIONS "]\n\n"
+	  "  -s, --sort COLUMN   the largest number first, or by the alphabet\n"
+	  "  -f, --filter WHAT   rows where COLUMN=VALUE, or with TEXT in a cell\n"
+	  "  -t, --top N         the first N rows of each table\n" },
 	{ "set", cmd_set, "set policy and limits of a device or a cgroup",
 	  "OPTION...\n\n"
 	  "  --policy POLICY   stock, independent, shared-uar or shared-uuar\n"
@@ -38,13 +41,28 @@ static const struct {
 	{ "check", cmd_check, "check /etc/mlx5ep.conf",
 	  "[FILE]\n" },
 	{ "watch", cmd_watch, "show repeatedly",
-	  "[-n SECONDS] [-c COUNT] [" SECTIONS "]\n" },
+	  "[OPTION...] [" SECTIONS "]\n\n"
+	  "  -n, --interval S    every S seconds, by default 1\n"
+	  "  -c, --count N       N times, by default until interrupted\n"
+	  "  -s, --sort COLUMN   the largest number first, or by the alphabet\n"
+	  "  -f, --filter WHAT   rows where COLUMN=VALUE, or with TEXT in a cell\n"
+	  "  -t, --top N         the first N rows of each table\n" },
 	{ "plan", cmd_plan, "compute what a job needs, per category of endpoints",
 	  "--threads T [OPTION...]\n\n"
 	  "  -t, --threads T     threads of a process\n"
 	  "  -p, --processes P   processes on the adapter, by default 1\n"
 	  "  -c, --category C    only this category of endpoints\n"
-	  "  -b, --bar SIZE      size of the BAR, with K, M or G\n" },
+	  "  -b, --bar SIZE      size of the BAR, with K, M or G\n\n"
+	  "Columns:\n"
+	  "  PAGES/PROC  UAR pages of a process, one for CQs of each context included\n"
+	  "  UAR-PAGES   of all processes, as today's libmlx5 takes them\n"
+	  "  PUBLISHED   the same by the paper's count: eight for each context\n"
+	  "  UUARS       doorbell registers on these pages that QPs can ring\n"
+	  "  QPS=CQS     queue pairs, and as many completion queues\n"
+	  "  MEM-MIB     memory by the paper's sizes of context, QP and CQ\n"
+	  "  BAR-MIB     the smallest BAR that has UAR-PAGES, a power of two\n"
+	  "  LEVEL       worst sharing: 1 own page, 2 own uUAR, 3 shared, 4 one QP\n"
+	  "  FITS        does UAR-PAGES fit the BAR of -d or --bar?\n" },
 	{ "attach", cmd_attach, "re-probe a device that was there before the module",
 	  "[--force] [--users] DEVICE\n\n"
 	  "  -f, --force   even if somebody uses the device\n"
@@ -105,6 +123,7 @@ static int flushed(int code)
 /* Calls command @i, unless its help is asked for. */
 static int run(struct cli *cli, size_t i, int argc, char **argv)
 {
+	static char name[32];
 	int k;
 
 	for (k = 1; k < argc && strcmp(argv[k], "--"); k++) {
@@ -115,6 +134,9 @@ static int run(struct cli *cli, size_t i, int argc, char **argv)
 		       commands[i].usage, commands[i].name, commands[i].help);
 		return EXIT_OK;
 	}
+	/* getopt() begins its messages with it. */
+	snprintf(name, sizeof(name), "mlx5ep %s", commands[i].name);
+	argv[0] = name;
 	optind = 0;
 	return commands[i].run(cli, argc, argv);
 }
@@ -161,5 +183,6 @@ int main(int argc, char **argv)
 			continue;
 		return flushed(run(&cli, i, argc - optind, argv + optind));
 	}
-	return usage_error(argv[optind], "no such command");
+	return complain(EXIT_USAGE, "%s: no such command; see mlx5ep --help",
+			argv[optind]);
 }

@@ -47,8 +47,8 @@ _mlx5ep()
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
 			show set apply check watch plan attach doctor run metrics' ;;
-		show) words='all differs cgroups contexts uuars qps users xrc watches' ;;
-		watch) words='-n -c all differs cgroups contexts uuars qps users xrc watches' ;;
+		show) words='--sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
+		watch) words='--interval --count --sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
 			--exempt --cgroup --clear --save' ;;
 		apply) words="--early $(_mlx5ep_devices)" ;;

@@ -166,8 +166,9 @@ static int set_all(struct cli *cli, const struct wish *wish)
 		return code;
 	devices = devices_get(cli, &code);
 	if (code == EXIT_NO_DEVICE)
-		complain(code, "%s: no such mlx5 device",
-			 cli->device ? cli->device : "any");
+		complain(code, "%s%s", cli->device ? cli->device : "",
+			 cli->device ? ": no such mlx5 device" :
+			 "no mlx5 device is registered: modprobe mlx5_ib");
 	else if (code)
 		complain(code, "the module is not attached; see mlx5ep doctor");
 	for (i = 0; !code && i < json_object_array_length(devices); i++) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,9 @@ static const struct column watch_columns[] = {
 	{ "xrc_unread", "XRC-UNREAD", false }, { "comm", "PROGRAM", true },
 };
 
+/* Rows of a table that was not asked for by its name. */
+#define MOST_UNASKED 40
+
 /* Is a section shown if the command line does not name it? */
 enum unasked { NEVER, WITH_ROWS, ALWAYS };
 
@@ -107,40 +111,6 @@ static long long number_of(struct json_object *obj, const char *key)
 	if (!json_object_object_get_ex(obj, key, &value))
 		return 0;
 	return json_object_get_int64(value);
-}
-
-/* Finds the name of the program that opened a context. */
-static struct json_object *program_of(struct json_object *dev, long long pid)
-{
-	struct json_object *contexts, *value;
-	size_t i;
-
-	if (!json_object_object_get_ex(dev, "contexts", &contexts) || !contexts)
-		return NULL;
-	for (i = 0; i < json_object_array_length(contexts); i++) {
-		struct json_object *row =
-			json_object_array_get_idx(contexts, i);
-
-		if (number_of(row, "pid") == pid &&
-		    json_object_object_get_ex(row, "comm", &value))
-			return json_object_get(value);
-	}
-	return NULL;
-}
-
-static void name_owners(struct json_object *dev, const char *table)
-{
-	struct json_object *rows;
-	size_t i;
-
-	if (!json_object_object_get_ex(dev, table, &rows) || !rows)
-		return;
-	for (i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		json_object_object_add(row, "program",
-			program_of(dev, number_of(row, "pid")));
-	}
 }
 
 /* Leaves out uUARs that no QP rings. */
@@ -199,9 +169,14 @@ static bool is_own(struct json_object *dev, const char *table)
 }
 
 static void print_section(struct cli *cli, struct json_object *dev,
-			  const struct section *section)
+			  const struct section *section, bool asked)
 {
 	struct json_object *rows = rows_of(dev, section->name);
+	size_t more = 0;
+
+	if (rows && section->columns)
+		rows = view_apply(&cli->view, section->columns, section->n,
+				  rows, asked ? SIZE_MAX : MOST_UNASKED, &more);
 
 	putchar('\n');
 	print_heading(cli, "%s: %s%s%s", text_of(dev, "device"), section->name,
@@ -218,6 +193,9 @@ static void print_section(struct cli *cli, struct json_object *dev,
 		print_table(cli, rows, section->columns, section->n);
 	else
 		print_pairs(rows);
+	if (more)
+		printf("and %zu more: mlx5ep show --top N %s\n", more,
+		       section->name);
 	if (is_own(dev, section->name) && !strcmp(text_of(dev, "own"), "some"))
 		puts("without processes that this user may not trace, see mlx5ep(8)");
 	json_object_put(rows);
@@ -275,7 +253,8 @@ static void print_all(struct cli *cli, struct json_object *devices,
 		name_owners(dev, "qps");
 		for (k = 0; k < COUNT(sections); k++)
 			if (wanted(dev, &sections[k], only))
-				print_section(cli, dev, &sections[k]);
+				print_section(cli, dev, &sections[k],
+					      only);
 	}
 }
 
@@ -366,17 +345,82 @@ static int section_arg(const char *command, const char *name,
 			   name);
 }
 
+/* How show and watch are to be done. */
+struct times {
+	double seconds, count;
+};
+
+static bool positive(const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return *text && !*end && *value > 0 && *value < 1e6;
+}
+
+static int check_view(const char *command, const struct view *view,
+		      const struct section *only)
+{
+	size_t k;
+
+	for (k = 0; k < COUNT(sections); k++)
+		if ((!only || only == &sections[k]) &&
+		    view_fits(view, sections[k].columns, sections[k].n))
+			return 0;
+	return usage_error(command, "%s column %s%s%s",
+			   only ? "the table has no" : "no table has a",
+			   view->sort ? view->sort : "",
+			   view->sort && view->filter ? ", or for " : "",
+			   view->filter ? view->filter : "");
+}
+
+static int parse(struct cli *cli, int argc, char **argv, struct times *times,
+		 const struct section **only)
+{
+	static const struct option options[] = {
+		{ "sort", required_argument, NULL, 's' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "top", required_argument, NULL, 't' },
+		{ "interval", required_argument, NULL, 'n' },
+		{ "count", required_argument, NULL, 'c' },
+		{}
+	};
+	const char *command = times ? "watch" : "show";
+	double top;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, times ? "s:f:t:n:c:" : "s:f:t:",
+				options, NULL)) != -1) {
+		if (c == '?')
+			return EXIT_USAGE;
+		if (!times && (c == 'n' || c == 'c'))
+			return usage_error(command, "--%s is for watch",
+					   c == 'n' ? "interval" : "count");
+		if (c == 's')
+			cli->view.sort = optarg;
+		else if (c == 'f')
+			cli->view.filter = optarg;
+		else if (!positive(optarg, c == 't' ? &top : c == 'n' ?
+				   &times->seconds : &times->count))
+			return usage_error(command, "-%c %s: not a positive number",
+					   c, optarg);
+		else if (c == 't')
+			cli->view.top = top < 1 ? 1 : top;
+	}
+	if (argc - optind > 1)
+		return usage_error(command, "%s: unexpected", argv[optind + 1]);
+	ret = section_arg(command, argv[optind], only);
+	return ret ? ret : check_view(command, &cli->view, *only);
+}
+
 /**
- * cmd_show() - mlx5ep show [all|differs|cgroups|contexts|uuars|qps|users|xrc|watches]
+ * cmd_show() - mlx5ep show [OPTION...] [all|differs|cgroups|contexts|uuars|qps|users|xrc|watches]
  */
 int cmd_show(struct cli *cli, int argc, char **argv)
 {
 	const struct section *only;
-	int ret;
+	int ret = parse(cli, argc, argv, NULL, &only);
 
-	if (argc > 2)
-		return usage_error("show", "%s: unexpected", argv[2]);
-	ret = section_arg("show", argv[1], &only);
 	return ret ? ret : show(cli, only);
 }
 
@@ -388,37 +432,24 @@ static void on_signal(int sig)
 	stop = 1;
 }
 
-static bool positive(const char *text, double *value)
-{
-	char *end;
-
-	*value = strtod(text, &end);
-	return *text && !*end && *value > 0 && *value < 1e6;
-}
-
 /**
- * cmd_watch() - mlx5ep watch [-n SECONDS] [-c COUNT] [WHAT]
+ * cmd_watch() - mlx5ep watch [-n SECONDS] [-c COUNT] [OPTION...] [WHAT]
  */
 int cmd_watch(struct cli *cli, int argc, char **argv)
 {
+	struct times times = { .seconds = 1 };
 	const struct section *only;
-	double seconds = 1, count = 0;
 	struct timespec ts;
-	int c, ret;
+	int ret;
 
-	while ((c = getopt(argc, argv, "n:c:")) != -1)
-		if (c == '?' || !positive(optarg, c == 'n' ? &seconds : &count))
-			return usage_error("watch", "-n and -c need a positive number");
-	if (argc - optind > 1)
-		return usage_error("watch", "%s: unexpected", argv[optind + 1]);
-	ret = section_arg("watch", argv[optind], &only);
+	ret = parse(cli, argc, argv, &times, &only);
 	if (ret)
 		return ret;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	ts.tv_sec = seconds;
-	ts.tv_nsec = (seconds - ts.tv_sec) * 1e9;
-	for (double i = 0; !stop && (!count || i < count); i++) {
+	ts.tv_sec = times.seconds;
+	ts.tv_nsec = (times.seconds - ts.tv_sec) * 1e9;
+	for (double i = 0; !stop && (!times.count || i < times.count); i++) {
 		if (i)
 			nanosleep(&ts, NULL);
 		if (stop)
