@@ -17,6 +17,7 @@ help:
 	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
+	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
@@ -69,12 +70,14 @@ check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)')
 
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
-		$(if $(KERNELS),--kernels '$(KERNELS)')
+		$(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(HEADERS),--headers '$(HEADERS)')
 
 check-peers: hca
 	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)')

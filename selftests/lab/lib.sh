@@ -66,21 +66,49 @@ lab_release()
 		"$lab_dir/kernels")
 	[ "$1" != newest ] || rel=$(awk 'END { print $2 }' "$lab_dir/kernels")
 	[ -n "$rel" ] || lab_die "no kernel $1, known are:" \
-		"$(lab_kernels | tr '\n' ' ')"
+		"$(lab_kernels | tr '\n' ' ')debug kcsan, and any by its path"
 	echo "$rel"
 }
 
-# lab_kernel NAME: finds a kernel and sets
+# lab_is_path NAME: succeeds if a kernel is named by a path
+lab_is_path()
+{
+	case $1 in
+	*/*|.|..|*.deb|*.rpm) ;;
+	*) return 1 ;;
+	esac
+}
+
+# lab_kernel NAME [HEADERS]: finds a kernel and sets
+#	kid		its name in build/
 #	krel		its release
 #	kimage		the image that boots
 #	kmodules	its /usr/lib/modules/<release>
-#	kbuild		the tree that modules are compiled against
-# NAME is a name, a release, debug or kcsan. The last two are built here when
-# somebody first asks for them.
+#	kbuild		the tree that modules are compiled against; empty for none
+#	kshows		a file for enter --show, for a kbuild that is not in the lab
+# NAME is a name, a release, debug, kcsan, a path or what kernel has printed of it.
+# debug and kcsan are built here when somebody first asks for them.
 lab_kernel()
 {
 	local dir option=
 
+	kshows=
+	if lab_is_path "$1"; then
+		kid=$("$lab_src/kernel" ${2:+--headers "$2"} "$1") || exit 1
+		set -- "$kid"
+	elif [ -n "${2-}" ]; then
+		lab_die "--headers goes with a kernel that is named by a path"
+	fi
+	dir=$lab_top/build/lab/kernels/$1
+	if [ -e "$dir/stamp" ]; then
+		kid=$1
+		krel=$(cat "$dir/release")
+		kimage=$dir/vmlinuz
+		kmodules=$dir/modules
+		kbuild=$(cat "$dir/kbuild")
+		kshows=$dir/shows
+		return
+	fi
 	case $1 in
 	debug|kcsan)
 		[ "$1" = debug ] || option=--kcsan
@@ -95,4 +123,5 @@ lab_kernel()
 		kmodules=$lab_dir/root/usr/lib/modules/$krel
 		kbuild=/usr/lib/modules/$krel/build ;;
 	esac
+	kid=$krel
 }

@@ -26,17 +26,18 @@ matches()
 	return 1
 }
 
-# need FILE: sets where, hca, smp, mem, numa, module, args, guest, only, timeout
-# and is_long from the header of the test
+# need FILE: sets where, hca, smp, mem, numa, module, args, guest, only, config,
+# timeout and is_long from the header of the test
 need()
 {
 	local key value
 
 	where='' hca=1 link=$link_default smp=1 mem='' numa='' module=yes args='' guest='' only=''
+	config=''
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | link | smp | mem | numa | module | args | guest | timeout)
+		where | hca | link | smp | mem | numa | module | args | guest | config | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
@@ -53,6 +54,9 @@ need()
 # The jobs are parallel arrays. job_expected is in tenths of a second.
 job_kernel=() job_key=() job_options=() job_tests=() job_time=()
 job_hca=() job_smp=() job_mem=() job_expected=()
+
+# Why tests cannot run, by KERNEL/NAME.
+declare -A not_run=()
 
 # at_least ARRAY INDEX NUMBER: raise an element of the array
 at_least()
@@ -99,7 +103,7 @@ add_test()
 # plan_guest FILE PROGRAM: add a test for guests, once per kernel
 plan_guest()
 {
-	local options='' key kernel
+	local options='' key kernel reason
 
 	case $module in
 	yes) ;;
@@ -122,6 +126,12 @@ plan_guest()
 		fi
 		if [ "$kernel" = debug ] && ! matches "$name" "$debug_patterns"
 		then
+			continue
+		fi
+		# shellcheck disable=SC2086 # a list
+		reason=$(cannot_run "$kernel" "$module" $config)
+		if [ -n "$reason" ]; then
+			not_run[$kernel/$name]=$reason
 			continue
 		fi
 		# With one CPU KCSAN finds no data race.

@@ -9,7 +9,7 @@
 # mem; numa (memory nodes); link: eth (what the ports speak, else what --link says);
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it
-# makes sense;
+# makes sense; config: options of the kernel that it needs, see selftests/config;
 # timeout: seconds; long: yes (only with --long).
 
 # test_files: prints the source of each test, sorted by name without the folder

@@ -49,6 +49,14 @@ printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
 printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
 	>"$tree/selftests/lab/debug-kernel"
 
+# A kernel named by a path has no KSM.
+cat >"$tree/selftests/lab/kernel" <<'END'
+#!/bin/sh
+cd "$(dirname "$0")/../.." && mkdir -p build/lab/kernels/9.9-abc &&
+	echo CONFIG_KSM >build/lab/kernels/9.9-abc/lacks
+echo "$*" >asked
+echo 9.9-abc
+END
 cat >"$tree/bin/simhca-ctl" <<'END'
 #!/bin/sh
 case $1 in
@@ -162,6 +170,26 @@ kernels_named()
 {
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels '7.2 9.9' \
 		--tests picky
+}
+
+# A kernel that is named by a path has a name; what it lacks is a reason to skip.
+by_path()
+{
+	a_test merges 'guest, config: HUGETLBFS KSM' 'echo 1..1; echo ok 1 a'
+	a_test packed 'guest, module: dkms' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree"/selftests/{merges,packed}_test.sh
+	run_as 0 '3 passed, 0 failed, 1 skipped' --kernels '7.2 ./a/tree' \
+		--headers h --tests 'good_too merges'
+	run_as 0 '1 passed, 0 failed, 2 skipped' --kernels ./a/tree \
+		--headers h --tests 'good_too merges packed'
+	boots 1
+	[ "$(cat "$tree/asked")" = '--headers h ./a/tree' ]
+	grep -q '^9.9-abc ok .*merges .*(the kernel has no CONFIG_KSM)' "$tmp/run"
+	grep -q '# SKIP the kernel has no CONFIG_KSM' \
+		"$tree/build/check/9.9-abc/results.ktap"
+	grep -q "packed .*(DKMS is run for the lab's own kernels)" "$tmp/run"
+	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels ./a/tree --tests merges
+	rm "$tree"/selftests/{merges,packed}_test.sh
 }
 
 # A test that fails by chance does not fail again. A kernel report or a time limit
@@ -416,13 +444,14 @@ first_failure()
 	boots 1
 }
 
-plan 33
+plan 34
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
+check 'a kernel can be named by its path' by_path
 check 'long tests run when asked for, and their progress is shown' long_ones
 check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane

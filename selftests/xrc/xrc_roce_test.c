@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: xrc-roce, hca: 2, link: eth, timeout: 240 */
+/* runs on: guest, guest: xrc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
 /*
  * Shared XRC receive QPs over RoCE, between two HCAs whose network devices are in
  * the namespaces a and b. The module asks the network stack for the MAC address of

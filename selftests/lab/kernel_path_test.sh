@@ -1,0 +1,343 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 900
+#
+# Kernels that are named by a path. Each kind is made here of parts of a kernel of
+# the lab: a folder, a tree, packages. What cannot work is refused in one line that
+# names the remedy.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+# shellcheck disable=SC1091
+rel=$(. selftests/lab/lib.sh && lab_release 6.12)
+# shellcheck disable=SC1091
+older=$(. selftests/lab/lib.sh && lab_release 6.1)
+# shellcheck disable=SC1091
+known=$(. selftests/lab/lib.sh && cut -d' ' -f2 "$lab_dir/kernels")
+stock=/usr/lib/modules/$rel
+lab=selftests/lab
+# A guest sees what is below the checkout.
+work=$PWD/build/kernel_path.$$
+mkdir -p "$work"
+
+# clean_up: also what the lab keeps of kernels that are gone
+clean_up()
+{
+	local path id
+
+	grep -ls "^$work" build/lab/kernels/*/path | while read -r path; do
+		id=$(basename "$(dirname "$path")")
+		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id" \
+			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
+	done
+	rm -rf "$work" "$tmp"
+}
+trap clean_up EXIT
+
+# parts: prints the modules that a guest needs, below the folder of modules
+parts()
+{
+	modprobe -S "$rel" -a --show-depends virtio_pci 9pnet_virtio 9p overlay \
+		virtio_console configfs mlx5_ib ib_umad rdma_ucm ib_ipoib |
+		sed -n "s,^insmod [^ ]*/$rel/\([^ ]*\).*,\1,p" | sort -u
+}
+
+# folder FOLDER: image, configuration and modules, as modules_install puts them
+folder()
+{
+	mkdir -p "$1/lib/modules/$rel"
+	parts | tar -c -C "$stock" -T - modules.{order,builtin,builtin.modinfo} |
+		tar -x -C "$1/lib/modules/$rel"
+	cp "/boot/config-$rel" "/boot/vmlinuz-$rel" "$1"
+}
+
+# tree FOLDER: a built kernel tree, as far as the lab looks at one
+tree()
+{
+	local ko to
+
+	cp -r "$(readlink -f "$stock/build")" "$1"
+	mkdir -p "$1/arch/x86/boot" "$1/include/config"
+	cp "/boot/vmlinuz-$rel" "$1/arch/x86/boot/bzImage"
+	cp "$stock"/modules.{builtin,builtin.modinfo} "$1"
+	echo "$rel" >"$1/include/config/kernel.release"
+	parts | while read -r ko; do
+		to=${ko#kernel/}
+		to=${to%.ko*}
+		mkdir -p "$1/${to%/*}"
+		xz -dc "$stock/$ko" >"$1/$to.ko"
+		echo "$to.o"
+	done >"$1/modules.order"
+}
+
+# package FOLDER NAME FILES-FOLDER: a Debian package of files
+package()
+{
+	mkdir -p "$3/DEBIAN"
+	printf '%s\n' "Package: $2" 'Version: 1' 'Architecture: amd64' \
+		'Maintainer: nobody <nobody@localhost>' 'Description: test' \
+		>"$3/DEBIAN/control"
+	dpkg-deb -Znone --root-owner-group -b "$3" "$1/$2_1_amd64.deb"
+}
+
+# packages FOLDER: image, headers, common headers and kbuild, as Debian has them
+packages()
+{
+	local dir=$1 base=${rel%-amd64} name at
+
+	mkdir -p "$dir/image/boot" "$dir/image/usr"
+	folder "$dir/image/usr"
+	mv "$dir/image/usr"/{config,vmlinuz}-"$rel" "$dir/image/boot"
+	ln -s "../../../src/linux-headers-$rel" \
+		"$dir/image/usr/lib/modules/$rel/build"
+	package "$dir" "linux-image-$rel" "$dir/image"
+	for name in "headers-$rel" "headers-$base-common" "kbuild-$base"; do
+		at=usr/src
+		[ "${name#kbuild}" = "$name" ] || at=usr/lib
+		mkdir -p "$dir/$name/$at"
+		cp -r "/$at/linux-$name" "$dir/$name/$at"
+		package "$dir" "linux-$name" "$dir/$name"
+		rm -r "${dir:?}/$name"
+	done
+	rm -r "$dir/image"
+}
+
+# boots PATH OPTION...: a guest has that kernel and an active port
+boots()
+{
+	local path=$1
+
+	shift
+	# shellcheck disable=SC2016 # for the guest
+	"$lab/vm" --kernel "$path" --timeout 300 "$@" -- sh -c \
+		'uname -r; cat /sys/class/infiniband/mlx5_0/ports/1/state
+		cat /sys/class/infiniband/mlx5_0/mlx5_ep/attached 2>&1
+		echo "$MLX5_EP_KERNEL"' >"$tmp/out" 2>"$tmp/err" ||
+		fail "$(tail -n 20 "$tmp/err")"
+	cat "$tmp/out"
+	[ "$(sed -n 1p "$tmp/out")" = "$rel" ]
+	[ "$(sed -n 2p "$tmp/out")" = '4: ACTIVE' ]
+	[[ $(sed -n 4p "$tmp/out") = $rel-* ]]
+}
+
+boots_folder()
+{
+	folder "$work/folder"
+	boots "$work/folder" --no-module
+}
+
+boots_tree()
+{
+	tree "$work/tree"
+	# from inside the tree, as a developer types it
+	lab=$PWD/$lab
+	cd "$work/tree"
+	boots . --no-module
+	grep -q "^kernel: $rel-.* ready in .* from $work/tree$" "$tmp/err"
+}
+
+# The module is built against the headers of the packages, not those of the lab.
+boots_package()
+{
+	mkdir "$work/deb"
+	packages "$work/deb"
+	boots "$work/deb/linux-image-${rel}_1_amd64.deb"
+	[ "$(sed -n 3p "$tmp/out")" = yes ]
+	grep -q "^$PWD/build/lab/kernels/unpacked-" \
+		"build/lab/kernels/$(sed -n 4p "$tmp/out")/shows"
+}
+
+rpm_package()
+{
+	local name file
+
+	local rpm=$work/rpm
+
+	folder "$rpm/in"
+	mv "$rpm/in/vmlinuz-$rel" "$rpm/in/lib/modules/$rel/vmlinuz"
+	mv "$rpm/in/config-$rel" "$rpm/in/lib/modules/$rel/config"
+	printf '%s\n' 'Name: kernel-core' 'Version: 6' 'Release: 1' \
+		'License: GPL' 'Summary: x' '%description' x '%install' \
+		"cp -r $rpm/in/lib %{buildroot}" '%files' /lib/modules \
+		>"$rpm/spec"
+	rpmbuild -bb --quiet --target x86_64 -D "_rpmdir $rpm" \
+		-D "_topdir $rpm/top" -D '__os_install_post %nil' \
+		-D '_binary_payload w0.gzdio' --nodeps "$rpm/spec" >/dev/null
+	file=$(find "$work/rpm" -name '*.rpm')
+	name=$("$lab/kernel" "$file")
+	[[ $name = $rel-* ]]
+	[ -s "build/lab/kernels/$name/vmlinuz" ]
+	[ -n "$(find "build/lab/kernels/$name/modules" -name 'mlx5_ib.ko*')" ]
+	[ -z "$(cat "build/lab/kernels/$name/kbuild")" ]
+}
+
+installed()
+{
+	local name
+
+	name=$("$lab/kernel" "/boot/vmlinuz-$rel")
+	[ "$(cat "build/lab/kernels/$name/kbuild")" = "/usr/src/linux-headers-$rel" ]
+	[ "$(cat "build/lab/kernels/$name/release")" = "$rel" ]
+	# Nothing has changed, so nothing is done.
+	"$lab/kernel" "/boot/vmlinuz-$rel" >"$tmp/out" 2>&1
+	[ "$(cat "$tmp/out")" = "$name" ]
+}
+
+# A folder of modules below usr/lib, as the root of another system has it.
+other_root()
+{
+	local name
+
+	mkdir -p "$work/root/usr/src/linux-headers-$rel"
+	folder "$work/root/usr"
+	mv "$work/root/usr/vmlinuz-$rel" "$work/root/usr/lib/modules/$rel/vmlinuz"
+	ln -s "../../../src/linux-headers-$rel" \
+		"$work/root/usr/lib/modules/$rel/build"
+	mkdir -p "$work/root/usr/src/linux-headers-$rel/include/generated"
+	echo "#define UTS_RELEASE \"$rel\"" \
+		>"$work/root/usr/src/linux-headers-$rel/include/generated/utsrelease.h"
+	name=$("$lab/kernel" "$work/root/usr/lib/modules/$rel")
+	[ "$(cat "build/lab/kernels/$name/kbuild")" = "/usr/src/linux-headers-$rel" ]
+}
+
+# A build may write into the folder of another kernel's headers.
+shown_is_not_written()
+{
+	mkdir "$work/shown" "$tmp/shown"
+	echo theirs | tee "$work/shown/file" >"$tmp/shown/file"
+	printf '%s\n' "$work/shown /usr/src/shown" "$work/shown $work/shown" \
+		"$tmp/shown $tmp/shown" >"$tmp/show"
+	# shellcheck disable=SC2016 # for the inner shell
+	"$lab/enter" --show "$tmp/show" sh -c 'for dir; do
+		[ "$(cat "$dir/file")" = theirs ] || exit 1
+		echo ours >"$dir/file" && echo ours >"$dir/more" || exit 1
+		[ "$(cat "$dir/file")" = ours ] || exit 1
+	done' - /usr/src/shown "$work/shown" "$tmp/shown"
+	[ "$(cat "$work/shown/file" "$tmp/shown/file" | sort -u)" = theirs ]
+	[ ! -e "$work/shown/more" ] && [ ! -e "$tmp/shown/more" ]
+}
+
+# refused PATTERN COMMAND...: with status 1 and one line of that pattern
+refused()
+{
+	local pattern=$1
+
+	shift
+	code 1 "$@"
+	[ "$(cat "$tmp/out" "$tmp/err" | wc -l)" = 1 ]
+	grep -qE "$pattern" "$tmp/err"
+}
+
+# copy: a folder to break, in $dir
+copy()
+{
+	dir=$work/broken
+	rm -rf "$dir"
+	cp -r "$work/folder" "$dir"
+	modules=$dir/lib/modules/$rel
+}
+
+no_mlx5()
+{
+	copy
+	rm "$(find "$modules" -name 'mlx5_ib.ko*')"
+	refused 'has no module mlx5_ib: set .*CONFIG_MLX5_INFINIBAND=m' \
+		"$lab/kernel" "$dir"
+	code 1 "$lab/vm" --kernel "$dir" -- true
+}
+
+built_in()
+{
+	copy
+	echo kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko \
+		>>"$modules/modules.builtin"
+	refused 'mlx5_ib is built into this kernel.*CONFIG_MLX5_INFINIBAND=m' \
+		"$lab/kernel" "$dir"
+}
+
+config_lacks()
+{
+	local name
+
+	copy
+	sed -i '/^CONFIG_KSM=/d' "$dir/config-$rel"
+	name=$("$lab/kernel" "$dir" 2>"$tmp/err")
+	grep -q "lacks CONFIG_KSM: tests that need them are skipped" "$tmp/err"
+	[ "$(cat "build/lab/kernels/$name/lacks")" = CONFIG_KSM ]
+	sed -i '/^CONFIG_9P_FS=/d' "$dir/config-$rel"
+	refused 'without CONFIG_9P_FS' "$lab/kernel" "$dir"
+}
+
+no_headers()
+{
+	refused 'no headers for .*--headers' "$lab/build-module" "$work/folder"
+	refused 'headers in .* are of 6.1\..* the kernel is' "$lab/kernel" \
+		--headers "/usr/lib/modules/$older/build" \
+		"$work/folder"
+}
+
+others()
+{
+	mkdir "$work/empty" "$work/plain" "$work/two"
+	refused 'no kernel image in' "$lab/kernel" "$work/empty"
+	refused 'no such kernel' "$lab/kernel" "$work/none"
+	echo text >"$work/plain/vmlinuz"
+	refused 'no kernel image for x86_64' "$lab/kernel" "$work/plain"
+	cp "/boot/vmlinuz-$rel" "$work/plain/vmlinuz"
+	refused 'no modules of .* beside' "$lab/kernel" "$work/plain"
+	cp /boot/vmlinuz-* "$work/two"
+	refused 'more than one kernel in .*, name one: ' "$lab/kernel" "$work/two"
+	mkdir -p "$work/unbuilt/arch/x86/boot"
+	touch "$work/unbuilt/arch/x86/boot/Makefile"
+	refused 'not built: run "make -C .* bzImage modules"' "$lab/kernel" \
+		"$work/unbuilt"
+	code 1 "$lab/vm" --kernel 7.2 --headers /usr -- true
+}
+
+# A kernel of the lab lacks nothing that the tests need.
+lab_kernels_have_all()
+{
+	local release config line
+
+	for release in $known; do
+		config=/boot/config-$release
+		[ -e "$config" ] || config=/usr/lib/modules/$release/config
+		while read -r line; do
+			grep -qxE "${line%=*}=[ym]" "$config" ||
+				fail "$release has no ${line%=*}"
+		done < <(grep '^CONFIG_' selftests/config)
+	done
+}
+
+# Each option that a test names is in selftests/config, so that somebody sees it.
+options_are_listed()
+{
+	local option
+
+	grep -rhoE 'runs on:.*config: [A-Z0-9_ ]+' --include='*_test.*' \
+		selftests userlib | sed 's/.*config: //' | tr -s ' ' '\n' |
+		sort -u >"$tmp/options"
+	[ -s "$tmp/options" ]
+	while read -r option; do
+		grep -q "^CONFIG_$option=" selftests/config || fail "$option"
+	done <"$tmp/options"
+}
+
+plan 14
+check 'a folder with image and modules boots' boots_folder
+check 'a built tree boots, named from inside it' boots_tree
+check 'a package boots, with the module built against its headers' boots_package
+check 'an RPM package is understood' rpm_package
+check 'an installed kernel is understood, and done once' installed
+check 'the root of another system is understood' other_root
+check 'nobody writes to folders that the lab shows' shown_is_not_written
+check 'a kernel without mlx5_ib is refused' no_mlx5
+check 'a kernel with mlx5_ib built in is refused' built_in
+check 'what the configuration lacks is named' config_lacks
+check 'headers that are missing or of another kernel are named' no_headers
+check 'what is no kernel is refused in one line' others
+check "the lab's own kernels lack nothing" lab_kernels_have_all
+check 'what tests name is in selftests/config' options_are_listed
+ktap_finished

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Kernels that are not the lab's: their names, and which tests they cannot run.
+
+# kernels_named FOLDER HEADERS K...: prints the kernels, each path of one (seen from
+# the folder) replaced by the name that selftests/lab/kernel gives it
+kernels_named()
+{
+	local top=$PWD from=$1 kernel name
+	local -a option=()
+
+	[ -z "$2" ] || option=(--headers "$2")
+	shift 2
+	for kernel; do
+		case $kernel in
+		*/* | . | .. | *.deb | *.rpm)
+			name=$(cd "$from" && "$top/selftests/lab/kernel" \
+				"${option[@]}" "$kernel") || return
+			;;
+		*) name=$kernel ;;
+		esac
+		printf '%s ' "$name"
+	done
+}
+
+# cannot_run KERNEL MODULE CONFIG...: prints why a kernel that was named by a path
+# cannot run a test that uses these, and nothing if it can
+cannot_run()
+{
+	local dir=build/lab/kernels/$1 module=$2 option lacks=''
+
+	shift 2
+	[ -d "$dir" ] || return 0
+	if [ "$module" = dkms ]; then
+		echo "DKMS is run for the lab's own kernels"
+		return
+	fi
+	for option; do
+		! grep -qx "CONFIG_$option" "$dir/lacks" ||
+			lacks+=" CONFIG_$option"
+	done
+	[ -z "$lacks" ] || echo "the kernel has no${lacks}"
+}
+
+# skip_test KERNEL NAME REASON: the result of a test that is not started
+# shellcheck disable=SC2154 # run sets out
+skip_test()
+{
+	mkdir -p "$out/$1"
+	echo "ok 1 $2 # SKIP $3 # time=0.0" >>"$out/$1/skipped.ktap"
+	show "$1" "$2" ok "$(counts_text 0 0 1) ($3)" 0.0
+	record "$1" "$2" ok 0 0 1 0.0
+}
