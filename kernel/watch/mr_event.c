@@ -33,6 +33,12 @@ static void watch_take_event(struct mlx5_ep_watches *ws,
 	watch_unqueue(ws, chunk, index);
 }
 
+static void chunk_dequeue(struct mlx5_ep_watch_chunk *chunk)
+{
+	list_del(&chunk->pending_node);
+	chunk->queued = false;
+}
+
 static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
 					struct mlx5_ep_event *events,
 					unsigned int count)
@@ -51,7 +57,7 @@ static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
 			list_move_tail(&chunk->pending_node,
 				       &ws->pending_chunks);
 		else
-			list_del_init(&chunk->pending_node);
+			chunk_dequeue(chunk);
 	}
 	return i;
 }

@@ -35,7 +35,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 			   const struct mmu_notifier_range *range)
 {
 	bool is_small = inflight_is_small(range->start, range->end);
-	atomic_t *small = &inflight_block(f, range->start)->small;
+	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
 
 	if (is_small && (!f->waiters || f->count == INFLIGHT_LIST))
 		return false;
@@ -46,8 +46,9 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 	else
 		f->more++;
 	/* It is in the list before the number falls. */
-	atomic_or(INFLIGHT_LISTED, small);
-	return !(atomic_dec_return(small) & INFLIGHT_NUMBER) && f->waiters;
+	atomic_or(INFLIGHT_LISTED | INFLIGHT_LOOK, &block->small);
+	return !(atomic_dec_return(&block->small) & INFLIGHT_NUMBER) &&
+	       f->waiters;
 }
 
 /**
@@ -60,7 +61,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 				 const struct mmu_notifier_range *range)
 {
-	atomic_t *small = &inflight_block(f, range->start)->small;
+	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
 	unsigned int i;
 
 	for (i = 0; i < f->count && f->list[i].key != range; i++)
@@ -70,12 +71,12 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 	} else if (inflight_is_small(range->start, range->end)) {
 		/* The change of the page table comes before. */
 		smp_mb__before_atomic();
-		atomic_dec(small);
+		atomic_dec(&block->small);
 	} else if (!WARN_ON_ONCE(!f->more)) {
 		f->more--;
 	}
 	if (!inflight_is_listed(f, range->start))
-		atomic_andnot(INFLIGHT_LISTED, small);
+		inflight_unlist(block);
 	return f->waiters;
 }
 
@@ -90,7 +91,7 @@ void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f)
 	if (f->waiters++)
 		return;
 	for (i = 0; i < INFLIGHT_BLOCKS; i++)
-		atomic_or(INFLIGHT_LISTED, &f->blocks[i].small);
+		atomic_or(INFLIGHT_LISTED | INFLIGHT_LOOK, &f->blocks[i].small);
 }
 
 /**
@@ -119,5 +120,5 @@ void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f)
 	smp_mb__before_atomic();
 	for (i = 0; i < INFLIGHT_BLOCKS && !f->more; i++)
 		if (!test_bit(i, listed))
-			atomic_andnot(INFLIGHT_LISTED, &f->blocks[i].small);
+			inflight_unlist(&f->blocks[i]);
 }

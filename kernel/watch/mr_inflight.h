@@ -10,15 +10,17 @@
  * into blocks of 16 MiB, and a table has two numbers per block:
  *
  * - @small: invalidations under way that began in the block and are not longer
- *   than a block, and two flags;
+ *   than a block, and three flags;
  * - @watched: watches that such an invalidation may hit. These are the watches in
  *   the block and in the next one.
  *
  * Blocks that are a multiple of INFLIGHT_BLOCKS apart share their numbers.
  *
- * The flag INFLIGHT_WATCHED says that @watched is not 0. INFLIGHT_LISTED says that
- * an invalidation that begins or ends in the block must look at the list. If
- * neither is set, an invalidation returns without taking the lock.
+ * INFLIGHT_LISTED says that an invalidation that begins or ends in the block must
+ * look at the list. INFLIGHT_LOOK, the sign, is set if that flag is or if @watched
+ * is not 0: the add that counts an invalidation returns it. Without it the
+ * invalidation returns without taking the lock. INFLIGHT_WIDE says that a watch
+ * that may be hit reaches into a second block. It stays until @watched is 0.
  *
  * Longer invalidations are in a list, with their range. While a thread waits,
  * short ones that begin enter the list too. So the numbers fall to zero even if
@@ -34,9 +36,9 @@
  * subtracts from the number.
  *
  * Locking: the lock of the address space protects all but @small. An
- * invalidation that begins adds to @small and then reads the flags in it. A thread
- * that waits or adds a watch sets a flag and then reads the number. Both have a
- * full barrier in between.
+ * invalidation that begins adds to @small, which returns the sign, and then reads
+ * the other flags. A thread that waits or adds a watch sets a flag and then reads
+ * the number. Both have a full barrier in between.
  */
 #ifndef MLX5_EP_MR_INFLIGHT_H
 #define MLX5_EP_MR_INFLIGHT_H
@@ -52,10 +54,11 @@
 #define INFLIGHT_BLOCKS		256UL
 #define INFLIGHT_LIST		32
 
-/* In @small, above the number; together they are most of an unsigned compare. */
-#define INFLIGHT_WATCHED	BIT(30)
-#define INFLIGHT_LISTED		BIT(31)
-#define INFLIGHT_NUMBER		(INFLIGHT_WATCHED - 1)
+/* In @small, above the number. */
+#define INFLIGHT_WIDE		BIT(29)
+#define INFLIGHT_LISTED		BIT(30)
+#define INFLIGHT_LOOK		BIT(31)
+#define INFLIGHT_NUMBER		(INFLIGHT_WIDE - 1)
 
 /**
  * struct mlx5_ep_inflight_range - an invalidation in the list
@@ -106,21 +109,22 @@ static __always_inline bool inflight_is_small(unsigned long start,
 }
 
 /*
- * An invalidation begins. Returns @small of its block. If that has no flag, a
- * short invalidation hits no watch. If it has INFLIGHT_LISTED, or the invalidation
- * is not short, the caller takes the lock and calls mlx5_ep_inflight_list(). A
- * full barrier.
+ * An invalidation begins in block @i. Returns true if that has INFLIGHT_LOOK:
+ * otherwise a short one hits no watch. If the block has INFLIGHT_LISTED, or the
+ * invalidation is not short, the caller takes the lock and calls
+ * mlx5_ep_inflight_list(). A full barrier, which pairs with inflight_overlaps().
  */
-static __always_inline unsigned int
-inflight_begin(struct mlx5_ep_inflight *f,
-	       const struct mmu_notifier_range *range)
+static __always_inline bool inflight_begin(struct mlx5_ep_inflight *f,
+					   unsigned long i)
 {
-	unsigned long i = inflight_index(range->start);
+	return atomic_add_negative(1, &f->blocks[i].small);
+}
 
-	atomic_inc(&f->blocks[i].small);
-	/* Pairs with inflight_overlaps(). */
-	smp_mb__after_atomic();
-	return atomic_read(&f->blocks[i].small);
+/* The flags of a block, and its number. */
+static __always_inline unsigned int
+inflight_flags(const struct mlx5_ep_inflight_block *block)
+{
+	return atomic_read(&block->small);
 }
 
 /*
@@ -132,13 +136,14 @@ static __always_inline bool
 inflight_end(struct mlx5_ep_inflight *f,
 	     const struct mmu_notifier_range *range, bool *wake)
 {
-	unsigned long i = inflight_index(range->start);
+	struct mlx5_ep_inflight_block *block = inflight_block(f, range->start);
 
 	*wake = false;
-	if (unlikely(atomic_read(&f->blocks[i].small) < 0))
+	if (unlikely(inflight_flags(block) & INFLIGHT_LISTED))
 		return true;
 	/* The change of the page table comes before: a full barrier. */
-	*wake = atomic_add_negative(-1, &f->blocks[i].small);
+	if (atomic_add_negative(-1, &block->small))
+		*wake = inflight_flags(block) & INFLIGHT_LISTED;
 	return false;
 }
 
@@ -166,14 +171,25 @@ static __always_inline unsigned long inflight_last(unsigned long start,
 		   inflight_first(start) + INFLIGHT_BLOCKS - 1);
 }
 
+/* A watch that may be hit from a block is added or removed. Locked. */
 static __always_inline void
-inflight_count_block(struct mlx5_ep_inflight_block *block, int by)
+inflight_count_block(struct mlx5_ep_inflight_block *block, int by, u32 wide)
 {
-	if (by > 0 && !block->watched)
-		atomic_or(INFLIGHT_WATCHED, &block->small);
+	if (by > 0 && (!block->watched || wide))
+		atomic_or(INFLIGHT_LOOK | wide, &block->small);
 	block->watched += by;
 	if (by < 0 && !block->watched)
-		atomic_andnot(INFLIGHT_WATCHED, &block->small);
+		atomic_andnot(atomic_read(&block->small) & INFLIGHT_LISTED ?
+			      INFLIGHT_WIDE : INFLIGHT_LOOK | INFLIGHT_WIDE,
+			      &block->small);
+}
+
+/* Invalidations in a block need not look at the list any more. Locked. */
+static inline void inflight_unlist(struct mlx5_ep_inflight_block *block)
+{
+	atomic_andnot(block->watched ? INFLIGHT_LISTED :
+				       INFLIGHT_LISTED | INFLIGHT_LOOK,
+		      &block->small);
 }
 
 /* Does a range lie in one block? */
@@ -198,12 +214,12 @@ static __always_inline void inflight_count_watch(struct mlx5_ep_inflight *f,
 	unsigned long i;
 
 	if (likely(inflight_is_narrow(start, end))) {
-		inflight_count_block(inflight_block_before(f, start), by);
-		inflight_count_block(inflight_block(f, start), by);
+		inflight_count_block(inflight_block_before(f, start), by, 0);
+		inflight_count_block(inflight_block(f, start), by, 0);
 		return;
 	}
 	inflight_for_each_block(f, block, i, start, end)
-		inflight_count_block(block, by);
+		inflight_count_block(block, by, INFLIGHT_WIDE);
 }
 
 /*

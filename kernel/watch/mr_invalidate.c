@@ -26,234 +26,8 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
+#include "mr_hit.h"
 #include "mr_invalidate.h"
-#include "mr_tree.h"
-
-#define WATCH_MAX_COUNT		U16_MAX
-
-/* Watches that are hit before the lock is let go for a moment. */
-#define WATCH_HIT_BATCH		256
-
-/*
- * Waking is done under the lock, as nothing else keeps the watches there. Only
- * the first event after a read() gets here.
- */
-static noinline void watches_wake(struct mlx5_ep_watches *ws)
-{
-	wake_up_interruptible_poll(ws->wait, EPOLLIN | EPOLLRDNORM);
-}
-
-/* Not inline, as it would cost registers in the path of each hit. */
-static noinline void chunk_queue(struct mlx5_ep_watches *ws,
-				 struct mlx5_ep_watch_chunk *chunk)
-{
-	list_add_tail(&chunk->pending_node, &ws->pending_chunks);
-}
-
-/*
- * A watch of the chunk has got an event. Returns true if it is the first one to
- * have one.
- */
-static __always_inline bool watch_queue(struct mlx5_ep_watches *ws,
-				 struct mlx5_ep_watch_chunk *chunk)
-{
-	u64 pending = ws->pending + 1;
-
-	if (unlikely(list_empty(&chunk->pending_node)))
-		chunk_queue(ws, chunk);
-	/* Waiting readers look at it without the lock. */
-	WRITE_ONCE(ws->pending, pending);
-	WRITE_ONCE(ws->header->watch_pending, pending);
-	return pending == 1;
-}
-
-/* @w: at @index of @chunk */
-static __always_inline void watch_add_event(struct mlx5_ep_watches *ws,
-					    struct mlx5_ep_watch_chunk *chunk,
-					    unsigned int index,
-					    struct mlx5_ep_watch *w,
-					    u32 first, u32 last,
-					    enum mlx5_ep_watch_cause cause)
-{
-	if (__test_and_set_bit(index, &chunk->pending)) {
-		w->hit_first = min(w->hit_first, first);
-		w->hit_last = max(w->hit_last, last);
-		w->cause |= cause;
-		if (w->count < WATCH_MAX_COUNT)
-			w->count++;
-		return;
-	}
-	w->hit_first = first;
-	w->hit_last = last;
-	w->count = 1;
-	w->cause = cause;
-	if (watch_queue(ws, chunk) && unlikely(wq_has_sleeper(ws->wait)))
-		watches_wake(ws);
-}
-
-/* A hit that leaves a watch suspect. @whole: all of it was hit */
-static __always_inline void watch_count_hit(struct mlx5_ep_watch *w, bool whole)
-{
-	if (w->hits < WATCH_MAX_HITS)
-		w->hits++;
-	if (whole || w->hits == WATCH_MAX_HITS)
-		w->resting = true;
-}
-
-/*
- * A watched range was hit, see mlx5_ep_watch_report(). Inline, as munmap() of
- * memory with many watches does little else.
- */
-static __always_inline void watch_hit(struct mlx5_ep_watch *w,
-				      unsigned long first, unsigned long last,
-				      enum mlx5_ep_watch_cause cause)
-{
-	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
-	struct mlx5_ep_watches *ws = chunk->ws;
-	struct mlx5_ep_notifier_page *header = ws->header;
-	unsigned int index = w->slot - chunk->base;
-	u64 *word = chunk_word(chunk, index), was = *word;
-	bool clear = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
-	u32 from = max(first, w->start) - w->start;
-	u32 to = min(last, watch_last(w)) - w->start;
-
-	w->seq++;
-	/* User space that sees the change also sees what came before it. */
-	smp_store_release(word, (was & ~MLX5_EP_WATCH_STATE_MASK) |
-			  (clear ? MLX5_EP_WATCH_STATE_SUSPECT :
-				   MLX5_EP_WATCH_STATE_STALE));
-	/* The word comes before the number that counts it. */
-	smp_store_release(&header->watch_total, header->watch_total + 1);
-
-	watch_add_event(ws, chunk, index, w, from, to, cause);
-	if (!clear) {
-		w->resting = true;
-		return;
-	}
-	watch_count_hit(w, to - from + 1 == w->npages);
-	if (unlikely(w->npages > WATCH_PART_PAGES))
-		mlx5_ep_watch_parts_hit(w, from, to);
-}
-
-/**
- * mlx5_ep_watch_report() - change the word of a watch and queue its event
- * @w: not stale; the lock of its address space is held
- * @first: first page hit, may lie before the range
- * @last: last page hit, may lie behind the range
- * @cause: MLX5_EP_WATCH_CAUSE_CLEAR makes it suspect, any other stale
- */
-void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
-			  unsigned long last, enum mlx5_ep_watch_cause cause)
-{
-	watch_hit(w, first, last, cause);
-}
-
-/* Links a watch that rests behind @w, in the order of the tree. */
-static void cursor_insert(struct mlx5_ep_watch *cursor,
-			  struct mlx5_ep_watch *w,
-			  struct mlx5_ep_watch_tree *tree)
-{
-	struct rb_node **link = &w->node.rb_right, *parent = &w->node;
-
-	cursor->start = w->start;
-	cursor->resting = true;
-	cursor->subtree_last = 0;
-	while (*link) {
-		parent = *link;
-		link = &parent->rb_left;
-	}
-	rb_link_node(&cursor->node, parent, link);
-	rb_insert_augmented_cached(&cursor->node, &tree->root, false,
-				   &watch_tree_augment);
-}
-
-/*
- * Lets the lock go for a moment. Returns the next watch after @w, as
- * watch_walk_next() does. @w may be gone meanwhile, hence the cursor.
- */
-static noinline struct mlx5_ep_watch *
-watches_break(struct mlx5_ep_watch_space *space,
-	      struct mlx5_ep_watch_tree *tree, struct mlx5_ep_watch *w,
-	      unsigned long first, bool may_sleep)
-	__must_hold(&space->lock)
-{
-	struct mlx5_ep_watch cursor = {};
-
-	cursor_insert(&cursor, w, tree);
-	spin_unlock(&space->lock);
-	if (may_sleep)
-		cond_resched();
-	spin_lock(&space->lock);
-	if (space->mm_gone)
-		return NULL;
-	w = watch_walk_next(&cursor, first, true);
-	watch_tree_remove(&cursor, &tree->root);
-	return w;
-}
-
-/*
- * Hits the watches of a tree that overlap. Locked; lets the lock go for a moment
- * after each WATCH_HIT_BATCH watches that it came by.
- */
-static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
-				     struct mlx5_ep_watch_tree *tree,
-				     const struct mmu_notifier_range *range,
-				     enum mlx5_ep_watch_cause cause)
-{
-	unsigned long first = range->start >> PAGE_SHIFT;
-	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
-	struct mlx5_ep_watch *w = watch_walk_first(tree, first);
-	unsigned int left = WATCH_HIT_BATCH;
-
-	while (w && w->start <= last) {
-		bool correct = true;
-
-		if (!w->resting && watch_last(w) >= first) {
-			watch_hit(w, first, last, cause);
-			correct = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
-		}
-		if (likely(--left)) {
-			w = correct ? watch_walk_next(w, first, true) :
-				      watch_walk_next(w, first, false);
-			continue;
-		}
-		w = watches_break(space, tree, w, first,
-				  mmu_notifier_range_blockable(range));
-		left = WATCH_HIT_BATCH;
-	}
-}
-
-/* The trees of the blocks behind the first one, and of wide watches. */
-static noinline void
-watches_hit_rest(struct mlx5_ep_watch_space *space,
-		 const struct mmu_notifier_range *range,
-		 enum mlx5_ep_watch_cause cause)
-{
-	unsigned long block = range->start >> INFLIGHT_BLOCK_SHIFT;
-	unsigned long n = ((range->end - 1) >> INFLIGHT_BLOCK_SHIFT) - block;
-
-	for (n = min(n, INFLIGHT_BLOCKS - 1); n && !space->mm_gone; n--)
-		tree_hit(space, watch_block_tree(space, ++block
-						 << INFLIGHT_BLOCK_SHIFT),
-			 range, cause);
-	if (!space->mm_gone)
-		tree_hit(space, &space->wide, range, cause);
-}
-
-/*
- * Hits all watches that overlap, most often one. @tree: of the block where the
- * range begins. Locked.
- */
-static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
-					struct mlx5_ep_watch_tree *tree,
-					const struct mmu_notifier_range *range,
-					enum mlx5_ep_watch_cause cause)
-{
-	tree_hit(space, tree, range, cause);
-	if ((range->start ^ (range->end - 1)) >> INFLIGHT_BLOCK_SHIFT ||
-	    !RB_EMPTY_ROOT(&space->wide.root.rb_root))
-		watches_hit_rest(space, range, cause);
-}
 
 /*
  * May mprotect() of the range unshare a page table? Processes that map the same
@@ -286,9 +60,10 @@ static __always_inline bool range_cause(const struct mmu_notifier_range *range,
 	}
 }
 
-static noinline void
-watches_begin_locked(struct mlx5_ep_watch_space *space,
-		     const struct mmu_notifier_range *range, bool list)
+/* Returns 0, as all that begins an invalidation. */
+static noinline int watches_begin_locked(struct mlx5_ep_watch_space *space,
+					 const struct mmu_notifier_range *range,
+					 bool list)
 {
 	enum mlx5_ep_watch_cause cause;
 	bool ended = false;
@@ -296,52 +71,66 @@ watches_begin_locked(struct mlx5_ep_watch_space *space,
 	spin_lock(&space->lock);
 	if (list)
 		ended = mlx5_ep_inflight_list(&space->inflight, range);
-	if (range_cause(range, &cause) && likely(!space->mm_gone))
-		watches_hit(space, watch_block_tree(space, range->start), range,
-			    cause);
+	if (range_cause(range, &cause))
+		mlx5_ep_watches_hit(space, range, cause);
 	spin_unlock(&space->lock);
 	if (unlikely(ended))
 		wake_up_all(&space->ended);
+	return 0;
 }
 
-/* Most invalidations that hit a watch are of this kind: munmap(). */
-static noinline void watches_unmap(struct mlx5_ep_watch_space *space,
-				   struct mlx5_ep_watch_tree *tree,
-				   const struct mmu_notifier_range *range)
+/* A short invalidation begins in a block with INFLIGHT_LISTED or _WIDE. */
+static noinline int watches_begin_flagged(struct mlx5_ep_watch_space *space,
+					  const struct mmu_notifier_range *range,
+					  unsigned int flags)
 {
-	spin_lock(&space->lock);
-	if (likely(!space->mm_gone))
-		watches_hit(space, tree, range, MLX5_EP_WATCH_CAUSE_UNMAP);
-	spin_unlock(&space->lock);
+	bool list = flags & INFLIGHT_LISTED;
+
+	if (!list && tree_misses(space, inflight_index(range->start), range) &&
+	    tree_misses(space, WATCH_TREE_WIDE, range))
+		return 0;
+	return watches_begin_locked(space, range, list);
 }
 
-/* An invalidation begins in a block that has a flag. */
-static noinline void watches_begin(struct mlx5_ep_watch_space *space,
-				   const struct mmu_notifier_range *range,
-				   unsigned int flags)
+/*
+ * An invalidation begins in block @i, which has INFLIGHT_LOOK. Apart from its
+ * caller, which saves no registers for memory that nobody watches.
+ */
+static noinline notrace int
+watches_begin_look(struct mlx5_ep_watch_space *space,
+		   const struct mmu_notifier_range *range, unsigned long i)
 {
-	if (unlikely(flags & INFLIGHT_LISTED))
-		watches_begin_locked(space, range, true);
-	else if (watch_bounds_miss(space, range))
-		return;
-	else if (range->event == MMU_NOTIFY_UNMAP)
-		watches_unmap(space, watch_block_tree(space, range->start),
-			      range);
-	else
-		watches_begin_locked(space, range, false);
+	unsigned int flags = inflight_flags(space->inflight.blocks + i);
+
+	if (unlikely(!inflight_is_small(range->start, range->end)))
+		return watches_begin_locked(space, range, true);
+	/* To load the range again costs less than to keep it. */
+	barrier();
+	if (unlikely(flags & (INFLIGHT_LISTED | INFLIGHT_WIDE)))
+		return watches_begin_flagged(space, range, flags);
+	if (tree_misses(space, i, range))
+		return 0;
+	if (likely(range->event == MMU_NOTIFY_UNMAP))
+		return mlx5_ep_watches_unmap(space, range);
+	return watches_begin_locked(space, range, false);
 }
 
-static int space_range_start(struct mmu_notifier *mn,
-			     const struct mmu_notifier_range *range)
+/*
+ * Each munmap() of the process comes here and to space_range_end(), so their
+ * instructions are counted (Documentation/notifications.md). The entry for
+ * function tracing would be two of some 20: hence notrace.
+ */
+static notrace int space_range_start(struct mmu_notifier *mn,
+				     const struct mmu_notifier_range *range)
 {
 	struct mlx5_ep_watch_space *space =
 		container_of(mn, struct mlx5_ep_watch_space, mn);
-	unsigned int flags = inflight_begin(&space->inflight, range);
+	unsigned long i = inflight_index(range->start);
 
+	if (unlikely(inflight_begin(&space->inflight, i)))
+		return watches_begin_look(space, range, i);
 	if (unlikely(!inflight_is_small(range->start, range->end)))
-		watches_begin_locked(space, range, true);
-	else if (flags > INFLIGHT_NUMBER)
-		watches_begin(space, range, flags);
+		return watches_begin_locked(space, range, true);
 	return 0;
 }
 
@@ -358,8 +147,8 @@ watches_end_locked(struct mlx5_ep_watch_space *space,
 		wake_up_all(&space->ended);
 }
 
-static void space_range_end(struct mmu_notifier *mn,
-			    const struct mmu_notifier_range *range)
+static notrace void space_range_end(struct mmu_notifier *mn,
+				    const struct mmu_notifier_range *range)
 {
 	struct mlx5_ep_watch_space *space =
 		container_of(mn, struct mlx5_ep_watch_space, mn);
@@ -371,15 +160,21 @@ static void space_range_end(struct mmu_notifier *mn,
 		wake_up_all(&space->ended);
 }
 
-/* The address space goes: from now on nobody touches the tree. May sleep. */
+/*
+ * The address space goes: from now on nobody finds a watch, or touches a tree. May
+ * sleep.
+ */
 static void space_release(struct mmu_notifier *mn, struct mm_struct *mm)
 {
 	struct mlx5_ep_watch_space *space =
 		container_of(mn, struct mlx5_ep_watch_space, mn);
 	struct mlx5_ep_watches *ws;
+	unsigned int i;
 
 	spin_lock(&space->lock);
 	space->mm_gone = true;
+	for (i = 0; i < WATCH_TREES; i++)
+		space->trees[i] = RB_ROOT_CACHED;
 	while (!list_empty(&space->watches)) {
 		ws = list_first_entry(&space->watches, struct mlx5_ep_watches,
 				      node);
@@ -405,9 +200,8 @@ static struct mmu_notifier *space_alloc(struct mm_struct *mm)
 	if (!space)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&space->lock);
-	space->wide.start = ULONG_MAX;
-	for (i = 0; i < INFLIGHT_BLOCKS; i++)
-		space->blocks[i].start = ULONG_MAX;
+	for (i = 0; i < WATCH_TREES; i++)
+		space->starts[i] = ULONG_MAX;
 	INIT_LIST_HEAD(&space->watches);
 	INIT_LIST_HEAD(&space->gone);
 	init_waitqueue_head(&space->ended);

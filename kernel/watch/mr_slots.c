@@ -166,7 +166,6 @@ static struct mlx5_ep_watch_chunk *chunk_alloc(struct mlx5_ep_watches *ws,
 	if (!chunk)
 		return NULL;
 	chunk->ws = ws;
-	INIT_LIST_HEAD(&chunk->pending_node);
 	chunk->base = base;
 	chunk->free = GENMASK_ULL(slots - 1, 0);
 	chunk->words[0] = watch_word(ws, base);

@@ -49,9 +49,9 @@ struct mlx5_ep_watch_parts {
  * @hit_first: first page hit since the last event was read, from @start
  * @hit_last: last page hit, likewise
  * @seq: number of hits
- * @slot: number of its slot
  * @count: hits since the last event was read, saturating
  * @cause: enum mlx5_ep_watch_cause of them
+ * @index: of its slot in its chunk
  * @hits: hits since it was armed, saturating at WATCH_MAX_HITS
  * @recorded: there are fingerprints
  * @looked_at: a thread looks at its pages (mr_verify.c)
@@ -70,9 +70,9 @@ struct mlx5_ep_watch {
 	u32 hit_first;
 	u32 hit_last;
 	u32 seq;
-	u32 slot;
 	u16 count;
-	u8 cause;
+	u16 cause;
+	u8 index;
 	u8 hits:4;
 	u8 recorded:1;
 	u8 looked_at:1;
@@ -88,8 +88,9 @@ struct mlx5_ep_watch {
 /**
  * struct mlx5_ep_watch_chunk - slots that are allocated together
  * @ws: whose they are
- * @pending_node: in mlx5_ep_watches.pending_chunks while @pending is not 0. A
- *	chunk stays there until a reader comes by, because slots are reused
+ * @pending_node: in mlx5_ep_watches.pending_chunks while @queued
+ * @queued: since @pending was not 0. A chunk stays queued until a reader comes by,
+ *	because slots are reused
  * @partial_node: in mlx5_ep_watches.partial while @free is not 0
  * @pending: bit per watch with an event
  * @free: bit per free slot
@@ -107,8 +108,9 @@ struct mlx5_ep_watch_chunk {
 	u64 free;
 	u64 *words[2];
 	u32 base;
-	u16 split;
-	u16 cursor;
+	u8 split;
+	u8 cursor;
+	bool queued;
 	struct mlx5_ep_watch watches[WATCHES_PER_CHUNK];
 };
 
@@ -194,7 +196,7 @@ static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
 
 /* The same word, by its place in the chunk. */
 static __always_inline u64 *chunk_word(const struct mlx5_ep_watch_chunk *chunk,
-				       unsigned int index)
+				       unsigned long index)
 {
 	if (likely(index < chunk->split))
 		return &chunk->words[0][index];

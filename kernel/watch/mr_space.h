@@ -11,17 +11,12 @@
 
 #include "mr_inflight.h"
 
-/**
- * struct mlx5_ep_watch_tree - watches by range, see mr_tree.h
- * @root: tree of struct mlx5_ep_watch
- * @start: lower bound, an address; read without the lock
- * @end: upper bound, behind the last address; read without the lock
+/*
+ * Trees of watches are numbered: of those in one block, by block; and one more of
+ * those that lie in several blocks.
  */
-struct mlx5_ep_watch_tree {
-	struct rb_root_cached root;
-	unsigned long start;
-	unsigned long end;
-};
+#define WATCH_TREE_WIDE		INFLIGHT_BLOCKS
+#define WATCH_TREES		(INFLIGHT_BLOCKS + 1)
 
 /**
  * struct mlx5_ep_watch_space - an address space that has notifiers
@@ -32,8 +27,9 @@ struct mlx5_ep_watch_tree {
  * @watches: struct mlx5_ep_watches.node
  * @gone: those of @watches that know that the address space is gone
  * @ended: woken when an invalidation ends, if a thread waits for it
- * @wide: watches that lie in more than one block
- * @blocks: watches that lie in one block, by block
+ * @starts: lower bounds of the trees (mr_tree.h), addresses; read without the lock
+ * @ends: upper bounds, behind the last address; read without the lock
+ * @trees: of struct mlx5_ep_watch
  */
 struct mlx5_ep_watch_space {
 	struct mmu_notifier mn;
@@ -43,8 +39,9 @@ struct mlx5_ep_watch_space {
 	struct list_head watches;
 	struct list_head gone;
 	wait_queue_head_t ended;
-	struct mlx5_ep_watch_tree wide;
-	struct mlx5_ep_watch_tree blocks[INFLIGHT_BLOCKS];
+	unsigned long starts[WATCH_TREES];
+	unsigned long ends[WATCH_TREES];
+	struct rb_root_cached trees[WATCH_TREES];
 };
 
 struct mlx5_ep_watch_space *mlx5_ep_watch_space_get(void);

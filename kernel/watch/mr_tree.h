@@ -4,8 +4,8 @@
  *
  * Watches are in interval trees. A watch that lies in one block of 16 MiB
  * (mr_inflight.h) is in the tree of that block, which blocks a multiple of
- * INFLIGHT_BLOCKS apart share. Every other watch is in the tree @wide. So an
- * invalidation searches few watches, however many the process has.
+ * INFLIGHT_BLOCKS apart share. Every other watch is in the tree WATCH_TREE_WIDE.
+ * So an invalidation searches few watches, however many the process has.
  *
  * Each tree has bounds, between which are all its watches that can be hit. Those
  * of a block include the watches of the next block too, because a short
@@ -35,12 +35,6 @@ INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
 
 #define watch_entry(rb)	rb_entry(rb, struct mlx5_ep_watch, node)
 
-static __always_inline struct mlx5_ep_watch_tree *
-watch_block_tree(struct mlx5_ep_watch_space *space, unsigned long start)
-{
-	return &space->blocks[inflight_index(start)];
-}
-
 /* The first address of a watch, and the one behind its last. */
 static __always_inline unsigned long watch_addr(const struct mlx5_ep_watch *w)
 {
@@ -53,113 +47,106 @@ watch_addr_end(const struct mlx5_ep_watch *w)
 	return (watch_last(w) + 1) << PAGE_SHIFT;
 }
 
-static __always_inline struct mlx5_ep_watch_tree *
-watch_tree_of(struct mlx5_ep_watch_space *space, unsigned long start,
-	      unsigned long end)
+static __always_inline unsigned long watch_tree_of(unsigned long start,
+						   unsigned long end)
 {
 	if (unlikely(!inflight_is_narrow(start, end)))
-		return &space->wide;
-	return watch_block_tree(space, start);
+		return WATCH_TREE_WIDE;
+	return inflight_index(start);
 }
 
-static inline unsigned long tree_start(const struct mlx5_ep_watch_tree *tree)
+static __always_inline unsigned long tree_before(unsigned long tree)
 {
-	struct rb_node *rb = rb_first_cached(&tree->root);
+	return (tree - 1) % INFLIGHT_BLOCKS;
+}
+
+/* The tree of the next block; @tree again if it belongs to none. */
+static __always_inline unsigned long tree_behind(unsigned long tree)
+{
+	return tree == WATCH_TREE_WIDE ? tree : (tree + 1) % INFLIGHT_BLOCKS;
+}
+
+static inline unsigned long tree_start(const struct rb_root_cached *root)
+{
+	struct rb_node *rb = rb_first_cached(root);
 
 	return rb ? watch_addr(watch_entry(rb)) : ULONG_MAX;
 }
 
-static inline unsigned long tree_end(const struct mlx5_ep_watch_tree *tree)
+static inline unsigned long tree_end(const struct rb_root_cached *root)
 {
-	struct rb_node *rb = tree->root.rb_root.rb_node;
+	struct rb_node *rb = root->rb_root.rb_node;
 
 	return rb ? (watch_entry(rb)->subtree_last + 1) << PAGE_SHIFT : 0;
 }
 
-/* @next: tree of the next block; @tree again if there is none */
-static inline void tree_set_bounds(struct mlx5_ep_watch_tree *tree,
-				   const struct mlx5_ep_watch_tree *next)
+static inline void tree_set_bounds(struct mlx5_ep_watch_space *space,
+				   unsigned long tree)
 {
-	WRITE_ONCE(tree->start, min(tree_start(tree), tree_start(next)));
-	WRITE_ONCE(tree->end, max(tree_end(tree), tree_end(next)));
+	const struct rb_root_cached *root = &space->trees[tree];
+	const struct rb_root_cached *next = &space->trees[tree_behind(tree)];
+
+	WRITE_ONCE(space->starts[tree],
+		   min(tree_start(root), tree_start(next)));
+	WRITE_ONCE(space->ends[tree], max(tree_end(root), tree_end(next)));
 }
 
-static __always_inline struct mlx5_ep_watch_tree *
-watch_block_before(struct mlx5_ep_watch_space *space, unsigned long start)
-{
-	return watch_block_tree(space, start - (1UL << INFLIGHT_BLOCK_SHIFT));
-}
-
-static __always_inline void tree_include(struct mlx5_ep_watch_tree *tree,
+static __always_inline void tree_include(struct mlx5_ep_watch_space *space,
+					 unsigned long tree,
 					 unsigned long start, unsigned long end)
 {
-	if (start < tree->start)
-		WRITE_ONCE(tree->start, start);
-	if (end > tree->end)
-		WRITE_ONCE(tree->end, end);
+	if (start < space->starts[tree])
+		WRITE_ONCE(space->starts[tree], start);
+	if (end > space->ends[tree])
+		WRITE_ONCE(space->ends[tree], end);
 }
 
 static __always_inline void bounds_include(struct mlx5_ep_watch_space *space,
-					   struct mlx5_ep_watch_tree *tree,
+					   unsigned long tree,
 					   unsigned long start,
 					   unsigned long end)
 {
-	tree_include(tree, start, end);
-	if (likely(tree != &space->wide))
-		tree_include(watch_block_before(space, start), start, end);
+	tree_include(space, tree, start, end);
+	if (likely(tree != WATCH_TREE_WIDE))
+		tree_include(space, tree_before(tree), start, end);
 }
 
-/* Returns true if the bounds may be closer without a watch of this range. */
-static __always_inline bool tree_ends_at(const struct mlx5_ep_watch_tree *tree,
+/* Corrects the bounds if they may be closer without a watch of this range. */
+static __always_inline void tree_exclude(struct mlx5_ep_watch_space *space,
+					 unsigned long tree,
 					 unsigned long start, unsigned long end)
 {
-	return tree->start >= start || tree->end <= end;
+	if (space->starts[tree] >= start || space->ends[tree] <= end)
+		tree_set_bounds(space, tree);
 }
 
 /* A watch of this range has been removed from @tree. */
 static __always_inline void bounds_exclude(struct mlx5_ep_watch_space *space,
-					   struct mlx5_ep_watch_tree *tree,
+					   unsigned long tree,
 					   unsigned long start,
 					   unsigned long end)
 {
-	struct mlx5_ep_watch_tree *prev = watch_block_before(space, start);
-
-	if (unlikely(tree == &space->wide)) {
-		tree_set_bounds(tree, tree);
-		return;
-	}
-	if (tree_ends_at(prev, start, end))
-		tree_set_bounds(prev, tree);
-	if (tree_ends_at(tree, start, end))
-		tree_set_bounds(tree, watch_block_tree(
-			space, start + (1UL << INFLIGHT_BLOCK_SHIFT)));
+	if (likely(tree != WATCH_TREE_WIDE))
+		tree_exclude(space, tree_before(tree), start, end);
+	tree_exclude(space, tree, start, end);
 }
 
+/* An invalidation hits no watch of these bounds. Called without the lock. */
 static __always_inline bool
-tree_misses(const struct mlx5_ep_watch_tree *tree,
+tree_misses(const struct mlx5_ep_watch_space *space, unsigned long tree,
 	    const struct mmu_notifier_range *range)
 {
-	return range->start >= READ_ONCE(tree->end) ||
-	       range->end <= READ_ONCE(tree->start);
-}
-
-/* A short invalidation hits no watch; called without the lock. */
-static __always_inline bool
-watch_bounds_miss(struct mlx5_ep_watch_space *space,
-		 const struct mmu_notifier_range *range)
-{
-	return tree_misses(watch_block_tree(space, range->start), range) &&
-	       (likely(!READ_ONCE(space->wide.root.rb_root.rb_node)) ||
-		tree_misses(&space->wide, range));
+	return READ_ONCE(*(space->ends + tree)) <= range->start ||
+	       READ_ONCE(*(space->starts + tree)) >= range->end;
 }
 
 static __always_inline void watch_insert(struct mlx5_ep_watch_space *space,
 					 struct mlx5_ep_watch *w)
 {
 	unsigned long start = watch_addr(w), end = watch_addr_end(w);
-	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, start, end);
+	unsigned long tree = watch_tree_of(start, end);
 
-	watch_tree_insert(w, &tree->root);
+	watch_tree_insert(w, &space->trees[tree]);
 	bounds_include(space, tree, start, end);
 }
 
@@ -167,9 +154,9 @@ static __always_inline void watch_remove(struct mlx5_ep_watch_space *space,
 					 struct mlx5_ep_watch *w)
 {
 	unsigned long start = watch_addr(w), end = watch_addr_end(w);
-	struct mlx5_ep_watch_tree *tree = watch_tree_of(space, start, end);
+	unsigned long tree = watch_tree_of(start, end);
 
-	watch_tree_remove(w, &tree->root);
+	watch_tree_remove(w, &space->trees[tree]);
 	bounds_exclude(space, tree, start, end);
 }
 
@@ -183,7 +170,7 @@ static inline void watch_wake(struct mlx5_ep_watch_space *space,
 		return;
 	w->resting = false;
 	watch_tree_augment.propagate(&w->node, NULL);
-	bounds_include(space, watch_tree_of(space, start, end), start, end);
+	bounds_include(space, watch_tree_of(start, end), start, end);
 }
 
 static __always_inline bool watch_subtree_ends_before(struct rb_node *rb,
@@ -205,9 +192,9 @@ watch_walk_down(struct rb_node *rb, unsigned long first)
  * is a candidate only: it may lie outside the range, or rest.
  */
 static __always_inline struct mlx5_ep_watch *
-watch_walk_first(struct mlx5_ep_watch_tree *tree, unsigned long first)
+watch_walk_first(const struct rb_root_cached *root, unsigned long first)
 {
-	struct rb_node *rb = tree->root.rb_root.rb_node;
+	struct rb_node *rb = root->rb_root.rb_node;
 
 	if (watch_subtree_ends_before(rb, first))
 		return NULL;

@@ -198,7 +198,7 @@ watch_take_slot(struct mlx5_ep_watches *ws)
 	chunk->free &= chunk->free - 1;
 	if (unlikely(!chunk->free))
 		list_del(&chunk->partial_node);
-	w->slot = chunk->base + index;
+	w->index = index;
 	return w;
 }
 
@@ -225,10 +225,10 @@ static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 	inflight_count_watch(&ws->space->inflight, start, end, 1);
 	ws->live++;
 
-	add->slot = w->slot;
+	add->slot = chunk->base + w->index;
 	add->word = word;
 	/* As every change of a word. */
-	smp_store_release(chunk_word(chunk, w->slot - chunk->base), word);
+	smp_store_release(chunk_word(chunk, w->index), word);
 	return watches_in_flight(ws, first, behind - 1);
 }
 

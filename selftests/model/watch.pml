@@ -14,7 +14,7 @@
  *
  * config: -DINVALIDATORS=2 -DWAITERS=1
  * config: -DINVALIDATORS=1 -DWAITERS=2
- * variant: NO_MB_BEGIN - inflight_begin() without smp_mb__after_atomic()
+ * variant: NO_MB_BEGIN - inflight_begin() is no barrier before the flags and bounds
  * variant: NO_MB_END_BEFORE - the subtraction of inflight_end() is not ordered
  * variant: NO_MB_OVERLAPS - inflight_overlaps() without smp_mb()
  * variant: NO_WMB_WAIT_END - mlx5_ep_inflight_wait_end() clears the flag first
@@ -53,7 +53,9 @@
 
 mtype = { FREE, ARMED, SUSPECT, STALE };
 
-/* struct mlx5_ep_inflight, and of one block its number and two flags */
+/* struct mlx5_ep_inflight, and of one block its number and flags; the sign of the
+ * number, INFLIGHT_LOOK, is watched or listed
+ */
 short small;
 bool watched;
 bool listed;
@@ -128,7 +130,7 @@ inline look_inflight(found)
 proctype invalidator(byte me)
 {
 	bool list, hit, wake, clear, changed, out;
-	bool counted, saw_listed, saw_bounds, near;
+	bool counted, look, saw_listed, saw_bounds, near;
 	byte n;
 
 	atomic {
@@ -148,11 +150,10 @@ proctype invalidator(byte me)
 
 	/* inflight_begin() */
 	do
-	:: atomic { !counted -> small++; counted = 1 }
+	:: atomic { !counted -> small++; look = watched || listed; counted = 1 }
 	:: atomic {
 		!saw_listed && (counted || !MB_BEGIN) ->
-		list = listed || is_long[me];
-		hit = watched;
+		list = listed;
 		saw_listed = 1
 	   }
 	:: atomic {
@@ -163,7 +164,10 @@ proctype invalidator(byte me)
 	   }
 	:: atomic {
 		counted && saw_listed && saw_bounds ->
-		hit = hit && near;
+		/* watches_begin_look() */
+		list = look && list || is_long[me];
+		hit = look && near;
+		look = 0;
 		saw_listed = 0;
 		saw_bounds = 0;
 		near = 0;
@@ -235,11 +239,15 @@ proctype invalidator(byte me)
 		/* atomic_add_negative() */
 		small--;
 		assert(small >= 0);
-		wake = listed;
+		look = watched || listed;
 		out = 1
 	   }
 	:: changed && saw_listed && (list || out) -> break
 	od;
+	if
+	:: out && look -> wake = listed; look = 0
+	:: else
+	fi;
 	if
 	:: list ->
 		/* watches_end_locked(), mlx5_ep_inflight_end_listed() */
