@@ -80,7 +80,7 @@ static struct ibv_context *open_as_is(const struct request *request)
 					 struct mlx5dv_context_attr *attr);
 	struct ibv_context *(*by_verbs)(struct ibv_device *device);
 
-	errno = ENOSYS;
+	errno = EOPNOTSUPP;
 	if (request->by_mlx5dv) {
 		by_mlx5dv = dlsym(RTLD_NEXT, "mlx5dv_open_device");
 		return by_mlx5dv ? by_mlx5dv(request->device, request->attr) :
