@@ -37,6 +37,7 @@ help:
 	@echo 'make model          explore the models of the protocols with spin'
 	@echo 'make mutants        put small bugs in and look whether the tests see them'
 	@echo '                                     [N=60] [AREA="kernel/uuar/*"]'
+	@echo 'make coverage       which lines of kernel/ the tests run   [TESTS=pattern]'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
 	@echo 'make deb, make rpm  build packages'
@@ -88,6 +89,10 @@ bench: hca lib selftests
 .PHONY: model
 model: lab
 	@$(ENTER) selftests/model/run
+
+.PHONY: coverage
+coverage: hca lib selftests
+	@selftests/coverage/run $(if $(TESTS),--tests '$(TESTS)')
 
 .PHONY: mutants
 mutants: hca lib selftests
