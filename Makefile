@@ -37,6 +37,7 @@ help:
 	@echo 'make model          explore the models of the protocols with spin'
 	@echo 'make mutants        put small bugs in and look whether the tests see them'
 	@echo '                                     [N=60] [AREA="kernel/uuar/*"]'
+	@echo 'make fuzz           fuzz the uapi on the debug kernel [SECONDS=120] [SEED=1]'
 	@echo 'make coverage       which lines of kernel/ the tests run   [TESTS=pattern]'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
@@ -89,6 +90,11 @@ bench: hca lib selftests
 .PHONY: model
 model: lab
 	@$(ENTER) selftests/model/run
+
+.PHONY: fuzz
+fuzz: hca lib selftests
+	@selftests/fuzz/run $(if $(SECONDS),--seconds '$(SECONDS)') \
+		$(if $(SEED),--seed '$(SEED)')
 
 .PHONY: coverage
 coverage: hca lib selftests

@@ -44,7 +44,7 @@ ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
 
 .PHONY: selftests
 selftests: $(ST_TESTS) $(ST_WORKLOADS) $(ST_BENCHES) $(ST_PRELOADS) \
-	$(ST_OUT)/ktap_helpers.sh
+	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz
 
 # Guests see the checkout, not the lab's sources.
 $(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh
@@ -85,5 +85,18 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx
 
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) build/lib/libmlx5ep.so
 	$(st_program)
+
+# The fuzzer is one program.
+ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\
+	$(wildcard selftests/fuzz/*.c))
+
+$(ST_FUZZ_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
+	@mkdir -p $(@D)
+	@echo "  CC      $@"
+	@$(CC) $(ST_CFLAGS) -c -o $@ $<
+
+$(ST_OUT)/fuzz: $(ST_FUZZ_OBJS) $(ST_LIB) build/lib/libmlx5ep.so
+	@echo "  CCLD    $@"
+	@$(CC) -o $@ $(ST_FUZZ_OBJS) $(ST_LIBS)
 
 -include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d $(ST_OUT)/obj/*/*/*.d)

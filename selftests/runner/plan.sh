@@ -27,17 +27,17 @@ matches()
 }
 
 # need FILE: sets where, hca, smp, mem, numa, module, args, guest, only, config,
-# timeout and is_long from the header of the test
+# instrument, timeout and is_long from the header of the test
 need()
 {
 	local key value
 
 	where='' hca=1 link=$link_default smp=1 mem='' numa='' module=yes args='' guest='' only=''
-	config=''
+	config='' instrument=''
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | link | smp | mem | numa | module | args | guest | config | timeout)
+		where | hca | link | smp | mem | numa | module | args | guest | config | instrument | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
@@ -113,6 +113,7 @@ plan_guest()
 	esac
 	[ "$link" = ib ] || options+=" --link $link"
 	[ -z "$numa" ] || options+=" --numa $numa"
+	[ -z "$instrument" ] || options+=" --instrument $instrument"
 	key=guest$options
 	[ -z "$args" ] || key+=" $args"
 	if [ -n "$guest" ]; then

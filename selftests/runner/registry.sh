@@ -10,6 +10,7 @@
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it
 # makes sense; config: options of the kernel that it needs, see selftests/config;
+# instrument: kcov, gcov (the module records which code ran; on debug only);
 # timeout: seconds; long: yes (only with --long).
 
 # test_files: prints the source of each test, sorted by name without the folder

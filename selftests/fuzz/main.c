@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fuzzer in its guest: makes sessions from a corpus of programs, keeps programs
+ * that ran new edges, and stops at the first report, hang or leak. The programs of
+ * a session are in a file before the session runs, so they are there when the kernel
+ * dies.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+#include "lib/baseline.h"
+#include "lib/patience.h"
+#include "lib/simhca.h"
+
+#define CORPUS_MAX 4096
+#define HANG_SECONDS 30
+#define BASELINE_EVERY 16
+
+static const char usage[] =
+	"usage: fuzz [OPTION...]\n"
+	"Fuzz the uapi of mlx5_ep in a guest; selftests/fuzz/run starts it.\n"
+	"\n"
+	"  --seed N         of the random numbers (default 1)\n"
+	"  --seconds N      how long (default 20)\n"
+	"  --executions N   end after so many programs\n"
+	"  --corpus FILE    programs to begin with\n"
+	"  --save FILE      write the programs that found edges, short ones first\n"
+	"  --session FILE   where to note the programs of each session\n"
+	"  --replay FILE    run the programs of such a file, and nothing else\n";
+
+static struct {
+	uint64_t seed, seconds, executions;
+	const char *corpus, *save, *session, *replay;
+} options = { .seed = 1, .seconds = 20, .session = "/tmp/fuzz.session" };
+
+static struct fuzz_program corpus[CORPUS_MAX];
+static unsigned int n_corpus, n_given;
+static struct fuzz_program programs[FUZZ_PROGRAMS];
+static struct fuzz_shared *shared;
+static uint64_t executions, sessions;
+static struct baseline base;
+
+static int options_get(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "seed", 1, NULL, 's' }, { "seconds", 1, NULL, 't' },
+		{ "executions", 1, NULL, 'n' }, { "corpus", 1, NULL, 'c' },
+		{ "save", 1, NULL, 'o' }, { "session", 1, NULL, 'f' },
+		{ "replay", 1, NULL, 'r' }, { "help", 0, NULL, 'h' }, {},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1)
+		switch (c) {
+		case 's':
+			options.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			options.seconds = strtoull(optarg, NULL, 0);
+			break;
+		case 'n':
+			options.executions = strtoull(optarg, NULL, 0);
+			break;
+		case 'c':
+			options.corpus = optarg;
+			break;
+		case 'o':
+			options.save = optarg;
+			break;
+		case 'f':
+			options.session = optarg;
+			break;
+		case 'r':
+			options.replay = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			return -EINVAL;
+		}
+	return optind == argc ? 0 : -EINVAL;
+}
+
+/* Read at most @max programs. Return: how many, or -errno. */
+static int programs_read(const char *path, struct fuzz_program *to, int max)
+{
+	FILE *file = fopen(path, "re");
+	int n = 0, ret = 1;
+
+	if (!file)
+		return -errno;
+	while (n < max && (ret = fuzz_parse(file, &to[n])) > 0)
+		n++;
+	fclose(file);
+	return ret < 0 ? ret : n;
+}
+
+/* Returns 0 when the programs are on the host. */
+static int programs_write(const char *path, const struct fuzz_program *from,
+			  unsigned int n)
+{
+	FILE *file = fopen(path, "we");
+	unsigned int i;
+
+	if (!file)
+		return -errno;
+	fprintf(file, "# seed %ju, session %ju\n", (uintmax_t)options.seed,
+		(uintmax_t)sessions);
+	for (i = 0; i < n; i++)
+		fuzz_print(file, &from[i]);
+	fflush(file);
+	fsync(fileno(file));
+	return fclose(file) ? -errno : 0;
+}
+
+/* The given programs first, each as it is; then mutants and new ones. */
+static void programs_make(void)
+{
+	static unsigned int given;
+	struct fuzz_program *p = programs;
+	unsigned int i;
+
+	fuzz_seed(options.seed + sessions * 1000003);
+	fuzz_make(&p[0]);
+	p[0].n = 1;
+	for (i = 0; strcmp(fuzz_ops[i].name, "sysfs_write"); i++)
+		;
+	p[0].calls[0] = (struct fuzz_call){ .op = i };
+	p[0].calls[0].arg[2] = sessions % 4;
+	for (i = 1; i < FUZZ_PROGRAMS; i++) {
+		if (given < n_given) {
+			p[i] = corpus[given++];
+		} else if (!n_corpus || !(fuzz_random() >> 16 & 3)) {
+			fuzz_make(&p[i]);
+		} else {
+			p[i] = corpus[(fuzz_random() >> 16) % n_corpus];
+			fuzz_mutate(&p[i], &corpus[(fuzz_random() >> 16) %
+						   n_corpus]);
+		}
+	}
+}
+
+/* Keep the programs that found edges, up to the call that did. */
+static void programs_keep(struct fuzz_program *kept, unsigned int *n_kept)
+{
+	unsigned int i;
+
+	for (i = 1; i < shared->done; i++)
+		if (shared->useful[i] && *n_kept < CORPUS_MAX) {
+			kept[*n_kept] = programs[i];
+			kept[(*n_kept)++].n = shared->useful[i];
+		}
+}
+
+/* Run one session in a process of its own. Return: 0; -ETIMEDOUT: it hangs. */
+static int session(unsigned int n)
+{
+	time_t end = time(NULL) + HANG_SECONDS * patience_factor();
+	int status;
+	pid_t pid;
+
+	shared->done = 0;
+	memset(shared->useful, 0, sizeof(shared->useful));
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		setpgid(0, 0);
+		session_run(shared, programs, n);
+	}
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (time(NULL) > end) {
+			if (system("echo w >/proc/sysrq-trigger"))
+				fprintf(stderr, "# no sysrq\n");
+			kill(-pid, SIGKILL);
+			return -ETIMEDOUT;
+		}
+		usleep(2000);
+	}
+	kill(-pid, SIGKILL);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+		fprintf(stderr, "fuzz: the module is not compiled for KCOV\n");
+		exit(2);
+	}
+	settings_restore();
+	executions += shared->done;
+	sessions++;
+	return 0;
+}
+
+/* Does the kernel log have a line since the last look that may be a report? */
+static bool log_is_suspect(int log)
+{
+	static const char *const words[] = {
+		"BUG", "WARNING", "KASAN", "UBSAN", "INFO:", "refcount_t",
+		"lockdep", "corruption", "DMA-API", "Oops", "suspicious",
+	};
+	char line[8192];
+	bool suspect = false;
+	unsigned int i;
+	ssize_t n;
+
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
+		line[n > 0 ? n : 0] = '\0';
+		errno = 0;
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			suspect |= !!strstr(line, words[i]);
+	}
+	return suspect;
+}
+
+/* Look for a report or something left behind. Return: whether there is. */
+static bool found_something(int log, bool whole)
+{
+	if (log_is_suspect(log) && system("selftests/fuzz/reports")) {
+		printf("fuzz: the kernel log has a report\n");
+		return true;
+	}
+	if (whole && baseline_restored(&base, 5)) {
+		printf("fuzz: a session left something behind\n");
+		return true;
+	}
+	return false;
+}
+
+static bool over(time_t began)
+{
+	if (options.executions && executions >= options.executions)
+		return true;
+	return !options.executions &&
+	       time(NULL) - began >= (time_t)options.seconds;
+}
+
+/* Return: the number of reports, 0 or 1. */
+static int fuzz(int log, struct fuzz_program *kept, unsigned int *n_kept)
+{
+	time_t began = time(NULL), said = began;
+	unsigned int before;
+	bool first = true;
+
+	while (first || !over(began)) {
+		first = false;
+		programs_make();
+		/* Every other session ends with its objects open. */
+		if (programs_write(options.session, programs,
+				   FUZZ_PROGRAMS - sessions % 2))
+			return 1;
+		if (session(FUZZ_PROGRAMS - sessions % 2)) {
+			printf("fuzz: a session hangs\n");
+			return 1;
+		}
+		before = *n_kept;
+		programs_keep(kept, n_kept);
+		for (; before < *n_kept && n_corpus < CORPUS_MAX; before++)
+			corpus[n_corpus++] = kept[before];
+		if (found_something(log, !(sessions % BASELINE_EVERY)))
+			return 1;
+		if (time(NULL) - said >= 10) {
+			said = time(NULL);
+			fprintf(stderr,
+				"# progress: %ju executions, %u edges\n",
+				(uintmax_t)executions, shared->n_edges);
+		}
+	}
+	return found_something(log, true);
+}
+
+static int replay(int log)
+{
+	int n = programs_read(options.replay, programs, FUZZ_PROGRAMS);
+
+	if (n <= 0)
+		return -EINVAL;
+	if (session(n)) {
+		printf("fuzz: a session hangs\n");
+		return 1;
+	}
+	return found_something(log, true);
+}
+
+int main(int argc, char **argv)
+{
+	static struct fuzz_program kept[CORPUS_MAX];
+	unsigned int n_kept = 0;
+	int reports, log, n;
+
+	if (options_get(argc, argv)) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	if (options.corpus) {
+		n = programs_read(options.corpus, corpus, CORPUS_MAX);
+		if (n < 0) {
+			fprintf(stderr, "fuzz: %s: %s\n", options.corpus,
+				strerror(-n));
+			return 2;
+		}
+		n_corpus = n_given = n;
+	}
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (log < 0 || shared == MAP_FAILED || baseline_take(&base)) {
+		fprintf(stderr, "fuzz: not a guest with an HCA\n");
+		return 2;
+	}
+	lseek(log, 0, SEEK_END);
+	settings_save();
+	reports = options.replay ? replay(log) : fuzz(log, kept, &n_kept);
+	if (reports < 0) {
+		fprintf(stderr, "fuzz: cannot read %s\n", options.replay);
+		return 2;
+	}
+	if (reports)
+		printf("fuzz: seed %ju; the programs are in %s\n",
+		       (uintmax_t)options.seed, options.session);
+	if (options.save)
+		programs_write(options.save, kept, n_kept);
+	printf("fuzz: %ju executions, %u edges, %d reports\n",
+	       (uintmax_t)executions, shared->n_edges, reports);
+	return !!reports;
+}
