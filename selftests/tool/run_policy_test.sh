@@ -63,7 +63,7 @@ goes_first()
 	ep_policy stock
 	ep_set uuar_exempt uuar_traffic
 	rings 4 "$tool" run --policy independent -- uuar_traffic -q -n 4
-	ep_set uuar_exempt ''
+	ep_set uuar_exempt $'\n'
 }
 
 # A strict policy does not go to the next level: the context has 3 pages.
