@@ -4,6 +4,10 @@
  * As long as process R lives it holds a lock on file R, so the kernel tells the
  * others when it has died. The lock exists before the file has its name.
  *
+ * A process that is told of a death ends its lock too when it leaves. So that
+ * nobody takes it for the dead one, it writes whom it was told of to file R.dead
+ * before.
+ *
  * Never: a process that opens its own file twice, because closing one
  * descriptor would end the lock.
  */
@@ -23,6 +27,7 @@ struct meet_file {
 	int *locks;		/* of the others; -1: not opened yet */
 	unsigned int *have;	/* by rank: last round that was read */
 	char *all;		/* of this round */
+	int dead;		/* who was found dead, or -1 */
 };
 
 static struct meet_file *file_of(struct meet *meet)
@@ -143,14 +148,37 @@ static int file_test(struct meet *meet, void *all)
 	return 1;
 }
 
+/* Process @rank is gone. Return: whom it was told of, or itself. */
+static int told_of(struct meet_file *f, unsigned int rank)
+{
+	char name[32];
+	int fd, dead = rank;
+
+	snprintf(name, sizeof(name), "%u.dead", rank);
+	fd = openat(f->directory, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return rank;
+	if (read(fd, &dead, sizeof(dead)) != sizeof(dead))
+		dead = rank;
+	close(fd);
+	return dead;
+}
+
 static int file_dead(struct meet *meet)
 {
+	struct meet_file *f = file_of(meet);
 	unsigned int rank;
+	char name[32];
 
-	for (rank = 0; rank < meet->n; rank++)
-		if (is_dead(file_of(meet), rank))
-			return rank;
-	return -1;
+	for (rank = 0; f->dead < 0 && rank < meet->n; rank++) {
+		if (!is_dead(f, rank))
+			continue;
+		f->dead = told_of(f, rank);
+		snprintf(name, sizeof(name), "%u.dead", meet->rank);
+		/* Who cannot write it knows whom to name all the same. */
+		publish(f, name, &f->dead, sizeof(f->dead), NULL);
+	}
+	return f->dead;
 }
 
 static const struct meet_ops file_ops = {
@@ -172,6 +200,7 @@ int meet_file_open(struct meet **meet, const char *directory,
 		return -ENOMEM;
 	f->meet = (struct meet){ .ops = &file_ops, .rank = rank, .n = n };
 	f->lock = -1;
+	f->dead = -1;
 	f->locks = calloc(n, sizeof(*f->locks));
 	f->have = calloc(n, sizeof(*f->have));
 	f->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
