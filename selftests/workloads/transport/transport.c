@@ -223,6 +223,17 @@ int tp_pause(struct transport *tp)
 	return ret < 0 ? ret : 0;
 }
 
+int tp_wait_until(struct transport *tp, bool (*done)(void *arg), void *arg)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&tp->lock);
+	while (ret >= 0 && !done(arg))
+		ret = tp->failed ? tp->failed : tp_pause_locked(tp);
+	pthread_mutex_unlock(&tp->lock);
+	return ret < 0 ? ret : 0;
+}
+
 static int state_of(const struct transport *tp, const struct tp_req *req)
 {
 	if (req->status == -EINPROGRESS)

@@ -170,6 +170,13 @@ int tp_progress(struct transport *tp);
 int tp_pause(struct transport *tp);
 
 /**
+ * tp_wait_until() - wait for what handlers bring about
+ * @done: called with the lock held, whenever something happened, until it returns
+ *	true
+ */
+int tp_wait_until(struct transport *tp, bool (*done)(void *arg), void *arg);
+
+/**
  * tp_window() - memory that all processes may read and write
  * @len: bytes, the same in all processes; all call it, once
  * @base: set to the memory of this process, filled with zeros
@@ -178,6 +185,7 @@ int tp_window(struct transport *tp, size_t len, void **base);
 
 /**
  * tp_put() - write into the window of another process
+ * @to: this process too, whose bytes are copied at once
  * @offset: in its window
  *
  * A message that is sent after the call arrives after the bytes.
@@ -200,7 +208,7 @@ void tp_set_handler(struct transport *tp, tp_handler fn, void *arg);
  * @head_len: with @body_len up to tp_post_max()
  *
  * The bytes are copied. If there is no credit now, the message waits in memory
- * until there is one.
+ * until there is one. For the own process the handler is called at once.
  */
 int tp_post(struct transport *tp, unsigned int to, const void *head,
 	    size_t head_len, const void *body, size_t body_len);

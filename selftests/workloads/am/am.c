@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Active messages over the transport's posts, see am.h.
+ *
+ * Never: a handler of a reply that replies; a request without an answer.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "am.h"
+
+enum { AM_REQUEST, AM_REPLY, AM_ANSWER /* a reply without a handler */ };
+
+struct am_head {
+	uint32_t kind, handler;
+	uint64_t args[AM_ARGS];
+};
+
+struct am {
+	struct transport *tp;
+	unsigned int depth, n;
+	am_handler handlers[AM_HANDLERS];
+	void *arg;
+
+	/* under the lock of the transport, in which handlers are called */
+	unsigned int *open;	/* by process: requests without an answer */
+	unsigned int calls;	/* of handlers, one in another */
+	int error;		/* of a message, for good */
+};
+
+static int post(struct am *am, unsigned int to, uint32_t kind,
+		unsigned int handler, const uint64_t *args, const void *body,
+		size_t len)
+{
+	struct am_head head = { .kind = kind, .handler = handler };
+	unsigned int i;
+
+	for (i = 0; args && i < AM_ARGS; i++)
+		head.args[i] = args[i];
+	return tp_post(am->tp, to, &head, sizeof(head), body, len);
+}
+
+static void call(struct am_token *token, const struct am_head *head,
+		 size_t len)
+{
+	struct am *am = token->am;
+
+	am->calls++;
+	am->handlers[head->handler](token, head->args, head + 1, len);
+	am->calls--;
+}
+
+/* Return: 0, or -errno of the answer. */
+static int take(struct am *am, unsigned int from, const struct am_head *head,
+		size_t len)
+{
+	struct am_token token = {
+		.am = am,
+		.from = from,
+		.is_request = head->kind == AM_REQUEST,
+	};
+
+	if (head->kind != AM_ANSWER)
+		call(&token, head, len);
+	if (token.is_request)
+		return token.replied ? 0 : post(am, from, AM_ANSWER, 0, NULL,
+						NULL, 0);
+	am->open[from]--;
+	return 0;
+}
+
+/* A message was found; the transport calls this. */
+static void found(void *arg, unsigned int from, const void *msg, size_t len)
+{
+	const struct am_head *head = msg;
+	struct am *am = arg;
+	int ret = -EBADMSG;
+
+	if (len >= sizeof(*head) && head->handler < am->n &&
+	    (head->kind == AM_REQUEST ||
+	     (head->kind <= AM_ANSWER && am->open[from])))
+		ret = take(am, from, head, len - sizeof(*head));
+	if (ret)
+		am->error = ret;
+}
+
+struct request {
+	struct am *am;
+	unsigned int to, handler;
+	const uint64_t *args;
+	const void *body;
+	size_t len;
+	int ret;
+};
+
+/* Send a request if one more may be without an answer. */
+static bool try_request(void *arg)
+{
+	struct request *r = arg;
+	struct am *am = r->am;
+
+	r->ret = am->calls ? -EDEADLK : am->error;
+	if (r->ret)
+		return true;
+	if (am->open[r->to] >= am->depth)
+		return false;
+	/* The own process answers within the call. */
+	am->open[r->to]++;
+	r->ret = post(am, r->to, AM_REQUEST, r->handler, r->args, r->body,
+		      r->len);
+	if (r->ret)
+		am->open[r->to]--;
+	return true;
+}
+
+int am_request(struct am *am, unsigned int to, unsigned int handler,
+	       const uint64_t *args, const void *body, size_t len)
+{
+	struct request r = {
+		.am = am,
+		.to = to,
+		.handler = handler,
+		.args = args,
+		.body = body,
+		.len = len,
+	};
+	int ret;
+
+	if (to >= tp_processes(am->tp) || handler >= am->n || len > am_max(am))
+		return -EINVAL;
+	ret = tp_wait_until(am->tp, try_request, &r);
+	return ret ? ret : r.ret;
+}
+
+int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
+		    const uint64_t *args, const void *from, size_t len,
+		    size_t offset)
+{
+	struct tp_req req;
+	int ret, error;
+
+	ret = tp_put(am->tp, to, offset, from, len, &req);
+	if (ret)
+		return ret;
+	/* A message that is sent after a put arrives after it. */
+	ret = am_request(am, to, handler, args, NULL, 0);
+	error = tp_wait(am->tp, &req);
+	return ret ? ret : error;
+}
+
+int am_reply(struct am_token *token, unsigned int handler,
+	     const uint64_t *args, const void *body, size_t len)
+{
+	struct am *am = token->am;
+
+	if (!token->is_request || handler >= am->n || len > am_max(am))
+		return -EINVAL;
+	if (token->replied)
+		return -EALREADY;
+	token->replied = true;
+	return post(am, token->from, AM_REPLY, handler, args, body, len);
+}
+
+static bool all_answered(void *arg)
+{
+	struct request *r = arg;
+	unsigned int i;
+
+	r->ret = r->am->calls ? -EDEADLK : r->am->error;
+	for (i = 0; !r->ret && i < tp_processes(r->am->tp); i++)
+		if (r->am->open[i])
+			return false;
+	return true;
+}
+
+int am_drain(struct am *am)
+{
+	struct request r = { .am = am };
+	int ret = tp_wait_until(am->tp, all_answered, &r);
+
+	return ret ? ret : r.ret;
+}
+
+size_t am_max(const struct am *am)
+{
+	return tp_post_max(am->tp) - sizeof(struct am_head);
+}
+
+void *am_arg(const struct am *am)
+{
+	return am->arg;
+}
+
+int am_open(struct am **out, struct transport *tp, unsigned int depth,
+	    const am_handler *handlers, unsigned int n, void *arg)
+{
+	char all[TP_PROCESSES], mine = 0;
+	struct am *am;
+	unsigned int i;
+	int ret;
+
+	if (!depth || !n || n > AM_HANDLERS)
+		return -EINVAL;
+	am = calloc(1, sizeof(*am));
+	if (!am)
+		return -ENOMEM;
+	am->open = calloc(tp_processes(tp), sizeof(*am->open));
+	if (!am->open) {
+		free(am);
+		return -ENOMEM;
+	}
+	am->tp = tp;
+	am->depth = depth;
+	am->n = n;
+	am->arg = arg;
+	for (i = 0; i < n; i++)
+		am->handlers[i] = handlers[i];
+	tp_set_handler(tp, found, am);
+	/* Nobody sends a request before all have their handlers. */
+	ret = tp_share(tp, &mine, sizeof(mine), all);
+	if (ret) {
+		tp_set_handler(tp, NULL, NULL);
+		free(am->open);
+		free(am);
+		return ret;
+	}
+	*out = am;
+	return 0;
+}
+
+int am_close(struct am *am)
+{
+	char all[TP_PROCESSES], mine = 0;
+	int ret = am_drain(am);
+
+	if (!ret)
+		ret = tp_share(am->tp, &mine, sizeof(mine), all);
+	tp_set_handler(am->tp, NULL, NULL);
+	free(am->open);
+	free(am);
+	return ret;
+}
