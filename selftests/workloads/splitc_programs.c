@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * splitc_programs [OPTION...] - programs of the study of active
+ * messages on Split-C: sample sort, radix sort, matrix multiply, EM3D
+ *
+ * Each compares its result with that of a serial run. See transport/launch.c for
+ * the other options.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "programs/programs.h"
+#include "transport/launch.h"
+
+#define DEPTH	8u
+#define N	4u
+
+static const struct {
+	const char *name;
+	int (*run)(struct sc *sc, uint64_t *wrong);
+} programs[N] = {
+	{ "sample_sort", sample_sort },
+	{ "radix_sort", radix_sort },
+	{ "matrix_multiply", matrix_multiply },
+	{ "em3d", em3d },
+};
+
+static int report(struct transport *tp, const uint64_t *mine)
+{
+	uint64_t all[TP_PROCESSES][N], sums[N] = {}, wrong = 0;
+	unsigned int i, p;
+	int ret = tp_share(tp, mine, N * sizeof(*mine), all);
+
+	if (ret)
+		return ret;
+	for (p = 0; p < N; p++) {
+		for (i = 0; i < tp_processes(tp); i++)
+			sums[p] += all[i][p];
+		wrong += sums[p];
+		if (!tp_rank(tp))
+			printf("splitc_programs: program=%s processes=%u wrong=%ju\n",
+			       programs[p].name, tp_processes(tp),
+			       (uintmax_t)sums[p]);
+	}
+	return wrong ? -EBADMSG : 0;
+}
+
+static int run(struct transport *tp)
+{
+	uint64_t wrong[N] = {};
+	unsigned int p;
+	struct sc *sc;
+	int ret, error;
+
+	ret = sc_open(&sc, tp, PROGRAMS_MEMORY, DEPTH);
+	if (ret)
+		return ret;
+	for (p = 0; p < N && !ret; p++)
+		ret = programs[p].run(sc, &wrong[p]);
+	error = sc_close(sc);
+	ret = ret ? ret : error;
+	return ret ? ret : report(tp, wrong);
+}
+
+static int option(int c, const char *arg)
+{
+	return -EINVAL;
+}
+
+static int check(void)
+{
+	return launch_processes() <= PROGRAMS_PROCESSES ? 0 : -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct launch program = {
+		.name = "splitc_programs",
+		.options = "",
+		.usage = "",
+		.option = option,
+		.check = check,
+		.run = run,
+	};
+
+	return launch(&program, argc, argv);
+}
