@@ -4,44 +4,22 @@
  * costs, or with -o what opening a context costs
  *
  * Prints what one create_qp + destroy_qp took, or one ibv_open_device():
- * nanoseconds, or with -i guest instructions. Of instructions it is the median; of nanoseconds the lowest
- * decile, as what else the machine does only ever adds to them. For -i the guest must have one CPU and QEMU must count
- * instructions (-icount shift=0), where the time stamp counter advances by one
- * with each. A CPU that halts while the HCA executes a command would let the
- * counter jump, so a thread of the lowest class spins meanwhile, two
- * instructions a turn, and its turns are subtracted.
+ * nanoseconds, or with -i guest instructions. Of instructions it is the median; of
+ * nanoseconds the lowest decile, as what else the machine does only ever adds to
+ * them. For -i the guest must have one CPU and QEMU must count instructions, see
+ * spin.h.
  */
 #include <malloc.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
+#include "spin.h"
 #include "verbs.h"
 
 #define WARM_UP 30
-#define PER_TURN 2
-
-static uint64_t turns;	/* written by the spinner alone */
-
-static void *spin(void *arg)
-{
-	struct sched_param param = {};
-
-	if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &param))
-		exit(1);
-	asm volatile("1: incq %0\n\tjmp 1b" : "+m" (turns));
-	return NULL;
-}
-
-static uint64_t instructions(void)
-{
-	return __rdtsc() - PER_TURN * __atomic_load_n(&turns, __ATOMIC_RELAXED);
-}
 
 static uint64_t nanoseconds(void)
 {
@@ -104,7 +82,6 @@ int main(int argc, char **argv)
 {
 	uint64_t (*clock)(void) = nanoseconds;
 	struct verbs_setup setup;
-	pthread_t spinner;
 	uint64_t *cost;
 	int (*run)(struct verbs_setup *setup, uint64_t (*clock)(void),
 		   uint64_t *cost, int n) = measure;
@@ -112,7 +89,7 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "ion:")) != -1) {
 		if (c == 'i')
-			clock = instructions, decile = 5;
+			clock = spin_now, decile = 5;
 		else if (c == 'o')
 			run = measure_open;
 		else if (c == 'n')
@@ -129,8 +106,7 @@ int main(int argc, char **argv)
 	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;
 	if (!cost || verbs_open(&setup, NULL, 1))
 		return 1;
-	if (clock == instructions &&
-	    pthread_create(&spinner, NULL, spin, NULL))
+	if (clock == spin_now && spin_start())
 		return 1;
 	if (run(&setup, clock, cost, n))
 		return 1;

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
+#
+# The costs of active messages and Split-C after Begel et al. (2001), in guest
+# instructions a message, beside raw verbs. build/selftests/bench/am_logp prints
+# the whole table.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/bench/lib.sh
+. selftests/bench/lib.sh
+
+json=$(build/selftests/bench/am_logp -j)
+
+# rows LIST FIELD...: prints the fields of each row of the list, by tabs
+rows()
+{
+	jq -r ".$1[] | [$2] | @tsv" <<<"$json"
+}
+
+# word TEXT...: as a part of a name
+word()
+{
+	local text="$*"
+
+	text=${text//[^a-zA-Z0-9]/_}
+	echo "${text//__/_}"
+}
+
+while IFS=$'\t' read -r name bytes send gap; do
+	name=logp_$(word "$name" "$bytes")
+	bench_note "${name}_o_send" instructions "$send"
+	bench_note "${name}_gap" instructions "$gap"
+done < <(rows primitives '.primitive, .bytes, .o_send, .gap')
+while IFS=$'\t' read -r what of value; do
+	bench_note "logp_$(word "$what" "$of")" instructions "$value"
+done < <(rows adds '.what, .of, .instructions')

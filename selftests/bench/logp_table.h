@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The table of am_logp, as text or as JSON. */
+#ifndef SELFTESTS_LOGP_TABLE_H
+#define SELFTESTS_LOGP_TABLE_H
+
+#include <stdbool.h>
+
+/* Instructions a message: in the call, in the receiver, in the sender after it. */
+struct logp_cost {
+	double send, recv, done;
+};
+
+static inline double logp_whole(const struct logp_cost *c)
+{
+	return c->send + c->recv + c->done;
+}
+
+/* One more row: a primitive with messages of @len bytes. @name stays. */
+void logp_row(const char *name, unsigned int len, const struct logp_cost *cost);
+
+/* One more line below: what something adds. @name and @of stay. */
+void logp_add(const char *name, const char *of, double instructions);
+
+void logp_print(bool json);
+
+#endif
