@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 # programs ARGUMENT...: all four have the right result
 programs()
 {
-	timeout $((30 * slowness)) splitc_programs "$@" >"$tmp/out" 2>&1 ||
+	timeout $((10 * patience)) splitc_programs "$@" >"$tmp/out" 2>&1 ||
 		fail "splitc_programs $*: exit status $?: $(cat "$tmp/out")"
 	[ "$(grep -c '^splitc_programs: program=.* wrong=0$' "$tmp/out")" = 4 ]
 }

@@ -14,14 +14,14 @@ cd "$(dirname "$0")/../.."
 # ops ARGUMENT...: all checks hold
 ops()
 {
-	timeout $((30 * slowness)) splitc_ops "$@" >"$tmp/out" 2>&1 ||
+	timeout $((10 * patience)) splitc_ops "$@" >"$tmp/out" 2>&1 ||
 		fail "splitc_ops $*: exit status $?: $(cat "$tmp/out")"
 	grep -q ' checks=[1-9][0-9]* wrong=0$' "$tmp/out"
 }
 
 unwaited()
 {
-	code 1 timeout $((30 * slowness)) splitc_ops -f
+	code 1 timeout $((10 * patience)) splitc_ops -f
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 

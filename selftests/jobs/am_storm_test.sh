@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 # storm ARGUMENT...: ends, and all bytes are right
 storm()
 {
-	timeout $((40 * slowness)) am_storm -d 1 -q 1 -r 50 "$@" >"$tmp/out" \
+	timeout $((10 * patience)) am_storm -d 1 -q 1 -r 50 "$@" >"$tmp/out" \
 		2>&1 || fail "am_storm $*: exit status $?: $(cat "$tmp/out")"
 	grep -q ' wrong=0$' "$tmp/out"
 }
