@@ -10,7 +10,7 @@ ENTER := $(LAB)/enter
 PARTS := hca lib selftests lint
 JOBS := $(shell nproc)
 
-.PHONY: help demo check check-long check-peers bench lab $(PARTS) all clean
+.PHONY: help demo check check-long check-peers check-consumers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
@@ -21,6 +21,8 @@ help:
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
+	@echo 'make check-consumers run UCX, rdma-core and perftest without the module and'
+	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
 	@echo 'make bench          measure, one line for each figure'
 	@echo 'make all            build module, library, tool, tests and simhca'
 	@echo 'make hca            build simhca, the simulated HCA'
@@ -83,6 +85,10 @@ check-long: hca lib selftests
 
 check-peers: hca
 	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)')
+
+check-consumers: hca lib selftests
+	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(CELLS),--cells '$(CELLS)')
 
 bench: hca lib selftests
 	@selftests/bench/run

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# What the cells of the table have in common. A cell is one program over one
+# transport. The script that sources this file has set
+#	records		the file that gets one JSON object per cell
+#	log		the file that gets what the programs said
+#	kernel, state	the row of the table
+#	only		a pattern: the cells that run
+
+# Patterns of cells may be alternatives: @(A|B).
+shopt -s extglob
+cells_tmp=$(mktemp -d)
+cells_dev=mlx5_0
+# Seconds that one program may take; guests are slow.
+cells_limit=$((120 * ${MLX5_EP_SLOWNESS:-1}))
+
+# cell PROGRAM TRANSPORT CMD...: runs CMD and records what came of it. Exit status 4
+# is a skip: the last line that CMD printed has the reason.
+cell()
+{
+	local name="$1/$2" program=$1 transport=$2 status=0 result=ok reason=
+	local began=$SECONDS
+
+	shift 2
+	# shellcheck disable=SC2254 # it is a pattern
+	case $name in
+	$only) ;;
+	*) return 0 ;;
+	esac
+	set +e
+	(set -e; "$@") </dev/null >"$cells_tmp/out" 2>&1
+	status=$?
+	set -e
+	{
+		echo "== $kernel $state $name: exit status $status"
+		cat "$cells_tmp/out"
+	} >>"$log"
+	case $status in
+	0) ;;
+	4) result=skip reason=$(tail -n 1 "$cells_tmp/out") ;;
+	124) result=fail reason='the time was up' ;;
+	*) result=fail reason="exit status $status: $(tail -n 1 "$cells_tmp/out")" ;;
+	esac
+	jq -cn --arg kernel "$kernel" --arg state "$state" \
+		--arg program "$program" --arg transport "$transport" \
+		--arg result "$result" --arg reason "$reason" \
+		--argjson seconds $((SECONDS - began)) \
+		'{kernel: $kernel, state: $state, program: $program,
+		  transport: $transport, result: $result, reason: $reason,
+		  seconds: $seconds}' >>"$records"
+	printf 'consumers: %s %s %s %s %d s%s\n' "$kernel" "$state" "$name" \
+		"$result" $((SECONDS - began)) "${reason:+ ($reason)}" >&2
+}
+
+# skipped REASON: the CMD of a cell cannot run
+skipped()
+{
+	echo "$1"
+	exit 4
+}
+
+# said PATTERN CMD...: runs CMD, which has to succeed and to print such a line
+said()
+{
+	timeout $cells_limit "${@:2}" >"$cells_tmp/said" 2>&1 || {
+		local status=$?
+
+		cat "$cells_tmp/said"
+		return $status
+	}
+	cat "$cells_tmp/said"
+	grep -Eq "$1" "$cells_tmp/said"
+}
+
+# waits_for_client PID: does the server wait, by TCP or by librdmacm, or has it
+# ended?
+waits_for_client()
+{
+	! kill -0 "$1" 2>/dev/null ||
+		ss -Hltnp | grep "pid=$1," >/dev/null ||
+		rdma resource show cm_id 2>/dev/null |
+			grep "state LISTEN.* pid $1 " >/dev/null
+}
+
+# pair SERVER... -- CLIENT...: runs both; each has to succeed
+pair()
+{
+	local -a server=()
+	local pid status=0 i
+
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	"${server[@]}" >"$cells_tmp/server" 2>&1 &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! waits_for_client $pid || break
+		sleep 0.2
+	done
+	timeout $cells_limit "$@" || status=$?
+	# A server may wait for ever when its client has failed.
+	for ((i = 0; i < 50; i++)); do
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.2
+	done
+	kill $pid 2>/dev/null || true
+	wait $pid || status=$?
+	sed 's/^/server: /' "$cells_tmp/server"
+	return $status
+}
