@@ -22,6 +22,7 @@
 #define FUZZ_PROGRAMS 64	/* of a session */
 #define FUZZ_SLOTS 8		/* objects of a kind that a session knows */
 #define FUZZ_EDGES 65536
+#define FUZZ_OPS_MAX 48
 #define FUZZ_MEM_PAGES 2048u	/* memory that calls map, watch and change */
 
 struct fuzz_call {
@@ -68,6 +69,8 @@ struct fuzz_shared {
 	unsigned int done;	/* programs that have ended */
 	/* Calls of a program up to the last one that found an edge. */
 	unsigned int useful[FUZZ_PROGRAMS];
+	/* Of each kind of call: how many were made, and what they took. */
+	uint64_t calls[FUZZ_OPS_MAX], ns[FUZZ_OPS_MAX];
 };
 
 /* Programs: made, changed, written and read (program.c). */
@@ -127,6 +130,9 @@ void op_rebind(struct fuzz_session *s, const uint64_t *a);
 /* Remember the parameters; later set everything back. */
 void settings_save(void);
 void settings_restore(void);
+
+/* CLOCK_MONOTONIC in ns (session.c). */
+uint64_t fuzz_now(void);
 
 /* The process of a session: runs its programs and ends (session.c). */
 void session_run(struct fuzz_shared *shared,

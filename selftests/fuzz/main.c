@@ -35,11 +35,13 @@ static const char usage[] =
 	"  --corpus FILE    programs to begin with\n"
 	"  --save FILE      write the programs that found edges, short ones first\n"
 	"  --session FILE   where to note the programs of each session\n"
-	"  --replay FILE    run the programs of such a file, and nothing else\n";
+	"  --replay FILE    run the programs of such a file, and nothing else\n"
+	"  --times          print what took how long\n";
 
 static struct {
 	uint64_t seed, seconds, executions;
 	const char *corpus, *save, *session, *replay;
+	bool times;
 } options = { .seed = 1, .seconds = 20, .session = "/tmp/fuzz.session" };
 
 static struct fuzz_program corpus[CORPUS_MAX];
@@ -49,13 +51,45 @@ static struct fuzz_shared *shared;
 static uint64_t executions, sessions;
 static struct baseline base;
 
+/* Parts of a session, and what they took in ns. */
+enum part { PART_MAKE, PART_RUN, PART_RESTORE, PART_LOG, PART_BASELINE, PARTS };
+static const char *const part_names[] = {
+	"make", "run", "restore", "log", "baseline",
+};
+static uint64_t took[PARTS];
+
+/* What was done since the last call of this function was @part. */
+static void part_ends(enum part part)
+{
+	static uint64_t last;
+	uint64_t now = fuzz_now();
+
+	if (last)
+		took[part] += now - last;
+	last = now;
+}
+
+static void times_print(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PARTS; i++)
+		printf("# %-20s %8ju ms\n", part_names[i],
+		       (uintmax_t)took[i] / 1000000);
+	for (i = 0; i < fuzz_n_ops; i++)
+		printf("# %-20s %8ju ms %8ju calls\n", fuzz_ops[i].name,
+		       (uintmax_t)shared->ns[i] / 1000000,
+		       (uintmax_t)shared->calls[i]);
+}
+
 static int options_get(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "seed", 1, NULL, 's' }, { "seconds", 1, NULL, 't' },
 		{ "executions", 1, NULL, 'n' }, { "corpus", 1, NULL, 'c' },
 		{ "save", 1, NULL, 'o' }, { "session", 1, NULL, 'f' },
-		{ "replay", 1, NULL, 'r' }, { "help", 0, NULL, 'h' }, {},
+		{ "replay", 1, NULL, 'r' }, { "times", 0, NULL, 'T' },
+		{ "help", 0, NULL, 'h' }, {},
 	};
 	int c;
 
@@ -81,6 +115,9 @@ static int options_get(int argc, char **argv)
 			break;
 		case 'r':
 			options.replay = optarg;
+			break;
+		case 'T':
+			options.times = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -191,7 +228,9 @@ static int session(unsigned int n)
 		fprintf(stderr, "fuzz: the module is not compiled for KCOV\n");
 		exit(2);
 	}
+	part_ends(PART_RUN);
 	settings_restore();
+	part_ends(PART_RESTORE);
 	executions += shared->done;
 	sessions++;
 	return 0;
@@ -225,10 +264,12 @@ static bool found_something(int log, bool whole)
 		printf("fuzz: the kernel log has a report\n");
 		return true;
 	}
+	part_ends(PART_LOG);
 	if (whole && baseline_restored(&base, 5)) {
 		printf("fuzz: a session left something behind\n");
 		return true;
 	}
+	part_ends(PART_BASELINE);
 	return false;
 }
 
@@ -254,6 +295,7 @@ static int fuzz(int log, struct fuzz_program *kept, unsigned int *n_kept)
 		if (programs_write(options.session, programs,
 				   FUZZ_PROGRAMS - sessions % 2))
 			return 1;
+		part_ends(PART_MAKE);
 		if (session(FUZZ_PROGRAMS - sessions % 2)) {
 			printf("fuzz: a session hangs\n");
 			return 1;
@@ -323,6 +365,8 @@ int main(int argc, char **argv)
 	if (reports)
 		printf("fuzz: seed %ju; the programs are in %s\n",
 		       (uintmax_t)options.seed, options.session);
+	if (options.times)
+		times_print();
 	if (options.save)
 		programs_write(options.save, kept, n_kept);
 	printf("fuzz: %ju executions, %u edges, %d reports\n",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
@@ -82,6 +83,17 @@ const struct fuzz_op fuzz_ops[] = {
 
 const unsigned int fuzz_n_ops = sizeof(fuzz_ops) / sizeof(fuzz_ops[0]);
 
+_Static_assert(sizeof(fuzz_ops) / sizeof(fuzz_ops[0]) <= FUZZ_OPS_MAX,
+	       "struct fuzz_shared counts each kind of call");
+
+uint64_t fuzz_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
 /* The second thread, and the call that it is to make. */
 static struct {
 	pthread_t thread;
@@ -101,6 +113,17 @@ static struct {
 static const struct fuzz_program *running;
 static unsigned int position;
 
+static void make_call(struct fuzz_session *s, struct fuzz_shared *shared,
+		      const struct fuzz_call *call)
+{
+	uint64_t began = fuzz_now();
+
+	fuzz_ops[call->op].run(s, call->arg);
+	__atomic_fetch_add(&shared->ns[call->op], fuzz_now() - began,
+			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(&shared->calls[call->op], 1, __ATOMIC_RELAXED);
+}
+
 static void *aside_main(void *unused)
 {
 	const struct fuzz_call *call;
@@ -112,7 +135,7 @@ static void *aside_main(void *unused)
 			pthread_cond_wait(&aside.changed, &aside.lock);
 		call = aside.call;
 		pthread_mutex_unlock(&aside.lock);
-		fuzz_ops[call->op].run(aside.session, call->arg);
+		make_call(aside.session, aside.shared, call);
 		pthread_mutex_lock(&aside.lock);
 		aside.found += cover_collect();
 		aside.call = NULL;
@@ -156,7 +179,7 @@ static void run_call(struct fuzz_session *s, const struct fuzz_call *call)
 	if (call->aside && !aside.absent && fuzz_ops[call->op].run != op_fork)
 		aside_do(call);
 	else
-		fuzz_ops[call->op].run(s, call->arg);
+		make_call(s, aside.shared, call);
 }
 
 /* A child makes the rest of the calls, and may be killed while it does. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Files of the module in sysfs and debugfs, and the driver's bind file. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -111,12 +112,30 @@ void op_rebind(struct fuzz_session *s, const uint64_t *a)
 	file_write(SYSFS_AUX_DRIVER "bind", name);
 }
 
+/*
+ * Name the device once: verbs_device_name() asks for all devices, which takes as long
+ * as fifty methods. The name is another one where a rebind gave it another one.
+ */
+static void device_name_keep(void)
+{
+	const char *name = getenv("MLX5_EP_DEVICE");
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/mlx5_ep",
+		 name ? name : "");
+	if (name && !access(path, F_OK))
+		return;
+	unsetenv("MLX5_EP_DEVICE");
+	setenv("MLX5_EP_DEVICE", verbs_device_name(), 1);
+}
+
 void settings_save(void)
 {
 	char path[128];
 	unsigned int i;
 	FILE *file;
 
+	device_name_keep();
 	for (i = 0; i < COUNT(params); i++) {
 		param_path(path, sizeof(path), i);
 		file = fopen(path, "re");
@@ -133,6 +152,7 @@ void settings_restore(void)
 	char path[128];
 	unsigned int i;
 
+	device_name_keep();
 	for (i = 0; i < COUNT(settings); i++)
 		sysfs_write(settings[i].name,
 			    settings[i].text[0] ? settings[i].text : "\n");
