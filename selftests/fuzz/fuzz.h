@@ -19,7 +19,7 @@
 
 #define FUZZ_ARGS 6
 #define FUZZ_CALLS 12
-#define FUZZ_PROGRAMS 64	/* of a session */
+#define FUZZ_PROGRAMS 256	/* of a session */
 #define FUZZ_SLOTS 8		/* objects of a kind that a session knows */
 #define FUZZ_EDGES 65536
 #define FUZZ_OPS_MAX 48
@@ -55,7 +55,8 @@ struct fuzz_session {
 
 struct fuzz_op {
 	const char *name;
-	unsigned int weight;	/* how often new calls are of this kind */
+	/* How often new calls are of this kind: less often what takes long. */
+	unsigned int weight;
 	void (*run)(struct fuzz_session *s, const uint64_t *arg);
 };
 
@@ -80,6 +81,8 @@ void fuzz_make(struct fuzz_program *program);
 void fuzz_mutate(struct fuzz_program *program,
 		 const struct fuzz_program *other);
 void fuzz_print(FILE *file, const struct fuzz_program *program);
+/* What a program takes about, in calls of a method. */
+unsigned int fuzz_cost(const struct fuzz_program *program);
 /* Return: 1 where a program was read, 0 at the end, -EINVAL. */
 int fuzz_parse(FILE *file, struct fuzz_program *program);
 

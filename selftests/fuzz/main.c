@@ -23,7 +23,7 @@
 
 #define CORPUS_MAX 4096
 #define HANG_SECONDS 30
-#define BASELINE_EVERY 16
+#define BASELINE_EVERY 4
 
 static const char usage[] =
 	"usage: fuzz [OPTION...]\n"
@@ -160,6 +160,18 @@ static int programs_write(const char *path, const struct fuzz_program *from,
 	return fclose(file) ? -errno : 0;
 }
 
+/* One of the corpus; mostly the one of two that takes less time. */
+static const struct fuzz_program *cheap_one(void)
+{
+	const struct fuzz_program *one, *two;
+
+	one = &corpus[(fuzz_random() >> 16) % n_corpus];
+	two = &corpus[(fuzz_random() >> 16) % n_corpus];
+	if (fuzz_random() >> 16 & 7 && fuzz_cost(two) < fuzz_cost(one))
+		return two;
+	return one;
+}
+
 /* The given programs first, each as it is; then mutants and new ones. */
 static void programs_make(void)
 {
@@ -180,7 +192,7 @@ static void programs_make(void)
 		} else if (!n_corpus || !(fuzz_random() >> 16 & 3)) {
 			fuzz_make(&p[i]);
 		} else {
-			p[i] = corpus[(fuzz_random() >> 16) % n_corpus];
+			p[i] = *cheap_one();
 			fuzz_mutate(&p[i], &corpus[(fuzz_random() >> 16) %
 						   n_corpus]);
 		}

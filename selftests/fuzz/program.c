@@ -136,6 +136,15 @@ void fuzz_mutate(struct fuzz_program *program,
 		mutate_once(program, other);
 }
 
+unsigned int fuzz_cost(const struct fuzz_program *program)
+{
+	unsigned int cost = 0, i;
+
+	for (i = 0; i < program->n; i++)
+		cost += 1 + 256 / fuzz_ops[program->calls[i].op].weight;
+	return cost;
+}
+
 void fuzz_print(FILE *file, const struct fuzz_program *program)
 {
 	const struct fuzz_call *call;

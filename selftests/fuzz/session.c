@@ -38,46 +38,46 @@ METHOD(xrc_query, 11)
 METHOD(xrc_unreg, 12)
 
 const struct fuzz_op fuzz_ops[] = {
-	{ "query_features", 30, op_query_features },
-	{ "context_set_policy", 40, op_context_set_policy },
-	{ "context_query", 30, op_context_query },
-	{ "context_dump", 40, op_context_dump },
-	{ "qp_query_uuar", 40, op_qp_query_uuar },
-	{ "qp_list", 40, op_qp_list },
-	{ "notifier_create", 40, op_notifier_create },
+	{ "query_features", 240, op_query_features },
+	{ "context_set_policy", 320, op_context_set_policy },
+	{ "context_query", 240, op_context_query },
+	{ "context_dump", 320, op_context_dump },
+	{ "qp_query_uuar", 320, op_qp_query_uuar },
+	{ "qp_list", 320, op_qp_list },
+	{ "notifier_create", 320, op_notifier_create },
 	{ "xrc_create", 8, op_xrc_create },
-	{ "xrc_reg", 20, op_xrc_reg },
-	{ "xrc_get", 20, op_xrc_get },
-	{ "xrc_modify", 30, op_xrc_modify },
-	{ "xrc_query", 20, op_xrc_query },
-	{ "xrc_unreg", 30, op_xrc_unreg },
+	{ "xrc_reg", 160, op_xrc_reg },
+	{ "xrc_get", 160, op_xrc_get },
+	{ "xrc_modify", 240, op_xrc_modify },
+	{ "xrc_query", 160, op_xrc_query },
+	{ "xrc_unreg", 240, op_xrc_unreg },
 	{ "ctx_open", 1, op_ctx_open },
 	{ "ctx_raw", 3, op_ctx_raw },
-	{ "qp_create", 4, op_qp_create },
-	{ "qp_destroy", 2, op_qp_destroy },
-	{ "qp_modify", 2, op_qp_modify },
-	{ "devx_qp", 1, op_devx_qp },
+	{ "qp_create", 8, op_qp_create },
+	{ "qp_destroy", 8, op_qp_destroy },
+	{ "qp_modify", 8, op_qp_modify },
+	{ "devx_qp", 2, op_devx_qp },
 	{ "xrcd_open", 8, op_xrcd_open },
-	{ "xrcd_close", 4, op_xrcd_close },
-	{ "watch_add", 60, op_watch_add },
-	{ "watch_del", 40, op_watch_del },
-	{ "watch_verify", 60, op_watch_verify },
-	{ "file_ioctl", 20, op_file_ioctl },
-	{ "file_read", 40, op_file_read },
-	{ "file_poll", 10, op_file_poll },
-	{ "file_mmap", 30, op_file_mmap },
-	{ "file_close", 10, op_file_close },
-	{ "mem_map", 20, op_mem_map },
-	{ "mem_unmap", 15, op_mem_unmap },
-	{ "mem_advise", 20, op_mem_advise },
-	{ "mem_protect", 15, op_mem_protect },
-	{ "mem_move", 10, op_mem_move },
-	{ "mem_write", 30, op_mem_write },
-	{ "sysfs_write", 8, op_sysfs_write },
-	{ "sysfs_read", 8, op_sysfs_read },
-	{ "debugfs_read", 5, op_debugfs_read },
-	{ "param_write", 5, op_param_write },
-	{ "rebind", 4, op_rebind },
+	{ "xrcd_close", 8, op_xrcd_close },
+	{ "watch_add", 480, op_watch_add },
+	{ "watch_del", 320, op_watch_del },
+	{ "watch_verify", 480, op_watch_verify },
+	{ "file_ioctl", 160, op_file_ioctl },
+	{ "file_read", 320, op_file_read },
+	{ "file_poll", 80, op_file_poll },
+	{ "file_mmap", 240, op_file_mmap },
+	{ "file_close", 80, op_file_close },
+	{ "mem_map", 160, op_mem_map },
+	{ "mem_unmap", 120, op_mem_unmap },
+	{ "mem_advise", 40, op_mem_advise },
+	{ "mem_protect", 120, op_mem_protect },
+	{ "mem_move", 80, op_mem_move },
+	{ "mem_write", 240, op_mem_write },
+	{ "sysfs_write", 32, op_sysfs_write },
+	{ "sysfs_read", 32, op_sysfs_read },
+	{ "debugfs_read", 16, op_debugfs_read },
+	{ "param_write", 24, op_param_write },
+	{ "rebind", 3, op_rebind },
 	{ "fork", 3, op_fork },
 };
 
@@ -238,16 +238,16 @@ static unsigned int run_program(struct fuzz_session *s,
 	unsigned int useful = 0, at;
 
 	running = program;
+	/* A call that waits is interrupted soon. */
+	ualarm(200000, 100000);
 	for (position = 0; position < program->n; position++) {
 		at = position;
-		/* A call that waits is interrupted soon. */
-		ualarm(200000, 100000);
 		run_call(s, &program->calls[at]);
-		ualarm(0, 0);
 		if (cover_collect())
 			useful = at + 1;
 	}
 	aside_wait();
+	ualarm(0, 0);
 	if (aside.found)
 		useful = program->n;
 	aside.found = 0;
