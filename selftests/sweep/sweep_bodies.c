@@ -9,8 +9,9 @@
 #include "sysfs.h"
 
 #define PAGE 4096u
-#define WATCHES 16u
-#define BATCH 12u
+#define LONG (4u << 20)	/* two fingerprints */
+#define WATCHES 32u
+#define BATCH 20u
 #define QPS 4u
 
 int sweep_objects_open(struct sweep_objects *objects)
@@ -19,7 +20,7 @@ int sweep_objects_open(struct sweep_objects *objects)
 
 	memset(objects, 0, sizeof(*objects));
 	objects->memory =
-		mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		mmap(NULL, LONG, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (objects->memory == MAP_FAILED)
 		return -errno;
@@ -36,7 +37,7 @@ void sweep_objects_close(struct sweep_objects *objects)
 {
 	mlx5ep_notifier_destroy(objects->notifier);
 	verbs_close(&objects->setup);
-	munmap(objects->memory, PAGE);
+	munmap(objects->memory, LONG);
 	memset(objects, 0, sizeof(*objects));
 }
 
@@ -147,6 +148,28 @@ int sweep_body_watch(void *arg)
 	if (ret)
 		return ret;
 	ret = mlx5ep_watch_record(&watch);
+	if (!ret)
+		ret = mlx5ep_watch_verify(&watch);
+	return first(ret, sweep_undo(mlx5ep_watch_del(&watch)));
+}
+
+/*
+ * A record that failed has left nobody looking at the watch: the next one does
+ * not wait, and it records. EBADE says that it did not.
+ */
+int sweep_body_long_watch(void *arg)
+{
+	struct sweep_objects *objects = arg;
+	struct mlx5ep_watch watch;
+	int ret;
+
+	ret = mlx5ep_watch_add(objects->notifier, objects->memory, LONG, 1,
+			       &watch);
+	if (ret)
+		return ret;
+	ret = mlx5ep_watch_record(&watch);
+	if (ret && mlx5ep_watch_record(&watch))
+		ret = -EBADE;
 	if (!ret)
 		ret = mlx5ep_watch_verify(&watch);
 	return first(ret, sweep_undo(mlx5ep_watch_del(&watch)));

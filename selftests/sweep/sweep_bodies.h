@@ -14,7 +14,7 @@
 struct sweep_objects {
 	struct verbs_setup setup;
 	struct mlx5ep_notifier *notifier;	/* where the module is attached */
-	void *memory;				/* a page to be watched */
+	void *memory;				/* to be watched, 4 MiB */
 };
 
 /* Return: 0 or -errno; after a failure nothing is open. */
@@ -39,7 +39,9 @@ int sweep_body_endpoints(void *objects);
 int sweep_body_notifier(void *objects);
 /* A watch on the notifier of the argument. */
 int sweep_body_watch(void *objects);
-/* More watches in one call than the kernel keeps on its stack. */
+/* A watch so long that its fingerprints take memory of their own. */
+int sweep_body_long_watch(void *objects);
+/* More watches in one call than the kernel copies at once. */
 int sweep_body_watches(void *objects);
 /* A registration with a watch on it. */
 int sweep_body_reg_mr(void *objects);

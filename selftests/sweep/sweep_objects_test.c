@@ -46,7 +46,8 @@ BODY(qps_under_independent, "independent", qps);
 BODY(endpoints_under_stock, "stock", endpoints, .big = true);
 BODY(notifier, "stock", notifier, .silent = true);
 BODY(watch, "stock", watch, .silent = true, .thrifty = true);
-BODY(watches, "stock", watches, .silent = true);
+BODY(long_watch, "stock", long_watch, .silent = true);
+BODY(watches, "stock", watches, .silent = true, .thrifty = true);
 BODY(registration, "stock", reg_mr, .silent = true, .thrifty = true);
 
 FIXTURE_SETUP(sweep)
