@@ -15,7 +15,8 @@ LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
 CLI_SRCS := main.c error.c files.c table.c print.c view.c owners.c device.c own.c settings.c change.c \
 	config.c compare.c save.c show.c set.c apply.c plan.c attach.c \
-	doctor.c reach.c run.c metrics.c metrics_cmd.c
+	doctor.c reach.c run.c metrics.c metrics_cmd.c \
+	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/selftest/*.c))
 
 # Programs find the library beside them; packages need no help (RPATH=).
 RPATH ?= yes
@@ -44,7 +45,7 @@ LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
 	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
 	-DMLX5EP_VERSION='"$(LIB_VERSION)"'
 LIB_LIBS := -libverbs -lmlx5 -lpthread
-CLI_LIBS := -ljson-c
+CLI_LIBS := -ljson-c -libverbs -lmlx5
 LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
 LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)

@@ -80,6 +80,9 @@ static const struct {
 	  "  -o, --output FILE   replace FILE, for a textfile collector\n"
 	  "  -l, --listen WHERE  answer HTTP at PORT of the loopback address, or\n"
 	  "                      at unix:PATH\n" },
+	{ "selftest", cmd_selftest, "check a device: pages, data, limits, notifications",
+	  "[DEVICE]\n\n"
+	  "DEVICE is to be named if there are several. Nothing of it is set.\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };

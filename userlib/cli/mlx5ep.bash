@@ -21,7 +21,7 @@ _mlx5ep()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-d|--device) ((i++)) ;;
-		show|set|apply|check|watch|plan|attach|doctor|run|metrics)
+		show|set|apply|check|watch|plan|attach|doctor|run|metrics|selftest)
 			command=${COMP_WORDS[i]}
 			break ;;
 		esac
@@ -46,7 +46,7 @@ _mlx5ep()
 	if [ -z "$words" ]; then
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
-			show set apply check watch plan attach doctor run metrics' ;;
+			show set apply check watch plan attach doctor run metrics selftest' ;;
 		show) words='--sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
 		watch) words='--interval --count --sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
@@ -58,6 +58,7 @@ _mlx5ep()
 		plan) words='--threads --processes --category --bar' ;;
 		run) words="--policy --pages --strict -- $(compgen -c -- "$cur")" ;;
 		metrics) words='--output --listen' ;;
+		selftest) words=$(_mlx5ep_devices) ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: tool, timeout: 120
+#
+# mlx5ep selftest passes on a sound HCA, of which it sets nothing and leaves
+# nothing behind, and fails by name where firmware does not answer.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+settings()
+{
+	grep -H . "$ep"/uuar_policy "$ep"/uuar_pages "$ep"/uuar_strict
+	simhca-ctl dump | jq '.hcas[0].qps | map(select(.user)) | length'
+}
+
+passes()
+{
+	settings >"$tmp/before"
+	simhca-ctl '{"op":"reset"}'
+	code 0 mlx5ep selftest "$dev"
+	grep -q '^selftest: [1-9][0-9]* passed, 0 failed' "$tmp/out"
+	settings >"$tmp/after"
+	diff "$tmp/before" "$tmp/after"
+	simhca-ctl dump | jq -e '.hcas[0].errors.wrong_uar == 0'
+}
+
+fails_by_name()
+{
+	simhca-ctl '{"op":"fault","kind":"cmd","opcode":"QUERY_QP","count":0,"status":1}'
+	code 1 mlx5ep -j selftest "$dev"
+	simhca-ctl '{"op":"clear"}'
+	jq -e '[.results[] | select(.result == "failed") | .check] |
+		index("firmware answers QUERY_QP") != null' "$tmp/out"
+}
+
+refuses_what_is_not_there()
+{
+	code 4 mlx5ep selftest mlx5_99
+	code 2 mlx5ep selftest "$dev" more
+}
+
+plan 3
+check 'a sound HCA passes, and is as before' passes
+check 'firmware that does not answer fails by name' fails_by_name
+check 'a device that is not there is refused' refuses_what_is_not_there
+ktap_finished

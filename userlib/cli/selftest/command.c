@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* mlx5ep selftest: runs the groups of checks on a device and reports. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "../cli.h"
+#include "selftest.h"
+
+static const struct {
+	const char *name;
+	selftest_group run;
+} groups[] = {
+	{ "stock", selftest_stock },
+	{ "independent", selftest_independent },
+	{ "shared-uar", selftest_shared_uar },
+	{ "shared-uuar", selftest_shared_uuar },
+	{ "limits", selftest_limits },
+	{ "notifier", selftest_notifier },
+};
+
+static const char * const untested[][2] = {
+	{ "xrc", "shared XRC receive QPs: this version has no check of them" },
+	{ "module", "unload and reload: this version leaves the module alone" },
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+static void text(struct json_object *to, const char *key, const char *path)
+{
+	char buf[256];
+
+	if (file_read(path, buf, sizeof(buf)) > 0)
+		json_object_object_add(to, key, json_object_new_string(buf));
+}
+
+/* On what the checks ran. */
+static struct json_object *describe(const char *device)
+{
+	static const struct { const char *key, *file; } files[] = {
+		{ "firmware", "fw_ver" }, { "board", "board_id" },
+		{ "state", "ports/1/state" }, { "rate", "ports/1/rate" },
+		{ "link", "ports/1/link_layer" },
+		{ "attached", "mlx5_ep/attached" },
+	};
+	struct json_object *on = json_object_new_object();
+	char path[PATH_LEN];
+	struct utsname name;
+	size_t i;
+
+	json_object_object_add(on, "device", json_object_new_string(device));
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		root_path(path, "sys/class/infiniband/%s/%s", device,
+			  files[i].file);
+		text(on, files[i].key, path);
+	}
+	root_path(path, "sys/module/mlx5_ep/version");
+	text(on, "module", path);
+	if (!uname(&name))
+		json_object_object_add(on, "kernel",
+				       json_object_new_string(name.release));
+	return on;
+}
+
+static void add(struct json_object *results, const char *group,
+		const char *check, const char *result, const char *detail)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_object_object_add(row, "group", json_object_new_string(group));
+	json_object_object_add(row, "check", json_object_new_string(check));
+	json_object_object_add(row, "result", json_object_new_string(result));
+	json_object_object_add(row, "detail", json_object_new_string(detail));
+	json_object_array_add(results, row);
+}
+
+static const char *field(struct json_object *row, const char *key)
+{
+	struct json_object *obj;
+
+	json_object_object_get_ex(row, key, &obj);
+	return json_object_get_string(obj);
+}
+
+static unsigned int total(struct json_object *results, const char *result)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(results); i++)
+		n += !strcmp(field(json_object_array_get_idx(results, i),
+				   "result"), result);
+	return n;
+}
+
+/* A table cuts long details. Those of failed checks are wanted whole. */
+static void print_failed(struct json_object *results)
+{
+	struct json_object *row;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(results); i++) {
+		row = json_object_array_get_idx(results, i);
+		if (!strcmp(field(row, "result"), "failed"))
+			printf("failed: %s: %s: %s\n", field(row, "group"),
+			       field(row, "check"), field(row, "detail"));
+	}
+}
+
+static int report(struct cli *cli, struct json_object *on,
+		  struct json_object *results)
+{
+	static const struct column columns[] = {
+		{ "group", "GROUP", true }, { "check", "CHECK", true },
+		{ "result", "RESULT", true }, { "detail", "DETAIL", true },
+	};
+	unsigned int failed = total(results, "failed");
+	struct json_object *all;
+
+	if (cli->json) {
+		all = json_object_new_object();
+		json_object_object_add(all, "on", json_object_get(on));
+		json_object_object_add(all, "results",
+				       json_object_get(results));
+		print_json(all);
+		json_object_put(all);
+	} else {
+		json_object_object_foreach(on, key, value)
+			printf("%-9s %s\n", key, json_object_get_string(value));
+		print_table(cli, results, columns, 4);
+		print_failed(results);
+		printf("selftest: %u passed, %u failed, %u not testable here\n",
+		       total(results, "passed"), failed,
+		       total(results, "not testable"));
+	}
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run(struct cli *cli, const char *device)
+{
+	struct sigaction action = { .sa_handler = stop };
+	struct json_object *on = describe(device);
+	struct json_object *results = json_object_new_array();
+	size_t i;
+	int code;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	for (i = 0; i < sizeof(groups) / sizeof(*groups) && !stopped; i++)
+		selftest_process(device, groups[i].name, groups[i].run,
+				 results);
+	if (stopped)
+		add(results, "selftest", "runs to its end", "failed",
+		    "interrupted; nothing of the device had been set");
+	for (i = 0; i < sizeof(untested) / sizeof(*untested); i++)
+		add(results, untested[i][0], "-", "not testable",
+		    untested[i][1]);
+	code = report(cli, on, results);
+	json_object_put(results);
+	json_object_put(on);
+	return code;
+}
+
+/* Returns the device to be checked, or NULL with *@code. */
+static const char *choose(struct cli *cli, struct json_object **devices,
+			  int *code)
+{
+	struct json_object *dev;
+
+	cli->brief = true;
+	*devices = devices_get(cli, code);
+	if (*code == EXIT_NO_DEVICE)
+		complain(*code, "%s: no such mlx5 device",
+			 cli->device ? cli->device : "any");
+	else if (*code)
+		complain(*code, "the module is not attached: see mlx5ep doctor");
+	else if (json_object_array_length(*devices) > 1)
+		*code = usage_error("selftest", "several devices: name one");
+	if (*code)
+		return NULL;
+	dev = json_object_array_get_idx(*devices, 0);
+	return field(dev, "device");
+}
+
+/**
+ * cmd_selftest() - mlx5ep selftest [DEVICE]
+ */
+int cmd_selftest(struct cli *cli, int argc, char **argv)
+{
+	static const struct option none[] = { {} };
+	struct json_object *devices;
+	const char *device;
+	int code;
+
+	if (getopt_long(argc, argv, "", none, NULL) != -1)
+		return EXIT_USAGE;
+	if (argc - optind > 1)
+		return usage_error("selftest", "%s: unexpected",
+				   argv[optind + 1]);
+	if (optind < argc)
+		cli->device = argv[optind];
+	device = choose(cli, &devices, &code);
+	if (device)
+		code = run(cli, device);
+	json_object_put(devices);
+	return code;
+}
