@@ -77,8 +77,8 @@ static void hca_destroy(struct hca *hca)
 }
 
 /* Make an adapter and offer it to VMMs at @dir/hca@index.sock. */
-static int hca_create(unsigned int index, enum link link, const char *dir,
-		      struct hca **out)
+static int hca_create(unsigned int index, enum link link,
+		      enum function function, const char *dir, struct hca **out)
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
 	char path[4096];
@@ -88,6 +88,7 @@ static int hca_create(unsigned int index, enum link link, const char *dir,
 		return -ENOMEM;
 	hca->index = index;
 	hca->link = link;
+	hca->function = function;
 	hca->bus_ops = &bus_ops;
 	hca->dma = dma_create();
 	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
@@ -109,11 +110,13 @@ err_destroy:
  * adapters_init() - make the adapters
  * @n: how many
  * @link: what their ports speak
+ * @function: what they are
  * @dir: where their sockets go
  *
  * Return: 0, or -errno with nothing made
  */
-int adapters_init(unsigned int n, enum link link, const char *dir)
+int adapters_init(unsigned int n, enum link link, enum function function,
+		  const char *dir)
 {
 	struct hca *hca;
 	unsigned int i;
@@ -122,7 +125,7 @@ int adapters_init(unsigned int n, enum link link, const char *dir)
 	if (!n || n > FABRIC_MAX)
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
-		ret = hca_create(i, link, dir, &hca);
+		ret = hca_create(i, link, function, dir, &hca);
 		if (ret) {
 			adapters_fini();
 			return ret;

@@ -7,7 +7,8 @@
 
 #include "hca.h"
 
-int adapters_init(unsigned int n, enum link link, const char *dir);
+int adapters_init(unsigned int n, enum link link, enum function function,
+		  const char *dir);
 void adapters_fini(void);
 void hca_clear_counters(struct hca *hca);
 

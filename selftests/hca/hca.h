@@ -30,6 +30,7 @@
 #define SIM_PAGE 4096u
 
 enum link { LINK_IB, LINK_ETH };
+enum function { FUNCTION_PF, FUNCTION_VF };
 
 struct hca;
 
@@ -132,6 +133,7 @@ struct nic;
 struct hca {
 	unsigned int index;
 	enum link link;
+	enum function function;
 	bool fatal;
 	const struct bus_ops *bus_ops;
 	struct dma *dma;

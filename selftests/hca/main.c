@@ -18,7 +18,8 @@
 #include "fabric/fabric.h"
 
 static const char usage[] =
-	"usage: simhca --dir DIR [--hca N] [--link ib|eth] [--log FILE] [-v]\n"
+	"usage: simhca --dir DIR [--hca N] [--link ib|eth]\n"
+	"              [--function pf|vf] [--log FILE] [-v]\n"
 	"\n"
 	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
@@ -26,6 +27,7 @@ static const char usage[] =
 	"prints \"ready\" on stdout, and serves until SIGTERM or SIGINT.\n"
 	"\n"
 	"  --link eth  the ports are Ethernet ones; default: ib\n"
+	"  --function vf  they are virtual functions; default: pf\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
@@ -34,6 +36,7 @@ struct options {
 	const char *log;
 	unsigned int hcas;
 	enum link link;
+	enum function function;
 	bool verbose;
 };
 
@@ -43,6 +46,7 @@ static int parse(int argc, char **argv, struct options *opt)
 		{ "dir", required_argument, NULL, 'd' },
 		{ "hca", required_argument, NULL, 'n' },
 		{ "link", required_argument, NULL, 'k' },
+		{ "function", required_argument, NULL, 'f' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -68,6 +72,16 @@ static int parse(int argc, char **argv, struct options *opt)
 							     LINK_ETH;
 			if (opt->link == LINK_IB && strcmp(optarg, "ib")) {
 				fprintf(stderr, "simhca: --link is ib or eth\n");
+				return -EINVAL;
+			}
+			break;
+		case 'f':
+			opt->function = strcmp(optarg, "vf") ? FUNCTION_PF :
+							      FUNCTION_VF;
+			if (opt->function == FUNCTION_PF &&
+			    strcmp(optarg, "pf")) {
+				fprintf(stderr,
+					"simhca: --function is pf or vf\n");
 				return -EINVAL;
 			}
 			break;
@@ -129,7 +143,7 @@ static int serve(const struct options *opt)
 	ret = signals_init(&signals);
 	if (ret)
 		goto out_loop;
-	ret = adapters_init(opt->hcas, opt->link, opt->dir);
+	ret = adapters_init(opt->hcas, opt->link, opt->function, opt->dir);
 	if (ret)
 		goto out_signals;
 	snprintf(path, sizeof(path), "%s/control.sock", opt->dir);

@@ -26,18 +26,19 @@ matches()
 	return 1
 }
 
-# need FILE: sets where, hca, smp, mem, numa, module, args, guest, only, config,
-# instrument, timeout and is_long from the header of the test
+# need FILE: sets where, hca, link, function, smp, mem, numa, module, args, guest,
+# only, config, instrument, timeout and is_long from the header of the test
 need()
 {
 	local key value
 
-	where='' hca=1 link=$link_default smp=1 mem='' numa='' module=yes args='' guest='' only=''
-	config='' instrument=''
+	where='' hca=1 link=$link_default function=pf smp=1 mem='' numa='' module=yes
+	args='' guest='' only='' config='' instrument=''
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | link | smp | mem | numa | module | args | guest | config | instrument | timeout)
+		where | hca | link | function | smp | mem | numa | module | args | guest | \
+			config | instrument | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
@@ -112,6 +113,7 @@ plan_guest()
 	*) echo "$1: module: $module?" >&2 && exit 2 ;;
 	esac
 	[ "$link" = ib ] || options+=" --link $link"
+	[ "$function" = pf ] || options+=" --function $function"
 	[ -z "$numa" ] || options+=" --numa $numa"
 	[ -z "$instrument" ] || options+=" --instrument $instrument"
 	key=guest$options

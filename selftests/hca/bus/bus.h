@@ -11,11 +11,9 @@
 /* BAR 0: initialisation segment, MSI-X (which the VMM emulates), UAR pages */
 #define ISEG_BYTES 0x4000u
 #define UAR_FIRST 16u
-#define UAR_LIMIT (PCI_BAR_BYTES / SIM_PAGE)
 
 #define PCI_MSIX_VECTORS 16u
 #define PCI_CONFIG_BYTES 4096u
-#define PCI_BAR_BYTES (32u << 20)
 
 /**
  * struct bus_ops - the adapter's functions that the bus calls
@@ -33,6 +31,21 @@ struct bus_ops {
 	void (*uar_write)(struct hca *hca, uint32_t index, uint32_t off,
 			  const uint8_t *buf, size_t len);
 };
+
+/*
+ * Bytes of BAR 0. Those of a VF are the least that uar_sz of the capabilities can
+ * say: a PF shares its BAR out to its VFs.
+ */
+static inline uint32_t pci_bar_bytes(const struct hca *hca)
+{
+	return (hca->function == FUNCTION_VF ? 1u : 32u) << 20;
+}
+
+/* The page behind the last UAR page. */
+static inline uint32_t uar_limit(const struct hca *hca)
+{
+	return pci_bar_bytes(hca) / SIM_PAGE;
+}
 
 /* ---- pci.c */
 int pci_init(struct hca *hca);

@@ -21,6 +21,7 @@
 
 #define PCI_VENDOR_MELLANOX 0x15b3
 #define PCI_DEVICE_CX5 0x1017
+#define PCI_DEVICE_CX5_VF 0x1018
 #define PCI_CLASS_INFINIBAND 0x020700
 #define PCI_CLASS_ETHERNET 0x020000
 
@@ -60,14 +61,15 @@ static uint16_t get16(const uint8_t *p, unsigned int off)
 	return le16toh(v);
 }
 
-static void pci_header(struct pci *pci, enum link link)
+static void pci_header(const struct hca *hca)
 {
-	uint32_t class = link == LINK_ETH ? PCI_CLASS_ETHERNET :
-					    PCI_CLASS_INFINIBAND;
-	uint8_t *c = pci->config, *w = pci->wmask;
+	uint32_t class = hca->link == LINK_ETH ? PCI_CLASS_ETHERNET :
+						 PCI_CLASS_INFINIBAND;
+	uint8_t *c = hca->pci->config, *w = hca->pci->wmask;
 
 	put16(c, PCI_VENDOR_ID, PCI_VENDOR_MELLANOX);
-	put16(c, PCI_DEVICE_ID, PCI_DEVICE_CX5);
+	put16(c, PCI_DEVICE_ID, hca->function == FUNCTION_VF ?
+					PCI_DEVICE_CX5_VF : PCI_DEVICE_CX5);
 	put16(w, PCI_COMMAND,
 	      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
 		      PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
@@ -76,7 +78,7 @@ static void pci_header(struct pci *pci, enum link link)
 	w[PCI_CACHE_LINE_SIZE] = 0xff;
 	put32(c, PCI_BASE_ADDRESS_0,
 	      PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH);
-	put32(w, PCI_BASE_ADDRESS_0, ~(PCI_BAR_BYTES - 1));
+	put32(w, PCI_BASE_ADDRESS_0, ~(pci_bar_bytes(hca) - 1));
 	put32(w, PCI_BASE_ADDRESS_1, ~0u);
 	put16(c, PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR_MELLANOX);
 	put16(c, PCI_SUBSYSTEM_ID, PCI_DEVICE_CX5);
@@ -148,7 +150,7 @@ void pci_fini(struct hca *hca)
 void pci_reset(struct hca *hca)
 {
 	memset(hca->pci, 0, sizeof(*hca->pci));
-	pci_header(hca->pci, hca->link);
+	pci_header(hca);
 	pci_capabilities(hca->pci);
 	dma_set_master(hca->dma, false);
 }
@@ -200,6 +202,13 @@ int pci_config_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 	return 0;
 }
 
+static bool in_bar(const struct hca *hca, uint64_t off, size_t len)
+{
+	uint32_t bytes = pci_bar_bytes(hca);
+
+	return off <= bytes && len <= bytes - off;
+}
+
 /**
  * pci_bar_read() - read BAR 0
  * @buf: zeroed; set to what is there
@@ -209,7 +218,7 @@ int pci_config_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
  */
 int pci_bar_read(struct hca *hca, uint64_t off, void *buf, size_t len)
 {
-	if (off > PCI_BAR_BYTES || len > PCI_BAR_BYTES - off)
+	if (!in_bar(hca, off, len))
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
 		hca->bus_ops->iseg_read(hca, (uint32_t)off, buf, len);
@@ -229,7 +238,7 @@ int pci_bar_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 {
 	uint32_t at = (uint32_t)off;
 
-	if (off > PCI_BAR_BYTES || len > PCI_BAR_BYTES - off)
+	if (!in_bar(hca, off, len))
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
 		hca->bus_ops->iseg_write(hca, at, buf, len);

@@ -99,7 +99,7 @@ static int msg_region_info(struct vfio_user *vu, struct vfio_user_msg *msg)
 	info = (struct vfio_region_info){ .argsz = sizeof(info),
 					  .index = info.index };
 	if (info.index == VFIO_PCI_BAR0_REGION_INDEX)
-		info.size = PCI_BAR_BYTES;
+		info.size = pci_bar_bytes(vu->hca);
 	else if (info.index == VFIO_PCI_CONFIG_REGION_INDEX)
 		info.size = PCI_CONFIG_BYTES;
 	if (info.size)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/bus.h"
 #include "fabric/port.h"
 #include "fw/cmd.h"
 #include "fw/fw.h"
@@ -74,8 +75,16 @@ static void caps_sizes(uint8_t *c)
 	GEN(log_max_umem, 16);
 	GEN(log_bf_reg_size, 9);
 	GEN(log_pg_sz, 12);
-	GEN(uar_sz, 5); /* MB, a power of two: the BAR */
 	GEN(num_of_uars_per_page, 1);
+}
+
+/* What depends on the function: a VF manages no other one. */
+static void caps_function(const struct hca *hca, uint8_t *c)
+{
+	/* MB, a power of two: the BAR */
+	GEN(uar_sz, (unsigned int)__builtin_ctz(pci_bar_bytes(hca) >> 20));
+	if (hca->function == FUNCTION_VF)
+		GEN(vport_group_manager, 0);
 }
 
 static void caps_features(uint8_t *c)
@@ -205,6 +214,7 @@ void caps_reset(struct hca *hca)
 	memset(caps, 0, sizeof(*caps));
 	caps_sizes(caps->general[CAP_MAX]);
 	caps_features(caps->general[CAP_MAX]);
+	caps_function(hca, caps->general[CAP_MAX]);
 	caps_atomic(caps->atomic[CAP_MAX]);
 	if (hca->link == LINK_ETH) {
 		caps_eth_general(caps->general[CAP_MAX]);

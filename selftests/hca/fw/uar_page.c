@@ -20,11 +20,13 @@
  */
 int uars_init(struct hca *hca)
 {
+	uint32_t pages = uar_limit(hca) - UAR_FIRST;
+
 	hca->uars = calloc(1, sizeof(*hca->uars));
 	if (!hca->uars)
 		return -ENOMEM;
-	idtable_init(&hca->uars->taken, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
-	idtable_init(&hca->uars->all, UAR_FIRST, UAR_LIMIT - UAR_FIRST);
+	idtable_init(&hca->uars->taken, UAR_FIRST, pages);
+	idtable_init(&hca->uars->all, UAR_FIRST, pages);
 	return 0;
 }
 

@@ -207,7 +207,8 @@ static void init(void)
 
 	ram_fd = memfd_create("ram", MFD_CLOEXEC);
 	if (!mkdtemp(dir) || ftruncate(ram_fd, RAM) || loop_init() ||
-	    log_open("/dev/null", false) || adapters_init(2, LINK_IB, dir))
+	    log_open("/dev/null", false) ||
+	    adapters_init(2, LINK_IB, FUNCTION_PF, dir))
 		abort();
 	ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0);
 	hca = fabric_hca(0);
