@@ -21,6 +21,7 @@
 #include <linux/pci.h>
 
 #include "attach.h"
+#include "compat/built_for.h"
 #include "compat/compat.h"
 #include "debugfs.h"
 #include "device.h"
@@ -114,6 +115,10 @@ static int check_device(struct mlx5_ep_device *edev)
 	if (!READ_ONCE(attach))
 		return mlx5_ep_device_refuse(
 			edev, "module parameter attach is off");
+	if (compat_is_foreign("mlx5_ib"))
+		return mlx5_ep_device_refuse(
+			edev,
+			"mlx5_ib is not the one that mlx5_ep was compiled for");
 	if (PAGE_SIZE != SZ_4K)
 		return mlx5_ep_device_refuse(edev, "pages are not of 4 KiB");
 	if (registering == current) {
@@ -285,12 +290,16 @@ static void reprobe_devices(void)
  * Sleeps. With the parameter reprobe it also re-probes the devices that are
  * there already.
  *
- * Return: 0; -ENOMEM; -ENODEV where ib_core has no class
+ * Return: 0; -ENOMEM; -ENODEV where ib_core has no class; -ENOEXEC where mlx5_ep
+ * was compiled for another ib_core, ib_uverbs or mlx5_core
  */
 int mlx5_ep_attach_init(void)
 {
 	int ret;
 
+	ret = compat_check_linked();
+	if (ret)
+		return ret;
 	ret = find_class();
 	if (ret)
 		return ret;

@@ -7,6 +7,8 @@
 #                             kernel-doc comments: that one warning of old
 #                             kernels does not count.
 #
+# KMODULES=FOLDER names the modules of that kernel, where KDIR does not lead to them.
+#
 # The objects of each kernel live in a folder of their own, a farm of links to
 # the sources, so that builds for several kernels stand side by side. So do those of
 # INSTRUMENT=kcov and INSTRUMENT=gcov, in build/modules-kcov/ and build/modules-gcov/:
@@ -20,7 +22,8 @@ MODULE_INSTRUMENT_kcov := KCOV_INSTRUMENT=y
 MODULE_INSTRUMENT_gcov := GCOV_PROFILE=y
 MODULE_MAKE = $(MAKE) --no-print-directory -C '$(KDIR)' \
 	M='$(CURDIR)/$(MODULE_BUILD)' MLX5_EP_TEST_MODULES=1 \
-	$(MODULE_INSTRUMENT_$(INSTRUMENT))
+	$(MODULE_INSTRUMENT_$(INSTRUMENT)) \
+	$(if $(KMODULES),MLX5_EP_KMODULES='$(KMODULES)')
 
 .PHONY: modules modules-lint modules-farm
 

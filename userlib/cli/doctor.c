@@ -108,6 +108,17 @@ static int each_source(const char *name, void *arg)
 	return !strncmp(name, "mlx5_ep-", 8);
 }
 
+/* How to compile the module once more, although it is installed. */
+static void compile_again(char *remedy, size_t len)
+{
+	char release[128];
+
+	kernel_release(release, sizeof(release));
+	snprintf(remedy, len,
+		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
+		 release, release);
+}
+
 static void check_module(struct report *report)
 {
 	char release[128], remedy[PATH_LEN];
@@ -377,12 +388,14 @@ static void say_refused(struct report *report, const char *name,
 {
 	bool early = strstr(reason, "registered before") || !module_loaded() ||
 		strstr(reason, "parameter attach is off");
-	char text[600], remedy[160];
+	char text[600], remedy[PATH_LEN];
 
 	snprintf(text, sizeof(text), "not attached: %s", reason);
 	if (early)
 		snprintf(remedy, sizeof(remedy), "%smlx5ep attach %s",
 			 module_loaded() ? "" : "modprobe mlx5_ep && ", name);
+	else if (strstr(reason, "compiled for"))
+		compile_again(remedy, sizeof(remedy));
 	else if (strstr(reason, "4 KiB"))
 		snprintf(remedy, sizeof(remedy),
 			 "boot a kernel with pages of 4 KiB");
