@@ -40,6 +40,17 @@ struct options {
 	bool verbose;
 };
 
+/* Which of two words the value of an option is: 0, 1, or -EINVAL. */
+static int choice(const char *option, const char *first, const char *second)
+{
+	if (!strcmp(optarg, first))
+		return 0;
+	if (!strcmp(optarg, second))
+		return 1;
+	fprintf(stderr, "simhca: --%s is %s or %s\n", option, first, second);
+	return -EINVAL;
+}
+
 static int parse(int argc, char **argv, struct options *opt)
 {
 	static const struct option longs[] = {
@@ -52,7 +63,7 @@ static int parse(int argc, char **argv, struct options *opt)
 		{ NULL, 0, NULL, 0 },
 	};
 	char *end;
-	int c;
+	int c, is;
 
 	while ((c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
 		switch (c) {
@@ -68,22 +79,16 @@ static int parse(int argc, char **argv, struct options *opt)
 			}
 			break;
 		case 'k':
-			opt->link = strcmp(optarg, "eth") ? LINK_IB :
-							     LINK_ETH;
-			if (opt->link == LINK_IB && strcmp(optarg, "ib")) {
-				fprintf(stderr, "simhca: --link is ib or eth\n");
-				return -EINVAL;
-			}
+			is = choice("link", "ib", "eth");
+			if (is < 0)
+				return is;
+			opt->link = is ? LINK_ETH : LINK_IB;
 			break;
 		case 'f':
-			opt->function = strcmp(optarg, "vf") ? FUNCTION_PF :
-							      FUNCTION_VF;
-			if (opt->function == FUNCTION_PF &&
-			    strcmp(optarg, "pf")) {
-				fprintf(stderr,
-					"simhca: --function is pf or vf\n");
-				return -EINVAL;
-			}
+			is = choice("function", "pf", "vf");
+			if (is < 0)
+				return is;
+			opt->function = is ? FUNCTION_VF : FUNCTION_PF;
 			break;
 		case 'l':
 			opt->log = optarg;
