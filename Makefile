@@ -21,7 +21,7 @@ help:
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
-	@echo 'make check-consumers run UCX, rdma-core and perftest without the module and'
+	@echo 'make check-consumers run UCX, two MPIs, rdma-core, perftest without the module and'
 	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
 	@echo 'make bench          measure, one line for each figure'
 	@echo 'make all            build module, library, tool, tests and simhca'

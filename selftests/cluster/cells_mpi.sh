@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Debian's Open MPI and MPICH, both over UCX, between two processes. mpi_checked
+# compares each value that arrives.
+#
+# The lab has neither. `fetch` has unpacked them into a folder of build/, which the
+# guest shows above its own /usr.
+
+cells_mpi=build/consumers-mpi
+
+mpi_cells()
+{
+	local tls
+
+	[ -d $cells_mpi/usr ] || return 0
+	mpi_compile
+	# As in cells_ucx.sh.
+	export UCX_NET_DEVICES=$cells_dev:1 UCX_MEM_EVENTS=n
+	for tls in rc_v rc_x ib; do
+		cell mpich $tls mpi_over $tls \
+			mpiexec.mpich -launcher fork -n 2 "$cells_tmp/mpich"
+		cell openmpi $tls mpi_over $tls \
+			mpirun.openmpi --allow-run-as-root --oversubscribe \
+			--mca pml ucx -n 2 "$cells_tmp/openmpi"
+	done
+	unset UCX_NET_DEVICES UCX_MEM_EVENTS
+}
+
+# mpi_compile: once in a guest
+mpi_compile()
+{
+	local name
+
+	[ ! -e "$cells_tmp/openmpi" ] || return 0
+	mount -t overlay -o "lowerdir=$PWD/$cells_mpi/usr:/usr" none /usr
+	ip link set lo up
+	for name in mpich openmpi; do
+		"mpicc.$name" -O2 -pthread -o "$cells_tmp/$name" \
+			selftests/cluster/mpi_checked.c
+	done
+}
+
+# mpi_over TRANSPORT CMD...: each part of mpi_checked is right, and the processes have
+# rung the adapter
+mpi_over()
+{
+	local part
+
+	simhca-ctl '{"op":"reset"}'
+	# Without other transports, as two processes of one node would use memory.
+	UCX_TLS=$1 said '^mpi_checked: after a fork: right$' "${@:2}"
+	for part in messages collectives one-sided threads; do
+		grep -q "^mpi_checked: $part: right$" "$cells_tmp/said"
+	done
+	simhca-ctl dump | jq -e '[.hcas[0].uars[].slots[] |
+		.doorbells + .blueflame] | add | . >= 100'
+}
