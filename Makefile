@@ -75,7 +75,8 @@ check: hca lib selftests
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
-		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)')
+		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
+		$(if $(WITHOUT),--without '$(WITHOUT)')
 
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \

@@ -73,6 +73,7 @@ add_test()
 	local kernel=$1 key=$2 options=$3 slow n items='' i bytes=0
 	local limit expected
 
+	! matches "$kernel/$name" "$without_patterns" || return 0
 	slow=$(slowness_of "$kernel")
 	limit=$((timeout * patience * slow * repeat))
 	expected=$(($(expected_of "$kernel" "$name" "$timeout") * repeat))

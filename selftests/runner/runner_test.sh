@@ -237,6 +237,17 @@ debug_lane()
 		--tests 'good*' --debug-tests 'a* *too'
 }
 
+without()
+{
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels '6.12 7.2' \
+		--tests good_too --without '6.12/bad* 7.2/goo'
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels '6.12 7.2' \
+		--tests good_too --without '6.12/good*'
+	! grep '^6\.12' "$tmp/run" || fail 'a test that is left out ran'
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels '6.12 7.2' \
+		--tests 'good_too on_host' --without 'host/on_*'
+}
+
 kcsan_lane()
 {
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
@@ -444,7 +455,7 @@ first_failure()
 	boots 1
 }
 
-plan 34
+plan 35
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -455,6 +466,7 @@ check 'a kernel can be named by its path' by_path
 check 'long tests run when asked for, and their progress is shown' long_ones
 check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane
+check 'tests of a kernel can be left out' without
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
 check 'a failed result fails' fails result '1 passed, 1 failed, 0 skipped' ''
 check 'a failed result with exit status 0 fails' \
