@@ -129,12 +129,17 @@ struct nic;
  * @link: link layer of its port
  * @fatal: the firmware has died: no command, event or access to memory until
  *	the driver sets the interface up again (fw/iseg.c)
+ * @mute: an injected fault: CQs of users post no completion event
+ * @wrong_uar: an injected fault: where a command names an odd UAR page for a
+ *	user's new QP, the QP takes the page before
  */
 struct hca {
 	unsigned int index;
 	enum link link;
 	enum function function;
 	bool fatal;
+	bool mute;
+	bool wrong_uar;
 	const struct bus_ops *bus_ops;
 	struct dma *dma;
 	struct vfio_user *vfio;

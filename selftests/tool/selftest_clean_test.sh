@@ -27,13 +27,25 @@ passes()
 	simhca-ctl dump | jq -e '.hcas[0].errors.wrong_uar == 0'
 }
 
+# fails_by_name FAULT GROUP CHECK: with that fault the check of the group fails
 fails_by_name()
 {
-	simhca-ctl '{"op":"fault","kind":"cmd","opcode":"QUERY_QP","count":0,"status":1}'
+	simhca-ctl "{\"op\":\"fault\",$1}"
 	code 1 mlx5ep -j selftest "$dev"
 	simhca-ctl '{"op":"clear"}'
-	jq -e '[.results[] | select(.result == "failed") | .check] |
-		index("firmware answers QUERY_QP") != null' "$tmp/out"
+	simhca-ctl '{"op":"reset"}'
+	jq -e --arg group "$2" --arg check "$3" '[.results[] |
+		select(.result == "failed")] |
+		any(.group == $group and .check == $check)' "$tmp/out"
+}
+
+# The other groups do not see it.
+only_events_fail()
+{
+	fails_by_name '"kind":"mute"' events \
+		'completion events arrive under independent'
+	jq -e '[.results[] | select(.result == "failed") | .group] |
+		unique == ["events"]' "$tmp/out"
 }
 
 refuses_what_is_not_there()
@@ -42,8 +54,16 @@ refuses_what_is_not_there()
 	code 2 mlx5ep selftest "$dev" more
 }
 
-plan 3
+plan 6
 check 'a sound HCA passes, and is as before' passes
-check 'firmware that does not answer fails by name' fails_by_name
+check 'firmware that does not answer fails by name' fails_by_name \
+	'"kind":"cmd","opcode":"QUERY_QP","count":0,"status":1' \
+	independent 'firmware answers QUERY_QP'
+check 'QPs on another UAR page fail by name' fails_by_name '"kind":"uar"' \
+	independent 'mapped pages are those of firmware'
+check 'lost completion events fail by name' only_events_fail
+check 'an HCA without XRC domains fails by name' fails_by_name \
+	'"kind":"cmd","opcode":"ALLOC_XRCD","count":0,"status":1' \
+	xrc 'a process creates the QP'
 check 'a device that is not there is refused' refuses_what_is_not_there
 ktap_finished

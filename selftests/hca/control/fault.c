@@ -92,6 +92,8 @@ void faults_clear(struct hca *hca)
 {
 	hca->faults->count = 0;
 	hca->faults->nhits = 0;
+	hca->mute = false;
+	hca->wrong_uar = false;
 }
 
 /* Record a command that a fault acts on, unless the fault only delays it. */

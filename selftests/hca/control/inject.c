@@ -212,6 +212,24 @@ static int fault_event(struct hca *hca, struct json_object *req,
 	return -EINVAL;
 }
 
+static int fault_mute(struct hca *hca, struct json_object *req,
+		      const char **why)
+{
+	(void)req;
+	(void)why;
+	hca->mute = true;
+	return 0;
+}
+
+static int fault_uar(struct hca *hca, struct json_object *req,
+		     const char **why)
+{
+	(void)req;
+	(void)why;
+	hca->wrong_uar = true;
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	int (*inject)(struct hca *hca, struct json_object *req,
@@ -220,6 +238,7 @@ static const struct {
 	{ "cmd", fault_cmd },	  { "delay", fault_delay },
 	{ "port", fault_port },	  { "fatal", fault_fatal },
 	{ "event", fault_event }, { "timeout", fault_timeout },
+	{ "mute", fault_mute },	  { "uar", fault_uar },
 };
 
 /**

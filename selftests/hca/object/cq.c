@@ -48,6 +48,8 @@ static void cq_fire(struct cq *cq)
 	cq->fired++;
 	cq->moderated = 0;
 	cq->last_notified = cq->pi;
+	if (cq->hca->mute && cq->obj.uid)
+		return;
 	eq_post(cq->hca, cq->eqn, EVENT_COMP, 0, &ev);
 }
 

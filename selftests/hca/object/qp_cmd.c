@@ -72,6 +72,8 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 		return CMD_BAD_PARAM;
 	if (qp->has_sq && !uar_usable(cmd->hca, qp->uar, cmd->uid))
 		return CMD_BAD_RES;
+	if (cmd->hca->wrong_uar && cmd->uid)
+		qp->uar &= ~1u;
 	return CMD_OK;
 }
 
@@ -259,6 +261,7 @@ static uint8_t query_qp(struct cmd *cmd)
 		return CMD_BAD_RES;
 	memcpy(c, qp->qpc, QPC_SIZE);
 	IFC_SET(qpc, c, state, qp->state);
+	IFC_SET(qpc, c, uar_page, qp->uar);
 	IFC_SET(qpc, c, next_send_psn, qp->send_psn);
 	IFC_SET(qpc, c, last_acked_psn, (qp->send_psn - 1) & PSN_MASK);
 	IFC_SET(qpc, c, next_rcv_psn, qp->recv_psn);

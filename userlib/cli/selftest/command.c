@@ -18,11 +18,12 @@ static const struct {
 	{ "shared-uar", selftest_shared_uar },
 	{ "shared-uuar", selftest_shared_uuar },
 	{ "limits", selftest_limits },
+	{ "events", selftest_events },
 	{ "notifier", selftest_notifier },
+	{ "xrc", selftest_xrc },
 };
 
 static const char * const untested[][2] = {
-	{ "xrc", "shared XRC receive QPs: this version has no check of them" },
 	{ "module", "unload and reload: this version leaves the module alone" },
 };
 

@@ -121,7 +121,11 @@ int loopback_open(struct loopback *loop, const char *device,
 	loop->pd = ibv_alloc_pd(loop->ctx);
 	if (!loop->pd)
 		return -errno;
-	loop->cq = ibv_create_cq(loop->ctx, 4 * LOOPBACK_QPS, NULL, NULL, 0);
+	loop->channel = ibv_create_comp_channel(loop->ctx);
+	if (!loop->channel)
+		return -errno;
+	loop->cq = ibv_create_cq(loop->ctx, 4 * LOOPBACK_QPS, NULL,
+				 loop->channel, 0);
 	if (!loop->cq)
 		return -errno;
 	loop->mr = ibv_reg_mr(loop->pd, loop->buf, len,
@@ -134,8 +138,12 @@ static uint8_t *target(struct loopback *loop, unsigned int i)
 	return loop->buf + (2 * i + 1) * LOOPBACK_LEN;
 }
 
-/* Waits for so many completions without an error. */
-static int wait_for(struct loopback *loop, unsigned int n)
+/**
+ * loopback_wait() - wait for so many completions without an error
+ *
+ * Return: 0; -EIO for a completion in error; -ETIMEDOUT.
+ */
+int loopback_wait(struct loopback *loop, unsigned int n)
 {
 	time_t end = time(NULL) + DEADLINE_S;
 	struct ibv_wc wc;
@@ -184,7 +192,7 @@ int loopback_write(struct loopback *loop, unsigned int i, const void *from,
 {
 	int ret = post(loop, i, from, lkey, len, flags, false);
 
-	return ret ? ret : wait_for(loop, 1);
+	return ret ? ret : loopback_wait(loop, 1);
 }
 
 static int do_send(struct loopback *loop, unsigned int i, const void *from)
@@ -200,7 +208,7 @@ static int do_send(struct loopback *loop, unsigned int i, const void *from)
 	ret = -ibv_post_recv(loop->qps[i], &wr, &bad);
 	if (!ret)
 		ret = post(loop, i, from, loop->mr->lkey, PLAIN_LEN, 0, true);
-	return ret ? ret : wait_for(loop, 2);
+	return ret ? ret : loopback_wait(loop, 2);
 }
 
 /* The bytes depend on the QP and on the operation. */
@@ -257,6 +265,8 @@ void loopback_close(struct loopback *loop)
 		ibv_dereg_mr(loop->mr);
 	if (loop->cq)
 		ibv_destroy_cq(loop->cq);
+	if (loop->channel)
+		ibv_destroy_comp_channel(loop->channel);
 	if (loop->pd)
 		ibv_dealloc_pd(loop->pd);
 	free(loop->buf);

@@ -51,7 +51,9 @@ void selftest_independent(struct selftest *st);
 void selftest_shared_uar(struct selftest *st);
 void selftest_shared_uuar(struct selftest *st);
 void selftest_limits(struct selftest *st);
+void selftest_events(struct selftest *st);
 void selftest_notifier(struct selftest *st);
+void selftest_xrc(struct selftest *st);
 
 /* loopback.c */
 #define LOOPBACK_QPS 6
@@ -59,12 +61,14 @@ void selftest_notifier(struct selftest *st);
 
 /**
  * struct loopback - RC QPs of one context, each connected to itself
+ * @channel: for the events of @cq
  * @n: QPs that exist
  * @buf: per QP LOOPBACK_LEN bytes to send and as many to receive
  */
 struct loopback {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *buf;
@@ -80,6 +84,7 @@ int loopback_open(struct loopback *loop, const char *device,
 int loopback_add(struct loopback *loop);
 int loopback_write(struct loopback *loop, unsigned int i, const void *from,
 		   uint32_t lkey, unsigned int len, int flags);
+int loopback_wait(struct loopback *loop, unsigned int n);
 int loopback_data(struct loopback *loop, unsigned int i);
 void loopback_close(struct loopback *loop);
 
