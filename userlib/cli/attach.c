@@ -1,132 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * mlx5ep attach. An RDMA device that was registered before the module was
- * loaded is not attached. The command unbinds and binds its auxiliary device,
- * so that the device is registered again. Users of the device lose it: the
- * command lists them, and does nothing without --force if there are any.
+ * loaded is not attached. The command has the device registered again. Users of
+ * the device lose it: the command lists them, and does nothing without --force if
+ * there are any.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <net/if_arp.h>
-
-#include "cli.h"
-
-#define DRIVER "sys/bus/auxiliary/drivers/mlx5_ib.rdma/%s"
-#define WAIT_MS 10000
-
-struct search {
-	const char *prefix;
-	char found[256];
-};
-
-static int each_prefix(const char *name, void *arg)
-{
-	struct search *search = arg;
-
-	if (strncmp(name, search->prefix, strlen(search->prefix)))
-		return 0;
-	snprintf(search->found, sizeof(search->found), "%s", name);
-	return 1;
-}
-
-static bool find(struct search *search, const char *device, const char *dir)
-{
-	char path[PATH_LEN];
-
-	root_path(path, "sys/class/infiniband/%s/device/%s", device, dir);
-	return dir_names(path, each_prefix, search) == 1;
-}
-
-struct users {
-	char node[288];			/* /dev/infiniband/uverbsN */
-	char pid[16];
-	struct json_object *list;
-};
-
-static int each_fd(const char *name, void *arg)
-{
-	struct users *users = arg;
-	char path[PATH_LEN], target[PATH_LEN], comm[64];
-	struct json_object *user;
-	ssize_t ret;
-
-	root_path(path, "proc/%s/fd/%s", users->pid, name);
-	ret = readlink(path, target, sizeof(target) - 1);
-	target[ret > 0 ? ret : 0] = '\0';
-	if (strcmp(target, users->node))
-		return 0;
-	root_path(path, "proc/%s/comm", users->pid);
-	file_read(path, comm, sizeof(comm));
-	user = json_object_new_object();
-	json_object_object_add(user, "pid",
-			       json_object_new_int(atoi(users->pid)));
-	json_object_object_add(user, "comm", json_object_new_string(comm));
-	json_object_array_add(users->list, user);
-	return 1;
-}
-
-static int each_process(const char *name, void *arg)
-{
-	struct users *users = arg;
-	char path[PATH_LEN];
-
-	if (strspn(name, "0123456789") != strlen(name) ||
-	    strlen(name) >= sizeof(users->pid))
-		return 0;
-	snprintf(users->pid, sizeof(users->pid), "%s", name);
-	root_path(path, "proc/%s/fd", name);
-	dir_names(path, each_fd, users);
-	return 0;
-}
-
-struct netdevs {
-	const char *device;
-	struct json_object *list;
-};
-
-/* Lists IPoIB interfaces only. An Ethernet interface does not need mlx5_ib. */
-static int each_netdev(const char *name, void *arg)
-{
-	struct netdevs *netdevs = arg;
-	char path[PATH_LEN], type[16];
-	struct json_object *user;
-
-	root_path(path, "sys/class/infiniband/%s/device/net/%s/type",
-		  netdevs->device, name);
-	if (file_read(path, type, sizeof(type)) < 0 ||
-	    atoi(type) != ARPHRD_INFINIBAND)
-		return 0;
-	user = json_object_new_object();
-	json_object_object_add(user, "interface",
-			       json_object_new_string(name));
-	json_object_array_add(netdevs->list, user);
-	return 0;
-}
-
-/* Users are processes that have the uverbs file open, and IPoIB interfaces. */
-static struct json_object *users_of(const char *device)
-{
-	struct search uverbs = { .prefix = "uverbs" };
-	struct users users = { .list = json_object_new_array() };
-	struct netdevs netdevs = { device, users.list };
-	char path[PATH_LEN];
-
-	if (find(&uverbs, device, "infiniband_verbs")) {
-		snprintf(users.node, sizeof(users.node),
-			 "/dev/infiniband/%s", uverbs.found);
-		root_path(path, "proc");
-		dir_names(path, each_process, &users);
-	}
-	root_path(path, "sys/class/infiniband/%s/device/net", device);
-	dir_names(path, each_netdev, &netdevs);
-	return users.list;
-}
+#include "rebind.h"
 
 static void print_users(struct json_object *users)
 {
@@ -150,37 +33,13 @@ static void print_users(struct json_object *users)
 	}
 }
 
-static bool is_attached(const char *device)
-{
-	char buf[512];
-
-	return attribute_read(device, "attached", buf, sizeof(buf)) > 0 &&
-		!strcmp(buf, "yes");
-}
-
 static int reprobe(const char *device, const char *aux)
 {
-	struct timespec ms = { .tv_nsec = 1000000 };
-	char path[PATH_LEN];
-	int i, ret;
+	int ret = aux_unbind(aux);
 
-	root_path(path, DRIVER, "unbind");
-	ret = file_write(path, aux);
-	if (ret)
-		return complain(exit_code(ret), "%s: unbind: %s", aux,
-				strerror(-ret));
-	root_path(path, DRIVER, "bind");
-	ret = file_write(path, aux);
-	if (ret)
-		return complain(exit_code(ret), "%s is unbound and cannot be bound again: %s",
-				aux, strerror(-ret));
-	for (i = 0; i < WAIT_MS; i++) {
-		if (is_attached(device))
-			return EXIT_OK;
-		nanosleep(&ms, NULL);
-	}
-	return complain(EXIT_FAILED, "%s: not attached after the re-probe; see mlx5ep show",
-			device);
+	if (!ret)
+		ret = aux_bind(aux);
+	return ret ? ret : wait_attached(device);
 }
 
 static void print_result(struct cli *cli, const char *device,
@@ -205,14 +64,14 @@ static void print_result(struct cli *cli, const char *device,
 
 static int attach(struct cli *cli, const char *device, bool force, bool dry)
 {
-	struct search aux = { .prefix = "mlx5_core.rdma." };
+	char aux[ENTRY_LEN];
 	bool was_attached = is_attached(device);
 	struct json_object *users;
 	char path[PATH_LEN];
 	int ret = EXIT_OK;
 
 	root_path(path, "sys/class/infiniband/%s", device);
-	if (!path_exists(path) || !find(&aux, device, "."))
+	if (!path_exists(path) || !aux_device(device, aux))
 		return complain(EXIT_NO_DEVICE, "%s: no such mlx5 device",
 				device);
 	if (!module_loaded())
@@ -228,7 +87,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 		if (json_object_array_length(users) && !force)
 			ret = complain(EXIT_FAILED, "they would lose the device; use --force to do it nevertheless");
 		else
-			ret = reprobe(device, aux.found);
+			ret = reprobe(device, aux);
 	}
 	print_result(cli, device, users, was_attached);
 	json_object_put(users);

@@ -81,7 +81,9 @@ static const struct {
 	  "  -l, --listen WHERE  answer HTTP at PORT of the loopback address, or\n"
 	  "                      at unix:PATH\n" },
 	{ "selftest", cmd_selftest, "check a device: pages, data, limits, notifications",
-	  "[DEVICE]\n\n"
+	  "[--reload] [DEVICE]\n\n"
+	  "  -r, --reload  unload the module too, and load it again, where nobody\n"
+	  "                uses a device; what was set is set again\n\n"
 	  "DEVICE is to be named if there are several. Nothing of it is set.\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },

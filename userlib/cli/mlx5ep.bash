@@ -58,7 +58,7 @@ _mlx5ep()
 		plan) words='--threads --processes --category --bar' ;;
 		run) words="--policy --pages --strict -- $(compgen -c -- "$cur")" ;;
 		metrics) words='--output --listen' ;;
-		selftest) words=$(_mlx5ep_devices) ;;
+		selftest) words="--reload $(_mlx5ep_devices)" ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi

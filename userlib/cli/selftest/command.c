@@ -23,9 +23,7 @@ static const struct {
 	{ "xrc", selftest_xrc },
 };
 
-static const char * const untested[][2] = {
-	{ "module", "unload and reload: this version leaves the module alone" },
-};
+#define GROUP_SECONDS 20
 
 static volatile sig_atomic_t stopped;
 
@@ -144,7 +142,18 @@ static int report(struct cli *cli, struct json_object *on,
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-static int run(struct cli *cli, const char *device)
+/* The module is unloaded only if the user has said so. */
+static void reload(const char *device, bool wanted,
+		   struct json_object *results)
+{
+	if (wanted)
+		selftest_process(device, "module", selftest_reload, 0, results);
+	else
+		add(results, "module", "the module is unloaded", "not testable",
+		    "only with --reload, where nobody uses a device");
+}
+
+static int run(struct cli *cli, const char *device, bool reloads)
 {
 	struct sigaction action = { .sa_handler = stop };
 	struct json_object *on = describe(device);
@@ -156,13 +165,12 @@ static int run(struct cli *cli, const char *device)
 	sigaction(SIGTERM, &action, NULL);
 	for (i = 0; i < sizeof(groups) / sizeof(*groups) && !stopped; i++)
 		selftest_process(device, groups[i].name, groups[i].run,
-				 results);
+				 GROUP_SECONDS, results);
 	if (stopped)
 		add(results, "selftest", "runs to its end", "failed",
 		    "interrupted; nothing of the device had been set");
-	for (i = 0; i < sizeof(untested) / sizeof(*untested); i++)
-		add(results, untested[i][0], "-", "not testable",
-		    untested[i][1]);
+	else
+		reload(device, reloads, results);
 	code = report(cli, on, results);
 	json_object_put(results);
 	json_object_put(on);
@@ -191,17 +199,24 @@ static const char *choose(struct cli *cli, struct json_object **devices,
 }
 
 /**
- * cmd_selftest() - mlx5ep selftest [DEVICE]
+ * cmd_selftest() - mlx5ep selftest [--reload] [DEVICE]
  */
 int cmd_selftest(struct cli *cli, int argc, char **argv)
 {
-	static const struct option none[] = { {} };
+	static const struct option options[] = {
+		{ "reload", no_argument, NULL, 'r' },
+		{}
+	};
 	struct json_object *devices;
+	bool reloads = false;
 	const char *device;
-	int code;
+	int c, code;
 
-	if (getopt_long(argc, argv, "", none, NULL) != -1)
-		return EXIT_USAGE;
+	while ((c = getopt_long(argc, argv, "r", options, NULL)) != -1) {
+		if (c == '?')
+			return EXIT_USAGE;
+		reloads = true;
+	}
 	if (argc - optind > 1)
 		return usage_error("selftest", "%s: unexpected",
 				   argv[optind + 1]);
@@ -209,7 +224,7 @@ int cmd_selftest(struct cli *cli, int argc, char **argv)
 		cli->device = argv[optind];
 	device = choose(cli, &devices, &code);
 	if (device)
-		code = run(cli, device);
+		code = run(cli, device, reloads);
 	json_object_put(devices);
 	return code;
 }

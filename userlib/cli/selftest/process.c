@@ -4,6 +4,7 @@
  * is up, or when the tool ends before it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,9 +37,9 @@ static long now(void)
 }
 
 /* Collects what a group writes. Returns whether it ended in time. */
-static bool collect(int fd, FILE *into)
+static bool collect(int fd, unsigned int seconds, FILE *into)
 {
-	long end = now() + SELFTEST_SECONDS * 1000L;
+	long end = seconds ? now() + seconds * 1000L : LONG_MAX;
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 	char buf[4096];
 	ssize_t len;
@@ -70,11 +71,12 @@ static void add(char *text, struct json_object *results)
 	}
 }
 
-static void look_at_end(struct selftest *st, bool in_time, int status)
+static void look_at_end(struct selftest *st, unsigned int seconds, bool in_time,
+			int status)
 {
 	if (!in_time)
 		selftest_say(st, FAILED, "ends in time",
-			     "killed after %d seconds", SELFTEST_SECONDS);
+			     "killed after %u seconds", seconds);
 	else if (WIFSIGNALED(status))
 		selftest_say(st, FAILED, "ends by itself",
 			     "its process was ended by signal %d (%s)",
@@ -85,7 +87,8 @@ static void look_at_end(struct selftest *st, bool in_time, int status)
 }
 
 /* Runs the group; its results, and how it ended, go to @into. */
-static int run(struct selftest *st, selftest_group group, FILE *into)
+static int run(struct selftest *st, selftest_group group, unsigned int seconds,
+	       FILE *into)
 {
 	int fds[2], status = 0;
 	pid_t parent = getpid(), pid;
@@ -106,7 +109,7 @@ static int run(struct selftest *st, selftest_group group, FILE *into)
 		child(st, group, parent);
 	}
 	close(fds[1]);
-	in_time = collect(fds[0], into);
+	in_time = collect(fds[0], seconds, into);
 	close(fds[0]);
 	if (!in_time)
 		kill(pid, SIGKILL);
@@ -114,23 +117,25 @@ static int run(struct selftest *st, selftest_group group, FILE *into)
 		;
 	fflush(into);
 	st->fd = fileno(into);
-	look_at_end(st, in_time, status);
+	look_at_end(st, seconds, in_time, status);
 	return 0;
 }
 
 /**
  * selftest_process() - run a group of checks and add its results
+ * @seconds: after which the group's process is killed; 0: never
  * @results: array of objects
  */
 void selftest_process(const char *device, const char *name,
-		      selftest_group group, struct json_object *results)
+		      selftest_group group, unsigned int seconds,
+		      struct json_object *results)
 {
 	struct selftest st = { .device = device, .group = name };
 	FILE *into = tmpfile();
 	char *text = NULL;
 	ssize_t len = 0;
 	size_t room = 0;
-	int ret = into ? run(&st, group, into) : -errno;
+	int ret = into ? run(&st, group, seconds, into) : -errno;
 
 	if (!ret) {
 		fseek(into, 0, SEEK_SET);

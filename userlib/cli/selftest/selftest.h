@@ -2,7 +2,8 @@
 /*
  * The checks of mlx5ep selftest. Each group of checks runs in a process of its
  * own, which sends its results to the tool as one JSON object per line. A group
- * changes nothing of the device: policies are those of its own contexts.
+ * changes nothing of the device: policies are those of its own contexts. Only the
+ * reloading of the module, which is asked for, takes the device away for a while.
  */
 #ifndef MLX5EP_CLI_SELFTEST_H
 #define MLX5EP_CLI_SELFTEST_H
@@ -40,10 +41,9 @@ bool selftest_expect(struct selftest *st, bool holds, const char *check,
 	__attribute__((format(printf, 4, 5)));
 
 /* process.c */
-#define SELFTEST_SECONDS 20
-
 void selftest_process(const char *device, const char *name,
-		      selftest_group group, struct json_object *results);
+		      selftest_group group, unsigned int seconds,
+		      struct json_object *results);
 
 /* the groups, in the files of their names */
 void selftest_stock(struct selftest *st);
@@ -54,6 +54,7 @@ void selftest_limits(struct selftest *st);
 void selftest_events(struct selftest *st);
 void selftest_notifier(struct selftest *st);
 void selftest_xrc(struct selftest *st);
+void selftest_reload(struct selftest *st);
 
 /* loopback.c */
 #define LOOPBACK_QPS 6

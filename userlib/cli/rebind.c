@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Unbinds the auxiliary device of an RDMA device from mlx5_ib and binds it, so
+ * that the RDMA device is registered again.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "rebind.h"
+
+#define DRIVER "sys/bus/auxiliary/drivers/mlx5_ib.rdma/%s"
+#define WAIT_MS 10000
+
+struct search {
+	const char *prefix;
+	char *found;
+};
+
+static int each_prefix(const char *name, void *arg)
+{
+	struct search *search = arg;
+
+	if (strncmp(name, search->prefix, strlen(search->prefix)))
+		return 0;
+	snprintf(search->found, ENTRY_LEN, "%s", name);
+	return 1;
+}
+
+/**
+ * device_entry() - find a name in a folder of the parent of an RDMA device
+ * @dir: the folder; ".": the parent itself
+ * @prefix: how the name begins
+ * @found: has room for ENTRY_LEN characters
+ */
+bool device_entry(const char *device, const char *dir, const char *prefix,
+		  char *found)
+{
+	struct search search = { prefix, found };
+	char path[PATH_LEN];
+
+	root_path(path, "sys/class/infiniband/%s/device/%s", device, dir);
+	return dir_names(path, each_prefix, &search) == 1;
+}
+
+/**
+ * aux_device() - find the auxiliary device of an RDMA device
+ * @aux: has room for ENTRY_LEN characters
+ */
+bool aux_device(const char *device, char *aux)
+{
+	return device_entry(device, ".", "mlx5_core.rdma.", aux);
+}
+
+/**
+ * aux_unbind() - take an auxiliary device from mlx5_ib
+ */
+int aux_unbind(const char *aux)
+{
+	char path[PATH_LEN];
+	int ret;
+
+	root_path(path, DRIVER, "unbind");
+	ret = file_write(path, aux);
+	return ret ? complain(exit_code(ret), "%s: unbind: %s", aux,
+			      strerror(-ret)) : EXIT_OK;
+}
+
+/**
+ * aux_bind() - give an auxiliary device to mlx5_ib
+ */
+int aux_bind(const char *aux)
+{
+	char path[PATH_LEN];
+	int ret;
+
+	root_path(path, DRIVER, "bind");
+	ret = file_write(path, aux);
+	return ret ? complain(exit_code(ret), "%s is unbound and cannot be bound again: %s",
+			      aux, strerror(-ret)) : EXIT_OK;
+}
+
+/**
+ * is_attached() - is the module attached to the device?
+ */
+bool is_attached(const char *device)
+{
+	char buf[512];
+
+	return attribute_read(device, "attached", buf, sizeof(buf)) > 0 &&
+		!strcmp(buf, "yes");
+}
+
+/**
+ * wait_attached() - wait until the module is attached to a new device
+ */
+int wait_attached(const char *device)
+{
+	struct timespec ms = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < WAIT_MS; i++) {
+		if (is_attached(device))
+			return EXIT_OK;
+		nanosleep(&ms, NULL);
+	}
+	return complain(EXIT_FAILED, "%s: not attached after the re-probe; see mlx5ep show",
+			device);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* An RDMA device that is registered again, and its users, who lose it. */
+#ifndef MLX5EP_CLI_REBIND_H
+#define MLX5EP_CLI_REBIND_H
+
+#include "cli.h"
+
+#define ENTRY_LEN 256
+
+/* users.c */
+struct json_object *users_of(const char *device);
+
+/* rebind.c; calls return an exit code, after a message */
+bool device_entry(const char *device, const char *dir, const char *prefix,
+		  char *found);
+bool aux_device(const char *device, char *aux);
+int aux_unbind(const char *aux);
+int aux_bind(const char *aux);
+bool is_attached(const char *device);
+int wait_attached(const char *device);
+
+#endif

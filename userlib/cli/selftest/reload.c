@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Unloads the module and loads it again. The module cannot be unloaded while it is
+ * attached, so that each device is taken from mlx5_ib before and given back
+ * afterwards. Therefore nobody may use a device.
+ *
+ * Every device that was taken is given back, whatever fails between. What was set
+ * is set again. No signal but SIGKILL ends this group.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../change.h"
+#include "../rebind.h"
+#include "../settings.h"
+#include "selftest.h"
+
+#define DEVICES_MOST 64
+
+struct device {
+	char name[64];
+	char aux[ENTRY_LEN];
+	bool taken;
+};
+
+struct devices {
+	struct device list[DEVICES_MOST];
+	unsigned int n;
+};
+
+static int each_device(const char *name, void *arg)
+{
+	struct devices *devices = arg;
+	struct device *device = &devices->list[devices->n];
+
+	if (!is_attached(name) || strlen(name) >= sizeof(device->name) ||
+	    !aux_device(name, device->aux))
+		return 0;
+	strcpy(device->name, name);
+	return ++devices->n == DEVICES_MOST;
+}
+
+/* Runs modprobe, whose messages go to where those of the tool go. */
+static bool modprobe(const char *option)
+{
+	char * const argv[] = { "modprobe", (char *)option, "mlx5_ep", NULL };
+	char * const environment[] = { "PATH=/usr/sbin:/sbin:/usr/bin:/bin",
+				       NULL };
+	int status;
+	pid_t pid;
+
+	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environment))
+		return false;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* Returns why the module cannot be unloaded here, or NULL. */
+static const char *obstacle(struct devices *devices)
+{
+	struct json_object *users;
+	unsigned int i;
+	size_t n = 0;
+
+	if (geteuid())
+		return "only root may unload a module";
+	if (!modprobe("-nq"))
+		return "modprobe finds no mlx5_ep that it could load again";
+	for (i = 0; i < devices->n; i++) {
+		users = users_of(devices->list[i].name);
+		n += json_object_array_length(users);
+		json_object_put(users);
+	}
+	return n ? "a device is in use: see mlx5ep attach --users" : NULL;
+}
+
+static void remember(struct json_object *settings, const char *device,
+		     const char *attribute)
+{
+	struct json_object *row;
+	char *text = change_old(device, attribute);
+
+	if (!text)
+		return;
+	row = json_object_new_object();
+	if (device)
+		json_object_object_add(row, "device",
+				       json_object_new_string(device));
+	json_object_object_add(row, "attribute",
+			       json_object_new_string(attribute));
+	json_object_object_add(row, "text", json_object_new_string(text));
+	json_object_array_add(settings, row);
+	free(text);
+}
+
+/* All that is set, for the module and for each device. */
+static struct json_object *settings_now(struct devices *devices)
+{
+	struct json_object *settings = json_object_new_array();
+	const struct setting *setting = NULL;
+	unsigned int i;
+
+	while ((setting = setting_next(setting, FOR_MODULE)))
+		remember(settings, NULL, setting->attribute);
+	for (i = 0; i < devices->n; i++) {
+		setting = NULL;
+		while ((setting = setting_next(setting, FOR_DEVICE)))
+			remember(settings, devices->list[i].name,
+				 setting->attribute);
+		remember(settings, devices->list[i].name, "uuar_cgroups");
+		remember(settings, devices->list[i].name, "uar_cgroup_limits");
+	}
+	return settings;
+}
+
+static const char *text_of(struct json_object *row, const char *key)
+{
+	struct json_object *text;
+
+	return json_object_object_get_ex(row, key, &text) ?
+		json_object_get_string(text) : NULL;
+}
+
+/* A list of cgroups is written line by line. */
+static void set_again(struct json_object *row)
+{
+	const char *device = text_of(row, "device");
+	char *text = strdup(text_of(row, "text")), *line, *rest = text;
+	struct change *done = NULL;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		change_write(&done, device, text_of(row, "attribute"), line,
+			     NULL);
+	change_end(done, false);
+	free(text);
+}
+
+static bool is_set(struct json_object *row)
+{
+	char *now = change_old(text_of(row, "device"),
+			       text_of(row, "attribute"));
+	bool same = now && !strcmp(now, text_of(row, "text"));
+
+	free(now);
+	return same;
+}
+
+/* What /etc/mlx5ep.conf says is set already. The rest is set here. */
+static void settings_return(struct selftest *st, struct json_object *settings)
+{
+	size_t i, n = json_object_array_length(settings), lost = 0;
+	struct json_object *row;
+
+	for (i = 0; i < n; i++) {
+		row = json_object_array_get_idx(settings, i);
+		if (!is_set(row))
+			set_again(row);
+		lost += !is_set(row);
+	}
+	selftest_expect(st, !lost, "all is set as before",
+			"%zu of %zu settings", n - lost, n);
+}
+
+/* Returns whether all devices were taken. */
+static bool take(struct devices *devices)
+{
+	unsigned int i;
+
+	for (i = 0; i < devices->n; i++) {
+		if (aux_unbind(devices->list[i].aux))
+			return false;
+		devices->list[i].taken = true;
+	}
+	return true;
+}
+
+static void give_back(struct selftest *st, struct devices *devices)
+{
+	unsigned int i, attached = 0;
+
+	for (i = 0; i < devices->n; i++)
+		if (devices->list[i].taken)
+			aux_bind(devices->list[i].aux);
+	for (i = 0; i < devices->n; i++)
+		attached += !wait_attached(devices->list[i].name);
+	selftest_expect(st, attached == devices->n,
+			"the module is attached to each device again",
+			"%u of %u", attached, devices->n);
+}
+
+static void reload(struct selftest *st, struct devices *devices)
+{
+	struct json_object *settings = settings_now(devices);
+	bool unloaded;
+
+	if (selftest_expect(st, take(devices), "mlx5_ib lets the devices go",
+			    "%u devices", devices->n)) {
+		unloaded = modprobe("-r") && !module_loaded();
+		selftest_expect(st, unloaded, "the module is unloaded", "%s",
+				unloaded ? "modprobe -r" :
+				"modprobe -r did not unload it");
+		selftest_expect(st, modprobe("-q") && module_loaded(),
+				"the module is loaded again", "modprobe");
+	}
+	give_back(st, devices);
+	settings_return(st, settings);
+	json_object_put(settings);
+}
+
+/**
+ * selftest_reload() - the module is unloaded and loaded again
+ */
+void selftest_reload(struct selftest *st)
+{
+	struct devices devices = {};
+	char path[PATH_LEN];
+	const char *why;
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, 0);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	root_path(path, "sys/class/infiniband");
+	dir_names(path, each_device, &devices);
+	why = obstacle(&devices);
+	if (why)
+		selftest_say(st, NOT_TESTABLE, "the module is unloaded", "%s",
+			     why);
+	else
+		reload(st, &devices);
+}
