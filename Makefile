@@ -76,7 +76,8 @@ check: hca lib selftests
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
-		$(if $(WITHOUT),--without '$(WITHOUT)')
+		$(if $(WITHOUT),--without '$(WITHOUT)') \
+		$(if $(WITHIN),--within '$(WITHIN)')
 
 check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \

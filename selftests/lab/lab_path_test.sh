@@ -75,6 +75,14 @@ bad_caches()
 	[ -z "$(find "$tmp" -maxdepth 1 -name 'c[ ,:]d')" ]
 }
 
+# linked: a checkout that is reached through a symbolic link
+linked()
+{
+	ln -s "$top" "$tmp/link"
+	[ "$(cd "$tmp/link" && selftests/lab/enter pwd)" = "$top" ]
+	(cd "$tmp/link" && make -n hca) >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+}
+
 elsewhere()
 {
 	local elsewhere=$tmp/elsewhere
@@ -88,11 +96,12 @@ elsewhere()
 	[ "$(cat "$tmp/out")" = "$top/selftests/lab" ]
 }
 
-plan 6
+plan 7
 for folder in /tmp /run /dev/shm; do
 	check "a checkout below $folder works" works_below $folder
 done
 check 'a path of a checkout that cannot work is refused' bad_checkouts
 check 'a path of a cache that cannot work is refused' bad_caches
+check 'a checkout behind a symbolic link works' linked
 check 'vm can be started from another folder' elsewhere
 ktap_finished

@@ -21,6 +21,7 @@ lab_die()
 }
 
 lab_cache=${MLX5_EP_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/mlx5_ep}
+[ "${lab_cache#/}" != "$lab_cache" ] || lab_cache=$PWD/$lab_cache
 # Make, the kernel's command line, overlayfs and QEMU each take one of these
 # characters for the end of a path.
 for lab_path in "$lab_top" "$lab_cache"; do

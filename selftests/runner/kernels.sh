@@ -50,5 +50,5 @@ skip_test()
 	mkdir -p "$out/$1"
 	echo "ok 1 $2 # SKIP $3 # time=0.0" >>"$out/$1/skipped.ktap"
 	show "$1" "$2" ok "$(counts_text 0 0 1) ($3)" 0.0
-	record "$1" "$2" ok 0 0 1 0.0
+	record "$1" "$2" ok 0 0 1 0
 }

@@ -80,6 +80,8 @@ a_test good_too guest 'echo 1..1; echo ok 1 a'
 a_test alone 'guest, guest: alone' 'echo 1..1; echo ok 1 a'
 a_test two_cpus 'guest, smp: 2' 'echo 1..1; echo ok 1 a'
 a_test two_more 'guest, smp: 2, mem: 2G' 'echo 1..1; echo ok 1 a'
+a_test later guest 'echo 1..1; echo ok 1 a'
+a_test early_nap guest 'echo 1..1; sleep 2; echo ok 1 a'
 a_test longer 'guest, guest: longer, timeout: 200' 'echo 1..1; echo ok 1 a'
 a_test on_host host 'echo 1..1; echo ok 1 a'
 a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
@@ -455,7 +457,27 @@ first_failure()
 	boots 1
 }
 
-plan 35
+# What runs when the time is over ends; what comes after it does not begin, neither
+# in its guest nor in another, and those left out have no duration.
+within()
+{
+	rm -f "$tree/build/check.history.json"
+	MLX5_EP_JOBS=1 \
+		run_as 0 '1 passed, 0 failed, 2 skipped' --kernels 7.2 --within 1 \
+		--tests 'early_nap later alone'
+	boots 1
+	grep -q '^left out: 2 tests, as the time of the run was over' "$tmp/run"
+	grep -q 'skipped (the time of the run was over)' "$tmp/run"
+	! grep -q later "$tree/build/check.history.json" ||
+		! grep -q 'later.*[0-9]\]' "$tree/build/check.history.json"
+	run_as 1 '0 passed, 0 failed, 3 skipped' --kernels 7.2 --within 0 \
+		--tests 'early_nap later alone' && [ ! -e "$tree/boots" ]
+	run_as 0 '3 passed, 0 failed, 0 skipped' --kernels 7.2 --within 100 \
+		--tests 'early_nap later alone'
+	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
+}
+
+plan 36
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -487,6 +509,7 @@ check 'a process that is left behind fails' \
 check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
 check 'the first failure can end the run' first_failure
+check 'no test begins when the time is over' within
 check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
 check 'a failed test says what to do next' next_steps
