@@ -86,18 +86,21 @@ static int change_object(struct mlx5_ep_object_hook *hook,
 {
 	int ret;
 
-	/* A tree of the same object before this one lacked something. */
+	/* A tree of the same object before this one may have lacked something. */
 	kfree(hook->methods);
 	kfree(hook->type);
 	hook->type = NULL;
 	hook->object = *object;
 	ret = change_methods(hook, change);
-	return ret > 0 ? change_type(hook, change) : ret;
+	if (ret > 0)
+		ret = change_type(hook, change);
+	hook->lacking = !ret;
+	return ret;
 }
 
 /*
- * Copy the arrays that lead to the object. Returns @defs where none does, or
- * ERR_PTR(-ENOMEM).
+ * Copy the arrays that lead to the object. Returns @defs where none leads to one
+ * that can be changed, or ERR_PTR(-ENOMEM).
  */
 static const struct uapi_definition *
 change_defs(struct mlx5_ep_object_hook *hook,
@@ -160,16 +163,15 @@ void mlx5_ep_object_hook_destroy(struct mlx5_ep_object_hook *hook)
 /**
  * mlx5_ep_object_hook_create() - wrap methods of an object of the driver
  * @hook: answer: the hook, whose defs[0] is to be used instead of @defs; NULL
- *	where the driver has no such object, or the object lacks what is to be
- *	changed
+ *	where the driver has no such object
  * @change: what to change
  * @defs: definitions of a device that nobody uses yet, which have been checked:
  *	the driver's, or what another hook made of them
  *
  * Sleeps. The hook must stay until nobody uses the device any more.
  *
- * Return: the definitions to be used, @defs where *@hook is NULL; -ENOMEM as a
- * pointer, *@hook is NULL then too
+ * Return: the definitions to be used, @defs where *@hook is NULL; as a pointer,
+ * with *@hook NULL: -ENOMEM; -EOPNOTSUPP: the object lacks what is to be changed
  */
 const struct uapi_definition *
 mlx5_ep_object_hook_create(struct mlx5_ep_object_hook **hook,
@@ -182,6 +184,8 @@ mlx5_ep_object_hook_create(struct mlx5_ep_object_hook **hook,
 	if (!*hook)
 		return ERR_PTR(-ENOMEM);
 	changed = change_defs(*hook, change, defs, 0);
+	if (changed == defs && (*hook)->lacking)
+		changed = ERR_PTR(-EOPNOTSUPP);
 	if (IS_ERR(changed) || changed == defs) {
 		mlx5_ep_object_hook_destroy(*hook);
 		*hook = NULL;

@@ -38,6 +38,7 @@ struct mlx5_ep_object_change {
  * @object: copy of the driver's object
  * @type: copy of its type
  * @methods: copy of its list of methods
+ * @lacking: the driver has the object, without something that is to be changed
  * @changed: copies of the wrapped methods, with our handlers
  */
 struct mlx5_ep_object_hook {
@@ -49,6 +50,7 @@ struct mlx5_ep_object_hook {
 	struct uverbs_object_def object;
 	struct uverbs_obj_idr_type *type;
 	const struct uverbs_method_def **methods;
+	bool lacking;
 	struct uverbs_method_def changed[MLX5_EP_HOOK_METHODS];
 };
 

@@ -181,7 +181,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * Sleeps.
  *
  * Return: 0; -EDQUOT: the user may not have another page; -EAGAIN: the device is
- * not active yet; another error of the driver
+ * not active yet; -ENOMEM; another error of the driver
  */
 int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		 struct mlx5_ep_request *request)
@@ -191,7 +191,12 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool rewritable = read_open(request->udata, &req);
 	int error = 0, ret;
 
-	if (mlx5_ep_context_init(ectx, edev)) {
+	ret = mlx5_ep_context_init(ectx, edev);
+	if (ret < 0) {
+		mlx5_ep_context_close(ectx);
+		return ret;
+	}
+	if (ret) {
 		if (!driver_serves(edev, uctx, request->udata)) {
 			mlx5_ep_context_close(ectx);
 			return -EAGAIN;

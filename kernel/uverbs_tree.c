@@ -162,7 +162,9 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 		theirs = mlx5_ep_devx_qp_hook(edev, theirs);
 	if (IS_ERR(theirs)) {
 		mlx5_ep_uar_alloc_unhook(edev);
-		return mlx5_ep_device_refuse(edev, "no memory");
+		return mlx5_ep_device_refuse(
+			edev, PTR_ERR(theirs) == -ENOMEM ? "no memory" :
+			"mlx5_ib's DevX or UAR objects have other methods");
 	}
 	if (theirs)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);

@@ -24,8 +24,8 @@
 
 #include "compat/compat.h"
 #include "device.h"
-#include "trace.h"
 #include "uuar/cgroup.h"
+#include "uuar/limit.h"
 #include "uuar/uuar_policy.h"
 
 /**
@@ -97,35 +97,50 @@ static struct cgroup *get_own_cgroup(void)
 
 /**
  * mlx5_ep_cgroup_account_get() - find or make the account of the caller's cgroup
- * @edev: device; its lock is held, so that no limit is set meanwhile
+ * @edev: device; its lock is not held, as the memory is charged to the caller's
+ *	memory cgroup, which can be slow where that is full
  *
- * May sleep.
+ * A new account has no limit before mlx5_ep_cgroup_account_limit(). May sleep.
  *
- * Return: the account, to be given to mlx5_ep_account_put(); NULL: no memory,
- * and the caller's pages are not counted
+ * Return: the account, to be given to mlx5_ep_account_put(); NULL: no memory
  */
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev)
 {
 	struct cgroup *cgrp = get_own_cgroup();
 	struct mlx5_ep_account *account = NULL;
-	struct mlx5_ep_cgroup *entry;
 	int level;
-	u64 id;
 
-	lockdep_assert_held(&edev->lock);
 	if (!cgrp)
 		return NULL;
 	for (level = 0; level <= cgrp->level; level++) {
-		id = cgroup_id(cgroup_ancestor(cgrp, level));
-		entry = find_entry(edev, id);
-		account = mlx5_ep_account_get(&edev->cgroup_accounts, account,
-					      id,
-					      entry ? entry->limit : UINT_MAX);
+		account = mlx5_ep_account_get(
+			&edev->cgroup_accounts, account,
+			cgroup_id(cgroup_ancestor(cgrp, level)), UINT_MAX);
 		if (!account)
 			break;
 	}
 	cgroup_put(cgrp);
 	return account;
+}
+
+/**
+ * mlx5_ep_cgroup_account_limit() - give an account, and those above, their limits
+ * @edev: device; its lock is held, so that no limit is set meanwhile
+ * @account: what mlx5_ep_cgroup_account_get() returned
+ *
+ * Called before anything is charged to a new account.
+ */
+void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,
+				  struct mlx5_ep_account *account)
+{
+	struct mlx5_ep_cgroup *entry;
+
+	lockdep_assert_held(&edev->lock);
+	for (; account; account = account->parent) {
+		entry = find_entry(edev, account->id);
+		if (entry)
+			WRITE_ONCE(account->limit, entry->limit);
+	}
 }
 
 /*
@@ -163,22 +178,22 @@ int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 {
 	struct mlx5_ep_account *full = mlx5_ep_account_charge(
 		account, MLX5_EP_UAR_PAGES, pages, UINT_MAX);
-	unsigned int held, limit;
+	struct mlx5_ep_refusal refusal = {
+		.what = "UAR pages",
+		.refused = pages,
+		.name = "its limit in uar_cgroup_limits",
+	};
 	char *name;
 
 	if (!full)
 		return 0;
-	held = mlx5_ep_account_held(full, MLX5_EP_UAR_PAGES);
-	limit = READ_ONCE(full->limit);
+	refusal.held = mlx5_ep_account_held(full, MLX5_EP_UAR_PAGES);
+	refusal.limit = READ_ONCE(full->limit);
 	name = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (name)
 		name_cgroup(full->id, name, PATH_MAX);
-	trace_mlx5_ep_limit_reached(edev, "UAR pages", name ?: "cgroup", held,
-				    pages, limit);
-	dev_notice_ratelimited(
-		&edev->ibdev->dev,
-		"mlx5_ep: %s holds %u UAR pages and is refused %u more: close contexts or raise its limit in uar_cgroup_limits (%u)\n",
-		name ?: "cgroup", held, pages, limit);
+	refusal.who = name ?: "cgroup";
+	mlx5_ep_limit_refuse(edev, &refusal);
 	kfree(name);
 	return -EDQUOT;
 }

@@ -30,6 +30,8 @@ int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits);
 void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev);
+void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,
+				  struct mlx5_ep_account *account);
 int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 			  struct mlx5_ep_account *account, unsigned int pages);
 

@@ -18,6 +18,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -46,13 +47,25 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-/* Counts the online CPUs on which the caller may run. */
+/*
+ * Counts the online CPUs on which a thread of the process may run: a program can
+ * have bound the thread that opens the device to one CPU.
+ */
 static unsigned int allowed_cpus(void)
 {
-	unsigned int cpu, cpus = 0;
+	struct task_struct *thread;
+	unsigned int cpus = 1;
+	cpumask_var_t allowed;
 
-	for_each_cpu_and(cpu, current->cpus_ptr, cpu_online_mask)
-		cpus++;
+	if (!zalloc_cpumask_var(&allowed, GFP_KERNEL))
+		return cpus;
+	rcu_read_lock();
+	for_each_thread(current, thread)
+		cpumask_or(allowed, allowed, thread->cpus_ptr);
+	rcu_read_unlock();
+	cpumask_and(allowed, allowed, cpu_online_mask);
+	cpus = cpumask_weight(allowed);
+	free_cpumask_var(allowed);
 	return cpus;
 }
 
@@ -92,12 +105,13 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
  * @ectx: our side of the context, all zero
  * @edev: attached device; it outlives the context, and its lock is taken here
  *
- * Sleeps.
+ * mlx5_ep_context_close() is due in any case. Sleeps.
  *
- * Return: true if the context shall have a policy other than stock
+ * Return: 1 if the context shall have a policy other than stock; 0; -ENOMEM: what
+ * it holds could not be counted, and it must not be opened
  */
-bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
-			  struct mlx5_ep_device *edev)
+int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
+			 struct mlx5_ep_device *edev)
 {
 	ectx->edev = edev;
 	INIT_LIST_HEAD(&ectx->node);
@@ -110,8 +124,11 @@ bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	ectx->user = mlx5_ep_user_get(edev);
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(ectx->comm, current->group_leader);
-	mutex_lock(&edev->lock);
 	ectx->cgroup = mlx5_ep_cgroup_account_get(edev);
+	if (!ectx->user || !ectx->cgroup)
+		return -ENOMEM;
+	mutex_lock(&edev->lock);
+	mlx5_ep_cgroup_account_limit(edev, ectx->cgroup);
 	resolve_policy(ectx);
 	mutex_unlock(&edev->lock);
 	return ectx->settings.policy != MLX5_EP_UUAR_POLICY_STOCK;

@@ -73,8 +73,8 @@ struct mlx5_ep_context {
 	struct xarray uar_qps;
 };
 
-bool mlx5_ep_context_init(struct mlx5_ep_context *ectx,
-			  struct mlx5_ep_device *edev);
+int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
+			 struct mlx5_ep_device *edev);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency);
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx);

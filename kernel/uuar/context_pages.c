@@ -26,6 +26,7 @@
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
+#include "uuar/limit.h"
 #include "uuar/user.h"
 
 static bool is_managed(const struct mlx5_ep_context *ectx)
@@ -64,15 +65,19 @@ static bool charge_device(struct mlx5_ep_context *ectx, unsigned int pages,
 static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 		  bool opening)
 {
+	struct mlx5_ep_refusal refusal = {
+		.what = "UAR pages",
+		.who = "the sum of managed contexts",
+		.refused = pages,
+		.name = "uar_budget",
+	};
 	struct mlx5_ep_device *edev = ectx->edev;
 	int ret;
 
 	if (!charge_device(ectx, pages, opening)) {
-		dev_notice_ratelimited(&edev->ibdev->dev,
-				       "mlx5_ep: %s[%d] is refused a UAR page: managed contexts hold all of uar_budget (%u)\n",
-				       ectx->comm, pid_nr(ectx->tgid),
-				       effective_budget(edev));
-		return -EDQUOT;
+		refusal.held = atomic_read(ectx->pages);
+		refusal.limit = effective_budget(edev);
+		return mlx5_ep_limit_refuse(edev, &refusal);
 	}
 	ret = mlx5_ep_user_charge(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
 				  READ_ONCE(edev->values.user_limit) ?: UINT_MAX);

@@ -168,7 +168,7 @@ static const struct mlx5_ep_object_change devx_change = {
  * @defs: its definitions, which have been checked
  *
  * Return: the definitions to be used instead of @defs; @defs where the driver
- * has no DevX; -ENOMEM as a pointer
+ * has no DevX; -ENOMEM or -EOPNOTSUPP as a pointer
  */
 const struct uapi_definition *
 mlx5_ep_devx_qp_hook(struct mlx5_ep_device *edev,

@@ -72,7 +72,7 @@ static const struct mlx5_ep_object_change uar_change = {
  * @defs: its definitions, which have been checked
  *
  * Return: the definitions to be used instead of @defs; @defs where the driver
- * has no such method; -ENOMEM as a pointer
+ * has no such object; -ENOMEM or -EOPNOTSUPP as a pointer
  */
 const struct uapi_definition *
 mlx5_ep_uar_alloc_hook(struct mlx5_ep_device *edev,

@@ -17,7 +17,7 @@
 #include <linux/user_namespace.h>
 
 #include "device.h"
-#include "trace.h"
+#include "uuar/limit.h"
 #include "uuar/user.h"
 
 /* Owner of the namespace that is @level + 1 levels below the initial one. */
@@ -34,8 +34,7 @@ static kuid_t owner_at(struct user_namespace *ns, int level)
  *
  * The account counts one context more. May sleep.
  *
- * Return: the account, to be given to mlx5_ep_user_put(); NULL: no memory, and
- * what the caller holds is not counted
+ * Return: the account, to be given to mlx5_ep_user_put(); NULL: no memory
  */
 struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 {
@@ -101,19 +100,18 @@ int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
 	};
 	struct mlx5_ep_account *full =
 		mlx5_ep_account_charge(user, resource, number, limit);
-	unsigned int held;
+	struct mlx5_ep_refusal refusal = {
+		.what = names[resource].what,
+		.refused = number,
+		.name = names[resource].limit,
+		.limit = limit,
+	};
 	char who[24];
 
 	if (!full)
 		return 0;
-	held = mlx5_ep_account_held(full, resource);
+	refusal.held = mlx5_ep_account_held(full, resource);
 	snprintf(who, sizeof(who), "user %u", (unsigned int)full->id);
-	trace_mlx5_ep_limit_reached(edev, names[resource].what, who, held,
-				    number, limit);
-	dev_notice_ratelimited(
-		&edev->ibdev->dev,
-		"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s (%u)\n",
-		who, held, names[resource].what, number, names[resource].limit,
-		limit);
-	return -EDQUOT;
+	refusal.who = who;
+	return mlx5_ep_limit_refuse(edev, &refusal);
 }

@@ -28,6 +28,7 @@
 #include "device.h"
 #include "notifier_priv.h"
 #include "uuar/context.h"
+#include "uuar/limit.h"
 #include "uuar/user.h"
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
@@ -88,7 +89,12 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);
 	struct mlx5_ep_notifier *notifier = to_notifier(uobj);
+	struct mlx5_ep_refusal refusal = {
+		.what = "watches of a notifier",
+		.name = "notifier_max_watches",
+	};
 	u32 capacity = NOTIFIER_DEFAULT_WATCHES;
+	struct mlx5_ep_device *edev;
 	int ret;
 
 	ret = uverbs_copy_from(&capacity, attrs,
@@ -99,11 +105,13 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 		return ret;
 	if (!capacity)
 		return -EINVAL;
-	if (capacity > READ_ONCE(notifier_max_watches))
-		return -EDQUOT;
+	edev = mlx5_ep_device_find(uobj->context->device);
+	refusal.refused = capacity;
+	refusal.limit = READ_ONCE(notifier_max_watches);
+	if (capacity > refusal.limit)
+		return mlx5_ep_limit_refuse_process(edev, &refusal);
 
-	ret = notifier_charge(notifier,
-			      mlx5_ep_device_find(uobj->context->device));
+	ret = notifier_charge(notifier, edev);
 	if (ret)
 		return ret;
 	init_waitqueue_head(&notifier->wait);

@@ -13,6 +13,7 @@
 
 #include "device.h"
 #include "uuar/context.h"
+#include "uuar/limit.h"
 #include "uuar/user.h"
 #include "xrc.h"
 
@@ -117,6 +118,11 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 	struct mlx5_ep_device *edev = xrc->edev;
 	struct mlx5_ep_account *user =
 		mlx5_ep_context_of(edev, reg->uobj.context)->user;
+	struct mlx5_ep_refusal refusal = {
+		.what = "XRC registrations",
+		.refused = 1,
+		.name = "xrc_regs_per_process",
+	};
 	struct mlx5_ep_xrc_holder *holder;
 	int ret;
 
@@ -125,10 +131,13 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 	holder = holder_find(xrc, spare);
 	if (IS_ERR(holder))
 		return PTR_ERR(holder);
-	ret = -EDQUOT;
-	if (holder->num_regs < READ_ONCE(xrc_regs_per_process))
+	refusal.held = holder->num_regs;
+	refusal.limit = READ_ONCE(xrc_regs_per_process);
+	if (refusal.held < refusal.limit)
 		ret = mlx5_ep_user_charge(edev, user, MLX5_EP_XRC_REGS, 1,
 					  READ_ONCE(xrc_regs_per_user));
+	else
+		ret = mlx5_ep_limit_refuse_process(edev, &refusal);
 	if (ret) {
 		holder_free_unused(xrc, holder);
 		return ret;
@@ -166,12 +175,20 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
 {
 	struct mlx5_ep_device *edev = xrc->edev;
+	struct mlx5_ep_refusal refusal = {
+		.what = "shared XRC receive QPs",
+		.who = "the device",
+		.held = xrc->num_qps,
+		.refused = 1,
+		.name = "xrc_qps_per_device",
+		.limit = READ_ONCE(xrc_qps_per_device),
+	};
 	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
-	if (xrc->num_qps >= READ_ONCE(xrc_qps_per_device))
-		return -EDQUOT;
+	if (refusal.held >= refusal.limit)
+		return mlx5_ep_limit_refuse(edev, &refusal);
 	ret = mlx5_ep_user_charge(edev, user, MLX5_EP_XRC_QPS, 1,
 				  READ_ONCE(xrc_qps_per_user));
 	if (ret)

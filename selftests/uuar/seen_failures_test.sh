@@ -18,7 +18,7 @@ row()
 {
 	awk -F ' *[|] *' -v failure="$1" '{ name = $2; gsub("`", "", name) }
 		name == failure { gsub("`", "", $6); print $3; print $4; print $5
-			print $6; found = 1 } END { exit !found }' \
+			print $6; print $7; found = 1 } END { exit !found }' \
 		Documentation/administration.md
 }
 
@@ -50,6 +50,13 @@ open_over_limit()
 {
 	# The first program has two pages by then. libmlx5 tries several times.
 	program -n 1 -x "echo 1 >$ep/uar_user_limit; ! uuar_traffic -n 1"
+	grep -q 'Disk quota exceeded' "$tmp/said"
+}
+
+open_over_cgroup_limit()
+{
+	program -n 1 \
+		-x "echo '/ 1' >$ep/uar_cgroup_limits; ! uuar_traffic -n 1"
 	grep -q 'Disk quota exceeded' "$tmp/said"
 }
 
@@ -89,17 +96,18 @@ defaults()
 	simhca-ctl '{"op":"clear"}' >/dev/null
 	ep_set uar_user_limit 0
 	ep_set uar_budget 0
+	[ -z "$(cat "$ep/uar_cgroup_limits")" ] || echo '/ none' >"$ep/uar_cgroup_limits"
 	ep_policy "${1:-stock}" 8
 }
 
 # as_the_table_says FAILURE CMD: CMD makes the failure once
 as_the_table_says()
 {
-	local answer events fallbacks words before status=0
+	local answer events fallbacks words limit before status=0 reached
 
 	row "$1" >"$tmp/row" || fail "no row for $1"
 	{ read -r answer; read -r events; read -r fallbacks
-		read -r words; } <"$tmp/row"
+		read -r words; read -r limit; } <"$tmp/row"
 	defaults independent
 	before=$(ep_get uuar_fallbacks)
 	echo >$tracing/trace
@@ -125,17 +133,27 @@ as_the_table_says()
 		[ "$(count "$words" "$tmp/log")" = 1 ] || [ "$events" = 0 ] ||
 			fail 'more than one line'
 	fi
+	# The kernel leaves lines of the log out where they come too often.
+	reached=$(count ' mlx5_ep_limit_reached:' "$tmp/trace")
+	if [ "$limit" = no ]; then
+		[ "$reached" = 0 ] || fail 'a limit is traced'
+	else
+		[ "$reached" -ge "$(count "$words" "$tmp/log")" ] &&
+			[ "$reached" -gt 0 ] || fail "$reached limits are traced"
+	fi
 	# An open that fails is neither opened nor closed.
 	[ "$(count ' mlx5_ep_context_open:' "$tmp/trace")" = \
 		"$(count ' mlx5_ep_context_close:' "$tmp/trace")" ]
 }
 
 echo 1 >$tracing/events/mlx5_ep/enable
-plan 7
+plan 8
 check 'a context without a page' \
 	as_the_table_says 'context without a page' context_without_page
 check 'an open over the limit' \
 	as_the_table_says 'open over uar_user_limit' open_over_limit
+check 'an open over the limit of the cgroup' \
+	as_the_table_says 'open over uar_cgroup_limits' open_over_cgroup_limit
 check 'an open that the driver refuses' \
 	as_the_table_says 'open that the driver refuses' open_refused
 check 'a QP over a strict level' \
