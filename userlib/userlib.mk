@@ -13,10 +13,11 @@ LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_table.c \
 	mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
-CLI_SRCS := main.c error.c files.c table.c print.c view.c owners.c device.c own.c settings.c change.c \
-	config.c compare.c save.c show.c set.c apply.c plan.c rebind.c users.c attach.c \
-	doctor.c reach.c run.c metrics.c metrics_cmd.c \
-	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/selftest/*.c))
+CLI_SRCS := main.c error.c files.c table.c print.c view.c owners.c device.c describe.c own.c settings.c change.c \
+	config.c compare.c save.c show.c set.c apply.c once.c plan.c rebind.c users.c attach.c \
+	doctor.c doctor_boot.c doctor_initramfs.c doctor_report.c reach.c run.c \
+	metrics.c metrics_cmd.c \
+	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/selftest/*.c userlib/cli/bench/*.c))
 
 # Programs find the library beside them; packages need no help (RPATH=).
 RPATH ?= yes
@@ -87,6 +88,7 @@ $(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
 	@awk -f userlib/man/fill.awk $< >$@.new && mv $@.new $@
 
 include userlib/policy/policy.mk
+include selftests/workloads/workloads.mk
 
 ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk

@@ -24,6 +24,9 @@ mpi_cells()
 			mpirun.openmpi --allow-run-as-root --oversubscribe \
 			--mca pml ucx -n 2 "$cells_tmp/openmpi"
 	done
+	cell mpich run mpi_run mpich mpiexec.mpich -launcher fork -n 3
+	cell openmpi run mpi_run openmpi mpirun.openmpi --allow-run-as-root \
+		--oversubscribe --mca pml ucx -n 3
 	unset UCX_NET_DEVICES UCX_MEM_EVENTS
 }
 
@@ -55,4 +58,22 @@ mpi_over()
 	done
 	simhca-ctl dump | jq -e '[.hcas[0].uars[].slots[] |
 		.doorbells + .blueflame] | add | . >= 100'
+}
+
+# mpi_run PROGRAM LAUNCHER...: each process asks for its own policy, so no two QPs
+# share a UAR page, whatever the policy of the device is
+mpi_run()
+{
+	local program=$1
+
+	shift
+	simhca-ctl '{"op":"reset"}'
+	UCX_TLS=rc_v said '^mpi_checked: after a fork: right$' "$@" \
+		build/bin/mlx5ep run --policy independent --pages 16 -- \
+		"$cells_tmp/$program"
+	# Without the module the program runs all the same.
+	[ "$state" != absent ] || return 0
+	simhca-ctl dump | jq -e '[.hcas[0].uars[] | select(.uid > 0) |
+		[.slots[].qpns | keys[]] | length | select(. > 0)] |
+		length >= 9 and all(. == 1)'
 }

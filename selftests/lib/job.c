@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,12 +234,45 @@ struct run {
 	int (*fn)(struct job_thread *t);
 };
 
+static bool pinned;
+static unsigned int first_cpu;
+
+void job_pin_threads(void)
+{
+	pinned = true;
+}
+
+void job_pin_from(unsigned int cpu)
+{
+	first_cpu = cpu;
+}
+
+/* Threads start over at the first CPU where there are more of them than CPUs. */
+static int pin(unsigned int id)
+{
+	cpu_set_t may, one;
+	unsigned int left;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(may), &may))
+		return -errno;
+	left = id % CPU_COUNT(&may);
+	for (cpu = 0; !CPU_ISSET(cpu, &may) || left; cpu++)
+		left -= !!CPU_ISSET(cpu, &may);
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+}
+
 static void *run_thread(void *arg)
 {
 	struct run *run = arg;
-	int none = 0, ret;
+	int none = 0, ret = 0;
 
-	ret = run->fn(run->t);
+	if (pinned)
+		ret = pin(first_cpu + run->t->id);
+	if (!ret)
+		ret = run->fn(run->t);
 	if (ret)
 		atomic_compare_exchange_strong(&run->t->job->failed, &none,
 					       ret);

@@ -80,6 +80,12 @@ int job_wait(struct job_thread *t);
  */
 int job_run(struct job *job, int (*fn)(struct job_thread *t));
 
+/* From now on job_run() pins thread i to the i-th CPU that the process may use. */
+void job_pin_threads(void);
+
+/* In one of several processes: pinned threads begin at this CPU of those, not at 0. */
+void job_pin_from(unsigned int cpu);
+
 double job_now(void);
 
 #endif

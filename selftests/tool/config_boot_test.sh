@@ -50,8 +50,8 @@ from_the_first_open()
 # As before, but the file is what set --save has made of it.
 saved_ones()
 {
-	mlx5ep set --policy shared-uuar --pages 4 --save
 	mlx5ep -d "$dev" set --policy shared-uuar --save
+	mlx5ep set --policy shared-uuar --pages 4 --save
 	boot
 	[ "$(cat "$tmp/opens")" = "shared-uuar $contexts" ]
 	[ "$(cat "$ep/uuar_pages")" = 4 ]
@@ -80,7 +80,11 @@ bound_again()
 	ib_bind
 	wait_for 60 test -e "$ep/uuar_pages"
 	udev_done
-	[ "$(cat "$ep/uuar_policy")" = shared-uuar ]
+	[ "$(cat "$ep/uuar_policy" "$ep/uuar_pages")" = $'shared-uuar\n9' ]
+	# Nor does any other event of udev take it away.
+	udevadm trigger --action=change --subsystem-match=infiniband
+	udev_done
+	[ "$(cat "$ep/uuar_pages")" = 9 ]
 }
 
 # A file with an error is not applied, and the device comes up nevertheless.

@@ -32,7 +32,7 @@ two_devices()
 	: >"$ep1/uar_cgroup_limits"
 	echo 128 >"$parameters/notifiers_per_user"
 	echo >"$parameters/defaults"
-	mkdir -p "$root/etc" "$root/sys/fs/cgroup/job7"
+	mkdir -p "$root/etc" "$root/run" "$root/sys/fs/cgroup/job7"
 }
 
 # state: prints all that can be set
@@ -223,16 +223,64 @@ undoes()
 	[ "$(cat "$ep/uuar_policy")" = independent ]
 }
 
-undoes_limits()
+# What is refused of a device, or of a cgroup's policy, takes no limit away.
+limits_stand()
 {
 	two_devices
-	printf '[cgroup /job7]\nlimit = 5\npolicy = stock\n' >"$conf"
+	a_file
+	rm "$ep1/uuar_exempt"
+	code 1 "$tool" apply
+	[ "$(cat "$ep1/uar_cgroup_limits")" = '/job7 64' ]
+	[ "$(cat "$ep1/uuar_policy")" = stock ]
+	two_devices
+	printf '[cgroup /job7]\npolicy = stock\nlimit = 5\n' >"$conf"
 	rm "$ep/uuar_cgroups"
 	code 1 "$tool" apply mlx5_0
-	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 none' ]
-	echo '/job7 3' >"$ep/uar_cgroup_limits"
-	code 1 "$tool" apply mlx5_0
-	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 3' ]
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job7 5' ]
+}
+
+# loaded_again: the folder of the module in sysfs is another one
+loaded_again()
+{
+	cp -r "$root/sys/module/mlx5_ep" "$tmp/again"
+	rm -r "$root/sys/module/mlx5_ep"
+	mv "$tmp/again" "$root/sys/module/mlx5_ep"
+}
+
+# pages_after COMMAND...: prints the pages of mlx5_0 after they were set to 9 by hand
+pages_after()
+{
+	echo 9 >"$ep/uuar_pages"
+	echo 5 >"$parameters/notifiers_per_user"
+	code 0 "$tool" "$@" >/dev/null
+	cat "$ep/uuar_pages" "$parameters/notifiers_per_user" | paste -sd' '
+}
+
+once()
+{
+	two_devices
+	a_file
+	[ "$(pages_after apply --once $pci)" = '16 256' ]
+	[ "$(pages_after apply --once $pci)" = '9 5' ]
+	[ "$(cat "$ep1/uuar_policy")" = stock ]
+	code 0 "$tool" apply --once 0000:02:00.0
+	[ "$(cat "$ep1/uuar_policy")" = shared-uar ]
+	[ "$(pages_after apply mlx5_0)" = '16 256' ]
+	loaded_again
+	[ "$(pages_after apply --once)" = '16 256' ]
+	# udev has given the device another name.
+	mv "$root/sys/class/infiniband/mlx5_0" "$root/sys/class/infiniband/ibp1"
+	ep=$root/sys/class/infiniband/ibp1/mlx5_ep
+	[ "$(pages_after apply --once $pci)" = '16 5' ]
+	[ "$(pages_after apply --once $pci)" = '9 5' ]
+	ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+	# What was refused is tried again.
+	two_devices
+	a_file
+	rm "$ep/uuar_exempt"
+	code 1 "$tool" apply --once $pci
+	echo >"$ep/uuar_exempt"
+	[ "$(pages_after apply --once $pci)" = '16 5' ]
 }
 
 # The list of cgroups may be longer than a page; it is still put back whole.
@@ -248,6 +296,22 @@ undoes_long_lists()
 	rm "$ep1/uuar_cgroups"
 	code 1 "$tool" set --cgroup /last --policy stock
 	[ "$(cat "$ep/uuar_cgroups")" = '/last shared-uar 1 7' ]
+}
+
+shows_long_lists()
+{
+	local i
+
+	two_devices
+	for i in {1..1000}; do
+		printf '/%080d stock 0 %d\n' "$i" "$i" >&3
+		printf '/%080d %d\n' "$i" "$i"
+	done 3>"$ep/uuar_cgroups" >"$ep/uar_cgroup_limits"
+	code 0 "$tool" -j show >/dev/null
+	jq -e '.devices[0].cgroups | length == 1000 and .[999].pages == 1000' \
+		"$tmp/out"
+	code 0 "$tool" metrics >/dev/null
+	[ "$(grep -c '^mlx5ep_cgroup_uar_pages_limit{' "$tmp/out")" = 1000 ]
 }
 
 shows_differences()
@@ -298,11 +362,11 @@ saves()
 	a_file
 	chmod 600 "$conf"
 	cp "$conf" "$tmp/conf"
+	code 0 "$tool" -d mlx5_0 set --policy stock --budget 7 --save
+	saved '< policy=independent' '> policy=stock' '> budget = 7'
 	code 0 "$tool" set --policy stock --save
 	saved '< policy = shared-uar # for all others' \
 		'> policy = stock # for all others'
-	code 0 "$tool" -d mlx5_0 set --policy stock --budget 7 --save
-	saved '< policy=independent' '> policy=stock' '> budget = 7'
 	code 0 "$tool" -d mlx5_1 set --strict off --save
 	saved '> ' '> [device 0000:02:00.0]' '> strict = off'
 	code 0 "$tool" set --exempt '' --save
@@ -314,8 +378,54 @@ saves()
 		'> strict = on'
 	code 0 "$tool" set --cgroup /job8 --policy stock --save
 	saved '> ' '> [cgroup /job8]' '> policy = stock'
+	code 0 "$tool" set --cgroup /job8 --limit 9 --save
+	saved '> limit = 9'
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job8 9' ]
 	code 0 "$tool" set --cgroup /job8 --clear --save
 	saved '< policy = stock'
+	[ "$(cat "$ep/uuar_cgroups")" = '/job8 none 0 0' ]
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job8 9' ]
+	code 0 "$tool" set --cgroup /job8 --limit none --save
+	saved '< limit = 9'
+	[ "$(cat "$ep/uar_cgroup_limits")" = '/job8 none' ]
+}
+
+# not_saved TEXT OPTION...: set --save is refused with this text and changes nothing
+not_saved()
+{
+	local text=$1
+
+	shift
+	cp "$conf" "$tmp/conf"
+	state >"$tmp/before"
+	code 1 "$tool" "$@" --save
+	grep -q "$text" "$tmp/err" || fail "$(cat "$tmp/err")"
+	cmp "$tmp/conf" "$conf"
+	state | diff "$tmp/before" -
+	[ "$(ls "$root/etc")" = mlx5ep.conf ]
+}
+
+# Another line of the file, or a part of the value itself, would undo what is saved.
+saves_truly()
+{
+	two_devices
+	a_file
+	not_saved 'not saved: a section for mlx5_0 alone would still say policy = indep' \
+		set --policy stock
+	# The line for mlx5_1 stays when the policy for all is taken away.
+	code 0 "$tool" apply
+	echo '/job7 stock 0 8' >"$ep1/uuar_cgroups"
+	! "$tool" set --cgroup /job7 --clear --save 2>"$tmp/err"
+	grep -q 'a section for mlx5_1 alone would still say policy = stock' "$tmp/err"
+	code 2 "$tool" set --exempt 'a #b' --save
+	grep -q 'begin a comment' "$tmp/err"
+	code 2 "$tool" set --exempt ';b' --save
+	# A cgroup that is gone can be taken out of the file.
+	two_devices
+	printf '[cgroup /gone]\nlimit = 3\n' >"$conf"
+	code 1 "$tool" set --cgroup /gone --limit none
+	code 0 "$tool" set --cgroup /gone --limit none --save
+	! grep -q limit "$conf" || fail 'the limit is still there'
 }
 
 saves_anew()
@@ -371,17 +481,20 @@ help()
 	done
 }
 
-plan 14
+plan 17
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
 check 'apply writes what the file says, once' applies
 check 'apply is for all devices, for one, or for those to come' applies_to_one
 check 'a device that refuses a value gets its old values back' undoes
-check 'a limit of a cgroup is put back' undoes_limits
+check 'a limit stays where something else is refused' limits_stand
+check 'apply --once leaves alone what was set since' once
 check 'what is put back was not cut' undoes_long_lists
+check 'lists of a thousand cgroups are shown whole' shows_long_lists
 check 'show lists what differs from the file' shows_differences
 check 'set --save changes its lines only' saves
+check 'set --save says what another line would undo' saves_truly
 check 'set --save makes a file, and follows a link' saves_anew
 check 'where the file cannot be changed nothing is set' cannot_save
 check 'several set --save at once lose nothing' side_by_side

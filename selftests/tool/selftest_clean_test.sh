@@ -12,7 +12,9 @@ cd "$(dirname "$0")/../.."
 
 settings()
 {
-	grep -H . "$ep"/uuar_policy "$ep"/uuar_pages "$ep"/uuar_strict
+	grep -H . "$ep"/uuar_policy "$ep"/uuar_pages "$ep"/uuar_strict || true
+	wc -c <"$ep/uar_cgroup_limits"
+	find /sys/fs/cgroup -mindepth 1 -type d
 	simhca-ctl dump | jq '.hcas[0].qps | map(select(.user)) | length'
 }
 
@@ -25,6 +27,14 @@ passes()
 	settings >"$tmp/after"
 	diff "$tmp/before" "$tmp/after"
 	simhca-ctl dump | jq -e '.hcas[0].errors.wrong_uar == 0'
+}
+
+# The checks of the group, of which the last three need root and a cgroup.
+limits_passed()
+{
+	code 0 mlx5ep -j selftest "$dev"
+	jq -e '[.results[] | select(.group == "limits") | .result] ==
+		["passed", "passed", "passed", "passed"]' "$tmp/out"
 }
 
 # fails_by_name FAULT GROUP CHECK: with that fault the check of the group fails
@@ -54,8 +64,9 @@ refuses_what_is_not_there()
 	code 2 mlx5ep selftest "$dev" more
 }
 
-plan 6
+plan 7
 check 'a sound HCA passes, and is as before' passes
+check 'the limit of a cgroup is tried' limits_passed
 check 'firmware that does not answer fails by name' fails_by_name \
 	'"kind":"cmd","opcode":"QUERY_QP","count":0,"status":1' \
 	independent 'firmware answers QUERY_QP'

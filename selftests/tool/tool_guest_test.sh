@@ -279,6 +279,10 @@ eight_jobs()
 	grep -q 'no such cgroup' "$tmp/err"
 	code 0 mlx5ep set --cgroup /job0 --clear
 	code 1 mlx5ep set --cgroup /job0 --clear
+	code 0 mlx5ep set --cgroup /job0 --limit 9
+	code 0 mlx5ep set --cgroup /job0 --clear --limit none
+	[ -z "$(ep_get uar_cgroup_limits)" ]
+	code 1 mlx5ep set --cgroup /job0 --clear --limit none
 	rmdir "$tmp"/cg/job?/below "$tmp"/cg/job?
 	code 0 mlx5ep -j show
 	jq -e '.devices[0] | .cgroups == [] and .in_use == 0' "$tmp/out"

@@ -201,12 +201,12 @@ int main(int argc, char **argv)
 	ret = job_options(argc, argv, &program, options);
 	if (ret)
 		return ret;
-	printf("globalarray: threads=%u tiles=%ux%u tile=%ux%u\n", opt.threads,
-	       opt.tiles, opt.tiles, opt.tile, opt.tile);
+	job_say(&program, "globalarray: threads=%u tiles=%ux%u tile=%ux%u\n",
+		opt.threads, opt.tiles, opt.tiles, opt.tile, opt.tile);
 	ret = allocate() ? 1 :
 		job_compare("globalarray", "tiles/s", &program, measure);
 	if (!ret)
-		puts("globalarray: every element of the product is right");
+		job_say(&program, "globalarray: every element of the product is right\n");
 	for (unsigned int i = 0; i < 3; i++)
 		free(global[i]);
 	free(local);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Options and report of the programs in selftests/workloads. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static int usage(const char *program, const struct job_option *options)
 {
 	const struct job_option *o;
 
-	fprintf(stderr, "usage: %s [-c CATEGORY] [-R ROUNDS]", program);
+	fprintf(stderr, "usage: %s [-c CATEGORY] [-R ROUNDS] [-j] [-a]", program);
 	for (o = options; o->letter; o++)
 		if (is_switch(o))
 			fprintf(stderr, " [-%c]", o->letter);
@@ -32,7 +33,8 @@ static int usage(const char *program, const struct job_option *options)
 		else
 			fprintf(stderr, "\n  -%c  %s, %u to %u (%u)", o->letter,
 				o->meaning, o->min, o->max, *o->value);
-	fputc('\n', stderr);
+	fputs("\n  -j  a JSON object a line\n  -a  pin each thread to a CPU\n",
+	      stderr);
 	return 2;
 }
 
@@ -63,6 +65,12 @@ static bool take(int letter, struct job_program *program,
 		return program->category >= 0 &&
 		       program->category != MLX5EP_CATEGORY_AUTO;
 	}
+	if (letter == 'j')
+		return program->json = true;
+	if (letter == 'a') {
+		job_pin_threads();
+		return true;
+	}
 	for (o = options; o->letter; o++) {
 		if (o->letter != letter)
 			continue;
@@ -77,7 +85,7 @@ static bool take(int letter, struct job_program *program,
 int job_options(int argc, char **argv, struct job_program *program,
 		const struct job_option *options)
 {
-	char letters[MAX_LETTERS] = "c:R:", *at = letters + 4;
+	char letters[MAX_LETTERS] = "c:R:ja", *at = letters + 6;
 	const struct job_option *o;
 	int c;
 
@@ -91,6 +99,17 @@ int job_options(int argc, char **argv, struct job_program *program,
 		if (!take(c, program, options))
 			return usage(argv[0], options);
 	return optind == argc ? 0 : usage(argv[0], options);
+}
+
+void job_say(const struct job_program *program, const char *fmt, ...)
+{
+	va_list args;
+
+	if (program->json)
+		return;
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
 }
 
 static int by_value(const void *a, const void *b)
@@ -134,11 +153,24 @@ static void print_row(unsigned int c, unsigned int rounds,
 	       info->level[2], info->level[3], info->level[4]);
 }
 
+static void print_json(const char *unit, unsigned int c, unsigned int rounds,
+		       const struct mlx5ep_endpoints_info *info)
+{
+	printf("{\"name\":\"%s\",\"unit\":\"%s\",\"value\":%.3f,\"pages\":%u,\"uuars\":%u}\n",
+	       mlx5ep_category_name(c), unit, median(rates[c], rounds),
+	       info->uar_pages, info->uuars);
+}
+
 static void print_table(const struct job_program *program, const char *unit,
 			const struct mlx5ep_endpoints_info *infos)
 {
 	unsigned int c;
 
+	for (c = FIRST; c < CATEGORIES && program->json; c++)
+		if (!left_out(program, c))
+			print_json(unit, c, program->rounds, &infos[c]);
+	if (program->json)
+		return;
 	printf("%-15s %10s %9s %6s %6s %5s %5s %9s  %s\n", "category", unit,
 	       "relative", "pages", "uUARs", "QPs", "CQs", "KiB",
 	       "level 1/2/3/4");

@@ -26,21 +26,27 @@ struct job_option {
  * struct job_program - what every program is told
  * @category: the category alone that was asked for, -1 for all
  * @rounds: how often each is measured
+ * @json: print a JSON object a line in place of the table
  */
 struct job_program {
 	int category;
 	unsigned int rounds;
+	bool json;
 };
 
 /**
- * job_options() - parse -c CATEGORY, -R ROUNDS and @options, or say how to use
- * them
+ * job_options() - parse -c CATEGORY, -R ROUNDS, -j, -a and @options, or say how to
+ * use them
  * @options: ends with an empty one
  *
  * Return: 0; 2, an exit status, where they are wrong.
  */
 int job_options(int argc, char **argv, struct job_program *program,
 		const struct job_option *options);
+
+/* Prints what people read and programs do not: nothing with -j. */
+void job_say(const struct job_program *program, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /**
  * job_compare() - measure and print every category, or one beside mpi-everywhere

@@ -3,13 +3,14 @@
  * msgrate - rate of small RDMA writes over each category of endpoints
  *
  *	msgrate [-c CATEGORY] [-t THREADS] [-n MESSAGES] [-s BYTES]
- *		[-p POSTLIST] [-q SIGNAL_EVERY] [-I] [-B] [-R ROUNDS]
+ *		[-p POSTLIST] [-q SIGNAL_EVERY] [-I] [-B] [-L] [-R ROUNDS]
  *
  * After Zambre et al. 2018: each thread posts lists of POSTLIST writes from and
  * to cache-aligned buffers of its own, every SIGNAL_EVERYth signaled. -I: data
  * not inline; -B: no BlueFlame. With POSTLIST 1 and inline data, libmlx5 writes
  * the whole message through the BlueFlame register. The last message must have
- * arrived in the end.
+ * arrived in the end. -L: each thread waits for each message; printed is the time
+ * of one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@
 static struct {
 	unsigned int threads, messages, size, list, every;
 	unsigned int plain, doorbells;	/* not inline; no BlueFlame */
-} opt = { 4, 1024, 2, 32, 64, 0, 0 };
+	unsigned int latency;		/* one message at a time */
+} opt = { 4, 1024, 2, 32, 64, 0, 0, 0 };
 
 static const struct job_option options[] = {
 	{ 't', "THREADS", &opt.threads, 1, 1024 },
@@ -34,6 +36,7 @@ static const struct job_option options[] = {
 	{ 'q', "SIGNAL_EVERY", &opt.every, 1, 1024 },
 	{ 'I', "data not inline", &opt.plain, 0, 0 },
 	{ 'B', "no BlueFlame", &opt.doorbells, 0, 0 },
+	{ 'L', "one message at a time, and its time", &opt.latency, 0, 0 },
 	{}
 };
 
@@ -95,7 +98,7 @@ static int run(struct job_thread *t)
 	for (seq = 0; seq < opt.messages && !ret; seq += n) {
 		n = opt.messages - seq < opt.list ? opt.messages - seq :
 			opt.list;
-		if (n > room || opt.plain) {
+		if (n > room || opt.plain || opt.latency) {
 			ret = job_wait(t);
 			room = opt.every;
 			if (ret)
@@ -124,7 +127,7 @@ static int measure(unsigned int category, double *rate,
 		   struct mlx5ep_endpoints_info *info)
 {
 	struct job job;
-	double start;
+	double start, spent;
 	int ret;
 
 	ret = job_open(&job, category, opt.threads,
@@ -138,7 +141,9 @@ static int measure(unsigned int category, double *rate,
 	start = job_now();
 	if (!ret)
 		ret = job_run(&job, run);
-	*rate = opt.threads * (double)opt.messages / (job_now() - start);
+	spent = job_now() - start;
+	*rate = opt.latency ? spent * 1e6 / opt.messages :
+			      opt.threads * (double)opt.messages / spent;
 	job_mem_dereg(&mem);
 	job_close(&job);
 	return ret ? ret : check();
@@ -152,6 +157,8 @@ int main(int argc, char **argv)
 	ret = job_options(argc, argv, &program, options);
 	if (ret)
 		return ret;
+	if (opt.latency)
+		opt.list = opt.every = 1;
 	if (opt.every < opt.list) {
 		fputs("msgrate: SIGNAL_EVERY is at least POSTLIST\n", stderr);
 		return 2;
@@ -162,10 +169,11 @@ int main(int argc, char **argv)
 	buffers = aligned_alloc(LINE, opt.threads * sizeof(*buffers));
 	if (!buffers)
 		return 1;
-	printf("msgrate: threads=%u messages=%u size=%u postlist=%u every=%u inline=%u blueflame=%u\n",
-	       opt.threads, opt.messages, opt.size, opt.list, opt.every,
-	       !opt.plain, !opt.doorbells);
-	ret = job_compare("msgrate", "msg/s", &program, measure);
+	job_say(&program, "msgrate: threads=%u messages=%u size=%u postlist=%u every=%u inline=%u blueflame=%u\n",
+		opt.threads, opt.messages, opt.size, opt.list, opt.every,
+		!opt.plain, !opt.doorbells);
+	ret = job_compare("msgrate", opt.latency ? "us" : "msg/s", &program,
+			  measure);
 	free(buffers);
 	return ret;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * pipeline [-b BYTES] [-f FRAGMENT] [-r REUSE] [-m MESSAGES] [-n] - three
+ * pipeline [-b BYTES] [-f FRAGMENT] [-r REUSE] [-m MESSAGES] [-n] [-j] - three
  * protocols for large messages, after "High Performance RDMA Protocols in HPC" (Woodall,
  * Shipman, Bosilca, Maccabe, 2006)
  *
@@ -12,8 +12,8 @@
  * Every message is compared with what was to be sent. With -n the two that cache
  * are not told: they keep the registration of the first buffer.
  *
- * Prints for each protocol bandwidth, registrations and hits. Exit status 1
- * where a byte was wrong.
+ * Prints for each protocol bandwidth, registrations and hits; with -j as a JSON
+ * object a line. Exit status 1 where a byte was wrong.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +45,7 @@ static struct mlx5ep_mr_cache *cache;
 static struct ibv_mr *doorbells, *untold;
 static size_t bytes = 1 << 20, fragment = 64 << 10;
 static unsigned int reuse = 4, messages = 64;
+static bool json;
 static unsigned long registrations;
 static struct fragment ring[DEPTH];
 static unsigned int head, tail;
@@ -198,7 +199,8 @@ static unsigned int run(enum protocol protocol, bool told)
 		wrong += !!memcmp(buf, doorbells->addr, bytes);
 	}
 	mlx5ep_mr_cache_query(cache, &stats);
-	printf("pipeline: protocol=%s bytes=%zu reuse=%u messages=%u MB/s=%.1f registrations=%lu hits=%lu wrong=%u\n",
+	printf(json ? "{\"name\":\"%s\",\"bytes\":%zu,\"reuse\":%u,\"messages\":%u,\"unit\":\"MB/s\",\"value\":%.3f,\"registrations\":%lu,\"hits\":%lu,\"wrong\":%u}\n" :
+	       "pipeline: protocol=%s bytes=%zu reuse=%u messages=%u MB/s=%.1f registrations=%lu hits=%lu wrong=%u\n",
 	       names[protocol], bytes, reuse, messages,
 	       (double)bytes * messages * 1000 / spent,
 	       registrations + (unsigned long)stats.misses,
@@ -218,10 +220,13 @@ int main(int argc, char **argv)
 	int c, ret;
 	void *to;
 
-	while ((c = getopt(argc, argv, "b:f:r:m:n")) != -1) {
+	while ((c = getopt(argc, argv, "b:f:r:m:nj")) != -1) {
 		switch (c) {
 		case 'n':
 			told = false;
+			break;
+		case 'j':
+			json = true;
 			break;
 		case 'b':
 			bytes = strtoul(optarg, NULL, 0);

@@ -160,6 +160,7 @@ static int child(unsigned int category)
 	struct job job;
 	int none = 0, ret;
 
+	job_pin_from(process * opt.threads);
 	ret = job_open(&job, category, opt.threads, 4, 0);
 	if (!ret) {
 		common->info[process] = job.info;
@@ -285,10 +286,10 @@ int main(int argc, char **argv)
 	common = shared(sizeof(*common));
 	if (!grid || !common)
 		return 1;
-	printf("stencil: processes=%u threads=%u columns=%u rows=%u iterations=%u\n",
-	       opt.procs, opt.threads, opt.columns, opt.rows, opt.iterations);
+	job_say(&program, "stencil: processes=%u threads=%u columns=%u rows=%u iterations=%u\n",
+		opt.procs, opt.threads, opt.columns, opt.rows, opt.iterations);
 	ret = job_compare("stencil", "cells/s", &program, measure);
 	if (!ret)
-		puts("stencil: every cell is right");
+		job_say(&program, "stencil: every cell is right\n");
 	return ret;
 }

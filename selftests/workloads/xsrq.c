@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-i NODE -a ADDRESS,...] -
- * the X-SRQ wire-up of Shipman et al. 2008 with real traffic
+ * xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-j] [-i NODE -a ADDRESS,...]
+ * - the X-SRQ wire-up of Shipman et al. 2008 with real traffic
  *
- * NODES nodes of PPN processes with NSRQ SRQs each, node i on HCA i modulo the
- * HCAs there are; or only node NODE of them, and the others on other machines,
- * where a program like this one runs each: they ask each other over IP. A process has one initiator QP to each other node, whose
- * receive QP there is shared by all processes of that node:
+ * NODES nodes of PPN processes with NSRQ SRQs each, all on the HCA that
+ * MLX5_EP_DEVICE names, or node i on HCA i modulo the HCAs there are; or only
+ * node NODE of them, and the others on other machines, where a program like this
+ * one runs each: they ask each other over IP. A process has one initiator QP to
+ * each other node, whose receive QP there is shared by all processes of that node:
  *   1. it asks process 0 of the node, who opens the receive QP and answers its
  *	number and its own SRQ numbers;
  *   2. with that number it asks each other process, who registers and answers
  *	its SRQ numbers.
  * Then each process sends MESSAGES messages to each SRQ of all other nodes, and
- * checks the bytes and the order of what it receives. Last line: what it took.
+ * checks the bytes and the order of what it receives. Last line: what it took;
+ * with -j as JSON.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +33,7 @@
 #include <pthread.h>
 
 #include "xrc.h"
+#include "xrc/xrc_bytes.h"
 #include "xrc/xrc_wire.h"
 
 #define MAX_SRQS 16
@@ -39,6 +42,7 @@
 #define ASK_MS 1000		/* time without an answer after which to ask again */
 
 static unsigned int nodes = 2, ppn = 2, nsrq = 2, messages = 50, hcas;
+static bool json;
 static unsigned int first_node, end_node;	/* those of this machine */
 static struct wire_net net;
 
@@ -276,6 +280,13 @@ static int traffic(struct process *p)
 	return ret;
 }
 
+static const char *device_of(const struct process *p)
+{
+	const char *named = getenv("MLX5_EP_DEVICE");
+
+	return named ? named : xrc_device(p->node % hcas);
+}
+
 static int process_open(struct process *p)
 {
 	char path[64];
@@ -286,7 +297,7 @@ static int process_open(struct process *p)
 	if (p->sock < 0)
 		return p->sock;
 	snprintf(path, sizeof(path), "/tmp/xsrq.%d.%u", getpgrp(), p->node);
-	ret = xrc_node_open(&p->local, xrc_device(p->node % hcas), path, nsrq);
+	ret = xrc_node_open(&p->local, device_of(p), path, nsrq);
 	if (ret)
 		return ret;
 	p->next_seq = calloc(nodes * ppn * nsrq, sizeof(*p->next_seq));
@@ -300,8 +311,7 @@ static int process_open(struct process *p)
 		p->remotes[i].srqs = calloc(ppn, sizeof(*p->remotes[i].srqs));
 		if (!p->remotes[i].srqs)
 			return -ENOMEM;
-		ret = xrc_sender_open(&p->remotes[i].sender,
-				      xrc_device(p->node % hcas));
+		ret = xrc_sender_open(&p->remotes[i].sender, device_of(p));
 		atomic_fetch_add(&p->shared->qps, 1);
 	}
 	return ret;
@@ -353,49 +363,6 @@ process(struct shared *shared, unsigned int node, unsigned int proc)
 	_exit(0);
 }
 
-static long slab_kb(void)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kb = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Slab: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
-}
-
-/* Kernel memory of one more registration, over many; -1 where it failed. */
-static double registration_bytes(void)
-{
-	enum { MANY = 4000 };
-	static struct mlx5ep_xrc_rcv_qp *qps[MANY];
-	struct xrc_node node;
-	double bytes = -1;
-	unsigned int n;
-	long before;
-
-	if (xrc_node_open(&node, NULL, NULL, 0))
-		return -1;
-	if (mlx5ep_xrc_rcv_qp_create(node.xrcd, NULL, &qps[0]))
-		goto out_close;
-	before = slab_kb();
-	for (n = 1; n < MANY; n++)
-		if (mlx5ep_xrc_rcv_qp_reg(node.xrcd,
-					  mlx5ep_xrc_rcv_qp_num(qps[0]), NULL,
-					  &qps[n]))
-			break;
-	if (n == MANY)
-		bytes = (slab_kb() - before) * 1024.0 / (MANY - 1);
-	while (n--)
-		mlx5ep_xrc_rcv_qp_unreg(qps[n]);
-out_close:
-	xrc_node_close(&node);
-	return bytes;
-}
-
 static int run(struct shared *shared)
 {
 	pthread_barrierattr_t attr;
@@ -422,7 +389,7 @@ static int options(int argc, char **argv)
 {
 	int opt, only = -1;
 
-	while ((opt = getopt(argc, argv, "n:p:s:m:i:a:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:p:s:m:ji:a:")) != -1) {
 		switch (opt) {
 		case 'n':
 			nodes = atoi(optarg);
@@ -435,6 +402,9 @@ static int options(int argc, char **argv)
 			break;
 		case 'm':
 			messages = atoi(optarg);
+			break;
+		case 'j':
+			json = true;
 			break;
 		case 'i':
 			only = atoi(optarg);
@@ -457,6 +427,14 @@ static int options(int argc, char **argv)
 	return 0;
 }
 
+/* What a node has, and what it would have without shared receive QPs. */
+static void print_json(unsigned int qps)
+{
+	printf("{\"name\":\"one QP for each SRQ\",\"unit\":\"QPs\",\"value\":%u}\n"
+	       "{\"name\":\"shared XRC QPs\",\"unit\":\"QPs\",\"value\":%u}\n",
+	       ppn * ppn * nsrq * (nodes - 1), qps);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int here, expected, sent;
@@ -465,7 +443,7 @@ int main(int argc, char **argv)
 	int n = 0, bad;
 
 	if (options(argc, argv)) {
-		fprintf(stderr, "usage: xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-i NODE -a ADDRESS,...]\n");
+		fprintf(stderr, "usage: xsrq [-n NODES] [-p PPN] [-s NSRQ] [-m MESSAGES] [-j] [-i NODE -a ADDRESS,...]\n");
 		return 2;
 	}
 	list = ibv_get_device_list(&n);
@@ -484,10 +462,14 @@ int main(int argc, char **argv)
 	here = end_node - first_node;
 	expected = ppn * 2 * (nodes - 1);
 	sent = here * ppn * (nodes - 1) * ppn * nsrq * messages;
-	printf("xsrq: nodes=%u ppn=%u nsrq=%u qps_per_node=%u expected=%u bsrq_qps_per_node=%u messages=%u lost=%u corrupt=%u bytes_per_registration=%.0f\n",
-	       nodes, ppn, nsrq, shared->qps / here, expected,
-	       ppn * ppn * nsrq * (nodes - 1), sent, sent - shared->received,
-	       shared->corrupt, registration_bytes());
+	if (json)
+		print_json(shared->qps / here);
+	else
+		printf("xsrq: nodes=%u ppn=%u nsrq=%u qps_per_node=%u expected=%u bsrq_qps_per_node=%u messages=%u lost=%u corrupt=%u bytes_per_registration=%.0f\n",
+		       nodes, ppn, nsrq, shared->qps / here, expected,
+		       ppn * ppn * nsrq * (nodes - 1), sent,
+		       sent - shared->received, shared->corrupt,
+		       xrc_registration_bytes());
 	return bad || shared->qps != expected * here ||
 	       shared->received != sent || shared->corrupt;
 }

@@ -2,8 +2,9 @@
 /*
  * mlx5ep apply, mlx5ep check. apply writes what the configuration file says and
  * the kernel does not have yet. The whole file is read and checked before the
- * first write. A device that refuses a value gets its old values back; other
- * devices keep what they got.
+ * first write. A device that refuses one of its values gets its old values back.
+ * The policy and the limit of each cgroup stand for themselves, and so do other
+ * devices: no limit shall be missing because something else was refused.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,6 +16,7 @@
 #include "cli.h"
 #include "compare.h"
 #include "config.h"
+#include "once.h"
 
 #define MOST_DEFAULTS 4000
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
@@ -78,6 +80,35 @@ static void say(struct cli *cli, const char *device, struct json_object *rows)
 }
 
 /*
+ * Writes the rows from @at on that hold together: all values of the device itself, or
+ * one line of a cgroup. If one is refused, none is kept. Returns the next row.
+ */
+static size_t write_rows(const char *device, struct json_object *rows, size_t at,
+			 struct json_object *written, int *ret)
+{
+	struct json_object *group = json_object_new_array(), *row;
+	size_t i, n = json_object_array_length(rows);
+	struct change *done = NULL;
+	int err = EXIT_OK;
+
+	do {
+		row = json_object_array_get_idx(rows, at);
+		if (err || absent(device, row))
+			continue;
+		err = write_row(&done, device, row);
+		json_object_array_add(group, json_object_get(row));
+	} while (++at < n && !text_of(row, "cgroup") &&
+		 !text_of(json_object_array_get_idx(rows, at), "cgroup"));
+	change_end(done, err);
+	for (i = 0; !err && i < json_object_array_length(group); i++)
+		json_object_array_add(written, json_object_get(
+			json_object_array_get_idx(group, i)));
+	json_object_put(group);
+	*ret = *ret ? *ret : err;
+	return at;
+}
+
+/*
  * Writes what differs. @device: NULL: parameters of the module. Adds an object
  * with what was written to @report.
  */
@@ -88,23 +119,11 @@ static int apply_to(struct cli *cli, const struct config *config,
 	struct json_object *rows = compare(config, device, pci);
 	struct json_object *written = json_object_new_array();
 	struct json_object *obj = json_object_new_object();
-	struct change *done = NULL;
+	size_t i = 0;
 	int ret = EXIT_OK;
-	size_t i;
 
-	for (i = 0; i < json_object_array_length(rows) && !ret; i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (absent(device, row))
-			continue;
-		ret = write_row(&done, device, row);
-		json_object_array_add(written, json_object_get(row));
-	}
-	change_end(done, ret);
-	if (ret) {
-		json_object_put(written);
-		written = json_object_new_array();
-	}
+	while (i < json_object_array_length(rows))
+		i = write_rows(device, rows, i, written, &ret);
 	say(cli, device, written);
 	json_object_object_add(obj, "device", device ?
 			       json_object_new_string(device) : NULL);
@@ -165,6 +184,18 @@ static int apply_defaults(const struct config *config)
 	return exit_code(ret);
 }
 
+/**
+ * struct wish - what the options ask for
+ * @device: this device only; NULL: all
+ * @early: the module and devices that come later only
+ * @once: not what was applied before, since the module was loaded
+ */
+struct wish {
+	const char *device;
+	bool early;
+	bool once;
+};
+
 static bool is_asked(const char *asked, struct json_object *dev)
 {
 	const char *pci = text_of(dev, "pci");
@@ -174,14 +205,22 @@ static bool is_asked(const char *asked, struct json_object *dev)
 }
 
 static int apply_device(struct cli *cli, const struct config *config,
-			const char *asked, struct json_object *dev,
+			const struct wish *wish, struct json_object *dev,
 			struct json_object *report)
 {
-	const char *pci = text_of(dev, "pci");
+	const char *asked = wish->device, *pci = text_of(dev, "pci");
+	const char *name = text_of(dev, "device");
+	int ret;
 
-	if (!text_of(dev, "reason"))
-		return apply_to(cli, config, text_of(dev, "device"),
-				pci ? pci : "", report);
+	if (!text_of(dev, "reason")) {
+		if (wish->once && pci && once_given(pci, name))
+			return EXIT_OK;
+		ret = apply_to(cli, config, name,
+			       pci ? pci : "", report);
+		if (!ret && pci)
+			once_note(pci, name);
+		return ret;
+	}
 	if (!asked)
 		return EXIT_OK;
 	return complain(EXIT_NO_MODULE, "%s: not attached: %s", asked,
@@ -189,9 +228,9 @@ static int apply_device(struct cli *cli, const struct config *config,
 }
 
 static int apply_devices(struct cli *cli, const struct config *config,
-			 const char *asked, struct json_object *report)
+			 const struct wish *wish, struct json_object *report)
 {
-	struct cli every = { .json = cli->json };
+	struct cli every = { .json = cli->json, .brief = true };
 	struct json_object *devices, *dev;
 	int code, ret = EXIT_OK;
 	bool found = false;
@@ -200,20 +239,36 @@ static int apply_devices(struct cli *cli, const struct config *config,
 	devices = devices_get(&every, &code);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
-		if (!is_asked(asked, dev))
+		if (!is_asked(wish->device, dev))
 			continue;
 		found = true;
-		code = apply_device(cli, config, asked, dev, report);
+		code = apply_device(cli, config, wish, dev, report);
 		ret = ret ? ret : code;
 	}
-	if (asked && !found)
+	if (wish->device && !found)
 		ret = complain(EXIT_NO_DEVICE, "%s: no such mlx5 device",
-			       asked);
+			       wish->device);
 	json_object_put(devices);
 	return ret;
 }
 
-static int apply(struct cli *cli, const char *asked, bool early)
+/* Parameters of the module, and what devices have that come later. */
+static int apply_module(struct cli *cli, const struct config *config,
+			const struct wish *wish, struct json_object *report)
+{
+	int ret, more;
+
+	if (wish->once && once_given(ONCE_MODULE, ""))
+		return EXIT_OK;
+	ret = apply_to(cli, config, NULL, "", report);
+	more = apply_defaults(config);
+	ret = ret ? ret : more;
+	if (!ret)
+		once_note(ONCE_MODULE, "");
+	return ret;
+}
+
+static int apply(struct cli *cli, const struct wish *wish)
 {
 	struct json_object *report = json_object_new_array();
 	struct config config;
@@ -227,11 +282,9 @@ static int apply(struct cli *cli, const char *asked, bool early)
 	else if (!ret && !module_loaded())
 		ret = complain(EXIT_NO_MODULE, "the module is not loaded");
 	else if (!ret) {
-		ret = apply_to(cli, &config, NULL, "", report);
-		more = apply_defaults(&config);
-		ret = ret ? ret : more;
-		if (!early) {
-			more = apply_devices(cli, &config, asked, report);
+		ret = apply_module(cli, &config, wish, report);
+		if (!wish->early) {
+			more = apply_devices(cli, &config, wish, report);
 			ret = ret ? ret : more;
 		}
 	}
@@ -243,30 +296,33 @@ static int apply(struct cli *cli, const char *asked, bool early)
 }
 
 /**
- * cmd_apply() - mlx5ep apply [--early] [DEVICE]
+ * cmd_apply() - mlx5ep apply [--early | --once] [DEVICE]
  */
 int cmd_apply(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "early", no_argument, NULL, 'e' },
+		{ "once", no_argument, NULL, 'o' },
 		{}
 	};
-	const char *device = cli->device;
-	bool early = false;
+	struct wish wish = { .device = cli->device };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "e", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "eo", options, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
-		early = true;
+		if (c == 'e')
+			wish.early = true;
+		else
+			wish.once = true;
 	}
-	if (argc - optind > 1 || (device && optind < argc))
+	if (argc - optind > 1 || (wish.device && optind < argc))
 		return usage_error("apply", "one device at most can be named");
 	if (optind < argc)
-		device = argv[optind];
-	if (device && early)
+		wish.device = argv[optind];
+	if (wish.device && wish.early)
 		return usage_error("apply", "--early is about devices that are not there yet");
-	return apply(cli, device, early);
+	return apply(cli, &wish);
 }
 
 /**

@@ -44,7 +44,7 @@ static int failed(const char *device, const char *attribute, int err)
 
 	path_of(path, device, attribute);
 	if (err == -ENOENT && path_exists(path))
-		return complain(EXIT_FAILED, "%s: no such cgroup, or it has no policy",
+		return complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it",
 				where);
 	if (err == -ENOENT)
 		return complain(EXIT_FAILED, "%s: this module has no %s",

@@ -49,6 +49,7 @@ int cmd_attach(struct cli *cli, int argc, char **argv);
 int cmd_run(struct cli *cli, int argc, char **argv);
 int cmd_metrics(struct cli *cli, int argc, char **argv);
 int cmd_selftest(struct cli *cli, int argc, char **argv);
+int cmd_bench(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 
 /* error.c */
@@ -78,6 +79,14 @@ bool module_loaded(void);
 struct json_object *devices_get(struct cli *cli, int *code);
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
+
+struct json_object *attribute_table(const char *device, const char *name,
+				    const char *titles);
+
+/* describe.c */
+struct json_object *device_describe(const char *device);
+const char *device_choose(struct cli *cli, const char *command,
+			  struct json_object **devices, int *code);
 
 /* own.c: what a user may know without debugfs */
 void own_contexts(struct json_object *dev, const char *name);

@@ -49,6 +49,29 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 	return file_read(path, buf, len);
 }
 
+/**
+ * attribute_table() - read an attribute that is a table without a heading
+ * @titles: names of the columns, which become keys
+ *
+ * Return: an array with an object per line; NULL: it cannot be read
+ */
+struct json_object *attribute_table(const char *device, const char *name,
+				    const char *titles)
+{
+	struct json_object *rows = NULL;
+	char path[PATH_LEN];
+	char *text, *table;
+
+	root_path(path, "sys/" ATTRIBUTES, device, name);
+	text = file_text(path);
+	if (text && asprintf(&table, "%s\n%s", titles, text) >= 0) {
+		rows = table_parse(table);
+		free(table);
+	}
+	free(text);
+	return rows;
+}
+
 static void add_text(struct json_object *dev, const char *name,
 		     const char *key, const char *attr)
 {
@@ -87,13 +110,11 @@ static void add_pci(struct json_object *dev, const char *name, char *pci,
 /* Each line of the attribute is "PATH POLICY STRICT PAGES". */
 static void add_cgroups(struct json_object *dev, const char *name)
 {
-	static const char titles[] = "path policy strict pages\n";
-	char buf[sizeof(titles) + 4096];
+	struct json_object *rows;
 
-	strcpy(buf, titles);
-	if (attribute_read(name, "uuar_cgroups", buf + strlen(titles),
-			   sizeof(buf) - strlen(titles)) >= 0)
-		json_object_object_add(dev, "cgroups", table_parse(buf));
+	rows = attribute_table(name, "uuar_cgroups", "path policy strict pages");
+	if (rows)
+		json_object_object_add(dev, "cgroups", rows);
 }
 
 /* A table that cannot be read becomes null. */

@@ -8,218 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "cli.h"
-
-#define OLDEST_MAJOR 6
-#define OLDEST_MINOR 1
-
-enum verdict { OK, WARN, BAD };
-
-struct report {
-	struct json_object *list;
-	unsigned int bad;
-};
-
-static void say(struct report *report, enum verdict verdict, const char *what,
-		const char *finding, const char *remedy)
-{
-	static const char * const words[] = { "ok", "warning", "problem" };
-	struct json_object *row = json_object_new_object();
-
-	json_object_object_add(row, "verdict",
-			       json_object_new_string(words[verdict]));
-	json_object_object_add(row, "what", json_object_new_string(what));
-	json_object_object_add(row, "finding",
-			       json_object_new_string(finding));
-	json_object_object_add(row, "remedy", remedy ?
-			       json_object_new_string(remedy) : NULL);
-	json_object_array_add(report->list, row);
-	report->bad += verdict == BAD;
-}
-
-static void kernel_release(char *buf, size_t len)
-{
-	char path[PATH_LEN];
-	struct utsname uts;
-
-	root_path(path, "proc/sys/kernel/osrelease");
-	if (file_read(path, buf, len) > 0)
-		return;
-	uname(&uts);
-	snprintf(buf, len, "%s", uts.release);
-}
+#include "doctor.h"
 
 static void check_kernel(struct report *report)
 {
-	unsigned int major = 0, minor = 0;
 	char release[128];
 
-	kernel_release(release, sizeof(release));
-	if (sscanf(release, "%u.%u", &major, &minor) != 2)
-		say(report, WARN, "kernel", release, NULL);
-	else if (major < OLDEST_MAJOR ||
-		 (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
-		say(report, BAD, "kernel", release,
-		    "install a kernel of 6.1 or later");
-	else
-		say(report, OK, "kernel", release, NULL);
-}
-
-struct scan {
-	const char *dir;
-	bool found;
-};
-
-static int each_module_dir(const char *name, void *arg)
-{
-	struct scan *scan = arg;
-
-	/* .ko, .ko.xz, .ko.zst */
-	if (!strncmp(name, "mlx5_ep.ko", 10))
-		scan->found = true;
-	return scan->found;
-}
-
-static bool installed(const char *release)
-{
-	static const char * const places[] = {
-		"updates/dkms", "updates", "extra",
-	};
-	struct scan scan = {};
-	char path[PATH_LEN];
-	size_t i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		root_path(path, "lib/modules/%s/%s", release, places[i]);
-		dir_names(path, each_module_dir, &scan);
-	}
-	return scan.found;
-}
-
-/* Does DKMS have the sources? */
-static int each_source(const char *name, void *arg)
-{
-	(void)arg;
-	return !strncmp(name, "mlx5_ep-", 8);
-}
-
-/* How to compile the module once more, although it is installed. */
-static void compile_again(char *remedy, size_t len)
-{
-	char release[128];
-
-	kernel_release(release, sizeof(release));
-	snprintf(remedy, len,
-		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
-		 release, release);
-}
-
-static void check_module(struct report *report)
-{
-	char release[128], remedy[PATH_LEN];
-
-	if (module_loaded()) {
-		say(report, OK, "module", "mlx5_ep is loaded", NULL);
-		return;
-	}
-	kernel_release(release, sizeof(release));
-	if (installed(release)) {
-		say(report, BAD, "module",
-		    "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
-		return;
-	}
-	root_path(remedy, "usr/src");
-	if (dir_names(remedy, each_source, NULL) == 1)
-		snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s",
-			 release);
-	else
-		snprintf(remedy, sizeof(remedy),
-			 "install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources");
-	say(report, BAD, "module", "mlx5_ep is not built for this kernel",
-	    remedy);
-}
-
-/* In the name of a module a hyphen means the same as an underscore. */
-static bool is_module(const char *word, const char *name)
-{
-	for (; *name && (*word == *name || (*word == '-' && *name == '_')); word++)
-		name++;
-	return !*word && !*name;
-}
-
-/* Is the line of the form "softdep mlx5_ib ... pre: ... mlx5_ep ..."? */
-static bool loads_before(char *line)
-{
-	char *rest, *word = strtok_r(line, " \t", &rest);
-	bool before = false;
-
-	if (!word || strcmp(word, "softdep"))
-		return false;
-	word = strtok_r(NULL, " \t", &rest);
-	if (!word || !is_module(word, "mlx5_ib"))
-		return false;
-	while ((word = strtok_r(NULL, " \t", &rest))) {
-		if (!strcmp(word, "pre:") || !strcmp(word, "post:"))
-			before = word[1] == 'r';
-		else if (before && is_module(word, "mlx5_ep"))
-			return true;
-	}
-	return false;
-}
-
-static int each_conf(const char *name, void *arg)
-{
-	struct scan *scan = arg;
-	char path[PATH_LEN];
-	char *text, *line, *rest;
-
-	if (strlen(name) < 5 || strcmp(name + strlen(name) - 5, ".conf"))
-		return 0;
-	snprintf(path, sizeof(path), "%s/%s", scan->dir, name);
-	text = file_text(path);
-	rest = text;
-	while (rest && (line = strsep(&rest, "\n")))
-		scan->found = scan->found || loads_before(line);
-	free(text);
-	return scan->found;
-}
-
-#define SOFTDEP "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && "
-
-/*
- * If mlx5_ib is loaded before mlx5_ep at boot, its devices are registered
- * before the module can attach to them.
- */
-static void check_softdep(struct report *report)
-{
-	static const char * const places[] = {
-		"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
-		"usr/lib/modprobe.d", "lib/modprobe.d",
-	};
-	struct scan scan = {};
-	char path[PATH_LEN];
-	size_t i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		root_path(path, "%s", places[i]);
-		scan.dir = path;
-		dir_names(path, each_conf, &scan);
-	}
-	if (scan.found) {
-		say(report, OK, "boot order",
-		    "mlx5_ib loads mlx5_ep before itself", NULL);
-		return;
-	}
-	root_path(path, "usr/bin/dracut");
-	say(report, BAD, "boot order",
-	    "mlx5_ib does not load mlx5_ep before itself",
-	    path_exists(path) ? SOFTDEP "dracut -f" :
-	    SOFTDEP "update-initramfs -u");
+	doctor_kernel(release, sizeof(release));
+	doctor_say(report, OK, "kernel", release, NULL);
 }
 
 static void check_parameters(struct report *report)
@@ -230,11 +31,11 @@ static void check_parameters(struct report *report)
 	if (file_read(path, buf, sizeof(buf)) <= 0)
 		return;
 	if (*buf == 'Y' || *buf == '1')
-		say(report, OK, "attaching", "on", NULL);
+		doctor_say(report, OK, "attaching", "on", NULL);
 	else
-		say(report, BAD, "attaching",
-		    "the module attaches to no device that comes from now on",
-		    "echo Y >/sys/module/mlx5_ep/parameters/attach");
+		doctor_say(report, BAD, "attaching",
+			   "the module attaches to no device that comes from now on",
+			   "echo Y >/sys/module/mlx5_ep/parameters/attach");
 }
 
 static void check_debugfs(struct report *report)
@@ -243,12 +44,12 @@ static void check_debugfs(struct report *report)
 
 	root_path(path, "sys/kernel/debug/mlx5_ep");
 	if (path_exists(path))
-		say(report, OK, "debugfs", "readable", NULL);
+		doctor_say(report, OK, "debugfs", "readable", NULL);
 	else
-		say(report, WARN, "debugfs",
-		    "not readable: mlx5ep show lists no contexts",
-		    geteuid() ? "sudo mlx5ep doctor" :
-		    "mount -t debugfs none /sys/kernel/debug");
+		doctor_say(report, WARN, "debugfs",
+			   "not readable: mlx5ep show lists no contexts",
+			   geteuid() ? "sudo mlx5ep doctor" :
+			   "mount -t debugfs none /sys/kernel/debug");
 }
 
 static void check_memlock(struct report *report)
@@ -257,15 +58,15 @@ static void check_memlock(struct report *report)
 	char text[96];
 
 	if (getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY) {
-		say(report, OK, "locked memory", "no limit", NULL);
+		doctor_say(report, OK, "locked memory", "no limit", NULL);
 		return;
 	}
 	snprintf(text, sizeof(text), "at most %llu KiB, for this user",
 		 (unsigned long long)lim.rlim_cur / 1024);
-	say(report, lim.rlim_cur < 64 << 20 ? WARN : OK, "locked memory", text,
-	    lim.rlim_cur < 64 << 20 ?
-	    "echo '* - memlock unlimited' >/etc/security/limits.d/rdma.conf" :
-	    NULL);
+	doctor_say(report, lim.rlim_cur < 64 << 20 ? WARN : OK, "locked memory",
+		   text, lim.rlim_cur < 64 << 20 ?
+		   "echo '* - memlock unlimited' >/etc/security/limits.d/rdma.conf" :
+		   NULL);
 }
 
 static const char *text_of(struct json_object *row, const char *key)
@@ -307,7 +108,7 @@ static void check_users(struct report *report, const char *name,
 			 number(user, "uid"), number(user, "pages"), limit);
 		snprintf(remedy, sizeof(remedy),
 			 "mlx5ep -d %s set --user-limit %lld", name, 2 * limit);
-		say(report, WARN, name, text, remedy);
+		doctor_say(report, WARN, name, text, remedy);
 	}
 }
 
@@ -323,7 +124,7 @@ static void check_limits(struct report *report, const char *name,
 			 in_use, budget);
 		snprintf(remedy, sizeof(remedy),
 			 "mlx5ep -d %s set --budget %lld", name, 2 * budget);
-		say(report, WARN, name, text, remedy);
+		doctor_say(report, WARN, name, text, remedy);
 	}
 	if (number(dev, "fallbacks") > 0) {
 		snprintf(text, sizeof(text),
@@ -331,7 +132,7 @@ static void check_limits(struct report *report, const char *name,
 			 number(dev, "fallbacks"));
 		snprintf(remedy, sizeof(remedy), "mlx5ep -d %s show contexts",
 			 name);
-		say(report, WARN, name, text, remedy);
+		doctor_say(report, WARN, name, text, remedy);
 	}
 }
 
@@ -355,7 +156,7 @@ static void check_reach(struct report *report, const char *name,
 				 "UCX_TLS=rc_v in its environment, if it uses UCX" :
 				 "no thread domains in the program",
 			 name, exempt, *exempt ? " " : "", found.program);
-		say(report, WARN, name, text, remedy);
+		doctor_say(report, WARN, name, text, remedy);
 	}
 }
 
@@ -377,9 +178,20 @@ static void check_ids(struct report *report, const char *name)
 		if (strstr(listed, ids[i]))
 			continue;
 		snprintf(text, sizeof(text), "the module has no %s", ids[i]);
-		say(report, WARN, name, text,
-		    "install module and tool of one version");
+		doctor_say(report, WARN, name, text,
+			   "install module and tool of one version");
 	}
+}
+
+/* How to compile the module once more, although it is installed. */
+static void compile_again(char *remedy, size_t len)
+{
+	char release[128];
+
+	doctor_kernel(release, sizeof(release));
+	snprintf(remedy, len,
+		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
+		 release, release);
 }
 
 /* The module says why it did not attach. Not every reason has a remedy. */
@@ -402,7 +214,7 @@ static void say_refused(struct report *report, const char *name,
 	else
 		snprintf(remedy, sizeof(remedy),
 			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
-	say(report, BAD, name, text, remedy);
+	doctor_say(report, BAD, name, text, remedy);
 }
 
 static void check_device(struct report *report, struct json_object *dev)
@@ -421,11 +233,11 @@ static void check_device(struct report *report, struct json_object *dev)
 		snprintf(text, sizeof(text),
 			 "module speaks ABI %lld, this tool %d",
 			 number(dev, "abi_version"), MLX5_EP_ABI_VERSION);
-		say(report, BAD, name, text,
-		    "install module and tool of one version");
+		doctor_say(report, BAD, name, text,
+			   "install module and tool of one version");
 		return;
 	}
-	say(report, OK, name, "attached", NULL);
+	doctor_say(report, OK, name, "attached", NULL);
 	check_ids(report, name);
 	check_limits(report, name, dev);
 	check_users(report, name, dev);
@@ -440,11 +252,11 @@ static void check_devices(struct cli *cli, struct report *report)
 
 	devices = devices_get(cli, &code);
 	if (code == EXIT_NO_DEVICE && cli->device)
-		say(report, BAD, cli->device, "no such mlx5 device",
-		    "mlx5ep doctor");
+		doctor_say(report, BAD, cli->device, "no such mlx5 device",
+			   "mlx5ep doctor");
 	else if (code == EXIT_NO_DEVICE)
-		say(report, BAD, "devices", "no mlx5 device is registered",
-		    "modprobe mlx5_ib");
+		doctor_say(report, BAD, "devices", "no mlx5 device is registered",
+			   "modprobe mlx5_ib");
 	for (i = 0; i < json_object_array_length(devices); i++)
 		check_device(report, json_object_array_get_idx(devices, i));
 	json_object_put(devices);
@@ -482,8 +294,9 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 		return usage_error("doctor", "%s: unexpected", argv[1]);
 	}
 	check_kernel(&report);
-	check_module(&report);
-	check_softdep(&report);
+	doctor_module(&report);
+	doctor_boot_order(&report);
+	doctor_initramfs(&report);
 	if (module_loaded()) {
 		check_parameters(&report);
 		check_debugfs(&report);

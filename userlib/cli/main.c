@@ -32,11 +32,13 @@ static const struct {
 	  "  --user-limit N    UAR pages that any one user may hold\n"
 	  "  --exempt 'NAME...'  programs that stay stock\n"
 	  "  --cgroup PATH     set policy, strict and pages of this cgroup\n"
+	  "  --limit N|none    with --cgroup: UAR pages that it may hold\n"
 	  "  --clear           with --cgroup: forget its policy\n"
 	  "  --save            write it to /etc/mlx5ep.conf, too\n" },
 	{ "apply", cmd_apply, "set what /etc/mlx5ep.conf says",
-	  "[--early] [DEVICE]\n\n"
-	  "  --early           only what is for devices that come later\n\n"
+	  "[--early | --once] [DEVICE]\n\n"
+	  "  --early           only what is for devices that come later\n"
+	  "  --once            not what was applied before, while the module was loaded\n\n"
 	  "DEVICE is a name or a PCI address; without it: all devices.\n" },
 	{ "check", cmd_check, "check /etc/mlx5ep.conf",
 	  "[FILE]\n" },
@@ -85,6 +87,15 @@ static const struct {
 	  "  -r, --reload  unload the module too, and load it again, where nobody\n"
 	  "                uses a device; what was set is set again\n\n"
 	  "DEVICE is to be named if there are several. Nothing of it is set.\n" },
+	{ "bench", cmd_bench, "measure endpoints, policies and memory on a device",
+	  "[OPTION...] [BENCH...]\n\n"
+	  "  -r, --rounds N       measure N times, by default 5\n"
+	  "  -t, --threads LIST   numbers of threads; by default 1,2,4 up to the CPUs\n"
+	  "  -p, --policies LIST  by default stock,independent,shared-uar,shared-uuar\n"
+	  "  -m, --messages N     of each thread, by default 200000\n"
+	  "  -o, --output DIR     write bench.json and pictures there\n\n"
+	  "BENCH is msgrate, latency, globalarray, stencil, pipeline, xsrq or memory;\n"
+	  "without it: all. Nothing else ought to run on the machine.\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };

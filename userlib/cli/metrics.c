@@ -192,13 +192,11 @@ static void print_family(FILE *to, const struct metric *metric,
 
 static void add_limits(struct json_object *dev, const char *name)
 {
-	static const char titles[] = "cgroup limit\n";
-	char buf[sizeof(titles) + 65536];
+	struct json_object *rows;
 
-	strcpy(buf, titles);
-	if (attribute_read(name, "uar_cgroup_limits", buf + strlen(titles),
-			   sizeof(buf) - strlen(titles)) >= 0)
-		json_object_object_add(dev, "limits", table_parse(buf));
+	rows = attribute_table(name, "uar_cgroup_limits", "cgroup limit");
+	if (rows)
+		json_object_object_add(dev, "limits", rows);
 }
 
 /* Each line of the table begins with its kind. */

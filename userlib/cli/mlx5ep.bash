@@ -21,7 +21,7 @@ _mlx5ep()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-d|--device) ((i++)) ;;
-		show|set|apply|check|watch|plan|attach|doctor|run|metrics|selftest)
+		show|set|apply|check|watch|plan|attach|doctor|run|metrics|selftest|bench)
 			command=${COMP_WORDS[i]}
 			break ;;
 		esac
@@ -40,18 +40,18 @@ _mlx5ep()
 	--cgroup)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return ;;
-	--pages|--budget|--user-limit|--exempt|--threads|--processes|--bar|-t|-p|-b|-n)
+	--pages|--budget|--user-limit|--exempt|--threads|--processes|--bar|--rounds|--policies|--messages|-t|-p|-b|-n)
 		return ;;
 	esac
 	if [ -z "$words" ]; then
 		case $command in
 		'') words='-j --json -d --device -h --help -V --version
-			show set apply check watch plan attach doctor run metrics selftest' ;;
+			show set apply check watch plan attach doctor run metrics selftest bench' ;;
 		show) words='--sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
 		watch) words='--interval --count --sort --filter --top all differs cgroups contexts uuars qps users xrc watches' ;;
 		set) words='--policy --strict --pages --budget --user-limit
-			--exempt --cgroup --clear --save' ;;
-		apply) words="--early $(_mlx5ep_devices)" ;;
+			--exempt --cgroup --limit --clear --save' ;;
+		apply) words="--early --once $(_mlx5ep_devices)" ;;
 		check)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return ;;
@@ -59,6 +59,8 @@ _mlx5ep()
 		run) words="--policy --pages --strict -- $(compgen -c -- "$cur")" ;;
 		metrics) words='--output --listen' ;;
 		selftest) words="--reload $(_mlx5ep_devices)" ;;
+		bench) words='--rounds --threads --policies --messages --output
+			msgrate latency globalarray stencil pipeline xsrq memory' ;;
 		attach) words="--force --users $(_mlx5ep_devices)" ;;
 		esac
 	fi

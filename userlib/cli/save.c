@@ -241,7 +241,49 @@ static int real_path(char *path)
 	return 0;
 }
 
-static int write_lines(const struct lines *lines, const char *path, int fd)
+/*
+ * Checks what the file gives a device. A section for this device stands for more than
+ * one for all, so another value can win over the one that is to be saved.
+ */
+static int check_device(const struct save *save, const struct config *config,
+			const char *device, const char *pci)
+{
+	struct config_section section = save->section;
+	const struct config_entry *entry;
+	int i;
+
+	snprintf(section.device, sizeof(section.device), "%s", device);
+	for (i = 0; i < save->n; i++) {
+		entry = config_find(config, &section, pci, save->settings[i]);
+		if (entry && (!save->values[i] ||
+			      strcmp(entry->value, save->values[i])))
+			return complain(EXIT_FAILED, "not saved: a section for %s alone would still say %s = %s: change it with -d %s",
+					device, entry->setting->name,
+					entry->value, device);
+	}
+	return EXIT_OK;
+}
+
+/* Does the file give each device what is to be saved? */
+static bool holds(const struct save *save, const struct config *config)
+{
+	struct json_object *dev, *device, *pci;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(save->devices); i++) {
+		dev = json_object_array_get_idx(save->devices, i);
+		json_object_object_get_ex(dev, "device", &device);
+		if (!json_object_object_get_ex(dev, "pci", &pci))
+			pci = NULL;
+		if (check_device(save, config, json_object_get_string(device),
+				 pci ? json_object_get_string(pci) : ""))
+			return false;
+	}
+	return true;
+}
+
+static int write_lines(const struct save *save, const struct lines *lines,
+		       const char *path, int fd)
 {
 	struct config config;
 	FILE *file = fdopen(fd, "w");
@@ -257,13 +299,14 @@ static int write_lines(const struct lines *lines, const char *path, int fd)
 	ret = ferror(file) || fflush(file) || fchmod(fd, 0644) || fsync(fd);
 	if (fclose(file) || ret)
 		return errno ? -errno : -EIO;
-	ret = config_read(&config, path);
+	ret = config_read(&config, path) || !holds(save, &config);
 	config_free(&config);
-	return ret ? -EINVAL : 0;
+	return ret ? -ECANCELED : 0;
 }
 
 /* @dir: descriptor of the folder, which is written to disk with the name */
-static int replace(const struct lines *lines, const char *path, int dir)
+static int replace(const struct save *save, const struct lines *lines,
+		   const char *path, int dir)
 {
 	char new[PATH_LEN + 8];
 	int fd, ret;
@@ -272,7 +315,7 @@ static int replace(const struct lines *lines, const char *path, int dir)
 	fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = write_lines(lines, new, fd);
+	ret = write_lines(save, lines, new, fd);
 	if (!ret && rename(new, path))
 		ret = -errno;
 	if (ret)
@@ -296,7 +339,7 @@ static int change_file(const struct save *save, const char *path, int dir)
 		ret = lines.failed ? -ENOMEM : 0;
 	}
 	if (!ret)
-		ret = replace(&lines, path, dir);
+		ret = replace(save, &lines, path, dir);
 	free_lines(&lines);
 	return ret;
 }
@@ -344,7 +387,9 @@ int save_settings(const struct save *save)
 		ret = change_file(save, path, dir);
 	if (dir >= 0)
 		close(dir);
-	if (!ret)
-		return EXIT_OK;
-	return complain(exit_code(ret), "%s: %s", path, strerror(-ret));
+	/* What was wrong with the new text has been said. */
+	if (ret == -ECANCELED)
+		return EXIT_FAILED;
+	return ret ? complain(exit_code(ret), "%s: %s", path, strerror(-ret)) :
+		EXIT_OK;
 }

@@ -15,7 +15,9 @@
 #include "save.h"
 #include "settings.h"
 
-enum { POLICY_OF, STRICT_OF, PAGES_OF, BUDGET, USER_LIMIT, EXEMPT, N_VALUES };
+enum {
+	POLICY_OF, STRICT_OF, PAGES_OF, BUDGET, USER_LIMIT, EXEMPT, LIMIT, N_VALUES
+};
 
 /* The options are the names of settings, with - in place of _. */
 static const char * const names[] = {
@@ -25,6 +27,7 @@ static const char * const names[] = {
 	[BUDGET] = "budget",
 	[USER_LIMIT] = "user_limit",
 	[EXEMPT] = "exempt",
+	[LIMIT] = "limit",
 };
 
 static const struct option options[] = {
@@ -34,6 +37,7 @@ static const struct option options[] = {
 	{ "budget", required_argument, NULL, 'b' },
 	{ "user-limit", required_argument, NULL, 'u' },
 	{ "exempt", required_argument, NULL, 'e' },
+	{ "limit", required_argument, NULL, 'l' },
 	{ "cgroup", required_argument, NULL, 'c' },
 	{ "clear", no_argument, NULL, 'C' },
 	{ "save", no_argument, NULL, 'S' },
@@ -47,6 +51,12 @@ struct wish {
 	bool save;
 };
 
+/* What --limit takes beside a number. */
+static bool is_none(const struct wish *wish, int i)
+{
+	return i == LIMIT && wish->values[i] && !strcmp(wish->values[i], "none");
+}
+
 static int check_values(struct wish *wish)
 {
 	const struct setting *setting;
@@ -54,9 +64,11 @@ static int check_values(struct wish *wish)
 	int i;
 
 	for (i = 0; i < N_VALUES; i++) {
-		setting = setting_find(names[i], FOR_DEVICE);
-		error = wish->values[i] ?
+		setting = setting_find(names[i], FOR_DEVICE | FOR_CGROUP);
+		error = wish->values[i] && !is_none(wish, i) ?
 			setting_error(setting, wish->values[i]) : NULL;
+		if (error && i == LIMIT && !strcmp(wish->values[i], "0"))
+			error = "0 is no limit; none takes the limit away";
 		if (error)
 			return usage_error("set", "--%s %s: %s",
 					   i == USER_LIMIT ? "user-limit" :
@@ -73,13 +85,16 @@ static int check(struct wish *wish)
 		n += wish->values[i] != NULL;
 	if (!n && !wish->clear)
 		return usage_error("set", "nothing to set");
-	if (wish->clear && (n || !wish->cgroup))
-		return usage_error("set", "--clear is allowed with --cgroup only");
+	if (wish->clear && (n > !!wish->values[LIMIT] || !wish->cgroup))
+		return usage_error("set", "--clear is allowed with --cgroup and --limit only");
 	if (wish->cgroup && (wish->values[BUDGET] || wish->values[EXEMPT] ||
 			     wish->values[USER_LIMIT]))
-		return usage_error("set", "with --cgroup only --policy, --strict and --pages are allowed");
-	if (wish->cgroup && !wish->clear && !wish->values[POLICY_OF])
-		return usage_error("set", "--cgroup needs --policy or --clear");
+		return usage_error("set", "with --cgroup only --policy, --strict, --pages and --limit are allowed");
+	if (wish->values[LIMIT] && !wish->cgroup)
+		return usage_error("set", "--limit needs --cgroup; a limit of users is --user-limit");
+	if (!wish->values[POLICY_OF] && wish->cgroup && !wish->clear &&
+	    (wish->values[STRICT_OF] || wish->values[PAGES_OF]))
+		return usage_error("set", "with --cgroup, --strict and --pages need --policy");
 	return check_values(wish);
 }
 
@@ -96,18 +111,50 @@ static int set_device(struct change **done, const char *device,
 	return ret;
 }
 
+/* Of a cgroup: policy, strict and pages are one setting, the limit is another. */
+static bool sets_policy(const struct wish *wish)
+{
+	return wish->clear || wish->values[POLICY_OF];
+}
+
+/*
+ * Writes the line of a cgroup. To take away what is not set is nothing to do: one of
+ * several devices, or one of policy and limit, may be without.
+ */
+static int change_cgroup(struct change **done, const char *device,
+			 const char *attribute, const char *line,
+			 const char *path, bool remove)
+{
+	char *list = remove ? change_old(device, attribute) : NULL;
+	bool missing = list && !change_line(list, path);
+
+	free(list);
+	return missing ? EXIT_OK :
+		change_write(done, device, attribute, line, path);
+}
+
 static int set_cgroup(struct change **done, const char *device,
 		      const struct wish *wish)
 {
 	char path[PATH_LEN], line[PATH_LEN + 64];
+	int ret = EXIT_OK;
 
 	if (cgroup_path(wish->cgroup, path, sizeof(path)))
 		return usage_error("set", "--cgroup: the path must begin with / and must not contain spaces");
-	snprintf(line, sizeof(line), "%s %s %s %s", path,
-		 wish->clear ? "none" : wish->values[POLICY_OF],
-		 wish->values[STRICT_OF] ? wish->values[STRICT_OF] : "0",
-		 wish->values[PAGES_OF] ? wish->values[PAGES_OF] : "0");
-	return change_write(done, device, "uuar_cgroups", line, path);
+	if (sets_policy(wish)) {
+		snprintf(line, sizeof(line), "%s %s %s %s", path,
+			 wish->clear ? "none" : wish->values[POLICY_OF],
+			 wish->values[STRICT_OF] ? wish->values[STRICT_OF] : "0",
+			 wish->values[PAGES_OF] ? wish->values[PAGES_OF] : "0");
+		ret = change_cgroup(done, device, "uuar_cgroups", line, path,
+				    wish->clear);
+	}
+	if (!ret && wish->values[LIMIT]) {
+		snprintf(line, sizeof(line), "%s %s", path, wish->values[LIMIT]);
+		ret = change_cgroup(done, device, "uar_cgroup_limits", line,
+				    path, is_none(wish, LIMIT));
+	}
+	return ret;
 }
 
 /* The section of the file that belongs to the arguments. */
@@ -135,19 +182,20 @@ static int section_of(struct cli *cli, const struct wish *wish,
 static int save_all(struct cli *cli, const struct wish *wish,
 		    struct json_object *devices)
 {
-	struct save save = { .name = cli->device };
+	struct save save = { .name = cli->device, .devices = devices };
 	int i, ret;
 
 	ret = section_of(cli, wish, devices, &save.section);
 	if (ret)
 		return ret;
 	for (i = 0; i < N_VALUES; i++) {
-		if (!wish->values[i] && !wish->cgroup)
+		/* The policy of a cgroup has all of its values or none. */
+		if (!wish->values[i] &&
+		    (!wish->cgroup || i == LIMIT || !sets_policy(wish)))
 			continue;
 		save.settings[save.n] = setting_find(names[i],
 						     save.section.scope);
-		/* A cgroup has all of its values or none. */
-		save.values[save.n] = wish->values[i];
+		save.values[save.n] = is_none(wish, i) ? NULL : wish->values[i];
 		save.n += save.settings[save.n] != NULL;
 	}
 	return save_settings(&save);
@@ -155,6 +203,8 @@ static int save_all(struct cli *cli, const struct wish *wish,
 
 static int set_all(struct cli *cli, const struct wish *wish)
 {
+	struct cli brief = { .json = cli->json, .device = cli->device,
+			     .brief = true };
 	struct json_object *devices, *dev, *obj;
 	struct change *done = NULL;
 	const char *name;
@@ -164,7 +214,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	code = wish->save ? save_check() : EXIT_OK;
 	if (code)
 		return code;
-	devices = devices_get(cli, &code);
+	devices = devices_get(&brief, &code);
 	if (code == EXIT_NO_DEVICE)
 		complain(code, "%s%s", cli->device ? cli->device : "",
 			 cli->device ? ": no such mlx5 device" :
@@ -181,6 +231,10 @@ static int set_all(struct cli *cli, const struct wish *wish)
 		code = wish->cgroup ? set_cgroup(&done, name, wish) :
 			set_device(&done, name, wish);
 	}
+	/* The file can still name a cgroup that is gone. */
+	if (!code && wish->cgroup && !done && !wish->save)
+		code = complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it",
+				wish->cgroup);
 	if (!code && wish->save)
 		code = save_all(cli, wish, devices);
 	change_end(done, code);
@@ -193,7 +247,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
  */
 int cmd_set(struct cli *cli, int argc, char **argv)
 {
-	static const char letters[] = "psnbue";
+	static const char letters[] = "psnbuel";
 	struct wish wish = {};
 	int c, ret;
 

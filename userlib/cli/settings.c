@@ -117,6 +117,8 @@ static const char *names_error(char *text)
 
 	while ((name = strsep(&rest, " \t"))) {
 		len = strlen(name);
+		if (*name == '#' || *name == ';')
+			return "a name begins with # or ;, which begin a comment";
 		if (len > MOST_NAME)
 			return "a name is longer than 15 characters";
 		if (!len)

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "../cli.h"
 #include "selftest.h"
@@ -30,42 +29,6 @@ static volatile sig_atomic_t stopped;
 static void stop(int sig)
 {
 	stopped = sig;
-}
-
-static void text(struct json_object *to, const char *key, const char *path)
-{
-	char buf[256];
-
-	if (file_read(path, buf, sizeof(buf)) > 0)
-		json_object_object_add(to, key, json_object_new_string(buf));
-}
-
-/* On what the checks ran. */
-static struct json_object *describe(const char *device)
-{
-	static const struct { const char *key, *file; } files[] = {
-		{ "firmware", "fw_ver" }, { "board", "board_id" },
-		{ "state", "ports/1/state" }, { "rate", "ports/1/rate" },
-		{ "link", "ports/1/link_layer" },
-		{ "attached", "mlx5_ep/attached" },
-	};
-	struct json_object *on = json_object_new_object();
-	char path[PATH_LEN];
-	struct utsname name;
-	size_t i;
-
-	json_object_object_add(on, "device", json_object_new_string(device));
-	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		root_path(path, "sys/class/infiniband/%s/%s", device,
-			  files[i].file);
-		text(on, files[i].key, path);
-	}
-	root_path(path, "sys/module/mlx5_ep/version");
-	text(on, "module", path);
-	if (!uname(&name))
-		json_object_object_add(on, "kernel",
-				       json_object_new_string(name.release));
-	return on;
 }
 
 static void add(struct json_object *results, const char *group,
@@ -99,17 +62,18 @@ static unsigned int total(struct json_object *results, const char *result)
 	return n;
 }
 
-/* A table cuts long details. Those of failed checks are wanted whole. */
-static void print_failed(struct json_object *results)
+/* A table cuts long details. What did not pass is wanted whole. */
+static void print_not_passed(struct json_object *results)
 {
 	struct json_object *row;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(results); i++) {
 		row = json_object_array_get_idx(results, i);
-		if (!strcmp(field(row, "result"), "failed"))
-			printf("failed: %s: %s: %s\n", field(row, "group"),
-			       field(row, "check"), field(row, "detail"));
+		if (strcmp(field(row, "result"), "passed"))
+			printf("%s: %s: %s: %s\n", field(row, "result"),
+			       field(row, "group"), field(row, "check"),
+			       field(row, "detail"));
 	}
 }
 
@@ -134,7 +98,7 @@ static int report(struct cli *cli, struct json_object *on,
 		json_object_object_foreach(on, key, value)
 			printf("%-9s %s\n", key, json_object_get_string(value));
 		print_table(cli, results, columns, 4);
-		print_failed(results);
+		print_not_passed(results);
 		printf("selftest: %u passed, %u failed, %u not testable here\n",
 		       total(results, "passed"), failed,
 		       total(results, "not testable"));
@@ -156,7 +120,7 @@ static void reload(const char *device, bool wanted,
 static int run(struct cli *cli, const char *device, bool reloads)
 {
 	struct sigaction action = { .sa_handler = stop };
-	struct json_object *on = describe(device);
+	struct json_object *on = device_describe(device);
 	struct json_object *results = json_object_new_array();
 	size_t i;
 	int code;
@@ -175,27 +139,6 @@ static int run(struct cli *cli, const char *device, bool reloads)
 	json_object_put(results);
 	json_object_put(on);
 	return code;
-}
-
-/* Returns the device to be checked, or NULL with *@code. */
-static const char *choose(struct cli *cli, struct json_object **devices,
-			  int *code)
-{
-	struct json_object *dev;
-
-	cli->brief = true;
-	*devices = devices_get(cli, code);
-	if (*code == EXIT_NO_DEVICE)
-		complain(*code, "%s: no such mlx5 device",
-			 cli->device ? cli->device : "any");
-	else if (*code)
-		complain(*code, "the module is not attached: see mlx5ep doctor");
-	else if (json_object_array_length(*devices) > 1)
-		*code = usage_error("selftest", "several devices: name one");
-	if (*code)
-		return NULL;
-	dev = json_object_array_get_idx(*devices, 0);
-	return field(dev, "device");
 }
 
 /**
@@ -222,7 +165,7 @@ int cmd_selftest(struct cli *cli, int argc, char **argv)
 				   argv[optind + 1]);
 	if (optind < argc)
 		cli->device = argv[optind];
-	device = choose(cli, &devices, &code);
+	device = device_choose(cli, "selftest", &devices, &code);
 	if (device)
 		code = run(cli, device, reloads);
 	json_object_put(devices);

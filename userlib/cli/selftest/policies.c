@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Policies: on which UAR page and uUAR the QPs of a context are, as firmware says
- * (QUERY_QP by DevX) and as libmlx5 has mapped them; data by each QP; and what a
- * strict policy refuses.
+ * (QUERY_QP by DevX) and as libmlx5 has mapped them; and data by each QP.
  */
 #include <endian.h>
 #include <errno.h>
@@ -220,32 +219,4 @@ void selftest_shared_uuar(struct selftest *st)
 {
 	/* No QP goes to uUAR 0 of the first page (Documentation/concepts.md). */
 	run(st, MLX5_EP_UUAR_POLICY_SHARED_UUAR, 1, 1, 1);
-}
-
-/**
- * selftest_limits() - a strict policy refuses what would be shared
- */
-void selftest_limits(struct selftest *st)
-{
-	const struct mlx5_ep_context_policy wish = {
-		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
-		.flags = MLX5_EP_POLICY_LATER_OPENS | MLX5_EP_POLICY_STRICT,
-		.pages = 2,
-	};
-	struct loopback loop;
-	int ret;
-
-	ret = loopback_open(&loop, st->device, &wish);
-	if (ret) {
-		selftest_say(st, NOT_TESTABLE, "a strict policy refuses",
-			     "the context was not opened: %s", strerror(-ret));
-	} else {
-		while (!ret)
-			ret = loopback_add(&loop);
-		selftest_expect(st, ret == -ENOSPC && loop.n == 2,
-				"a strict policy refuses",
-				"%u QPs on 2 pages, then: %s", loop.n,
-				strerror(-ret));
-	}
-	loopback_close(&loop);
 }

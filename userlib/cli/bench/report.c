@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What mlx5ep bench has measured: tables, JSON, and files in a folder. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../cli.h"
+#include "bench.h"
+
+static struct json_object *get(struct json_object *from, const char *key)
+{
+	struct json_object *found = NULL;
+
+	json_object_object_get_ex(from, key, &found);
+	return found;
+}
+
+static const char *text(struct json_object *from, const char *key)
+{
+	return json_object_get_string(get(from, key));
+}
+
+/* Columns of the paper only where it has measured the same. */
+static void print_run(struct cli *cli, struct json_object *run, bool simulated)
+{
+	static const struct column columns[] = {
+		{ "name", "NAME", true }, { "median", "MEDIAN", false },
+		{ "unit", "UNIT", true }, { "low", "LOW", false },
+		{ "high", "HIGH", false }, { "spread", "SPREAD%", false },
+		{ "relative", "RELATIVE%", false }, { "pages", "PAGES", false },
+		{ "uuars", "UUARS", false },
+		{ "paper_relative", "PAPER%", false },
+		{ "paper_pages", "PAPER-PAGES", false },
+	};
+	size_t n = sizeof(columns) / sizeof(*columns);
+	struct json_object *figures = get(run, "figures"), *first;
+
+	print_heading(cli, "\n%s, %s, under %s%s%s%s", text(run, "bench"),
+		      text(run, "variant"), text(run, "policy"),
+		      get(run, "threads") ? ", threads: " : "",
+		      get(run, "threads") ? text(run, "threads") : "",
+		      simulated ? " (simulated)" : "");
+	if (!figures) {
+		printf("failed: %s\n", text(run, "error"));
+		return;
+	}
+	first = json_object_array_get_idx(figures, 0);
+	if (!get(first, "paper_relative"))
+		n -= 2;
+	if (!get(first, "pages"))
+		n = 7;
+	print_table(cli, figures, columns, n);
+}
+
+static unsigned int failures(struct json_object *runs)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(runs); i++)
+		n += !!get(json_object_array_get_idx(runs, i), "error");
+	return n;
+}
+
+/**
+ * bench_print() - print a table for each run, or JSON
+ * @all: "on", "disturbances" and "runs"
+ *
+ * Return: did a run fail?
+ */
+bool bench_print(struct cli *cli, struct json_object *all)
+{
+	struct json_object *on = get(all, "on"), *runs = get(all, "runs");
+	struct json_object *noise = get(all, "disturbances");
+	bool simulated = json_object_get_boolean(get(on, "simulated"));
+	size_t i;
+
+	if (cli->json) {
+		print_json(all);
+		return failures(runs);
+	}
+	json_object_object_foreach(on, key, value)
+		printf("%-9s %s\n", key, json_object_get_string(value));
+	for (i = 0; i < json_object_array_length(noise); i++)
+		printf("warning: %s\n", json_object_get_string(
+			       json_object_array_get_idx(noise, i)));
+	for (i = 0; i < json_object_array_length(runs); i++)
+		print_run(cli, json_object_array_get_idx(runs, i), simulated);
+	return failures(runs);
+}
+
+/* Keeps only the runs that have figures. */
+static struct json_object *measured(struct json_object *runs)
+{
+	struct json_object *kept = json_object_new_array(), *run;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(runs); i++) {
+		run = json_object_array_get_idx(runs, i);
+		if (get(run, "figures"))
+			json_object_array_add(kept, json_object_get(run));
+	}
+	return kept;
+}
+
+/**
+ * bench_save() - write the report and the pictures
+ * @dir: an existing folder
+ *
+ * Return: exit code, after a message if something failed.
+ */
+int bench_save(const char *dir, struct json_object *all)
+{
+	struct json_object *runs = measured(get(all, "runs"));
+	char path[PATH_LEN];
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/bench.json", dir);
+	if (json_object_to_file_ext(path, all, JSON_C_TO_STRING_PRETTY |
+				    JSON_C_TO_STRING_NOSLASHESCAPE))
+		ret = -errno;
+	if (!ret)
+		ret = bench_plot(dir, get(all, "on"), runs);
+	json_object_put(runs);
+	if (ret == BENCH_NO_GNUPLOT) {
+		fprintf(stderr, "mlx5ep bench: no pictures: install gnuplot, then gnuplot %s/*.gp\n",
+			dir);
+		ret = 0;
+	}
+	return ret ? complain(EXIT_FAILED, "%s: %s", dir, ret == -EIO ?
+			      "gnuplot failed" : strerror(-ret)) : EXIT_OK;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* One device of those that there are, and what a report says about it. */
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cli.h"
+
+/* The board of the simulated adapter. */
+#define SIMULATED "SIM"
+
+static void text(struct json_object *to, const char *key, const char *path)
+{
+	char buf[256];
+
+	if (file_read(path, buf, sizeof(buf)) > 0)
+		json_object_object_add(to, key, json_object_new_string(buf));
+}
+
+/**
+ * device_describe() - on what something was measured or checked
+ *
+ * Return: an object of texts, and "simulated".
+ */
+struct json_object *device_describe(const char *device)
+{
+	static const struct { const char *key, *file; } files[] = {
+		{ "firmware", "fw_ver" }, { "board", "board_id" },
+		{ "state", "ports/1/state" }, { "rate", "ports/1/rate" },
+		{ "link", "ports/1/link_layer" },
+		{ "attached", "mlx5_ep/attached" },
+	};
+	struct json_object *on = json_object_new_object();
+	char path[PATH_LEN], board[256];
+	struct utsname name;
+	size_t i;
+
+	json_object_object_add(on, "device", json_object_new_string(device));
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		root_path(path, "sys/class/infiniband/%s/%s", device,
+			  files[i].file);
+		text(on, files[i].key, path);
+	}
+	root_path(path, "sys/class/infiniband/%s/board_id", device);
+	json_object_object_add(on, "simulated", json_object_new_boolean(
+		file_read(path, board, sizeof(board)) > 0 &&
+		!strncmp(board, SIMULATED, strlen(SIMULATED))));
+	root_path(path, "sys/module/mlx5_ep/version");
+	text(on, "module", path);
+	if (!uname(&name))
+		json_object_object_add(on, "kernel",
+				       json_object_new_string(name.release));
+	return on;
+}
+
+/**
+ * device_choose() - the device that the user has named, or the only one
+ * @command: for the message
+ * @devices: what is known about it; to be put by the caller, also after an error
+ * @code: exit code after an error, which was reported
+ *
+ * Return: its name; NULL: an error.
+ */
+const char *device_choose(struct cli *cli, const char *command,
+			  struct json_object **devices, int *code)
+{
+	struct json_object *name = NULL;
+
+	cli->brief = true;
+	*devices = devices_get(cli, code);
+	if (*code == EXIT_NO_DEVICE)
+		complain(*code, "%s: no such mlx5 device",
+			 cli->device ? cli->device : "any");
+	else if (*code)
+		complain(*code, "the module is not attached: see mlx5ep doctor");
+	else if (json_object_array_length(*devices) > 1)
+		*code = usage_error(command, "several devices: name one");
+	if (*code)
+		return NULL;
+	json_object_object_get_ex(json_object_array_get_idx(*devices, 0),
+				  "device", &name);
+	return json_object_get_string(name);
+}

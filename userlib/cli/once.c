@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Remembers in /run/mlx5ep to whom the settings of the configuration file were
+ * given: a file for the module and one for each device, named after its place on the
+ * bus. udev tells of a device more than once, for instance when it comes back after a
+ * reset. The module has kept what was set by hand then, which the file must not undo.
+ *
+ * A file holds the inode number of the module's folder in sysfs, which is another one
+ * after the module was loaded again and has forgotten all settings; and the name of
+ * the device, as the file can have a section for the name that udev gives it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "once.h"
+
+/* The text of a file. Returns false if the module is not loaded. */
+static bool note(char *text, size_t len, const char *name)
+{
+	char path[PATH_LEN];
+	struct stat st;
+
+	root_path(path, "sys/module/mlx5_ep");
+	if (stat(path, &st))
+		return false;
+	snprintf(text, len, "%llu %s", (unsigned long long)st.st_ino, name);
+	return true;
+}
+
+/**
+ * once_given() - was the configuration applied before?
+ * @to: %ONCE_MODULE, or the place of a device on its bus
+ * @name: the name of the device now; "" for the module
+ *
+ * Return: true if once_note() was called for it since the module was loaded
+ */
+bool once_given(const char *to, const char *name)
+{
+	char path[PATH_LEN], text[128], noted[128];
+
+	root_path(path, "run/mlx5ep/%s", to);
+	return note(text, sizeof(text), name) &&
+	       file_read(path, noted, sizeof(noted)) > 0 &&
+	       !strcmp(noted, text);
+}
+
+/**
+ * once_note() - the configuration has been applied
+ * @to: %ONCE_MODULE, or the place of a device on its bus
+ * @name: as for once_given()
+ *
+ * If it cannot be noted, the configuration is applied once more later.
+ */
+void once_note(const char *to, const char *name)
+{
+	char path[PATH_LEN], text[128];
+	int fd;
+
+	if (!note(text, sizeof(text), name))
+		return;
+	root_path(path, "run/mlx5ep");
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return;
+	root_path(path, "run/mlx5ep/%s", to);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		  0644);
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		unlink(path);
+	close(fd);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Limits: what a strict policy refuses, and what the limit of a cgroup refuses.
+ * The cgroup is made for the check, below that of the tool, and its limit goes with
+ * it. A limit of users is not tried, as it would bind all users of the device.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../cli.h"
+#include "selftest.h"
+
+#define CGROUPS "sys/fs/cgroup"
+#define LIMIT_PAGES 24
+#define CONTEXTS 32
+
+/**
+ * struct limited - a cgroup with a limit
+ * @path: from the root of the tree, as the kernel names it
+ * @dir: where it is in the file system
+ * @home: the folder of the cgroup that this process came from
+ */
+struct limited {
+	char path[PATH_LEN / 2];
+	char dir[PATH_LEN];
+	char home[PATH_LEN];
+};
+
+static int enter(const char *dir)
+{
+	char path[PATH_LEN + 16], pid[16];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	return file_write(path, pid);
+}
+
+static void leave(struct limited *limited)
+{
+	enter(limited->home);
+	rmdir(limited->dir);
+}
+
+/* Names the cgroup after that of this process and its id. */
+static int name(struct limited *limited)
+{
+	char path[PATH_LEN], text[PATH_LEN / 2], *own;
+
+	root_path(path, "proc/self/cgroup");
+	if (file_read(path, text, sizeof(text)) <= 0)
+		return -ENOENT;
+	own = strstr(text, "0::/");
+	if (!own)
+		return -ENOENT;
+	own += strlen("0::");
+	own[strcspn(own, "\n")] = '\0';
+	if (!own[1])
+		*own = '\0';
+	root_path(limited->home, CGROUPS "%s", own);
+	if (snprintf(limited->path, sizeof(limited->path),
+		     "%s/mlx5ep-selftest.%d", own, getpid()) >=
+	    (int)sizeof(limited->path))
+		return -ENAMETOOLONG;
+	root_path(limited->dir, CGROUPS "%s", limited->path);
+	return 0;
+}
+
+/* Makes the cgroup, gives it a limit, and moves this process into it. */
+static int make(const char *device, struct limited *limited)
+{
+	char path[PATH_LEN], line[PATH_LEN];
+	int ret;
+
+	ret = name(limited);
+	if (ret)
+		return ret;
+	if (mkdir(limited->dir, 0755))
+		return -errno;
+	root_path(path, "sys/" ATTRIBUTES, device, "uar_cgroup_limits");
+	snprintf(line, sizeof(line), "%s %u", limited->path, LIMIT_PAGES);
+	ret = file_write(path, line);
+	if (!ret)
+		ret = enter(limited->dir);
+	if (ret)
+		leave(limited);
+	return ret;
+}
+
+/* Opens contexts until one is refused. Returns how many opened; errno is set. */
+static unsigned int open_all(const char *device, struct ibv_context **ctxs,
+			     unsigned int most)
+{
+	unsigned int n;
+
+	for (n = 0; n < most; n++) {
+		ctxs[n] = loopback_context(device, NULL);
+		if (!ctxs[n])
+			break;
+	}
+	return n;
+}
+
+static void close_all(struct ibv_context **ctxs, unsigned int n)
+{
+	while (n)
+		ibv_close_device(ctxs[--n]);
+}
+
+static void in_cgroup(struct selftest *st, struct limited *limited)
+{
+	struct ibv_context *ctxs[CONTEXTS + 1];
+	unsigned int n, again, beyond = 0;
+	int ret;
+
+	errno = 0;
+	n = open_all(st->device, ctxs, CONTEXTS);
+	selftest_expect(st, n && n < CONTEXTS && errno == EDQUOT,
+			"the limit of a cgroup refuses",
+			"%u contexts within %u UAR pages, then: %s", n,
+			LIMIT_PAGES, n < CONTEXTS ? strerror(errno) : "no end");
+	ret = enter(limited->home);
+	if (!ret)
+		beyond = open_all(st->device, ctxs + n, 1);
+	selftest_expect(st, beyond == 1, "processes outside do not meet it",
+			"%s", ret ? strerror(-ret) :
+			beyond ? "opened" : strerror(errno));
+	close_all(ctxs, n + beyond);
+	ret = enter(limited->dir);
+	again = ret ? 0 : open_all(st->device, ctxs, n);
+	selftest_expect(st, again == n, "closing gives the pages back",
+			"%u contexts opened again", again);
+	close_all(ctxs, again);
+}
+
+static void cgroup_limit(struct selftest *st)
+{
+	struct limited limited = {};
+	int ret;
+
+	if (geteuid()) {
+		selftest_say(st, NOT_TESTABLE, "the limit of a cgroup refuses",
+			     "only root may set one");
+		return;
+	}
+	ret = make(st->device, &limited);
+	if (ret) {
+		selftest_say(st, NOT_TESTABLE, "the limit of a cgroup refuses",
+			     "no cgroup (v2) with a limit here: %s",
+			     strerror(-ret));
+		return;
+	}
+	in_cgroup(st, &limited);
+	leave(&limited);
+}
+
+static void strict(struct selftest *st)
+{
+	const struct mlx5_ep_context_policy wish = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+		.flags = MLX5_EP_POLICY_LATER_OPENS | MLX5_EP_POLICY_STRICT,
+		.pages = 2,
+	};
+	struct loopback loop;
+	int ret;
+
+	ret = loopback_open(&loop, st->device, &wish);
+	if (ret) {
+		selftest_say(st, NOT_TESTABLE, "a strict policy refuses",
+			     "the context was not opened: %s", strerror(-ret));
+	} else {
+		while (!ret)
+			ret = loopback_add(&loop);
+		selftest_expect(st, ret == -ENOSPC && loop.n == 2,
+				"a strict policy refuses",
+				"%u QPs on 2 pages, then: %s", loop.n,
+				strerror(-ret));
+	}
+	loopback_close(&loop);
+}
+
+/**
+ * selftest_limits() - a strict policy and a cgroup refuse what is too much
+ */
+void selftest_limits(struct selftest *st)
+{
+	/* The policy of the strict context is that of all later opens. */
+	cgroup_limit(st);
+	strict(st);
+}
