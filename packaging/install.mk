@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # make install       [PREFIX=/usr/local] [LIBDIR=PREFIX/lib] [DESTDIR=]   everything
-# make install-lib   library, headers, tool, manual pages, completion
+# make install-lib   library, headers, tool, manual pages, completion, and what
+#                    mlx5ep bench calls
 # make install-dkms  the sources of the module, which DKMS builds for the running
 #                    kernel and for each new one; modprobe.d
 # make uninstall     removes what make install installed
 # make deb           Debian packages, built in the lab, into build/deb/
 # make rpm           RPM packages, built by this machine's rpmbuild, into
-#                    build/rpm/
+#                    build/rpm/; KERNEL=RELEASE (or the folder of a built tree):
+#                    also kmod-mlx5_ep, the module compiled for that kernel
 # make rpm-check     builds the RPM packages in the lab, and checks what is in them
 # make linux-tree    puts the module into the Linux tree LINUX, as a series of commits
 #
@@ -51,7 +53,7 @@ dkms-tool-check:
 install-lib: tools-check
 	$(MAKE) --no-print-directory IN_LAB=1 LIB_OUT=$(host) \
 		LIB_VERSION='$(BUILD_VERSION)' \
-		CFLAGS='-Wno-error $(CFLAGS)' lib
+		CFLAGS='-Wno-error $(CFLAGS)' lib bench-programs
 	$(packaging_install) lib
 	test -n '$(DESTDIR)' || ldconfig
 
@@ -77,7 +79,7 @@ deb: lab
 	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'
 
 rpm:
-	@packaging/rpm/build
+	@packaging/rpm/build $(if $(KERNEL),--kernel '$(KERNEL)')
 
 rpm-check: lab
 	@$(ENTER) packaging/rpm/check

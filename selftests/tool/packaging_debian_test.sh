@@ -16,13 +16,13 @@ cd "$(dirname "$0")/../.."
 
 version=$(packaging/version)
 packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev libmlx5ep-fi-dev libmlx5ep-ucx0
-	mlx5ep-tools mlx5-ep-dkms'
+	mlx5ep-tools mlx5ep-tests mlx5-ep-dkms'
 kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 
 build()
 {
 	packaging/debian/build >"$tmp/debs"
-	[ "$(wc -l <"$tmp/debs")" = 7 ]
+	[ "$(wc -l <"$tmp/debs")" = 8 ]
 	grep -h . build/deb/lintian.log || echo 'lintian: nothing to say'
 }
 
@@ -109,6 +109,8 @@ depends()
 	! dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 | grep libucx
 	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
 	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi
+	dpkg-query -Wf '${Depends}' mlx5ep-tests |
+		grep -F "mlx5ep-tools (= $version)"
 	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
 }
 
@@ -140,6 +142,10 @@ works()
 	! readelf -d /usr/bin/mlx5ep | grep -i runpath
 	readelf -d /usr/bin/mlx5ep | grep BIND_NOW
 	readelf -h /usr/bin/mlx5ep | grep 'Type: *DYN'
+	# It finds its programs, and then no device.
+	[ -x /usr/libexec/mlx5ep/msgrate ]
+	! readelf -d /usr/libexec/mlx5ep/msgrate | grep -i runpath
+	code 4 env -i PATH=/usr/bin:/bin mlx5ep bench
 	packaging/debian/tests/programs
 }
 
@@ -165,7 +171,7 @@ dots_gone()
 }
 
 plan 8
-check 'six packages are built, and lintian accepts them' build
+check 'eight packages are built, and lintian accepts them' build
 check 'dpkg installs them' install_all
 check 'DKMS has built the module' module_built
 check 'DKMS leaves kernels alone that it is not for' other_kernels

@@ -38,7 +38,8 @@ stand_ins()
 		>"$tmp/boot/initrd.img-1"
 	echo usr/lib/modules/2/kernel/drivers/mlx5_core.ko.xz \
 		>"$tmp/boot/initrd.img-2"
-	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot
+	mkdir -p "$tmp"/modules/{1,2}
+	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot MODULES=$tmp/modules
 }
 
 # files: prints the files that make install could have written, with modes

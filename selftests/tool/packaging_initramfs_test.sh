@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# Which images packaging/renew-initramfs makes again, and by which command of the
+# distribution. The commands are stand-ins that write down how they were called.
+
+# Text in single quotes is for the shell of the stand-ins.
+# shellcheck disable=SC2016
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+export BOOT=$tmp/boot MODULES=$tmp/modules
+
+# distribution COMMAND...: a node that has these commands and three kernels
+distribution()
+{
+	local command
+
+	rm -rf "${tmp:?}/bin" "$BOOT" "$MODULES" "$tmp/called"
+	mkdir -p "$tmp/bin" "$BOOT" "$MODULES"/{5.14.0-1,6.12.1,7.2}
+	: >"$tmp/called"
+	for command in sh grep cat; do
+		ln -s "$(command -v $command)" "$tmp/bin/"
+	done
+	for command; do
+		case $command in
+		ls*) printf '#!/bin/sh\ncat "$1"\n' ;;
+		*) printf '#!/bin/sh\necho "%s $*" >>"%s/called"\n' "$command" "$tmp" ;;
+		esac >"$tmp/bin/$command"
+		chmod +x "$tmp/bin/$command"
+	done
+}
+
+# image NAME [MODULE]: an image with one module, of which the list is the content
+image()
+{
+	echo "usr/lib/modules/x/kernel/${2:-mlx5_ib}.ko.xz" >"$BOOT/$1"
+}
+
+# renews LINE...: the commands that were called are these
+renews()
+{
+	PATH=$tmp/bin sh packaging/renew-initramfs
+	diff <(printf '%s\n' "$@" | sed '/^$/d') "$tmp/called"
+}
+
+debian()
+{
+	distribution lsinitramfs update-initramfs dracut lsinitrd
+	image initrd.img-6.12.1
+	image initrd.img-7.2 nvme
+	image initrd.img-5.14.0-1 mlx5_ep
+	image initrd.img-4.19-gone
+	renews 'update-initramfs -u -k 5.14.0-1' 'update-initramfs -u -k 6.12.1'
+}
+
+el()
+{
+	distribution dracut lsinitrd
+	image initramfs-5.14.0-1.img
+	image initramfs-6.12.1.img nvme
+	image initramfs-0-rescue-8d2f.img
+	image initramfs-5.14.0-1kdump.img
+	renews "dracut --force $BOOT/initramfs-5.14.0-1.img 5.14.0-1"
+}
+
+sles()
+{
+	distribution dracut lsinitrd
+	image initrd-6.12.1
+	image initrd-6.12.1-kdump
+	renews "dracut --force $BOOT/initrd-6.12.1 6.12.1"
+}
+
+without()
+{
+	distribution lsinitrd
+	image initrd-6.12.1
+	renews ''
+	distribution dracut lsinitrd
+	renews ''
+}
+
+plan 4
+check 'Debian: update-initramfs, for kernels whose image has a module of ours' debian
+check 'EL: dracut, and neither the image for rescue nor that for kdump' el
+check 'SLES: dracut, under its name' sles
+check 'nothing without commands or images' without
+ktap_finished
