@@ -134,31 +134,18 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
  * A list of cgroups can be longer than a page, which is the most that a plain
  * attribute can show. So its attribute is a binary one.
  */
-static ssize_t read_cgroups(struct kobject *kobj, bool limits, char *buf,
-			    loff_t pos, size_t count)
-{
-	char *text = mlx5_ep_cgroup_text(to_edev(kobj), limits);
-	ssize_t len;
-
-	if (!text)
-		return -ENOMEM;
-	len = memory_read_from_buffer(buf, count, &pos, text, strlen(text));
-	kfree(text);
-	return len;
-}
-
 static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
 				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,
 				 loff_t pos, size_t count)
 {
-	return read_cgroups(kobj, false, buf, pos, count);
+	return mlx5_ep_cgroup_read(to_edev(kobj), false, buf, pos, count);
 }
 
 static ssize_t uar_cgroup_limits_read(struct file *file, struct kobject *kobj,
 				      COMPAT_BIN_ATTRIBUTE *attr, char *buf,
 				      loff_t pos, size_t count)
 {
-	return read_cgroups(kobj, true, buf, pos, count);
+	return mlx5_ep_cgroup_read(to_edev(kobj), true, buf, pos, count);
 }
 
 /* The word behind the path, or the words: policy, strict and pages. */

@@ -3,9 +3,9 @@
  * The registration cache.
  *
  * A get that finds a valid registration is a hit. A hit takes no lock if a hint
- * leads to the registration; mr_cache_ref.h has the rules of it. Any other get
- * reads events, verifies the registrations that are suspect, drops those that are
- * stale, and registers.
+ * leads to the registration; mr_cache_ref.h has the rules of it. Without a hint it
+ * is looked for with the lock. Any other get reads events, verifies the registrations
+ * that are suspect, drops those that are stale, and registers.
  *
  * @lock protects the table and the list of failed deregistrations. It is never held
  * during a system call. Every call into the kernel may have to wait for the lock
@@ -83,6 +83,25 @@ static void cache_put_stale(struct mlx5ep_mr_cache *cache,
 	}
 	pthread_mutex_unlock(&cache->lock);
 	cache_put(cache, entry);
+}
+
+/* A hit that makes no system call. NULL: there is no registration that is valid. */
+static struct cache_entry *cache_find_valid(struct mlx5ep_mr_cache *cache,
+					    const struct mr_kind *kind,
+					    uintptr_t start, uintptr_t end)
+{
+	struct cache_entry *entry;
+
+	pthread_mutex_lock(&cache->lock);
+	entry = cache_covering(&cache->table, kind, start, end);
+	if (entry && mlx5ep_mr_valid(&entry->mr))
+		cache_ref_get_kept(&entry->refs);
+	else
+		entry = NULL;
+	pthread_mutex_unlock(&cache->lock);
+	if (entry)
+		cache_hit(cache, entry, start);
+	return entry;
 }
 
 /*
@@ -169,6 +188,9 @@ static int cache_get_slowly(struct mlx5ep_mr_cache *cache,
 	bool merged;
 	int ret;
 
+	*out = cache_find_valid(cache, kind, start, end);
+	if (*out)
+		return 0;
 	cache_read_events(cache);
 	*out = cache_find(cache, kind, start, end);
 	if (*out)

@@ -166,7 +166,7 @@ static int cache_handle(struct mlx5ep_mr_cache *cache,
 	return dropped;
 }
 
-static bool cache_pending(const struct mlx5ep_mr_cache *cache)
+static uint64_t cache_pending(const struct mlx5ep_mr_cache *cache)
 {
 	return __atomic_load_n(&cache->notifier->page->watch_pending,
 			       __ATOMIC_RELAXED);
@@ -176,7 +176,8 @@ static bool cache_pending(const struct mlx5ep_mr_cache *cache)
  * cache_read_events() - read the events, and drop the registrations that are stale
  *
  * Only one thread does; the others need not wait, because what they find is checked
- * by its word.
+ * by its word. It reads no more events than there are when it begins: others may make
+ * them as fast as it reads.
  *
  * Return: number of registrations that were dropped.
  */
@@ -184,6 +185,7 @@ int cache_read_events(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5_ep_event events[CACHE_EVENTS];
 	int dropped = 0, cancel;
+	uint64_t left;
 	ssize_t got;
 
 	if (__atomic_load_n(&cache->failed, __ATOMIC_RELAXED))
@@ -193,9 +195,10 @@ int cache_read_events(struct mlx5ep_mr_cache *cache)
 		return 0;
 	/* A thread that is cancelled in read() would leave @reading set. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	while (cache_pending(cache)) {
+	for (left = cache_pending(cache); left; left -= got) {
 		got = mlx5ep_notifier_read(cache->notifier, events,
-					   CACHE_EVENTS);
+					   left < CACHE_EVENTS ?
+					   left : CACHE_EVENTS);
 		if (got <= 0)
 			break;
 		dropped += cache_handle(cache, events, got);

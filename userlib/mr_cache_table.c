@@ -260,8 +260,11 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 	entry->node.end = entry->end;
 	table->slots[entry->mr.watch.slot] = entry;
 	entry->touched = false;
-	/* Its event may have been read before it could be found. */
-	kept = !cache_stale(entry);
+	/*
+	 * Its event may have been read before it could be found. Nobody would verify
+	 * it, and if it is stale what it pins would stay, so it goes with its user.
+	 */
+	kept = mlx5ep_mr_valid(&entry->mr);
 	if (kept) {
 		mr_tree_insert(&table->root, &entry->node);
 		list_add(table, entry);

@@ -146,6 +146,30 @@ int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
 			   sizeof(*refs), count, 0);
 }
 
+MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
+{
+	int ret = ibv_dereg_mr(mr->mr);
+
+	if (ret)
+		return -ret;
+	/* This fails only if the watch is gone already, with its notifier. */
+	mlx5ep_watch_del(&mr->watch);
+	return 0;
+}
+
+/*
+ * Gives a registration back that nobody has seen. Nobody else could, so what fails is
+ * tried again.
+ */
+static void reg_undo(struct mlx5ep_mr *mr)
+{
+	unsigned int i;
+
+	for (i = 0; i < REG_TRIES; i++)
+		if (!mlx5ep_dereg_mr(mr))
+			return;
+}
+
 /*
  * The watch is armed before ibv_reg_mr() pins the pages. If its word is
  * unchanged after that, the pinned pages are the mapped ones.
@@ -177,8 +201,7 @@ MLX5EP_EXPORT int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier,
 			*mr = try;
 			return 0;
 		}
-		ibv_dereg_mr(try.mr);
-		mlx5ep_watch_del(&try.watch);
+		reg_undo(&try);
 		if (ret != -EAGAIN)
 			return ret;
 	}
@@ -192,15 +215,4 @@ MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,
 {
 	return mlx5ep_reg_mr_iova(notifier, pd, addr, length, (uintptr_t)addr,
 				  access, cookie, mr);
-}
-
-MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
-{
-	int ret = ibv_dereg_mr(mr->mr);
-
-	if (ret)
-		return -ret;
-	/* This fails only if the watch is gone already, with its notifier. */
-	mlx5ep_watch_del(&mr->watch);
-	return 0;
 }

@@ -343,12 +343,29 @@ int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 	return ret;
 }
 
-/* A text that grows at its end; @at is NULL when there was no memory. */
-struct text {
-	char *at;
-	size_t len;
-	size_t size;
+/* A path, a space, and what is set. */
+#define LINE_MAX		(PATH_MAX + 64)
+
+/* The piece of a list that a reader asked for. @at: bytes of the list so far */
+struct piece {
+	char *buf;
+	size_t from;
+	size_t count;
+	size_t at;
+	size_t filled;
 };
+
+/* Adds to the list; what lies in the piece is copied. */
+static void piece_add(struct piece *piece, const char *text, size_t len)
+{
+	size_t skip = piece->from > piece->at ?
+		      min(piece->from - piece->at, len) : 0;
+	size_t n = min(len - skip, piece->count - piece->filled);
+
+	memcpy(piece->buf + piece->filled, text + skip, n);
+	piece->filled += n;
+	piece->at += len;
+}
 
 /* Write what is set for a cgroup, without its path. */
 static int print_entry(char *line, size_t size,
@@ -361,63 +378,62 @@ static int print_entry(char *line, size_t size,
 			 entry->settings.strict, entry->settings.pages);
 }
 
-/* Append one entry as a line. */
-static void append_entry(struct text *text, const struct mlx5_ep_cgroup *entry,
-			 char *path, bool limits)
+/* Append one entry as a line. @line: room for LINE_MAX bytes */
+static void append_entry(struct piece *piece,
+			 const struct mlx5_ep_cgroup *entry, char *line,
+			 bool limits)
 {
 	struct cgroup *cgrp = compat_cgroup_get_from_id(entry->id);
-	size_t most = PATH_MAX + 64;
-	char *longer;
 	int len;
 
 	if (IS_ERR(cgrp))
 		return;
-	len = cgroup_path_ns(cgrp, path, PATH_MAX,
+	len = cgroup_path_ns(cgrp, line, PATH_MAX,
 			     current->nsproxy->cgroup_ns);
 	cgroup_put(cgrp);
 	/* A cgroup outside of the caller's namespace has no path there. */
 	if (len <= 0)
 		return;
-	if (text->size - text->len < most) {
-		longer = krealloc(text->at, 2 * text->size + most, GFP_KERNEL);
-		if (!longer)
-			kfree(text->at);
-		text->at = longer;
-		text->size = 2 * text->size + most;
-	}
-	if (!text->at)
-		return;
-	text->len += scnprintf(text->at + text->len, most, "%s ", path);
-	text->len += print_entry(text->at + text->len, text->size - text->len,
-				 entry, limits);
+	len = strlen(line);
+	line[len++] = ' ';
+	len += print_entry(line + len, LINE_MAX - len, entry, limits);
+	piece_add(piece, line, len);
 }
 
 /**
- * mlx5_ep_cgroup_text() - list what is set for cgroups, a line each
+ * mlx5_ep_cgroup_read() - list what is set for cgroups, a line each
  * @edev: device whose list it is; its lock is taken here
  * @limits: list the limits, "PATH LIMIT" each; otherwise the policies, "PATH
  *	POLICY STRICT PAGES" each
+ * @buf: receives a piece of the list, without a 0 at its end
+ * @from: where in the list the piece begins, in bytes
+ * @count: length of the piece, if the list is long enough
  *
  * Paths are as the caller would write them, from the root of its cgroup
- * namespace. What is not below that root is not listed.
+ * namespace. What is not below that root is not listed. The list is made anew for
+ * each piece, so a change between two of them can tear a line. Sleeps.
  *
- * Return: the list, to be freed by kfree(); NULL: no memory
+ * Return: length of the piece; -ENOMEM
  */
-char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits)
+ssize_t mlx5_ep_cgroup_read(struct mlx5_ep_device *edev, bool limits, char *buf,
+			    size_t from, size_t count)
 {
-	struct text text = { .at = kstrdup("", GFP_KERNEL), .size = 1 };
-	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
+	struct piece piece = { .buf = buf, .from = from, .count = count };
+	char *line = kmalloc(LINE_MAX, GFP_KERNEL);
 	struct mlx5_ep_cgroup *copy;
+	ssize_t ret = -ENOMEM;
 	LIST_HEAD(copies);
 
-	if (!path || !copy_entries(edev, &copies)) {
-		kfree(text.at);
-		text.at = NULL;
+	if (line && copy_entries(edev, &copies)) {
+		list_for_each_entry(copy, &copies, node) {
+			if (piece.filled == count)
+				break;
+			if (is_set(copy, limits))
+				append_entry(&piece, copy, line, limits);
+		}
+		ret = piece.filled;
 	}
-	list_for_each_entry(copy, &copies, node)
-		if (text.at && is_set(copy, limits))
-			append_entry(&text, copy, path, limits);
 	mlx5_ep_cgroup_forget(&copies);
-	kfree(path);
-	return text.at;
+	kfree(line);
+	return ret;
 }

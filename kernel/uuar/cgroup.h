@@ -27,7 +27,8 @@ const struct mlx5_ep_settings *
 mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev);
 int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 		       const struct mlx5_ep_cgroup_change *change);
-char *mlx5_ep_cgroup_text(struct mlx5_ep_device *edev, bool limits);
+ssize_t mlx5_ep_cgroup_read(struct mlx5_ep_device *edev, bool limits, char *buf,
+			    size_t from, size_t count);
 void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev);
 void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,

@@ -4,10 +4,14 @@
  * chunk, so nothing is allocated for it and nothing can overflow.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 
 #include "mr_slots.h"
 
 static_assert(sizeof(struct mlx5_ep_event) == 64);
+
+/* Chunks that a read comes by before the lock is let go. Some have no event left. */
+#define WATCH_READ_BATCH	256U
 
 static void watch_take_event(struct mlx5_ep_watches *ws,
 			     struct mlx5_ep_watch_chunk *chunk,
@@ -39,19 +43,22 @@ static void chunk_dequeue(struct mlx5_ep_watch_chunk *chunk)
 	chunk->queued = false;
 }
 
-static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
-					struct mlx5_ep_event *events,
-					unsigned int count)
+/* Adds to @taken. Returns true if there may be more, after the lock was let go. */
+static bool watches_take_locked(struct mlx5_ep_watches *ws,
+				struct mlx5_ep_event *events,
+				unsigned int count, unsigned int *taken)
 {
 	struct mlx5_ep_watch_chunk *chunk;
-	unsigned int i = 0;
+	unsigned int looks;
 
-	while (!ws->dead && i < count && ws->pending) {
+	for (looks = 0; looks < WATCH_READ_BATCH; looks++) {
+		if (ws->dead || *taken == count || !ws->pending)
+			return false;
 		chunk = list_first_entry(&ws->pending_chunks,
 					 struct mlx5_ep_watch_chunk,
 					 pending_node);
 		if (chunk->pending)
-			watch_take_event(ws, chunk, &events[i++]);
+			watch_take_event(ws, chunk, &events[(*taken)++]);
 		/* Chunks take turns. */
 		if (chunk->pending)
 			list_move_tail(&chunk->pending_node,
@@ -59,7 +66,7 @@ static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
 		else
 			chunk_dequeue(chunk);
 	}
-	return i;
+	return true;
 }
 
 /**
@@ -69,19 +76,27 @@ static unsigned int watches_take_locked(struct mlx5_ep_watches *ws,
  * @events: filled in
  * @count: length of @events
  *
+ * Sleeps.
+ *
  * Return: number of events; 0 also from another address space and after fini
  */
 unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
 					 struct mlx5_ep_event *events,
 					 unsigned int count)
 {
-	unsigned int taken;
+	unsigned int taken = 0;
+	bool more;
 
 	if (mlx5_ep_watches_get(ws))
 		return 0;
-	spin_lock(&ws->space->lock);
-	taken = watches_take_locked(ws, events, count);
-	spin_unlock(&ws->space->lock);
+	for (;;) {
+		spin_lock(&ws->space->lock);
+		more = watches_take_locked(ws, events, count, &taken);
+		spin_unlock(&ws->space->lock);
+		if (!more)
+			break;
+		cond_resched();
+	}
 	mlx5_ep_watches_put(ws);
 	return taken;
 }

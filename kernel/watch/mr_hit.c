@@ -85,17 +85,17 @@ watches_break(struct mlx5_ep_watch_space *space,
 
 /*
  * Hits the watches of a tree that overlap. Locked; lets the lock go for a moment
- * after each WATCH_HIT_BATCH watches that it came by.
+ * when it came by @left watches, which the trees of one invalidation share.
  */
 static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 				     struct rb_root_cached *root,
 				     const struct mmu_notifier_range *range,
-				     enum mlx5_ep_watch_cause cause)
+				     enum mlx5_ep_watch_cause cause,
+				     unsigned int *left)
 {
 	unsigned long first = range->start >> PAGE_SHIFT;
 	unsigned long last = (range->end - 1) >> PAGE_SHIFT;
 	struct mlx5_ep_watch *w = watch_walk_first(root, first);
-	unsigned int left = WATCH_HIT_BATCH;
 
 	while (w && w->start <= last) {
 		bool correct = true;
@@ -104,14 +104,14 @@ static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 			watch_hit(w, first, last, cause);
 			correct = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
 		}
-		if (likely(--left)) {
+		if (likely(--*left)) {
 			w = correct ? watch_walk_next(w, first, true) :
 				      watch_walk_next(w, first, false);
 			continue;
 		}
 		w = watches_break(space, root, w, first,
 				  mmu_notifier_range_blockable(range));
-		left = WATCH_HIT_BATCH;
+		*left = WATCH_HIT_BATCH;
 	}
 }
 
@@ -119,27 +119,30 @@ static __always_inline void tree_hit(struct mlx5_ep_watch_space *space,
 static noinline void
 watches_hit_rest(struct mlx5_ep_watch_space *space,
 		 const struct mmu_notifier_range *range,
-		 enum mlx5_ep_watch_cause cause)
+		 enum mlx5_ep_watch_cause cause, unsigned int left)
 {
 	unsigned long block = range->start >> INFLIGHT_BLOCK_SHIFT;
 	unsigned long n = ((range->end - 1) >> INFLIGHT_BLOCK_SHIFT) - block;
 
 	for (n = min(n, INFLIGHT_BLOCKS - 1); n && !space->mm_gone; n--)
 		tree_hit(space, &space->trees[++block % INFLIGHT_BLOCKS],
-			 range, cause);
+			 range, cause, &left);
 	if (!space->mm_gone)
-		tree_hit(space, &space->trees[WATCH_TREE_WIDE], range, cause);
+		tree_hit(space, &space->trees[WATCH_TREE_WIDE], range, cause,
+			 &left);
 }
 
 static __always_inline void watches_hit(struct mlx5_ep_watch_space *space,
 					const struct mmu_notifier_range *range,
 					enum mlx5_ep_watch_cause cause)
 {
+	unsigned int left = WATCH_HIT_BATCH;
+
 	tree_hit(space, &space->trees[inflight_index(range->start)], range,
-		 cause);
+		 cause, &left);
 	if (!inflight_is_narrow(range->start, range->end) ||
 	    !RB_EMPTY_ROOT(&space->trees[WATCH_TREE_WIDE].rb_root))
-		watches_hit_rest(space, range, cause);
+		watches_hit_rest(space, range, cause, left);
 }
 
 /**

@@ -12,7 +12,10 @@
  * - none: the same system calls as below, and nobody watches, which includes what
  *   waking the thread takes by itself;
  * - add, hit, again, read, del: 200 000 watches on one page;
- * - unmap: the page is unmapped; end: the notifier is destroyed.
+ * - unmap: the page is unmapped;
+ * - skip: all watches but the last are deleted, and its event is read;
+ * - blocks: 4 GiB with 255 watches in each 16 MiB are unmapped;
+ * - end: the notifier is destroyed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,13 +36,18 @@
 #define WATCHES		200000u
 #define BATCH		1000u
 #define ROUNDS		3
+#define BLOCKS_4GIB	256u	/* each has a tree of its own in the kernel */
+#define BLOCK		(16ul << 20)
+#define BLOCK_WATCHES	255u
 #define SLEEP_NS	9000	/* and up to as many more */
 #define THROTTLE	"/proc/sys/kernel/sched_rt_runtime_us"
 
-enum phase { NONE, ADD, HIT, AGAIN, READ, DEL, UNMAP, END, PHASES };
+enum phase { NONE, ADD, HIT, AGAIN, READ, DEL, UNMAP, SKIP, BLOCKS, END,
+	     PHASES };
 
 static const char *const names[] = {
-	"none", "add", "hit", "again", "read", "del", "unmap", "end",
+	"none", "add", "hit", "again", "read", "del", "unmap", "skip", "blocks",
+	"end",
 };
 
 static struct {
@@ -101,6 +109,15 @@ static void phase_begin(enum phase phase)
 	__atomic_store_n(&sleeper.phase, phase, __ATOMIC_RELAXED);
 }
 
+/* The thread sleeps, and has begun to in the phase that this thread is in. */
+static void let_sleep(void)
+{
+	uint64_t until = now_ns() + 4 * SLEEP_NS;
+
+	while (now_ns() < until)
+		;
+}
+
 static void *map_page(void)
 {
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
@@ -160,14 +177,79 @@ static int read_all(struct mlx5ep_notifier *n)
 	return 0;
 }
 
-static int del_all(struct mlx5ep_watch *watches)
+static int del_first(struct mlx5ep_watch *watches, unsigned int count)
 {
-	unsigned int i;
+	unsigned int i, n;
 	int ret = 0;
 
-	for (i = 0; i < WATCHES && !ret; i += BATCH)
-		ret = mlx5ep_watch_del_batch(watches + i, BATCH);
+	for (i = 0; i < count && !ret; i += n) {
+		n = count - i < BATCH ? count - i : BATCH;
+		ret = mlx5ep_watch_del_batch(watches + i, n);
+	}
 	return ret;
+}
+
+static int del_all(struct mlx5ep_watch *watches)
+{
+	return del_first(watches, WATCHES);
+}
+
+/* The events of all watches but the last are gone when read() looks for one. */
+static int read_last(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
+{
+	struct mlx5_ep_event event;
+	ssize_t got;
+	int ret;
+
+	phase_begin(DEL);
+	ret = del_first(watches, WATCHES - 1);
+	if (ret)
+		return ret;
+	phase_begin(SKIP);
+	let_sleep();
+	got = mlx5ep_notifier_read(n, &event, 1);
+	phase_begin(DEL);
+	if (got != 1 || event.slot != watches[WATCHES - 1].slot)
+		return -EPROTO;
+	return mlx5ep_watch_del_batch(watches + WATCHES - 1, 1);
+}
+
+static int add_blocks(struct mlx5ep_notifier *n, char *memory,
+		      struct mlx5ep_watch *watches)
+{
+	static struct mlx5_ep_watch_add adds[BLOCK_WATCHES];
+	unsigned int block, i;
+	int ret = 0;
+
+	for (block = 0; block < BLOCKS_4GIB && !ret; block++) {
+		for (i = 0; i < BLOCK_WATCHES; i++) {
+			adds[i].addr = (uintptr_t)memory + block * BLOCK +
+				       i * PAGE;
+			adds[i].length = PAGE;
+		}
+		ret = mlx5ep_watch_add_batch(n, adds,
+					     watches + block * BLOCK_WATCHES,
+					     BLOCK_WATCHES);
+	}
+	return ret;
+}
+
+static int unmap_blocks(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
+{
+	size_t size = BLOCKS_4GIB * BLOCK;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int ret;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	phase_begin(ADD);
+	ret = add_blocks(n, memory, watches);
+	phase_begin(BLOCKS);
+	let_sleep();
+	munmap(memory, size);
+	phase_begin(DEL);
+	return ret ?: del_first(watches, BLOCKS_4GIB * BLOCK_WATCHES);
 }
 
 static int one_round(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
@@ -182,6 +264,7 @@ static int one_round(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 	phase_begin(HIT);
 	ret = ret ?: clear_page(page);
 	phase_begin(AGAIN);
+	let_sleep();
 	ret = ret ?: clear_page(page);
 	phase_begin(READ);
 	ret = ret ?: read_all(n);
@@ -191,8 +274,8 @@ static int one_round(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 	ret = ret ?: add_all(n, page, watches);
 	phase_begin(UNMAP);
 	munmap(page, PAGE);
-	phase_begin(DEL);
-	return ret ?: del_all(watches);
+	ret = ret ?: read_last(n, watches);
+	return ret ?: unmap_blocks(n, watches);
 }
 
 static int measure(struct ibv_context *context)

@@ -27,18 +27,18 @@ matches()
 }
 
 # need FILE: sets where, hca, link, function, smp, mem, numa, module, args, guest,
-# only, config, instrument, timeout and is_long from the header of the test
+# only, config, instrument, icount, timeout and is_long from the header of the test
 need()
 {
 	local key value
 
 	where='' hca=1 link=$link_default function=pf smp=1 mem='' numa='' module=yes
-	args='' guest='' only='' config='' instrument=''
+	args='' guest='' only='' config='' instrument='' icount=no
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
 		where | hca | link | function | smp | mem | numa | module | args | guest | \
-			config | instrument | timeout)
+			config | instrument | icount | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
@@ -117,6 +117,11 @@ plan_guest()
 	[ "$function" = pf ] || options+=" --function $function"
 	[ -z "$numa" ] || options+=" --numa $numa"
 	[ -z "$instrument" ] || options+=" --instrument $instrument"
+	case $icount in
+	no) ;;
+	yes) options+=' --icount' ;;
+	*) echo "$1: icount: $icount?" >&2 && exit 2 ;;
+	esac
 	key=guest$options
 	[ -z "$args" ] || key+=" $args"
 	if [ -n "$guest" ]; then

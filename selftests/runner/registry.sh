@@ -12,6 +12,7 @@
 # that only tests with the same word share); kernels: the only ones where it
 # makes sense; config: options of the kernel that it needs, see selftests/config;
 # instrument: kcov, gcov (the module records which code ran; on debug only);
+# icount: yes (one CPU, which counts its instructions and takes them for the time);
 # timeout: seconds; long: yes (only with --long).
 
 # test_files: prints the source of each test, sorted by name without the folder

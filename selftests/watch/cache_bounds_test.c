@@ -2,8 +2,8 @@
 /* runs on: guest, smp: 2, timeout: 200 */
 /*
  * What the registration cache keeps pinned, how much it registers, and what a hit
- * may wait for. read(), ibv_reg_mr_iova2() (which is what ibv_reg_mr() calls) and
- * ibv_dereg_mr() are those of this file, also for the library.
+ * may wait for. read(), ioctl(), ibv_reg_mr_iova2() (which is what ibv_reg_mr() calls)
+ * and ibv_dereg_mr() are those of this file, also for the library.
  */
 #include "kselftest_harness.h"
 
@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,6 +33,30 @@
 
 static size_t registered;	/* bytes, ever */
 static bool dereg_fails;
+static unsigned int reads;
+
+/*
+ * What another thread does just when a call of the library has returned: it gives
+ * memory back, so that its registrations become suspect, and reads the events.
+ */
+static struct {
+	enum { NOTHING, AFTER_READ, AFTER_REG, AFTER_RECORD } when;
+	char *mem;
+	size_t step;
+	unsigned int times;
+	struct mlx5ep_mr_cache *trim;
+} other;
+
+static void other_thread(int when)
+{
+	if (other.when != when || !other.times)
+		return;
+	other.times--;
+	madvise(other.mem, PAGE, MADV_DONTNEED);
+	other.mem += other.step;
+	if (other.trim)
+		mlx5ep_mr_cache_trim(other.trim);
+}
 
 /* A hit of another thread, asked for while this one is in a system call. */
 static struct {
@@ -65,8 +91,28 @@ static void ask_for_hit(void)
 
 ssize_t read(int fd, void *buf, size_t len)
 {
+	ssize_t ret;
+
 	ask_for_hit();
-	return syscall(SYS_read, fd, buf, len);
+	__atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
+	ret = syscall(SYS_read, fd, buf, len);
+	other_thread(AFTER_READ);
+	return ret;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list args;
+	void *arg;
+	int ret;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	ret = syscall(SYS_ioctl, fd, request, arg);
+	if (request == MLX5_EP_IOC_WATCH_VERIFY)
+		other_thread(AFTER_RECORD);
+	return ret;
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len,
@@ -74,22 +120,29 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len,
 {
 	static struct ibv_mr *(*real)(struct ibv_pd *pd, void *addr, size_t len,
 				      uint64_t iova, unsigned int access);
+	struct ibv_mr *mr;
 
 	if (!real)
 		real = dlvsym(RTLD_NEXT, "ibv_reg_mr_iova2", "IBVERBS_1.8");
 	__atomic_add_fetch(&registered, len, __ATOMIC_RELAXED);
 	ask_for_hit();
-	return real(pd, addr, len, iova, access);
+	mr = real(pd, addr, len, iova, access);
+	other_thread(AFTER_REG);
+	return mr;
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	static int (*real)(struct ibv_mr *mr);
+	bool fails = dereg_fails;
 
 	if (!real)
 		real = dlvsym(RTLD_NEXT, "ibv_dereg_mr", "IBVERBS_1.1");
 	ask_for_hit();
-	return dereg_fails ? EBUSY : real(mr);
+	/* In the call that registers it fails once. */
+	if (other.when == AFTER_REG)
+		dereg_fails = false;
+	return fails ? EBUSY : real(mr);
 }
 
 FIXTURE(bounds)
@@ -392,6 +445,75 @@ TEST_F(cache, a_deregistration_that_fails_loses_nothing)
 	mlx5ep_mr_cache_trim(self->cache);
 	EXPECT_EQ(0, query(self->cache).regions);
 	EXPECT_EQ(0, query(self->cache).bytes);
+}
+
+/*
+ * A page of a huge page is given back by splitting it, which hits all of it.
+ * Splitting a mapping does the same to 2 MiB, whatever pages it has.
+ */
+static void small_pages(void *mem)
+{
+	madvise(mem, WALK, MADV_NOHUGEPAGE);
+}
+
+TEST_F(cache, a_first_hit_in_the_middle_reads_no_events)
+{
+	uint64_t hits;
+
+	small_pages(self->mem);
+	ASSERT_EQ(0, use(self->cache, self->mem, BUFFER));
+	ASSERT_EQ(0, use(self->cache, self->mem + WALK / 2, PAGE));
+	ASSERT_EQ(0, munmap(self->mem + WALK / 2, PAGE));
+	hits = query(self->cache).hits;
+	reads = 0;
+	ASSERT_EQ(0, use(self->cache, self->mem + 3 * PAGE, PAGE));
+	EXPECT_EQ(hits + 1, query(self->cache).hits);
+	EXPECT_EQ(0, reads);
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+}
+
+TEST_F(cache, a_hit_just_after_the_registration_is_not_forgotten)
+{
+	struct mlx5ep_mr_cache_entry *e;
+
+	other = (typeof(other)){ AFTER_RECORD, self->mem, 0, 1, self->cache };
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, BUFFER, &e));
+	EXPECT_EQ(0, other.times);
+	EXPECT_EQ(1, query(self->cache).regions);
+	mlx5ep_mr_cache_put(self->cache, e);
+	mlx5ep_mr_cache_trim(self->cache);
+	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(self->base, simhca_registered());
+}
+
+/* Others make events as fast as this thread reads them. */
+TEST_F(cache, reading_events_has_an_end)
+{
+	int i;
+
+	small_pages(self->mem);
+	for (i = 0; i < BUFFERS; i++)
+		ASSERT_EQ(0, use(self->cache, self->mem + i * STEP, PAGE));
+	ASSERT_EQ(0, madvise(self->mem, PAGE, MADV_DONTNEED));
+	other = (typeof(other)){ AFTER_READ, self->mem + STEP, STEP, BUFFERS,
+				 NULL };
+	reads = 0;
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(1, reads);
+	other.times = 0;
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+}
+
+TEST_F(cache, a_registration_that_was_hit_and_cannot_go_at_once_goes)
+{
+	dereg_fails = true;
+	other = (typeof(other)){ AFTER_REG, self->mem, 0, 1, NULL };
+	ASSERT_EQ(0, use(self->cache, self->mem, BUFFER));
+	other.when = NOTHING;
+	EXPECT_FALSE(dereg_fails);
+	ASSERT_EQ(0, munmap(self->mem, BUFFER));
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(self->base, simhca_registered());
 }
 
 TEST_HARNESS_MAIN

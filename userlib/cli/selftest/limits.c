@@ -22,7 +22,7 @@
  * @path: from the root of the tree, as the kernel names it
  * @dir: where it is in the file system
  * @home: the folder of the cgroup that this process came from
- * @pages: its limit
+ * @pages: UAR pages that its processes may hold together
  */
 struct limited {
 	char path[PATH_LEN / 2];

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
+#
+# The kernel can be preempted, and lets its locks go, at least every 100 000
+# instructions, whatever is done with very many watches. Documentation/notifications.md
+# has the figures, which `make bench` prints.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+# short PHASE: the thread that is to wake slept in it, and woke in time
+short()
+{
+	awk -v name="$1" '
+		$1 == name { late = $2; times = $3 }
+		END {
+			print late " instructions late, " times " times asleep"
+			exit !(times > 0 && late < 100000)
+		}
+	' "$tmp/times"
+}
+
+phases='add hit again read del unmap skip blocks end'
+plan 9
+build/selftests/bench/lock_hold >"$tmp/times"
+for phase in $phases; do
+	check "no long time without preemption: $phase" short "$phase"
+done
+ktap_finished
