@@ -6,9 +6,9 @@
  *   ufile->hw_destroy_rwsem    uverbs; held by every method and every cleanup
  *   mlx5_ep_xrc_qp.lock        creation, destruction and state of one QP;
  *                              firmware commands are issued under it
- *   mlx5_ep_xrc.births         held for reading while a QP is created, until its
- *                              record has it; whoever takes it for writing has
- *                              waited for all such calls
+ *   mlx5_ep_xrc_domain.births  held for reading while a QP of the domain is
+ *                              created, until its record has it; whoever takes it
+ *                              for writing has waited for all such calls
  *   mlx5_ep_xrc.lock           the tables and every count in them. Nothing is
  *                              allocated and no firmware command is issued
  *                              under it: all processes of the device share it
@@ -38,7 +38,6 @@ struct seq_file;
 
 /**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
- * @births: see above
  * @lock: protects all below, and every field documented as "under xrc->lock"
  * @by_key: (domain, key) -> struct mlx5_ep_xrc_qp
  * @by_xrcd: struct mlx5_ep_xrc_domain by ib_core's domain
@@ -52,7 +51,6 @@ struct seq_file;
  */
 struct mlx5_ep_xrc {
 	struct mlx5_ep_device *edev;
-	struct rw_semaphore births;
 	struct mutex lock;
 	struct rhashtable by_key;
 	struct rhashtable by_xrcd;
@@ -72,7 +70,9 @@ struct mlx5_ep_xrc {
  * @qps: its struct mlx5_ep_xrc_qp, under xrc->lock
  * @xrcd: ib_core's domain; alive because each handle pins one XRCD handle of it
  * @id: names the domain in debugfs
- * @num_handles: handles of it; the last one that goes frees this
+ * @births: see above
+ * @num_handles: handles of it; if there is no waiter, the last one frees this
+ * @num_waiters: calls that wait for @births
  * @num_qps: length of @qps
  */
 struct mlx5_ep_xrc_domain {
@@ -80,8 +80,10 @@ struct mlx5_ep_xrc_domain {
 	struct list_head entry;
 	struct list_head qps;
 	struct ib_xrcd *xrcd;
+	struct rw_semaphore births;
 	u32 id;
 	u32 num_handles;
+	u32 num_waiters;
 	u32 num_qps;
 	struct rcu_head rcu;
 };
@@ -234,6 +236,8 @@ void mlx5_ep_xrc_spare_free(struct mlx5_ep_xrc_spare *spare);
 /* xrc_domain.c */
 int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc);
+void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
+				    struct ib_xrcd *xrcd);
 int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
 			   struct ib_uobject *uobj,
 			   struct mlx5_ep_xrc_spare *spare);
@@ -262,7 +266,8 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg);
 struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 				  struct ib_xrcd *xrcd, u32 num);
-void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_qp *ib_qp);
+void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
+				struct ib_qp *ib_qp);
 int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
 			struct mlx5_ep_xrc_spare *spare);
 int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create);

@@ -20,7 +20,6 @@ struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev)
 	if (!xrc)
 		return NULL;
 	xrc->edev = edev;
-	init_rwsem(&xrc->births);
 	mutex_init(&xrc->lock);
 	if (mlx5_ep_xrc_limits_init(xrc))
 		goto err_free;

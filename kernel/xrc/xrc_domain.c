@@ -112,20 +112,57 @@ static struct mlx5_ep_xrc_domain *domain_get(struct mlx5_ep_xrc *xrc,
 	}
 	domain->id = ++xrc->last_domain;
 	domain->num_handles = 1;
+	init_rwsem(&domain->births);
 	INIT_LIST_HEAD(&domain->qps);
 	list_add_tail(&domain->entry, &xrc->domains);
 	return domain;
 }
 
-static void domain_put(struct mlx5_ep_xrc *xrc,
-		       struct mlx5_ep_xrc_domain *domain)
+static void domain_free_unused(struct mlx5_ep_xrc *xrc,
+			       struct mlx5_ep_xrc_domain *domain)
 {
-	if (--domain->num_handles)
+	if (domain->num_handles || domain->num_waiters)
 		return;
 	WARN_ON(!list_empty(&domain->qps));
 	list_del(&domain->entry);
 	rhashtable_remove_fast(&xrc->by_xrcd, &domain->node, domain_params);
 	kfree_rcu(domain, rcu);
+}
+
+static void domain_put(struct mlx5_ep_xrc *xrc,
+		       struct mlx5_ep_xrc_domain *domain)
+{
+	domain->num_handles--;
+	domain_free_unused(xrc, domain);
+}
+
+/**
+ * mlx5_ep_xrc_domain_wait_births() - wait for the calls that create a QP in a domain
+ * @xrc: tables of the device; neither they nor a record is locked
+ * @xrcd: the domain, which the caller keeps alive
+ *
+ * Calls that begin later are not waited for, nor those in other domains. Sleeps,
+ * until those calls have the answer of the firmware.
+ */
+void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
+				    struct ib_xrcd *xrcd)
+{
+	struct mlx5_ep_xrc_domain *domain;
+
+	mutex_lock(&xrc->lock);
+	/* Whoever creates a QP has a handle of its domain. */
+	domain = rhashtable_lookup_fast(&xrc->by_xrcd, &xrcd, domain_params);
+	if (domain)
+		domain->num_waiters++;
+	mutex_unlock(&xrc->lock);
+	if (!domain)
+		return;
+	down_write(&domain->births);
+	up_write(&domain->births);
+	mutex_lock(&xrc->lock);
+	domain->num_waiters--;
+	domain_free_unused(xrc, domain);
+	mutex_unlock(&xrc->lock);
 }
 
 static struct mlx5_ep_xrc_file *file_get(struct mlx5_ep_xrc *xrc,

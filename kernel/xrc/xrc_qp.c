@@ -297,18 +297,18 @@ static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 /**
  * mlx5_ep_xrc_qp_wait_record() - wait until a QP has the record that it is to have
  * @xrc: tables of the device; neither they nor a record is locked
+ * @xrcd: domain of the QP, which the caller keeps alive
  * @ib_qp: from mlx5_ep_xrc_qp_find()
  *
- * If the QP has no record, wait for each call that is creating a QP now. One of
- * them may be about to give it one. Sleeps, until those calls have the answer of
- * the firmware.
+ * If the QP has no record, wait for each call that is creating a QP in the domain
+ * now. One of them may be about to give it one. Sleeps, until those calls have the
+ * answer of the firmware.
  */
-void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_qp *ib_qp)
+void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
+				struct ib_qp *ib_qp)
 {
-	if (READ_ONCE(mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared))
-		return;
-	down_write(&xrc->births);
-	up_write(&xrc->births);
+	if (!READ_ONCE(mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared))
+		mlx5_ep_xrc_domain_wait_births(xrc, xrcd);
 }
 
 /**
@@ -347,14 +347,14 @@ static struct ib_qp *qp_create(struct mlx5_ep_xrc_reg *reg,
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct ib_qp *ib_qp;
 
-	down_read(&xrc->births);
+	down_read(&qp->domain->births);
 	ib_qp = core_create(reg);
 	if (!IS_ERR(ib_qp)) {
 		mutex_lock(&xrc->lock);
 		qp_born(xrc, qp, ib_qp);
 		mutex_unlock(&xrc->lock);
 	}
-	up_read(&xrc->births);
+	up_read(&qp->domain->births);
 	return ib_qp;
 }
 

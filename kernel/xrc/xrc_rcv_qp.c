@@ -141,7 +141,7 @@ static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 	request->ib_qp = mlx5_ep_xrc_qp_find(reg, xrcd->object, request->num);
 	if (IS_ERR(request->ib_qp))
 		return PTR_ERR(request->ib_qp);
-	mlx5_ep_xrc_qp_wait_record(reg->xrc, request->ib_qp);
+	mlx5_ep_xrc_qp_wait_record(reg->xrc, xrcd->object, request->ib_qp);
 	ret = reg_enter(reg, xrcd, request);
 	if (ret)
 		ib_destroy_qp_user(request->ib_qp, NULL);

@@ -168,7 +168,7 @@ proctype getter()
 			num_open[rec]++
 		:: else ->
 			if
-			:: creating++;	/* mlx5_ep_xrc.births, for reading */
+			:: creating++;	/* mlx5_ep_xrc_domain.births, for reading */
 				atomic {
 					qps++;
 					qp = qps;
