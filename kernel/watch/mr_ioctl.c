@@ -3,6 +3,7 @@
  * The ioctls for watches: batches of entries in the caller's memory.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <rdma/mlx5_ep_notifier.h>
 
@@ -127,6 +128,8 @@ static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
 		    get_user(ref.slot, &add->slot))
 			return -EFAULT;
 		mlx5_ep_watches_del(ws, &ref, 1);
+		if (count % BATCH_PIECE == 0)
+			cond_resched();
 	}
 	return 0;
 }
@@ -167,6 +170,8 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 	int ret;
 
 	for (done = 0; done < batch->count; done += n) {
+		if (done)
+			cond_resched();
 		n = min(batch->count - done, BATCH_PIECE);
 		ret = adds_piece(ws, n, batch->entry_size,
 				 batch_entry(batch, done));
@@ -204,6 +209,8 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 	u32 done, n;
 
 	for (done = 0; done < batch->count; done += n) {
+		if (done)
+			cond_resched();
 		n = min(batch->count - done, BATCH_PIECE);
 		err = refs_piece(ws, cmd, n, record, batch->entry_size,
 				 batch_entry(batch, done));
@@ -229,6 +236,8 @@ static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
 		ret = check_zeroed_user(rest, batch->entry_size - known);
 		if (ret <= 0)
 			return ret ?: -EOPNOTSUPP;
+		if (i % BATCH_PIECE == 0)
+			cond_resched();
 	}
 	return 0;
 }

@@ -21,8 +21,10 @@ static void watch_area_free(struct kref *ref)
 		container_of(ref, struct mlx5_ep_watch_area, ref);
 	unsigned long i;
 
-	for (i = 0; i < area->nr_pages && area->pages[i]; i++)
+	for (i = 0; i < area->nr_pages && area->pages[i]; i++) {
 		free_page((unsigned long)area->pages[i]);
+		cond_resched();
+	}
 	kvfree(area);
 }
 
@@ -30,6 +32,8 @@ static void watch_area_free(struct kref *ref)
  * mlx5_ep_watch_area_put() - drop a reference to the mapped memory
  * @area: area to which the caller gives one reference up; the last one frees
  *	its pages
+ *
+ * May sleep.
  */
 void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area)
 {
