@@ -288,6 +288,8 @@ static int measure(struct ibv_context *context)
 
 	if (!watches)
 		return -ENOMEM;
+	/* The kernel clears a huge page for it here, and in no phase. */
+	memset(watches, 1, WATCHES * sizeof(*watches));
 	ret = mlx5ep_notifier_create(context, WATCHES, &n) ?:
 	      sleeper_start(&thread);
 	if (ret)
