@@ -23,13 +23,6 @@ short()
 	' "$tmp/times"
 }
 
-# Without full preemption a kernel of Debian also runs its own loops to their end,
-# as where it frees the memory of a process.
-preempt=/sys/kernel/debug/sched/preempt
-if [ -e $preempt ]; then
-	echo full >$preempt
-fi
-
 phases='add hit again read del unmap skip blocks end'
 plan 9
 build/selftests/bench/lock_hold >"$tmp/times"
