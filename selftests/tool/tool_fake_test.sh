@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-tool=$PWD/build/bin/mlx5ep
+tool=${TOOL:-$PWD/build/bin/mlx5ep}
 # shellcheck source=selftests/tool/fake.sh
 . selftests/tool/fake.sh
 
