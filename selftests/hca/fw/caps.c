@@ -108,6 +108,12 @@ static void caps_features(uint8_t *c)
 	GEN(driver_version, 1);
 	GEN(atomic, 1);
 	GEN(imaicl, 1);
+	/*
+	 * mlx5_ib registers dma-bufs only where the adapter can fault pages in. No
+	 * transport can (the capabilities of paging are 0): an access to an entry
+	 * that is not present is an error.
+	 */
+	GEN(pg, 1);
 	GEN(fixed_buffer_size, 1); /* KSM: lists of keys of one size */
 	GEN(umr_ptr_rlky, 1);
 	GEN(umr_extended_translation_offset, 1);
