@@ -11,6 +11,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "cmd.h"
+#include "compat/dma_buf.h"
 #include "device.h"
 #include "methods.h"
 #include "uuar/context.h"
@@ -51,6 +52,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 
 	if (IS_ERR(ectx))
 		return PTR_ERR(ectx);
+	if (COMPAT_HAS_DMA_BUF)
+		resp.features |= MLX5_EP_FEATURE_WATCH_DMABUF;
 	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
 	resp.uar_budget = READ_ONCE(ectx->edev->values.budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);

@@ -93,6 +93,8 @@ int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
 	} names[MLX5_EP_NR_RESOURCES] = {
 		[MLX5_EP_UAR_PAGES] = { "UAR pages", "uar_user_limit" },
 		[MLX5_EP_NOTIFIERS] = { "notifiers", "notifiers_per_user" },
+		[MLX5_EP_DMABUF_WATCHES] = { "watches of dma-bufs",
+					     "dmabuf_watches_per_user" },
 		[MLX5_EP_XRC_QPS] = { "shared XRC receive QPs",
 				      "xrc_qps_per_user" },
 		[MLX5_EP_XRC_REGS] = { "XRC registrations",

@@ -14,6 +14,8 @@
 #include "mr_space.h"
 #include "mr_watch.h"
 
+struct dma_buf_attachment;
+
 #define WATCH_CHUNK_SIZE	4096
 #define WATCHES_PER_CHUNK	50U
 
@@ -38,13 +40,31 @@ struct mlx5_ep_watch_parts {
 };
 
 /**
+ * struct mlx5_ep_dmabuf - what a watch of a dma-buf has beside the others
+ * @node: in mlx5_ep_watches.dmabufs, once the watch is deleted
+ * @ws: whose it is
+ * @w: its watch; NULL before that is armed and once it is deleted; the lock of the
+ *	address space protects it
+ * @attach: by which the exporter finds this; holds the buffer
+ * @user: for whom it counts, may be NULL
+ */
+struct mlx5_ep_dmabuf {
+	struct list_head node;
+	struct mlx5_ep_watches *ws;
+	struct mlx5_ep_watch *w;
+	struct dma_buf_attachment *attach;
+	struct mlx5_ep_account *user;
+};
+
+/**
  * struct mlx5_ep_watch - one watched range
- * @node: in the tree, while the watch exists
- * @start: first page number
+ * @node: in the tree, while the watch exists, unless it is one of a dma-buf
+ * @start: first page number; in a dma-buf from its first page on
  * @subtree_last: the tree's: no watch below that does not rest ends behind it
  * @cookie: the user's
  * @fingerprint: of the pages, if @recorded; of a watch of one part
  * @parts: fingerprints of a longer watch; NULL before they are recorded
+ * @dmabuf: of a watch of a dma-buf
  * @npages: length
  * @hit_first: first page hit since the last event was read, from @start
  * @hit_last: last page hit, likewise
@@ -56,6 +76,7 @@ struct mlx5_ep_watch_parts {
  * @recorded: there are fingerprints
  * @looked_at: a thread looks at its pages (mr_verify.c)
  * @resting: a further hit would tell nothing new: searches pass it over
+ * @is_dmabuf: the watch is one of a dma-buf: no tree has it, it has no fingerprint
  */
 struct mlx5_ep_watch {
 	struct rb_node node;
@@ -65,6 +86,7 @@ struct mlx5_ep_watch {
 	union {
 		u64 fingerprint;
 		struct mlx5_ep_watch_parts *parts;
+		struct mlx5_ep_dmabuf *dmabuf;
 	};
 	u32 npages;
 	u32 hit_first;
@@ -77,6 +99,7 @@ struct mlx5_ep_watch {
 	u8 recorded:1;
 	u8 looked_at:1;
 	u8 resting:1;
+	u8 is_dmabuf:1;
 };
 
 /*
@@ -151,7 +174,19 @@ watch_chunk(struct mlx5_ep_watch *w)
 static inline struct mlx5_ep_watch_parts *
 watch_parts(const struct mlx5_ep_watch *w)
 {
-	return w->npages > WATCH_PART_PAGES ? w->parts : NULL;
+	return w->npages > WATCH_PART_PAGES && !w->is_dmabuf ? w->parts : NULL;
+}
+
+/*
+ * Takes its dma-buf from a watch. mlx5_ep_watches_reap() detaches it, as that
+ * sleeps. Locked.
+ */
+static inline void watch_drop_dmabuf(struct mlx5_ep_watches *ws,
+				     struct mlx5_ep_watch *w)
+{
+	list_add(&w->dmabuf->node, &ws->dmabufs);
+	w->dmabuf->w = NULL;
+	w->dmabuf = NULL;
 }
 
 static inline size_t watch_parts_size(u32 npages)
@@ -216,6 +251,49 @@ static inline void watch_unqueue(struct mlx5_ep_watches *ws,
 	chunk->pending &= ~BIT_ULL(index);
 	WRITE_ONCE(ws->pending, ws->pending - 1);
 	WRITE_ONCE(ws->header->watch_pending, ws->pending);
+}
+
+/* Takes a free slot. There is one. Locked. */
+static __always_inline struct mlx5_ep_watch *
+watch_take_slot(struct mlx5_ep_watches *ws)
+{
+	struct mlx5_ep_watch_chunk *chunk =
+		list_first_entry(&ws->partial, struct mlx5_ep_watch_chunk,
+				 partial_node);
+	unsigned int index = __ffs64(chunk->free);
+	struct mlx5_ep_watch *w = &chunk->watches[index];
+
+	/* Clears the lowest bit that is set. */
+	chunk->free &= chunk->free - 1;
+	if (unlikely(!chunk->free))
+		list_del(&chunk->partial_node);
+	w->index = index;
+	return w;
+}
+
+/* Gives a new watch its first state, and the notifier one watch more. Locked. */
+static __always_inline void watch_begin(struct mlx5_ep_watches *ws,
+					struct mlx5_ep_watch *w, u64 cookie,
+					bool is_dmabuf)
+{
+	w->cookie = cookie;
+	w->hits = 0;
+	w->recorded = false;
+	w->looked_at = false;
+	w->resting = false;
+	w->is_dmabuf = is_dmabuf;
+	ws->live++;
+}
+
+/* Arms the word of a new watch and returns it. Locked. */
+static __always_inline u64 watch_arm(struct mlx5_ep_watches *ws,
+				     struct mlx5_ep_watch *w)
+{
+	u64 word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
+
+	/* As every change of a word. */
+	smp_store_release(chunk_word(watch_chunk(w), w->index), word);
+	return word;
 }
 
 /* May an invalidation of a range be under way? Locked. */

@@ -70,7 +70,8 @@ static int look_begin(struct mlx5_ep_watches *ws,
 		return -ENOENT;
 	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
 	if (state != (look->record ? MLX5_EP_WATCH_STATE_ARMED :
-				     MLX5_EP_WATCH_STATE_SUSPECT))
+				     MLX5_EP_WATCH_STATE_SUSPECT) ||
+	    w->is_dmabuf)
 		return state;
 	look->w = w;
 	if (w->looked_at)

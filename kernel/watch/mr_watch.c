@@ -31,6 +31,9 @@
  * - a word is armed when nothing follows the address space: fini makes all words
  *   stale first, and gives the subscription back after that.
  *
+ * Watches of dma-bufs share slots, words and events with these, and no tree has them
+ * (mr_dmabuf.c).
+ *
  * Locking: mlx5_ep_watch_space.lock is a leaf but for the wait queues' locks. It
  * is taken in the callback, which reclaim may call: nothing sleeps, allocates or
  * touches user memory under it. Nobody holds it for long: work on many watches
@@ -73,6 +76,8 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 	refcount_set(&ws->users, 1);
 	INIT_LIST_HEAD(&ws->pending_chunks);
 	INIT_LIST_HEAD(&ws->partial);
+	INIT_LIST_HEAD(&ws->dmabufs);
+	mutex_init(&ws->reap_lock);
 	ws->mm = current->mm;
 	ws->capacity = capacity;
 	ws->wait = wait;
@@ -120,16 +125,21 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 		       struct mlx5_ep_watch_chunk *chunk, u32 from, u32 to)
 {
 	struct mlx5_ep_watch_space *space = ws->space;
+	struct mlx5_ep_watch *w;
 	u32 i;
 
 	spin_lock(&space->lock);
-	for (i = from; i < to && !space->mm_gone; i++) {
+	for (i = from; i < to; i++) {
+		w = &chunk->watches[i];
 		if (chunk->base + i >= ws->capacity ||
 		    (chunk->free & BIT_ULL(i)))
 			continue;
 		watch_set_state(watch_word(ws, chunk->base + i),
 				MLX5_EP_WATCH_STATE_STALE);
-		watch_unhook(ws, &chunk->watches[i]);
+		if (w->is_dmabuf)
+			watch_drop_dmabuf(ws, w);
+		else if (!space->mm_gone)
+			watch_unhook(ws, w);
 	}
 	spin_unlock(&space->lock);
 	cond_resched();
@@ -140,10 +150,10 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
  * @ws: watches that are in use; called once, without the lock of their address
  *	space
  *
- * All words become stale, then the address space is given back. Mappings may
- * outlive the notifier: none of their words stays armed. The structure stays
- * valid: every other call fails with -EIO from here on. Does not wait for calls
- * that run. Sleeps.
+ * All words become stale, then the address space and the dma-bufs are given back.
+ * Mappings may outlive the notifier: none of their words stays armed. The structure
+ * stays valid: every other call fails with -EIO from here on. Waits for no call that
+ * runs, but for one that detaches dma-bufs. Sleeps.
  */
 void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws)
 {
@@ -164,6 +174,7 @@ void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws)
 				       WATCHES_PER_CHUNK));
 	/* The words come before the flag that says so. */
 	smp_store_release(&ws->header->flags, MLX5_EP_NOTIFIER_PAGE_DEAD);
+	mlx5_ep_watches_reap(ws);
 	mlx5_ep_watches_put(ws);
 }
 
@@ -184,24 +195,6 @@ static int watch_add_check(struct mlx5_ep_watch_add *add)
 	return 0;
 }
 
-/* Takes a free slot. There is one. Locked. */
-static __always_inline struct mlx5_ep_watch *
-watch_take_slot(struct mlx5_ep_watches *ws)
-{
-	struct mlx5_ep_watch_chunk *chunk =
-		list_first_entry(&ws->partial, struct mlx5_ep_watch_chunk,
-				 partial_node);
-	unsigned int index = __ffs64(chunk->free);
-	struct mlx5_ep_watch *w = &chunk->watches[index];
-
-	/* Clears the lowest bit that is set. */
-	chunk->free &= chunk->free - 1;
-	if (unlikely(!chunk->free))
-		list_del(&chunk->partial_node);
-	w->index = index;
-	return w;
-}
-
 /* Returns true if the caller must wait for an invalidation to end. Locked. */
 static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 					     struct mlx5_ep_watch_add *add)
@@ -210,25 +203,16 @@ static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 	unsigned long behind = PFN_UP(add->addr + add->length);
 	unsigned long start = first << PAGE_SHIFT, end = behind << PAGE_SHIFT;
 	struct mlx5_ep_watch *w = watch_take_slot(ws);
-	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
-	u64 word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
 
 	w->start = first;
 	w->npages = behind - first;
-	w->cookie = add->cookie;
 	w->fingerprint = 0;
-	w->hits = 0;
-	w->recorded = false;
-	w->looked_at = false;
-	w->resting = false;
+	watch_begin(ws, w, add->cookie, false);
 	watch_insert(ws->space, w);
 	inflight_count_watch(&ws->space->inflight, start, end, 1);
-	ws->live++;
 
-	add->slot = chunk->base + w->index;
-	add->word = word;
-	/* As every change of a word. */
-	smp_store_release(chunk_word(chunk, w->index), word);
+	add->slot = watch_chunk(w)->base + w->index;
+	add->word = watch_arm(ws, w);
 	return watches_in_flight(ws, first, behind - 1);
 }
 
@@ -248,8 +232,12 @@ watch_del_locked(struct mlx5_ep_watches *ws,
 
 	/* As every change of a word. */
 	smp_store_release(chunk_word(chunk, index), MLX5_EP_WATCH_STATE_FREE);
-	watch_unhook(ws, w);
-	watch_drop_parts(ws, w, dropped);
+	if (unlikely(w->is_dmabuf)) {
+		watch_drop_dmabuf(ws, w);
+	} else {
+		watch_unhook(ws, w);
+		watch_drop_parts(ws, w, dropped);
+	}
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index))
 		watch_unqueue(ws, chunk, index);
@@ -369,6 +357,7 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count)
 {
 	unsigned int i = 0, end;
+	bool reap;
 	int ret = 0;
 
 	while (i < count) {
@@ -386,8 +375,11 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			if (refs[i].result)
 				ret = refs[i].result;
 		}
+		reap = !list_empty(&ws->dmabufs);
 		spin_unlock(&ws->space->lock);
 		mlx5_ep_watch_parts_put_list(dropped);
+		if (unlikely(reap))
+			mlx5_ep_watches_reap(ws);
 		if (i < count)
 			cond_resched();
 	}

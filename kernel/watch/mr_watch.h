@@ -12,7 +12,11 @@
 
 #include <rdma/mlx5_ep_notifier.h>
 
+struct mlx5_ep_account;
+struct mlx5_ep_device;
 struct mlx5_ep_watch_chunk;
+struct mlx5_ep_watch_dmabuf;
+struct mlx5_ep_watch_dmabuf_resp;
 struct mlx5_ep_watch_space;
 struct mm_struct;
 
@@ -44,11 +48,13 @@ struct mlx5_ep_watch_area {
  * @parts_bytes: memory of the fingerprints of long watches
  * @pending_chunks: chunks which hold them
  * @partial: chunks with a free slot
+ * @dmabufs: struct mlx5_ep_dmabuf of watches that were deleted
  * @area: what user space maps
  * @header: its first page
  * @chunks: by number, allocated in order
  * @bytes: memory allocated for the rest of this; changes under @grow_lock
  * @grow_lock: serialises the allocation of chunks; taken before the space's
+ * @reap_lock: held while dma-bufs are detached; taken before the space's
  * @capacity: slots
  * @wait: woken when @pending becomes positive, and when the address space goes
  */
@@ -66,11 +72,13 @@ struct mlx5_ep_watches {
 	u64 parts_bytes;
 	struct list_head pending_chunks;
 	struct list_head partial;
+	struct list_head dmabufs;
 	struct mlx5_ep_watch_area *area;
 	struct mlx5_ep_notifier_page *header;
 	struct mlx5_ep_watch_chunk **chunks;
 	size_t bytes;
 	struct mutex grow_lock;
+	struct mutex reap_lock;
 	u32 capacity;
 	wait_queue_head_t *wait;
 };
@@ -107,6 +115,14 @@ void mlx5_ep_watches_put(struct mlx5_ep_watches *ws);
 void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area);
 void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watches_stats *stats);
+
+/* mr_dmabuf.c */
+int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
+			       struct mlx5_ep_device *edev,
+			       struct mlx5_ep_account *user,
+			       const struct mlx5_ep_watch_dmabuf *req,
+			       struct mlx5_ep_watch_dmabuf_resp *resp);
+void mlx5_ep_watches_reap(struct mlx5_ep_watches *ws);
 
 /* mr_event.c */
 unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,

@@ -23,6 +23,7 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "device.h"
@@ -128,6 +129,43 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	return 0;
 }
 
+static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_notifier *notifier =
+		to_notifier(uverbs_attr_get_uobject(
+			attrs, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE));
+	struct mlx5_ep_watches *ws = &notifier->watches;
+	struct mlx5_ep_watch_dmabuf_resp resp = {};
+	struct mlx5_ep_watch_dmabuf req;
+	struct mlx5_ep_watch_ref ref;
+	int ret;
+
+	ret = uverbs_copy_from_or_zero(&req, attrs,
+				       MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ);
+	if (ret)
+		return ret;
+	ret = mlx5_ep_watches_get(ws);
+	if (ret)
+		return ret;
+	ret = mlx5_ep_watches_add_dmabuf(ws, notifier->edev, notifier->user,
+					 &req, &resp);
+	if (ret)
+		goto out_put;
+	ret = uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP, &resp,
+		sizeof(resp));
+	if (ret) {
+		ref.word = resp.word;
+		ref.slot = resp.slot;
+		mlx5_ep_watches_del(ws, &ref, 1);
+	}
+
+out_put:
+	mlx5_ep_watches_put(ws);
+	return ret;
+}
+
 static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 				     enum rdma_remove_reason why)
 {
@@ -191,13 +229,29 @@ DECLARE_UVERBS_NAMED_METHOD(
 			   UVERBS_ATTR_TYPE(u32),
 			   UA_OPTIONAL));
 
+DECLARE_UVERBS_NAMED_METHOD(
+	MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF,
+	UVERBS_ATTR_FD(MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE,
+		       MLX5_EP_OBJECT_NOTIFIER,
+		       UVERBS_ACCESS_READ,
+		       UA_MANDATORY),
+	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ,
+			   UVERBS_ATTR_STRUCT(struct mlx5_ep_watch_dmabuf,
+					      flags),
+			   UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP,
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_watch_dmabuf_resp,
+					       reserved),
+			    UA_MANDATORY));
+
 DECLARE_UVERBS_NAMED_OBJECT(
 	MLX5_EP_OBJECT_NOTIFIER,
 	UVERBS_TYPE_ALLOC_FD(sizeof(struct mlx5_ep_notifier),
 			     mlx5_ep_notifier_destroy,
 			     &mlx5_ep_notifier_fops, "[mlx5_ep_notifier]",
 			     O_RDONLY),
-	&UVERBS_METHOD(MLX5_EP_METHOD_NOTIFIER_CREATE));
+	&UVERBS_METHOD(MLX5_EP_METHOD_NOTIFIER_CREATE),
+	&UVERBS_METHOD(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF));
 
 const struct uapi_definition mlx5_ep_notifier_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MLX5_EP_OBJECT_NOTIFIER),

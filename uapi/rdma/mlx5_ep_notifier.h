@@ -168,17 +168,21 @@ enum mlx5_ep_event_type {
  * @MLX5_EP_WATCH_CAUSE_CLEAR: page table entries were cleared, which may or
  *	may not have changed the pages
  * @MLX5_EP_WATCH_CAUSE_VERIFY: a verify call found other pages
+ * @MLX5_EP_WATCH_CAUSE_DMABUF: the exporter of a dma-buf moved or revoked its
+ *	memory
  */
 enum mlx5_ep_watch_cause {
 	MLX5_EP_WATCH_CAUSE_UNMAP = 1 << 0,
 	MLX5_EP_WATCH_CAUSE_CLEAR = 1 << 1,
 	MLX5_EP_WATCH_CAUSE_VERIFY = 1 << 2,
+	MLX5_EP_WATCH_CAUSE_DMABUF = 1 << 3,
 };
 
 /**
  * struct mlx5_ep_event - what read() returns
  * @cookie: of the watch, or of the registration that made the event
- * @start: first address affected, page aligned (watches; else 0)
+ * @start: first address affected, page aligned (watches; else 0); of a watch of a
+ *	dma-buf the offset in the buffer
  * @length: bytes affected, from the first to the last address that any of the
  *	@count invalidations touched within the watch (watches; else 0)
  * @word: the watch's armed word, which names it with @slot (watches; else 0)

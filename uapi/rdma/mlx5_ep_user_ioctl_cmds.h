@@ -86,6 +86,7 @@ enum mlx5_ep_qp_list_attrs {
 /* Methods of MLX5_EP_OBJECT_NOTIFIER; its file: rdma/mlx5_ep_notifier.h */
 enum mlx5_ep_notifier_methods {
 	MLX5_EP_METHOD_NOTIFIER_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF,
 };
 
 enum mlx5_ep_notifier_create_attrs {
@@ -93,6 +94,15 @@ enum mlx5_ep_notifier_create_attrs {
 	MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
 	/* in, optional: __u32, watches at a time */
 	MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY,
+};
+
+enum mlx5_ep_notifier_watch_dmabuf_attrs {
+	/* in: file descriptor of the notifier */
+	MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* in: struct mlx5_ep_watch_dmabuf */
+	MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ,
+	/* out: struct mlx5_ep_watch_dmabuf_resp */
+	MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP,
 };
 
 /* Methods of MLX5_EP_OBJECT_XRC_RCV_QP. */

@@ -94,6 +94,8 @@ enum mlx5_ep_policy_source {
  * @MLX5_EP_FEATURE_NOTIFIER: %MLX5_EP_OBJECT_NOTIFIER
  * @MLX5_EP_FEATURE_USER_LIMIT: UAR pages are counted per user and can be limited;
  *	uar_user_limit and uar_user_held of struct mlx5_ep_features
+ * @MLX5_EP_FEATURE_WATCH_DMABUF: %MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF; the kernel
+ *	tells of dma-bufs that are moved
  */
 enum mlx5_ep_feature {
 	MLX5_EP_FEATURE_UUAR_POLICY = 1 << 0,
@@ -102,6 +104,7 @@ enum mlx5_ep_feature {
 	MLX5_EP_FEATURE_XRC_RCV_QP = 1 << 3,
 	MLX5_EP_FEATURE_NOTIFIER = 1 << 4,
 	MLX5_EP_FEATURE_USER_LIMIT = 1 << 5,
+	MLX5_EP_FEATURE_WATCH_DMABUF = 1 << 6,
 };
 
 /**
@@ -315,6 +318,68 @@ struct mlx5_ep_qp_info {
 	__u32 qpn;
 	__u32 reserved[3];
 	struct mlx5_ep_qp_uuar where;
+};
+
+/**
+ * DOC: Watches of dma-bufs
+ *
+ * %MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF watches a range of a dma-buf: memory of
+ * another device, or of another process, whose exporter may move or revoke it. The
+ * watch lives in a slot of the notifier as others do (rdma/mlx5_ep_notifier.h), and
+ * MLX5_EP_IOC_WATCH_DEL deletes it. Its word is armed, and becomes stale before the
+ * exporter moves or revokes the memory. It is never suspect. The event has the cause
+ * %MLX5_EP_WATCH_CAUSE_DMABUF, and the whole range, since an exporter does not say
+ * which part it moves.
+ *
+ * A watch holds the dma-buf, as a registration does: closing the descriptor neither
+ * ends the watch nor frees the memory. Deleting the watch does, and so does the end
+ * of the notifier.
+ *
+ * What a watch cannot see: an exporter that changes the memory and tells nobody; a
+ * program that gives memory back to its allocator while a dma-buf of it exists, and
+ * gets other memory at the same address. An exporter that pins its memory for each
+ * importer never moves it, so the word never changes.
+ *
+ * EINVAL: the range is empty, wraps, is longer than 2^32 - 1 pages or not within the
+ * buffer; a flag is unknown; the descriptor is none of a dma-buf.
+ *
+ * EBADF: the descriptor is not open.
+ *
+ * EOPNOTSUPP: the kernel tells nobody of dma-bufs that are moved, or the exporter
+ * allows no importer of this kind.
+ *
+ * EDQUOT: the user has as many of these watches as dmabuf_watches_per_user allows.
+ *
+ * ENOSPC, ENOMEM, EXDEV, EIO: as rdma/mlx5_ep_notifier.h says. Any other errno is the
+ * exporter's.
+ */
+
+/**
+ * struct mlx5_ep_watch_dmabuf - request of %MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF
+ * @offset: first byte in the buffer; rounded down to a page
+ * @length: bytes, not 0; the end is rounded up to a page
+ * @cookie: returned with each event
+ * @fd: of the dma-buf
+ * @flags: zero
+ */
+struct mlx5_ep_watch_dmabuf {
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__aligned_u64 cookie;
+	__s32 fd;
+	__u32 flags;
+};
+
+/**
+ * struct mlx5_ep_watch_dmabuf_resp - its answer
+ * @word: the armed word, which names the watch with @slot
+ * @slot: index of the word in the mapping
+ * @reserved: zero
+ */
+struct mlx5_ep_watch_dmabuf_resp {
+	__aligned_u64 word;
+	__u32 slot;
+	__u32 reserved;
 };
 
 /**

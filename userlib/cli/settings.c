@@ -29,6 +29,8 @@ static const struct setting settings[] = {
 	  ANY_NUMBER },
 	{ "notifiers_per_user", "notifiers_per_user", FOR_MODULE, NUMBER,
 	  ANY_NUMBER },
+	{ "dmabuf_watches_per_user", "dmabuf_watches_per_user", FOR_MODULE,
+	  NUMBER, ANY_NUMBER },
 	{ "xrc_qps_per_device", "xrc_qps_per_device", FOR_MODULE, NUMBER,
 	  ANY_NUMBER },
 	{ "xrc_qps_per_user", "xrc_qps_per_user", FOR_MODULE, NUMBER,
