@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mlx5ep/mr_cache.h>
@@ -138,8 +139,9 @@ static struct cache_entry *cache_find(struct mlx5ep_mr_cache *cache,
 	return entry;
 }
 
+/* @fd: of the dma-buf that @kind names, if it names one */
 static int cache_register(struct mlx5ep_mr_cache *cache,
-			  const struct mr_kind *kind, uintptr_t start,
+			  const struct mr_kind *kind, int fd, uintptr_t start,
 			  uintptr_t end, struct cache_entry **out)
 {
 	struct cache_entry *entry;
@@ -148,9 +150,16 @@ static int cache_register(struct mlx5ep_mr_cache *cache,
 	entry = cache_entry_alloc(cache);
 	if (!entry)
 		return -ENOMEM;
-	ret = mlx5ep_reg_mr_iova(cache->notifier, cache->pd, (void *)start,
-				 end - start, start + kind->offset,
-				 kind->access, 0, &entry->mr);
+	if (kind->object)
+		ret = mlx5ep_reg_dmabuf_mr(cache->notifier, cache->pd, fd,
+					   start, end - start,
+					   start + kind->offset, kind->access,
+					   0, &entry->mr);
+	else
+		ret = mlx5ep_reg_mr_iova(cache->notifier, cache->pd,
+					 (void *)start, end - start,
+					 start + kind->offset, kind->access, 0,
+					 &entry->mr);
 	if (ret) {
 		cache_entry_free(cache, entry);
 		return ret;
@@ -180,8 +189,9 @@ static bool cache_make_room(struct mlx5ep_mr_cache *cache)
 
 /* A get that is not a hit at once. */
 static int cache_get_slowly(struct mlx5ep_mr_cache *cache,
-			    const struct mr_kind *kind, uintptr_t start,
-			    uintptr_t end, struct cache_entry **out)
+			    const struct mr_kind *kind, int fd,
+			    uintptr_t start, uintptr_t end,
+			    struct cache_entry **out)
 {
 	uintptr_t wide_start = start, wide_end = end;
 	struct cache_entry *entry, *doomed = NULL;
@@ -198,14 +208,14 @@ static int cache_get_slowly(struct mlx5ep_mr_cache *cache,
 	merged = cache_widen(&cache->table, kind, &wide_start, &wide_end);
 	pthread_mutex_unlock(&cache->lock);
 
-	ret = cache_register(cache, kind, wide_start, wide_end, &entry);
+	ret = cache_register(cache, kind, fd, wide_start, wide_end, &entry);
 	if (ret && merged) {
 		merged = false;
-		ret = cache_register(cache, kind, start, end, &entry);
+		ret = cache_register(cache, kind, fd, start, end, &entry);
 	}
 	/* The others may have all the memory that the process may lock. */
 	while ((ret == -ENOMEM || ret == -ENOSPC) && cache_make_room(cache))
-		ret = cache_register(cache, kind, start, end, &entry);
+		ret = cache_register(cache, kind, fd, start, end, &entry);
 	if (ret)
 		return ret;
 
@@ -243,10 +253,10 @@ static inline struct cache_entry *cache_find_hint(struct mlx5ep_mr_cache *cache,
 }
 
 static inline int cache_get(struct mlx5ep_mr_cache *cache,
-			    const struct mr_kind *kind, void *addr,
+			    const struct mr_kind *kind, int fd, uintptr_t first,
 			    size_t length, struct mlx5ep_mr_cache_entry **out)
 {
-	uintptr_t first = (uintptr_t)addr, start, end;
+	uintptr_t start, end;
 	struct cache_entry *entry;
 	int ret;
 
@@ -259,7 +269,7 @@ static inline int cache_get(struct mlx5ep_mr_cache *cache,
 
 	entry = cache_find_hint(cache, kind, start, end);
 	if (!entry) {
-		ret = cache_get_slowly(cache, kind, start, end, &entry);
+		ret = cache_get_slowly(cache, kind, fd, start, end, &entry);
 		if (ret)
 			return ret;
 	}
@@ -273,7 +283,28 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_get(struct mlx5ep_mr_cache *cache, void *addr,
 {
 	const struct mr_kind kind = { .access = cache->attr.access };
 
-	return cache_get(cache, &kind, addr, length, out);
+	return cache_get(cache, &kind, -1, (uintptr_t)addr, length, out);
+}
+
+/* @first: the first byte that is asked for. Returns 0 or -EINVAL. */
+static int cache_kind(const struct mlx5ep_mr_cache *cache,
+		      const struct mlx5ep_mr_cache_get_attr *attr,
+		      uintptr_t first, struct mr_kind *kind)
+{
+	if (attr->flags & ~CACHE_GET_FLAGS || attr->reserved[0] ||
+	    attr->reserved[1] || attr->reserved[2] || attr->reserved[3])
+		return -EINVAL;
+	*kind = (struct mr_kind) { .access = cache->attr.access };
+	if (attr->flags & MLX5EP_MR_CACHE_GET_ACCESS)
+		kind->access = attr->access;
+	else if (attr->access)
+		return -EINVAL;
+	if (attr->flags & MLX5EP_MR_CACHE_GET_IOVA)
+		kind->offset = attr->iova - first;
+	else if (attr->iova)
+		return -EINVAL;
+	/* A registration is of whole pages. */
+	return kind->offset & ~cache->page_mask ? -EINVAL : 0;
 }
 
 MLX5EP_EXPORT int
@@ -282,23 +313,40 @@ mlx5ep_mr_cache_get_as(struct mlx5ep_mr_cache *cache, void *addr,
 		       const struct mlx5ep_mr_cache_get_attr *attr,
 		       struct mlx5ep_mr_cache_entry **out)
 {
-	struct mr_kind kind = { .access = cache->attr.access };
+	struct mr_kind kind;
+	int ret = cache_kind(cache, attr, (uintptr_t)addr, &kind);
 
-	if (attr->flags & ~CACHE_GET_FLAGS || attr->reserved[0] ||
-	    attr->reserved[1] || attr->reserved[2] || attr->reserved[3])
+	return ret ? ret : cache_get(cache, &kind, -1, (uintptr_t)addr, length,
+				     out);
+}
+
+/*
+ * No other dma-buf has the inode while the registration or its watch holds this one.
+ * A file of another file system may have the same number.
+ */
+MLX5EP_EXPORT int
+mlx5ep_mr_cache_get_dmabuf(struct mlx5ep_mr_cache *cache, int fd,
+			   uint64_t offset, size_t length,
+			   const struct mlx5ep_mr_cache_get_attr *attr,
+			   struct mlx5ep_mr_cache_entry **out)
+{
+	struct mr_kind kind;
+	struct stat st;
+	dev_t dmabufs;
+	int ret = cache_kind(cache, attr, offset, &kind);
+
+	if (ret)
+		return ret;
+	if (fstat(fd, &st))
+		return -errno;
+	dmabufs = __atomic_load_n(&cache->dmabufs, __ATOMIC_RELAXED);
+	if (!st.st_ino || (dmabufs && st.st_dev != dmabufs))
 		return -EINVAL;
-	if (attr->flags & MLX5EP_MR_CACHE_GET_ACCESS)
-		kind.access = attr->access;
-	else if (attr->access)
-		return -EINVAL;
-	if (attr->flags & MLX5EP_MR_CACHE_GET_IOVA)
-		kind.offset = attr->iova - (uintptr_t)addr;
-	else if (attr->iova)
-		return -EINVAL;
-	/* A registration is of whole pages. */
-	if (kind.offset & ~cache->page_mask)
-		return -EINVAL;
-	return cache_get(cache, &kind, addr, length, out);
+	kind.object = st.st_ino;
+	ret = cache_get(cache, &kind, fd, offset, length, out);
+	if (!ret && !dmabufs)
+		__atomic_store_n(&cache->dmabufs, st.st_dev, __ATOMIC_RELAXED);
+	return ret;
 }
 
 MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,

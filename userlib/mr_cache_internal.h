@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "mr_cache_table.h"
 #include "notifier.h"
@@ -13,6 +14,8 @@
 /**
  * struct mlx5ep_mr_cache - a cache
  * @page_mask: mask of the bits of an address above those within a page
+ * @dmabufs: device number of the file system of dma-bufs; 0 before the first one is
+ *	registered; read and written without the lock
  * @reading: a thread is reading events
  * @lock: protects what follows
  * @failed: dropped registrations that ibv_dereg_mr() did not deregister; NULL or
@@ -23,6 +26,7 @@ struct mlx5ep_mr_cache {
 	struct mlx5ep_notifier *notifier;
 	struct mlx5ep_mr_cache_attr attr;
 	uintptr_t page_mask;
+	dev_t dmabufs;
 	bool reading;
 	pthread_mutex_t lock;
 	struct cache_table table;

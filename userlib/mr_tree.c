@@ -19,6 +19,8 @@ static uint64_t tree_prio(uint64_t x)
 /* -1, 0 or 1 as a is below, is, or is above b. */
 static int kind_compare(const struct mr_kind *a, const struct mr_kind *b)
 {
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
 	if (a->access != b->access)
@@ -42,7 +44,8 @@ void mr_tree_insert(struct mr_tree_node **root, struct mr_tree_node *node)
 	struct mr_tree_node **link = root, **left, **right, *old;
 
 	node->prio = tree_prio(node->start ^ node->kind.offset ^
-			       node->kind.access << 48);
+			       node->kind.access << 48 ^
+			       node->kind.object << 24);
 	while (*link && (*link)->prio >= node->prio)
 		link = below(node, *link) ? &(*link)->left : &(*link)->right;
 

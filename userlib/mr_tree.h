@@ -12,10 +12,13 @@
 
 /**
  * struct mr_kind - what two ranges have in common that may replace each other
- * @offset: of an I/O virtual address to the address of the process
+ * @object: inode of the dma-buf in which the range is; 0: it is of the process
+ * @offset: of an I/O virtual address to the address of the process, or to the
+ *	offset in the dma-buf
  * @access: access flags
  */
 struct mr_kind {
+	uint64_t object;
 	uint64_t offset;
 	uint64_t access;
 };
@@ -23,7 +26,8 @@ struct mr_kind {
 static inline bool mr_kind_equal(const struct mr_kind *a,
 				 const struct mr_kind *b)
 {
-	return a->offset == b->offset && a->access == b->access;
+	return a->object == b->object && a->offset == b->offset &&
+	       a->access == b->access;
 }
 
 /**

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+
 #include <mlx5ep/mr_watch.h>
 
 #include "internal.h"
@@ -62,6 +65,41 @@ MLX5EP_EXPORT int mlx5ep_watch_add(struct mlx5ep_notifier *notifier,
 	};
 
 	return mlx5ep_watch_add_batch(notifier, &range, watch, 1);
+}
+
+MLX5EP_EXPORT int mlx5ep_watch_dmabuf(struct mlx5ep_notifier *notifier, int fd,
+				      uint64_t offset, size_t length,
+				      uint64_t cookie,
+				      struct mlx5ep_watch *watch)
+{
+	int object = mlx5ep_uverbs_id(notifier->context, "object notifier");
+	struct mlx5_ep_watch_dmabuf req = {
+		.offset = offset,
+		.length = length,
+		.cookie = cookie,
+		.fd = fd,
+	};
+	struct mlx5_ep_watch_dmabuf_resp resp;
+	struct mlx5ep_cmd cmd;
+	int ret;
+
+	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF);
+	mlx5ep_cmd_fd(&cmd, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE,
+		      notifier->fd);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ, &req,
+		      sizeof(req));
+	mlx5ep_cmd_out(&cmd, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP, &resp,
+		       sizeof(resp));
+	ret = mlx5ep_cmd_exec(notifier->context, &cmd);
+	if (ret)
+		return ret;
+	*watch = (struct mlx5ep_watch) {
+		.word = &notifier->words[resp.slot],
+		.armed = resp.word,
+		.notifier = notifier,
+		.slot = resp.slot,
+	};
+	return 0;
 }
 
 static int watch_ref(struct mlx5ep_watch *watch, unsigned long request,
@@ -171,6 +209,27 @@ static void reg_undo(struct mlx5ep_mr *mr)
 }
 
 /*
+ * Ends an attempt, whose watch was armed before the memory was registered. Returns 0;
+ * -EAGAIN: the memory changed in between.
+ */
+static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
+{
+	int ret;
+
+	if (!try->mr) {
+		ret = -errno;
+		mlx5ep_watch_del(&try->watch);
+		return ret;
+	}
+	ret = mlx5ep_watch_record(&try->watch);
+	if (ret)
+		reg_undo(try);
+	else
+		*mr = *try;
+	return ret;
+}
+
+/*
  * The watch is armed before ibv_reg_mr() pins the pages. If its word is
  * unchanged after that, the pinned pages are the mapped ones.
  * mlx5ep_watch_record() takes the fingerprint and then looks at the word, so
@@ -182,30 +241,39 @@ MLX5EP_EXPORT int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier,
 				     uint64_t cookie, struct mlx5ep_mr *mr)
 {
 	struct mlx5ep_mr try = {};
-	unsigned int i;
-	int ret;
+	int i, ret = -EAGAIN;
 
-	for (i = 0; i < REG_TRIES; i++) {
+	for (i = 0; i < REG_TRIES && ret == -EAGAIN; i++) {
 		ret = mlx5ep_watch_add(notifier, addr, length, cookie,
 				       &try.watch);
 		if (ret)
 			return ret;
 		try.mr = ibv_reg_mr_iova2(pd, addr, length, iova, access);
-		if (!try.mr) {
-			ret = -errno;
-			mlx5ep_watch_del(&try.watch);
-			return ret;
-		}
-		ret = mlx5ep_watch_record(&try.watch);
-		if (!ret) {
-			*mr = try;
-			return 0;
-		}
-		reg_undo(&try);
-		if (ret != -EAGAIN)
-			return ret;
+		ret = reg_end(&try, mr);
 	}
-	return -EAGAIN;
+	return ret;
+}
+
+/* To register can move the memory: then the second attempt finds it where it is. */
+MLX5EP_EXPORT int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier,
+				       struct ibv_pd *pd, int fd,
+				       uint64_t offset, size_t length,
+				       uint64_t iova, int access,
+				       uint64_t cookie, struct mlx5ep_mr *mr)
+{
+	struct mlx5ep_mr try = {};
+	int i, ret = -EAGAIN;
+
+	for (i = 0; i < REG_TRIES && ret == -EAGAIN; i++) {
+		ret = mlx5ep_watch_dmabuf(notifier, fd, offset, length, cookie,
+					  &try.watch);
+		if (ret)
+			return ret;
+		try.mr = ibv_reg_dmabuf_mr(pd, offset, length, iova, fd,
+					   access);
+		ret = reg_end(&try, mr);
+	}
+	return ret;
 }
 
 MLX5EP_EXPORT int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier,

@@ -93,6 +93,7 @@ MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
 	ret = notifier_open(context, watches);
 	if (ret < 0)
 		goto err_token;
+	notifier->context = context;
 	notifier->fd = ret;
 	ret = notifier_map(notifier);
 	if (ret)

@@ -6,12 +6,14 @@
 
 /**
  * struct mlx5ep_notifier - a notifier
+ * @context: of its device
  * @page: start of the mapping of @fd, @map_len bytes long
  * @words: the words of the watches in that mapping, by slot
  * @token: an anonymous page; 1 in the process that created it, 0 in forked
  *	children
  */
 struct mlx5ep_notifier {
+	struct ibv_context *context;
 	int fd;
 	const volatile struct mlx5_ep_notifier_page *page;
 	const uint64_t *words;

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sweep.h"
 #include "sweep_bodies.h"
 #include "sysfs.h"
+#include "watch/dmabuf.h"
 
 #define PAGE 4096u
 #define LONG (4u << 20)	/* two fingerprints */
@@ -19,6 +21,8 @@ int sweep_objects_open(struct sweep_objects *objects)
 	int ret;
 
 	memset(objects, 0, sizeof(*objects));
+	objects->exporter = -1;
+	objects->dmabuf = -1;
 	objects->memory =
 		mmap(NULL, LONG, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -33,8 +37,19 @@ int sweep_objects_open(struct sweep_objects *objects)
 	return ret;
 }
 
+int sweep_objects_open_dmabuf(struct sweep_objects *objects)
+{
+	objects->exporter = dmabuf_exporter();
+	if (objects->exporter < 0)
+		return objects->exporter;
+	objects->dmabuf = dmabuf_create(objects->exporter, PAGE, 0);
+	return objects->dmabuf < 0 ? objects->dmabuf : 0;
+}
+
 void sweep_objects_close(struct sweep_objects *objects)
 {
+	close(objects->dmabuf);
+	close(objects->exporter);
 	mlx5ep_notifier_destroy(objects->notifier);
 	verbs_close(&objects->setup);
 	munmap(objects->memory, LONG);
@@ -191,6 +206,20 @@ int sweep_body_watches(void *arg)
 	ret = mlx5ep_watch_add_batch(objects->notifier, ranges, watches, BATCH);
 	return ret ? ret :
 		sweep_undo(mlx5ep_watch_del_batch(watches, BATCH));
+}
+
+int sweep_body_dmabuf(void *arg)
+{
+	struct sweep_objects *objects = arg;
+	struct mlx5ep_watch watch;
+	int ret;
+
+	ret = mlx5ep_watch_dmabuf(objects->notifier, objects->dmabuf, 0, PAGE,
+				  1, &watch);
+	if (!ret)
+		return sweep_undo(mlx5ep_watch_del(&watch));
+	return dmabuf_attachments(objects->exporter, objects->dmabuf) ?
+		       -EBADE : ret;
 }
 
 int sweep_body_reg_mr(void *arg)

@@ -15,10 +15,14 @@ struct sweep_objects {
 	struct verbs_setup setup;
 	struct mlx5ep_notifier *notifier;	/* where the module is attached */
 	void *memory;				/* to be watched, 4 MiB */
+	int exporter;	/* of dma-bufs; after sweep_objects_open_dmabuf() */
+	int dmabuf;				/* a buffer, one page */
 };
 
 /* Return: 0 or -errno; after a failure nothing is open. */
 int sweep_objects_open(struct sweep_objects *objects);
+/* Makes the dma-buf of sweep_body_dmabuf() too. Return: 0 or -errno. */
+int sweep_objects_open_dmabuf(struct sweep_objects *objects);
 void sweep_objects_close(struct sweep_objects *objects);
 
 /*
@@ -43,6 +47,8 @@ int sweep_body_watch(void *objects);
 int sweep_body_long_watch(void *objects);
 /* More watches in one call than the kernel copies at once. */
 int sweep_body_watches(void *objects);
+/* A watch of a dma-buf. EBADE: it has failed, and is attached all the same. */
+int sweep_body_dmabuf(void *objects);
 /* A registration with a watch on it. */
 int sweep_body_reg_mr(void *objects);
 

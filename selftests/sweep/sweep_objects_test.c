@@ -48,12 +48,15 @@ BODY(notifier, "stock", notifier, .silent = true);
 BODY(watch, "stock", watch, .silent = true, .thrifty = true);
 BODY(long_watch, "stock", long_watch, .silent = true);
 BODY(watches, "stock", watches, .silent = true, .thrifty = true);
+BODY(dmabuf, "stock", dmabuf, .silent = true);
 BODY(registration, "stock", reg_mr, .silent = true, .thrifty = true);
 
 FIXTURE_SETUP(sweep)
 {
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 4, false));
 	ASSERT_EQ(0, sweep_objects_open(&self->objects));
+	if (variant->body == sweep_body_dmabuf)
+		ASSERT_EQ(0, sweep_objects_open_dmabuf(&self->objects));
 	self->sweep.body = variant->body;
 	self->sweep.arg = &self->objects;
 	self->sweep.coarse = variant->big ? 8 : 0;

@@ -164,6 +164,28 @@ int mlx5ep_mr_cache_get_as(struct mlx5ep_mr_cache *cache, void *addr,
 			   struct mlx5ep_mr_cache_entry **entry);
 
 /**
+ * mlx5ep_mr_cache_get_dmabuf() - get a registration of a range of a dma-buf
+ * @fd: of the dma-buf; it may be closed afterwards
+ * @offset: first byte in the buffer
+ * @length: in bytes, at least 1
+ * @attr: as for mlx5ep_mr_cache_get_as(). The I/O virtual address of the first byte
+ *	is @offset if the attribute is not set
+ * @entry: the caller returns it with mlx5ep_mr_cache_put()
+ *
+ * Two descriptors of one dma-buf have the same registrations. What is found was not
+ * moved or revoked by its exporter since it was registered. The cache does not see
+ * that a program gives the memory back to its allocator while a dma-buf of it exists:
+ * a program that then exports it anew has another dma-buf. A hit makes one system
+ * call, fstat(). The cache holds the buffer until it drops the registration.
+ *
+ * Return: as mlx5ep_mr_cache_get_as(). The errors of mlx5ep_reg_dmabuf_mr().
+ */
+int mlx5ep_mr_cache_get_dmabuf(struct mlx5ep_mr_cache *cache, int fd,
+			       uint64_t offset, size_t length,
+			       const struct mlx5ep_mr_cache_get_attr *attr,
+			       struct mlx5ep_mr_cache_entry **entry);
+
+/**
  * mlx5ep_mr_cache_put() - return a registration to the cache
  * @entry: from mlx5ep_mr_cache_get(), in any thread
  *

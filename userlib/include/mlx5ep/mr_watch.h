@@ -26,6 +26,11 @@ extern "C" {
  * The word can also be "suspect": the memory may have changed or not, for
  * instance because the kernel tried to migrate a page. mlx5ep_watch_verify()
  * finds out.
+ *
+ * A watch can also be one of a dma-buf, such as memory of a GPU. Its word becomes
+ * stale before the driver that exports the memory moves or revokes it. It does not
+ * see that a program gives the memory back to its allocator while the dma-buf
+ * exists.
  */
 
 /**
@@ -93,6 +98,25 @@ static inline int mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
 	return _mlx5ep_watch_add_batch(notifier, ranges, sizeof(*ranges),
 				       watches, count);
 }
+
+/**
+ * mlx5ep_watch_dmabuf() - watch a range of a dma-buf
+ * @fd: of the dma-buf; it may be closed afterwards
+ * @offset: first byte in the buffer; the range is extended to whole pages
+ * @length: in bytes, at least 1
+ * @cookie: is in each event of this watch, whose start is an offset in the buffer
+ *
+ * The watch holds the buffer until it is deleted.
+ *
+ * Return: 0. -EINVAL if the range is empty or not within the buffer, or if @fd is
+ * none of a dma-buf. -EBADF. -EOPNOTSUPP if the kernel tells nobody of dma-bufs that
+ * are moved, or if the exporter refuses. -EDQUOT if the user has as many of these
+ * watches on the device as dmabuf_watches_per_user allows. -ENOSPC if the notifier
+ * is full. -ENOMEM. -EXDEV in a forked child. -EIO if the device is gone.
+ */
+int mlx5ep_watch_dmabuf(struct mlx5ep_notifier *notifier, int fd,
+			uint64_t offset, size_t length, uint64_t cookie,
+			struct mlx5ep_watch *watch);
 
 /**
  * mlx5ep_watch_del() - delete a watch
@@ -179,6 +203,23 @@ int mlx5ep_reg_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 		       void *addr, size_t length, uint64_t iova, int access,
 		       uint64_t cookie, struct mlx5ep_mr *mr);
+
+/**
+ * mlx5ep_reg_dmabuf_mr() - register a range of a dma-buf and watch it
+ * @pd: of any device
+ * @fd: of the dma-buf; it may be closed afterwards
+ * @offset: first byte in the buffer
+ * @length: in bytes, at least 1
+ * @iova: what work requests use as the address of the first byte
+ * @access: as for ibv_reg_dmabuf_mr()
+ * @cookie: is in each event of the watch
+ *
+ * Return: 0. The errors of mlx5ep_watch_dmabuf() and ibv_reg_dmabuf_mr(). -EAGAIN if
+ * the memory was moved during each of many attempts.
+ */
+int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
+			 int fd, uint64_t offset, size_t length, uint64_t iova,
+			 int access, uint64_t cookie, struct mlx5ep_mr *mr);
 
 /**
  * mlx5ep_dereg_mr() - deregister a range and delete its watch
