@@ -11,74 +11,31 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-export UCX_NET_DEVICES=$dev:1 UCX_TLS=ib UCX_ZCOPY_THRESH=0
-export UCX_MEM_LOG_LEVEL=info
-library=$PWD/build/lib/libmlx5ep-ucx.so.0
+# shellcheck source=selftests/consumers/ucx.sh
+. selftests/consumers/ucx.sh
+
 limit=/sys/module/mlx5_ep/parameters/notifier_max_watches
 rounds=10
 
-# run NAME [ARGUMENT...]: the program's output is in $tmp/NAME
-run()
-{
-	timeout $((100 * slowness)) build/bin/ucx_cache "${@:2}" \
-		>"$tmp/$1" 2>&1 || echo "exit status $?" >>"$tmp/$1"
-	sed "s/^/$1: /" "$tmp/$1"
-}
-
-with_library()
-{
-	MLX5EP_UCX=verbose LD_PRELOAD=$library run "$@"
-}
-
-# stale NAME CHANGE MANY: so many of the rounds were stale; MANY: 0, or some
-stale()
-{
-	local line
-
-	line=$(grep "^$2: stale " "$tmp/$1") || fail "$1 has no line '$2'"
-	case $3 in
-	0) [[ $line =~ stale\ 0($|\ ) ]] ;;
-	some) [[ $line =~ stale\ [1-9] ]] ;;
-	esac || fail "$1: $line"
-}
-
-changes='munmap()|munmap, raw system call|munmap, raw, by another thread|'
-changes+='mmap MAP_FIXED over it, raw|MADV_DONTNEED, raw system call|'
-changes+='ftruncate by another process|PUNCH_HOLE by another process'
-IFS='|' read -ra changes <<<"$changes"
-
-# each NAME MANY [SKIP]: the same for each change, of which the first SKIP are
-# left out
-each()
-{
-	local change
-
-	for change in "${changes[@]:${3-0}}"; do
-		stale "$1" "$change" "$2"
-	done
-	stale "$1" nothing 0
-}
-
 hooks()
 {
-	run hooks '' $rounds
-	stale hooks 'munmap()' 0
-	each hooks some 1
+	ucx_run hooks build/bin/ucx_cache '' $rounds
+	ucx_stale hooks 'munmap()' 0
+	ucx_each hooks some 1
 	grep -q 'mmap installed events' "$tmp/hooks"
 }
 
 untold()
 {
-	UCX_MEM_MMAP_HOOK_MODE=none run untold untold $rounds
-	each untold some
+	UCX_MEM_MMAP_HOOK_MODE=none ucx_run untold \
+		build/bin/ucx_cache untold $rounds
+	ucx_each untold some
 }
 
 library()
 {
-	with_library library '' $rounds
-	each library 0
-	grep -q '^mlx5ep-ucx: UCX is told by mlx5_ep$' "$tmp/library"
-	! grep 'mmap installed events' "$tmp/library" || fail 'glibc is patched'
+	ucx_with_library library build/bin/ucx_cache '' $rounds
+	ucx_each library 0
 }
 
 # Each change makes one registration stale, or more.
@@ -87,27 +44,37 @@ told()
 	local told
 
 	told=$(sed -n 's/^mlx5ep-ucx: changed \([0-9]*\) .*/\1/p' "$tmp/library")
-	[ "$told" -ge $((${#changes[@]} * (rounds - 1))) ] ||
+	[ "$told" -ge $((${#ucx_changes[@]} * (rounds - 1))) ] ||
 		fail "told of $told changes"
 }
 
 threads()
 {
-	with_library threads threads $rounds
-	stale threads '3 threads' 0
+	ucx_with_library threads build/bin/ucx_cache threads $rounds
+	ucx_stale threads '3 threads' 0
 }
 
 threads_untold()
 {
-	run threads_untold threads $rounds
-	stale threads_untold '3 threads' some
+	ucx_run threads_untold build/bin/ucx_cache threads $rounds
+	ucx_stale threads_untold '3 threads' some
 }
 
 off()
 {
-	MLX5EP_UCX=off LD_PRELOAD=$library run off '' 3
-	each off some 1
+	MLX5EP_UCX=off LD_PRELOAD=$library ucx_run off build/bin/ucx_cache '' 3
+	ucx_each off some 1
 	grep -q 'mmap installed events' "$tmp/off"
+}
+
+# Another thread tells an older UCX beneath its lookups, so it keeps its hooks.
+old()
+{
+	MLX5EP_UCX=verbose LD_PRELOAD=$library:$PWD/build/selftests/ucx_old.so \
+		ucx_run old build/bin/ucx_cache '' 3
+	ucx_each old some 1
+	grep -q '^mlx5ep-ucx: UCX is older than 1.17: its hooks stay$' "$tmp/old"
+	grep -q 'mmap installed events' "$tmp/old"
 }
 
 # Few watches: the registrations that get none are used once.
@@ -117,21 +84,21 @@ full()
 
 	was=$(cat $limit)
 	echo 2 >$limit
-	with_library full '' 5 || status=$?
+	ucx_with_library full build/bin/ucx_cache '' 5 || status=$?
 	echo "$was" >$limit
-	[ $status -eq 0 ] && each full 0 &&
+	[ $status -eq 0 ] && ucx_each full 0 &&
 		grep -Eq '^mlx5ep-ucx: .* dropped-all [1-9]' "$tmp/full"
 }
 
 child()
 {
-	with_library child child 5
+	ucx_with_library child build/bin/ucx_cache child 5
 	[ "$(grep -c '^munmap, raw system call: stale 0' "$tmp/child")" = 2 ]
 	[ "$(grep -c 'UCX is told by mlx5_ep' "$tmp/child")" = 2 ]
 	! grep -e 'stale [1-9]' -e 'exit status' "$tmp/child" || fail 'stale'
 }
 
-plan 9
+plan 10
 check 'hooks miss what does not pass them' hooks
 check 'where nobody tells, all changes are missed' untold
 check 'with the library nothing is stale, and glibc is not patched' library
@@ -139,6 +106,7 @@ check 'the library told UCX of each change' told
 check 'threads that change memory meet nothing stale' threads
 check 'threads meet what is stale with hooks' threads_untold
 check 'off in the environment leaves the hooks' off
+check 'an older UCX keeps its hooks' old
 check 'registrations without a watch are not kept' full
 check 'a forked child gets a notifier of its own' child
 ktap_finished

@@ -7,11 +7,13 @@
  * Then the memory is changed in one of several ways, and the same addresses are
  * sent and received into again. A round is stale if the data is not right.
  *
- * Prints "CHANGE: stale S of N" for each change. With "untold" as argument, UCX is
- * told that somebody reports changes, and nobody does. With "threads" as argument,
- * the changes are made by several threads, each with a buffer and a worker of
- * its own. With "child" as argument, a forked child opens and closes UCX
- * between two rounds of changes of its parent.
+ * usage: ucx_cache [HOW [ROUNDS [PAGES]]]
+ *
+ * Prints "CHANGE: stale S of N" for each change. HOW has words:
+ *   message   tagged messages in place of put and get
+ *   untold    UCX is told that somebody reports changes, and nobody does
+ *   threads   several threads make the changes, each with a buffer and a worker
+ *   child     a forked child opens and closes UCX between two rounds of changes
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +29,17 @@
 #include <unistd.h>
 
 #include <ucm/api/ucm.h>
-#include <ucp/api/ucp.h>
 
-#define LEN	(16 * 4096ul)
+#include "ucx_link.h"
+
+#define PAGES	16
 #define FIXED	((char *)0x610000000000ul)
 #define THREADS	3
 
 static int rounds = 20;
+static size_t len = PAGES * 4096ul;
+static bool messages;
+static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_TAG;
 
 static void fail(const char *what, const char *why)
 {
@@ -45,12 +51,6 @@ static void want(bool right, const char *what)
 {
 	if (!right)
 		fail(what, strerror(errno));
-}
-
-static void ok(ucs_status_t status, const char *what)
-{
-	if (status != UCS_OK)
-		fail(what, ucs_status_string(status));
 }
 
 /* --- the memory, and what happens to it ---------------------------------- */
@@ -70,7 +70,7 @@ static void map(struct memory *mem)
 {
 	int flags = mem->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 
-	want((char *)syscall(SYS_mmap, mem->addr, LEN, PROT_READ | PROT_WRITE,
+	want((char *)syscall(SYS_mmap, mem->addr, len, PROT_READ | PROT_WRITE,
 			     flags | MAP_FIXED, mem->fd, 0ul) == mem->addr,
 	     "mmap");
 }
@@ -81,13 +81,13 @@ static void change_nothing(struct memory *mem)
 
 static void change_munmap(struct memory *mem)
 {
-	want(!munmap(mem->addr, LEN), "munmap");
+	want(!munmap(mem->addr, len), "munmap");
 	map(mem);
 }
 
 static void change_munmap_raw(struct memory *mem)
 {
-	want(!syscall(SYS_munmap, mem->addr, LEN), "munmap");
+	want(!syscall(SYS_munmap, mem->addr, len), "munmap");
 	map(mem);
 }
 
@@ -98,7 +98,7 @@ static void change_mapped_over(struct memory *mem)
 
 static void change_dontneed_raw(struct memory *mem)
 {
-	want(!syscall(SYS_madvise, mem->addr, LEN, MADV_DONTNEED), "madvise");
+	want(!syscall(SYS_madvise, mem->addr, len, MADV_DONTNEED), "madvise");
 }
 
 static void *change_here(void *mem)
@@ -154,11 +154,11 @@ static void other_loop(void)
 
 	while (read(other.ask[0], &what, 1) == 1) {
 		if (what == 't' &&
-		    (ftruncate(other.fd, 0) || ftruncate(other.fd, LEN)))
+		    (ftruncate(other.fd, 0) || ftruncate(other.fd, len)))
 			_exit(1);
 		if (what == 'p' &&
 		    fallocate(other.fd, FALLOC_FL_PUNCH_HOLE |
-			      FALLOC_FL_KEEP_SIZE, 0, LEN))
+			      FALLOC_FL_KEEP_SIZE, 0, len))
 			_exit(1);
 		if (write(other.answer[1], &what, 1) != 1)
 			_exit(1);
@@ -170,7 +170,7 @@ static void other_loop(void)
 static void start_other(void)
 {
 	other.fd = memfd_create("ucx_cache", MFD_CLOEXEC);
-	want(other.fd >= 0 && !ftruncate(other.fd, LEN), "memfd");
+	want(other.fd >= 0 && !ftruncate(other.fd, len), "memfd");
 	want(!pipe(other.ask) && !pipe(other.answer), "pipe");
 	other.pid = fork();
 	want(other.pid >= 0, "fork");
@@ -189,108 +189,6 @@ static void stop_other(void)
 	waitpid(other.pid, &status, 0);
 }
 
-/* --- UCX ------------------------------------------------------------------- */
-
-/* A worker, connected to another one in this process that only answers. */
-struct link {
-	ucp_worker_h worker, peer;
-	ucp_ep_h ep;
-	char *remote;
-	ucp_mem_h memh;
-	ucp_rkey_h rkey;
-};
-
-static ucp_context_h context;
-
-static void open_context(bool threads)
-{
-	ucp_params_t params = {
-		.field_mask = UCP_PARAM_FIELD_FEATURES |
-			      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-		.features = UCP_FEATURE_RMA,
-		.mt_workers_shared = threads,
-	};
-
-	ok(ucp_init(&params, NULL, &context), "ucp_init");
-}
-
-static ucp_worker_h open_worker(void)
-{
-	ucp_worker_params_t params = {
-		.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-		.thread_mode = UCS_THREAD_MODE_SINGLE,
-	};
-	ucp_worker_h worker;
-
-	ok(ucp_worker_create(context, &params, &worker), "ucp_worker_create");
-	return worker;
-}
-
-static void open_link(struct link *link)
-{
-	ucp_mem_map_params_t map_params = {
-		.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
-			      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-		.length = LEN,
-	};
-	ucp_ep_params_t ep_params = {
-		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-	};
-	ucp_address_t *address;
-	size_t len;
-	void *rkey;
-
-	link->worker = open_worker();
-	link->peer = open_worker();
-	link->remote = mmap(NULL, LEN, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	want(link->remote != MAP_FAILED, "mmap");
-	map_params.address = link->remote;
-	ok(ucp_mem_map(context, &map_params, &link->memh), "ucp_mem_map");
-	ok(ucp_worker_get_address(link->peer, &address, &len), "address");
-	ep_params.address = address;
-	ok(ucp_ep_create(link->worker, &ep_params, &link->ep), "ucp_ep_create");
-	ucp_worker_release_address(link->peer, address);
-	ok(ucp_rkey_pack(context, link->memh, &rkey, &len), "ucp_rkey_pack");
-	ok(ucp_ep_rkey_unpack(link->ep, rkey, &link->rkey), "rkey_unpack");
-	ucp_rkey_buffer_release(rkey);
-}
-
-static void finish(struct link *link, ucs_status_ptr_t request)
-{
-	ucs_status_t status = UCS_PTR_STATUS(request);
-
-	if (UCS_PTR_IS_PTR(request)) {
-		do {
-			ucp_worker_progress(link->worker);
-			ucp_worker_progress(link->peer);
-			status = ucp_request_check_status(request);
-		} while (status == UCS_INPROGRESS);
-		ucp_request_free(request);
-	}
-	ok(status, "a request");
-}
-
-static void flush(struct link *link)
-{
-	ucp_request_param_t param = {};
-
-	finish(link, ucp_ep_flush_nbx(link->ep, &param));
-}
-
-static void close_link(struct link *link)
-{
-	ucp_request_param_t param = {};
-
-	flush(link);
-	ucp_rkey_destroy(link->rkey);
-	finish(link, ucp_ep_close_nbx(link->ep, &param));
-	ok(ucp_mem_unmap(context, link->memh), "ucp_mem_unmap");
-	ucp_worker_destroy(link->worker);
-	ucp_worker_destroy(link->peer);
-	munmap(link->remote, LEN);
-}
-
 /* --- the rounds ------------------------------------------------------------- */
 
 static void fill(char *addr, uint64_t stamp)
@@ -298,7 +196,7 @@ static void fill(char *addr, uint64_t stamp)
 	uint64_t *at = (uint64_t *)addr;
 	size_t i;
 
-	for (i = 0; i < LEN / sizeof(*at); i++)
+	for (i = 0; i < len / sizeof(*at); i++)
 		at[i] = stamp * 0x9e3779b97f4a7c15ull + i;
 }
 
@@ -307,31 +205,43 @@ static bool filled(const char *addr, uint64_t stamp)
 	const uint64_t *at = (const uint64_t *)addr;
 	size_t i;
 
-	for (i = 0; i < LEN / sizeof(*at); i++) {
+	for (i = 0; i < len / sizeof(*at); i++) {
 		if (at[i] != stamp * 0x9e3779b97f4a7c15ull + i)
 			return false;
 	}
 	return true;
 }
 
-/* Sends the memory, then receives into it; returns whether that went right. */
-static bool exchange(struct link *link, char *addr, uint64_t stamp)
+static void send_memory(struct ucx_link *link, char *addr)
 {
-	ucp_request_param_t param = {};
+	if (messages)
+		ucx_link_message(link, addr, link->remote, len);
+	else
+		ucx_link_put(link, addr, 0, len);
+}
+
+static void receive_memory(struct ucx_link *link, char *addr)
+{
+	if (messages)
+		ucx_link_message(link, link->remote, addr, len);
+	else
+		ucx_link_get(link, addr, len);
+}
+
+/* Sends the memory, then receives into it; returns whether that went right. */
+static bool exchange(struct ucx_link *link, char *addr, uint64_t stamp)
+{
 	bool right;
 
 	fill(addr, 2 * stamp);
-	finish(link, ucp_put_nbx(link->ep, addr, LEN, (uintptr_t)link->remote,
-				 link->rkey, &param));
-	flush(link);
+	send_memory(link, addr);
 	right = filled(link->remote, 2 * stamp);
 	fill(link->remote, 2 * stamp + 1);
-	finish(link, ucp_get_nbx(link->ep, addr, LEN, (uintptr_t)link->remote,
-				 link->rkey, &param));
+	receive_memory(link, addr);
 	return filled(addr, 2 * stamp + 1) && right;
 }
 
-static int stale_rounds(struct link *link, const struct change *change,
+static int stale_rounds(struct ucx_link *link, const struct change *change,
 			char *addr)
 {
 	struct memory mem = {
@@ -346,7 +256,7 @@ static int stale_rounds(struct link *link, const struct change *change,
 			change->make(&mem);
 		stale += !exchange(link, addr, i + 1);
 	}
-	syscall(SYS_munmap, addr, LEN);
+	syscall(SYS_munmap, addr, len);
 	return stale;
 }
 
@@ -359,17 +269,17 @@ struct racer {
 static void *race(void *arg)
 {
 	struct racer *racer = arg;
-	struct link link = {};
+	struct ucx_link link = {};
 	size_t i;
 
-	open_link(&link);
+	ucx_link_open(&link, len);
 	for (i = 0; i < CHANGES; i++) {
 		if (!changes[i].shared)
 			racer->stale += stale_rounds(&link, &changes[i],
 						     racer->addr +
-						     i * 4 * LEN);
+						     i * 4 * len);
 	}
-	close_link(&link);
+	ucx_link_close(&link);
 	return NULL;
 }
 
@@ -379,7 +289,7 @@ static void run_threads(void)
 	int i, stale = 0;
 
 	for (i = 0; i < THREADS; i++) {
-		racers[i].addr = FIXED + i * 64 * LEN;
+		racers[i].addr = FIXED + i * 64 * len;
 		want(!pthread_create(&racers[i].thread, NULL, race, &racers[i]),
 		     "thread");
 	}
@@ -392,15 +302,15 @@ static void run_threads(void)
 
 static void run_changes(void)
 {
-	struct link link = {};
+	struct ucx_link link = {};
 	size_t i;
 
-	open_link(&link);
+	ucx_link_open(&link, len);
 	for (i = 0; i < CHANGES; i++)
 		printf("%s: stale %d of %d\n", changes[i].name,
 		       stale_rounds(&link, &changes[i],
-				    FIXED + i * 4 * LEN), rounds);
-	close_link(&link);
+				    FIXED + i * 4 * len), rounds);
+	ucx_link_close(&link);
 }
 
 /* exit() and not _exit(): what is to run at the end runs in the child too. */
@@ -413,8 +323,8 @@ static void use_child(void)
 	child = fork();
 	want(child >= 0, "fork");
 	if (!child) {
-		open_context(false);
-		ucp_cleanup(context);
+		ucx_link_init(features, false);
+		ucx_link_cleanup();
 		exit(0);
 	}
 	want(waitpid(child, &status, 0) == child, "waitpid");
@@ -424,15 +334,18 @@ static void use_child(void)
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
-	bool threads = !strcmp(how, "threads");
+	bool threads = strstr(how, "threads");
 
 	if (argc > 2)
 		rounds = atoi(argv[2]);
+	if (argc > 3)
+		len = atoi(argv[3]) * 4096ul;
+	messages = strstr(how, "message");
 	start_other();
-	if (!strcmp(how, "untold"))
+	if (strstr(how, "untold"))
 		ucm_set_external_event(UCM_EVENT_VM_UNMAPPED);
-	open_context(threads);
-	if (!strcmp(how, "child")) {
+	ucx_link_init(features, threads);
+	if (strstr(how, "child")) {
 		run_changes();
 		use_child();
 	}
@@ -440,7 +353,7 @@ int main(int argc, char **argv)
 		run_threads();
 	else
 		run_changes();
-	ucp_cleanup(context);
+	ucx_link_cleanup();
 	stop_other();
 	return 0;
 }

@@ -15,9 +15,9 @@
  *
  * Never:
  * - are the hooks left out when this library cannot do their work: without the
- *   module, without a device, with a UCX whose lookups do not pass here, or
- *   where UCX may keep registrations that verbs did not make (knem, xpmem), all
- *   stays as without this library. If only the notifier cannot be made, UCX
+ *   module, without a device, with a UCX whose lookups do not pass here or which
+ *   no other thread may tell, or where UCX may keep registrations that verbs did
+ *   not make (knem, xpmem), all stays as without this library. If only the notifier cannot be made, UCX
  *   installs the hooks of mode "reloc";
  * - is anything done in a program that does not use UCX;
  * - is something inherited by a forked child: there all is as if the library
@@ -68,6 +68,8 @@ static bool is_possible(void)
 {
 	if (!ucx_real_asks_us())
 		say("UCX is linked in another way: its hooks stay");
+	else if (!ucx_real_is_new())
+		say("UCX is older than 1.17: its hooks stay");
 	else if (!access(KNEM, F_OK) || !access(XPMEM, F_OK))
 		say("knem or xpmem is there: UCX's hooks stay");
 	else if (ucx_events_possible())

@@ -34,6 +34,7 @@ struct ucx_ucm {
 /* ucx_real.c */
 void *ucx_real(const char *name, const void *caller);
 bool ucx_real_asks_us(void);
+bool ucx_real_is_new(void);
 bool ucx_real_from_ucp(const void *caller);
 
 /* ucx_events.c */

@@ -15,6 +15,10 @@
 #define UCP_NAME "libucp"
 #define LOOKUP_NAME "ucs_pgtable_lookup"
 
+/* The first UCX whose lookups hold against another thread that tells. */
+#define UCP_MAJOR 1
+#define UCP_MINOR 17
+
 /*
  * A library that was loaded by dlopen() has its dependencies in no scope that
  * dlsym() searches by itself. So the function is also looked for in the library
@@ -162,6 +166,31 @@ static int each_library(struct dl_phdr_info *info, size_t size, void *unused)
 bool ucx_real_asks_us(void)
 {
 	return dl_iterate_phdr(each_library, NULL) == 1;
+}
+
+/**
+ * ucx_real_is_new() - may another thread tell UCX what happened to memory?
+ *
+ * UCX looks up without the lock of the table. Since 1.17 (the flag
+ * UCS_RCACHE_FLAG_SYNC_EVENTS of its caches) an event is queued, and who looks up
+ * changes the table. Before that an event changed it at once, beneath a thread
+ * that might be looking something up.
+ *
+ * Context: ucx_real_asks_us() has returned true.
+ *
+ * Return: false for an older UCX, and for one that does not tell its version.
+ */
+bool ucx_real_is_new(void)
+{
+	void (*get)(unsigned int *major, unsigned int *minor,
+		    unsigned int *release);
+	unsigned int major = 0, minor = 0, release;
+
+	get = find("ucp_get_version",
+		   (void *)__atomic_load_n(&ucp_first, __ATOMIC_ACQUIRE));
+	if (get)
+		get(&major, &minor, &release);
+	return major > UCP_MAJOR || (major == UCP_MAJOR && minor >= UCP_MINOR);
 }
 
 /**
