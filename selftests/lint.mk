@@ -81,6 +81,7 @@ lint-house:
 	@selftests/lint/names
 	@selftests/lint/pages
 	@selftests/lint/sizes
+	@selftests/lint/syzlang
 	@packaging/linux-tree/linux-tree --rules
 
 # A make of its own, which is not told that it is inside the lab.

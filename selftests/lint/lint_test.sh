@@ -328,7 +328,95 @@ sizes_found()
 	refused 'kernel/b.c:501: 501 lines' "$lint/sizes" kernel
 }
 
-plan 18
+# --- syzlang -----------------------------------------------------------------
+
+# syzlang_tree: makes a header with one of each, and its description
+syzlang_tree()
+{
+	fresh
+	write uapi/rdma/a.h <<-'END'
+		#define MLX5_EP_KEY_MAX 8
+		enum mlx5_ep_device_methods {
+			MLX5_EP_METHOD_TURN = (1U << UVERBS_ID_NS_SHIFT),
+		};
+		enum mlx5_ep_turn_attrs {
+			MLX5_EP_ATTR_TURN_REQ = (1U << UVERBS_ID_NS_SHIFT),
+		};
+		enum mlx5_ep_turn_flags {
+			MLX5_EP_TURN_LEFT = 1 << 0,
+		};
+		struct mlx5_ep_turn {
+			__aligned_u64 angle;
+			__u8 key[MLX5_EP_KEY_MAX];
+			__u32 flags;
+		};
+		#define MLX5_EP_IOC_STOP \
+			_IOW('m', 0xe0, struct mlx5_ep_turn)
+	END
+	write selftests/syzkaller/mlx5_ep.txt <<-'END'
+		resource fd_ep[fd]
+		ioctl$MLX5_EP_TURN(fd fd_ep, arg ptr[in, ep_call[DEVICE, MLX5_EP_METHOD_TURN, 1, ep_turn]])
+		ioctl$MLX5_EP_IOC_STOP(fd fd_ep, cmd const[MLX5_EP_IOC_STOP], arg ptr[in, mlx5_ep_turn])
+		ep_turn {
+			req	ep_in[MLX5_EP_ATTR_TURN_REQ, mlx5_ep_turn]
+		}
+		mlx5_ep_turn {
+			angle	int64
+			key	array[int8, MLX5_EP_KEY_MAX]
+			flags	flags[mlx5_ep_turn_flags, int32]
+		}
+		mlx5_ep_turn_flags = MLX5_EP_TURN_LEFT
+	END
+}
+
+# syzlang_refused PATTERN FILE SCRIPT: sed changes that file, which must be seen
+syzlang_refused()
+{
+	syzlang_tree
+	sed -i "$3" "$2"
+	refused "$1" "$lint/syzlang"
+}
+
+syzlang_headers()
+{
+	local file=uapi/rdma/a.h
+
+	syzlang_tree
+	accepted "$lint/syzlang"
+	syzlang_refused 'mlx5_ep_turn has 4 fields, not 3' $file \
+		's/__u32 flags;/& __u32 more;/'
+	syzlang_refused 'mlx5_ep_turn.flags has 2 bytes, not 4' $file \
+		's/__u32 flags/__u16 flags/'
+	syzlang_refused 'mlx5_ep_turn.key has 16 bytes, not 8' $file \
+		's/key\[MLX5_EP_KEY_MAX\]/key[16]/'
+	syzlang_refused 'only the headers has MLX5_EP_TURN_RIGHT' $file \
+		's/.*TURN_LEFT.*/&\n\tMLX5_EP_TURN_RIGHT = 2,/'
+	syzlang_refused 'nothing uses MLX5_EP_METHOD_STAY' $file \
+		's/.*METHOD_TURN.*/&\n\tMLX5_EP_METHOD_STAY,/'
+	syzlang_refused 'nothing uses MLX5_EP_ATTR_TURN_RESP' $file \
+		's/.*TURN_REQ.*/&\n\tMLX5_EP_ATTR_TURN_RESP,/'
+	syzlang_refused 'nothing uses MLX5_EP_IOC_GO' $file \
+		's/^#define MLX5_EP_IOC_STOP/#define MLX5_EP_IOC_GO \\\n\t1\n&/'
+}
+
+syzlang_description()
+{
+	local file=selftests/syzkaller/mlx5_ep.txt
+
+	syzlang_refused 'no header has struct mlx5_ep_walk' $file \
+		'$s/$/\nmlx5_ep_walk {\n\ta int32\n}/'
+	syzlang_refused 'no header has enum mlx5_ep_walk_flags' $file \
+		'$s/$/\nmlx5_ep_walk_flags = 0/'
+	syzlang_refused 'no header has MLX5_EP_METHOD_WALK' $file \
+		's/MLX5_EP_METHOD_TURN/MLX5_EP_METHOD_WALK/'
+	syzlang_refused 'way is described where angle is' $file 's/angle/way/'
+	syzlang_refused 'ep_turn has 1 attributes, not 2' $file \
+		's/TURN, 1,/TURN, 2,/'
+	syzlang_refused 'METHOD_TURN has no attribute MLX5_EP_ATTR_STAY' $file \
+		's/MLX5_EP_ATTR_TURN_REQ/MLX5_EP_ATTR_STAY_REQ/'
+}
+
+plan 20
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -346,5 +434,7 @@ check 'words: names and prose without the words of the list' words_found
 check 'names: an enumerator has the name of its enumeration' names_found
 check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
+check 'syzlang: what a header has is described' syzlang_headers
+check 'syzlang: what is described is in a header' syzlang_description
 check 'sizes: folders, files and functions have limits' sizes_found
 ktap_finished
