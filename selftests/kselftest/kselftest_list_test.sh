@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 240
+#
+# The form of kselftest, without a guest: what is installed, the list, and how
+# run_kselftest.sh judges programs that pass, fail, skip, hang or are not there.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+install=selftests/kselftest/install
+into=$tmp/installed
+
+# Each test that runs in guests is in the list once, and in no other folder.
+all_listed()
+{
+	local targets
+
+	mapfile -t targets < <($install --targets)
+	$install --link "$into" "${targets[@]}"
+	find selftests userlib -name '*_test.c' -print0 \
+		-o -name '*_test.sh' -print0 | xargs -0 awk 'FNR <= 12 && /runs on: guest/ {
+			n = split(FILENAME, part, "/")
+			sub(/_test\..*/, "", part[n])
+			print "mlx5_ep/" part[n - 1] ":" part[n]
+		}' | sort -u >"$tmp/want"
+	[ "$(wc -l <"$tmp/want")" -gt 100 ]
+	grep -v '^mlx5_ep/vm:' "$into/kselftest-list.txt" | sort >"$tmp/have"
+	diff "$tmp/want" "$tmp/have"
+	sed -n 's,^mlx5_ep/vm:,mlx5_ep/,p' "$into/kselftest-list.txt" >"$tmp/have"
+	printf '%s\n' "${targets[@]}" | grep -vx mlx5_ep/vm | diff - "$tmp/have"
+	"$into/run_kselftest.sh" -l | cmp - "$into/kselftest-list.txt"
+}
+
+# The kernel's runner reads these files, too.
+files_are_there()
+{
+	local folder
+
+	tr : / <"$into/kselftest-list.txt" | (cd "$into" && xargs ls -L) |
+		sort >"$tmp/have"
+	tr : / <"$into/kselftest-list.txt" | sort | diff - "$tmp/have"
+	[ -z "$(find "$into/mlx5_ep/" -mindepth 2 -type f ! -name settings \
+		! -name config ! -perm -100)" ]
+	for folder in "$into"/mlx5_ep/*/; do
+		[ "$folder" != "$into/mlx5_ep/tree/" ] || continue
+		grep -qxE 'timeout=[1-9][0-9]*' "$folder/settings"
+		grep '^CONFIG_' "$folder/config" >"$tmp/config"
+		[ -z "$(grep -vxFf selftests/config "$tmp/config")" ]
+	done
+	grep -qx CONFIG_MLX5_INFINIBAND=m "$into/mlx5_ep/xrc/config"
+	grep -qx CONFIG_KSM=y "$into/mlx5_ep/watch/config"
+	code 1 grep CONFIG_KSM "$into/mlx5_ep/xrc/config"
+}
+
+# machine_lacks TEST PATTERN: TEST is a skip with that reason, and no failure
+machine_lacks()
+{
+	code 0 "$into/run_kselftest.sh" -t "$1"
+	grep -qx '1\.\.1' "$tmp/out"
+	grep -qE "^ok 1 selftests: ${1%:*}: ${1#*:} # SKIP $2" "$tmp/out"
+	grep -qx '# Totals: pass:0 fail:0 xfail:0 xpass:0 skip:1 error:0' "$tmp/out"
+}
+
+# No machine with the lab has an adapter for these tests, nor is it a kernel of
+# this name.
+skips()
+{
+	local without=$tmp/without
+
+	machine_lacks mlx5_ep/uuar:uuar_query \
+		'(this machine has no mlx5 device|no port to simhca)'
+	export MLX5_EP_VM_KERNEL=$tmp/no-kernel
+	machine_lacks mlx5_ep/vm:uuar 'kernel: no such kernel: '
+	export MLX5_EP_VM_KERNEL=7.2 MLX5_EP_CACHE=$without
+	mkdir "$without"
+	machine_lacks mlx5_ep/vm:uuar 'the lab is not set up'
+}
+
+# program NAME LINE...: a test of the collection c
+program()
+{
+	printf '%s\n' '#!/bin/sh' "${@:2}" >"$tmp/form/c/$1"
+	chmod 755 "$tmp/form/c/$1"
+}
+
+# form NAME...: a folder with these tests of the collection c
+form()
+{
+	mkdir -p "$tmp/form/c"
+	cp selftests/kselftest/run_kselftest.sh "$tmp/form"
+	printf 'c:%s\n' "$@" >"$tmp/form/kselftest-list.txt"
+	program good 'echo KTAP version 1' 'echo 1..1' 'echo ok 1 all' \
+		'[ -x ./good ]'
+	program bad 'echo not ok 1 all' 'exit 1'
+	program odd 'exit 4'
+	program none 'echo "1..0 # SKIP no adapter"' 'exit 4'
+	program slow 'sleep 60'
+	echo timeout=2 >"$tmp/form/c/settings"
+}
+
+# says LINE...: the last output has them, in this order
+says()
+{
+	printf '%s\n' "$@" >"$tmp/want"
+	grep -E '^(ok|not ok|1\.\.|# Totals)' "$tmp/out" | diff "$tmp/want" -
+}
+
+verdicts()
+{
+	form good none odd
+	code 0 "$tmp/form/run_kselftest.sh"
+	says 1..3 'ok 1 selftests: c: good' \
+		'ok 2 selftests: c: none # SKIP no adapter' \
+		'ok 3 selftests: c: odd # SKIP' \
+		'# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:2 error:0'
+	[ "$(head -n 1 "$tmp/out")" = 'TAP version 13' ]
+	grep -qx '# ok 1 all' "$tmp/out"
+	form good bad slow gone
+	code 1 "$tmp/form/run_kselftest.sh"
+	says 1..4 'ok 1 selftests: c: good' \
+		'not ok 2 selftests: c: bad # exit=1' \
+		'not ok 3 selftests: c: slow # TIMEOUT 2 seconds' \
+		'not ok 4 selftests: c: gone # exit=1' \
+		'# Totals: pass:1 fail:3 xfail:0 xpass:0 skip:0 error:0'
+}
+
+choices()
+{
+	form good bad none
+	code 0 "$tmp/form/run_kselftest.sh" -t c:good -t c:none
+	grep -qx '1\.\.2' "$tmp/out"
+	code 0 "$tmp/form/run_kselftest.sh" -c c -S c:bad
+	grep -qx '1\.\.2' "$tmp/out"
+	code 1 "$tmp/form/run_kselftest.sh" -c c
+	code 0 "$tmp/form/run_kselftest.sh" -c c -f -p "$tmp/logs"
+	grep -qx 'not ok 1 all' "$tmp/logs/bad"
+	code 0 "$tmp/form/run_kselftest.sh" -d
+	[ "$(grep -c '^# would run c:' "$tmp/out")" = 3 ]
+	code 1 "$tmp/form/run_kselftest.sh" -c d
+	grep -q 'no such collection: d' "$tmp/err"
+	code 1 "$tmp/form/run_kselftest.sh" -t c:gone
+	code 2 "$tmp/form/run_kselftest.sh" --nonsense
+	form slow
+	code 1 "$tmp/form/run_kselftest.sh" -o 1
+	grep -q 'TIMEOUT 1 seconds' "$tmp/out"
+}
+
+refusals()
+{
+	code 1 $install "$tmp/other" mlx5_ep/xrc mlx5_ep/none
+	[ "$(wc -l <"$tmp/err")" = 1 ]
+	grep -q 'no target mlx5_ep/none, there are: .*mlx5_ep/uuar' "$tmp/err"
+	[ ! -e "$tmp/other" ]
+	code 2 $install "$tmp/other"
+	code 2 make -C selftests install
+	grep -q 'set INSTALL_PATH' "$tmp/err"
+}
+
+plan 6
+check 'each test of a kernel is in the list' all_listed
+check 'what the list names can be started, with settings and config' files_are_there
+check 'what this machine lacks is a skip with its reason' skips
+check 'a failure, a hang and a missing program fail the run' verdicts
+check 'tests and collections can be chosen' choices
+check 'a target that does not exist is refused' refusals
+ktap_finished
