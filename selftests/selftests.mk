@@ -17,7 +17,7 @@ ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
 ST_LIB := $(ST_OUT)/libselftests.a
 ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
-	-lmlx5 -libverbs -lfabric -lucp -lucm -lucs -ljson-c -lpthread
+	-lmlx5 -libverbs -lfabric -lucp -lucm -lucs -ljson-c -lpthread -lm
 
 # Tests are found by their name in the folder of their area; what else is in
 # such a folder is shared. simhca builds its own tests. In workloads/ and bench/

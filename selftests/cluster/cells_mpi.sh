@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Debian's Open MPI and MPICH, both over UCX, between two processes. mpi_checked
-# compares each value that arrives.
+# compares each value that arrives. mpi_nbc does the collectives of nbc_check, and
+# both have to have the same results.
 #
 # The lab has neither. `fetch` has unpacked them into a folder of build/, which the
 # guest shows above its own /usr.
@@ -24,6 +25,10 @@ mpi_cells()
 			mpirun.openmpi --allow-run-as-root --oversubscribe \
 			--mca pml ucx -n 2 "$cells_tmp/openmpi"
 	done
+	cell mpich nbc mpi_nbc mpiexec.mpich -launcher fork -n 3 \
+		"$cells_tmp/mpich_nbc"
+	cell openmpi nbc mpi_nbc mpirun.openmpi --allow-run-as-root \
+		--oversubscribe --mca pml ucx -n 3 "$cells_tmp/openmpi_nbc"
 	cell mpich run mpi_run mpich mpiexec.mpich -launcher fork -n 3
 	cell openmpi run mpi_run openmpi mpirun.openmpi --allow-run-as-root \
 		--oversubscribe --mca pml ucx -n 3
@@ -41,6 +46,9 @@ mpi_compile()
 	for name in mpich openmpi; do
 		"mpicc.$name" -O2 -pthread -o "$cells_tmp/$name" \
 			selftests/cluster/mpi_checked.c
+		"mpicc.$name" -O2 -D_GNU_SOURCE -Iselftests/workloads \
+			-o "$cells_tmp/${name}_nbc" selftests/cluster/mpi_nbc.c \
+			selftests/workloads/nbc/{plan,fold}.c
 	done
 }
 
@@ -76,4 +84,20 @@ mpi_run()
 	simhca-ctl dump | jq -e '[.hcas[0].uars[] | select(.uid > 0) |
 		[.slots[].qpns | keys[]] | length | select(. > 0)] |
 		length >= 9 and all(. == 1)'
+}
+
+# mpi_nbc LAUNCHER... PROGRAM: the results of random collectives are those of nbc_check
+mpi_nbc()
+{
+	local ours=$cells_tmp/nbc.ours theirs=$cells_tmp/nbc.theirs seed
+
+	[ "$state" != absent ] || skipped 'the transport needs the module'
+	for seed in 1 2; do
+		rm -rf "$ours" "$theirs"
+		mkdir "$ours" "$theirs"
+		said ' wrong=0$' nbc_check -n 3 -r 8 -s $seed -o "$ours"
+		UCX_TLS=rc_x said ' wrong=0$' "$@" "$theirs" 8 $seed
+		[ "$(cat "$ours"/* | wc -l)" -ge 100 ]
+		diff -r "$ours" "$theirs"
+	done
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 30
+# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 60
 #
-# Non-blocking collectives, many under way at once: their results are those of a
-# serial run, for lengths that are copied and that are not, for all roots, however
-# long messages move and whoever looks for completions.
+# Non-blocking collectives, random ones and many under way at once: their results
+# are those of a serial run, for lengths that are copied and that are not, for all
+# roots, types and groups, with schedules of both kinds, however long messages move
+# and whoever looks for completions.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,24 +15,25 @@ cd "$(dirname "$0")/../.."
 # results ARGUMENT...: all are right
 results()
 {
-	timeout $((10 * patience)) nbc_check "$@" >"$tmp/out" 2>&1 ||
+	timeout $((20 * patience)) nbc_check "$@" >"$tmp/out" 2>&1 ||
 		fail "nbc_check $*: exit status $?: $(cat "$tmp/out")"
 	grep -q ' checks=[1-9][0-9]* wrong=0$' "$tmp/out"
 }
 
 unfinished()
 {
-	code 1 timeout $((10 * patience)) nbc_check -f
+	code 1 timeout $((20 * patience)) nbc_check -f -r 2
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 
 plan 6
 check 'two processes' results
-check 'three processes with one credit, the sender writes' \
-	results -n 3 -q 1 -l write
-check 'four processes with helper threads' results -p 2 -g thread
+check 'three processes with one credit, few rounds, the sender writes' \
+	results -n 3 -q 1 -l write -a rounds -s 2 -r 8
+check 'four processes with helper threads, few bytes' \
+	results -p 2 -g thread -a bytes -s 3 -r 8
 check 'five processes of a node, asleep on the channel' \
-	results -n 1 -p 5 -g event -r 1
+	results -n 1 -p 5 -g event -s 4 -r 6
 check 'before the end results are wrong' unfinished
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished

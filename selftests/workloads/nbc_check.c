@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_check [-r ROUNDS] [-f] [OPTION...] - non-blocking collectives between all
- * processes of a job, all under way at once, with results that are checked
+ * nbc_check [-r ROUNDS] [-s SEED] [-a HOW] [-o FOLDER] [-f] [OPTION...] -
+ * non-blocking collectives between all processes of a job, with results that are
+ * checked
  *
- * In each round and for each length a barrier, a broadcast of every root, an
- * allgather, an alltoall and an allreduce begin; they are waited for in the reverse
- * order. From the second round on no schedule is built. With -f the results are
- * looked at before the end, which shows that the checks see it. See
- * transport/launch.c for the other options.
+ * Each round has eight random collectives of several groups, types and lengths,
+ * which are under way at once and are waited for in the reverse order; then the
+ * same eight with other values, for which no schedule is built. Then there is a
+ * barrier with a process that comes late. Each output is compared with that of a
+ * serial run. With -o a line for each output goes to FOLDER/RANK, as mpi_nbc writes
+ * them. With -f the results are looked at before the end, which shows that the
+ * checks see it. See transport/launch.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,36 +18,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nbc/nbc.h"
+#include "nbc/plan.h"
 #include "transport/launch.h"
 
-#define WORDS_MAX 8193u		/* 64 KiB and 8 bytes */
-#define PROCESSES 8u
+#define SEGMENT 4096
 #define LATE_US 3000
 
-static unsigned int rounds = 2;
+static unsigned int rounds = 12, seed = 1;
+static size_t few = NBC_DEFAULT;
+static const char *folder;
 static bool waits = true;
-
-enum { GATHER = 1, EACH, SUM, ROOT, STAMP };
 
 struct job {
 	struct transport *tp;
-	struct nbc *nbc;
-	unsigned int rank, n, words, round;
+	struct nbc *groups[PLAN_GROUPS];	/* NULL: not in it */
+	struct plan plan;
 	uint64_t *window;
-	uint64_t *in, *each, *gathered, *exchanged, *sums;
-	uint64_t *roots[PROCESSES];
-	struct nbc_req *reqs[4 + PROCESSES];
-	unsigned int n_reqs;
+	FILE *file;
 	uint64_t wrong, checks;
 };
 
-static uint64_t value(const struct job *j, unsigned int what, unsigned int from,
-		      unsigned int to, unsigned int i)
-{
-	return ((what * 64 + from) * 64 + to) * 0x9e3779b97f4a7c15ull +
-		i * 0xbf58476d1ce4e5b9ull + j->round;
-}
+/* A collective under way. */
+struct item {
+	struct plan_item *plan;
+	struct plan_place place;
+	struct nbc *nbc;
+	char *in, *out;
+	struct nbc_req *req;
+};
 
 static void expect(struct job *j, bool holds)
 {
@@ -52,81 +53,96 @@ static void expect(struct job *j, bool holds)
 	j->wrong += !holds;
 }
 
-static int begin(struct job *j)
+static void scaled(size_t *v, unsigned int n, size_t size)
 {
-	size_t len = j->words * sizeof(uint64_t);
-	struct nbc_req **req = j->reqs;
-	unsigned int root;
-	int ret;
-
-	ret = nbc_iallgather(j->nbc, j->in, len, j->gathered, req++);
-	if (!ret)
-		ret = nbc_ialltoall(j->nbc, j->each, len, j->exchanged, req++);
-	if (!ret)
-		ret = nbc_iallreduce(j->nbc, j->in, j->words, j->sums, req++);
-	for (root = 0; root < j->n && !ret; root++)
-		ret = nbc_ibcast(j->nbc, j->roots[root], len, root, req++);
-	j->n_reqs = req - j->reqs;
-	return ret;
+	while (n--)
+		v[n] *= size;
 }
 
-static void fill(struct job *j)
+static int begin_parts(struct item *it)
 {
-	unsigned int i, p;
+	size_t v[NBC_VECS][PLAN_PROCESSES + 1];
+	const size_t *vec[NBC_VECS] = { v[0], v[1], v[2], v[3] };
+	size_t size = nbc_size(it->plan->type);
+	unsigned int i;
 
-	for (i = 0; i < j->words; i++)
-		j->in[i] = value(j, GATHER, j->rank, 0, i);
-	for (p = 0; p < j->n; p++)
-		for (i = 0; i < j->words; i++) {
-			j->each[p * j->words + i] =
-				value(j, EACH, j->rank, p, i);
-			j->roots[p][i] = p == j->rank ?
-				value(j, ROOT, p, 0, i) : 0;
-		}
+	plan_parts(it->plan, it->place, false, v[NBC_IN_LENS], v[NBC_IN_AT]);
+	plan_parts(it->plan, it->place, true, v[NBC_OUT_LENS], v[NBC_OUT_AT]);
+	for (i = 0; i < NBC_VECS; i++)
+		scaled(v[i], it->place.n, size);
+	if (it->plan->kind == NBC_ALLTOALLV)
+		return nbc_ialltoallv(it->nbc, it->in, it->out, vec, &it->req);
+	return nbc_igatherv(it->nbc, it->in, v[NBC_OUT_LENS][it->place.rank],
+			    it->out, vec[NBC_OUT_LENS], vec[NBC_OUT_AT],
+			    plan_root(it->plan, it->place.n), &it->req);
 }
 
-static void check_all(struct job *j)
+static int begin(struct item *it)
 {
-	unsigned int i, p;
-	uint64_t sum;
+	const struct plan_item *p = it->plan;
+	unsigned int root = plan_root(p, it->place.n);
+	size_t len = p->count * nbc_size(p->type);
+	struct nbc_req **req = &it->req;
 
-	for (i = 0; i < j->words; i++) {
-		for (sum = 0, p = 0; p < j->n; p++) {
-			sum += value(j, GATHER, p, 0, i);
-			expect(j, j->gathered[p * j->words + i] ==
-				  value(j, GATHER, p, 0, i));
-			expect(j, j->exchanged[p * j->words + i] ==
-				  value(j, EACH, p, j->rank, i));
-			expect(j, j->roots[p][i] == value(j, ROOT, p, 0, i));
-		}
-		expect(j, j->sums[i] == sum);
+	switch (p->kind) {
+	case NBC_BARRIER:
+		return nbc_ibarrier(it->nbc, req);
+	case NBC_BCAST:
+		return nbc_ibcast(it->nbc, it->out, len, root, req);
+	case NBC_SCATTER:
+		return nbc_iscatter(it->nbc, it->in, len, it->out, root, req);
+	case NBC_GATHER:
+		return nbc_igather(it->nbc, it->in, len, it->out, root, req);
+	case NBC_ALLGATHER:
+		return nbc_iallgather(it->nbc, it->in, len, it->out, req);
+	case NBC_ALLTOALL:
+		return nbc_ialltoall(it->nbc, it->in, len, it->out, req);
+	case NBC_ALLREDUCE:
+		return nbc_iallreduce(it->nbc, it->in, it->out, p->count,
+				      p->type, p->op, req);
+	case NBC_REDUCE:
+		return nbc_ireduce(it->nbc, it->in, it->out, p->count, p->type,
+				   p->op, root, req);
+	case NBC_SCAN:
+		return nbc_iscan(it->nbc, it->in, it->out, p->count, p->type,
+				 p->op, req);
+	default:
+		return begin_parts(it);
 	}
 }
 
-/* One process comes late and tells all; after the barrier all are told. */
-static int barrier(struct job *j)
+static int prepare(struct job *j, struct item *it)
 {
-	uint64_t stamp = value(j, STAMP, j->rank, 0, j->words);
-	struct tp_req put;
-	struct nbc_req *req;
-	unsigned int p;
-	int ret = 0;
+	it->nbc = j->groups[it->plan->group];
+	it->req = NULL;
+	if (!it->nbc)
+		return 0;
+	it->place = (struct plan_place){ nbc_rank(it->nbc),
+					 nbc_processes(it->nbc) };
+	it->in = malloc(plan_in_len(it->plan, it->place) + 1);
+	it->out = malloc(plan_out_len(it->plan, it->place) + 1);
+	if (!it->in || !it->out)
+		return -ENOMEM;
+	plan_in(it->plan, it->place, it->in);
+	plan_before(it->plan, it->place, it->out);
+	return 0;
+}
 
-	if (j->rank == j->round % j->n)
-		usleep(LATE_US);
-	for (p = 0; p < j->n && !ret; p++) {
-		ret = tp_put(j->tp, p, j->rank * sizeof(stamp), &stamp,
-			     sizeof(stamp), &put);
-		if (!ret)
-			ret = tp_wait(j->tp, &put);
-	}
-	if (!ret)
-		ret = nbc_ibarrier(j->nbc, &req);
-	if (!ret && waits)
-		ret = nbc_wait(req);
-	for (p = 0; p < j->n; p++)
-		expect(j, j->window[p] == value(j, STAMP, p, 0, j->words));
-	return ret || waits ? ret : nbc_wait(req);
+static void look(struct job *j, const struct item *it)
+{
+	size_t len = plan_out_len(it->plan, it->place);
+	void *right = malloc(len + 1);
+
+	if (!right)
+		abort();
+	plan_after(it->plan, it->place, right);
+	expect(j, !memcmp(it->out, right, len));
+	free(right);
+	if (j->file)
+		fprintf(j->file, "%u %u %u %u %u %zu %016jx\n", it->plan->id,
+			it->plan->kind, it->plan->type, it->plan->op,
+			it->plan->group, len,
+			(uintmax_t)plan_digest(it->out, len));
 }
 
 /* As a program does that computes between two looks. */
@@ -142,56 +158,94 @@ static int test_until_done(struct job *j, struct nbc_req *req)
 	return ret < 0 ? ret : 0;
 }
 
-static int one_length(struct job *j, unsigned int words)
+static int finish(struct job *j, struct item *it, bool waiting)
 {
-	unsigned int i;
 	int ret;
 
-	j->words = words;
-	fill(j);
-	ret = begin(j);
-	if (!ret && !waits)
-		check_all(j);
-	for (i = j->n_reqs; i-- && !ret;)
-		ret = i % 2 ? nbc_wait(j->reqs[i]) :
-			      test_until_done(j, j->reqs[i]);
+	if (!it->nbc)
+		return 0;
+	if (!waits)
+		look(j, it);
+	ret = waiting ? nbc_wait(it->req) : test_until_done(j, it->req);
+	if (!ret && waits)
+		look(j, it);
+	free(it->in);
+	free(it->out);
+	return ret;
+}
+
+static unsigned int schedules(const struct job *j)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < PLAN_GROUPS; i++)
+		if (j->groups[i])
+			n += nbc_schedules(j->groups[i]);
+	return n;
+}
+
+static int batch(struct job *j, struct plan_item *plan)
+{
+	struct item items[PLAN_ITEMS];
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < PLAN_ITEMS && !ret; i++) {
+		items[i].plan = &plan[i];
+		ret = prepare(j, &items[i]);
+	}
+	for (i = 0; i < PLAN_ITEMS && !ret; i++)
+		if (items[i].nbc)
+			ret = begin(&items[i]);
+	for (i = PLAN_ITEMS; i-- && !ret;)
+		ret = finish(j, &items[i], i % 2);
+	return ret;
+}
+
+/* One process comes late and tells all; after the barrier all are told. */
+static int barrier(struct job *j, unsigned int round)
+{
+	unsigned int p, n = tp_processes(j->tp), rank = tp_rank(j->tp);
+	uint64_t stamp = round + 1;
+	struct nbc_req *req;
+	struct tp_req put;
+	int ret = 0;
+
+	if (rank == round % n)
+		usleep(LATE_US);
+	for (p = 0; p < n && !ret; p++) {
+		ret = tp_put(j->tp, p, rank * sizeof(stamp), &stamp,
+			     sizeof(stamp), &put);
+		if (!ret)
+			ret = tp_wait(j->tp, &put);
+	}
 	if (!ret)
-		check_all(j);
-	return ret ? ret : barrier(j);
+		ret = nbc_ibarrier(j->groups[0], &req);
+	if (!ret && waits)
+		ret = nbc_wait(req);
+	for (p = 0; p < n; p++)
+		expect(j, j->window[p] >= stamp);
+	return ret || waits ? ret : nbc_wait(req);
 }
 
 static int all_rounds(struct job *j)
 {
-	static const unsigned int lengths[] = { 1, 512, 513, WORDS_MAX };
-	unsigned int i, built = 0;
+	struct plan_item items[PLAN_ITEMS];
+	unsigned int round, built;
 	int ret = 0;
 
-	for (j->round = 0; j->round < rounds && !ret; j->round++) {
-		for (i = 0; i < sizeof(lengths) / sizeof(*lengths) && !ret; i++)
-			ret = one_length(j, lengths[i]);
-		if (j->round)
-			expect(j, nbc_schedules(j->nbc) == built);
-		built = nbc_schedules(j->nbc);
+	for (round = 0; round < rounds && !ret; round++) {
+		plan_next(&j->plan, items, false);
+		ret = batch(j, items);
+		built = schedules(j);
+		plan_next(&j->plan, items, true);
+		if (!ret)
+			ret = batch(j, items);
+		expect(j, schedules(j) == built);
+		if (!ret)
+			ret = barrier(j, round);
 	}
 	return ret;
-}
-
-static bool alloc(struct job *j)
-{
-	size_t n = (size_t)WORDS_MAX * sizeof(uint64_t);
-	unsigned int p;
-
-	j->in = malloc(n);
-	j->sums = malloc(n);
-	j->each = malloc(j->n * n);
-	j->gathered = malloc(j->n * n);
-	j->exchanged = malloc(j->n * n);
-	for (p = 0; p < j->n; p++) {
-		j->roots[p] = malloc(n);
-		if (!j->roots[p])
-			return false;
-	}
-	return j->in && j->sums && j->each && j->gathered && j->exchanged;
 }
 
 static int report(struct job *j)
@@ -201,59 +255,107 @@ static int report(struct job *j)
 	unsigned int i;
 	int ret = tp_share(j->tp, mine, sizeof(mine), all);
 
-	for (i = 0; i < j->n && !ret; i++) {
+	for (i = 0; i < tp_processes(j->tp) && !ret; i++) {
 		checks += all[i][0];
 		wrong += all[i][1];
 	}
-	if (!ret && !j->rank)
-		printf("nbc_check: processes=%u rounds=%u schedules=%u checks=%ju wrong=%ju\n",
-		       j->n, rounds, nbc_schedules(j->nbc), (uintmax_t)checks,
-		       (uintmax_t)wrong);
+	if (!ret && !tp_rank(j->tp))
+		printf("nbc_check: processes=%u rounds=%u seed=%u schedules=%u checks=%ju wrong=%ju\n",
+		       tp_processes(j->tp), rounds, seed, schedules(j),
+		       (uintmax_t)checks, (uintmax_t)wrong);
 	return ret ? ret : wrong ? -EBADMSG : 0;
 }
 
-/* The process ends afterwards, so nothing is freed: it may still be moving. */
+static int open_groups(struct job *j)
+{
+	unsigned int i, rank = tp_rank(j->tp), n = tp_processes(j->tp);
+	int color, key, ret = nbc_open(&j->groups[0], j->tp);
+
+	for (i = 1; i < PLAN_GROUPS && !ret; i++) {
+		plan_split(i, rank, n, &color, &key);
+		ret = nbc_split(j->groups[0], color, key, &j->groups[i]);
+	}
+	for (i = 0; i < PLAN_GROUPS && !ret; i++)
+		if (j->groups[i])
+			nbc_tune(j->groups[i], few, SEGMENT);
+	return ret;
+}
+
+static int open_file(struct job *j)
+{
+	char path[256];
+
+	if (!folder)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%u", folder, tp_rank(j->tp));
+	j->file = fopen(path, "w");
+	return j->file ? 0 : -errno;
+}
+
+/* After an error nothing is freed: it may still be moving. */
 static int run(struct transport *tp)
 {
-	struct job j = { .tp = tp, .rank = tp_rank(tp),
-			 .n = tp_processes(tp) };
+	struct job j = { .tp = tp, .plan.state = seed };
 	void *window;
-	int ret = alloc(&j) ? 0 : -ENOMEM;
+	unsigned int i;
+	int ret = tp_window(tp, PLAN_PROCESSES * sizeof(uint64_t), &window);
 
+	j.window = window;
 	if (!ret)
-		ret = tp_window(tp, PROCESSES * sizeof(uint64_t), &window);
-	if (!ret) {
-		j.window = window;
-		ret = nbc_open(&j.nbc, tp);
-	}
+		ret = open_file(&j);
+	if (!ret)
+		ret = open_groups(&j);
 	if (!ret)
 		ret = all_rounds(&j);
 	if (!ret)
 		ret = report(&j);
-	nbc_close(j.nbc);
+	if (j.file && fclose(j.file))
+		ret = ret ? ret : -errno;
+	for (i = PLAN_GROUPS; i--;)
+		nbc_close(j.groups[i]);
 	return ret;
 }
 
 static int option(int c, const char *arg)
 {
-	if (c == 'r')
+	switch (c) {
+	case 'r':
 		rounds = atoi(arg);
-	else
+		return 0;
+	case 's':
+		seed = atoi(arg);
+		return 0;
+	case 'a':
+		if (!strcmp(arg, "rounds"))
+			few = NBC_DEFAULT - 1;
+		else if (!strcmp(arg, "bytes"))
+			few = 0;
+		else
+			return -EINVAL;
+		return 0;
+	case 'o':
+		folder = arg;
+		return 0;
+	default:
 		waits = false;
-	return 0;
+		return 0;
+	}
 }
 
 static int check(void)
 {
-	return rounds && launch_processes() <= PROCESSES ? 0 : -EINVAL;
+	return rounds && launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_check",
-		.options = "r:f",
-		.usage = "  -r ROUNDS    of all collectives (2)\n"
+		.options = "r:s:a:o:f",
+		.usage = "  -r ROUNDS    of sixteen collectives (12)\n"
+			 "  -s SEED      of the plan (1)\n"
+			 "  -a HOW       schedules with few rounds or few bytes\n"
+			 "  -o FOLDER    a line for each output\n"
 			 "  -f           look at the results before the end\n",
 		.option = option,
 		.check = check,

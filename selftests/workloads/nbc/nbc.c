@@ -1,258 +1,295 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Runs schedules; see nbc.h. */
+/*
+ * Runs schedules; see nbc.h. Whenever the transport has found something, all
+ * requests go on as far as they can, with the lock of the transport held.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nbc.h"
-#include "schedule.h"
+#include "group.h"
 
-#define TAG 0x4e000000u		/* of the first collective */
-
-struct nbc {
-	struct transport *tp;
-	struct nbc_schedule *schedules;
-	unsigned int n;			/* collectives that were begun */
-};
+#define TAGS 0x80000000u	/* of collectives; then the group, then which one */
 
 struct nbc_req {
 	struct nbc *nbc;
-	const struct nbc_schedule *schedule;
+	struct nbc_schedule *schedule;
 	char *bufs[NBC_BUFS];
 	uint32_t tag;
-	unsigned int round, first;	/* and its first operation */
-	int failed;
-	struct tp_req *moves;		/* by operation */
+	unsigned int round, first;	/* and its first step */
+	unsigned int next_move;		/* the first that may not be done */
+	int state;			/* 0, then 1 or -errno */
+	struct nbc_req *next;		/* under way */
+	struct tp_req moves[];		/* by step */
 };
 
 static bool in_round(const struct nbc_req *r, unsigned int i)
 {
-	return i < r->schedule->n && r->schedule->ops[i].round == r->round;
-}
-
-static bool is_move(const struct nbc_op *op)
-{
-	return op->what == NBC_SEND || op->what == NBC_RECV;
+	return i < r->schedule->n && r->schedule->steps[i].round == r->round;
 }
 
 static int begin_move(struct nbc_req *r, unsigned int i)
 {
-	const struct nbc_op *op = &r->schedule->ops[i];
-	void *at = r->bufs[op->buf] + op->at;
+	const struct nbc_step *step = &r->schedule->steps[i];
+	struct transport *tp = r->nbc->job->tp;
+	unsigned int peer = r->nbc->members[step->peer];
+	void *at = r->bufs[step->buf] + step->at;
 
-	if (op->what == NBC_SEND)
-		return tp_isend(r->nbc->tp, op->peer, r->tag, at, op->len,
-				&r->moves[i]);
-	return tp_irecv(r->nbc->tp, op->peer, r->tag, at, op->len,
-			&r->moves[i]);
+	if (step->what == NBC_SEND)
+		return tp_isend(tp, peer, r->tag, at, step->len, &r->moves[i]);
+	return tp_irecv(tp, peer, r->tag, at, step->len, &r->moves[i]);
 }
 
-/* A round may have no operation here. */
+/* A round may have no step here. */
 static int begin_round(struct nbc_req *r)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = r->first; in_round(r, i) && !ret; i++)
-		if (is_move(&r->schedule->ops[i]))
+		if (r->schedule->steps[i].what <= NBC_RECV)
 			ret = begin_move(r, i);
+	r->next_move = r->first;
 	return ret;
 }
 
-static int test_round(struct nbc_req *r)
+/* Return: 1 if all messages of the round are done, 0 or -errno. */
+static int moved(struct nbc_req *r)
 {
 	unsigned int i;
-	int ret = 1;
 
-	for (i = r->first; in_round(r, i) && ret > 0; i++)
-		if (is_move(&r->schedule->ops[i]))
-			ret = tp_test(r->nbc->tp, &r->moves[i]);
-	return ret;
-}
-
-static void sum(uint64_t *to, const uint64_t *from, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		to[i] += from[i];
+	for (i = r->next_move; in_round(r, i); i++) {
+		if (r->schedule->steps[i].what > NBC_RECV)
+			continue;
+		r->next_move = i;
+		if (r->moves[i].status)
+			return r->moves[i].status == -EINPROGRESS ?
+				0 : r->moves[i].status;
+	}
+	return 1;
 }
 
 /* What comes after the messages of a round; then the next one is current. */
 static void end_round(struct nbc_req *r)
 {
-	const struct nbc_op *op;
+	const struct nbc_schedule *s = r->schedule;
+	const struct nbc_step *step;
+	char *to, *from;
 
 	for (; in_round(r, r->first); r->first++) {
-		op = &r->schedule->ops[r->first];
-		if (op->what == NBC_COPY)
-			memcpy(r->bufs[op->buf] + op->at,
-			       r->bufs[op->from] + op->from_at, op->len);
-		else if (op->what == NBC_SUM)
-			sum((uint64_t *)(r->bufs[op->buf] + op->at),
-			    (const uint64_t *)(r->bufs[op->from] +
-					       op->from_at),
-			    op->len / sizeof(uint64_t));
+		step = &s->steps[r->first];
+		if (step->what <= NBC_RECV)
+			continue;
+		to = r->bufs[step->buf] + step->at;
+		from = r->bufs[step->from] + step->from_at;
+		if (step->what == NBC_COPY)
+			memcpy(to, from, step->len);
+		else
+			nbc_compute(s->key.type, s->key.op, to, from,
+				    step->len);
 	}
 	r->round++;
 }
 
-/* Return: 1 if all rounds are over, 0 or -errno. */
-static int go_on(struct nbc_req *r)
+/* Go on as far as this is possible now. */
+static void go_on(struct nbc_req *r)
 {
-	int ret = r->failed;
+	int ret = 1;
 
-	while (!ret && r->round < r->schedule->rounds) {
-		ret = test_round(r);
-		if (ret <= 0)
-			return ret;
-		end_round(r);
-		ret = begin_round(r);
+	while (!r->state && r->round < r->schedule->rounds) {
+		ret = moved(r);
+		if (!ret)
+			return;
+		if (ret > 0) {
+			end_round(r);
+			ret = begin_round(r);
+		}
+		if (ret < 0)
+			r->state = ret;
 	}
-	return ret ? ret : 1;
+	if (!r->state)
+		r->state = 1;
 }
 
-static void req_free(struct nbc_req *r)
+/* The transport has found something. */
+static void all_go_on(void *arg)
 {
-	free(r->bufs[NBC_TMP]);
-	free(r->moves);
+	struct nbc_job *job = arg;
+	struct nbc_req **at = &job->under_way, *r;
+
+	while ((r = *at)) {
+		go_on(r);
+		if (r->state)
+			*at = r->next;
+		else
+			at = &r->next;
+	}
+}
+
+static struct nbc_req *req_alloc(const struct nbc_schedule *s)
+{
+	struct nbc_req *r = malloc(sizeof(*r) + s->n * sizeof(*r->moves));
+
+	if (!r)
+		return NULL;
+	r->bufs[NBC_TMP] = malloc(s->tmp + 1);
+	if (!r->bufs[NBC_TMP]) {
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void nbc_req_free(struct nbc_req *r)
+{
+	if (r)
+		free(r->bufs[NBC_TMP]);
 	free(r);
 }
 
-int nbc_test(struct nbc_req *r)
+/*
+ * A request that is done is kept for the next one of its schedule, and its memory
+ * stays registered. What a failed transport may still move is not freed.
+ */
+static void put(struct nbc_req *r)
 {
-	int ret = go_on(r);
-
-	/* A failed transport may still move bytes of the request. */
-	if (ret > 0)
-		req_free(r);
-	return ret;
+	if (r->schedule->idle)
+		nbc_req_free(r);
+	else
+		r->schedule->idle = r;
 }
 
-struct wait {
+struct begin {
+	struct nbc *nbc;
+	const struct nbc_key *key;
+	const void *in;
+	void *out;
 	struct nbc_req *req;
 	int ret;
 };
 
+/* With the lock, as others may go on meanwhile. */
+static bool begin_locked(void *arg)
+{
+	struct begin *b = arg;
+	struct nbc *nbc = b->nbc;
+	struct nbc_schedule *s = nbc_find(nbc, b->key);
+	struct nbc_req *r = s ? s->idle : NULL;
+
+	if (r)
+		s->idle = NULL;
+	else if (s)
+		r = req_alloc(s);
+	if (!r) {
+		b->ret = -ENOMEM;
+		return true;
+	}
+	r->nbc = nbc;
+	r->schedule = s;
+	r->tag = TAGS | nbc->id << 16 | (nbc->begun++ & 0xffff);
+	r->bufs[NBC_IN] = (char *)b->in;
+	r->bufs[NBC_OUT] = b->out;
+	r->round = 0;
+	r->first = 0;
+	r->state = begin_round(r);
+	go_on(r);
+	if (!r->state) {
+		r->next = nbc->job->under_way;
+		nbc->job->under_way = r;
+	}
+	b->req = r;
+	return true;
+}
+
+int nbc_begin(struct nbc *nbc, const struct nbc_key *key, const void *in,
+	      void *out, struct nbc_req **req)
+{
+	struct begin b = { .nbc = nbc, .key = key, .in = in, .out = out };
+	int ret = tp_wait_until(nbc->job->tp, begin_locked, &b);
+
+	*req = b.req;
+	return ret ? ret : b.ret;
+}
+
 static bool is_over(void *arg)
 {
-	struct wait *w = arg;
+	struct nbc_req *r = arg;
 
-	w->ret = go_on(w->req);
-	return w->ret;
+	return r->state;
 }
 
 int nbc_wait(struct nbc_req *r)
 {
-	struct wait w = { .req = r };
-	int ret = tp_wait_until(r->nbc->tp, is_over, &w);
+	int ret = tp_wait_until(r->nbc->job->tp, is_over, r);
 
-	if (!ret && w.ret > 0)
-		req_free(r);
-	return ret ? ret : w.ret < 0 ? w.ret : 0;
+	if (!ret && r->state < 0)
+		ret = r->state;
+	if (!ret)
+		put(r);
+	return ret;
 }
 
-static const struct nbc_schedule *find(struct nbc *nbc, enum nbc_kind kind,
-				       size_t len, unsigned int root)
-{
-	struct nbc_schedule *s;
+struct look {
+	struct nbc_req *req;
+	int state;
+};
 
-	for (s = nbc->schedules; s; s = s->next)
-		if (s->kind == kind && s->len == len && s->root == root)
-			return s;
-	s = nbc_build(kind, len, root, tp_rank(nbc->tp),
-		      tp_processes(nbc->tp));
-	if (!s)
-		return NULL;
-	s->next = nbc->schedules;
-	nbc->schedules = s;
-	return s;
+static bool look(void *arg)
+{
+	struct look *l = arg;
+
+	l->state = l->req->state;
+	if (l->state > 0)
+		put(l->req);
+	return true;
 }
 
-static int begin(struct nbc *nbc, enum nbc_kind kind, const void *in,
-		 void *out, size_t len, unsigned int root,
-		 struct nbc_req **req)
+int nbc_test(struct nbc_req *r)
 {
-	const struct nbc_schedule *s = find(nbc, kind, len, root);
-	struct nbc_req *r = s ? calloc(1, sizeof(*r)) : NULL;
+	struct look l = { .req = r };
+	struct transport *tp = r->nbc->job->tp;
+	int ret;
 
-	if (!r)
-		return -ENOMEM;
-	r->nbc = nbc;
-	r->schedule = s;
-	r->tag = TAG + nbc->n++;
-	r->bufs[NBC_IN] = (char *)in;
-	r->bufs[NBC_OUT] = out;
-	r->bufs[NBC_TMP] = malloc(s->tmp + 1);
-	r->moves = calloc(s->n + 1, sizeof(*r->moves));
-	if (!r->bufs[NBC_TMP] || !r->moves) {
-		req_free(r);
-		return -ENOMEM;
-	}
-	r->failed = begin_round(r);
-	*req = r;
-	return 0;
-}
-
-int nbc_ibarrier(struct nbc *nbc, struct nbc_req **req)
-{
-	return begin(nbc, NBC_BARRIER, NULL, NULL, 0, 0, req);
-}
-
-int nbc_ibcast(struct nbc *nbc, void *buf, size_t len, unsigned int root,
-	       struct nbc_req **req)
-{
-	if (root >= tp_processes(nbc->tp))
-		return -EINVAL;
-	return begin(nbc, NBC_BCAST, NULL, buf, len, root, req);
-}
-
-int nbc_iallgather(struct nbc *nbc, const void *in, size_t len, void *out,
-		   struct nbc_req **req)
-{
-	return begin(nbc, NBC_ALLGATHER, in, out, len, 0, req);
-}
-
-int nbc_ialltoall(struct nbc *nbc, const void *in, size_t len, void *out,
-		  struct nbc_req **req)
-{
-	return begin(nbc, NBC_ALLTOALL, in, out, len, 0, req);
-}
-
-int nbc_iallreduce(struct nbc *nbc, const uint64_t *in, size_t n,
-		   uint64_t *out, struct nbc_req **req)
-{
-	return begin(nbc, NBC_ALLREDUCE, in, out, n * sizeof(*in), 0, req);
-}
-
-unsigned int nbc_schedules(const struct nbc *nbc)
-{
-	const struct nbc_schedule *s;
-	unsigned int n = 0;
-
-	for (s = nbc->schedules; s; s = s->next)
-		n++;
-	return n;
+	tp_wait_until(tp, look, &l);
+	if (l.state)
+		return l.state;
+	ret = tp_progress(tp);
+	if (ret > 0)
+		tp_wait_until(tp, look, &l);
+	return ret < 0 && !l.state ? ret : l.state;
 }
 
 int nbc_open(struct nbc **out, struct transport *tp)
 {
-	struct nbc *nbc = calloc(1, sizeof(*nbc));
+	struct nbc_job *job = calloc(1, sizeof(*job));
+	unsigned int i, n = tp_processes(tp);
+	struct nbc *nbc;
 
-	if (!nbc)
+	if (!job)
 		return -ENOMEM;
-	nbc->tp = tp;
+	nbc = nbc_new(job, n);
+	if (!nbc) {
+		free(job);
+		return -ENOMEM;
+	}
+	job->tp = tp;
+	job->next_id = 1;
+	job->world = nbc;
+	nbc->rank = tp_rank(tp);
+	for (i = 0; i < n; i++)
+		nbc->members[i] = i;
+	tp_set_progress(tp, all_go_on, job);
 	*out = nbc;
 	return 0;
 }
 
 void nbc_close(struct nbc *nbc)
 {
-	struct nbc_schedule *s;
+	struct nbc_job *job = nbc ? nbc->job : NULL;
 
-	while (nbc && (s = nbc->schedules)) {
-		nbc->schedules = s->next;
-		nbc_schedule_free(s);
+	if (job && job->world == nbc) {
+		tp_set_progress(job->tp, NULL, NULL);
+		free(job);
 	}
-	free(nbc);
+	nbc_free(nbc);
 }

@@ -1,172 +1,124 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Builds the schedules of collectives; see nbc.h for which is which. */
+/* Steps of schedules, and which schedule a collective gets. */
 #include <stdlib.h>
 
 #include "schedule.h"
 
-static void add(struct nbc_schedule *s, struct nbc_op op)
+static void add(struct nbc_schedule *s, struct nbc_step step)
 {
 	unsigned int size = s->size ? 2 * s->size : 16;
-	struct nbc_op *ops;
+	struct nbc_step *steps;
 
 	if (s->n == s->size) {
-		ops = realloc(s->ops, size * sizeof(*ops));
-		if (!ops) {
+		steps = realloc(s->steps, size * sizeof(*steps));
+		if (!steps) {
 			s->failed = true;
 			return;
 		}
-		s->ops = ops;
+		s->steps = steps;
 		s->size = size;
 	}
-	op.round = s->rounds;
-	s->ops[s->n++] = op;
+	step.round = s->rounds;
+	s->steps[s->n++] = step;
 }
 
+/* A message of a barrier has no bytes; of others, one without bytes is none. */
 static void move(struct nbc_schedule *s, enum nbc_what what, unsigned int peer,
 		 enum nbc_buf buf, size_t at, size_t len)
 {
-	add(s, (struct nbc_op){ .what = what, .peer = peer, .buf = buf,
-				.at = at, .len = len });
+	if (len || s->key.kind == NBC_BARRIER)
+		add(s, (struct nbc_step){ .what = what, .peer = peer,
+					  .buf = buf, .at = at, .len = len });
+}
+
+void nbc_send(struct nbc_schedule *s, unsigned int peer, enum nbc_buf buf,
+	      size_t at, size_t len)
+{
+	move(s, NBC_SEND, peer, buf, at, len);
+}
+
+void nbc_recv(struct nbc_schedule *s, unsigned int peer, enum nbc_buf buf,
+	      size_t at, size_t len)
+{
+	move(s, NBC_RECV, peer, buf, at, len);
 }
 
 static void compute(struct nbc_schedule *s, enum nbc_what what,
 		    enum nbc_buf buf, size_t at, enum nbc_buf from,
 		    size_t from_at, size_t len)
 {
-	add(s, (struct nbc_op){ .what = what, .buf = buf, .at = at,
-				.from = from, .from_at = from_at,
-				.len = len });
+	if (len)
+		add(s, (struct nbc_step){ .what = what, .buf = buf, .at = at,
+					  .from = from, .from_at = from_at,
+					  .len = len });
 }
 
-static void next_round(struct nbc_schedule *s)
+void nbc_copy(struct nbc_schedule *s, enum nbc_buf buf, size_t at,
+	      enum nbc_buf from, size_t from_at, size_t len)
+{
+	compute(s, NBC_COPY, buf, at, from, from_at, len);
+}
+
+void nbc_fold(struct nbc_schedule *s, enum nbc_buf buf, size_t at,
+	      enum nbc_buf from, size_t from_at, size_t len)
+{
+	compute(s, NBC_FOLD, buf, at, from, from_at, len);
+}
+
+/* What is added from now on belongs to the next round. */
+void nbc_round(struct nbc_schedule *s)
 {
 	s->rounds++;
 }
 
-static void barrier(struct nbc_schedule *s, unsigned int rank, unsigned int n)
-{
-	unsigned int step;
-
-	for (step = 1; step < n; step *= 2) {
-		move(s, NBC_SEND, (rank + step) % n, NBC_TMP, 0, 0);
-		move(s, NBC_RECV, (rank + n - step) % n, NBC_TMP, 0, 0);
-		next_round(s);
-	}
-}
+typedef void (*build_fn)(struct nbc_schedule *s);
 
 /*
- * With ranks counted from the root on, process v gets the bytes of v without its
- * lowest bit, and passes them on to v + 1, v + 2, v + 4 ... below that bit.
+ * Few rounds for short messages, few bytes for long ones. @few: length of a part up
+ * to which it is the first, unless nbc_tune() says otherwise
  */
-static void bcast(struct nbc_schedule *s, unsigned int rank, unsigned int n,
-		  enum nbc_buf buf)
+static const struct {
+	build_fn few_rounds, few_bytes;
+	size_t few;
+} builders[] = {
+	[NBC_BARRIER] = { nbc_dissemination_barrier,
+			  nbc_dissemination_barrier },
+	[NBC_BCAST] = { nbc_tree_bcast, nbc_pipe_bcast, 32768 },
+	[NBC_SCATTER] = { nbc_tree_scatter, nbc_direct_scatter, 2048 },
+	[NBC_GATHER] = { nbc_tree_gather, nbc_direct_gather, 2048 },
+	[NBC_GATHERV] = { nbc_direct_gatherv, nbc_direct_gatherv },
+	[NBC_ALLGATHER] = { nbc_bruck_allgather, nbc_ring_allgather, 2048 },
+	[NBC_ALLTOALL] = { nbc_bruck_alltoall, nbc_direct_alltoall, 256 },
+	[NBC_ALLTOALLV] = { nbc_direct_alltoallv, nbc_direct_alltoallv },
+	[NBC_ALLREDUCE] = { nbc_doubling_allreduce, nbc_ring_allreduce,
+			    16384 },
+	[NBC_REDUCE] = { nbc_tree_reduce, nbc_pipe_reduce, 32768 },
+	[NBC_SCAN] = { nbc_dissemination_scan, nbc_dissemination_scan },
+};
+
+/*
+ * Between two processes a tree is one message, and Bruck's schedules only copy
+ * more.
+ */
+void nbc_build(struct nbc_schedule *s)
 {
-	unsigned int v = (rank + n - s->root) % n, bit;
+	size_t most = s->few == NBC_DEFAULT ? builders[s->key.kind].few :
+					      s->few;
+	bool pair = s->processes == 2, few = s->key.len <= most;
 
-	for (bit = 1; bit < n && !(v & bit); bit *= 2)
-		;
-	if (v) {
-		move(s, NBC_RECV, (v - bit + s->root) % n, buf, 0, s->len);
-		next_round(s);
-	}
-	for (bit /= 2; bit; bit /= 2)
-		if (v + bit < n)
-			move(s, NBC_SEND, (v + bit + s->root) % n, buf, 0,
-			     s->len);
-	next_round(s);
-}
-
-/* The same tree, upwards. Bytes of others come to NBC_TMP. */
-static void reduce(struct nbc_schedule *s, unsigned int rank, unsigned int n)
-{
-	unsigned int bit;
-
-	compute(s, NBC_COPY, NBC_OUT, 0, NBC_IN, 0, s->len);
-	next_round(s);
-	for (bit = 1; bit < n && !(rank & bit); bit *= 2) {
-		if (rank + bit >= n)
-			continue;
-		move(s, NBC_RECV, rank + bit, NBC_TMP, 0, s->len);
-		compute(s, NBC_SUM, NBC_OUT, 0, NBC_TMP, 0, s->len);
-		next_round(s);
-	}
-	if (rank) {
-		move(s, NBC_SEND, rank - bit, NBC_OUT, 0, s->len);
-		next_round(s);
-	}
-	s->tmp = s->len;
-}
-
-static void allgather(struct nbc_schedule *s, unsigned int rank,
-		      unsigned int n)
-{
-	unsigned int i;
-
-	compute(s, NBC_COPY, NBC_OUT, rank * s->len, NBC_IN, 0, s->len);
-	next_round(s);
-	for (i = 0; i < n - 1; i++) {
-		move(s, NBC_SEND, (rank + 1) % n, NBC_OUT,
-		     (rank + n - i) % n * s->len, s->len);
-		move(s, NBC_RECV, (rank + n - 1) % n, NBC_OUT,
-		     (rank + n - 1 - i) % n * s->len, s->len);
-		next_round(s);
-	}
-}
-
-static void alltoall(struct nbc_schedule *s, unsigned int rank,
-		     unsigned int n)
-{
-	unsigned int i, peer;
-
-	for (i = 1; i < n; i++) {
-		peer = (rank + n - i) % n;
-		move(s, NBC_RECV, peer, NBC_OUT, peer * s->len, s->len);
-		peer = (rank + i) % n;
-		move(s, NBC_SEND, peer, NBC_IN, peer * s->len, s->len);
-	}
-	compute(s, NBC_COPY, NBC_OUT, rank * s->len, NBC_IN, rank * s->len,
-		s->len);
-	next_round(s);
-}
-
-struct nbc_schedule *nbc_build(enum nbc_kind kind, size_t len,
-			       unsigned int root, unsigned int rank,
-			       unsigned int processes)
-{
-	struct nbc_schedule *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->kind = kind;
-	s->len = len;
-	s->root = root;
-	switch (kind) {
-	case NBC_BARRIER:
-		barrier(s, rank, processes);
-		break;
+	switch (s->key.kind) {
 	case NBC_BCAST:
-		bcast(s, rank, processes, NBC_OUT);
+		few |= pair;
 		break;
+	case NBC_SCATTER:
+	case NBC_GATHER:
 	case NBC_ALLGATHER:
-		allgather(s, rank, processes);
-		break;
 	case NBC_ALLTOALL:
-		alltoall(s, rank, processes);
+		few &= !pair;
 		break;
-	case NBC_ALLREDUCE:
-		reduce(s, rank, processes);
-		bcast(s, rank, processes, NBC_OUT);
+	default:
 		break;
 	}
-	if (s->failed) {
-		nbc_schedule_free(s);
-		return NULL;
-	}
-	return s;
-}
-
-void nbc_schedule_free(struct nbc_schedule *s)
-{
-	free(s->ops);
-	free(s);
+	(few ? builders[s->key.kind].few_rounds :
+	       builders[s->key.kind].few_bytes)(s);
 }

@@ -164,6 +164,8 @@ struct transport {
 	struct ibv_mr *window_mr;
 	tp_handler handler;
 	void *handler_arg;
+	void (*progress)(void *arg);
+	void *progress_arg;
 
 	pthread_mutex_t lock;		/* recursive; protects all of it */
 	pthread_cond_t changed;

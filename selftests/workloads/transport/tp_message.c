@@ -236,6 +236,14 @@ void tp_set_handler(struct transport *tp, tp_handler fn, void *arg)
 	pthread_mutex_unlock(&tp->lock);
 }
 
+void tp_set_progress(struct transport *tp, void (*fn)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&tp->lock);
+	tp->progress = fn;
+	tp->progress_arg = arg;
+	pthread_mutex_unlock(&tp->lock);
+}
+
 void tp_message_free(struct transport *tp)
 {
 	struct tp_early *early;

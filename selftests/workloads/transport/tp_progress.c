@@ -83,6 +83,8 @@ int tp_poll(struct transport *tp)
 		tp_fail(tp, -EIO);
 	for (i = 0; i < n && !tp->failed; i++)
 		complete(tp, &wc[i]);
+	if (n > 0 && tp->progress)
+		tp->progress(tp->progress_arg);
 	if (n > 0)
 		tp_flush(tp);
 	else if (++tp->idle % YIELD == 0)

@@ -203,6 +203,13 @@ typedef void (*tp_handler)(void *arg, unsigned int from, const void *msg,
 /* What becomes of messages of tp_post(). The lock is held in @fn. */
 void tp_set_handler(struct transport *tp, tp_handler fn, void *arg);
 
+/*
+ * What is called after completions were found, with the lock held, by whoever found
+ * them: a caller, or the helper thread. It may begin messages and look at
+ * tp_req.status.
+ */
+void tp_set_progress(struct transport *tp, void (*fn)(void *arg), void *arg);
+
 /**
  * tp_post() - send a message to the handler of another process
  * @head_len: with @body_len up to tp_post_max()
