@@ -10,11 +10,12 @@ ENTER := $(LAB)/enter
 PARTS := hca lib selftests lint
 JOBS := $(shell nproc)
 
-.PHONY: help demo check check-long check-peers check-consumers bench lab $(PARTS) all clean
+.PHONY: help demo demo-apps check check-long check-peers check-consumers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
 	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
+	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
@@ -69,6 +70,9 @@ all: hca lib selftests
 
 demo: hca lib selftests
 	@selftests/demo $(if $(LINK),--link '$(LINK)')
+
+demo-apps: hca lib selftests
+	@selftests/demo-apps
 
 check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * splitc_programs [OPTION...] - programs of the study of active
+ * splitc_programs [-o PROGRAM] [OPTION...] - programs of the study of active
  * messages on Split-C: sample sort, radix sort, matrix multiply, EM3D
  *
- * Each compares its result with that of a serial run. See transport/launch.c for
- * the other options.
+ * Each compares its result with that of a serial run. With -o only one of them
+ * runs. See transport/launch.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "programs/programs.h"
 #include "transport/launch.h"
@@ -26,7 +28,23 @@ static const struct {
 	{ "em3d", em3d },
 };
 
-static int report(struct transport *tp, const uint64_t *mine)
+static const char *only;
+
+static bool chosen(unsigned int p)
+{
+	return !only || !strcmp(only, programs[p].name);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000ull + ts.tv_nsec / 1000;
+}
+
+static int report(struct transport *tp, const uint64_t *mine,
+		  const uint64_t *us)
 {
 	uint64_t all[TP_PROCESSES][N], sums[N] = {}, wrong = 0;
 	unsigned int i, p;
@@ -38,17 +56,17 @@ static int report(struct transport *tp, const uint64_t *mine)
 		for (i = 0; i < tp_processes(tp); i++)
 			sums[p] += all[i][p];
 		wrong += sums[p];
-		if (!tp_rank(tp))
-			printf("splitc_programs: program=%s processes=%u wrong=%ju\n",
+		if (!tp_rank(tp) && chosen(p))
+			printf("splitc_programs: program=%s processes=%u us=%ju wrong=%ju\n",
 			       programs[p].name, tp_processes(tp),
-			       (uintmax_t)sums[p]);
+			       (uintmax_t)us[p], (uintmax_t)sums[p]);
 	}
 	return wrong ? -EBADMSG : 0;
 }
 
 static int run(struct transport *tp)
 {
-	uint64_t wrong[N] = {};
+	uint64_t wrong[N] = {}, us[N] = {};
 	unsigned int p;
 	struct sc *sc;
 	int ret, error;
@@ -56,15 +74,26 @@ static int run(struct transport *tp)
 	ret = sc_open(&sc, tp, PROGRAMS_MEMORY, DEPTH);
 	if (ret)
 		return ret;
-	for (p = 0; p < N && !ret; p++)
+	for (p = 0; p < N && !ret; p++) {
+		if (!chosen(p))
+			continue;
+		us[p] = now_us();
 		ret = programs[p].run(sc, &wrong[p]);
+		us[p] = now_us() - us[p];
+	}
 	error = sc_close(sc);
 	ret = ret ? ret : error;
-	return ret ? ret : report(tp, wrong);
+	return ret ? ret : report(tp, wrong, us);
 }
 
 static int option(int c, const char *arg)
 {
+	unsigned int p;
+
+	only = arg;
+	for (p = 0; p < N; p++)
+		if (chosen(p))
+			return 0;
 	return -EINVAL;
 }
 
@@ -77,8 +106,8 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "splitc_programs",
-		.options = "",
-		.usage = "",
+		.options = "o:",
+		.usage = "  -o PROGRAM   one only, as sample_sort\n",
 		.option = option,
 		.check = check,
 		.run = run,

@@ -39,11 +39,11 @@ static unsigned int rows_of(const struct cg *c, unsigned int rank)
 
 static void apply_row(const double *p, double *q, unsigned int row)
 {
-	const double *at = p + row * SIDE;
+	const double *at = p + row * SIDE, *above = at - SIDE;
 	unsigned int i;
 
 	for (i = 0; i < SIDE; i++)
-		q[row * SIDE + i] = 4 * at[i] - at[i - SIDE] - at[i + SIDE] -
+		q[row * SIDE + i] = 4 * at[i] - above[i] - at[i + SIDE] -
 			(i ? at[i - 1] : 0) - (i + 1 < SIDE ? at[i + 1] : 0);
 }
 

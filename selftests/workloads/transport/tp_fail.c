@@ -43,6 +43,20 @@ void tp_fail(struct transport *tp, int error)
 	pthread_cond_broadcast(&tp->changed);
 }
 
+/* Is the device gone, or has it failed? It may never complete anything then. */
+static bool device_failed(struct transport *tp)
+{
+	struct ibv_async_event event;
+	bool failed = false;
+
+	/* the descriptor does not block */
+	while (!ibv_get_async_event(tp->ctx, &event)) {
+		failed |= event.event_type == IBV_EVENT_DEVICE_FATAL;
+		ibv_ack_async_event(&event);
+	}
+	return failed;
+}
+
 /* Has somebody died? Asked for each time that nothing happens. */
 void tp_look(struct transport *tp)
 {
@@ -54,4 +68,6 @@ void tp_look(struct transport *tp)
 	look_for_dead(tp);
 	if (tp->dead >= 0)
 		tp_fail(tp, -ECONNRESET);
+	else if (device_failed(tp))
+		tp_fail(tp, -EIO);
 }

@@ -14,10 +14,15 @@
 #include "tp.h"
 #include "xrc.h"
 
+static int no_wait(int fd)
+{
+	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 static int open_device(struct transport *tp)
 {
 	struct ibv_device **list;
-	int n = 0, flags;
+	int n = 0;
 
 	list = ibv_get_device_list(&n);
 	if (list)
@@ -30,8 +35,7 @@ static int open_device(struct transport *tp)
 	tp->channel = ibv_create_comp_channel(tp->ctx);
 	if (!tp->channel)
 		return -errno;
-	flags = fcntl(tp->channel->fd, F_GETFL);
-	if (fcntl(tp->channel->fd, F_SETFL, flags | O_NONBLOCK))
+	if (no_wait(tp->channel->fd) || no_wait(tp->ctx->async_fd))
 		return -errno;
 	tp->cq = ibv_create_cq(tp->ctx, tp->receives + tp->n_links * TP_DEPTH,
 			       NULL, tp->channel, 0);

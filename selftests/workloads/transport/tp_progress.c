@@ -126,10 +126,10 @@ static int sleep_on_channel(struct transport *tp)
 	pthread_mutex_unlock(&tp->lock);
 	poll(&fd, 1, PAUSE_MS);
 	pthread_mutex_lock(&tp->lock);
+	/* The channel of a device that is gone is always readable. */
 	if (fd.revents)
 		take_events(tp);
-	else
-		tp_look(tp);
+	tp_look(tp);
 	return tp_poll(tp);
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mpi_overlap NAME TESTS - how much of the time of each non-blocking collective of
+ * an MPI is free for computation, see nbc/overlap.h
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <mpi.h>
+
+#include "nbc/overlap.h"
+
+static MPI_Request req;
+
+static int begin(const struct plan_item *p, const void *in, void *out)
+{
+	MPI_Comm comm = MPI_COMM_WORLD;
+	MPI_Datatype type = MPI_UINT64_T;
+	int n = p->count;
+
+	switch (p->kind) {
+	case NBC_BARRIER:
+		return MPI_Ibarrier(comm, &req);
+	case NBC_BCAST:
+		return MPI_Ibcast(out, n, type, 0, comm, &req);
+	case NBC_SCATTER:
+		return MPI_Iscatter(in, n, type, out, n, type, 0, comm, &req);
+	case NBC_GATHER:
+		return MPI_Igather(in, n, type, out, n, type, 0, comm, &req);
+	case NBC_ALLGATHER:
+		return MPI_Iallgather(in, n, type, out, n, type, comm, &req);
+	case NBC_ALLTOALL:
+		return MPI_Ialltoall(in, n, type, out, n, type, comm, &req);
+	case NBC_ALLREDUCE:
+		return MPI_Iallreduce(in, out, n, type, MPI_SUM, comm, &req);
+	case NBC_REDUCE:
+		return MPI_Ireduce(in, out, n, type, MPI_SUM, 0, comm, &req);
+	case NBC_SCAN:
+		return MPI_Iscan(in, out, n, type, MPI_SUM, comm, &req);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int test(void)
+{
+	int done;
+
+	MPI_Test(&req, &done, MPI_STATUS_IGNORE);
+	return done;
+}
+
+static int wait_for_it(void)
+{
+	return MPI_Wait(&req, MPI_STATUS_IGNORE);
+}
+
+static int meet(void)
+{
+	return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int sum(double *v, unsigned int n)
+{
+	return MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_DOUBLE, MPI_SUM,
+			     MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	struct overlap_lib lib = {
+		.begin = begin,
+		.test = test,
+		.wait = wait_for_it,
+		.meet = meet,
+		.sum = sum,
+	};
+	int rank, n, ret;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (argc != 3)
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	lib.name = argv[1];
+	lib.place = (struct plan_place){ rank, n };
+	ret = overlap_run(&lib, atoi(argv[2]));
+	if (ret) {
+		fprintf(stderr, "mpi_overlap: process %d: error %d\n", rank,
+			ret);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	MPI_Finalize();
+	return 0;
+}

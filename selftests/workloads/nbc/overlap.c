@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Overlap of communication and computation; see overlap.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "overlap.h"
+
+#define LENS	3
+#define SAMPLES	5
+#define WARM_UP	2
+#define SLICES	9		/* of what is done meanwhile */
+#define SLICE_US 2000
+
+static const struct {
+	const char *name;
+	enum nbc_kind kind;
+} kinds[] = {
+	{ "barrier", NBC_BARRIER },
+	{ "bcast", NBC_BCAST },
+	{ "scatter", NBC_SCATTER },
+	{ "gather", NBC_GATHER },
+	{ "allgather", NBC_ALLGATHER },
+	{ "alltoall", NBC_ALLTOALL },
+	{ "allreduce", NBC_ALLREDUCE },
+	{ "reduce", NBC_REDUCE },
+	{ "scan", NBC_SCAN },
+};
+
+struct sample {
+	double pure, overhead, cpu;	/* nanoseconds */
+};
+
+static double clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static double thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *v, unsigned int n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+/* What it costs to look at the clock twice. */
+static double clock_cost(void)
+{
+	double v[15], since;
+	unsigned int i;
+
+	for (i = 0; i < 15; i++) {
+		since = thread_ns();
+		v[i] = thread_ns() - since;
+	}
+	return median(v, 15);
+}
+
+struct run {
+	const struct overlap_lib *lib;
+	struct plan_item item;
+	void *in, *out;
+	unsigned int tests;
+	double clock_cost;
+};
+
+static int pure(struct run *r, struct sample *s)
+{
+	double since;
+	int ret = r->lib->meet();
+
+	since = clock_ns(CLOCK_MONOTONIC);
+	if (!ret)
+		ret = r->lib->begin(&r->item, r->in, r->out);
+	if (!ret)
+		ret = r->lib->wait();
+	s->pure = clock_ns(CLOCK_MONOTONIC) - since;
+	return ret;
+}
+
+static void count(struct run *r, struct sample *s, double since)
+{
+	s->overhead += thread_ns() - since - r->clock_cost;
+}
+
+static int slices(struct run *r, struct sample *s)
+{
+	double since;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < SLICES; i++) {
+		usleep(SLICE_US);
+		if (ret || i >= r->tests)
+			continue;
+		since = thread_ns();
+		ret = r->lib->test();
+		count(r, s, since);
+		if (ret < 0)
+			return ret;
+	}
+	if (ret)
+		return 0;
+	since = thread_ns();
+	ret = r->lib->wait();
+	count(r, s, since);
+	return ret;
+}
+
+/* The processor time of the process is that of the caller, and of other threads. */
+static int overlapped(struct run *r, struct sample *s)
+{
+	double since, thread, all;
+	int ret = r->lib->meet();
+
+	usleep(2 * SLICE_US);
+	s->overhead = 0;
+	all = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	thread = thread_ns();
+	since = thread_ns();
+	if (!ret)
+		ret = r->lib->begin(&r->item, r->in, r->out);
+	count(r, s, since);
+	if (!ret)
+		ret = slices(r, s);
+	thread = thread_ns() - thread;
+	all = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - all;
+	s->cpu = s->overhead + (all > thread ? all - thread : 0);
+	return ret;
+}
+
+static int check(struct run *r)
+{
+	size_t len = plan_out_len(&r->item, r->lib->place);
+	void *right = malloc(len + 1);
+	int ret = right ? 0 : -ENOMEM;
+
+	if (!ret) {
+		plan_after(&r->item, r->lib->place, right);
+		ret = memcmp(right, r->out, len) ? -EBADMSG : 0;
+	}
+	free(right);
+	return ret;
+}
+
+static int measure(struct run *r, struct sample *result)
+{
+	double p[SAMPLES], o[SAMPLES], c[SAMPLES];
+	struct sample s = {};
+	int i, ret = 0;
+
+	for (i = -WARM_UP; i < SAMPLES && !ret; i++) {
+		ret = pure(r, &s);
+		plan_before(&r->item, r->lib->place, r->out);
+		if (!ret)
+			ret = overlapped(r, &s);
+		if (!ret)
+			ret = check(r);
+		if (i < 0)
+			continue;
+		p[i] = s.pure;
+		o[i] = s.overhead;
+		c[i] = s.cpu;
+	}
+	if (ret)
+		return ret;
+	*result = (struct sample){ median(p, SAMPLES), median(o, SAMPLES),
+				   median(c, SAMPLES) };
+	return r->lib->sum((double *)result, 3);
+}
+
+/* Buffers stay mapped, as those of a program that runs for long. */
+static int one(struct run *r, unsigned int kind, size_t len)
+{
+	struct plan_place place = r->lib->place;
+	struct sample s;
+	int ret;
+
+	r->item = (struct plan_item){
+		.id = kind,
+		.kind = kinds[kind].kind,
+		.type = NBC_UINT64,
+		.op = NBC_SUM,
+		.count = len / sizeof(uint64_t),
+	};
+	plan_in(&r->item, place, r->in);
+	plan_before(&r->item, place, r->out);
+	ret = measure(r, &s);
+	if (!ret && !place.rank)
+		printf("overlap: lib=%s tests=%u collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f\n",
+		       r->lib->name, r->tests, kinds[kind].name, place.n, len,
+		       s.pure / place.n, s.overhead / place.n, s.cpu / place.n,
+		       1 - s.overhead / s.pure);
+	return ret;
+}
+
+int overlap_run(const struct overlap_lib *lib, unsigned int tests)
+{
+	static const size_t lens[LENS] = { 64, 65536, 262144 };
+	struct run r = {
+		.lib = lib,
+		.in = malloc(lib->place.n * lens[LENS - 1]),
+		.out = malloc(lib->place.n * lens[LENS - 1]),
+		.tests = tests,
+		.clock_cost = clock_cost(),
+	};
+	unsigned int kind, i;
+	int ret = r.in && r.out && tests <= SLICES ? 0 : -ENOMEM;
+
+	for (kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
+		for (i = 0; i < LENS && !ret; i++)
+			if (i == 0 || kinds[kind].kind != NBC_BARRIER)
+				ret = one(&r, kind, lens[i]);
+	free(r.in);
+	free(r.out);
+	return ret;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * How much of the time of a collective is free for computation, after the benchmark
+ * of Hoefler and Lumsdaine (2008), for any library of collectives.
+ *
+ * The time of a collective is what it takes where the caller begins it and waits.
+ * The overhead is the processor time of the caller in the calls where it does
+ * something else meanwhile. The share that is free is 1 - overhead / time. The
+ * caller sleeps meanwhile, which leaves the processor to the other processes of the
+ * guest, as if each had its own.
+ *
+ * In a guest whose instructions QEMU counts, a nanosecond is an instruction.
+ */
+#ifndef SELFTESTS_NBC_OVERLAP_H
+#define SELFTESTS_NBC_OVERLAP_H
+
+#include "plan.h"
+
+/**
+ * struct overlap_lib - a library of collectives; functions return 0 or -errno
+ * @begin: begin one of all processes; in->kind, count and root of @item, numbers of
+ *	64 bits
+ * @test: look at it, which lets it go on; 1 if it is done
+ * @wait: wait for it, if @test has not said that it is done
+ * @meet: a barrier
+ * @sum: add up numbers of all processes
+ */
+struct overlap_lib {
+	const char *name;
+	struct plan_place place;
+	int (*begin)(const struct plan_item *item, const void *in, void *out);
+	int (*test)(void);
+	int (*wait)(void);
+	int (*meet)(void);
+	int (*sum)(double *v, unsigned int n);
+};
+
+/*
+ * Measure and print a line for each collective and length. @tests: in each
+ * collective, while the caller does something else
+ */
+int overlap_run(const struct overlap_lib *lib, unsigned int tests);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * nbc_overlap [-t TESTS] [OPTION...] - how much of the time of each
+ * non-blocking collective is free for computation, see nbc/overlap.h
+ *
+ * Where no helper thread looks for completions (-g thread), a collective goes on
+ * only when the caller tests it. See transport/launch.c for the other options.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nbc/overlap.h"
+#include "transport/launch.h"
+
+static unsigned int tests = 8;
+static struct nbc *nbc;
+static struct nbc_req *req;
+
+static int begin(const struct plan_item *p, const void *in, void *out)
+{
+	size_t len = p->count * sizeof(uint64_t);
+
+	switch (p->kind) {
+	case NBC_BARRIER:
+		return nbc_ibarrier(nbc, &req);
+	case NBC_BCAST:
+		return nbc_ibcast(nbc, out, len, 0, &req);
+	case NBC_SCATTER:
+		return nbc_iscatter(nbc, in, len, out, 0, &req);
+	case NBC_GATHER:
+		return nbc_igather(nbc, in, len, out, 0, &req);
+	case NBC_ALLGATHER:
+		return nbc_iallgather(nbc, in, len, out, &req);
+	case NBC_ALLTOALL:
+		return nbc_ialltoall(nbc, in, len, out, &req);
+	case NBC_ALLREDUCE:
+		return nbc_iallreduce(nbc, in, out, p->count, p->type, p->op,
+				      &req);
+	case NBC_REDUCE:
+		return nbc_ireduce(nbc, in, out, p->count, p->type, p->op, 0,
+				   &req);
+	case NBC_SCAN:
+		return nbc_iscan(nbc, in, out, p->count, p->type, p->op, &req);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int test(void)
+{
+	return nbc_test(req);
+}
+
+static int wait_for_it(void)
+{
+	return nbc_wait(req);
+}
+
+static int meet(void)
+{
+	struct nbc_req *barrier;
+	int ret = nbc_ibarrier(nbc, &barrier);
+
+	return ret ? ret : nbc_wait(barrier);
+}
+
+static int sum(double *v, unsigned int n)
+{
+	double mine[n];
+	struct nbc_req *all;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < n; i++)
+		mine[i] = v[i];
+	ret = nbc_iallreduce(nbc, mine, v, n, NBC_DOUBLE, NBC_SUM, &all);
+	return ret ? ret : nbc_wait(all);
+}
+
+static int run(struct transport *tp)
+{
+	struct overlap_lib lib = {
+		.name = "nbc",
+		.begin = begin,
+		.test = test,
+		.wait = wait_for_it,
+		.meet = meet,
+		.sum = sum,
+	};
+	int ret = nbc_open(&nbc, tp);
+
+	lib.place = (struct plan_place){ tp_rank(tp), tp_processes(tp) };
+	if (!ret)
+		ret = overlap_run(&lib, tests);
+	nbc_close(nbc);
+	return ret;
+}
+
+static int option(int c, const char *arg)
+{
+	tests = atoi(arg);
+	return 0;
+}
+
+static int check(void)
+{
+	return launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct launch program = {
+		.name = "nbc_overlap",
+		.options = "t:",
+		.usage = "  -t TESTS     in each collective, at most 9 (8)\n",
+		.option = option,
+		.check = check,
+		.run = run,
+	};
+
+	return launch(&program, argc, argv);
+}
