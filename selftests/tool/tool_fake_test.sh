@@ -80,7 +80,7 @@ usage_errors()
 	code 2 "$tool"
 	grep -q '^Usage: mlx5ep' "$tmp/err"
 	code 2 "$tool" --no-such-option
-	grep -q '^Usage: mlx5ep' "$tmp/err"
+	grep -q '^mlx5ep: see mlx5ep --help' "$tmp/err"
 	code 2 "$tool" no-such-command
 	code 2 "$tool" show nonsense
 	code 2 "$tool" show qps qps
@@ -363,7 +363,7 @@ remedies_exist()
 	grep -q 'mend with: install mlx5-ep-dkms' "$tmp/out"
 	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
 	finds 1 '^problem: module: mlx5_ep is not built'
-	grep -q 'mend with: dkms autoinstall' "$tmp/out"
+	grep -q 'mend with: .*, then dkms autoinstall' "$tmp/out"
 	finds 1 '^problem: mlx5_0: not attached: the module is not loaded'
 	grep -q 'mend with: modprobe mlx5_ep && mlx5ep attach mlx5_0' "$tmp/out"
 }
@@ -509,7 +509,8 @@ doctor_finds()
 	: >"$root/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz"
 	finds 1 'mend with: modprobe mlx5_ep$'
 	rm -rf "${root:?}/lib"
-	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0" \
+		"$root/lib/modules/6.12.1-amd64/build"
 	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
 	rm -rf "$root/sys/class"
 	finds 1 '^problem: devices: no mlx5 device'

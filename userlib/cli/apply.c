@@ -246,8 +246,7 @@ static int apply_devices(struct cli *cli, const struct config *config,
 		ret = ret ? ret : code;
 	}
 	if (wish->device && !found)
-		ret = complain(EXIT_NO_DEVICE, "%s: no such mlx5 device",
-			       wish->device);
+		ret = device_missing(wish->device);
 	json_object_put(devices);
 	return ret;
 }

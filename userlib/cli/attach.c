@@ -72,8 +72,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 
 	root_path(path, "sys/class/infiniband/%s", device);
 	if (!path_exists(path) || !aux_device(device, aux))
-		return complain(EXIT_NO_DEVICE, "%s: no such mlx5 device",
-				device);
+		return device_missing(device);
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
 	users = users_of(device);
@@ -115,7 +114,8 @@ int cmd_attach(struct cli *cli, int argc, char **argv)
 		dry = dry || c == 'u';
 	}
 	if (argc - optind > 1 || (device && optind < argc))
-		return usage_error("attach", "exactly one device is needed");
+		return usage_error("attach", "%s: one device at most can be named",
+				   argv[argc - 1]);
 	if (optind < argc)
 		device = argv[optind];
 	if (!device)

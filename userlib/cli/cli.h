@@ -55,6 +55,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv);
 /* error.c */
 int usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void usage_hint(const char *command, char **argv);
 int complain(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int exit_code(int err);
@@ -85,6 +86,7 @@ struct json_object *attribute_table(const char *device, const char *name,
 
 /* describe.c */
 struct json_object *device_describe(const char *device);
+int device_missing(const char *device);
 const char *device_choose(struct cli *cli, const char *command,
 			  struct json_object **devices, int *code);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* One device of those that there are, and what a report says about it. */
+/* One device of those that there are, and what reports and messages say about it. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -52,6 +53,44 @@ struct json_object *device_describe(const char *device)
 	return on;
 }
 
+/* Writes the names of devices, with commas, as far as there is room. */
+static void names_of(struct json_object *devices, char *buf, size_t len)
+{
+	struct json_object *name = NULL;
+	size_t i, at = 0;
+
+	buf[0] = '\0';
+	for (i = 0; i < json_object_array_length(devices) && at < len; i++) {
+		json_object_object_get_ex(
+			json_object_array_get_idx(devices, i), "device", &name);
+		at += snprintf(buf + at, len - at, "%s%s", i ? ", " : "",
+			       json_object_get_string(name));
+	}
+}
+
+/**
+ * device_missing() - say that a device is not there, and which ones are
+ * @device: the name or address that was asked for; NULL: any
+ *
+ * Return: %EXIT_NO_DEVICE.
+ */
+int device_missing(const char *device)
+{
+	struct cli every = { .brief = true };
+	struct json_object *devices;
+	char names[256];
+	int code;
+
+	devices = devices_get(&every, &code);
+	names_of(devices, names, sizeof(names));
+	json_object_put(devices);
+	if (code == EXIT_NO_DEVICE)
+		return complain(EXIT_NO_DEVICE, "%s%sno mlx5 device is registered: modprobe mlx5_ib",
+				device ? device : "", device ? ": " : "");
+	return complain(EXIT_NO_DEVICE, "%s: no such mlx5 device, but %s",
+			device, names);
+}
+
 /**
  * device_choose() - the device that the user has named, or the only one
  * @command: for the message
@@ -64,16 +103,19 @@ const char *device_choose(struct cli *cli, const char *command,
 			  struct json_object **devices, int *code)
 {
 	struct json_object *name = NULL;
+	char names[256];
 
 	cli->brief = true;
 	*devices = devices_get(cli, code);
+	names_of(*devices, names, sizeof(names));
 	if (*code == EXIT_NO_DEVICE)
-		complain(*code, "%s: no such mlx5 device",
-			 cli->device ? cli->device : "any");
+		device_missing(cli->device);
 	else if (*code)
-		complain(*code, "the module is not attached: see mlx5ep doctor");
+		complain(*code, "the module is %s; see mlx5ep doctor",
+			 module_loaded() ? "not attached" : "not loaded");
 	else if (json_object_array_length(*devices) > 1)
-		*code = usage_error(command, "several devices: name one");
+		*code = usage_error(command, "name one of the devices %s",
+				    names);
 	if (*code)
 		return NULL;
 	json_object_object_get_ex(json_object_array_get_idx(*devices, 0),

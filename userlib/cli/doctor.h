@@ -24,8 +24,10 @@ void doctor_say(struct report *report, enum verdict verdict, const char *what,
 		const char *finding, const char *remedy);
 void doctor_kernel(char *buf, size_t len);
 
-/* doctor_boot.c */
+/* doctor_module.c */
 void doctor_module(struct report *report);
+
+/* doctor_boot.c */
 void doctor_boot_order(struct report *report);
 
 /* doctor_initramfs.c */

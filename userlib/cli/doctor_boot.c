@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Checks of mlx5ep doctor: whether the module is there for this kernel, and
- * whether modprobe loads it in time.
- */
+/* The check of mlx5ep doctor whether modprobe loads the module in time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,68 +11,6 @@ struct scan {
 	const char *dir;
 	bool found;
 };
-
-static int each_module_dir(const char *name, void *arg)
-{
-	struct scan *scan = arg;
-
-	/* .ko, .ko.xz, .ko.zst */
-	if (!strncmp(name, "mlx5_ep.ko", 10))
-		scan->found = true;
-	return scan->found;
-}
-
-static bool installed(const char *release)
-{
-	static const char * const places[] = {
-		"updates/dkms", "updates", "extra", "extra/mlx5_ep",
-		"weak-updates/mlx5_ep",
-	};
-	struct scan scan = {};
-	char path[PATH_LEN];
-	size_t i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		root_path(path, "lib/modules/%s/%s", release, places[i]);
-		dir_names(path, each_module_dir, &scan);
-	}
-	return scan.found;
-}
-
-/* Does DKMS have the sources? */
-static int each_source(const char *name, void *arg)
-{
-	(void)arg;
-	return !strncmp(name, "mlx5_ep-", 8);
-}
-
-/**
- * doctor_module() - check that the module is loaded
- */
-void doctor_module(struct report *report)
-{
-	char release[128], remedy[PATH_LEN];
-
-	if (module_loaded()) {
-		doctor_say(report, OK, "module", "mlx5_ep is loaded", NULL);
-		return;
-	}
-	doctor_kernel(release, sizeof(release));
-	if (installed(release)) {
-		doctor_say(report, BAD, "module",
-			   "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
-		return;
-	}
-	root_path(remedy, "usr/src");
-	if (dir_names(remedy, each_source, NULL) == 1)
-		snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s",
-			 release);
-	else
-		snprintf(remedy, sizeof(remedy),
-			 "install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources");
-	doctor_say(report, BAD, "module", "mlx5_ep is not built for this kernel",
-		   remedy);
-}
 
 /* In the name of a module a hyphen means the same as an underscore. */
 static bool is_module(const char *word, const char *name)

@@ -2,7 +2,9 @@
 /* Error messages and exit codes. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -24,6 +26,8 @@ int complain(int code, const char *fmt, ...)
 	return code;
 }
 
+static bool hinted;
+
 /**
  * usage_error() - print an error about a command's arguments
  * @fmt: one line without a newline
@@ -39,7 +43,35 @@ int usage_error(const char *command, const char *fmt, ...)
 	vfprintf(stderr, fmt, args);
 	va_end(args);
 	fprintf(stderr, "; see mlx5ep %s --help\n", command);
+	hinted = true;
 	return EXIT_USAGE;
+}
+
+/**
+ * usage_hint() - say what to do after a message of getopt()
+ * @command: the command that does not know the option; NULL: mlx5ep itself
+ * @argv: its arguments
+ *
+ * Nothing is said after usage_error(), which has said it.
+ */
+void usage_hint(const char *command, char **argv)
+{
+	static const char * const global[] = {
+		"-d", "--device", "-j", "--json",
+	};
+	size_t i;
+
+	for (; command && *argv && strcmp(*argv, "--"); argv++)
+		for (i = 0; i < sizeof(global) / sizeof(*global); i++)
+			if (!hinted && !strcmp(*argv, global[i]))
+				usage_error(command, "%s stands before the command: mlx5ep %s%s %s",
+					    *argv, *argv, i < 2 ? " DEVICE" : "",
+					    command);
+	if (!hinted)
+		fprintf(stderr, "mlx5ep%s%s: see mlx5ep%s%s --help\n",
+			command ? " " : "", command ? command : "",
+			command ? " " : "", command ? command : "");
+	hinted = true;
 }
 
 /**

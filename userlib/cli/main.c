@@ -140,7 +140,7 @@ static int flushed(int code)
 static int run(struct cli *cli, size_t i, int argc, char **argv)
 {
 	static char name[32];
-	int k;
+	int k, ret;
 
 	for (k = 1; k < argc && strcmp(argv[k], "--"); k++) {
 		if (strcmp(argv[k], "--help") && strcmp(argv[k], "-h"))
@@ -154,7 +154,10 @@ static int run(struct cli *cli, size_t i, int argc, char **argv)
 	snprintf(name, sizeof(name), "mlx5ep %s", commands[i].name);
 	argv[0] = name;
 	optind = 0;
-	return commands[i].run(cli, argc, argv);
+	ret = commands[i].run(cli, argc, argv);
+	if (ret == EXIT_USAGE)
+		usage_hint(commands[i].name, argv + 1);
+	return ret;
 }
 
 int main(int argc, char **argv)
@@ -170,6 +173,9 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
+	/* getopt() begins its messages with it. */
+	if (argc)
+		argv[0] = (char *)"mlx5ep";
 	while ((c = getopt_long(argc, argv, "+jd:hV", options, NULL)) != -1) {
 		switch (c) {
 		case 'j':
@@ -185,7 +191,7 @@ int main(int argc, char **argv)
 			puts("mlx5ep " MLX5EP_VERSION);
 			return flushed(EXIT_OK);
 		default:
-			help(stderr);
+			usage_hint(NULL, argv);
 			return EXIT_USAGE;
 		}
 	}

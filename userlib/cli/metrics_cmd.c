@@ -71,7 +71,7 @@ static int write_file(const char *path, const char *text, size_t len)
 				strerror(ENAMETOOLONG));
 	fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
-		return complain(exit_code(-errno), "%s: %s", new,
+		return complain(exit_code(-errno), "--output %s: %s", path,
 				strerror(errno));
 	ret = write_all(fd, text, len) && !fchmod(fd, 0644) ? 0 : errno;
 	if (close(fd) && !ret)

@@ -19,6 +19,9 @@
  * is there, so the first numbers are never allocated.
  */
 #define RESERVED_PAGES 16
+#define LEAST_BAR (1ULL << 20)
+
+#define CATEGORIES "mpi-everywhere, 2xdynamic, dynamic, shared-dynamic, static, mpi-threads"
 
 static const struct column columns[] = {
 	{ "category", "CATEGORY", true },
@@ -48,7 +51,7 @@ static unsigned long long bar_of(const char *device)
 /* A BAR's size is a power of two, and at least 1 MiB on these adapters. */
 static unsigned long long bar_for(unsigned long long pages)
 {
-	unsigned long long bar = 1 << 20;
+	unsigned long long bar = LEAST_BAR;
 
 	while (bar < (pages + RESERVED_PAGES) * UAR_PAGE)
 		bar *= 2;
@@ -149,8 +152,9 @@ static int print_plan(struct cli *cli, const struct job *job)
 	if (cli->json) {
 		print_json(obj);
 	} else {
-		print_heading(cli, "%u processes of %u threads",
-			      job->processes, job->threads);
+		print_heading(cli, "%u process%s of %u thread%s",
+			      job->processes, job->processes == 1 ? "" : "es",
+			      job->threads, job->threads == 1 ? "" : "s");
 		print_table(cli, rows, columns,
 			    sizeof(columns) / sizeof(*columns));
 		printf("\nfastest that fits: %s\n", best ? best : "none");
@@ -188,6 +192,12 @@ static bool size_arg(const char *text, unsigned long long *bytes)
 	return !*end || !end[1];
 }
 
+static bool category_arg(const char *text, int *category)
+{
+	*category = mlx5ep_category_parse(text);
+	return *category >= 0 && *category != MLX5EP_CATEGORY_AUTO;
+}
+
 static int parse(struct job *job, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -197,26 +207,23 @@ static int parse(struct job *job, int argc, char **argv)
 		{ "bar", required_argument, NULL, 'b' },
 		{}
 	};
-	bool ok;
+	const char *error;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "t:p:c:b:", options, NULL)) != -1) {
-		ok = true;
-		if (c == 't') {
-			ok = count_arg(optarg, 4096, &job->threads);
-		} else if (c == 'p') {
-			ok = count_arg(optarg, 4096, &job->processes);
-		} else if (c == 'b') {
-			ok = size_arg(optarg, &job->bar);
-		} else if (c == 'c') {
-			job->category = mlx5ep_category_parse(optarg);
-			ok = job->category >= 0 &&
-				job->category != MLX5EP_CATEGORY_AUTO;
-		} else {
+		error = NULL;
+		if (c == '?')
 			return EXIT_USAGE;
-		}
-		if (!ok)
-			return usage_error("plan", "%s: not a valid value", optarg);
+		if (c == 't' && !count_arg(optarg, 4096, &job->threads))
+			error = "--threads %s: a number from 1 to 4096";
+		if (c == 'p' && !count_arg(optarg, 4096, &job->processes))
+			error = "--processes %s: a number from 1 to 4096";
+		if (c == 'b' && !size_arg(optarg, &job->bar))
+			error = "--bar %s: a number, with K, M or G";
+		if (c == 'c' && !category_arg(optarg, &job->category))
+			error = "--category %s: not one of " CATEGORIES;
+		if (error)
+			return usage_error("plan", error, optarg);
 	}
 	if (optind != argc)
 		return usage_error("plan", "%s: unexpected", argv[optind]);
@@ -240,7 +247,7 @@ int cmd_plan(struct cli *cli, int argc, char **argv)
 	if (cli->device && !job.bar) {
 		job.bar = bar_of(cli->device);
 		if (!job.bar)
-			return complain(EXIT_NO_DEVICE, "%s: no such device, or its BAR cannot be seen",
+			return complain(EXIT_NO_DEVICE, "%s: no such device, or its BAR cannot be seen; --bar gives its size",
 					cli->device);
 	}
 	return print_plan(cli, &job);

@@ -216,11 +216,10 @@ static int set_all(struct cli *cli, const struct wish *wish)
 		return code;
 	devices = devices_get(&brief, &code);
 	if (code == EXIT_NO_DEVICE)
-		complain(code, "%s%s", cli->device ? cli->device : "",
-			 cli->device ? ": no such mlx5 device" :
-			 "no mlx5 device is registered: modprobe mlx5_ib");
+		device_missing(cli->device);
 	else if (code)
-		complain(code, "the module is not attached; see mlx5ep doctor");
+		complain(code, "the module is %s; see mlx5ep doctor",
+			 module_loaded() ? "not attached" : "not loaded");
 	for (i = 0; !code && i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		json_object_object_get_ex(dev, "attached", &obj);

@@ -260,10 +260,8 @@ static void print_all(struct cli *cli, struct json_object *devices,
 
 static int no_devices(struct cli *cli, int code)
 {
-	if (code == EXIT_NO_DEVICE && cli->device)
-		return complain(code, "%s: no such mlx5 device", cli->device);
 	if (code == EXIT_NO_DEVICE)
-		return complain(code, "no mlx5 device");
+		return device_missing(cli->device);
 	return complain(code, "the module is %s; see mlx5ep doctor",
 			module_loaded() ? "attached to no device" :
 			"not loaded");

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# What the tool says to somebody who calls it wrongly, or on a machine where
+# something is missing: what is true, and what to do. The machine is a made-up tree.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tool=$PWD/build/bin/mlx5ep
+# shellcheck source=selftests/tool/fake.sh
+. selftests/tool/fake.sh
+
+release=6.12.1-amd64
+
+# says CODE TEXT ARGUMENT...: mlx5ep ends with CODE, and TEXT is a line of its errors
+says()
+{
+	code "$1" "$tool" "${@:3}" >/dev/null
+	grep -qxF "$2" "$tmp/err" || fail "mlx5ep ${*:3}: $(cat "$tmp/err")"
+}
+
+wrong_options()
+{
+	local command
+
+	fresh
+	for command in show set apply watch plan attach run metrics selftest bench
+	do
+		says 2 "mlx5ep $command: unrecognized option '--nonsense'" \
+			$command --nonsense
+		grep -qx "mlx5ep $command: see mlx5ep $command --help" "$tmp/err"
+	done
+	says 2 'mlx5ep doctor: --nonsense: unexpected; see mlx5ep doctor --help' \
+		doctor --nonsense
+	says 2 "mlx5ep: unrecognized option '--nonsense'" --nonsense
+	says 2 'mlx5ep: see mlx5ep --help' --nonsense
+	says 2 'mlx5ep show: -d stands before the command: mlx5ep -d DEVICE show; see mlx5ep show --help' \
+		show -d mlx5_0
+	says 2 'mlx5ep plan: --json stands before the command: mlx5ep --json plan; see mlx5ep plan --help' \
+		plan -t 1 --json
+	says 2 'mlx5ep plan: --threads 0: a number from 1 to 4096; see mlx5ep plan --help' \
+		plan -t 0
+	says 2 'mlx5ep plan: --bar 3X: a number, with K, M or G; see mlx5ep plan --help' \
+		plan -t 1 --bar 3X
+	says 2 'mlx5ep plan: --category x: not one of mpi-everywhere, 2xdynamic, dynamic, shared-dynamic, static, mpi-threads; see mlx5ep plan --help' \
+		plan -t 1 -c x
+	says 1 "mlx5ep: --output $tmp/none/x: No such file or directory" \
+		metrics --output "$tmp/none/x"
+}
+
+no_device()
+{
+	local command none='no mlx5 device is registered: modprobe mlx5_ib'
+
+	fresh
+	for command in show 'set --policy stock' selftest bench; do
+		# shellcheck disable=SC2086 # words
+		says 4 "mlx5ep: $none" $command
+		# shellcheck disable=SC2086
+		says 4 "mlx5ep: mlx5_7: $none" -d mlx5_7 $command
+	done
+	says 4 "mlx5ep: mlx5_7: $none" attach mlx5_7
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0
+	for command in show 'set --policy stock' selftest bench; do
+		# shellcheck disable=SC2086
+		says 4 'mlx5ep: mlx5_7: no such mlx5 device, but mlx5_0, mlx5_1' \
+			-d mlx5_7 $command
+	done
+	says 2 'mlx5ep selftest: name one of the devices mlx5_0, mlx5_1; see mlx5ep selftest --help' \
+		selftest
+	says 3 'mlx5ep: the module is not attached; see mlx5ep doctor' \
+		-d mlx5_1 selftest
+}
+
+# doctor TEXT: a finding or a remedy of the module is TEXT
+doctor()
+{
+	"$tool" doctor >"$tmp/out" 2>&1 || :
+	grep -qxF "$1" "$tmp/out" || fail "$(grep -A 1 module: "$tmp/out"), not $1"
+}
+
+# machine: a kernel, a device, no module
+machine()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0
+	mkdir -p "$root/proc/sys/kernel" "$root/lib/modules/$release"
+	echo $release >"$root/proc/sys/kernel/osrelease"
+}
+
+not_built()
+{
+	local log=var/lib/dkms/mlx5_ep/0.9.0/build/make.log
+
+	machine
+	doctor '    mend with: install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources'
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
+	doctor 'problem: module: mlx5_ep is not built for this kernel, whose headers are missing'
+	doctor "    mend with: apt install linux-headers-$release (RPM: kernel-devel-$release), then dkms autoinstall -k $release"
+	mkdir "$root/lib/modules/$release/build"
+	doctor "    mend with: dkms autoinstall -k $release"
+	mkdir -p "$root/${log%/*}"
+	echo 'DKMS make.log for mlx5_ep/0.9.0 for kernel 7.0.0-amd64 (x86_64)' \
+		>"$root/$log"
+	doctor "    mend with: dkms autoinstall -k $release"
+	echo "DKMS make.log for mlx5_ep/0.9.0 for kernel $release (x86_64)" \
+		>"$root/$log"
+	doctor 'problem: module: DKMS could not build mlx5_ep for this kernel'
+	doctor "    mend with: see $root/$log, and when the reason is gone: dkms autoinstall -k $release"
+}
+
+not_signed()
+{
+	local enforce=$root/sys/module/module/parameters/sig_enforce
+	local what='mlx5_ep is installed and not loaded'
+	local only=', and this kernel loads signed modules only'
+
+	machine
+	mkdir -p "$root/lib/modules/$release/updates/dkms" "${enforce%/*}" \
+		"$root/sys/kernel/security"
+	: >"$root/lib/modules/$release/updates/dkms/mlx5_ep.ko.xz"
+	doctor "problem: module: $what"
+	echo N >"$enforce"
+	echo '[none] integrity confidentiality' >"$root/sys/kernel/security/lockdown"
+	doctor "problem: module: $what"
+	echo 'none [integrity] confidentiality' >"$root/sys/kernel/security/lockdown"
+	doctor "problem: module: $what$only"
+	rm "$root/sys/kernel/security/lockdown"
+	echo Y >"$enforce"
+	doctor "problem: module: $what$only"
+	doctor '    mend with: sign it with a key that this machine trusts'
+	mkdir -p "$root/var/lib/dkms"
+	: >"$root/var/lib/dkms/mok.pub"
+	doctor '    mend with: mokutil --import /var/lib/dkms/mok.pub, reboot, and choose "Enroll MOK" on the screen that comes up'
+}
+
+another_runs()
+{
+	machine
+	fake mlx5_1 0000:02:00.0 attached
+	echo 0.9.0 >"$root/sys/module/mlx5_ep/version"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.1"
+	doctor 'ok: module: mlx5_ep is loaded'
+	mkdir -p "$root/lib/modules/$release/updates/dkms"
+	: >"$root/lib/modules/$release/updates/dkms/mlx5_ep.ko"
+	doctor 'warning: module: mlx5_ep is loaded: 0.9.1 is installed, and 0.9.0 runs until the next boot'
+	echo 0.9.1 >"$root/sys/module/mlx5_ep/version"
+	doctor 'ok: module: mlx5_ep is loaded'
+}
+
+plan 5
+check 'a wrong option is named, with the command that helps' wrong_options
+check 'a device that is not there, and those that are' no_device
+check 'doctor: why the module is not built' not_built
+check 'doctor: the kernel wants a signature' not_signed
+check 'doctor: another version runs than is installed' another_runs
+ktap_finished
