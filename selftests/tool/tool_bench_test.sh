@@ -67,7 +67,7 @@ stock_is_stock()
 		globalarray msgrate stencil
 	ep_policy stock
 	bench '[.runs[] | select(.bench == "globalarray") | .policy] == ["stock"]'
-	bench '[.runs[] | select(.bench == "msgrate")] | length == 8'
+	bench '[.runs[] | select(.bench == "msgrate")] | length == 10'
 	bench '[.runs[] | select(.bench == "stencil")] | length == 1'
 	bench 'all(.runs[].figures[]; .median > 0)'
 }

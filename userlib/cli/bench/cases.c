@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What mlx5ep bench can measure. The variants of msgrate are those of Zambre et al.
- * (2018), who leave out one of postlist, inline data and BlueFlame at a time.
+ * (2018), who leave out one at a time: postlist, unsignaled completions, inline data,
+ * BlueFlame.
  */
 #include "bench.h"
 
@@ -14,6 +15,7 @@
 const struct bench_case bench_cases[] = {
 	MSGRATE("all", "-p", "32"),
 	MSGRATE("no postlist", "-p", "1"),
+	MSGRATE("no unsignaled", "-p", "32", "-q", "1"),
 	MSGRATE("no inline data", "-I"),
 	MSGRATE("no BlueFlame", "-B"),
 	{
