@@ -89,6 +89,7 @@ void qp_reset(struct qp *qp)
 	qp->recv_psn = 0;
 	qp->waiting = false;
 	qp->comm_est = false;
+	qp->streams.nbad = 0;
 	qp_load(qp);
 }
 
@@ -107,7 +108,8 @@ void qp_error(struct qp *qp, uint8_t event)
 		event_post(qp->hca, event, qp->obj.id);
 	sq_flush(qp);
 	recv_flush(qp);
-	if ((qp->srq && qp->type != QP_UD) || (qp->type == QP_XRC && !qp->has_sq))
+	if ((qp->srq && qp->type != QP_UD && qp->type != QP_DCI) ||
+	    (qp->type == QP_XRC && !qp->has_sq))
 		event_post(qp->hca, EVENT_LAST_WQE, qp->obj.id);
 	err_list_add(qp);
 }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder's side of RC, UC and XRC.
+ * The responder's side of RC, UC, XRC and DC.
  *
  * The whole message is checked before a byte of it is moved. If the check
  * fails, an RC or XRC responder answers with a NAK and goes into error; a UC
- * responder drops the message.
+ * responder drops the message; a DC target answers with a NAK and serves others.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "data/transport.h"
+#include "fabric/port.h"
 
 #define ATOMIC_LEN 8u
 
 /**
  * struct request - one message at the responder
+ * @from: who sent it
  * @w: the requester's work request
  * @srq: XRC: the queue it names
  * @who: rights of remote access, and of the receive buffers
  */
 struct request {
 	struct qp *qp;
+	const struct qp *from;
 	const struct send_wqe *w;
 	struct srq *srq;
 	struct accessor who;
@@ -31,6 +34,8 @@ static enum reply nak(struct request *r, enum reply reply)
 {
 	if (r->qp->type == QP_UC)
 		return REPLY_LOST;
+	if (r->qp->type == QP_DCT)
+		return reply;
 	qp_error(r->qp, reply == REPLY_ACCESS ? EVENT_QP_ACCESS :
 		 reply == REPLY_INVAL	      ? EVENT_QP_INVAL_REQ :
 						EVENT_QP_CATAS);
@@ -41,7 +46,8 @@ static enum reply nak(struct request *r, enum reply reply)
 static enum reply recv_nak(struct request *r, struct recv *recv, uint8_t synd)
 {
 	recv_fail(recv, synd);
-	qp_error(r->qp, 0);
+	if (r->qp->type != QP_DCT)
+		qp_error(r->qp, 0);
 	if (r->qp->type == QP_UC)
 		return REPLY_LOST;
 	return synd == SYND_LOCAL_LENGTH ? REPLY_INVAL : REPLY_OP;
@@ -58,14 +64,20 @@ static enum reply take(struct request *r, struct recv *recv)
 	return nak(r, REPLY_OP);
 }
 
+/* A DC target has no peer of its own: the message says where it came from. */
+static uint16_t source_lid(const struct request *r)
+{
+	return r->qp->type == QP_DCT ? port_lid(r->from->hca) : r->qp->rlid;
+}
+
 static enum reply finish(struct request *r, struct recv *recv, uint8_t opcode,
 			 uint64_t len)
 {
 	struct cqe cqe = {
 		.imm = r->w->imm,
 		.byte_cnt = htobe32(len),
-		.flags_rqpn = htobe32(r->qp->remote_qpn),
-		.slid = htobe16(r->qp->rlid),
+		.flags_rqpn = htobe32(r->from->obj.id),
+		.slid = htobe16(source_lid(r)),
 		.op_own = opcode << 4,
 	};
 
@@ -222,6 +234,15 @@ static void path_migration(struct qp *qp, struct qp *from)
 	set_pm_state(from, PM_ARMED);
 }
 
+/* What the first message does to the responder, and each to both paths. */
+static void established(struct qp *qp, struct qp *from)
+{
+	if (!qp->comm_est && qp->state == QP_RTR)
+		event_post(qp->hca, EVENT_COMM_EST, qp->obj.id);
+	qp->comm_est = true;
+	path_migration(qp, from);
+}
+
 /**
  * respond() - execute a message at the responder
  * @qp: the responder, whose state lets it receive
@@ -231,15 +252,14 @@ static void path_migration(struct qp *qp, struct qp *from)
  */
 enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
 {
-	struct request r = { .qp = qp, .w = w, .who = qp_accessor(qp) };
+	struct request r = { .qp = qp, .from = from, .w = w,
+			     .who = qp_accessor(qp) };
 
 	r.scatter = r.who;
 	if (qp->srq)
 		r.scatter.pd = qp->srq->pd->obj.id;
-	if (!qp->comm_est && qp->state == QP_RTR)
-		event_post(qp->hca, EVENT_COMM_EST, qp->obj.id);
-	qp->comm_est = true;
-	path_migration(qp, from);
+	if (qp->type != QP_DCT)
+		established(qp, from);
 	if (qp->type == QP_XRC && !find_srq(&r))
 		return nak(&r, REPLY_INVAL);
 	switch (w->op) {

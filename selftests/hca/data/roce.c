@@ -30,7 +30,19 @@ enum { HEADER_GRH, HEADER_IPV6, HEADER_IPV4 };
 #define HEADER_SHIFT 24
 #define CQE_VLAN 0x1
 
+#define SGID_SHIFT 20		/* source index in grh_gid_fl */
+#define SGID_MASK 0x3ffu
+
 #define ENTRY(from, fld) IFC_GET(roce_addr_layout, from, fld)
+
+/* The driver has put no address there. */
+static bool is_empty(const void *entry)
+{
+	static const uint8_t none[GID_LEN];
+
+	return !memcmp(IFC_ADDR_OF(roce_addr_layout, entry, source_l3_address),
+		       none, GID_LEN);
+}
 
 static unsigned int header_type(const void *from)
 {
@@ -41,8 +53,41 @@ static unsigned int header_type(const void *from)
 }
 
 /**
+ * roce_source() - the sender's entry in its table that an address vector names
+ *
+ * Return: the entry, NULL: the table has no such index
+ */
+const void *roce_source(const struct hca *hca, const struct wqe_av *av)
+{
+	return nic_roce_address(hca, be32toh(av->grh_gid_fl) >> SGID_SHIFT &
+				SGID_MASK);
+}
+
+/**
+ * roce_mac() - the MAC address of an entry, in the low 48 bits
+ */
+uint64_t roce_mac(const void *entry)
+{
+	return (uint64_t)ENTRY(entry, source_mac_47_32) << 32 |
+	       ENTRY(entry, source_mac_31_0);
+}
+
+/**
+ * roce_dmac() - the destination of an address vector, in the low 48 bits
+ */
+uint64_t roce_dmac(const struct wqe_av *av)
+{
+	uint64_t v = 0;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(av->rmac); i++)
+		v = v << 8 | av->rmac[i];
+	return v;
+}
+
+/**
  * roce_find() - the adapter that takes a packet
- * @from: the sender's entry in its table of addresses, NULL: none
+ * @from: the sender's entry in its table of addresses, NULL or empty: none
  * @mac: destination, in the low 48 bits
  *
  * Return: the adapter that has GID, MAC, VLAN and version, NULL: none
@@ -51,7 +96,9 @@ struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac)
 {
 	unsigned int i;
 
-	for (i = 0; from && i < fabric_hcas(); i++)
+	if (!from || is_empty(from))
+		return NULL;
+	for (i = 0; i < fabric_hcas(); i++)
 		if (nic_answers(fabric_hca(i), from, gid, mac))
 			return fabric_hca(i);
 	return NULL;
@@ -64,13 +111,11 @@ struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac)
  */
 bool roce_hears(const struct hca *hca, const void *from)
 {
-	static const uint8_t none[GID_LEN];
 	const uint8_t *e;
 	unsigned int i;
 
 	for (i = 0; (e = nic_roce_address(hca, i)); i++)
-		if (memcmp(IFC_ADDR_OF(roce_addr_layout, e, source_l3_address),
-			   none, GID_LEN) &&
+		if (!is_empty(e) &&
 		    ENTRY(e, vlan_valid) == ENTRY(from, vlan_valid) &&
 		    ENTRY(e, vlan_id) == ENTRY(from, vlan_id) &&
 		    ENTRY(e, roce_version) == ENTRY(from, roce_version))

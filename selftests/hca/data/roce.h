@@ -11,6 +11,9 @@
 
 #define GRH_LEN 40u
 
+const void *roce_source(const struct hca *hca, const struct wqe_av *av);
+uint64_t roce_mac(const void *entry);
+uint64_t roce_dmac(const struct wqe_av *av);
 struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac);
 bool roce_hears(const struct hca *hca, const void *from);
 void roce_header(const void *from, const uint8_t dgid[16], size_t len,

@@ -43,7 +43,8 @@ static bool op_known(const struct qp *qp, uint8_t op)
 	case WQE_OP_RDMA_READ:
 	case WQE_OP_ATOMIC_CS:
 	case WQE_OP_ATOMIC_FA:
-		return qp->type == QP_RC || qp->type == QP_XRC;
+		return qp->type == QP_RC || qp->type == QP_XRC ||
+		       qp->type == QP_DCI;
 	}
 	return false;
 }
@@ -98,6 +99,8 @@ static bool parse_head(const struct qp *qp, struct segs *s, struct send_wqe *w)
 			return false;
 		w->srqn = be32toh(xrc.srqn) & 0xffffff;
 	}
+	if (qp->type == QP_DCI && !parse_av(s, &w->av))
+		return false;
 	switch (w->op) {
 	case WQE_OP_ATOMIC_CS:
 	case WQE_OP_ATOMIC_FA:
@@ -175,6 +178,7 @@ static uint8_t parse(struct qp *qp, const uint8_t *wqe, size_t len,
 	w->ce = ctrl.fm_ce_se >> WQE_CE_SHIFT & WQE_CE_MASK;
 	w->solicited = ctrl.fm_ce_se & WQE_SOLICITED;
 	w->imm = ctrl.imm;
+	w->stream = ctrl.stream[0] << 8 | ctrl.stream[1];
 	if ((word >> 8 & 0xffff) != qp->sq_head ||
 	    be32toh(ctrl.qpn_ds) >> 8 != qp->obj.id || word >> 24)
 		return SYND_LOCAL_QP_OP;
@@ -208,6 +212,8 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 	}
 	if (qp_is_ud(qp))
 		return ud_send(qp, w, synd);
+	if (qp->type == QP_DCI)
+		return dc_send(qp, w, synd);
 	return connected_send(qp, w, synd);
 }
 
@@ -221,11 +227,21 @@ static bool complete(struct qp *qp, const struct send_wqe *w, uint8_t synd)
 	return !cq_post(qp->scq, &cqe, synd || w->ce == WQE_CE_ALWAYS_EQE);
 }
 
+/* Is the failure one that ends a stream of the QP, and leaves the others alone? */
+static bool ends_stream(struct qp *qp, uint8_t syndrome, uint16_t stream)
+{
+	return qp->streams.on && syndrome != SYND_LOCAL_QP_OP &&
+	       dc_stream_failed(qp, stream);
+}
+
 /*
  * The request at the head failed: complete it so, flush the rest. The reliable
- * types move to error, the others to SQ error.
+ * types move to error, the others to SQ error. A QP with streams may go on with
+ * its other streams.
+ *
+ * Return: does the QP go on?
  */
-static void send_fail(struct qp *qp, uint8_t syndrome)
+static bool send_fail(struct qp *qp, uint8_t syndrome)
 {
 	struct cqe cqe;
 	uint8_t wqe[WQE_MAX];
@@ -240,12 +256,16 @@ static void send_fail(struct qp *qp, uint8_t syndrome)
 	sq_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, syndrome, 0, &cqe);
 	ok = !cq_post(qp->scq, &cqe, true);
 	qp->sq_head += len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;
+	if (ok && ends_stream(qp, syndrome,
+			      ctrl.stream[0] << 8 | ctrl.stream[1]))
+		return true;
 	if (ok && (qp_is_ud(qp) || qp->type == QP_UC)) {
 		qp->state = QP_SQER;
 		sq_flush(qp);
-		return;
+		return false;
 	}
 	qp_error(qp, ok ? 0 : EVENT_QP_CATAS);
+	return false;
 }
 
 /* Execute the request at the head. False: stop here. */
@@ -264,6 +284,8 @@ static bool send_one(struct qp *qp)
 		hca_error(qp->hca, SIM_ERR_BAD_WQE,
 			  "%s QP 0x%x: request %u, opcode 0x%x, %zu bytes",
 			  qp_type_name(qp), qp->obj.id, qp->sq_head, w.op, len);
+	if (!synd && dc_stream_is_bad(qp, w.stream))
+		synd = SYND_FLUSH;
 	if (!synd) {
 		switch (execute(qp, &w, &synd)) {
 		case SEND_WAIT:
@@ -278,10 +300,8 @@ static bool send_one(struct qp *qp)
 	}
 	if (qp->state != QP_RTS)	/* the responder was this QP */
 		return false;
-	if (synd) {
-		send_fail(qp, synd);
-		return false;
-	}
+	if (synd)
+		return send_fail(qp, synd);
 	if (w.ce >= WQE_CE_ALWAYS && !complete(qp, &w, SYND_OK)) {
 		qp_error(qp, EVENT_QP_CATAS);
 		return false;

@@ -33,9 +33,13 @@ static uint32_t path_get_timeout(const struct qp *qp)
 	return IFC_GET(qpc, qp->qpc, primary_address_path.ack_timeout);
 }
 
-static bool pkeys_match(uint16_t a, uint16_t b)
+/**
+ * connected_pkeys_match() - may the two QPs talk to each other?
+ */
+bool connected_pkeys_match(const struct qp *a, const struct qp *b)
 {
-	return (a & ~PKEY_FULL) == (b & ~PKEY_FULL) && ((a | b) & PKEY_FULL);
+	return (a->pkey & ~PKEY_FULL) == (b->pkey & ~PKEY_FULL) &&
+	       ((a->pkey | b->pkey) & PKEY_FULL);
 }
 
 /**
@@ -94,9 +98,7 @@ static struct qp *find_peer(const struct qp *qp)
 	if (peer->remote_qpn != qp->obj.id ||
 	    (path_hca(peer) != qp->hca && qp->type != QP_UC))
 		return NULL;
-	if (!pkeys_match(qp->pkey, peer->pkey))
-		return NULL;
-	return peer;
+	return connected_pkeys_match(qp, peer) ? peer : NULL;
 }
 
 static uint32_t packets(const struct qp *qp, uint64_t len)
@@ -148,48 +150,33 @@ static enum outcome rnr(struct qp *qp, const struct qp *peer,
 	return SEND_WAIT;
 }
 
-/* A message of several packets must be cut as the responder expects. */
-static bool mtu_fits(const struct qp *qp, const struct qp *peer, uint64_t len)
+/**
+ * connected_mtu_fits() - is a message cut as the responder expects?
+ * @len: bytes of the message; one packet has any length up to the MTU
+ */
+bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,
+			uint64_t len)
 {
 	return qp->mtu == peer->mtu ||
 	       (packets(qp, len) == 1 && packets(peer, len) == 1);
 }
 
-static enum outcome acked(struct qp *qp, struct qp *peer, uint32_t n)
+/**
+ * connected_answer() - what the requester does about an answer
+ * @peer: the responder, whose RNR timer counts; NULL with REPLY_LOST only
+ * @syndrome: set where the outcome is SEND_FAILED
+ *
+ * Return: the outcome
+ */
+enum outcome connected_answer(struct qp *qp, const struct qp *peer,
+			      enum reply reply, uint8_t *syndrome)
 {
-	peer->recv_psn = (peer->recv_psn + n) & PSN_MASK;
-	if (qp->type == QP_UC)
-		return SEND_DONE;
-	connected_rearm(qp);
-	return SEND_DONE;
-}
-
-static enum outcome exchange(struct qp *qp, struct qp *peer,
-			     const struct send_wqe *w, uint8_t *syndrome)
-{
-	uint32_t psn = qp->send_psn, n = packets(qp, w->data->len);
-	enum reply reply;
-
-	/* UC takes any sequence number that starts a message. */
-	if (qp->type == QP_UC)
-		peer->recv_psn = psn;
-	else if (psn != peer->recv_psn)
-		return lost(qp, syndrome);
-	if (!mtu_fits(qp, peer, w->data->len)) {
-		if (qp->type == QP_UC)
-			return SEND_DONE;
-		qp_error(peer, EVENT_QP_INVAL_REQ);
-		reply = REPLY_INVAL;
-	} else {
-		reply = respond(peer, qp, w);
-	}
 	switch (reply) {
 	case REPLY_ACK:
-		qp->send_psn = (psn + n) & PSN_MASK;
-		return acked(qp, peer, n);
+		if (qp->type != QP_UC)
+			connected_rearm(qp);
+		return SEND_DONE;
 	case REPLY_LOST:
-		if (qp->type == QP_UC)
-			qp->send_psn = (psn + n) & PSN_MASK;
 		return lost(qp, syndrome);
 	case REPLY_RNR:
 		return rnr(qp, peer, syndrome);
@@ -206,6 +193,43 @@ static enum outcome exchange(struct qp *qp, struct qp *peer,
 	return SEND_FAILED;
 }
 
+static enum outcome exchange(struct qp *qp, struct qp *peer,
+			     const struct send_wqe *w, uint8_t *syndrome)
+{
+	uint32_t psn = qp->send_psn, n = packets(qp, w->data->len);
+	enum reply reply;
+
+	/* UC takes any sequence number that starts a message. */
+	if (qp->type == QP_UC)
+		peer->recv_psn = psn;
+	else if (psn != peer->recv_psn)
+		return lost(qp, syndrome);
+	if (!connected_mtu_fits(qp, peer, w->data->len)) {
+		if (qp->type == QP_UC)
+			return SEND_DONE;
+		qp_error(peer, EVENT_QP_INVAL_REQ);
+		reply = REPLY_INVAL;
+	} else {
+		reply = respond(peer, qp, w);
+	}
+	if (reply == REPLY_ACK || (reply == REPLY_LOST && qp->type == QP_UC))
+		qp->send_psn = (psn + n) & PSN_MASK;
+	if (reply == REPLY_ACK)
+		peer->recv_psn = (peer->recv_psn + n) & PSN_MASK;
+	return connected_answer(qp, peer, reply, syndrome);
+}
+
+/**
+ * connected_len_ok() - may a work request have so many bytes?
+ */
+bool connected_len_ok(const struct qp *qp, const struct send_wqe *w)
+{
+	bool atomic = w->op == WQE_OP_ATOMIC_CS || w->op == WQE_OP_ATOMIC_FA;
+
+	return w->data->len <= 1ull << IFC_GET(qpc, qp->qpc, log_msg_max) &&
+	       (!atomic || w->data->len == sizeof(uint64_t));
+}
+
 /**
  * connected_send() - execute a work request of an RC, UC or XRC QP
  * @qp: the QP, in RTS
@@ -217,11 +241,9 @@ static enum outcome exchange(struct qp *qp, struct qp *peer,
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome)
 {
-	bool atomic = w->op == WQE_OP_ATOMIC_CS || w->op == WQE_OP_ATOMIC_FA;
 	struct qp *peer;
 
-	if (w->data->len > 1ull << IFC_GET(qpc, qp->qpc, log_msg_max) ||
-	    (atomic && w->data->len != sizeof(uint64_t))) {
+	if (!connected_len_ok(qp, w)) {
 		*syndrome = SYND_LOCAL_LENGTH;
 		return SEND_FAILED;
 	}

@@ -30,7 +30,8 @@ struct eth_wqe {
  * @solicited: the receiver's completion is a solicited one
  * @imm: immediate data or key, big endian as in the WQE
  * @srqn: XRC: number of the target's shared receive queue
- * @av: UD: address vector
+ * @stream: DC: the stream that the request belongs to
+ * @av: UD, DC: address vector
  * @eth: bare send queue: what the Ethernet segment says
  * @raddr: RDMA and atomic: remote address and key
  * @tail: UMR: the segments after the control segment
@@ -44,6 +45,7 @@ struct send_wqe {
 	bool solicited;
 	uint32_t imm;
 	uint32_t srqn;
+	uint16_t stream;
 	struct wqe_av av;
 	struct eth_wqe eth;
 	struct wqe_raddr raddr;
@@ -84,6 +86,19 @@ enum reply {
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome);
 void connected_rearm(struct qp *qp);
+bool connected_len_ok(const struct qp *qp, const struct send_wqe *w);
+bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,
+			uint64_t len);
+bool connected_pkeys_match(const struct qp *a, const struct qp *b);
+enum outcome connected_answer(struct qp *qp, const struct qp *peer,
+			      enum reply reply, uint8_t *syndrome);
+
+/* dc.c: the requester's side of DC */
+enum outcome dc_send(struct qp *qp, const struct send_wqe *w,
+		     uint8_t *syndrome);
+bool dc_stream_is_bad(const struct qp *qp, uint16_t stream);
+bool dc_stream_failed(struct qp *qp, uint16_t stream);
+bool dc_stream_reset(struct qp *qp, uint16_t stream);
 
 /* respond.c: the responder's side */
 enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w);

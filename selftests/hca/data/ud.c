@@ -23,8 +23,6 @@
 #define GRH_VERSION (6u << 28)
 #define GRH_NEXT_IBA 0x1b
 #define SL_MASK 0xf
-#define SGID_SHIFT 20		/* source index in grh_gid_fl */
-#define SGID_MASK 0x3ffu
 
 struct grh {
 	uint32_t version_tclass_flow;
@@ -272,24 +270,12 @@ static void fill_packet(const struct qp *qp, const struct send_wqe *w,
 	pkt->imm = pkt->has_imm ? be32toh(w->imm) : 0;
 }
 
-static uint64_t mac_of(const uint8_t mac[6])
-{
-	uint64_t v = 0;
-	unsigned int i;
-
-	for (i = 0; i < 6; i++)
-		v = v << 8 | mac[i];
-	return v;
-}
-
 /* With RoCE the address vector names an entry of the sender's table. */
 static void fill_roce(const struct qp *qp, const struct wqe_av *av,
 		      struct datagram *d)
 {
-	uint32_t index = be32toh(av->grh_gid_fl) >> SGID_SHIFT & SGID_MASK;
-
-	d->roce = nic_roce_address(qp->hca, index);
-	d->dmac = mac_of(av->rmac);
+	d->roce = roce_source(qp->hca, av);
+	d->dmac = roce_dmac(av);
 	d->multicast = d->pkt->dst_qpn == MCAST_QPN;
 }
 

@@ -60,6 +60,10 @@ static void caps_sizes(uint8_t *c)
 	GEN(log_max_klm_list_size, 16);
 	GEN(log_max_ra_req_qp, 4);
 	GEN(log_max_ra_res_qp, 4);
+	GEN(log_max_ra_req_dc, 4);
+	GEN(log_max_ra_res_dc, 4);
+	GEN(log_max_dci_stream_channels, 4);
+	GEN(log_max_dci_errored_streams, 4);
 	GEN(log_max_msg, 30);
 	GEN(max_wqe_sz_sq, 1024);
 	GEN(max_wqe_sz_rq, 512);
@@ -101,6 +105,8 @@ static void caps_features(uint8_t *c)
 	GEN(uc, 1);
 	GEN(ud, 1);
 	GEN(xrc, 1);
+	GEN(dct, 1);
+	GEN(qpc_extension, 1);	/* its only part: streams of DC */
 	GEN(apm, 1);
 	GEN(pkv, 1);
 	GEN(qkv, 1);
@@ -130,6 +136,7 @@ static void caps_atomic(uint8_t *c)
 	IFC_SET(atomic_caps, c, atomic_operations,
 		ATOMIC_CMP_SWAP | ATOMIC_FETCH_ADD);
 	IFC_SET(atomic_caps, c, atomic_size_qp, ATOMIC_SIZE_8B);
+	IFC_SET(atomic_caps, c, atomic_size_dc, ATOMIC_SIZE_8B);
 }
 
 /* On Ethernet: no agent of a subnet, but a NIC and RoCE. */

@@ -156,7 +156,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	struct qp *qp;
 
 	idtable_for_each(&objs->qps, id, qp) {
-		if (qp->kind != QP_KIND_QP) {
+		if (qp->kind == QP_KIND_SQ) {
 			nsqs++;
 			continue;
 		}

@@ -34,6 +34,8 @@ enum {
 	LOG_MAX_QP_MCG = 12,
 	LOG_MAX_TIS = 10,
 	LOG_MAX_UMEM = 16,
+	LOG_MAX_DCI_STREAMS = 4,
+	LOG_MAX_DCI_ERRORED = 4,
 };
 
 struct obj {
@@ -55,7 +57,7 @@ struct objects {
 	struct idtable mkeys;
 	struct idtable cqs;
 	struct idtable srqs;	/* SRQ, XRC SRQ and RMP share the numbers */
-	struct idtable qps;	/* QP, SQ and RQ too */
+	struct idtable qps;	/* QP, SQ and RQ too, and DCT */
 	struct idtable tiss;
 	struct idtable umems;
 	struct mcgs *mcgs;

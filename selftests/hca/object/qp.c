@@ -100,6 +100,10 @@ const char *qp_type_name(const struct qp *qp)
 		return "ud";
 	case QP_XRC:
 		return qp->has_sq ? "xrc_ini" : "xrc_tgt";
+	case QP_DCI:
+		return "dci";
+	case QP_DCT:
+		return "dct";
 	case QP_QP0:
 		return "qp0";
 	case QP_QP1:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Queue pairs, and the bare send and receive queues that share their numbers.
+ * Queue pairs, and what shares their numbers: bare send and receive queues, and
+ * targets of DC (object/dct.h).
  *
  * Invariants
  * - A send queue executes its work requests in order. A request is complete, or
@@ -28,9 +29,11 @@ enum qp_type {
 	QP_UC = 0x1,
 	QP_UD = 0x2,
 	QP_XRC = 0x3,
+	QP_DCI = 0x5,
 	QP_QP0 = 0x7,
 	QP_QP1 = 0x8,
 	QP_REG_UMR = 0xc,
+	QP_DCT = 0x100,		/* the model's own: CREATE_DCT has no st */
 };
 
 enum qp_state {
@@ -45,11 +48,26 @@ enum qp_state {
 
 enum { PM_ARMED = 0x0, PM_REARM = 0x1, PM_MIGRATED = 0x3 };
 
-enum qp_kind { QP_KIND_QP, QP_KIND_SQ };
+enum qp_kind { QP_KIND_QP, QP_KIND_SQ, QP_KIND_DCT };
 
 #define QPC_SIZE IFC_SZ(qpc)
 #define PSN_MASK 0xffffffu
 #define NO_USER_INDEX 0xffffffu
+#define MAX_BAD_STREAMS (1u << LOG_MAX_DCI_ERRORED)
+
+/**
+ * struct dci_streams - streams of a DC initiator
+ * @on: requests name a stream
+ * @max_bad: so many streams in error move the QP to error
+ * @nbad: number of streams in error
+ * @bad: their numbers
+ */
+struct dci_streams {
+	bool on;
+	uint16_t max_bad;
+	uint16_t nbad;
+	uint16_t bad[MAX_BAD_STREAMS];
+};
 
 struct qp {
 	struct obj obj;
@@ -98,6 +116,7 @@ struct qp {
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool comm_est;
+	struct dci_streams streams;
 
 	bool in_err_list;
 	struct qp *err_next;

@@ -23,6 +23,7 @@ static bool type_known(uint32_t st)
 	case QP_UC:
 	case QP_UD:
 	case QP_XRC:
+	case QP_DCI:
 	case QP_QP0:
 	case QP_QP1:
 	case QP_REG_UMR:
@@ -42,6 +43,22 @@ static bool is_the_drivers(const uint8_t *c)
 	       IFC_GET(qpc, c, st) == QP_REG_UMR || IFC_GET(qpc, c, deth_sqpn);
 }
 
+/* Only the QP of a DC initiator may have streams. */
+static uint8_t take_streams(struct qp *qp, const uint8_t *c)
+{
+	uint32_t channels = IFC_GET(qpc, c, log_num_dci_stream_channels);
+	uint32_t errored = IFC_GET(qpc, c, log_num_dci_errored_streams);
+
+	if (!channels && !errored)
+		return CMD_OK;
+	if (qp->type != QP_DCI || channels > LOG_MAX_DCI_STREAMS ||
+	    errored > LOG_MAX_DCI_ERRORED)
+		return CMD_BAD_PARAM;
+	qp->streams.on = true;
+	qp->streams.max_bad = 1u << errored;
+	return CMD_OK;
+}
+
 static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_qp_in, cmd->in, qpc);
@@ -58,7 +75,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	qp->type = IFC_GET(qpc, c, st);
 	qp->has_sq = !IFC_GET(qpc, c, no_sq);
 	qp->has_rq = rq_type == RQ_OWN && qp->type != QP_XRC &&
-		     qp->type != QP_REG_UMR;
+		     qp->type != QP_DCI && qp->type != QP_REG_UMR;
 	qp->uar = IFC_GET(qpc, c, uar_page);
 	qp->user_index = IFC_GET(qpc, c, user_index);
 	qp->dbr = IFC_GET64(qpc, c, dbr_addr);
@@ -74,7 +91,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 		return CMD_BAD_RES;
 	if (cmd->hca->wrong_uar && cmd->uid)
 		qp->uar &= ~1u;
-	return CMD_OK;
+	return take_streams(qp, c);
 }
 
 /* The objects that the context names. */

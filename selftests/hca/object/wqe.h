@@ -44,7 +44,7 @@ struct wqe_ctrl {
 	uint32_t opmod_idx_opcode;
 	uint32_t qpn_ds;
 	uint8_t signature;
-	uint8_t rsvd[2];
+	uint8_t stream[2];	/* DC; big endian */
 	uint8_t fm_ce_se;
 	uint32_t imm;		/* immediate, key to invalidate, or UMR key */
 };
@@ -57,9 +57,10 @@ struct wqe_xrc {
 #define WQE_AV_EXTENDED 0x80000000u
 #define WQE_AV_GRH 0x40000000u
 
+/* A DC initiator's has the access key of the target in the first two fields. */
 struct wqe_av {
 	uint32_t qkey;
-	uint32_t rsvd0;
+	uint32_t key_low;
 	uint32_t dqpn;
 	uint8_t stat_rate_sl;
 	uint8_t fl_mlid;
@@ -255,6 +256,8 @@ enum {
 	EVENT_SRQ_CATAS = 0x12,
 	EVENT_LAST_WQE = 0x13,
 	EVENT_SRQ_LIMIT = 0x14,
+	EVENT_DCT_DRAINED = 0x1c,
+	EVENT_DCT_KEY = 0x1d,
 };
 
 #define EVENT_DATA 28u		/* bytes of data in an EQE */

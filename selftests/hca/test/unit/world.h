@@ -108,6 +108,7 @@ struct w_qp_attr {
 	uint8_t mtu;
 	bool rtr_only;		/* w_qp_rts() stops in RTR */
 	bool fre;		/* fast registration, which no user may have */
+	bool streams;		/* DC: 4 streams; 2 in error end the QP */
 };
 
 extern const struct w_qp_attr w_rc_attr;

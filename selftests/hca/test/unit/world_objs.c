@@ -221,6 +221,8 @@ static void fill_qpc(uint8_t *c, const struct w_qp *qp,
 	IFC_SET(qpc, c, user_index, NO_USER_INDEX);
 	IFC_SET(qpc, c, no_sq, attr->no_sq);
 	IFC_SET(qpc, c, fre, attr->fre);
+	IFC_SET(qpc, c, log_num_dci_stream_channels, attr->streams * 2);
+	IFC_SET(qpc, c, log_num_dci_errored_streams, attr->streams);
 	IFC_SET(qpc, c, log_sq_size, qp->log_sq);
 	IFC_SET(qpc, c, log_rq_size, qp->log_rq);
 	IFC_SET(qpc, c, log_rq_stride, W_LOG_RQ_STRIDE - 4);
@@ -251,7 +253,8 @@ uint8_t w_qp(struct w_qp *qp, unsigned int hca, const struct w_qp_attr *attr,
 
 	*qp = (struct w_qp){ .hca = hca, .log_sq = 4, .log_rq = 4 };
 	qp->pd = attr->pd ? attr->pd : w_pd(hca);
-	if (!attr->srqn && attr->type != QP_XRC && attr->type != QP_REG_UMR)
+	if (!attr->srqn && attr->type != QP_XRC && attr->type != QP_REG_UMR &&
+	    attr->type != QP_DCI)
 		qp->sq_off = 1u << (qp->log_rq + W_LOG_RQ_STRIDE);
 	len = qp->sq_off + (WQE_BB << qp->log_sq);
 	qp->buf = w_alloc(hca, len);
