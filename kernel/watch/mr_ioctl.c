@@ -15,10 +15,17 @@ static_assert(sizeof(struct mlx5_ep_watch_ref) == 16);
 static_assert(sizeof(struct mlx5_ep_watch_batch) == 24);
 
 /*
- * Entries that are copied at once, to the stack: to allocate memory for a whole
- * batch costs 80 instructions for each watch, as the kernel clears it.
+ * A batch is worked on in pieces of WATCH_PIECE entries, which are copied to the
+ * stack: to allocate memory for a whole batch costs 80 instructions for each watch, as
+ * the kernel clears it. Returns the entries of the next piece, after others could
+ * run.
  */
-#define BATCH_PIECE 16u
+static u32 next_piece(u32 count, u32 done)
+{
+	if (done)
+		cond_resched();
+	return min(count - done, WATCH_PIECE);
+}
 
 /*
  * Each field is copied by itself, and only in the direction that it goes:
@@ -119,17 +126,20 @@ static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
 static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
 		     const struct mlx5_ep_watch_batch *batch)
 {
-	struct mlx5_ep_watch_add __user *add;
-	struct mlx5_ep_watch_ref ref;
+	struct mlx5_ep_watch_add adds[WATCH_PIECE] __uninitialized;
+	u32 done, n, i;
 
-	while (count--) {
-		add = batch_entry(batch, count);
-		if (get_user(ref.word, &add->word) ||
-		    get_user(ref.slot, &add->slot))
-			return -EFAULT;
-		mlx5_ep_watches_del(ws, &ref, 1);
-		if (count % BATCH_PIECE == 0)
-			cond_resched();
+	for (done = 0; done < count; done += n) {
+		n = next_piece(count, done);
+		for (i = 0; i < n; i++) {
+			struct mlx5_ep_watch_add __user *add =
+				batch_entry(batch, done + i);
+
+			if (get_user(adds[i].word, &add->word) ||
+			    get_user(adds[i].slot, &add->slot))
+				return -EFAULT;
+		}
+		mlx5_ep_watches_undo_add(ws, adds, n);
 	}
 	return 0;
 }
@@ -137,8 +147,7 @@ static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
 static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
 		      void __user *user)
 {
-	struct mlx5_ep_watch_add adds[BATCH_PIECE] __uninitialized;
-	u32 i;
+	struct mlx5_ep_watch_add adds[WATCH_PIECE] __uninitialized;
 	int ret;
 
 	ret = adds_get(adds, count, size, user);
@@ -147,15 +156,7 @@ static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
 	ret = mlx5_ep_watches_add(ws, adds, count);
 	if (ret || !adds_put(adds, count, size, user))
 		return ret;
-
-	for (i = 0; i < count; i++) {
-		struct mlx5_ep_watch_ref ref = {
-			.word = adds[i].word,
-			.slot = adds[i].slot,
-		};
-
-		mlx5_ep_watches_del(ws, &ref, 1);
-	}
+	mlx5_ep_watches_undo_add(ws, adds, count);
 	return -EFAULT;
 }
 
@@ -170,9 +171,7 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 	int ret;
 
 	for (done = 0; done < batch->count; done += n) {
-		if (done)
-			cond_resched();
-		n = min(batch->count - done, BATCH_PIECE);
+		n = next_piece(batch->count, done);
 		ret = adds_piece(ws, n, batch->entry_size,
 				 batch_entry(batch, done));
 		if (unlikely(ret))
@@ -185,7 +184,7 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 static int refs_piece(struct mlx5_ep_watches *ws, unsigned int cmd, u32 count,
 		      bool record, u32 size, void __user *user)
 {
-	struct mlx5_ep_watch_ref refs[BATCH_PIECE] __uninitialized;
+	struct mlx5_ep_watch_ref refs[WATCH_PIECE] __uninitialized;
 	int ret;
 	u32 i;
 
@@ -209,9 +208,7 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 	u32 done, n;
 
 	for (done = 0; done < batch->count; done += n) {
-		if (done)
-			cond_resched();
-		n = min(batch->count - done, BATCH_PIECE);
+		n = next_piece(batch->count, done);
 		err = refs_piece(ws, cmd, n, record, batch->entry_size,
 				 batch_entry(batch, done));
 		if (err)
@@ -226,18 +223,20 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
 {
 	u8 __user *rest = u64_to_user_ptr(batch->entries + known);
+	u32 done, n, i;
 	int ret;
-	u32 i;
 
 	if (batch->entry_size < known || batch->entry_size % 8 ||
 	    batch->entry_size > MLX5_EP_WATCH_MAX_ENTRY)
 		return -EINVAL;
-	for (i = 0; i < batch->count; i++, rest += batch->entry_size) {
-		ret = check_zeroed_user(rest, batch->entry_size - known);
-		if (ret <= 0)
-			return ret ?: -EOPNOTSUPP;
-		if (i % BATCH_PIECE == 0)
-			cond_resched();
+	for (done = 0; done < batch->count; done += n) {
+		n = next_piece(batch->count, done);
+		for (i = 0; i < n; i++, rest += batch->entry_size) {
+			ret = check_zeroed_user(rest,
+						batch->entry_size - known);
+			if (ret <= 0)
+				return ret ?: -EOPNOTSUPP;
+		}
 	}
 	return 0;
 }

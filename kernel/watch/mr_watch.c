@@ -50,12 +50,6 @@
 
 #define WATCH_MAX_PAGES		U32_MAX
 
-/*
- * Watches added or deleted before the lock is let go. The longest ranges cost
- * some 3000 instructions each.
- */
-#define WATCH_LOCK_BATCH	16U
-
 /**
  * mlx5_ep_watches_init() - begin to follow the caller's address space
  * @ws: all bytes are zero
@@ -168,10 +162,9 @@ void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws)
 	/* Nothing is added any more. Verify cannot arm, but hits still count. */
 	for (i = 0; i < ws->nr_chunks; i++)
 		for (from = 0; from < WATCHES_PER_CHUNK;
-		     from += WATCH_LOCK_BATCH)
+		     from += WATCH_PIECE)
 			chunk_kill(ws, ws->chunks[i], from,
-				   min(from + WATCH_LOCK_BATCH,
-				       WATCHES_PER_CHUNK));
+				   min(from + WATCH_PIECE, WATCHES_PER_CHUNK));
 	/* The words come before the flag that says so. */
 	smp_store_release(&ws->header->flags, MLX5_EP_NOTIFIER_PAGE_DEAD);
 	mlx5_ep_watches_reap(ws);
@@ -247,9 +240,15 @@ watch_del_locked(struct mlx5_ep_watches *ws,
 	return 0;
 }
 
-static void watches_undo_add(struct mlx5_ep_watches *ws,
-			     const struct mlx5_ep_watch_add *adds,
-			     unsigned int count)
+/**
+ * mlx5_ep_watches_undo_add() - delete watches that were just added
+ * @ws: used by the caller
+ * @adds: what mlx5_ep_watches_add() has filled in
+ * @count: length of @adds
+ */
+void mlx5_ep_watches_undo_add(struct mlx5_ep_watches *ws,
+			      const struct mlx5_ep_watch_add *adds,
+			      unsigned int count)
 {
 	while (count--) {
 		struct mlx5_ep_watch_ref ref = {
@@ -276,10 +275,10 @@ static int watches_wait(struct mlx5_ep_watches *ws,
 	return ret;
 }
 
-/* Adds up to a batch from @adds on. Returns their number, 0 to grow, or errno. */
-static int watches_add_batch(struct mlx5_ep_watches *ws,
-			     struct mlx5_ep_watch_add *adds, unsigned int count,
-			     bool *wait)
+/* Adds from @adds on. Returns their number, 0 to grow, or errno. */
+static int watches_add_some(struct mlx5_ep_watches *ws,
+			    struct mlx5_ep_watch_add *adds, unsigned int count,
+			    bool *wait)
 {
 	unsigned int i;
 	int ret = 0;
@@ -287,7 +286,7 @@ static int watches_add_batch(struct mlx5_ep_watches *ws,
 	spin_lock(&ws->space->lock);
 	if (unlikely(ws->dead))
 		ret = -EIO;
-	for (i = 0; !ret && i < min(count, WATCH_LOCK_BATCH); i++) {
+	for (i = 0; !ret && i < count; i++) {
 		if (unlikely(list_empty(&ws->partial)))
 			break;
 		*wait |= watch_add_locked(ws, &adds[i]);
@@ -300,7 +299,7 @@ static int watches_add_batch(struct mlx5_ep_watches *ws,
  * mlx5_ep_watches_add() - arm watches
  * @ws: used by the caller
  * @adds: the ranges; @word and @slot are filled in
- * @count: length of @adds
+ * @count: length of @adds, at most WATCH_PIECE
  *
  * When it has returned, every system call that changes a range changes the
  * watch's word before it returns. Sleeps.
@@ -322,15 +321,13 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 	}
 
 	for (i = 0; i < count;) {
-		ret = watches_add_batch(ws, &adds[i], count - i, &wait);
+		ret = watches_add_some(ws, &adds[i], count - i, &wait);
 		if (ret > 0)
 			i += ret;
 		else if (!ret)
 			ret = mlx5_ep_watches_grow(ws);
 		if (ret < 0)
 			goto err_undo;
-		if (i < count)
-			cond_resched();
 	}
 	if (unlikely(wait)) {
 		ret = watches_wait(ws, adds, count);
@@ -340,7 +337,7 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 	return 0;
 
 err_undo:
-	watches_undo_add(ws, adds, i);
+	mlx5_ep_watches_undo_add(ws, adds, i);
 	return ret;
 }
 
@@ -348,7 +345,7 @@ err_undo:
  * mlx5_ep_watches_del() - delete watches
  * @ws: used by the caller
  * @refs: which; @result is filled in
- * @count: length of @refs
+ * @count: length of @refs, at most WATCH_PIECE
  *
  * Return: 0; -ENOENT: at least one was not found, the others are deleted;
  * -EIO
@@ -356,32 +353,23 @@ err_undo:
 int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count)
 {
-	unsigned int i = 0, end;
+	struct mlx5_ep_watch_parts *dropped = NULL;
+	unsigned int i;
 	bool reap;
 	int ret = 0;
 
-	while (i < count) {
-		struct mlx5_ep_watch_parts *dropped = NULL;
-
-		end = min(count, i + WATCH_LOCK_BATCH);
-		spin_lock(&ws->space->lock);
-		if (unlikely(ws->dead)) {
-			spin_unlock(&ws->space->lock);
-			return -EIO;
-		}
-		for (; i < end; i++) {
-			refs[i].result =
-				watch_del_locked(ws, &refs[i], &dropped);
-			if (refs[i].result)
-				ret = refs[i].result;
-		}
-		reap = !list_empty(&ws->dmabufs);
-		spin_unlock(&ws->space->lock);
-		mlx5_ep_watch_parts_put_list(dropped);
-		if (unlikely(reap))
-			mlx5_ep_watches_reap(ws);
-		if (i < count)
-			cond_resched();
+	spin_lock(&ws->space->lock);
+	if (unlikely(ws->dead))
+		ret = -EIO;
+	for (i = 0; ret != -EIO && i < count; i++) {
+		refs[i].result = watch_del_locked(ws, &refs[i], &dropped);
+		if (refs[i].result)
+			ret = refs[i].result;
 	}
+	reap = !list_empty(&ws->dmabufs);
+	spin_unlock(&ws->space->lock);
+	mlx5_ep_watch_parts_put_list(dropped);
+	if (unlikely(reap))
+		mlx5_ep_watches_reap(ws);
 	return ret;
 }

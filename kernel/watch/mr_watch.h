@@ -12,6 +12,12 @@
 
 #include <rdma/mlx5_ep_notifier.h>
 
+/*
+ * Watches of one call. They are added or deleted before the lock is let go. The
+ * longest ranges cost some 3000 instructions each.
+ */
+#define WATCH_PIECE		16U
+
 struct mlx5_ep_account;
 struct mlx5_ep_device;
 struct mlx5_ep_watch_chunk;
@@ -105,6 +111,9 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws);
 int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_add *adds, unsigned int count);
+void mlx5_ep_watches_undo_add(struct mlx5_ep_watches *ws,
+			      const struct mlx5_ep_watch_add *adds,
+			      unsigned int count);
 int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count);
 
