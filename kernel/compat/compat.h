@@ -21,6 +21,7 @@
 #include <rdma/uverbs_types.h>
 
 #include "probed.h"
+#include "untagged.h"
 
 /*
  * Since 7.0 (2932ba8d9c99, "slab: Introduce kmalloc_obj() and family"), which
@@ -121,22 +122,6 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 #endif
-
-/*
- * Removes the tag of an address of the caller's. untagged_addr() of x86 needs a
- * variable that modules cannot use; the mask of the address space is the same
- * (since 6.4: 82721d8b25d7, "x86/mm: Handle LAM on context switch").
- */
-static inline u64 compat_untagged_addr(u64 addr)
-{
-#ifdef mm_untag_mask
-	return addr & mm_untag_mask(current->mm);
-#elif defined(CONFIG_X86)
-	return addr;
-#else
-	return untagged_addr(addr);
-#endif
-}
 
 /*
  * The driver's turn before uverbs ends a context, where the core has one; NULL
