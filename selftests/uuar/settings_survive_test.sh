@@ -73,10 +73,45 @@ reset_of_the_function()
 {
 	local pci driver=/sys/bus/pci/drivers/mlx5_core
 
-	pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
+	pci=$(pci_address)
 	echo "$pci" >"$driver/unbind"
 	echo 1 >"/sys/bus/pci/devices/$pci/reset"
 	echo "$pci" >"$driver/bind"
+	as_set
+}
+
+pci_address()
+{
+	basename "$(readlink -f "/sys/class/infiniband/$dev/device")"
+}
+
+# Is the device of sysfs another one than FOLDER, which is there no more?
+made_again()
+{
+	attached && [ "$(stat -L -c %i "$ep")" != "$1" ]
+}
+
+devlink_reload()
+{
+	local was
+
+	set_all
+	was=$(stat -L -c %i "$ep")
+	devlink dev reload "pci/$(pci_address)"
+	wait_for 60 made_again "$was" || fail 'the device did not go'
+	as_set
+}
+
+# The driver notices within seconds, and recovers by itself.
+firmware_recovery()
+{
+	local was
+
+	devlink health set "pci/$(pci_address)" reporter fw_fatal grace_period 0
+	was=$(stat -L -c %i "$ep")
+	simhca-ctl '{"op":"fault","kind":"fatal"}' >/dev/null
+	wait_for 60 made_again "$was" || fail 'the driver did not recover'
+	dmesg | grep -q 'health recovery succeeded'
 	as_set
 }
 
@@ -118,11 +153,13 @@ the_module_forgets()
 	rmdir "$cgroups/job7"
 }
 
-plan 6
+plan 8
 check 'settings come back after unbind and bind' unbind_and_bind
 check 'settings are in force' in_force
 check 'settings come back after a reload of mlx5_ib' reload_of_the_driver
 check 'settings come back after a reset' reset_of_the_function
+check 'settings come back after a devlink reload' devlink_reload
+check 'settings come back after the firmware failed' firmware_recovery
 check 'a cgroup that is gone has no policy' a_cgroup_that_is_gone
 check 'unloading the module forgets settings' the_module_forgets
 ktap_finished
