@@ -25,8 +25,11 @@
  * Longer invalidations are in a list, with their range. While a thread waits,
  * short ones that begin enter the list too. So the numbers fall to zero even if
  * other threads unmap all the time, and a slow invalidation delays only those
- * who wait for its range. If the list is full, a short invalidation stays a
- * number, and a longer one is taken to cover everything.
+ * who wait for its range. So a thread waits for what overlaps its range and for what
+ * was under way in its blocks when it began to wait, and for nothing that begins
+ * later elsewhere. The list has room for an invalidation of each CPU of a large node.
+ * If it is full, a short invalidation stays a number, and a longer one is taken to
+ * cover everything.
  *
  * The list is searched by the address of the core's range structure, which is
  * the same in both callbacks. When the last thread has stopped waiting, short
@@ -52,7 +55,7 @@
 
 #define INFLIGHT_BLOCK_SHIFT	24
 #define INFLIGHT_BLOCKS		256UL
-#define INFLIGHT_LIST		32
+#define INFLIGHT_LIST		128
 
 /* In @small, above the number. */
 #define INFLIGHT_WIDE		BIT(29)

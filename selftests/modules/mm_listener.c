@@ -11,9 +11,13 @@
  *	slow	that an invalidation begins; one that begins at SLOW_ADDR is held
  *		up for three seconds, and with it everybody who waits for the
  *		callbacks of any address space to end
+ *	hold	likewise, until any process writes "go" to the same file; those that
+ *		begin behind SLOW_ADDR in its 16 MiB until one writes "all"; for
+ *		at most a minute
  *
  * to /dev/mm_listener is listened to until it closes the file.
  */
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -21,6 +25,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -31,12 +36,15 @@
 
 #define SLOW_ADDR	0x600000000000ul
 #define SLOW_MS		3000
+#define HOLD_MS		60000
+#define HOLD_SIZE	SZ_16M
 
 struct mm_listener {
 	struct mmu_notifier mn;
 	struct mmu_interval_notifier interval;
 	struct mm_struct *mm;	/* that @mn follows */
 	bool ranged;
+	struct completion go, all;	/* of "hold" */
 };
 
 static int listener_start(struct mmu_notifier *mn,
@@ -50,6 +58,22 @@ static int listener_slow(struct mmu_notifier *mn,
 {
 	if (range->start == SLOW_ADDR && mmu_notifier_range_blockable(range))
 		msleep(SLOW_MS);
+	return 0;
+}
+
+static int listener_hold(struct mmu_notifier *mn,
+			 const struct mmu_notifier_range *range)
+{
+	struct mm_listener *listener =
+		container_of(mn, struct mm_listener, mn);
+
+	if (range->start >= SLOW_ADDR &&
+	    range->start < SLOW_ADDR + HOLD_SIZE &&
+	    mmu_notifier_range_blockable(range))
+		wait_for_completion_timeout(range->start == SLOW_ADDR ?
+						    &listener->go :
+						    &listener->all,
+					    msecs_to_jiffies(HOLD_MS));
 	return 0;
 }
 
@@ -75,6 +99,7 @@ static const struct {
 } listener_kinds[] = {
 	{ "none", { } },
 	{ "start", { .invalidate_range_start = listener_start } },
+	{ "hold", { .invalidate_range_start = listener_hold } },
 	{ "slow", { .invalidate_range_start = listener_slow } },
 	{ "both", {
 		.invalidate_range_start = listener_start,
@@ -85,18 +110,28 @@ static const struct {
 static ssize_t listener_write(struct file *filp, const char __user *buf,
 			      size_t size, loff_t *pos)
 {
-	struct mm_listener *listener;
+	struct mm_listener *listener = filp->private_data;
 	char word[8] = "";
 	unsigned int i;
 	int ret = -EINVAL;
 
-	if (filp->private_data)
-		return -EBUSY;
 	if (size >= sizeof(word) || copy_from_user(word, buf, size))
 		return -EINVAL;
+	if (listener && sysfs_streq(word, "go")) {
+		complete_all(&listener->go);
+		return size;
+	}
+	if (listener && sysfs_streq(word, "all")) {
+		complete_all(&listener->all);
+		return size;
+	}
+	if (listener)
+		return -EBUSY;
 	listener = kzalloc(sizeof(*listener), GFP_KERNEL);
 	if (!listener)
 		return -ENOMEM;
+	init_completion(&listener->go);
+	init_completion(&listener->all);
 	if (sysfs_streq(word, "range")) {
 		listener->ranged = true;
 		ret = mmu_interval_notifier_insert(&listener->interval,
