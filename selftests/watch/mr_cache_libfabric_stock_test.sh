@@ -20,12 +20,12 @@ pingpong()
 	fi_pingpong -p verbs -e dgram -I 20 -S 1024 -c "$@"
 }
 
-# traffic [VARIABLE=VALUE]
+# traffic VARIABLE=VALUE: of the environment
 traffic()
 {
 	local server
 
-	[ $# -eq 0 ] || export "${1?}"
+	export "${1?}"
 	rm -f "$tmp/server" "$tmp/client"
 	pingpong >"$tmp/server" 2>&1 &
 	server=$!
@@ -53,7 +53,7 @@ in_folder()
 
 	mkdir -p $folder
 	ln -s "$PWD/build/lib/libmlx5ep-fi.so" $folder/
-	LD_LIBRARY_PATH=$PWD/build/lib traffic || status=$?
+	traffic LD_LIBRARY_PATH="$PWD/build/lib" || status=$?
 	rm $folder/libmlx5ep-fi.so
 	rmdir --ignore-fail-on-non-empty $folder
 	return $status

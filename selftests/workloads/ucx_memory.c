@@ -168,7 +168,7 @@ static void send_while_changing(char *addr, uint64_t stamp, uint64_t changed)
 	ucx_link_put(&sender, FIXED, 0, HALF);
 }
 
-static void neighbour(void)
+static void change_neighbour(void)
 {
 	uint64_t stamp = 1;
 	int i, stale = 0;
@@ -182,7 +182,7 @@ static void neighbour(void)
 	printf("neighbour: stale %d of %d\n", stale, 2 * rounds);
 }
 
-static void itself(void)
+static void change_itself(void)
 {
 	uint64_t stamp = 5;
 	int i, stale = 0, old = 0;
@@ -207,8 +207,8 @@ static void run_window(void)
 	want(!pthread_create(&thread, NULL, change_memory, NULL), "thread");
 	map(FIXED, 2 * HALF);
 	*hook = in_window;
-	neighbour();
-	itself();
+	change_neighbour();
+	change_itself();
 	*hook = NULL;
 	change.addr = NULL;
 	sem_post(&change.go);

@@ -17,8 +17,8 @@
  * - are the hooks left out when this library cannot do their work: without the
  *   module, without a device, with a UCX whose lookups do not pass here or which
  *   no other thread may tell, or where UCX may keep registrations that verbs did
- *   not make (knem, xpmem), all stays as without this library. If only the notifier cannot be made, UCX
- *   installs the hooks of mode "reloc";
+ *   not make (knem, xpmem), all stays as without this library. If only the
+ *   notifier cannot be made, UCX installs the hooks of mode "reloc";
  * - is anything done in a program that does not use UCX;
  * - is something inherited by a forked child: there all is as if the library
  *   had just been loaded. A UCX context that the child makes gets a notifier of
