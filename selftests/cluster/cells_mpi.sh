@@ -3,7 +3,8 @@
 #
 # Debian's Open MPI and MPICH, both over UCX, between two processes. mpi_checked
 # compares each value that arrives. mpi_nbc does the collectives of nbc_check, and
-# both have to have the same results.
+# both have to have the same results. mpi_remapped compares values in buffers that
+# are unmapped and mapped anew between two messages.
 #
 # The lab has neither. `fetch` has unpacked them into a folder of build/, which the
 # guest shows above its own /usr.
@@ -12,12 +13,12 @@ cells_mpi=build/consumers-mpi
 
 mpi_cells()
 {
-	local tls
+	local tls column
 
 	[ -d $cells_mpi/usr ] || return 0
 	mpi_compile
 	# As in cells_ucx.sh.
-	export UCX_NET_DEVICES=$cells_dev:1 UCX_MEM_EVENTS=n
+	export UCX_NET_DEVICES=$cells_dev:1 UCX_VFS_ENABLE=n
 	for tls in rc_v rc_x ib; do
 		cell mpich $tls mpi_over $tls \
 			mpiexec.mpich -launcher fork -n 2 "$cells_tmp/mpich"
@@ -32,7 +33,14 @@ mpi_cells()
 	cell mpich run mpi_run mpich mpiexec.mpich -launcher fork -n 3
 	cell openmpi run mpi_run openmpi mpirun.openmpi --allow-run-as-root \
 		--oversubscribe --mca pml ucx -n 3
-	unset UCX_NET_DEVICES UCX_MEM_EVENTS
+	for column in hooks untold library; do
+		cell mpich "remapped, $column" mpi_remapped mpich $column \
+			mpiexec.mpich -launcher fork -n 2
+		cell openmpi "remapped, $column" mpi_remapped openmpi $column \
+			mpirun.openmpi --allow-run-as-root --oversubscribe \
+			--mca pml ucx -n 2
+	done
+	unset UCX_NET_DEVICES UCX_VFS_ENABLE
 }
 
 # mpi_compile: once in a guest
@@ -49,6 +57,8 @@ mpi_compile()
 		"mpicc.$name" -O2 -D_GNU_SOURCE -Iselftests/workloads \
 			-o "$cells_tmp/${name}_nbc" selftests/cluster/mpi_nbc.c \
 			selftests/workloads/nbc/{plan,fold}.c
+		"mpicc.$name" -O2 -o "$cells_tmp/$name-remapped" \
+			selftests/cluster/mpi_remapped.c
 	done
 }
 
@@ -100,4 +110,41 @@ mpi_nbc()
 		[ "$(cat "$ours"/* | wc -l)" -ge 100 ]
 		diff -r "$ours" "$theirs"
 	done
+}
+
+# mpi_remapped PROGRAM COLUMN LAUNCHER...: who tells UCX of changes, and what is seen
+#   hooks    UCX's or Open MPI's; they miss what passes no function of glibc
+#   untold   nobody
+#   library  mlx5ep run; without the module that leaves the hooks
+mpi_remapped()
+{
+	local program=$1 column=$2
+	local -a words=("${@:3}")
+
+	case $column in
+	untold)
+		export UCX_MEM_MMAP_HOOK_MODE=none
+		[ "$program" != openmpi ] ||
+			words+=(--mca opal_common_ucx_opal_mem_hooks 0)
+		words+=("$cells_tmp/$program-remapped" untold)
+		;;
+	hooks) words+=("$cells_tmp/$program-remapped") ;;
+	library) words+=(build/bin/mlx5ep run -- "$cells_tmp/$program-remapped") ;;
+	esac
+	UCX_TLS=ib UCX_RNDV_THRESH=0 UCX_ZCOPY_THRESH=0 \
+		said '^mpi_remapped: ftruncate by another process' "${words[@]}"
+	case $column/$state in
+	untold/*) mpi_stale 0 5 ;;
+	hooks/* | */absent) mpi_stale 1 4 ;;
+	library/*) mpi_stale 5 0 ;;
+	esac
+}
+
+# mpi_stale RIGHT STALE: so many of the changes were not stale, so many were; where
+# some are right, munmap() is one of them
+mpi_stale()
+{
+	[ "$(grep -c '^mpi_remapped: .* stale 0 of ' "$cells_tmp/said")" = "$1" ]
+	[ "$(grep -c '^mpi_remapped: .* stale [1-9]' "$cells_tmp/said")" = "$2" ]
+	[ "$1" = 0 ] || grep -q '^mpi_remapped: munmap(): stale 0 ' "$cells_tmp/said"
 }

@@ -10,8 +10,8 @@ ucx_cells()
 {
 	local tls
 
-	# Without hooks, see ucx_checked_test.sh.
-	export UCX_NET_DEVICES=$cells_dev:1 UCX_MEM_EVENTS=n
+	# See ucx_checked_test.sh.
+	export UCX_NET_DEVICES=$cells_dev:1 UCX_VFS_ENABLE=n
 	# ib: UCX chooses.
 	for tls in rc_v rc_x ud_v ud_x dc_x ib; do
 		cell ucx_checked $tls ucx_over $tls \
@@ -23,7 +23,7 @@ ucx_cells()
 	done
 	# A thread domain for each QP in place of DevX.
 	cell ucx_checked 'rc_x, no DevX' ucx_no_devx
-	unset UCX_NET_DEVICES UCX_MEM_EVENTS
+	unset UCX_NET_DEVICES UCX_VFS_ENABLE
 }
 
 # ucx_over TRANSPORT CMD...

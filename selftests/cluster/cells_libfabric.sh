@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
+#
+# Debian's libfabric over each kind of endpoint that its verbs provider has.
+# fi_pingpong -c compares what arrives.
+
+libfabric_cells()
+{
+	cell fi_pingpong 'verbs, msg' fi_over verbs msg
+	cell fi_pingpong 'verbs, dgram' fi_over verbs dgram
+	cell fi_pingpong 'verbs;ofi_rxm' fi_over 'verbs;ofi_rxm' rdm
+	cell fi_pingpong 'verbs;ofi_rxd' fi_over 'verbs;ofi_rxd' rdm
+	cell fi_pingpong 'verbs;ofi_rxm, monitor' fi_monitor
+	cell fi_pingpong 'verbs;ofi_rxm, XRC' fi_xrc
+}
+
+# fi_over PROVIDER ENDPOINT [OPTION...]: the data is right, and the processes have rung
+# the adapter
+fi_over()
+{
+	local -a words=(fi_pingpong -c -I 20 -p "$1" -e "$2" "${@:3}")
+	local status=0
+
+	simhca-ctl '{"op":"reset"}'
+	pair "${words[@]}" -- "${words[@]}" "$cells_addr" >"$cells_tmp/fi" ||
+		status=$?
+	cat "$cells_tmp/fi"
+	[ $status = 0 ] || return $status
+	grep -q '^4k .*=20' "$cells_tmp/fi"
+	simhca-ctl dump | jq -e '[.hcas[0].uars[].slots[] |
+		.doorbells + .blueflame] | add | . >= 100'
+}
+
+# With the monitor of libmlx5ep-fi, which libfabric finds by itself in its folder of
+# providers.
+fi_monitor()
+{
+	export FI_PROVIDER_PATH=$PWD/build/lib MLX5EP_FI_MONITOR=verbose
+	fi_over 'verbs;ofi_rxm' rdm 2>&1
+	# Without the module libfabric goes on with a monitor of its own.
+	[ "$state" = absent ] ||
+		grep -q '^mlx5ep-fi: subscribed [1-9]' "$cells_tmp/server"
+}
+
+# ofi_rxm is the program of libfabric that gives XRC endpoints what they need, a
+# shared receive context.
+fi_xrc()
+{
+	export FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 FI_LOG_LEVEL=warn
+	fi_over 'verbs;ofi_rxm' rdm -d "$cells_dev-xrc"
+}
