@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# ofa.sh MODULES RELEASE MACHINE SOURCES [DIR]: print the folder of headers and
+# Module.symvers of an ib_core that is not the kernel's own, as OFED installs it.
+# Print nothing where the kernel's own is used, and "error: WHY" where mlx5_ep cannot
+# be compiled.
+#
+#	MODULES	/lib/modules/RELEASE of the kernel
+#	MACHINE	as uname -m says it
+#	SOURCES	where OFED puts its folders (/usr/src)
+#	DIR	the folder, given by OFA_DIR=
+#
+# The folder is used exactly where the ib_core that modprobe would load is not below
+# kernel/. Headers of one stack with symbol versions of another would make a module
+# that the kernel loads although structures differ, so that both come from the folder,
+# and the version of _ib_alloc_device must be the one that mlx5_ib was compiled for.
+set -eu
+
+modules=$1
+release=$2
+machine=$3
+sources=$4
+dir=${5-}
+
+die()
+{
+	echo "error: mlx5_ep: $*"
+	exit 0
+}
+
+# file_of MODULE: the file that modprobe would load, below MODULES
+file_of()
+{
+	sed -n "s,^\([^:]*/$1\.ko[^:/]*\):.*,\1,p" "$modules/modules.dep" \
+		2>/dev/null | head -n 1
+}
+
+# find_dir: the first of the folders where packages of OFED put it. The link
+# `default` can lead to the folder of another kernel.
+find_dir()
+{
+	case $machine in
+	x86_64) deb=amd64 ;;
+	aarch64) deb=arm64 ;;
+	ppc64le) deb=ppc64el ;;
+	*) deb=$machine ;;
+	esac
+	for arch in "$machine" "$deb"; do
+		if [ -d "$sources/ofa_kernel/$arch/$release" ]; then
+			echo "$sources/ofa_kernel/$arch/$release"
+			return
+		fi
+	done
+	default=$(readlink -f "$sources/ofa_kernel/default" || :)
+	case $default in
+	*/"$release") [ ! -d "$default" ] || echo "$default" ;;
+	esac
+}
+
+core=$(file_of ib_core)
+case $core in
+kernel/* | '')
+	[ -z "$dir" ] || die "OFA_DIR is given, and ib_core is the kernel's own"
+	exit 0 ;;
+esac
+[ -n "$dir" ] || dir=$(find_dir)
+[ -n "$dir" ] ||
+	die "ib_core is $core, and no headers of it are in" \
+		"$sources/ofa_kernel: name their folder by OFA_DIR="
+[ -e "$dir/include/rdma/ib_verbs.h" ] && [ -s "$dir/Module.symvers" ] ||
+	die "$dir must have both include/ and Module.symvers"
+
+# crc: the version of _ib_alloc_device in the lines "CRC NAME ..." on stdin
+crc()
+{
+	awk '$2 == "_ib_alloc_device" { print $1; exit }' | sed 's/^0x0*//'
+}
+
+built=$(crc <"$dir/Module.symvers")
+[ -n "$built" ] || die "$dir/Module.symvers has no _ib_alloc_device"
+driver=$(file_of mlx5_ib)
+used=$(modprobe --dump-modversions "$modules/$driver" 2>/dev/null | crc)
+[ -z "$used" ] || [ "$used" = "$built" ] ||
+	die "$dir is of another ib_core than $driver:" \
+		"_ib_alloc_device has version $built there, $used here"
+echo "$dir"

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# Headers and symbol versions of an ib_core that is not the kernel's own, as OFED
+# installs it. The trees here are made up: copies of the kernel's headers, and a
+# Module.symvers with another version of one symbol.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+rel=6.12.117-test
+modules=$dir/modules
+sources=$dir/src
+ofa=$sources/ofa_kernel/x86_64/$rel
+core=drivers/infiniband/core/ib_core.ko.xz
+driver=drivers/infiniband/hw/mlx5/mlx5_ib.ko.xz
+# The driver of a kernel with MODVERSIONS, and what it was compiled for.
+real='' crc=''
+for file in /usr/lib/modules/*/kernel/"$driver"; do
+	crc=$(modprobe --dump-modversions "$file" 2>/dev/null |
+		awk '$2 == "_ib_alloc_device" { print $1 }') || continue
+	[ -z "$crc" ] || { real=$file; break; }
+done
+
+# stack TOP: makes a kernel whose modules of RDMA are below TOP
+stack()
+{
+	rm -rf "$modules"
+	mkdir -p "$modules/$1/${driver%/*}"
+	ln -s "$real" "$modules/$1/$driver"
+	printf '%s\n' "$1/$core: $1/a.ko.xz" "$1/$driver: $1/$core" \
+		"$1/drivers/infiniband/sw/siw/siw.ko.xz: $1/$core" \
+		>"$modules/modules.dep"
+}
+
+# tree FOLDER CRC: makes a folder as OFED does
+tree()
+{
+	mkdir -p "$1/include/rdma"
+	touch "$1/include/rdma/ib_verbs.h"
+	printf '%s\t%s\t%s\t%s\n' "$2" _ib_alloc_device ib_core EXPORT_SYMBOL \
+		>"$1/Module.symvers"
+}
+
+# says WORDS [DIR]: what ofa.sh prints about the kernel
+says()
+{
+	local said
+
+	said=$(kernel/compat/ofa.sh "$modules" "$rel" x86_64 "$sources" ${2:+"$2"})
+	[ "$said" = "$1" ] || fail "$said"
+}
+
+# complains WORDS [DIR]: the build stops and says so
+complains()
+{
+	local said
+
+	said=$(kernel/compat/ofa.sh "$modules" "$rel" x86_64 "$sources" ${2:+"$2"})
+	[[ $said = "error: mlx5_ep: "*"$1"* ]] || fail "$said"
+}
+
+own()
+{
+	stack kernel
+	tree "$ofa" 0x12345678
+	says '' && complains "the kernel's own" "$ofa"
+}
+
+found()
+{
+	stack updates/dkms
+	tree "$ofa" "$crc"
+	says "$ofa"
+}
+
+given()
+{
+	stack extra/mlnx-ofa_kernel
+	tree "$dir/elsewhere" "$crc"
+	rm -rf "$ofa"
+	complains OFA_DIR= && says "$dir/elsewhere" "$dir/elsewhere"
+}
+
+debian()
+{
+	stack updates
+	rm -rf "$sources"
+	tree "$sources/ofa_kernel/amd64/$rel" "$crc"
+	says "$sources/ofa_kernel/amd64/$rel"
+}
+
+other_default()
+{
+	stack updates
+	rm -rf "$sources"
+	tree "$dir/headers/6.1.0-other" "$crc"
+	mkdir -p "$sources/ofa_kernel"
+	ln -s "$dir/headers/6.1.0-other" "$sources/ofa_kernel/default"
+	complains OFA_DIR= || return
+	mv "$dir/headers/6.1.0-other" "$dir/headers/$rel"
+	ln -sfn "$dir/headers/$rel" "$sources/ofa_kernel/default"
+	says "$dir/headers/$rel"
+}
+
+both_or_none()
+{
+	stack updates
+	tree "$ofa" "$crc"
+	rm "$ofa/Module.symvers"
+	complains 'both include/ and Module.symvers' || return
+	tree "$ofa" "$crc"
+	rm -r "$ofa/include"
+	complains 'both include/ and Module.symvers'
+}
+
+other_version()
+{
+	stack updates
+	tree "$ofa" 0x12345678
+	complains "has version 12345678 there, ${crc#0x}"
+}
+
+# The headers come before the kernel's: the compiler says so of a made-up one.
+first_in_order()
+{
+	local kernel=${real%/kernel/*} build=$dir/build lab=$PWD
+
+	cp -rs "$kernel" "$dir/$rel"
+	sed -i "s,^kernel/\(drivers/infiniband/[^:]*\),updates/\1," \
+		"$dir/$rel/modules.dep"
+	mkdir -p "$dir/$rel/updates/drivers"
+	ln -s "$kernel/kernel/drivers/infiniband" "$dir/$rel/updates/drivers/"
+	tree "$dir/first" "$crc"
+	echo '#error headers of OFED' >"$dir/first/include/rdma/ib_verbs.h"
+	mkdir "$build"
+	cp -rs "$lab"/{Kbuild,VERSION,kernel,uapi} "$build/"
+	! make -C "$kernel/build" "M=$build" "MLX5_EP_KMODULES=$dir/$rel" \
+		"OFA_DIR=$dir/first" modules >"$dir/said" 2>&1 &&
+		grep 'first/include/rdma/ib_verbs.h.*headers of OFED' "$dir/said"
+}
+
+[ -n "$crc" ] || { skip_all 'no kernel with MODVERSIONS here'; exit; }
+plan 8
+check "the kernel's own ib_core: no folder is used" own
+check 'an ib_core of DKMS: its folder is found' found
+check 'OFA_DIR= names the folder' given
+check "Debian's name of the architecture" debian
+check 'default is used for its own kernel only' other_default
+check 'headers and Module.symvers: both or none' both_or_none
+check 'another version of _ib_alloc_device is refused' other_version
+check 'its headers come first' first_in_order
+ktap_finished
