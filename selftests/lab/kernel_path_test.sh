@@ -255,6 +255,10 @@ built_in()
 		>>"$modules/modules.builtin"
 	refused 'mlx5_ib is built into this kernel.*CONFIG_MLX5_INFINIBAND=m' \
 		"$lab/kernel" "$dir"
+	copy
+	echo kernel/drivers/net/ethernet/mellanox/mlx5/core/mlx5_core.ko \
+		>>"$modules/modules.builtin"
+	refused 'mlx5_core is built into this kernel' "$lab/kernel" "$dir"
 }
 
 config_lacks()
