@@ -35,7 +35,7 @@ bool nbc_has_op(enum nbc_type type, enum nbc_op op)
 		break;				\
 	case NBC_MAX:				\
 		EACH(from[i] > to[i] ? from[i] : to[i]); \
-		break;
+		break
 
 #define BITS					\
 	case NBC_BAND:				\
@@ -46,7 +46,7 @@ bool nbc_has_op(enum nbc_type type, enum nbc_op op)
 		break;				\
 	case NBC_BXOR:				\
 		EACH(from[i] ^ to[i]);		\
-		break;
+		break
 
 #define FOLD(name, type, cases)					\
 static void name(enum nbc_op op, type *to, const type *from, size_t n)	\
@@ -54,15 +54,15 @@ static void name(enum nbc_op op, type *to, const type *from, size_t n)	\
 	size_t i;						\
 								\
 	switch (op) {						\
-	cases							\
+	cases;							\
 	default:						\
 		break;						\
 	}							\
 }
 
-FOLD(fold_uint8, uint8_t, NUMBERS BITS)
-FOLD(fold_int32, int32_t, NUMBERS BITS)
-FOLD(fold_uint64, uint64_t, NUMBERS BITS)
+FOLD(fold_uint8, uint8_t, NUMBERS; BITS)
+FOLD(fold_int32, int32_t, NUMBERS; BITS)
+FOLD(fold_uint64, uint64_t, NUMBERS; BITS)
 FOLD(fold_float, float, NUMBERS)
 FOLD(fold_double, double, NUMBERS)
 

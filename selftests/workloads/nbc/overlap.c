@@ -142,7 +142,9 @@ static int overlapped(struct run *r, struct sample *s)
 		ret = slices(r, s);
 	thread = thread_ns() - thread;
 	all = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - all;
-	s->cpu = s->overhead + (all > thread ? all - thread : 0);
+	/* The look at the other clock, half before and half after. */
+	all -= thread + 2 * r->clock_cost;
+	s->cpu = s->overhead + (all > 0 ? all : 0);
 	return ret;
 }
 

@@ -22,7 +22,7 @@
  *	64 bits
  * @test: look at it, which lets it go on; 1 if it is done
  * @wait: wait for it, if @test has not said that it is done
- * @meet: a barrier
+ * @meet: comes back when all have called it
  * @sum: add up numbers of all processes
  */
 struct overlap_lib {

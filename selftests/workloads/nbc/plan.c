@@ -92,8 +92,8 @@ static void store(enum nbc_type type, void *at, size_t i, uint64_t v)
 }
 
 /* The lengths stay when a batch is done again, so that its schedules fit. */
-size_t plan_len(const struct plan_item *item, unsigned int from,
-		unsigned int to)
+static size_t part_len(const struct plan_item *item, unsigned int from,
+		       unsigned int to)
 {
 	return mix((uint64_t)item->pick << 16 | from << 8 | to) %
 		(2 * item->count + 1);
@@ -107,10 +107,10 @@ void plan_parts(const struct plan_item *item, struct plan_place place,
 
 	for (i = 0; i < place.n; i++) {
 		if (item->kind == NBC_GATHERV)
-			lens[i] = plan_len(item, i, 0);
+			lens[i] = part_len(item, i, 0);
 		else
-			lens[i] = out ? plan_len(item, i, place.rank) :
-					plan_len(item, place.rank, i);
+			lens[i] = out ? part_len(item, i, place.rank) :
+					part_len(item, place.rank, i);
 		at[i] = sum;
 		sum += lens[i] + 1;
 	}
@@ -138,7 +138,7 @@ static size_t in_count(const struct plan_item *item, struct plan_place place)
 	case NBC_ALLTOALL:
 		return place.n * item->count;
 	case NBC_GATHERV:
-		return plan_len(item, place.rank, 0);
+		return part_len(item, place.rank, 0);
 	case NBC_ALLTOALLV:
 		return parts_len(item, place, false);
 	default:

@@ -51,13 +51,10 @@ static inline unsigned int plan_root(const struct plan_item *item,
 	return item->pick % n;
 }
 
-/* Elements of a part of NBC_GATHERV and NBC_ALLTOALLV. */
-size_t plan_len(const struct plan_item *item, unsigned int from,
-		unsigned int to);
-
 /*
- * Lengths of such parts and where they begin, in elements. There is a gap of an
- * element between two parts. @out: parts that the process gets
+ * Lengths of the parts of NBC_GATHERV and NBC_ALLTOALLV and where they begin, in
+ * elements. There is a gap of an element between two parts. @out: parts that the
+ * process gets
  */
 void plan_parts(const struct plan_item *item, struct plan_place place,
 		bool out, size_t *lens, size_t *at);
