@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, smp: 2, timeout: 480
+#
+# Active messages and non-blocking collectives between two guests: the sort, the FFT
+# and the solver of make demo-apps have the results of a serial run.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+programs()
+{
+	selftests/demo-apps --kernel "${MLX5_EP_KERNEL:-7.2}" --timeout 450 \
+		>"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+	[ "$(grep -c 'that of a serial run$' "$tmp/out")" = 5 ] ||
+		fail "$(cat "$tmp/out")"
+	[ "$(grep -c '^fft \|^cg ' "$tmp/out")" = 4 ]
+}
+
+plan 1
+check 'two processes in each of two guests have the right results' programs
+ktap_finished
