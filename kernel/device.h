@@ -24,7 +24,8 @@ struct mlx5_ep_xrc;
 /**
  * struct mlx5_ep_settings - a policy and its two parameters
  * @policy: which policy
- * @strict: refuse a QP that would have to share more than the policy says
+ * @strict: refuse a QP that would have to share more than the policy says, and a
+ *	context that cannot be managed for lack of a page
  * @pages: static UAR pages of a context; 0: found out at open
  */
 struct mlx5_ep_settings {
@@ -79,6 +80,8 @@ struct mlx5_ep_stock {
  * struct mlx5_ep_device - what mlx5_ep keeps for one mlx5 ib_device
  * @folders: folders of the device in sysfs, private to sysfs.c, under the class
  *	mutex
+ * @unseen: entries in the class for which no folder could be made, under the class
+ *	mutex; read without it
  * @mdev: the device as mlx5_core knows it, valid while attached
  * @auxdev: a reference to the auxiliary device that mlx5_ib drives; NULL where
  *	that device was just being added below a PCI function
@@ -106,6 +109,7 @@ struct mlx5_ep_stock {
  */
 struct mlx5_ep_device {
 	struct list_head folders;
+	unsigned int unseen;
 	struct ib_device *ibdev;
 	struct mlx5_core_dev *mdev;
 	struct device *auxdev;

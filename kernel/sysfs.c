@@ -66,6 +66,11 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct mlx5_ep_device *edev = to_edev(kobj);
 
+	unsigned int unseen = READ_ONCE(edev->unseen);
+
+	if (edev->attached && unseen)
+		return sysfs_emit(buf, "yes, but not seen in %u net namespaces\n",
+				  unseen);
 	if (edev->attached)
 		return sysfs_emit(buf, "yes\n");
 	return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
@@ -286,13 +291,22 @@ static void remove_folder(struct folder *folder)
 	kobject_put(&folder->kobj);
 }
 
+/* Count net namespaces that do not see the device. */
+static void note_unseen(struct mlx5_ep_device *edev, const struct device *entry,
+			int more)
+{
+	if (entry != &edev->ibdev->dev)
+		WRITE_ONCE(edev->unseen, edev->unseen + more);
+}
+
 /**
  * mlx5_ep_sysfs_add() - make the folder "mlx5_ep" of an entry in the class
  * @edev: attached or refused device; if it was refused, attributes that need an
  *	attached device are left out
  * @entry: the ib_device's own entry, or one of another net namespace
  *
- * Called under the class mutex, as mlx5_ep_sysfs_remove() is. Sleeps.
+ * Called under the class mutex, as mlx5_ep_sysfs_remove() is. `attached` counts
+ * the entries of other net namespaces whose folder could not be made. Sleeps.
  *
  * Return: 0; -ENOMEM, -EEXIST
  */
@@ -302,8 +316,10 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 	int ret;
 
 	folder = kzalloc_obj(*folder, GFP_KERNEL);
-	if (!folder)
+	if (!folder) {
+		note_unseen(edev, entry, 1);
 		return -ENOMEM;
+	}
 	folder->edev = edev;
 	folder->entry = entry;
 	list_add_tail(&folder->node, &edev->folders);
@@ -316,8 +332,10 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 	if (!ret && edev->attached)
 		ret = sysfs_create_bin_file(&folder->kobj,
 					    &uar_cgroup_limits_attr);
-	if (ret)
+	if (ret) {
 		remove_folder(folder);
+		note_unseen(edev, entry, 1);
+	}
 	return ret;
 }
 
@@ -333,8 +351,15 @@ void mlx5_ep_sysfs_remove(struct mlx5_ep_device *edev,
 			  const struct device *entry)
 {
 	struct folder *folder, *next;
+	bool found = false;
 
-	list_for_each_entry_safe(folder, next, &edev->folders, node)
-		if (!entry || folder->entry == entry)
-			remove_folder(folder);
+	list_for_each_entry_safe(folder, next, &edev->folders, node) {
+		if (entry && folder->entry != entry)
+			continue;
+		remove_folder(folder);
+		found = true;
+	}
+	/* An entry from before the module was loaded may never have been tried. */
+	if (entry && !found && edev->unseen)
+		note_unseen(edev, entry, -1);
 }

@@ -81,6 +81,7 @@ struct json_object *devices_get(struct cli *cli, int *code);
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
 
+bool says_attached(const char *text);
 struct json_object *attribute_table(const char *device, const char *name,
 				    const char *titles);
 

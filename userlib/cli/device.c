@@ -50,6 +50,15 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 }
 
 /**
+ * says_attached() - does the attribute "attached" say so?
+ * @text: behind "yes" it may say who does not see the device
+ */
+bool says_attached(const char *text)
+{
+	return !strncmp(text, "yes", strlen("yes"));
+}
+
+/**
  * attribute_table() - read an attribute that is a table without a heading
  * @titles: names of the columns, which become keys
  *
@@ -145,7 +154,8 @@ static struct json_object *device_get(const char *name, const char *attached,
 				      bool brief)
 {
 	struct json_object *dev = json_object_new_object();
-	bool yes = !strcmp(attached, "yes");
+	const char *unseen = strstr(attached, "not seen in ");
+	bool yes = says_attached(attached);
 	char pci[PATH_LEN];
 
 	json_object_object_add(dev, "device", json_object_new_string(name));
@@ -160,6 +170,8 @@ static struct json_object *device_get(const char *name, const char *attached,
 			"the module is not loaded"));
 		return dev;
 	}
+	json_object_object_add(dev, "unseen", json_object_new_int(
+		unseen ? atoi(unseen + strlen("not seen in ")) : 0));
 	add_number(dev, name, "abi_version", "abi_version");
 	add_text(dev, name, "policy", "uuar_policy");
 	add_number(dev, name, "strict", "uuar_strict");
@@ -203,7 +215,7 @@ static int each_device(const char *name, void *arg)
 	    !is_mlx5(name))
 		return 0;
 	walk->found = true;
-	walk->attached = walk->attached || !strcmp(attached, "yes");
+	walk->attached = walk->attached || says_attached(attached);
 	json_object_array_add(walk->list, device_get(name, attached,
 						     walk->cli->brief));
 	return 0;

@@ -217,6 +217,18 @@ static void say_refused(struct report *report, const char *name,
 	doctor_say(report, BAD, name, text, remedy);
 }
 
+/* Without a folder in its sysfs, a container's programs find no module. */
+static void check_seen(struct report *report, const char *name, long long unseen)
+{
+	char text[96];
+
+	if (!unseen)
+		return;
+	snprintf(text, sizeof(text), "not seen in %lld net namespaces", unseen);
+	doctor_say(report, WARN, name, text,
+		   "the kernel log says why; make these namespaces again");
+}
+
 static void check_device(struct report *report, struct json_object *dev)
 {
 	struct json_object *value;
@@ -238,6 +250,7 @@ static void check_device(struct report *report, struct json_object *dev)
 		return;
 	}
 	doctor_say(report, OK, name, "attached", NULL);
+	check_seen(report, name, number(dev, "unseen"));
 	check_ids(report, name);
 	check_limits(report, name, dev);
 	check_users(report, name, dev);

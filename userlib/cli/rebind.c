@@ -88,7 +88,7 @@ bool is_attached(const char *device)
 	char buf[512];
 
 	return attribute_read(device, "attached", buf, sizeof(buf)) > 0 &&
-		!strcmp(buf, "yes");
+		says_attached(buf);
 }
 
 /**

@@ -91,7 +91,7 @@ static int each_device(const char *device, void *arg)
 
 	(void)arg;
 	return attribute_read(device, "attached", buf, sizeof(buf)) > 0 &&
-		!strcmp(buf, "yes");
+		says_attached(buf);
 }
 
 /* Returns EXIT_OK, or the exit code after a message that says what to do. */
