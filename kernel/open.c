@@ -7,7 +7,7 @@
  *
  * If the driver refuses that request, it is called a second time with the caller's
  * own, and the context stays stock. So an open fails only where it would fail
- * without mlx5_ep, or for a limit.
+ * without mlx5_ep, for a limit, or for a strict policy.
  *
  * The driver refuses every request until the device is active, which is some time
  * after the device can be opened. Without a look at that first, a device that
@@ -172,6 +172,28 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
 }
 
+/*
+ * The driver has served the caller's own request, so ours caused @error. If the
+ * library's page cannot be had later either, the context has queries and memory
+ * regions, and no CQ. That is what it would have without mlx5_ep. A strict policy
+ * takes nothing less than a managed context.
+ */
+static int fall_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		     int error)
+{
+	const char *why = error == -EOPNOTSUPP ?
+				  "its library is too old" :
+				  "it could not be opened as a managed context";
+
+	if (!ectx->settings.strict || error == -EOPNOTSUPP) {
+		mlx5_ep_context_fall_back(ectx, error, why);
+		return 0;
+	}
+	ectx->edev->stock.dealloc_ucontext(uctx);
+	mlx5_ep_context_refuse(ectx, error, why);
+	return error == -ENOMEM ? error : -EDQUOT;
+}
+
 /**
  * mlx5_ep_open() - open a context, managed where its policy wants that
  * @ectx: our side of @uctx, all zero
@@ -180,8 +202,9 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  *
  * Sleeps.
  *
- * Return: 0; -EDQUOT: the user may not have another page; -EAGAIN: the device is
- * not active yet; -ENOMEM; another error of the driver
+ * Return: 0; -EDQUOT: the user may not have another page, or the device has none
+ * and the policy is strict; -EAGAIN: the device is not active yet; -ENOMEM; another
+ * error of the driver
  */
 int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		 struct mlx5_ep_request *request)
@@ -207,17 +230,18 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	ret = error;
 	if (!ectx->table && error != -EDQUOT)
 		ret = open_observed(ectx, uctx, request, &req);
+	if (!ret && error)
+		ret = fall_back(ectx, uctx, error);
+	/*
+	 * The device is active, so the driver lacks something of it. The last try of
+	 * libmlx5 is one that needs a page under stock, too.
+	 */
+	if (ret == -EAGAIN && ectx->settings.strict)
+		ret = -EDQUOT;
 	if (ret) {
 		mlx5_ep_context_close(ectx);
 		return ret;
 	}
-	/* The driver served the original request: ours caused the error. */
-	if (error)
-		mlx5_ep_context_fall_back(
-			ectx, error,
-			error == -EOPNOTSUPP ?
-				"its library is too old" :
-				"it could not be opened as a managed context");
 	mlx5_ep_context_open(ectx);
 	return 0;
 }

@@ -245,6 +245,21 @@ void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 }
 
 /**
+ * mlx5_ep_context_refuse() - a context that should be managed is not opened
+ * @ectx: context for which a strict policy was due, not published
+ * @error: what went wrong, for the tracepoint
+ * @why: the same in words, for the log
+ */
+void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
+			    const char *why)
+{
+	trace_mlx5_ep_policy_refused(ectx, error);
+	dev_notice_ratelimited(&ectx->edev->ibdev->dev,
+			       "mlx5_ep: %s[%d] is refused, its policy is strict: %s (%d)\n",
+			       ectx->comm, pid_nr(ectx->tgid), why, error);
+}
+
+/**
  * mlx5_ep_context_open() - the driver has opened the context: publish it
  * @ectx: context that was planned or observed, not published; the lock of its
  *	device is taken here

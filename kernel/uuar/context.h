@@ -82,6 +82,8 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 			    unsigned int static_pages, bool on_demand);
 void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 			       const char *why);
+void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
+			    const char *why);
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, timeout: 160 */
 /*
- * A limit is reached, or the adapter has no UAR pages left. If an open
- * succeeds, the context has the page that a CQ needs. If it fails, the error is
- * EDQUOT.
+ * A limit is reached. If an open succeeds, the context has the page that a CQ needs.
+ * If it fails, the error is EDQUOT. Where the adapter has no UAR pages left, each
+ * policy serves what stock drivers serve.
  */
 #include "kselftest_harness.h"
 
@@ -199,6 +199,67 @@ static void serves_no_less(struct __test_metadata *_metadata, int left)
 	}
 }
 
+/* What stock drivers serve without a UAR page: queries, a PD and an MR. */
+static int served_without_page(struct ibv_context *ctx)
+{
+	static char buf[4096];
+	struct ibv_port_attr port;
+	struct ibv_device_attr attr;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	int ret = -1;
+
+	if (ibv_query_device(ctx, &attr) || ibv_query_port(ctx, 1, &port))
+		return -1;
+	pd = ibv_alloc_pd(ctx);
+	mr = pd ? ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE) :
+		  NULL;
+	if (mr)
+		ret = ibv_dereg_mr(mr);
+	if (pd)
+		ibv_dealloc_pd(pd);
+	return ret;
+}
+
+/*
+ * No page is left. A context opens as without mlx5_ep: it answers queries, and has
+ * no CQ, neither now nor after a page was freed. Only a strict policy refuses.
+ * @page: of @holder, freed and allocated again
+ */
+static void without_page(struct __test_metadata *_metadata, const char *policy,
+			 struct ibv_context *holder, uint32_t *page)
+{
+	bool stock = !strcmp(policy, "stock");
+	struct ibv_context *ctx;
+	long fallbacks;
+
+	ASSERT_EQ(0, sysfs_policy(policy, 16, false));
+	fallbacks = sysfs_number("uuar_fallbacks");
+	ctx = ctx_open();
+	ASSERT_NE(NULL, ctx);
+	EXPECT_EQ(fallbacks + !stock, sysfs_number("uuar_fallbacks"));
+	EXPECT_EQ(0, served_without_page(ctx));
+	EXPECT_EQ(-EINVAL, ctx_arm_cq(ctx));
+	ASSERT_EQ(0, uar_page_free(holder, *page));
+	EXPECT_EQ(-EINVAL, ctx_arm_cq(ctx));
+	EXPECT_EQ(0, ibv_close_device(ctx));
+	ctx = ctx_open();
+	ASSERT_NE(NULL, ctx);
+	EXPECT_EQ(0, ctx_arm_cq(ctx));
+	EXPECT_EQ(0, ibv_close_device(ctx));
+	ASSERT_EQ(0, uar_page_alloc(holder, page, NULL));
+
+	ASSERT_EQ(0, sysfs_policy(policy, 16, true));
+	ctx = ctx_open();
+	if (!stock) {
+		EXPECT_EQ(NULL, ctx);
+		EXPECT_EQ(EDQUOT, errno);
+		EXPECT_EQ(fallbacks + 1, sysfs_number("uuar_fallbacks"));
+	}
+	if (ctx)
+		EXPECT_EQ(0, ibv_close_device(ctx));
+}
+
 FIXTURE(adapter)
 {
 	int unused;
@@ -235,6 +296,10 @@ TEST_F_TIMEOUT(adapter, an_empty_one_serves_no_less_than_under_stock, 150)
 		if (uar_page_alloc(holder, &handles[n], NULL))
 			break;
 	ASSERT_GT(ALL_PAGES, n);
+	without_page(_metadata, "stock", holder, &handles[n - 1]);
+	without_page(_metadata, "independent", holder, &handles[n - 1]);
+	without_page(_metadata, "shared-uar", holder, &handles[n - 1]);
+	without_page(_metadata, "shared-uuar", holder, &handles[n - 1]);
 	for (left = 0; left < 4; left++) {
 		serves_no_less(_metadata, left);
 		ASSERT_EQ(0, uar_page_free(holder, handles[--n]));

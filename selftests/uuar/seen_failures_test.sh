@@ -49,6 +49,17 @@ context_without_page()
 	program -n 1
 }
 
+context_without_page_strict()
+{
+	local status=0
+
+	ep_set uuar_strict 1
+	fail_commands ALLOC_UAR 1 1000
+	ibv_devinfo || status=$?
+	ep_set uuar_strict 0
+	[ $status != 0 ]
+}
+
 open_over_limit()
 {
 	# The first program has two pages by then. libmlx5 tries several times.
@@ -103,10 +114,12 @@ defaults()
 	ep_policy "${1:-stock}" 8
 }
 
-# as_the_table_says FAILURE CMD: CMD makes the failure once
+# as_the_table_says FAILURE CMD [TRIES]: CMD makes the failure once, for which the
+# library tries an open TRIES times
 as_the_table_says()
 {
 	local answer events fallbacks words limit before status=0 reached
+	local tries=${3:-1}
 
 	row "$1" >"$tmp/row" || fail "no row for $1"
 	{ read -r answer; read -r events; read -r fallbacks
@@ -127,14 +140,15 @@ as_the_table_says()
 	grep mlx5_ep_ "$tmp/trace" || true
 	[ $status = 0 ] || fail "the program got something else"
 	[ "$before" = "$fallbacks" ] || fail "uuar_fallbacks is $before"
-	[ "$(count ' mlx5_ep_policy_refused:' "$tmp/trace")" = "$events" ] ||
-		fail "not $events events"
+	[ "$(count ' mlx5_ep_policy_refused:' "$tmp/trace")" = \
+		$((events * tries)) ] || fail "not $events events"
 	if [ "$words" = - ]; then
 		[ "$(count mlx5_ep: "$tmp/log")" = 0 ] || fail 'lines in the log'
 	else
 		grep -q "$words" "$tmp/log" || fail "not: $words"
 		grep mlx5_ep: "$tmp/log" | grep -v "$words" && fail 'other lines'
-		[ "$(count "$words" "$tmp/log")" = 1 ] || [ "$events" = 0 ] ||
+		[ "$(count "$words" "$tmp/log")" = "$tries" ] ||
+			[ "$events" = 0 ] ||
 			fail 'more than one line'
 	fi
 	# The kernel leaves lines of the log out where they come too often.
@@ -151,9 +165,12 @@ as_the_table_says()
 }
 
 echo 1 >$tracing/events/mlx5_ep/enable
-plan 8
+plan 9
 check 'a context without a page' \
 	as_the_table_says 'context without a page' context_without_page
+check 'a context without a page under a strict policy' \
+	as_the_table_says 'context without a page, strict' \
+	context_without_page_strict 2
 check 'an open over the limit' \
 	as_the_table_says 'open over uar_user_limit' open_over_limit
 check 'an open over the limit of the cgroup' \

@@ -38,7 +38,8 @@
  *
  * ENOSPC: a strict policy has no uUAR left at its level.
  *
- * EDQUOT: a limit that the administrator set is reached.
+ * EDQUOT: a limit that the administrator set is reached; or at open, the policy is
+ * strict and the device has no UAR page left.
  *
  * ENOMEM: no memory.
  *
@@ -135,7 +136,8 @@ struct mlx5_ep_features {
 /**
  * enum mlx5_ep_policy_flags - flags of struct mlx5_ep_context_policy
  * @MLX5_EP_POLICY_STRICT: fail the creation of a QP (ENOSPC) rather than give
- *	it a uUAR of the next level
+ *	it a uUAR of the next level; fail an open (EDQUOT) for which the device
+ *	has no UAR page left
  * @MLX5_EP_POLICY_LATER_OPENS: leave this context as it is; the policy is for
  *	the contexts that this process opens on this device later, for as long
  *	as this context stays open
