@@ -35,7 +35,7 @@ struct waiter {
 	void *addr;
 	pid_t *tid;
 	sem_t start;
-	volatile bool ended;
+	bool ended;
 	pthread_t thread;
 };
 
@@ -75,7 +75,7 @@ static void until_waiting(pid_t *tid)
 
 	while (seen < 3) {
 		usleep(POLL_US);
-		seen = *(volatile pid_t *)tid &&
+		seen = __atomic_load_n(tid, __ATOMIC_ACQUIRE) &&
 		       thread_state(getpid(), *tid) == 'D' ? seen + 1 : 0;
 	}
 }
@@ -85,7 +85,7 @@ static void *waiter_runs(void *arg)
 	struct waiter *w = arg;
 	struct mlx5ep_watch watch;
 
-	*w->tid = gettid();
+	__atomic_store_n(w->tid, gettid(), __ATOMIC_RELEASE);
 	sem_wait(&w->start);
 	if (w->does == HOLD)
 		madvise(w->addr, PAGE, MADV_DONTNEED);
@@ -93,7 +93,7 @@ static void *waiter_runs(void *arg)
 		mlx5ep_watch_add(w->n, w->addr, PAGE, 0, &watch);
 	else
 		mlx5ep_watch_verify(w->watch);
-	w->ended = true;
+	__atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -212,14 +212,19 @@ TEST(threads_that_wait_end_when_their_process_is_killed)
 	close(listener);
 }
 
+static bool has_ended(const struct waiter *w)
+{
+	return __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
+}
+
 /* Does the waiter come back? Prints nothing: mmap_lock is held. */
 static bool comes_back(const struct waiter *w)
 {
 	int i;
 
-	for (i = 0; i < 4 * EVENT_MS * 1000 / POLL_US && !w->ended; i++)
+	for (i = 0; i < 4 * EVENT_MS * 1000 / POLL_US && !has_ended(w); i++)
 		usleep(POLL_US);
-	return w->ended;
+	return has_ended(w);
 }
 
 TEST(what_begins_later_elsewhere_is_not_waited_for)
@@ -254,7 +259,7 @@ TEST(what_begins_later_elsewhere_is_not_waited_for)
 	waiter_start(verify);
 	for (i = 1; i <= OTHERS; i++)
 		waiter_start(&waiters[i]);
-	early = add->ended || verify->ended;
+	early = has_ended(add) || has_ended(verify);
 	i = write(listener, "go", 2);
 	added = comes_back(add);
 	verified = comes_back(verify);
