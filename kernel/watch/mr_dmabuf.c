@@ -161,7 +161,7 @@ static int dmabuf_arm(struct mlx5_ep_watches *ws,
  * @edev: device of the notifier, attached during the call
  * @user: for whom the watch counts, until @ws are given to
  *	mlx5_ep_watches_fini(); may be NULL
- * @req: the range
+ * @req: buffer, offset and length, as the caller of the method wrote them
  * @resp: filled in
  *
  * When it has returned, the word changes before the exporter moves or revokes the

@@ -27,7 +27,8 @@
  * @begun: moves that have begun
  * @done: moves that have returned
  * @watches: that were armed
- * @failed: a move failed, or all are made
+ * @ret: of the move that failed
+ * @over: a move failed, or all are made
  */
 struct race {
 	unsigned long moves;
