@@ -132,6 +132,10 @@ struct nic;
  * @mute: an injected fault: CQs of users post no completion event
  * @wrong_uar: an injected fault: where a command names an odd UAR page for a
  *	user's new QP, the QP takes the page before
+ * @large_uar: an injected fault: from the next start of a driver on, UAR pages
+ *	are as large as the driver's pages, as in old adapters
+ * @uars_together: UAR pages that one command allocates
+ * @uar_log: log2 of the size of a UAR page in units of 4 KiB
  */
 struct hca {
 	unsigned int index;
@@ -140,6 +144,9 @@ struct hca {
 	bool fatal;
 	bool mute;
 	bool wrong_uar;
+	bool large_uar;
+	unsigned int uars_together;
+	unsigned int uar_log;
 	const struct bus_ops *bus_ops;
 	struct dma *dma;
 	struct vfio_user *vfio;

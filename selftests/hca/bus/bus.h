@@ -20,7 +20,7 @@
  * @reset: the guest asked for a function level reset, or the VMM disconnected
  * @iseg_read: read @len bytes at @off; the range is within ISEG_BYTES
  * @iseg_write: write @len bytes at @off; the range is within ISEG_BYTES
- * @uar_write: the guest stored @len bytes at @off of UAR page @index
+ * @uar_write: the guest stored @len bytes at @off of the 4 KiB @index of the BAR
  */
 struct bus_ops {
 	void (*reset)(struct hca *hca);
@@ -41,7 +41,7 @@ static inline uint32_t pci_bar_bytes(const struct hca *hca)
 	return (hca->function == FUNCTION_VF ? 1u : 32u) << 20;
 }
 
-/* The page behind the last UAR page. */
+/* The 4 KiB behind the last UAR page. */
 static inline uint32_t uar_limit(const struct hca *hca)
 {
 	return pci_bar_bytes(hca) / SIM_PAGE;

@@ -94,6 +94,7 @@ void faults_clear(struct hca *hca)
 	hca->faults->nhits = 0;
 	hca->mute = false;
 	hca->wrong_uar = false;
+	hca->large_uar = false;
 }
 
 /* Record a command that a fault acts on, unless the fault only delays it. */

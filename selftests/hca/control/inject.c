@@ -230,6 +230,15 @@ static int fault_uar(struct hca *hca, struct json_object *req,
 	return 0;
 }
 
+static int fault_large_uar(struct hca *hca, struct json_object *req,
+			   const char **why)
+{
+	(void)req;
+	(void)why;
+	hca->large_uar = true;
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	int (*inject)(struct hca *hca, struct json_object *req,
@@ -239,6 +248,7 @@ static const struct {
 	{ "port", fault_port },	  { "fatal", fault_fatal },
 	{ "event", fault_event }, { "timeout", fault_timeout },
 	{ "mute", fault_mute },	  { "uar", fault_uar },
+	{ "large_uar", fault_large_uar },
 };
 
 /**

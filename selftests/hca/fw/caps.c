@@ -30,6 +30,8 @@ enum {
 /* op_mod: type << 1 | mode (enum mlx5_cap_mode, same source) */
 enum { CAP_MAX = 0, CAP_CUR = 1 };
 
+#define UAR_LOG_MOST 4u		/* pages of 64 KiB */
+
 #define ATOMIC_CMP_SWAP 0x1
 #define ATOMIC_FETCH_ADD 0x2
 #define ATOMIC_SIZE_8B 0x8
@@ -87,6 +89,7 @@ static void caps_function(const struct hca *hca, uint8_t *c)
 {
 	/* MB, a power of two: the BAR */
 	GEN(uar_sz, (unsigned int)__builtin_ctz(pci_bar_bytes(hca) >> 20));
+	GEN(uar_4k, !hca->large_uar);
 	if (hca->function == FUNCTION_VF)
 		GEN(vport_group_manager, 0);
 }
@@ -217,6 +220,20 @@ void caps_fini(struct hca *hca)
 	hca->caps = NULL;
 }
 
+/*
+ * A driver with pages of 4 KiB << log gets so many UAR pages at once where it has
+ * asked for UAR pages of 4 KiB, and else UAR pages that are as large as its own.
+ */
+static void uar_sizes(struct hca *hca)
+{
+	const uint8_t *cur = hca->caps->general[CAP_CUR];
+	unsigned int log = IFC_GET(cmd_hca_cap, cur, log_uar_page_sz);
+	bool small = IFC_GET(cmd_hca_cap, cur, uar_4k);
+
+	hca->uars_together = small ? 1u << log : 1;
+	hca->uar_log = small ? 0 : log;
+}
+
 /**
  * caps_reset() - forget what a driver set
  */
@@ -234,6 +251,9 @@ void caps_reset(struct hca *hca)
 		caps_eth(caps);
 	}
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
+	/* A driver asks for it where its pages are larger. */
+	IFC_SET(cmd_hca_cap, caps->general[CAP_CUR], uar_4k, 0);
+	uar_sizes(hca);
 	memcpy(caps->atomic[CAP_CUR], caps->atomic[CAP_MAX], CAP_SZ);
 }
 
@@ -271,16 +291,20 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 	return CMD_OK;
 }
 
-static uint8_t set_general(struct caps *caps, const uint8_t *cap)
+static uint8_t set_general(struct hca *hca, const uint8_t *cap)
 {
+	struct caps *caps = hca->caps;
 	const uint8_t *max = caps->general[CAP_MAX];
 
 	if (IFC_GET(cmd_hca_cap, cap, log_max_qp) >
 		    IFC_GET(cmd_hca_cap, max, log_max_qp) ||
-	    IFC_GET(cmd_hca_cap, cap, log_uar_page_sz) ||
+	    IFC_GET(cmd_hca_cap, cap, log_uar_page_sz) > UAR_LOG_MOST ||
+	    IFC_GET(cmd_hca_cap, cap, uar_4k) >
+		    IFC_GET(cmd_hca_cap, max, uar_4k) ||
 	    IFC_GET(cmd_hca_cap, cap, cmdif_checksum))
 		return CMD_BAD_PARAM;
 	memcpy(caps->general[CAP_CUR], cap, CAP_SZ);
+	uar_sizes(hca);
 	return CMD_OK;
 }
 
@@ -303,7 +327,7 @@ static uint8_t set_hca_cap(struct cmd *cmd)
 
 	switch (cmd->op_mod >> 1) {
 	case CAP_GENERAL:
-		return set_general(cmd->hca->caps, cap);
+		return set_general(cmd->hca, cap);
 	case CAP_ATOMIC:
 		return set_atomic(cmd->hca->caps, cap);
 	default:

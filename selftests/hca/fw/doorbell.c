@@ -57,17 +57,19 @@ static bool uar_doorbell(struct uar *uar, uint32_t off, const uint8_t *buf,
 
 /**
  * uar_write() - a guest stored into a UAR page
- * @index: the page, from UAR_FIRST on
+ * @index: which 4 KiB of the BAR, from UAR_FIRST on
  * @off: where in the page
  * @len: bytes, within the page
  */
 void uar_write(struct hca *hca, uint32_t index, uint32_t off,
 	       const uint8_t *buf, size_t len)
 {
-	struct uar *uar = uar_get(hca, index);
+	bool beyond = index & ((1u << hca->uar_log) - 1);
+	struct uar *uar = beyond ? NULL : uar_get(hca, index >> hca->uar_log);
 
 	if (hca->fatal)
 		return;
+	index >>= hca->uar_log;
 	if (!uar) {
 		/* once for a BlueFlame write, not for each of its stores */
 		if (off < UAR_SLOTS_AT || !(off % UAR_BUF_BYTES))

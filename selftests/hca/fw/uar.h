@@ -7,6 +7,7 @@
 #ifndef SIMHCA_UAR_H
 #define SIMHCA_UAR_H
 
+#include "bus/bus.h"
 #include "hca.h"
 
 #define UAR_SLOTS 4u		/* bfregs of a page, two of them for users */
@@ -83,7 +84,14 @@ struct uars {
 	struct idtable taken;	/* allocated pages, and freed ones in use */
 	struct idtable all;	/* @taken, and freed pages with counters */
 	unsigned int held;	/* freed pages in @taken */
+	uint32_t next;		/* pages that are allocated together: which next */
 };
+
+/* The number behind that of the last UAR page. */
+static inline uint32_t uar_end(const struct hca *hca)
+{
+	return uar_limit(hca) >> hca->uar_log;
+}
 
 /* ---- uar.c */
 struct uar *uar_get(struct hca *hca, uint32_t index);

@@ -4,6 +4,9 @@
  *
  * Invariants
  * - The counters of a freed page live until its number is given out again.
+ * - A driver whose pages are larger than 4 KiB gets and frees all the UAR pages
+ *   of one of its pages at once (PRM, HCA_CAP.uar_4k and log_uar_page_sz). They
+ *   are neighbours, and the number of the first one is a multiple of their count.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,6 +70,7 @@ void uars_reset(struct hca *hca)
 		uar_forget(uar);
 	}
 	hca->uars->held = 0;
+	hca->uars->next = 0;
 	idtable_fini(&hca->uars->taken);
 	idtable_fini(&hca->uars->all);
 }
@@ -179,39 +183,77 @@ void uars_dump(struct hca *hca, struct json_object *o,
 			       json_object_new_int(hca->uars->held));
 }
 
-static uint8_t alloc_uar(struct cmd *cmd)
+/* The first of the free pages that come next; 0: there are none. */
+static uint32_t find_free(struct hca *hca)
 {
-	struct uars *uars = cmd->hca->uars;
-	struct uar *uar = calloc(1, sizeof(*uar)), *old;
+	uint32_t together = hca->uars_together;
+	uint32_t groups = (uar_end(hca) - UAR_FIRST) / together;
+	struct uars *uars = hca->uars;
+	uint32_t tries, index, i;
 
-	if (!uar || idtable_alloc(&uars->taken, uar, &uar->index)) {
-		free(uar);
-		return CMD_NO_RES;
+	for (tries = 0; tries < groups; tries++) {
+		index = UAR_FIRST + uars->next % groups * together;
+		uars->next = (uars->next + 1) % groups;
+		for (i = 0; i < together; i++)
+			if (idtable_get(&uars->taken, index + i))
+				break;
+		if (i == together)
+			return index;
 	}
-	old = idtable_get(&uars->all, uar->index);
+	return 0;
+}
+
+static struct uar *uar_create(struct hca *hca, uint32_t index, uint16_t uid)
+{
+	struct uars *uars = hca->uars;
+	struct uar *old = idtable_get(&uars->all, index);
+	struct uar *uar = calloc(1, sizeof(*uar));
+
+	if (!uar)
+		return NULL;
 	if (old)
 		uar_forget(old);
-	if (idtable_insert(&uars->all, uar->index, uar)) {
-		idtable_remove(&uars->taken, uar->index);
+	if (idtable_insert(&uars->taken, index, uar) ||
+	    idtable_insert(&uars->all, index, uar)) {
+		idtable_remove(&uars->taken, index);
 		free(uar);
+		return NULL;
+	}
+	uar->hca = hca;
+	uar->index = index;
+	uar->alive = true;
+	uar->uid = uid;
+	uar_bf_init(uar);
+	return uar;
+}
+
+static uint8_t alloc_uar(struct cmd *cmd)
+{
+	struct hca *hca = cmd->hca;
+	uint32_t index = find_free(hca), i;
+
+	if (!index)
+		return CMD_NO_RES;
+	for (i = 0; i < hca->uars_together; i++) {
+		if (uar_create(hca, index + i, cmd->uid))
+			continue;
+		while (i--)
+			uar_kill(uar_get(hca, index + i));
 		return CMD_NO_RES;
 	}
-	uar->hca = cmd->hca;
-	uar->alive = true;
-	uar->uid = cmd->uid;
-	uar_bf_init(uar);
-	IFC_SET(alloc_uar_out, cmd->out, uar, uar->index);
+	IFC_SET(alloc_uar_out, cmd->out, uar, index);
 	return CMD_OK;
 }
 
 static uint8_t dealloc_uar(struct cmd *cmd)
 {
-	uint32_t index = IFC_GET(dealloc_uar_in, cmd->in, uar);
-	struct uar *uar = uar_get(cmd->hca, index);
+	uint32_t index = IFC_GET(dealloc_uar_in, cmd->in, uar), i;
+	struct hca *hca = cmd->hca;
 
-	if (!uar_usable(cmd->hca, index, cmd->uid))
+	if (!uar_usable(hca, index, cmd->uid) || index % hca->uars_together)
 		return CMD_BAD_RES;
-	uar_kill(uar);
+	for (i = 0; i < hca->uars_together; i++)
+		uar_kill(uar_get(hca, index + i));
 	return CMD_OK;
 }
 

@@ -341,4 +341,65 @@ TEST_F(uar, reset_clears_counters_and_keeps_objects)
 	EXPECT_EQ(2, vmm_count(vmm, "alive", "qp"));
 }
 
+/* Ask for UAR pages of 4 KiB, as a driver whose pages have 4 KiB << @log. */
+static int small_uars(struct vmm *vmm, unsigned int log, bool small)
+{
+	static uint8_t out[IFC_SZ(query_hca_cap_out)];
+	static uint8_t in[IFC_SZ(set_hca_cap_in)];
+	uint8_t ask[IFC_SZ(query_hca_cap_in)] = { 0 }, done[16], *cap;
+	int ret;
+
+	IFC_SET(query_hca_cap_in, ask, opcode, MLX5_CMD_OP_QUERY_HCA_CAP);
+	IFC_SET(query_hca_cap_in, ask, op_mod, 1);
+	ret = vmm_cmd(vmm, ask, sizeof(ask), out, sizeof(out));
+	if (ret)
+		return ret;
+	memset(in, 0, sizeof(in));
+	cap = IFC_ADDR_OF(set_hca_cap_in, in, capability);
+	memcpy(cap, IFC_ADDR_OF(query_hca_cap_out, out, capability),
+	       sizeof(in) - IFC_OFF(set_hca_cap_in, capability));
+	IFC_SET(set_hca_cap_in, in, opcode, MLX5_CMD_OP_SET_HCA_CAP);
+	IFC_SET(cmd_hca_cap, cap, uar_4k, small);
+	IFC_SET(cmd_hca_cap, cap, log_uar_page_sz, log);
+	return vmm_cmd(vmm, in, sizeof(in), done, sizeof(done));
+}
+
+TEST_F(uar, larger_pages_of_the_driver_have_several_uar_pages)
+{
+	struct vmm *vmm = &self->vmm;
+	long before = vmm_count(vmm, "alive", "uar");
+	uint32_t first, second, qpn;
+
+	ASSERT_EQ(0, small_uars(vmm, 2, true));
+	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &first));
+	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &second));
+	EXPECT_EQ(0, first % 4);
+	EXPECT_EQ(0, second % 4);
+	EXPECT_NE(first, second);
+	EXPECT_EQ(before + 8, vmm_count(vmm, "alive", "uar"));
+	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, first + 3, &qpn));
+	doorbell(vmm, first + 3, SLOT0, qpn);
+	EXPECT_EQ(1, vmm_slot(vmm, first + 3, 0, "doorbells"));
+	EXPECT_EQ(0x5, dealloc(vmm, 0, second + 1));
+	EXPECT_EQ(0, dealloc(vmm, 0, second));
+	EXPECT_EQ(before + 4, vmm_count(vmm, "alive", "uar"));
+	EXPECT_EQ(0, destroy_qp(vmm, qpn));
+}
+
+TEST_F(uar, without_uar_4k_a_uar_page_is_as_large_as_a_page)
+{
+	struct vmm *vmm = &self->vmm;
+	uint32_t page, qpn;
+
+	ASSERT_EQ(0, small_uars(vmm, 2, false));
+	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
+	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, page, &qpn));
+	doorbell(vmm, page * 4, SLOT0, qpn);
+	EXPECT_EQ(1, vmm_slot(vmm, page, 0, "doorbells"));
+	doorbell(vmm, page * 4 + 1, SLOT0, qpn);
+	EXPECT_EQ(1, vmm_slot(vmm, page, 0, "doorbells"));
+	EXPECT_EQ(1, vmm_count(vmm, "errors", "dead_uar"));
+	EXPECT_NE(0, small_uars(vmm, 5, true));
+}
+
 TEST_HARNESS_MAIN
