@@ -21,6 +21,7 @@
 #include <linux/pci.h>
 
 #include "attach.h"
+#include "cmd.h"
 #include "compat/built_for.h"
 #include "compat/compat.h"
 #include "debugfs.h"
@@ -119,8 +120,6 @@ static int check_device(struct mlx5_ep_device *edev)
 		return mlx5_ep_device_refuse(
 			edev,
 			"mlx5_ib is not the one that mlx5_ep was compiled for");
-	if (PAGE_SIZE != SZ_4K)
-		return mlx5_ep_device_refuse(edev, "pages are not of 4 KiB");
 	if (registering == current) {
 		edev->preexisting = true;
 		return mlx5_ep_device_refuse(
@@ -139,6 +138,10 @@ static int attach_device(struct mlx5_ep_device *edev)
 	if (!try_module_get(THIS_MODULE))
 		return mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 
+	edev->uars_together = mlx5_ep_cmd_uars_together(edev->mdev);
+	if (edev->uars_together != MLX5_UARS_IN_PAGE)
+		edev->no_policies =
+			"the device has no UAR pages of 4 KiB (uar_4k)";
 	ret = mlx5_ep_settings_restore(edev);
 	if (ret) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");

@@ -46,9 +46,27 @@ int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
  * No command is run: mlx5_core read the capability when the device came up (PRM,
  * HCA_CAP.uar_sz: log2 of the UAR area in MiB).
  *
- * Return: pages of 4 KiB
+ * Return: pages, of 4 KiB or as large as those of the system
  */
 unsigned int mlx5_ep_cmd_uar_pages(struct mlx5_core_dev *mdev)
 {
-	return 1U << (MLX5_CAP_GEN(mdev, uar_sz) + 20 - 12);
+	unsigned int shift = MLX5_CAP_GEN(mdev, uar_4k) ?
+				     MLX5_ADAPTER_PAGE_SHIFT : PAGE_SHIFT;
+
+	return 1U << (MLX5_CAP_GEN(mdev, uar_sz) + 20 - shift);
+}
+
+/**
+ * mlx5_ep_cmd_uars_together() - how many UAR pages one ALLOC_UAR gives
+ * @mdev: mlx5_core device whose capabilities have been read
+ *
+ * They are the UAR pages of 4 KiB in one page of the system, and have
+ * consecutive numbers (PRM, HCA_CAP.uar_4k and log_uar_page_sz, which mlx5_core
+ * sets).
+ *
+ * Return: 1 where pages of the system have 4 KiB, or UAR pages are as large
+ */
+unsigned int mlx5_ep_cmd_uars_together(struct mlx5_core_dev *mdev)
+{
+	return MLX5_CAP_GEN(mdev, uar_4k) ? MLX5_UARS_IN_PAGE : 1;
 }

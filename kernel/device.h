@@ -91,6 +91,9 @@ struct mlx5_ep_stock {
  * @preexisting: not attached, for the only reason that the device registered
  *	before mlx5_ep was loaded
  * @refusal: why the device is not attached
+ * @uars_together: UAR pages that the device gives at once: those of one page of
+ *	the system. Each counts
+ * @no_policies: why no context can be managed; NULL where some can
  * @stock: what detaching restores
  * @defs: the uverbs definitions while attached: the driver's, then ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
@@ -118,6 +121,8 @@ struct mlx5_ep_device {
 	bool attached;
 	bool preexisting;
 	char refusal[80];
+	unsigned int uars_together;
+	const char *no_policies;
 	struct mlx5_ep_stock stock;
 	struct uapi_definition defs[3];
 	struct mlx5_ep_object_hook *uar_hook;

@@ -54,6 +54,10 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 		return PTR_ERR(ectx);
 	if (COMPAT_HAS_DMA_BUF)
 		resp.features |= MLX5_EP_FEATURE_WATCH_DMABUF;
+	if (ectx->edev->no_policies) {
+		resp.policies = BIT(MLX5_EP_UUAR_POLICY_STOCK);
+		resp.features &= ~MLX5_EP_FEATURE_UUAR_POLICY;
+	}
 	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
 	resp.uar_budget = READ_ONCE(ectx->edev->values.budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);

@@ -60,14 +60,30 @@ static bool driver_serves(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
 	return ret != -EAGAIN;
 }
 
+/*
+ * Does the library use all UAR pages of a page of the system? Older ones use
+ * the first only, where the system's pages are larger than 4 KiB.
+ */
+static bool uses_all(struct mlx5_ep_device *edev,
+		     const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	return edev->uars_together == 1 ||
+	       req->lib_caps & MLX5_LIB_CAP_4K_UAR;
+}
+
 /* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
 static unsigned int
-static_pages_of(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+static_pages_of(struct mlx5_ep_device *edev,
+		const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
+	unsigned int together = edev->uars_together;
+	unsigned int used = uses_all(edev, req) ? together : 1;
+
 	if (req->lib_caps & MLX5_LIB_CAP_DYN_UAR ||
 	    req->total_num_bfregs > MLX5_EP_MAX_PAGES * 2)
 		return 0;
-	return DIV_ROUND_UP(req->total_num_bfregs, MLX5_EP_UUARS_PER_PAGE);
+	return DIV_ROUND_UP(req->total_num_bfregs,
+			    MLX5_EP_UUARS_PER_PAGE * used) * together;
 }
 
 /*
@@ -158,7 +174,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	int ret = mlx5_ep_context_observe(
-		ectx, static_pages_of(req),
+		ectx, static_pages_of(ectx->edev, req),
 		req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
 
 	if (ret)
@@ -179,12 +195,12 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * takes nothing less than a managed context.
  */
 static int fall_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		     int error)
+		     int error, const char *why)
 {
-	const char *why = error == -EOPNOTSUPP ?
-				  "its library is too old" :
-				  "it could not be opened as a managed context";
-
+	if (!why)
+		why = error == -EOPNOTSUPP ?
+			      "its library is too old" :
+			      "it could not be opened as a managed context";
 	if (!ectx->settings.strict || error == -EOPNOTSUPP) {
 		mlx5_ep_context_fall_back(ectx, error, why);
 		return 0;
@@ -192,6 +208,17 @@ static int fall_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	ectx->edev->stock.dealloc_ucontext(uctx);
 	mlx5_ep_context_refuse(ectx, error, why);
 	return error == -ENOMEM ? error : -EDQUOT;
+}
+
+/* Why a context with this request cannot be managed; NULL: it can. */
+static const char *
+why_stock(struct mlx5_ep_device *edev, bool rewritable,
+	  const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	if (edev->no_policies)
+		return edev->no_policies;
+	return rewritable && uses_all(edev, req) ? NULL :
+						   "its library is too old";
 }
 
 /**
@@ -212,6 +239,7 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	bool rewritable = read_open(request->udata, &req);
+	const char *why = why_stock(edev, rewritable, &req);
 	int error = 0, ret;
 
 	ret = mlx5_ep_context_init(ectx, edev);
@@ -224,14 +252,14 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			mlx5_ep_context_close(ectx);
 			return -EAGAIN;
 		}
-		error = rewritable ? open_managed(ectx, uctx, request, &req) :
-				     -EOPNOTSUPP;
+		error = why ? -EOPNOTSUPP :
+			      open_managed(ectx, uctx, request, &req);
 	}
 	ret = error;
 	if (!ectx->table && error != -EDQUOT)
 		ret = open_observed(ectx, uctx, request, &req);
 	if (!ret && error)
-		ret = fall_back(ectx, uctx, error);
+		ret = fall_back(ectx, uctx, error, why);
 	/*
 	 * The device is active, so the driver lacks something of it. The last try of
 	 * libmlx5 is one that needs a page under stock, too.

@@ -65,9 +65,11 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
 	struct mlx5_ep_device *edev = to_edev(kobj);
-
 	unsigned int unseen = READ_ONCE(edev->unseen);
 
+	if (edev->attached && edev->no_policies)
+		return sysfs_emit(buf, "yes, without uUAR policies: %s\n",
+				  edev->no_policies);
 	if (edev->attached && unseen)
 		return sysfs_emit(buf, "yes, but not seen in %u net namespaces\n",
 				  unseen);

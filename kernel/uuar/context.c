@@ -141,10 +141,10 @@ int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
  * @library: UAR pages that its library asks for
  * @low_latency: uUARs that its library will ring without a lock
  *
- * Makes the table, and charges the one page that the driver allocates at open.
- * Every context needs that page, because the doorbells of all its CQs are there.
- * Each other page is allocated when the first QP is placed on it, see uar_map.c.
- * Sleeps.
+ * Makes the table, and charges the pages that the driver allocates at open:
+ * one, or those of one page of the system. Every context needs them, because
+ * the doorbells of all its CQs are on the first. Each other page is allocated
+ * when the first QP is placed on it, see uar_map.c. Sleeps.
  *
  * Return: static pages to ask the driver for; -ENOMEM; -EDQUOT: the user or the
  * cgroup may not have another page
@@ -161,25 +161,27 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 		.low_latency = low_latency,
 		.available = MLX5_EP_MAX_PAGES,
 	};
-	unsigned int pages = mlx5_ep_uuar_policy_pages(&sizing);
+	unsigned int together = edev->uars_together;
+	unsigned int pages = ALIGN(mlx5_ep_uuar_policy_pages(&sizing),
+				   together);
 	struct mlx5_ep_uuar_table *table;
 	int ret;
 
 	ectx->pages = &edev->managed_pages;
-	ret = mlx5_ep_context_charge(ectx, 1);
+	ret = mlx5_ep_context_charge(ectx, together);
 	if (ret)
 		return ret;
 
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
 	if (!table) {
-		mlx5_ep_context_uncharge(ectx, 1);
+		mlx5_ep_context_uncharge(ectx, together);
 		return -ENOMEM;
 	}
 	table->policy = ectx->settings.policy;
 	table->strict = ectx->settings.strict;
 	table->low_latency = low_latency;
 	table->nr_pages = pages;
-	ectx->static_pages = 1;
+	ectx->static_pages = together;
 	ectx->low_latency = low_latency;
 	ectx->table = table;
 	return ectx->static_pages;
@@ -209,7 +211,8 @@ void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
 int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 			    unsigned int static_pages, bool on_demand)
 {
-	unsigned int pages = static_pages + on_demand;
+	unsigned int reserved = on_demand ? ectx->edev->uars_together : 0;
+	unsigned int pages = static_pages + reserved;
 	int ret;
 
 	ectx->pages = &ectx->edev->observed_pages;
@@ -217,7 +220,7 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 	if (ret)
 		return ret;
 	ectx->static_pages = static_pages;
-	ectx->reserved = on_demand;
+	ectx->reserved = reserved;
 	return 0;
 }
 
@@ -322,18 +325,21 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_context_note_static_page() - a static page was mapped
+ * mlx5_ep_context_note_static_page() - static pages were mapped
  * @ectx: open context, managed or not; its lock is taken here
- * @page: index of the page; the driver has checked that the context owns it
- * @uar: number of the page in the device
+ * @page: index of the first of the pages that the device gave at once; the
+ *	driver has checked that the context owns them
+ * @uar: number of that page in the device
  */
 void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int page,
 			   u32 uar)
 {
+	unsigned int end = page + ectx->edev->uars_together;
 	struct mlx5_ep_uuar_page *entry;
 
 	spin_lock(&ectx->lock);
-	if (ectx->table && page < ectx->table->nr_pages) {
+	for (; ectx->table && page < min(end, ectx->table->nr_pages);
+	     page++, uar++) {
 		entry = &ectx->table->pages[page];
 		if (!entry->known) {
 			entry->uar = uar;
@@ -346,30 +352,37 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
 }
 
 /**
- * mlx5_ep_context_note_empty_page() - note a mapping without a UAR page
+ * mlx5_ep_context_note_empty_page() - note a mapping without UAR pages
  * @ectx: open context with a table; its lock is taken here
- * @page: index of the page
+ * @page: index of the first page
  * @addr: address of the mapping
  */
 void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 				     unsigned int page, unsigned long addr)
 {
+	unsigned int end = page + ectx->edev->uars_together;
+
 	spin_lock(&ectx->lock);
-	ectx->table->pages[page].addr = addr;
-	ectx->table->pages[page].empty = true;
+	for (; page < end; page++) {
+		ectx->table->pages[page].addr = addr;
+		ectx->table->pages[page].empty = true;
+	}
 	spin_unlock(&ectx->lock);
 }
 
 /**
  * mlx5_ep_context_forget_page() - note that an empty mapping is gone
  * @ectx: open context with a table; its lock is taken here
- * @page: index of the page
+ * @page: index of one of its pages
  */
 void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
 				 unsigned int page)
 {
+	unsigned int together = ectx->edev->uars_together, i;
+
 	spin_lock(&ectx->lock);
-	ectx->table->pages[page].empty = false;
+	for (i = 0; i < together; i++)
+		ectx->table->pages[page - page % together + i].empty = false;
 	spin_unlock(&ectx->lock);
 }
 

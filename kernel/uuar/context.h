@@ -24,7 +24,7 @@
  * @tgid: the process that opened the context
  * @comm: name of that process
  * @static_pages: UAR pages that the driver allocated at open
- * @reserved: 1: a page is charged for the library's first allocation
+ * @reserved: UAR pages that are charged for the library's first allocation
  * @pages: the counter of @edev in which the pages of this context count
  * @user: account of the user for whom they count; NULL where there was no memory
  * @cgroup: account of the cgroup for which they count; NULL likewise

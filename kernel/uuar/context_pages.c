@@ -8,6 +8,10 @@
  * uar_observed), for the user who opened the context, and for the cgroup in which
  * that process was.
  *
+ * Where pages of the system are larger than 4 KiB, the device gives all UAR
+ * pages of one such page at once (uars_together of the device), and all of them
+ * count.
+ *
  * Static pages come and go with the context. A page that is allocated after
  * open is tracked by the page offset of its mapping, which is the same for each
  * mapping of that page.
@@ -133,7 +137,7 @@ void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
 }
 
 /**
- * mlx5_ep_context_charge_page() - charge a page that is allocated after open
+ * mlx5_ep_context_charge_page() - charge what one allocation after open gives
  * @ectx: open context; no lock is needed
  *
  * The caller passes the page on to mlx5_ep_context_track_page(), or gives the
@@ -146,18 +150,18 @@ int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
 {
 	if (xchg(&ectx->reserved, 0))
 		return 0;
-	return charge(ectx, 1, false);
+	return charge(ectx, ectx->edev->uars_together, false);
 }
 
 /**
- * mlx5_ep_context_uncharge_page() - give the charge of one page back
+ * mlx5_ep_context_uncharge_page() - give the charge of one allocation back
  * @ectx: open context for which the page was charged; no lock is needed
  *
  * The page has been freed, or could not be allocated, or is not a UAR page.
  */
 void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
 {
-	mlx5_ep_context_uncharge(ectx, 1);
+	mlx5_ep_context_uncharge(ectx, ectx->edev->uars_together);
 }
 
 /**
@@ -193,7 +197,7 @@ void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
 				unsigned long pgoff, void *entry)
 {
 	if (xa_store(&ectx->dynamic, pgoff, entry, GFP_KERNEL))
-		mlx5_ep_context_uncharge(ectx, 1);
+		mlx5_ep_context_uncharge_page(ectx);
 }
 
 /**
@@ -223,7 +227,7 @@ void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
 	void *entry;
 
 	xa_for_each(&ectx->dynamic, index, entry)
-		pages++;
+		pages += ectx->edev->uars_together;
 	xa_destroy(&ectx->dynamic);
 	mlx5_ep_context_uncharge(ectx, pages);
 }

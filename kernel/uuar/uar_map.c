@@ -18,6 +18,10 @@
  *   - libmlx5 counts its own pages of that kind (thread domains) from 0 up.
  *     Ours are counted from the last one down.
  *
+ * Where pages of the system are larger than 4 KiB, a mapping has several UAR
+ * pages (uars_together of the device): they are allocated and mapped together,
+ * and their numbers and static indices are consecutive.
+ *
  * What never happens:
  *
  *   - A page of the device is mapped over something other than an empty mapping
@@ -53,17 +57,21 @@ enum mmap_command {
 	MMAP_LAST_COMMAND = 8,
 };
 
-/* Pages that mlx5_ib allocates for MMAP_ALLOC_WC, by index from 0. */
+/*
+ * UAR pages that mlx5_ib allocates for MMAP_ALLOC_WC. Their mappings have
+ * indices from 0 on.
+ */
 #define NR_ALLOC_PAGES (MLX5_MAX_DYN_BFREGS / MLX5_NON_FP_BFREGS_PER_UAR)
 
 /* What remap_pfn_range() gives a mapping of a device's memory. */
 #define IO_FLAGS (VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP)
 
-/* Index of a static page among the pages that MMAP_ALLOC_WC allocates. */
+/* Index of a static page's mapping among those that MMAP_ALLOC_WC allocates. */
 static unsigned long alloc_index(const struct mlx5_ep_context *ectx,
 				 unsigned int page)
 {
-	return NR_ALLOC_PAGES - ectx->table->nr_pages + page;
+	return (NR_ALLOC_PAGES - ectx->table->nr_pages + page) /
+	       ectx->edev->uars_together;
 }
 
 static unsigned long alloc_pgoff(unsigned long index)
@@ -82,16 +90,17 @@ static unsigned long first_pfn(const struct mlx5_ep_device *edev)
 	return edev->mdev->bar_addr >> PAGE_SHIFT;
 }
 
-/* Finds the UAR page of a mapping of one page. False: it maps no UAR page. */
+/* Finds the first UAR page of a mapping. False: it maps no UAR page. */
 static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
 		       u32 *uar)
 {
 	unsigned long first = first_pfn(edev), pfn;
 
 	if (compat_vma_pfn(vma, vma->vm_start, &pfn) || pfn < first ||
-	    pfn - first >= mlx5_ep_cmd_uar_pages(edev->mdev))
+	    (pfn - first) * edev->uars_together >=
+		    mlx5_ep_cmd_uar_pages(edev->mdev))
 		return false;
-	*uar = pfn - first;
+	*uar = (pfn - first) * edev->uars_together;
 	return true;
 }
 
@@ -136,18 +145,21 @@ static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  */
 u32 mlx5_ep_uar_dynamic(struct mlx5_ep_context *ectx, u32 bfreg)
 {
+	unsigned int together = ectx->edev->uars_together;
+	u32 page = bfreg / MLX5_EP_UUARS_PER_PAGE;
 	void *entry = xa_load(&ectx->dynamic,
-			      tracked_as(MMAP_ALLOC_WC,
-					 bfreg / MLX5_EP_UUARS_PER_PAGE));
+			      tracked_as(MMAP_ALLOC_WC, page / together));
 
-	return xa_is_value(entry) ? xa_to_value(entry) : MLX5_EP_UAR_UNKNOWN;
+	return xa_is_value(entry) ? xa_to_value(entry) + page % together :
+				    MLX5_EP_UAR_UNKNOWN;
 }
 
 /* Map a page that was allocated on demand, once more. */
 static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		     struct vm_area_struct *vma, u32 uar)
 {
-	return rdma_user_mmap_io(uctx, vma, first_pfn(ectx->edev) + uar,
+	return rdma_user_mmap_io(uctx, vma, first_pfn(ectx->edev) +
+					 uar / ectx->edev->uars_together,
 				 PAGE_SIZE,
 				 pgprot_writecombine(vma->vm_page_prot), NULL);
 }
@@ -186,6 +198,7 @@ int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	struct mlx5_ep_device *edev = ectx->edev;
 	unsigned long command = (vma->vm_pgoff >> 8) & 0xff;
 	unsigned long index = vma->vm_pgoff & 0xff;
+	unsigned long page = index * edev->uars_together;
 	bool one_page = vma->vm_end - vma->vm_start == PAGE_SIZE;
 	bool is_static = command == MMAP_REGULAR_PAGE ||
 			 command == MMAP_WC_PAGE || command == MMAP_NC_PAGE;
@@ -199,11 +212,11 @@ int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	}
 	if (!ectx->table || !one_page || !is_static)
 		return edev->stock.mmap(uctx, vma);
-	if (index >= ectx->static_pages && index < ectx->table->nr_pages)
-		return map_on_demand(ectx, uctx, vma, command, index);
+	if (page >= ectx->static_pages && page < ectx->table->nr_pages)
+		return map_on_demand(ectx, uctx, vma, command, page);
 	ret = edev->stock.mmap(uctx, vma);
 	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_note_static_page(ectx, index, uar);
+		mlx5_ep_context_note_static_page(ectx, page, uar);
 	return ret;
 }
 
@@ -232,6 +245,7 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	struct vm_area_struct *vma = find_mapping(ectx, uctx, page);
 	bool known = mlx5_ep_context_page_uar(ectx, page, uar);
 	unsigned long as = tracked_as(MMAP_ALLOC_WC, alloc_index(ectx, page));
+	unsigned int first;
 	int ret = 0;
 
 	if (!vma)
@@ -250,7 +264,9 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return ret;
 	if (!mapped_uar(ectx->edev, vma, uar))
 		return -ENXIO;
-	mlx5_ep_context_note_static_page(ectx, page, *uar);
+	first = rounddown(page, ectx->edev->uars_together);
+	mlx5_ep_context_note_static_page(ectx, first, *uar);
+	*uar += page - first;
 	return 0;
 }
 
@@ -272,7 +288,8 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		     unsigned int page, u32 *uar)
 {
-	struct mlx5_ep_uuar_page *entry = &ectx->table->pages[page];
+	unsigned int first = rounddown(page, ectx->edev->uars_together);
+	struct mlx5_ep_uuar_page *entry = &ectx->table->pages[first];
 	struct mm_struct *mm = current->mm;
 	int ret;
 

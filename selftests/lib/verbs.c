@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <infiniband/mlx5dv.h>
 
+#include "page.h"
 #include "verbs.h"
 #include "verbs_xrc.h"
 
@@ -342,6 +343,7 @@ int verbs_uuar(struct ibv_qp *qp, unsigned int *index)
 {
 	struct mlx5dv_qp dv = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
 	struct mlx5dv_obj obj = { .qp = { .in = qp, .out = &dv } };
+	unsigned long bytes = page_bytes(), reg;
 	unsigned int page, command;
 	int ret;
 
@@ -351,11 +353,14 @@ int verbs_uuar(struct ibv_qp *qp, unsigned int *index)
 	if (!(dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET))
 		return -EOPNOTSUPP;
 	/* libmlx5: index in bits 0-7 and 16 up, command in bits 8-15 */
-	page = dv.uar_mmap_offset / 4096;
+	page = dv.uar_mmap_offset / bytes;
 	command = page >> 8 & 0xff;
 	page = (page & 0xff) | page >> 16 << 8;
 	if (command != 0 && command != 2 && command != 3)
 		return -ENOENT;
-	*index = 2 * page + (((uintptr_t)dv.bf.reg & 0xfff) >= 0xa00);
+	/* A page of the system has several UAR pages of 4 KiB. */
+	reg = (uintptr_t)dv.bf.reg & (bytes - 1);
+	page = page * (bytes / 4096) + reg / 4096;
+	*index = 2 * page + ((reg & 0xfff) >= 0xa00);
 	return 0;
 }

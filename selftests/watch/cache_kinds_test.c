@@ -11,11 +11,12 @@
 
 #include <mlx5ep.h>
 
+#include "page.h"
 #include "simhca.h"
 #include "verbs.h"
 #include "watched.h"
 
-#define PAGE	4096ul
+#define PAGE	page_bytes()
 #define LEN	(16 * PAGE)
 #define ALL	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
 		 IBV_ACCESS_REMOTE_WRITE)
@@ -149,7 +150,7 @@ TEST_F(kinds, all_go_with_their_memory)
 
 TEST_F(kinds, that_no_get_can_have_are_refused)
 {
-	static const struct mlx5ep_mr_cache_get_attr bad[] = {
+	const struct mlx5ep_mr_cache_get_attr bad[] = {
 		{ .flags = 1 << 2 }, { .flags = 1u << 31 }, { .access = 1 },
 		{ .iova = PAGE }, { .reserved = { 1 } },
 		{ .reserved = { 0, 0, 0, 1 } },

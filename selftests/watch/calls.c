@@ -14,6 +14,7 @@
 #define RING_LEN 65536
 #define URING_OP_FTRUNCATE 55	/* Linux 6.9 */
 
+#ifdef __x86_64__
 static long raw(long nr, long a, long b, long c, long d, long e)
 {
 	register long r10 asm("r10") = d;
@@ -27,6 +28,32 @@ static long raw(long nr, long a, long b, long c, long d, long e)
 		     : "rcx", "r11", "memory");
 	return ret;
 }
+#elif defined(__aarch64__)
+static long raw(long nr, long a, long b, long c, long d, long e)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = a;
+	register long x1 asm("x1") = b;
+	register long x2 asm("x2") = c;
+	register long x3 asm("x3") = d;
+	register long x4 asm("x4") = e;
+	register long x5 asm("x5") = 0;
+
+	asm volatile("svc #0" : "+r" (x0)
+		     : "r" (x8), "r" (x1), "r" (x2), "r" (x3), "r" (x4),
+		       "r" (x5)
+		     : "memory");
+	return x0;
+}
+#else
+/* Where nobody hooks syscall(), it does as well. */
+static long raw(long nr, long a, long b, long c, long d, long e)
+{
+	long ret = syscall(nr, a, b, c, d, e, 0);
+
+	return ret < 0 ? -errno : ret;
+}
+#endif
 
 /* Make one request in an io_uring of its own. */
 static int uring(enum calls_by by, const struct io_uring_sqe *request)

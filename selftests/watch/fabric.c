@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fabric.h"
+#include "page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 
-#define PAGE		4096u
+#define PAGE		page_bytes()
 #define SAMPLE		512u	/* bytes that the HCA sends: too many to be inline */
 #define WAIT_S		10
 #define ACCESS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \

@@ -16,12 +16,13 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "fdpass.h"
+#include "page.h"
 #include "patience.h"
 #include "sysfs.h"
 #include "uverbs.h"
 #include "watched.h"
 
-#define PAGE	4096ul
+#define PAGE	page_bytes()
 #define SLOTS	1000
 
 FIXTURE(notifier)

@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 
-#define REGION_PAGE	4096ul
+#include "page.h"
+
+#define REGION_PAGE	page_bytes()
 #define REGION_LEN	(16 * REGION_PAGE)
 #define REGION_HUGE	(2ul << 20)
 #define REGION_GIGA	(1ul << 30)

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "fdpass.h"
+#include "page.h"
 #include "patience.h"
 #include "watched.h"
 
-#define PAGE 4096u
+#define PAGE page_bytes()
 #define READ_SECONDS 10
 
 int watched_open(struct watched_setup *setup, uint32_t watches)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The size of the system's pages, which is not 4 KiB everywhere. */
+#ifndef SELFTESTS_PAGE_H
+#define SELFTESTS_PAGE_H
+
+#include <unistd.h>
+
+static inline unsigned long page_bytes(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+#endif
