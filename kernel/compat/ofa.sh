@@ -68,8 +68,9 @@ esac
 [ -n "$dir" ] ||
 	die "ib_core is $core, and no headers of it are in" \
 		"$sources/ofa_kernel: name their folder by OFA_DIR="
-[ -e "$dir/include/rdma/ib_verbs.h" ] && [ -s "$dir/Module.symvers" ] ||
+if [ ! -e "$dir/include/rdma/ib_verbs.h" ] || [ ! -s "$dir/Module.symvers" ]; then
 	die "$dir must have both include/ and Module.symvers"
+fi
 
 # crc: the version of _ib_alloc_device in the lines "CRC NAME ..." on stdin
 crc()

@@ -145,7 +145,7 @@ first_in_order()
 		grep 'first/include/rdma/ib_verbs.h.*headers of OFED' "$dir/said"
 }
 
-[ -n "$crc" ] || { skip_all 'no kernel with MODVERSIONS here'; exit; }
+[ -n "$crc" ] || skip_all 'no kernel with MODVERSIONS here'
 plan 8
 check "the kernel's own ib_core: no folder is used" own
 check 'an ib_core of DKMS: its folder is found' found
