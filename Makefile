@@ -24,6 +24,7 @@ help:
 	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
 	@echo 'make check-consumers run UCX, two MPIs, rdma-core, perftest without the module and'
 	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
+	@echo 'make -C selftests   install or run the tests in the form of kselftest'
 	@echo 'make bench          measure, one line for each figure'
 	@echo 'make all            build module, library, tool, tests and simhca'
 	@echo 'make hca            build simhca, the simulated HCA'
