@@ -6,8 +6,8 @@
  * that gets the message (its handler, its receive, its answer), o_done in the sender
  * afterwards (completions, answers). The gap is what the busier side pays for each
  * message, and bounds their rate. Latency without the adapter is o_send + o_recv.
- * Beside them are raw verbs, UCX's active messages, and what categories, policies,
- * empty polls, events and registrations add.
+ * Beside them are raw verbs, and what categories, empty polls, events and
+ * registrations add.
  *
  * For a guest with one CPU whose instructions QEMU counts. One thread drives both
  * ends in turns, so nobody runs in between. With -j it prints JSON.
@@ -25,7 +25,6 @@
 #include "logp_ends.h"
 #include "logp_raw.h"
 #include "logp_table.h"
-#include "logp_ucx.h"
 #include "spin.h"
 
 #define BURST	12u		/* messages of a sample */
@@ -292,41 +291,6 @@ static int categories(void)
 	return ret;
 }
 
-static int set_policy(const char *name)
-{
-	FILE *file = fopen("/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_policy",
-			   "w");
-	int ret = file ? 0 : -errno;
-
-	if (file && (fputs(name, file) < 0 || fclose(file)))
-		ret = -errno;
-	return ret;
-}
-
-/* QPs without a thread domain are what policies place. */
-static int policies(void)
-{
-	static const char *const names[] = {
-		"independent", "shared-uar", "shared-uuar", "stock"
-	};
-	struct logp_cost c;
-	struct ends e;
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; i < sizeof(names) / sizeof(*names) && !ret; i++) {
-		ret = set_policy(names[i]);
-		if (!ret)
-			ret = ends_open(&e, ENDS_POST, MLX5EP_CATEGORY_STATIC);
-		if (ret)
-			break;
-		ret = measure(&e, send_post, &c);
-		logp_add("o_send of a post, static", names[i], c.send);
-		ret = ret ? ret : ends_close(&e);
-	}
-	return ret;
-}
-
 int main(int argc, char **argv)
 {
 	bool json = argc == 2 && !strcmp(argv[1], "-j");
@@ -346,12 +310,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = categories();
 	if (!ret)
-		ret = policies();
-	if (!ret)
 		ret = split_c();
-	/* Last, as its threads live on. */
-	if (!ret)
-		ret = logp_ucx();
 	if (ret) {
 		fprintf(stderr, "am_logp: %s\n", strerror(-ret));
 		return 1;

@@ -3,7 +3,7 @@
 # runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # The costs of active messages and Split-C after Begel et al. (2001), in guest
-# instructions a message, beside raw verbs and UCX. build/selftests/bench/am_logp
+# instructions a message, beside raw verbs. build/selftests/bench/am_logp
 # prints the whole table; the figure of the study is build/bench/logp.svg.
 
 set -euo pipefail
@@ -11,8 +11,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/bench/lib.sh
 . selftests/bench/lib.sh
 
-# UCX patches functions of the process otherwise.
-export UCX_MEM_EVENTS=n
 json=$(build/selftests/bench/am_logp -j)
 mkdir -p build/bench
 selftests/bench/logp-plot build/bench/logp <<<"$json"
