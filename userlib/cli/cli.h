@@ -35,6 +35,7 @@ struct cli {
 	bool json;
 	bool color;
 	bool brief;		/* no tables with a row for each QP */
+	bool bare;		/* no tables at all */
 	const char *device;	/* NULL: all */
 	struct view view;
 };

@@ -151,7 +151,7 @@ static void add_tables(struct json_object *dev, const char *name,
 }
 
 static struct json_object *device_get(const char *name, const char *attached,
-				      bool brief)
+				      const struct cli *cli)
 {
 	struct json_object *dev = json_object_new_object();
 	const char *unseen = strstr(attached, "not seen in ");
@@ -183,7 +183,8 @@ static struct json_object *device_get(const char *name, const char *attached,
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
 	add_text(dev, name, "exempt", "uuar_exempt");
 	add_cgroups(dev, name);
-	add_tables(dev, name, pci, brief);
+	if (!cli->bare)
+		add_tables(dev, name, pci, cli->brief);
 	return dev;
 }
 
@@ -217,7 +218,7 @@ static int each_device(const char *name, void *arg)
 	walk->found = true;
 	walk->attached = walk->attached || says_attached(attached);
 	json_object_array_add(walk->list, device_get(name, attached,
-						     walk->cli->brief));
+						     walk->cli));
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The figures of mlx5ep metrics, as OpenMetrics text. Only attributes and tables
- * whose length does not grow with the number of QPs are read; of the table xrc,
- * which does grow, the lines are counted and not parsed.
+ * whose length does not grow with the number of QPs are read, and added up; of the
+ * table xrc, which does grow, the lines are counted and not parsed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
  * @name: without the prefix mlx5ep_, and without _total
  * @unit: the last part of @name, or NULL
  * @table: the array of rows below a device; NULL: the device itself
- * @key: of the value; NULL: rows are counted
+ * @key: of the value
  * @label: of a row that becomes a label, or NULL: the rows are added up
  */
 struct metric {
@@ -52,7 +52,7 @@ static const struct metric metrics[] = {
 	  "Contexts that should have been managed and are not.", NULL,
 	  "fallbacks", NULL },
 	{ "contexts", "gauge", NULL, "Open contexts, by policy.", "contexts",
-	  NULL, "policy" },
+	  SUMS_ROWS, "policy" },
 	{ "qps", "gauge", NULL, "QPs of users, by the policy of the context.",
 	  "contexts", "qps", "policy" },
 	{ "placed_qps", "gauge", NULL, "QPs that a policy placed.", "contexts",
@@ -76,8 +76,8 @@ static const struct metric metrics[] = {
 	{ "xrc_registrations", "gauge", NULL,
 	  "Registrations with shared XRC receive QPs.", NULL,
 	  "xrc_registrations", NULL },
-	{ "notifiers", "gauge", NULL, "Open notifiers.", "watches", NULL,
-	  NULL },
+	{ "notifiers", "gauge", NULL, "Open notifiers.", "watches",
+	  SUMS_ROWS, NULL },
 	{ "watches", "gauge", NULL, "Watches of open notifiers.", "watches",
 	  "watches", NULL },
 	{ "notifier_memory_bytes", "gauge", "bytes",
@@ -158,7 +158,7 @@ static void print_rows(FILE *to, const struct metric *metric,
 		label = metric->label ? label_of(row, metric->label) : "";
 		json_object_object_add(sums, label, json_object_new_int64(
 			number(sums, label) +
-			(metric->key ? number(row, metric->key) : 1)));
+			number(row, metric->key)));
 	}
 	json_object_object_foreach(sums, name, sum)
 		print_sample(to, metric, dev, metric->label ? name : NULL,
@@ -199,30 +199,55 @@ static void add_limits(struct json_object *dev, const char *name)
 		json_object_object_add(dev, "limits", rows);
 }
 
-/* Each line of the table begins with its kind. */
+/* Each line of the table begins with its kind: domain, qp, registration. */
 static void add_xrc(struct json_object *dev, const char *pci)
 {
-	static const char *const kinds[] = { "domain", "qp", "registration" };
+	static const char kinds[] = { 'd', 'q', 'r' };
 	static const char *const keys[] = {
 		"xrc_domains", "xrc_qps", "xrc_registrations",
 	};
 	long long counts[3] = {};
 	char path[PATH_LEN];
-	char *text, *line, *rest;
+	char *text, *line;
 	size_t i;
 
 	root_path(path, "sys/kernel/debug/mlx5_ep/%s/xrc", pci);
 	text = file_text(path);
 	if (!text)
 		return;
-	for (rest = text; (line = strsep(&rest, "\n"));)
+	for (line = text; line && *line; line = line ? line + 1 : NULL) {
 		for (i = 0; i < 3; i++)
-			counts[i] += !strncmp(line, kinds[i],
-					      strlen(kinds[i]));
+			counts[i] += *line == kinds[i];
+		line = strchr(line, '\n');
+	}
 	for (i = 0; i < 3; i++)
 		json_object_object_add(dev, keys[i],
 				       json_object_new_int64(counts[i]));
 	free(text);
+}
+
+static void add_sums(struct json_object *dev, const char *pci)
+{
+	static const struct {
+		const char *table, *label;
+		const char *keys[SUMS_MOST_KEYS + 1];
+	} tables[] = {
+		{ "contexts", "policy",
+		  { "qps", "placed", "used_uuars", "shared_uuars" } },
+		{ "users", "uid", { "contexts", "pages" } },
+		{ "watches", NULL, { "watches", "bytes", "events", "unread" } },
+	};
+	struct json_object *rows;
+	char path[PATH_LEN];
+	size_t i;
+
+	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		root_path(path, "sys/kernel/debug/mlx5_ep/%s/%s", pci,
+			  tables[i].table);
+		rows = sums_of(path, tables[i].label, tables[i].keys);
+		if (rows)
+			json_object_object_add(dev, tables[i].table, rows);
+	}
 }
 
 static double seconds(void)
@@ -246,12 +271,13 @@ void metrics_print(struct cli *cli, FILE *to)
 	size_t i;
 	int code;
 
-	cli->brief = true;
+	cli->bare = true;
 	devices = devices_get(cli, &code);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		if (!number(dev, "attached"))
 			continue;
+		add_sums(dev, label_of(dev, "pci"));
 		json_object_object_add(dev, "tables_readable",
 			json_object_new_boolean(!!member(dev, "contexts")));
 		add_limits(dev, label_of(dev, "device"));

@@ -6,6 +6,14 @@
 
 #include "cli.h"
 
+#define SUMS_MOST_KEYS 8
+#define SUMS_ROWS "rows"
+
+/* metrics.c */
 void metrics_print(struct cli *cli, FILE *to);
+
+/* metrics_sums.c */
+struct json_object *sums_of(const char *path, const char *label,
+			    const char *const *keys);
 
 #endif
