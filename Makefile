@@ -21,7 +21,7 @@ help:
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
-	@echo '                    and under each policy, and compare  [KERNELS=7.2]'
+	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
 	@echo 'make check-consumers run UCX, two MPIs, rdma-core, perftest without the module and'
 	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
 	@echo 'make -C selftests   install or run the tests in the form of kselftest'
@@ -91,7 +91,8 @@ check-long: hca lib selftests
 		$(if $(HEADERS),--headers '$(HEADERS)')
 
 check-peers: hca
-	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)')
+	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
+		$(if $(LINK),--link '$(LINK)')
 
 check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \
