@@ -244,8 +244,11 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 			      sizeof(count));
 }
 
-/* Can QUERY_QP tell the UAR page of a QP of this type? */
-static bool has_uar(const struct ib_qp *qp)
+/*
+ * Can QUERY_QP tell the UAR page of this QP? Of those of DC, initiators are
+ * @listed and targets are not.
+ */
+static bool has_uar(const struct ib_qp *qp, bool listed)
 {
 	switch (qp->qp_type) {
 	case IB_QPT_RC:
@@ -253,6 +256,8 @@ static bool has_uar(const struct ib_qp *qp)
 	case IB_QPT_UD:
 	case IB_QPT_XRC_INI:
 		return !qp->rwq_ind_tbl;
+	case IB_QPT_DRIVER:
+		return listed;
 	default:
 		return false;
 	}
@@ -283,7 +288,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
 		mlx5_ep_qp_uuar_get(eqp, &resp);
 		spin_unlock(&ectx->lock);
 	}
-	if (has_uar(qp)) {
+	if (has_uar(qp, ectx)) {
 		ret = mlx5_ep_cmd_query_qp_uar(edev->mdev, qp->qp_num, &uar);
 		if (ret)
 			return ret;

@@ -100,8 +100,7 @@ static bool wants_uuar(const struct ib_qp_init_attr *attr,
 		       const struct qp_request *req)
 {
 	return !(req->flags & (MLX5_QP_FLAG_UAR_PAGE_INDEX |
-			       MLX5_QP_FLAG_BFREG_INDEX |
-			       MLX5_QP_FLAG_TYPE_DCT)) &&
+			       MLX5_QP_FLAG_BFREG_INDEX)) &&
 	       /* mlx5_ib refuses this flag, unless the request names a page */
 	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
 }
@@ -217,7 +216,9 @@ static int create_users_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	if (attr->rwq_ind_tbl || attr->qp_type == IB_QPT_XRC_TGT ||
 	    udata->inlen < QP_REQUEST_OFFSET + sizeof(req) ||
 	    copy_from_user(&req, udata->inbuf + QP_REQUEST_OFFSET,
-			   sizeof(req)))
+			   sizeof(req)) ||
+	    /* a DC target has no send queue and rings nothing */
+	    req.flags & MLX5_QP_FLAG_TYPE_DCT)
 		return edev->stock.create_qp(qp, attr, udata);
 
 	uctx = rdma_udata_to_uverbs_attr_bundle(udata)->context;

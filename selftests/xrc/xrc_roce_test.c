@@ -1,92 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, guest: xrc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
 /*
- * Shared XRC receive QPs over RoCE, between two HCAs whose network devices are in
- * the namespaces a and b. The module asks the network stack for the MAC address of
- * the peer. simhca delivers a message if the GID and the MAC address in the QPs of
- * both ends are those of the other end.
+ * Shared XRC receive QPs over RoCE, between the two HCAs of roce_net.h. The
+ * module asks the network stack for the MAC address of the peer. simhca delivers a
+ * message if the GID and the MAC address in the QPs of both ends are those of the
+ * other end.
  */
 #include "kselftest_harness.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "baseline.h"
+#include "roce_net.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/xrc_roce_domain"
 #define MESSAGES 8
 #define SOON 5000	/* ms */
 #define NEVER 100	/* ms, before patience */
-
-/* The network is set up by the first test of the guest. */
-static const char network[] =
-	"set -e; cd /sys/class/infiniband;"
-	"[ ! -e /run/netns/b ] || exit 0;"
-	"a=$(basename mlx5_0/device/net/*); b=$(basename mlx5_1/device/net/*);"
-	"end() {"
-	" ip netns add $1; ip link set $2 netns $1; ip -n $1 link set $2 name port;"
-	" ip -n $1 addr add 192.0.2.$3/24 dev port;"
-	" ip -n $1 addr add 2001:db8::$3/64 dev port nodad;"
-	" ip -n $1 link set port up;"
-	" ip -n $1 link add link port name port.7 type vlan id 7;"
-	" ip -n $1 addr add 198.51.100.$3/24 dev port.7;"
-	" ip -n $1 link set port.7 up; };"
-	"end a $a 1; end b $b 2";
-
-static int shell(const char *command)
-{
-	int status = system(command);
-
-	if (status)
-		fprintf(stderr, "# %s: status 0x%x\n", command, status);
-	return status;
-}
-
-static bool gid_is(const struct ibv_gid_entry *entry, const char *text,
-		   unsigned int type)
-{
-	union ibv_gid gid = {};
-
-	if (entry->gid_type != type)
-		return false;
-	/* The default GIDs are made of fe80:: and the MAC address. */
-	if (!*text)
-		return entry->gid.raw[0] == 0xfe && entry->gid_index < 2;
-	if (strchr(text, ':'))
-		return inet_pton(AF_INET6, text, gid.raw) == 1 &&
-			!memcmp(&gid, &entry->gid, sizeof(gid));
-	gid.raw[10] = 0xff;
-	gid.raw[11] = 0xff;
-	return inet_pton(AF_INET, text, gid.raw + 12) == 1 &&
-		!memcmp(&gid, &entry->gid, sizeof(gid));
-}
-
-/* The GID of that address, once the driver has it; 20 s at most. */
-static int find(struct ibv_context *ctx, const char *text, unsigned int type,
-		struct address *address)
-{
-	struct timespec pause = { .tv_nsec = 100000000 };
-	struct ibv_gid_entry gids[32];
-	unsigned int tries;
-	ssize_t n, i;
-
-	for (tries = 0; tries < 200; tries++) {
-		n = ibv_query_gid_table(ctx, gids, 32, 0);
-		for (i = 0; i < n; i++) {
-			if (!gid_is(&gids[i], text, type))
-				continue;
-			address->roce = true;
-			address->gid = gids[i].gid;
-			address->gid_index = gids[i].gid_index;
-			return 0;
-		}
-		nanosleep(&pause, NULL);
-	}
-	fprintf(stderr, "# no GID %s of type %u\n", text, type);
-	return -ENOENT;
-}
 
 /* A shared QP in INIT on the first HCA, and a sender on the second. */
 struct ends {
@@ -102,7 +31,7 @@ static int ends_open(struct ends *ends)
 	int ret;
 
 	unlink(DOMAIN_FILE);
-	if (shell(network))
+	if (roce_net_up())
 		return -EIO;
 	ret = baseline_take(&ends->base);
 	if (!ret)
@@ -132,9 +61,10 @@ static int find_both(struct ends *ends, const char *node, const char *sender,
 	uint8_t index;
 	int ret;
 
-	ret = find(ends->node.ctx, node, type, &ends->to_node);
+	ret = roce_net_find(ends->node.ctx, node, type, &ends->to_node);
 	if (!ret)
-		ret = find(ends->sender.ctx, sender, type, &ends->to_sender);
+		ret = roce_net_find(ends->sender.ctx, sender, type,
+				    &ends->to_sender);
 	index = ends->to_node.gid_index;
 	ends->to_node.gid_index = ends->to_sender.gid_index;
 	ends->to_sender.gid_index = index;
@@ -286,10 +216,10 @@ TEST_F(wrong, mac_address_gets_no_message)
 	struct ends *ends = &self->ends;
 	int ret;
 
-	ASSERT_EQ(0, shell("ip -n a neigh replace 192.0.2.2 dev port "
-			   "lladdr 02:00:00:00:00:99 nud permanent"));
+	ASSERT_EQ(0, roce_net_shell("ip -n a neigh replace 192.0.2.2 dev port "
+				    "lladdr 02:00:00:00:00:99 nud permanent"));
 	ret = qp_to_rtr(ends);
-	ASSERT_EQ(0, shell("ip -n a neigh del 192.0.2.2 dev port"));
+	ASSERT_EQ(0, roce_net_shell("ip -n a neigh del 192.0.2.2 dev port"));
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, xrc_qp_step(ends->qp, IBV_QPS_RTS, 0, NULL));
 	ASSERT_EQ(0, sender_connect(ends));

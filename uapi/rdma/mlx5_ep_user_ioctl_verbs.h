@@ -274,7 +274,7 @@ enum mlx5_ep_placer {
  * struct mlx5_ep_qp_uuar - answer of %MLX5_EP_METHOD_QP_QUERY_UUAR
  * @uar: the UAR page that the device accepts doorbells of this QP on, asked of
  *	the device now; %MLX5_EP_UAR_UNKNOWN for a QP that rings none (XRC
- *	target, RSS), is of type DC, or is several objects (raw packet)
+ *	target, DC target, RSS), or is several objects (raw packet)
  * @page: static page of the context; %MLX5_EP_UAR_UNKNOWN when not placed
  * @slot: uUAR of the page; %MLX5_EP_SLOT_UNKNOWN where the library chose it and
  *	tells nobody
