@@ -213,7 +213,8 @@ void dc_fill(struct dc_end *end, uint8_t seed)
 		end->from[i] = i * 3 + seed;
 }
 
-int dc_post(struct dc_end *end, const struct dc_to *to, enum ibv_wr_opcode op)
+static int post(struct dc_end *end, const struct dc_to *to,
+		enum ibv_wr_opcode op)
 {
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(end->dci);
 	struct mlx5dv_qp_ex *dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
@@ -258,19 +259,14 @@ static int wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
 	return -ETIMEDOUT;
 }
 
-int dc_sent(struct dc_end *end)
-{
-	struct ibv_wc wc;
-	int ret = wait_for(end->cq, &wc);
-
-	return ret ? ret : (int)wc.status;
-}
-
 int dc_run(struct dc_end *end, const struct dc_to *to, enum ibv_wr_opcode op)
 {
-	int ret = dc_post(end, to, op);
+	struct ibv_wc wc;
+	int ret = post(end, to, op);
 
-	return ret ? ret : dc_sent(end);
+	if (!ret)
+		ret = wait_for(end->cq, &wc);
+	return ret ? ret : (int)wc.status;
 }
 
 int dc_recv_post(struct dc_end *end, unsigned int slot)

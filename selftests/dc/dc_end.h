@@ -62,11 +62,10 @@ struct dc_to dc_to(struct dc_end *end, const struct dc_end *peer);
 /* Fill what is sent with a pattern. */
 void dc_fill(struct dc_end *end, uint8_t seed);
 
-/* Post one work request of DC_LEN bytes, or of 8 for the atomics. */
-int dc_post(struct dc_end *end, const struct dc_to *to, enum ibv_wr_opcode op);
-/* Wait for the completion of that. Return: enum ibv_wc_status, or -errno. */
-int dc_sent(struct dc_end *end);
-/* Both. */
+/*
+ * Post one work request of DC_LEN bytes, or of 8 for the atomics, and wait for its
+ * completion. Return: enum ibv_wc_status, or -errno.
+ */
 int dc_run(struct dc_end *end, const struct dc_to *to, enum ibv_wr_opcode op);
 
 /* Post a receive, and wait for a message: its bytes, or -errno. */

@@ -10,7 +10,7 @@
 #include "fw/cmd.h"
 #include "object/dct.h"
 
-enum { DCT_ACTIVE, DCT_DRAINING, DCT_DRAINED };
+enum { DCT_ACTIVE = 0, DCT_DRAINED = 2 };
 
 #define THE_PORT 1
 
@@ -56,6 +56,7 @@ static void dct_fill(struct dct *dct, const uint8_t *c)
 	IFC_SET(qpc, q, rae, IFC_GET(dctc, c, rae));
 	IFC_SET(qpc, q, rlky, IFC_GET(dctc, c, rlky));
 	IFC_SET(qpc, q, min_rnr_nak, IFC_GET(dctc, c, min_rnr_nak));
+	IFC_SET(qpc, q, counter_set_id, IFC_GET(dctc, c, counter_set_id));
 	IFC_SET(qpc, q, pm_state, PM_MIGRATED);
 	IFC_SET(qpc, q, primary_address_path.pkey_index,
 		IFC_GET(dctc, c, pkey_index));
