@@ -106,6 +106,30 @@ perftest_cm()
 		ib_send_bw -R -d mlx5_0 -n 200 -s 1024 192.0.2.2
 }
 
+# counted KIND: requests of that kind that the second HCA has executed. The driver
+# asks the adapter again after 10 ms.
+counted()
+{
+	sleep 0.1
+	cat "/sys/class/infiniband/mlx5_1/ports/1/hw_counters/rx_${1}_requests"
+}
+
+# 70 of each kind are counted at the target.
+hw_counters()
+{
+	local kind before
+
+	for kind in write read atomic; do
+		before=$(counted $kind)
+		pair "ib_${kind}_bw" -R -d mlx5_1 -n 70 -F -- \
+			"ib_${kind}_bw" -R -d mlx5_0 -n 70 -F 192.0.2.2
+		[ $(($(counted $kind) - before)) = 70 ] ||
+			fail "$kind: $before before, $(counted $kind) now"
+	done
+	rdma statistic show link mlx5_1/1 | grep -o 'rx_read_requests [0-9]*' |
+		grep " $(counted read)$"
+}
+
 # The client believes in another MAC address of the server. It sends to it, and
 # the server does not answer.
 wrong_mac()
@@ -145,7 +169,7 @@ both_clean()
 	hca_clean '' 1
 }
 
-plan 10
+plan 11
 check 'two RoCE ports with addresses' comes_up
 check 'UD moves checked data' ud_pingpong "$(index mlx5_1 c000:0202)"
 check 'rping over IPv4 connects and checks data' rping_on 192.0.2.1 192.0.2.2
@@ -153,6 +177,7 @@ check 'rping over IPv6' rping_on 2001:db8::1 2001:db8::2
 check 'ucmatose connects twice' ucmatose_on
 check 'udaddy, datagrams of librdmacm' udaddy_on
 check 'perftest connects with librdmacm' perftest_cm
+check 'requests are counted by kind' hw_counters
 check 'a wrong MAC address is not delivered' wrong_mac
 check 'GIDs come and go with addresses and VLANs' gids
 check 'the HCAs have nothing to complain of' both_clean

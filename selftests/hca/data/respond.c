@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "data/transport.h"
+#include "eth/eth.h"
 #include "fabric/port.h"
 
 #define ATOMIC_LEN 8u
@@ -243,6 +244,47 @@ static void established(struct qp *qp, struct qp *from)
 	path_migration(qp, from);
 }
 
+static enum reply execute(struct request *r)
+{
+	switch (r->w->op) {
+	case WQE_OP_SEND:
+	case WQE_OP_SEND_IMM:
+	case WQE_OP_SEND_INVAL:
+		return do_send(r);
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+		return do_write(r);
+	case WQE_OP_RDMA_READ:
+		return do_read(r);
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		return do_atomic(r);
+	}
+	return nak(r, REPLY_INVAL);
+}
+
+/* Count a message that was executed for the counter set of the responder. */
+static void count(const struct request *r)
+{
+	uint32_t set = IFC_GET(qpc, r->qp->qpc, counter_set_id);
+
+	if (r->qp->type == QP_DCT)
+		nic_count(r->qp->hca, set, NIC_DCT_CONNECTS);
+	switch (r->w->op) {
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+		nic_count(r->qp->hca, set, NIC_WRITES);
+		break;
+	case WQE_OP_RDMA_READ:
+		nic_count(r->qp->hca, set, NIC_READS);
+		break;
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		nic_count(r->qp->hca, set, NIC_ATOMICS);
+		break;
+	}
+}
+
 /**
  * respond() - execute a message at the responder
  * @qp: the responder, whose state lets it receive
@@ -254,6 +296,7 @@ enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
 {
 	struct request r = { .qp = qp, .from = from, .w = w,
 			     .who = qp_accessor(qp) };
+	enum reply reply;
 
 	r.scatter = r.who;
 	if (qp->srq)
@@ -262,19 +305,8 @@ enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
 		established(qp, from);
 	if (qp->type == QP_XRC && !find_srq(&r))
 		return nak(&r, REPLY_INVAL);
-	switch (w->op) {
-	case WQE_OP_SEND:
-	case WQE_OP_SEND_IMM:
-	case WQE_OP_SEND_INVAL:
-		return do_send(&r);
-	case WQE_OP_RDMA_WRITE:
-	case WQE_OP_RDMA_WRITE_IMM:
-		return do_write(&r);
-	case WQE_OP_RDMA_READ:
-		return do_read(&r);
-	case WQE_OP_ATOMIC_CS:
-	case WQE_OP_ATOMIC_FA:
-		return do_atomic(&r);
-	}
-	return nak(&r, REPLY_INVAL);
+	reply = execute(&r);
+	if (reply == REPLY_ACK)
+		count(&r);
+	return reply;
 }

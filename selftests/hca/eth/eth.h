@@ -24,7 +24,21 @@ const void *nic_roce_address(const struct hca *hca, unsigned int index);
 bool nic_answers(const struct hca *hca, const void *from,
 		 const uint8_t gid[16], uint64_t mac);
 bool nic_admits(const struct hca *hca, const uint8_t *mac);
-void nic_count_no_buffer(struct hca *hca, uint32_t i);
+
+/*
+ * What a counter set counts: requests that were executed, connections of DC, and
+ * frames that found no work request.
+ */
+enum nic_counter {
+	NIC_WRITES,
+	NIC_READS,
+	NIC_ATOMICS,
+	NIC_DCT_CONNECTS,
+	NIC_NO_BUFFER,
+	NIC_COUNTERS,
+};
+
+void nic_count(struct hca *hca, uint32_t set, enum nic_counter which);
 
 /* ---- rx.c */
 struct rx_tables {

@@ -28,7 +28,7 @@ struct nic {
 	uint16_t list_len[LISTS];
 	uint8_t roce[PORT_ROCE_GIDS][IFC_SZ(roce_addr_layout)];
 	bool q_counter[Q_COUNTERS];
-	uint32_t no_buffer[Q_COUNTERS];
+	uint32_t counted[Q_COUNTERS][NIC_COUNTERS];
 };
 
 #define NIC(fld, v) IFC_SET(nic_vport_context, c, fld, v)
@@ -145,13 +145,13 @@ bool nic_admits(const struct hca *hca, const uint8_t *mac)
 }
 
 /**
- * nic_count_no_buffer() - a frame found no work request
- * @i: counter set of the receive queue
+ * nic_count() - count for a counter set
+ * @set: number of the set; nothing is counted where there is none
  */
-void nic_count_no_buffer(struct hca *hca, uint32_t i)
+void nic_count(struct hca *hca, uint32_t set, enum nic_counter which)
 {
-	if (i < Q_COUNTERS && hca->nic->q_counter[i])
-		hca->nic->no_buffer[i]++;
+	if (set < Q_COUNTERS && hca->nic->q_counter[set])
+		hca->nic->counted[set][which]++;
 }
 
 static uint8_t query_nic_vport_context(struct cmd *cmd)
@@ -264,7 +264,7 @@ static uint8_t alloc_q_counter(struct cmd *cmd)
 	if (cmd->hca->link != LINK_ETH || i == Q_COUNTERS)
 		return CMD_NO_RES;
 	nic->q_counter[i] = true;
-	nic->no_buffer[i] = 0;
+	memset(nic->counted[i], 0, sizeof(nic->counted[i]));
 	IFC_SET(alloc_q_counter_out, cmd->out, counter_set_id, i);
 	return CMD_OK;
 }
@@ -282,11 +282,18 @@ static uint8_t dealloc_q_counter(struct cmd *cmd)
 static uint8_t query_q_counter(struct cmd *cmd)
 {
 	uint32_t i = IFC_GET(query_q_counter_in, cmd->in, counter_set_id);
+	uint8_t *out = cmd->out;
+	const uint32_t *n;
 
 	if (i >= Q_COUNTERS || !cmd->hca->nic->q_counter[i])
 		return CMD_BAD_RES;
-	IFC_SET(query_q_counter_out, cmd->out, out_of_buffer,
-		cmd->hca->nic->no_buffer[i]);
+	n = cmd->hca->nic->counted[i];
+	IFC_SET(query_q_counter_out, out, rx_write_requests, n[NIC_WRITES]);
+	IFC_SET(query_q_counter_out, out, rx_read_requests, n[NIC_READS]);
+	IFC_SET(query_q_counter_out, out, rx_atomic_requests, n[NIC_ATOMICS]);
+	IFC_SET(query_q_counter_out, out, rx_dct_connect,
+		n[NIC_DCT_CONNECTS]);
+	IFC_SET(query_q_counter_out, out, out_of_buffer, n[NIC_NO_BUFFER]);
 	return CMD_OK;
 }
 

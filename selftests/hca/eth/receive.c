@@ -138,7 +138,7 @@ static void rq_receive(struct rq *rq, const struct frame *f, uint32_t hash,
 		return;
 	ret = rq_take(rq, &rw);
 	if (ret) {
-		nic_count_no_buffer(rq->hca, rq->counter_set);
+		nic_count(rq->hca, rq->counter_set, NIC_NO_BUFFER);
 		if (ret == -EFAULT)
 			rq->state = RQ_ERR;
 		return;

@@ -141,6 +141,25 @@ static uint8_t modify_rq(struct cmd *cmd)
 	return CMD_OK;
 }
 
+static uint8_t query_rq(struct cmd *cmd)
+{
+	struct rq *rq = obj_own(&cmd->hca->eth->rx.rqs,
+				IFC_GET(query_rq_in, cmd->in, rqn), cmd->uid);
+	uint8_t *c = IFC_ADDR_OF(query_rq_out, cmd->out, rq_context);
+
+	if (!rq)
+		return CMD_BAD_RES;
+	IFC_SET(rqc, c, state, rq->state);
+	IFC_SET(rqc, c, vsd, rq->keep_tag);
+	IFC_SET(rqc, c, cqn, rq->cq->obj.id);
+	IFC_SET(rqc, c, counter_set_id, rq->counter_set);
+	IFC_SET(rqc, c, wq.pd, rq->pd);
+	IFC_SET(rqc, c, wq.log_wq_sz, rq->log_size);
+	IFC_SET(rqc, c, wq.log_wq_stride, rq->log_stride);
+	IFC_SET(rqc, c, wq.hw_counter, rq->head);
+	return CMD_OK;
+}
+
 static uint8_t destroy_rq(struct cmd *cmd)
 {
 	uint32_t rqn = IFC_GET(destroy_rq_in, cmd->in, rqn);
@@ -322,6 +341,7 @@ static uint8_t destroy_tir(struct cmd *cmd)
 const struct cmd_def rx_cmds[] = {
 	CMD(CREATE_RQ, create_rq),
 	CMD(MODIFY_RQ, modify_rq),
+	CMD(QUERY_RQ, query_rq),
 	CMD(DESTROY_RQ, destroy_rq),
 	CMD(CREATE_RQT, create_rqt),
 	CMD(MODIFY_RQT, modify_rqt),

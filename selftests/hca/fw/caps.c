@@ -156,6 +156,7 @@ static void caps_eth_general(uint8_t *c)
 	GEN(log_max_tis, 10);
 	GEN(log_max_rqt, 10);
 	GEN(log_max_rqt_size, 8);
+	GEN(max_qp_cnt, 63);	/* counter sets */
 	GEN(log_max_current_uc_list, 7);
 	GEN(log_max_current_mc_list, 7);
 	GEN(log_max_vlan_list, 7);
