@@ -50,7 +50,6 @@ int usage_error(const char *command, const char *fmt, ...)
 /**
  * usage_hint() - say what to do after a message of getopt()
  * @command: the command that does not know the option; NULL: mlx5ep itself
- * @argv: its arguments
  *
  * Nothing is said after usage_error(), which has said it.
  */

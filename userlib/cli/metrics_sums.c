@@ -119,7 +119,6 @@ static struct json_object *rows_of(const struct sums *sums, const char *label)
 
 /**
  * sums_of() - add up the rows of a table
- * @path: its file
  * @label: the column that tells rows apart; NULL: all are added up
  * @keys: the columns that are added up, at most SUMS_MOST_KEYS, then NULL
  *
