@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dmabuf/dmabuf.h"
 #include "sweep.h"
 #include "sweep_bodies.h"
 #include "sysfs.h"
-#include "watch/dmabuf.h"
 
 #define PAGE 4096u
 #define LONG (4u << 20)	/* two fingerprints */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "devx.h"
-#include "holder.h"
+#include "limits/holder.h"
 #include "simhca.h"
 #include "sysfs.h"
 

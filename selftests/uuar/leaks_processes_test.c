@@ -17,7 +17,7 @@
 
 #include "baseline.h"
 #include "ctx_open.h"
-#include "holder.h"
+#include "limits/holder.h"
 #include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.."
 
 pages=16
 budget=12
-# shellcheck source=selftests/uuar/drain.sh
-. selftests/uuar/drain.sh
+# shellcheck source=selftests/limits/drain.sh
+. selftests/limits/drain.sh
 
 # The drivers know it by its PCI device ID. The BAR has 2^20 bytes.
 is_vf()

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.."
 # three quarters of that, as is the default for an adapter of any size.
 pages=64
 budget=48
-# shellcheck source=selftests/uuar/drain.sh
-. selftests/uuar/drain.sh
+# shellcheck source=selftests/limits/drain.sh
+. selftests/limits/drain.sh
 
 plan 5
 drain_checks

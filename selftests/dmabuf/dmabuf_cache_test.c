@@ -14,7 +14,7 @@
 #include <mlx5ep.h>
 
 #include "dmabuf.h"
-#include "watched.h"
+#include "watch/watched.h"
 
 #define PAGE	4096u
 #define SIZE	(16 * PAGE)
