@@ -166,6 +166,14 @@ int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 	return 0;
 }
 
+/* The threads register no dma-bufs. */
+int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
+			 int fd, uint64_t offset, size_t length, uint64_t iova,
+			 int access, uint64_t cookie, struct mlx5ep_mr *mr)
+{
+	return -EOPNOTSUPP;
+}
+
 int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 {
 	static unsigned int calls;
