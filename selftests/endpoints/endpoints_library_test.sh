@@ -125,7 +125,7 @@ builds_with() # CC [SAN]
 
 private_headers()
 {
-	if grep -rnE '#include.*(driver\.h|cmd_ioctl|cmd_write|kern-abi|providers/)' \
+	if grep -rnE '#include.*(driver\.h|cmd_ioctl|cmd_write|kern-abi|providers/mlx5)' \
 		--include='*.[ch]' userlib; then
 		fail "these belong to rdma-core alone"
 	fi
