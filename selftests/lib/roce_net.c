@@ -9,12 +9,18 @@
 
 #include "roce_net.h"
 
+/*
+ * A new net namespace does not have the settings of guest/main. The default GIDs
+ * would have to wait until no other node has claimed their address.
+ */
 static const char network[] =
 	"set -e; cd /sys/class/infiniband;"
 	"[ ! -e /run/netns/b ] || exit 0;"
 	"a=$(basename mlx5_0/device/net/*); b=$(basename mlx5_1/device/net/*);"
 	"end() {"
-	" ip netns add $1; ip link set $2 netns $1; ip -n $1 link set $2 name port;"
+	" ip netns add $1; ip netns exec $1 sh -c"
+	"  'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad';"
+	" ip link set $2 netns $1; ip -n $1 link set $2 name port;"
 	" ip -n $1 addr add 192.0.2.$3/24 dev port;"
 	" ip -n $1 addr add 2001:db8::$3/64 dev port nodad;"
 	" ip -n $1 link set port up;"
