@@ -88,7 +88,9 @@ pci_address()
 # Is the device of sysfs another one than FOLDER, which is there no more?
 made_again()
 {
-	attached && [ "$(stat -L -c %i "$ep")" != "$1" ]
+	local is
+
+	is=$(stat -L -c %i "$ep" 2>/dev/null) && [ "$is" != "$1" ] && attached
 }
 
 devlink_reload()
@@ -102,6 +104,11 @@ devlink_reload()
 	as_set
 }
 
+recovered()
+{
+	dmesg | grep -q 'health recovery succeeded'
+}
+
 # The driver notices within seconds, and recovers by itself.
 firmware_recovery()
 {
@@ -111,7 +118,7 @@ firmware_recovery()
 	was=$(stat -L -c %i "$ep")
 	simhca-ctl '{"op":"fault","kind":"fatal"}' >/dev/null
 	wait_for 60 made_again "$was" || fail 'the driver did not recover'
-	dmesg | grep -q 'health recovery succeeded'
+	wait_for 60 recovered || fail 'the log knows nothing of a recovery'
 	as_set
 }
 
