@@ -139,12 +139,8 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
-	struct ib_udata *udata = request->udata;
 	int pages, ret;
 
-	if (udata->outlen < offsetofend(struct mlx5_ib_alloc_ucontext_resp,
-					tot_bfregs))
-		return -EOPNOTSUPP;
 	pages = mlx5_ep_context_plan(ectx,
 				     DIV_ROUND_UP(was->total_num_bfregs, 2),
 				     was->num_low_latency_bfregs);
@@ -156,7 +152,7 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
 	ret = open_changed(ectx, uctx, request, was, &is);
 	if (!ret) {
-		ret = answer_pages(udata, ectx->table->nr_pages);
+		ret = answer_pages(request->udata, ectx->table->nr_pages);
 		if (!ret)
 			return 0;
 		ectx->edev->stock.dealloc_ucontext(uctx);
@@ -192,33 +188,39 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * The driver has served the caller's own request, so ours caused @error. If the
  * library's page cannot be had later either, the context has queries and memory
  * regions, and no CQ. That is what it would have without mlx5_ep. A strict policy
- * takes nothing less than a managed context.
+ * takes nothing less than a managed context, unless @why says that there can be none.
  */
 static int fall_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		     int error, const char *why)
 {
-	if (!why)
-		why = error == -EOPNOTSUPP ?
-			      "its library is too old" :
-			      "it could not be opened as a managed context";
-	if (!ectx->settings.strict || error == -EOPNOTSUPP) {
-		mlx5_ep_context_fall_back(ectx, error, why);
+	static const char failed[] =
+		"it could not be opened as a managed context";
+
+	if (why || !ectx->settings.strict) {
+		mlx5_ep_context_fall_back(ectx, error, why ?: failed);
 		return 0;
 	}
 	ectx->edev->stock.dealloc_ucontext(uctx);
-	mlx5_ep_context_refuse(ectx, error, why);
+	mlx5_ep_context_refuse(ectx, error, failed);
 	return error == -ENOMEM ? error : -EDQUOT;
 }
 
-/* Why a context with this request cannot be managed; NULL: it can. */
+/*
+ * Why a context with this request cannot be managed; NULL: it can. A managed
+ * context changes the request, and answer_pages() the driver's answer.
+ */
 static const char *
 why_stock(struct mlx5_ep_device *edev, bool rewritable,
-	  const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+	  const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+	  const struct ib_udata *udata)
 {
 	if (edev->no_policies)
 		return edev->no_policies;
-	return rewritable && uses_all(edev, req) ? NULL :
-						   "its library is too old";
+	if (rewritable && uses_all(edev, req) &&
+	    udata->outlen >= offsetofend(struct mlx5_ib_alloc_ucontext_resp,
+					 tot_bfregs))
+		return NULL;
+	return "its library is too old";
 }
 
 /**
@@ -239,7 +241,7 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	bool rewritable = read_open(request->udata, &req);
-	const char *why = why_stock(edev, rewritable, &req);
+	const char *why = why_stock(edev, rewritable, &req, request->udata);
 	int error = 0, ret;
 
 	ret = mlx5_ep_context_init(ectx, edev);

@@ -66,16 +66,19 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct mlx5_ep_device *edev = to_edev(kobj);
 	unsigned int unseen = READ_ONCE(edev->unseen);
+	int len;
 
-	if (edev->attached && edev->no_policies)
-		return sysfs_emit(buf, "yes, without uUAR policies: %s\n",
-				  edev->no_policies);
-	if (edev->attached && unseen)
-		return sysfs_emit(buf, "yes, but not seen in %u net namespaces\n",
-				  unseen);
-	if (edev->attached)
-		return sysfs_emit(buf, "yes\n");
-	return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
+	if (!edev->attached)
+		return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
+	len = sysfs_emit(buf, "yes");
+	if (edev->no_policies)
+		len += sysfs_emit_at(buf, len, ", without uUAR policies: %s",
+				     edev->no_policies);
+	if (unseen)
+		len += sysfs_emit_at(buf, len,
+				     ", but not seen in %u net namespaces",
+				     unseen);
+	return len + sysfs_emit_at(buf, len, "\n");
 }
 
 static ssize_t abi_version_show(struct kobject *kobj,
