@@ -27,9 +27,12 @@
 
 #define OTHERS		100	/* more CPUs than most nodes have */
 
-/* A thread, which exists before an invalidation holds mmap_lock. */
+/*
+ * A thread, which exists before an invalidation holds mmap_lock. VERIFY_APART is done
+ * by a process of its own, which has the memory of this one (vfork).
+ */
 struct waiter {
-	enum { HOLD, ADD, VERIFY } does;
+	enum { HOLD, ADD, VERIFY, VERIFY_APART } does;
 	struct mlx5ep_notifier *n;
 	struct mlx5ep_watch *watch;
 	void *addr;
@@ -69,15 +72,30 @@ static char thread_state(pid_t pid, pid_t tid)
 }
 
 /* Wait until a thread waits in the kernel and takes no signal but a fatal one. */
-static void until_waiting(pid_t *tid)
+static void until_waiting(struct waiter *w)
 {
 	int seen = 0;
+	pid_t tid;
 
 	while (seen < 3) {
 		usleep(POLL_US);
-		seen = __atomic_load_n(tid, __ATOMIC_ACQUIRE) &&
-		       thread_state(getpid(), *tid) == 'D' ? seen + 1 : 0;
+		tid = __atomic_load_n(w->tid, __ATOMIC_ACQUIRE);
+		seen = tid && thread_state(w->does == VERIFY_APART ? tid : getpid(),
+					   tid) == 'D' ? seen + 1 : 0;
 	}
+}
+
+static void verify_apart(struct waiter *w)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		__atomic_store_n(w->tid, (pid_t)syscall(SYS_getpid),
+				 __ATOMIC_RELEASE);
+		mlx5ep_watch_verify(w->watch);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
 }
 
 static void *waiter_runs(void *arg)
@@ -85,14 +103,17 @@ static void *waiter_runs(void *arg)
 	struct waiter *w = arg;
 	struct mlx5ep_watch watch;
 
-	__atomic_store_n(w->tid, gettid(), __ATOMIC_RELEASE);
+	if (w->does != VERIFY_APART)
+		__atomic_store_n(w->tid, gettid(), __ATOMIC_RELEASE);
 	sem_wait(&w->start);
 	if (w->does == HOLD)
 		madvise(w->addr, PAGE, MADV_DONTNEED);
 	else if (w->does == ADD)
 		mlx5ep_watch_add(w->n, w->addr, PAGE, 0, &watch);
-	else
+	else if (w->does == VERIFY)
 		mlx5ep_watch_verify(w->watch);
+	else
+		verify_apart(w);
 	__atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -106,7 +127,7 @@ static int waiter_make(struct waiter *w)
 static void waiter_start(struct waiter *w)
 {
 	sem_post(&w->start);
-	until_waiting(w->tid);
+	until_waiting(w);
 }
 
 /*
@@ -209,6 +230,49 @@ TEST(threads_that_wait_end_when_their_process_is_killed)
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGKILL, WTERMSIG(status));
 	close(ready[0]);
+	close(listener);
+}
+
+/* One process verifies, and another one that waits for its result is killed. */
+TEST(who_waits_for_a_verify_ends_before_that)
+{
+	struct waiter waiters[] = {
+		{ .does = HOLD }, { .does = VERIFY }, { .does = VERIFY_APART },
+	};
+	pid_t tids[ARRAY_SIZE(waiters)] = { 0 };
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_watch watch;
+	struct verbs_setup setup;
+	int listener, i, ret;
+	bool ended, goes_on;
+
+	ASSERT_EQ(0, load_listener());
+	listener = open("/dev/mm_listener", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, listener);
+	ASSERT_EQ(0, set_up(listener, &setup, &n, &watch));
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++) {
+		waiters[i].watch = &watch;
+		waiters[i].addr = HELD_ADDR;
+		waiters[i].tid = &tids[i];
+		ASSERT_EQ(0, waiter_make(&waiters[i]));
+	}
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++)
+		waiter_start(&waiters[i]);
+
+	/* Nothing is printed here: mmap_lock is held. */
+	ret = kill(tids[2], SIGKILL);
+	ended = ends(tids[2], tids[2]);
+	goes_on = thread_state(getpid(), tids[1]) == 'D';
+	i = write(listener, "go", 2);
+
+	EXPECT_EQ(2, i);
+	EXPECT_EQ(0, ret);
+	EXPECT_TRUE(ended);
+	EXPECT_TRUE(goes_on);
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++)
+		EXPECT_EQ(0, pthread_join(waiters[i].thread, NULL));
+	mlx5ep_notifier_destroy(n);
+	verbs_close(&setup);
 	close(listener);
 }
 
