@@ -99,6 +99,15 @@ page_over_limit()
 	program -n 2
 }
 
+# libmlx5 has the page of its CQs by then, and asks for one for every second QP.
+page_under_stock()
+{
+	ep_policy stock 8
+	ep_set uar_user_limit 3
+	! program -n 8
+	grep -q 'Disk quota exceeded' "$tmp/said"
+}
+
 page_refused()
 {
 	fail_commands ALLOC_UAR 2 1
@@ -165,7 +174,7 @@ as_the_table_says()
 }
 
 echo 1 >$tracing/events/mlx5_ep/enable
-plan 9
+plan 10
 check 'a context without a page' \
 	as_the_table_says 'context without a page' context_without_page
 check 'a context without a page under a strict policy' \
@@ -183,6 +192,9 @@ check 'a page over the budget' \
 	as_the_table_says "QP's page over uar_budget" page_over_budget
 check 'a page over the limit' \
 	as_the_table_says "QP's page over uar_user_limit" page_over_limit
+check 'a page over the limit under stock' \
+	as_the_table_says "page for a QP under stock over uar_user_limit" \
+	page_under_stock
 check 'a page that the device refuses' \
 	as_the_table_says "QP's page refused by the device" page_refused
 echo 0 >$tracing/events/mlx5_ep/enable
