@@ -9,7 +9,7 @@
  * for invalidations of its own range only, so it does not starve while other
  * threads unmap all the time. With an mmu_interval_notifier over the whole
  * address space it would: the core knows only when all invalidations have
- * ended. It also costs more (Documentation/notifications.md).
+ * ended. It also costs more (Documentation/notifications-internals.md).
  *
  * Every munmap() of the process comes here, and most are of memory that nobody
  * watches. What these cost matters as much as the cost of a hit.
@@ -117,8 +117,8 @@ watches_begin_look(struct mlx5_ep_watch_space *space,
 
 /*
  * Each munmap() of the process comes here and to space_range_end(), so their
- * instructions are counted (Documentation/notifications.md). The entry for
- * function tracing would be two of some 20: hence notrace.
+ * instructions are counted (Documentation/notifications-internals.md). The entry
+ * for function tracing would be two of some 20: hence notrace.
  */
 static notrace int space_range_start(struct mmu_notifier *mn,
 				     const struct mmu_notifier_range *range)

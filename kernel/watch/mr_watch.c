@@ -4,7 +4,8 @@
  *
  * All notifiers of a process share one mmu_notifier (mr_invalidate.c) and the
  * interval trees that have their watches by page number (mr_tree.h).
- * Documentation/notifications.md has the figures of this and other ways.
+ * Documentation/notifications-internals.md has the figures of this and other
+ * ways.
  *
  * A watch lives in a slot. Slots come in chunks of 4 KiB, which are found by
  * number from user space's slot and by address from the tree's nodes. A watch's

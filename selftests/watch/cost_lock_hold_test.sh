@@ -24,7 +24,7 @@ short()
 }
 
 # Some kernels give 2016 free pages of a CPU back at once, whoever freed them, see
-# Documentation/notifications.md. The CPU keeps at most 252 of them here.
+# Documentation/notifications-internals.md. The CPU keeps at most 252 of them here.
 echo 100000 >/proc/sys/vm/percpu_pagelist_high_fraction
 
 phases='add hit again read del unmap skip blocks end'
