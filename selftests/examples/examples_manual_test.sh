@@ -18,6 +18,9 @@ no_warning()
 
 	for page in build/man/*.[0-9]; do
 		mandoc -Tlint "$page" || fail "$page"
+		# As man --warnings calls it.
+		groff -t -man -Tutf8 -rLL=80n -ww -z "$page" 2>"$tmp/warnings"
+		[ ! -s "$tmp/warnings" ] || fail "$(cat "$tmp/warnings")"
 	done
 }
 
