@@ -352,6 +352,59 @@ large_tables()
 	jq -e '.devices[0].contexts | length == 256' "$tmp/out"
 	code 0 "$tool" watch -n 0.01 -c 2 --sort qps --top 1 contexts >/dev/null
 	[ "$(grep -c ' job' "$tmp/out")" = 2 ]
+	fits_terminal 24
+	fits_terminal 60 qps
+	fits_terminal 24 --top 5
+}
+
+# fits_terminal LINES ARGUMENT...: mlx5ep watch shows all of it on such a terminal
+fits_terminal()
+{
+	python3 - "$1" "$tool" watch -c 1 "${@:2}" <<-'END'
+	import fcntl, os, pty, struct, sys, termios
+	pid, fd = pty.fork()
+	if not pid:
+	    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", int(sys.argv[1]), 100, 0, 0))
+	    os.environ["TERM"] = "xterm"
+	    os.environ.pop("NO_COLOR", None)
+	    os.execv(sys.argv[2], sys.argv[2:])
+	text = b""
+	try:
+	    while part := os.read(fd, 65536):
+	        text += part
+	except OSError:
+	    pass
+	lines = text.count(b"\n")
+	print(f"{lines} lines of {sys.argv[1]}")
+	# At least a third is used.
+	good = os.waitpid(pid, 0)[1] == 0 and b"job" in text
+	sys.exit(not (good and int(sys.argv[1]) / 3 < lines < int(sys.argv[1])))
+	END
+}
+
+# 10000 shared XRC receive QPs, each with a registration
+large_xrc()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	awk 'BEGIN { print "domain id=1 handles=2 qps=10000 inode=0:24:1837"
+		for (i = 0; i < 10000; i++) {
+			printf "qp num=0x%06x domain=1 state=%s registrants=%d key=00\n", i,
+				i % 1000 ? "RTS" : "ERR", 1 + i % 7
+			printf "registration qp=0x%06x pid=%d comm=job%d events=none\n", i,
+				4000 + i % 100, i % 100
+		} }' >"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/xrc"
+	code 0 "$tool" show --top 3 xrc >/dev/null
+	[ "$(grep -cE '^ *(domain|qp|registration) ' "$tmp/out")" = 3 ]
+	grep -qx 'and 19998 more: mlx5ep show --top N xrc' "$tmp/out"
+	code 0 "$tool" show --filter state=ERR xrc >/dev/null
+	[ "$(grep -c '^  qp ' "$tmp/out")" = 10 ]
+	code 0 "$tool" show --filter job42 xrc >/dev/null
+	[ "$(grep -c 'comm=job42 ' "$tmp/out")" = 100 ]
+	[ "$(grep -c '^ *registration ' "$tmp/out")" = 100 ]
+	code 0 "$tool" show --sort registrants --top 1 xrc >/dev/null
+	grep -q '^  qp .* registrants=7 ' "$tmp/out"
+	code 2 "$tool" show --sort level xrc
 }
 
 # Without module and sources there is nothing that DKMS could build.
@@ -604,7 +657,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 22
+plan 23
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -627,6 +680,7 @@ check "a program's name may have any byte" names_are_one_line
 check "colour on a terminal only" colour
 check "a full disk is a failure" full_output
 check "256 processes with 64 QPs: cut, sorted, filtered" large_tables
+check '10000 shared QPs: cut, sorted, filtered' large_xrc
 check "a remedy is one that is there" remedies_exist
 check "every command has --help" every_help
 ktap_finished

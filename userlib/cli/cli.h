@@ -29,6 +29,7 @@ struct view {
 	const char *sort;	/* a column */
 	const char *filter;	/* COLUMN=VALUE, or TEXT */
 	unsigned long top;
+	size_t lines;		/* of the terminal that is to show all of it */
 };
 
 struct cli {

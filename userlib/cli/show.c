@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,15 +72,31 @@ static const struct column watch_columns[] = {
 	{ "xrc_unread", "XRC-UNREAD", false }, { "comm", "PROGRAM", true },
 };
 
+/* Printed as name=value pairs; the columns are what can be sorted and filtered. */
+static const struct column xrc_columns[] = {
+	{ "kind", "KIND", true }, { "id", "ID", false },
+	{ "handles", "HANDLES", false }, { "qps", "QPS", false },
+	{ "inode", "INODE", true }, { "num", "NUM", false },
+	{ "domain", "DOMAIN", false }, { "state", "STATE", true },
+	{ "registrants", "REGISTRANTS", false }, { "key", "KEY", true },
+	{ "qp", "QP", false }, { "pid", "PID", false },
+	{ "comm", "PROGRAM", true }, { "events", "EVENTS", true },
+};
+
 /* Rows of a table that was not asked for by its name. */
 #define MOST_UNASKED 40
+
+/* Lines that watch needs beside the rows, and how few rows make sense. */
+#define LINES_OF_DEVICES 2
+#define LINES_OF_TABLE 4
+#define FEWEST_ROWS 3
 
 /* Is a section shown if the command line does not name it? */
 enum unasked { NEVER, WITH_ROWS, ALWAYS };
 
 struct section {
 	const char *name;
-	const struct column *columns;	/* NULL: print name=value pairs */
+	const struct column *columns;
 	size_t n;
 	enum unasked unasked;
 };
@@ -91,7 +108,7 @@ static const struct section sections[] = {
 	{ "uuars", uuar_columns, COUNT(uuar_columns), ALWAYS },
 	{ "qps", qp_columns, COUNT(qp_columns), NEVER },
 	{ "users", user_columns, COUNT(user_columns), NEVER },
-	{ "xrc", NULL, 0, NEVER },
+	{ "xrc", xrc_columns, COUNT(xrc_columns), NEVER },
 	{ "watches", watch_columns, COUNT(watch_columns), NEVER },
 };
 
@@ -168,15 +185,28 @@ static bool is_own(struct json_object *dev, const char *table)
 		(!strcmp(table, "contexts") || !strcmp(table, "uuars"));
 }
 
+/* How many rows are shown where the user does not say it. */
+static size_t most_rows(const struct view *view, bool asked)
+{
+	size_t tables = asked ? 1 : 2;
+	size_t beside = LINES_OF_DEVICES + tables * LINES_OF_TABLE + 1;
+
+	if (!view->lines)
+		return asked ? SIZE_MAX : MOST_UNASKED;
+	if (view->lines < beside + tables * FEWEST_ROWS)
+		return FEWEST_ROWS;
+	return (view->lines - beside) / tables;
+}
+
 static void print_section(struct cli *cli, struct json_object *dev,
 			  const struct section *section, bool asked)
 {
 	struct json_object *rows = rows_of(dev, section->name);
 	size_t more = 0;
 
-	if (rows && section->columns)
+	if (rows)
 		rows = view_apply(&cli->view, section->columns, section->n,
-				  rows, asked ? SIZE_MAX : MOST_UNASKED, &more);
+				  rows, most_rows(&cli->view, asked), &more);
 
 	putchar('\n');
 	print_heading(cli, "%s: %s%s%s", text_of(dev, "device"), section->name,
@@ -189,10 +219,10 @@ static void print_section(struct cli *cli, struct json_object *dev,
 		puts("not readable: debugfs needs root, or the module has no such table");
 	else if (!json_object_array_length(rows))
 		puts("none");
-	else if (section->columns)
-		print_table(cli, rows, section->columns, section->n);
-	else
+	else if (section->columns == xrc_columns)
 		print_pairs(rows);
+	else
+		print_table(cli, rows, section->columns, section->n);
 	if (more)
 		printf("and %zu more: mlx5ep show --top N %s\n", more,
 		       section->name);
@@ -422,6 +452,14 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 	return ret ? ret : show(cli, only);
 }
 
+/* Lines of the terminal; 0: the output is none, or it does not say. */
+static size_t terminal_lines(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_row;
+}
+
 static volatile sig_atomic_t stop;
 
 static void on_signal(int sig)
@@ -454,6 +492,7 @@ int cmd_watch(struct cli *cli, int argc, char **argv)
 			break;
 		if (cli->color)
 			fputs("\033[H\033[2J", stdout);
+		cli->view.lines = cli->color ? terminal_lines() : 0;
 		ret = show(cli, only);
 		if (!cli->json && !cli->color)
 			putchar('\n');
