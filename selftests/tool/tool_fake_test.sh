@@ -111,7 +111,7 @@ usage_errors()
 	code 2 "$tool" plan --threads
 	grep -qx "mlx5ep plan: option '--threads' requires an argument" "$tmp/err"
 	code 2 "$tool" show --sort speed
-	grep -qx 'mlx5ep show: no table has a column speed; see mlx5ep show --help' \
+	grep -qx 'mlx5ep show: --sort speed: no table has such a column; see mlx5ep show --help' \
 		"$tmp/err"
 	code 2 "$tool" show --interval 2
 	code 2 "$tool" watch --top 0

@@ -52,6 +52,80 @@ wrong_options()
 		metrics --output "$tmp/none/x"
 }
 
+# options COMMAND: its options as mlx5ep COMMAND --help has them, a line each: the short
+# one or "-", the long one, and its value if it takes one
+options()
+{
+	code 0 "$tool" "$1" --help >/dev/null
+	sed -nE "s/^  (-(.), )?--([a-z-]+)( ([^ ]+))?(  .*|$)/\2 \3 \5/p" "$tmp/out" |
+		sed 's/^ /- /'
+}
+
+# refuses OPTION COMMAND ARGUMENT...: wrong usage, and the message names command and
+# option; what it says of the option is not that there is no such one
+refuses()
+{
+	code 2 "$tool" "${@:2}" >/dev/null
+	grep -q "^mlx5ep $2: .*$1" "$tmp/err" ||
+		fail "mlx5ep ${*:2}: $(cat "$tmp/err")"
+	grep -q "see mlx5ep $2 --help\$" "$tmp/err" || fail "mlx5ep ${*:2}: no hint"
+	! grep -q "unrecognized option '$1'" "$tmp/err" ||
+		fail "mlx5ep ${*:2}: $(cat "$tmp/err")"
+}
+
+# Each option that a help names is known to the command, the manual and the shell.
+each_option()
+{
+	local command short long value n=0
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" --help
+	sed -n '/^Commands/,/^Options/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" \
+		>"$tmp/commands"
+	while read -r command; do
+		options "$command" >"$tmp/options"
+		while read -r short long value; do
+			n=$((n + 1))
+			[ "$short" = - ] && short=--$long || short=-$short
+			grep -q "\\\\-\\\\-${long//-/.*}" userlib/man/mlx5ep.8 ||
+				fail "mlx5ep.8 has no --$long"
+			grep -qw -- "--$long" userlib/cli/mlx5ep.bash ||
+				fail "mlx5ep.bash has no --$long"
+			if [ -z "$value" ]; then
+				says 2 "mlx5ep $command: unrecognized option '--nonsense'" \
+					"$command" "--$long" --nonsense
+				continue
+			fi
+			refuses "--$long" "$command" "--$long"
+			case $value in
+			WHAT | *FILE* | DIR | *PATH* | \'NAME*) ;;
+			*) refuses "\(--$long\|$short\)\>" "$command" "--$long" @ ;;
+			esac
+		done <"$tmp/options"
+		# The help is asked for behind other words, too.
+		code 0 "$tool" "$command" x --help
+		grep -q "^Usage: mlx5ep \[-j\] \[-d DEVICE\] $command " "$tmp/out"
+	done <"$tmp/commands"
+	echo "$n options of $(wc -l <"$tmp/commands") commands"
+	[ "$n" -gt 30 ]
+}
+
+# Words that a command does not take
+each_surplus()
+{
+	local command
+
+	fresh
+	for command in show apply check watch attach metrics selftest bench plan set doctor
+	do
+		code 2 "$tool" $command one two three >/dev/null
+		grep -q "^mlx5ep $command: .*; see mlx5ep $command --help\$" \
+			"$tmp/err" || fail "$command: $(cat "$tmp/err")"
+	done
+	says 2 'mlx5ep run: a command is needed; see mlx5ep run --help' run
+}
+
 no_device()
 {
 	local command none='no mlx5 device is registered: modprobe mlx5_ib'
@@ -153,8 +227,10 @@ another_runs()
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 5
+plan 7
 check 'a wrong option is named, with the command that helps' wrong_options
+check 'options of each command: help, manual, shell, and wrong values' each_option
+check 'words too many are named, with the command that helps' each_surplus
 check 'a device that is not there, and those that are' no_device
 check 'doctor: why the module is not built' not_built
 check 'doctor: the kernel wants a signature' not_signed

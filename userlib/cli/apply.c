@@ -316,7 +316,8 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 			wish.once = true;
 	}
 	if (argc - optind > 1 || (wish.device && optind < argc))
-		return usage_error("apply", "one device at most can be named");
+		return usage_error("apply", "%s: one device at most can be named",
+				   argv[argc - 1]);
 	if (optind < argc)
 		wish.device = argv[optind];
 	if (wish.device && wish.early)

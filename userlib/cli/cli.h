@@ -132,6 +132,7 @@ void name_owners(struct json_object *dev, const char *table);
 
 /* view.c */
 bool view_fits(const struct view *view, const struct column *columns, size_t n);
+size_t view_most(const struct view *view, bool asked);
 struct json_object *view_apply(const struct view *view,
 			       const struct column *columns, size_t n,
 			       struct json_object *rows, size_t most,

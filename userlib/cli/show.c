@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,14 +81,6 @@ static const struct column xrc_columns[] = {
 	{ "qp", "QP", false }, { "pid", "PID", false },
 	{ "comm", "PROGRAM", true }, { "events", "EVENTS", true },
 };
-
-/* Rows of a table that was not asked for by its name. */
-#define MOST_UNASKED 40
-
-/* Lines that watch needs beside the rows, and how few rows make sense. */
-#define LINES_OF_DEVICES 2
-#define LINES_OF_TABLE 4
-#define FEWEST_ROWS 3
 
 /* Is a section shown if the command line does not name it? */
 enum unasked { NEVER, WITH_ROWS, ALWAYS };
@@ -185,19 +176,6 @@ static bool is_own(struct json_object *dev, const char *table)
 		(!strcmp(table, "contexts") || !strcmp(table, "uuars"));
 }
 
-/* How many rows are shown where the user does not say it. */
-static size_t most_rows(const struct view *view, bool asked)
-{
-	size_t tables = asked ? 1 : 2;
-	size_t beside = LINES_OF_DEVICES + tables * LINES_OF_TABLE + 1;
-
-	if (!view->lines)
-		return asked ? SIZE_MAX : MOST_UNASKED;
-	if (view->lines < beside + tables * FEWEST_ROWS)
-		return FEWEST_ROWS;
-	return (view->lines - beside) / tables;
-}
-
 static void print_section(struct cli *cli, struct json_object *dev,
 			  const struct section *section, bool asked)
 {
@@ -206,7 +184,7 @@ static void print_section(struct cli *cli, struct json_object *dev,
 
 	if (rows)
 		rows = view_apply(&cli->view, section->columns, section->n,
-				  rows, most_rows(&cli->view, asked), &more);
+				  rows, view_most(&cli->view, asked), &more);
 
 	putchar('\n');
 	print_heading(cli, "%s: %s%s%s", text_of(dev, "device"), section->name,
@@ -395,11 +373,14 @@ static int check_view(const char *command, const struct view *view,
 		if ((!only || only == &sections[k]) &&
 		    view_fits(view, sections[k].columns, sections[k].n))
 			return 0;
-	return usage_error(command, "%s column %s%s%s",
-			   only ? "the table has no" : "no table has a",
+	return usage_error(command, "%s%s%s%s%s: %s",
+			   view->sort ? "--sort " : "",
 			   view->sort ? view->sort : "",
-			   view->sort && view->filter ? ", or for " : "",
-			   view->filter ? view->filter : "");
+			   view->sort && view->filter ? ", " : "",
+			   view->filter ? "--filter " : "",
+			   view->filter ? view->filter : "",
+			   only ? "the table has no such column" :
+				  "no table has such a column");
 }
 
 static int parse(struct cli *cli, int argc, char **argv, struct times *times,

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Which rows of a table are shown, and in which order. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli.h"
+
+/* Rows of a table that was not asked for by its name. */
+#define MOST_UNASKED 40
+
+/* Lines of a terminal that go beside the rows, and how few rows make sense. */
+#define LINES_OF_DEVICES 2
+#define LINES_OF_TABLE 4
+#define FEWEST_ROWS 3
 
 /* A column goes by its title or by its key. */
 static const struct column *find(const struct column *columns, size_t n,
@@ -86,6 +95,22 @@ static int compare_rows(const void *a, const void *b)
 			      json_object_get_string(y));
 	return (json_object_get_int64(y) > json_object_get_int64(x)) -
 		(json_object_get_int64(y) < json_object_get_int64(x));
+}
+
+/**
+ * view_most() - how many rows are shown where the user does not say it
+ * @asked: was the table asked for by its name? If not, there are two
+ */
+size_t view_most(const struct view *view, bool asked)
+{
+	size_t tables = asked ? 1 : 2;
+	size_t beside = LINES_OF_DEVICES + tables * LINES_OF_TABLE + 1;
+
+	if (!view->lines)
+		return asked ? SIZE_MAX : MOST_UNASKED;
+	if (view->lines < beside + tables * FEWEST_ROWS)
+		return FEWEST_ROWS;
+	return (view->lines - beside) / tables;
 }
 
 /**
