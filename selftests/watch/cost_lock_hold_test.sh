@@ -3,8 +3,8 @@
 # runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # The kernel can be preempted, and lets its locks go, at least every 100 000
-# instructions, whatever is done with very many watches. Documentation/notifications.md
-# has the figures, which `make bench` prints.
+# instructions, whatever is done with very many watches.
+# Documentation/notifications-internals.md has the figures, which `make bench` prints.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
