@@ -117,12 +117,30 @@ two_guests_one_fabric()
 	grep -qx 'guest 1 of 2: 0x2, 2 HCAs' "$tmp/err"
 }
 
-plan 7
+# What the first guest has written and removed is so in the second.
+disk_of_a_node()
+{
+	local disk=build/lab/disk.$$
+
+	expect 0 $vm --hca 0 --disk "$disk" -- sh -c 'rm /usr/bin/strace &&
+		install -o 7 -m 640 -D /dev/null /var/lib/node/written &&
+		echo "a  b" >/var/lib/node/written'
+	expect 3 $vm --hca 0 --disk "$disk" -- sh -c 'touch /root/lost; exit 3'
+	expect 0 $vm --hca 0 --disk "$disk" -- sh -c 'cat /var/lib/node/written
+		stat -c "%u %a" /var/lib/node/written
+		ls /usr/bin/strace /root/lost /run/disk/disk/var/lib/node || :'
+	rm "$disk"
+	[ "$(cat "$tmp/out")" = $'a  b\n7 640\n/run/disk/disk/var/lib/node:\nwritten' ]
+	expect 1 $vm --hca 0 --disk "$tmp/disk" -- true
+}
+
+plan 8
 check "output is exact, the exit status the command's" output_and_status
 check "arguments arrive as they are" arguments
 check "a warning in the kernel log fails the run" warning_in_the_log
 check "a crash of the guest fails the run" crash
 check "wrong options are refused" unknown_option
+check "a guest has what others have written to its disk" disk_of_a_node
 check "two guests run side by side" side_by_side
 check "two guests share one fabric" two_guests_one_fabric
 ktap_finished
