@@ -14,6 +14,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "uuar/account.h"
+#include "uuar/limit.h"
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_context;
@@ -101,6 +102,7 @@ struct mlx5_ep_stock {
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that all other contexts are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
+ * @refusals: what limits and strict policies have refused
  * @users: what users hold, with accounts of users
  * @cgroup_accounts: what cgroups hold, with accounts of cgroups
  * @lock: protects the members from @values to @notifiers; of each context in
@@ -130,6 +132,7 @@ struct mlx5_ep_device {
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;
+	struct mlx5_ep_refusals refusals;
 	struct mlx5_ep_accounts users;
 	struct mlx5_ep_accounts cgroup_accounts;
 

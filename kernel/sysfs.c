@@ -24,8 +24,10 @@
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
+#include "uuar/limit.h"
 #include "uuar/values.h"
 #include "uverbs_tree.h"
+#include "xrc/xrc.h"
 
 /**
  * struct folder - the folder "mlx5_ep" of one entry in the class
@@ -111,6 +113,32 @@ static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
 	atomic_t *count = (void *)to_edev(kobj) + counter->offset;
 
 	return sysfs_emit(buf, "%d\n", atomic_read(count));
+}
+
+/**
+ * struct xrc_attribute - an attribute that is one count of shared XRC receive QPs
+ * @attr: registered in sysfs; the kernel passes it to show
+ * @offset: of the count in struct mlx5_ep_xrc
+ */
+struct xrc_attribute {
+	struct kobj_attribute attr;
+	size_t offset;
+};
+
+static ssize_t xrc_count_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *buf)
+{
+	struct xrc_attribute *counter =
+		container_of(attr, struct xrc_attribute, attr);
+	const u32 *count = (void *)to_edev(kobj)->xrc + counter->offset;
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*count));
+}
+
+static ssize_t refusals_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	return mlx5_ep_refusals_show(to_edev(kobj), buf);
 }
 
 static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -220,6 +248,11 @@ static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
 		.attr = __ATTR(_name, 0444, count_show, NULL),                 \
 		.offset = offsetof(struct mlx5_ep_device, _field),             \
 	}
+#define XRC_COUNT(_name, _field)                                               \
+	static struct xrc_attribute _name##_attr = {                           \
+		.attr = __ATTR(_name, 0444, xrc_count_show, NULL),             \
+		.offset = offsetof(struct mlx5_ep_xrc, _field),                \
+	}
 #define VALUE(_name)                                                           \
 	static struct kobj_attribute _name##_attr =                            \
 		__ATTR(_name, 0644, value_show, value_store)
@@ -227,6 +260,9 @@ static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
 COUNT(uar_in_use, managed_pages);
 COUNT(uar_observed, observed_pages);
 COUNT(uuar_fallbacks, nr_fallback);
+XRC_COUNT(xrc_domains, num_domains);
+XRC_COUNT(xrc_qps, num_qps);
+XRC_COUNT(xrc_registrations, num_regs);
 VALUE(uuar_policy);
 VALUE(uuar_strict);
 VALUE(uuar_pages);
@@ -237,6 +273,7 @@ VALUE(uuar_exempt);
 static struct kobj_attribute attached_attr = __ATTR_RO(attached);
 static struct kobj_attribute abi_version_attr = __ATTR_RO(abi_version);
 static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
+static struct kobj_attribute refusals_attr = __ATTR_RO(refusals);
 
 static const struct bin_attribute uuar_cgroups_attr = {
 	.attr = { .name = "uuar_cgroups", .mode = 0644 },
@@ -258,6 +295,10 @@ static struct attribute *device_attrs[] = {
 	&uar_in_use_attr.attr.attr,
 	&uar_observed_attr.attr.attr,
 	&uuar_fallbacks_attr.attr.attr,
+	&xrc_domains_attr.attr.attr,
+	&xrc_qps_attr.attr.attr,
+	&xrc_registrations_attr.attr.attr,
+	&refusals_attr.attr,
 	&uuar_policy_attr.attr,
 	&uuar_strict_attr.attr,
 	&uuar_pages_attr.attr,

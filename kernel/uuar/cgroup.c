@@ -181,7 +181,7 @@ int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 	struct mlx5_ep_refusal refusal = {
 		.what = "UAR pages",
 		.refused = pages,
-		.name = "its limit in uar_cgroup_limits",
+		.reason = MLX5_EP_REASON_CGROUP,
 	};
 	char *name;
 

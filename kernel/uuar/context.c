@@ -28,6 +28,7 @@
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
+#include "uuar/limit.h"
 #include "uuar/qp_uuar.h"
 #include "uuar/user.h"
 
@@ -256,6 +257,7 @@ void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
 			    const char *why)
 {
+	mlx5_ep_refusal_count(ectx->edev, MLX5_EP_REASON_STRICT_CONTEXT);
 	trace_mlx5_ep_policy_refused(ectx, error);
 	dev_notice_ratelimited(&ectx->edev->ibdev->dev,
 			       "mlx5_ep: %s[%d] is refused, its policy is strict: %s (%d)\n",

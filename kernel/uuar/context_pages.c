@@ -73,7 +73,7 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 		.what = "UAR pages",
 		.who = "the sum of managed contexts",
 		.refused = pages,
-		.name = "uar_budget",
+		.reason = MLX5_EP_REASON_BUDGET,
 	};
 	struct mlx5_ep_device *edev = ectx->edev;
 	int ret;

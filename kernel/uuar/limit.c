@@ -1,18 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What is said when a limit refuses something: one event is traced and one line
- * logged, the same for each limit.
+ * What is said when a limit refuses something: the refusal is counted, one event
+ * is traced and one line logged, the same for each limit. A strict policy refuses
+ * too. Its refusals are counted here, and told of in context.c and qp_uuar.c.
  */
 
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sysfs.h>
 
 #include "device.h"
 #include "trace.h"
 #include "uuar/limit.h"
 
+/* Names of the parameters and attributes; sysfs shows them. */
+static const char *const reason_names[] = {
+	[MLX5_EP_REASON_BUDGET] = "uar_budget",
+	[MLX5_EP_REASON_USER] = "uar_user_limit",
+	[MLX5_EP_REASON_CGROUP] = "uar_cgroup_limits",
+	[MLX5_EP_REASON_WATCHES] = "notifier_max_watches",
+	[MLX5_EP_REASON_NOTIFIERS] = "notifiers_per_user",
+	[MLX5_EP_REASON_DMABUF_WATCHES] = "dmabuf_watches_per_user",
+	[MLX5_EP_REASON_XRC_QPS_DEVICE] = "xrc_qps_per_device",
+	[MLX5_EP_REASON_XRC_QPS_USER] = "xrc_qps_per_user",
+	[MLX5_EP_REASON_XRC_REGS_USER] = "xrc_regs_per_user",
+	[MLX5_EP_REASON_XRC_REGS_PROCESS] = "xrc_regs_per_process",
+	[MLX5_EP_REASON_STRICT_CONTEXT] = "strict_context",
+	[MLX5_EP_REASON_STRICT_QP] = "strict_qp",
+};
+
+static_assert(ARRAY_SIZE(reason_names) == MLX5_EP_NR_REASONS);
+
 /**
- * mlx5_ep_limit_refuse() - trace and log a refusal
+ * mlx5_ep_refusal_count() - count a refusal
+ * @edev: device on which something was refused
+ * @reason: what refuses
+ *
+ * Does not sleep.
+ */
+void mlx5_ep_refusal_count(struct mlx5_ep_device *edev,
+			   enum mlx5_ep_reason reason)
+{
+	atomic64_inc(&edev->refusals.number[reason]);
+}
+
+/**
+ * mlx5_ep_limit_refuse() - count, trace and log a refusal
  * @edev: device that has the limit
  * @refusal: what was refused
  *
@@ -23,14 +56,16 @@
 int mlx5_ep_limit_refuse(struct mlx5_ep_device *edev,
 			 const struct mlx5_ep_refusal *refusal)
 {
+	mlx5_ep_refusal_count(edev, refusal->reason);
 	trace_mlx5_ep_limit_reached(edev, refusal->what, refusal->who,
 				    refusal->held, refusal->refused,
 				    refusal->limit);
 	dev_notice_ratelimited(
 		&edev->ibdev->dev,
-		"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s (%u)\n",
+		"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s%s (%u)\n",
 		refusal->who, refusal->held, refusal->what, refusal->refused,
-		refusal->name, refusal->limit);
+		refusal->reason == MLX5_EP_REASON_CGROUP ? "its limit in " : "",
+		reason_names[refusal->reason], refusal->limit);
 	return -EDQUOT;
 }
 
@@ -53,4 +88,23 @@ int mlx5_ep_limit_refuse_process(struct mlx5_ep_device *edev,
 	mlx5_ep_limit_refuse(edev, refusal);
 	refusal->who = NULL;
 	return -EDQUOT;
+}
+
+/**
+ * mlx5_ep_refusals_show() - list what was refused, a line per reason
+ * @edev: attached device
+ * @buf: a page, as sysfs gives it
+ *
+ * Return: length of the text
+ */
+ssize_t mlx5_ep_refusals_show(struct mlx5_ep_device *edev, char *buf)
+{
+	ssize_t len = 0;
+	int i;
+
+	for (i = 0; i < MLX5_EP_NR_REASONS; i++)
+		len += sysfs_emit_at(
+			buf, len, "%s %lld\n", reason_names[i],
+			atomic64_read(&edev->refusals.number[i]));
+	return len;
 }

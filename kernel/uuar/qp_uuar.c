@@ -24,6 +24,7 @@
 #include "device.h"
 #include "trace.h"
 #include "uuar/context.h"
+#include "uuar/limit.h"
 #include "uuar/qp_uuar.h"
 
 static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
@@ -112,8 +113,10 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		}
 	}
 	spin_unlock(&ectx->lock);
-	if (uuar == -ENOSPC)
+	if (uuar == -ENOSPC) {
+		mlx5_ep_refusal_count(ectx->edev, MLX5_EP_REASON_STRICT_QP);
 		trace_mlx5_ep_policy_refused(ectx, uuar);
+	}
 	return uuar;
 }
 

@@ -89,23 +89,23 @@ int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
 {
 	static const struct {
 		const char *what;
-		const char *limit;
+		enum mlx5_ep_reason reason;
 	} names[MLX5_EP_NR_RESOURCES] = {
-		[MLX5_EP_UAR_PAGES] = { "UAR pages", "uar_user_limit" },
-		[MLX5_EP_NOTIFIERS] = { "notifiers", "notifiers_per_user" },
+		[MLX5_EP_UAR_PAGES] = { "UAR pages", MLX5_EP_REASON_USER },
+		[MLX5_EP_NOTIFIERS] = { "notifiers", MLX5_EP_REASON_NOTIFIERS },
 		[MLX5_EP_DMABUF_WATCHES] = { "watches of dma-bufs",
-					     "dmabuf_watches_per_user" },
+					     MLX5_EP_REASON_DMABUF_WATCHES },
 		[MLX5_EP_XRC_QPS] = { "shared XRC receive QPs",
-				      "xrc_qps_per_user" },
+				      MLX5_EP_REASON_XRC_QPS_USER },
 		[MLX5_EP_XRC_REGS] = { "XRC registrations",
-				       "xrc_regs_per_user" },
+				       MLX5_EP_REASON_XRC_REGS_USER },
 	};
 	struct mlx5_ep_account *full =
 		mlx5_ep_account_charge(user, resource, number, limit);
 	struct mlx5_ep_refusal refusal = {
 		.what = names[resource].what,
 		.refused = number,
-		.name = names[resource].limit,
+		.reason = names[resource].reason,
 		.limit = limit,
 	};
 	char who[24];

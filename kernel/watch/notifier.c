@@ -92,7 +92,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	struct mlx5_ep_notifier *notifier = to_notifier(uobj);
 	struct mlx5_ep_refusal refusal = {
 		.what = "watches of a notifier",
-		.name = "notifier_max_watches",
+		.reason = MLX5_EP_REASON_WATCHES,
 	};
 	u32 capacity = NOTIFIER_DEFAULT_WATCHES;
 	struct mlx5_ep_device *edev;

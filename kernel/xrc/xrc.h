@@ -45,6 +45,7 @@ struct seq_file;
  * @handles: struct mlx5_ep_xrc_handle by its uobject
  * @files: struct mlx5_ep_xrc_file by its uverbs file
  * @holders: struct mlx5_ep_xrc_holder by its struct pid
+ * @num_domains: length of @domains; sysfs reads it and the next two without @lock
  * @num_qps: struct mlx5_ep_xrc_qp alive
  * @num_regs: registrations alive
  * @last_domain: id given last
@@ -58,6 +59,7 @@ struct mlx5_ep_xrc {
 	struct rhashtable handles;
 	struct rhashtable files;
 	struct rhashtable holders;
+	u32 num_domains;
 	u32 num_qps;
 	u32 num_regs;
 	u32 last_domain;

@@ -115,6 +115,7 @@ static struct mlx5_ep_xrc_domain *domain_get(struct mlx5_ep_xrc *xrc,
 	init_rwsem(&domain->births);
 	INIT_LIST_HEAD(&domain->qps);
 	list_add_tail(&domain->entry, &xrc->domains);
+	WRITE_ONCE(xrc->num_domains, xrc->num_domains + 1);
 	return domain;
 }
 
@@ -125,6 +126,7 @@ static void domain_free_unused(struct mlx5_ep_xrc *xrc,
 		return;
 	WARN_ON(!list_empty(&domain->qps));
 	list_del(&domain->entry);
+	WRITE_ONCE(xrc->num_domains, xrc->num_domains - 1);
 	rhashtable_remove_fast(&xrc->by_xrcd, &domain->node, domain_params);
 	kfree_rcu(domain, rcu);
 }

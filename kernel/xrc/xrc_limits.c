@@ -121,7 +121,7 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 	struct mlx5_ep_refusal refusal = {
 		.what = "XRC registrations",
 		.refused = 1,
-		.name = "xrc_regs_per_process",
+		.reason = MLX5_EP_REASON_XRC_REGS_PROCESS,
 	};
 	struct mlx5_ep_xrc_holder *holder;
 	int ret;
@@ -143,7 +143,7 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 		return ret;
 	}
 	holder->num_regs++;
-	xrc->num_regs++;
+	WRITE_ONCE(xrc->num_regs, xrc->num_regs + 1);
 	reg->holder = holder;
 	reg->user = user;
 	return 0;
@@ -159,7 +159,7 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 
 	lockdep_assert_held(&xrc->lock);
 
-	xrc->num_regs--;
+	WRITE_ONCE(xrc->num_regs, xrc->num_regs - 1);
 	reg->holder->num_regs--;
 	holder_free_unused(xrc, reg->holder);
 	mlx5_ep_account_uncharge(reg->user, MLX5_EP_XRC_REGS, 1);
@@ -180,7 +180,7 @@ int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
 		.who = "the device",
 		.held = xrc->num_qps,
 		.refused = 1,
-		.name = "xrc_qps_per_device",
+		.reason = MLX5_EP_REASON_XRC_QPS_DEVICE,
 		.limit = READ_ONCE(xrc_qps_per_device),
 	};
 	int ret;
@@ -194,7 +194,7 @@ int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
 	if (ret)
 		return ret;
 	mlx5_ep_account_hold(&edev->users, user);
-	xrc->num_qps++;
+	WRITE_ONCE(xrc->num_qps, xrc->num_qps + 1);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
 {
 	lockdep_assert_held(&xrc->lock);
 
-	xrc->num_qps--;
+	WRITE_ONCE(xrc->num_qps, xrc->num_qps - 1);
 	mlx5_ep_account_uncharge(user, MLX5_EP_XRC_QPS, 1);
 	mlx5_ep_account_put(&xrc->edev->users, user);
 }

@@ -237,6 +237,7 @@ TEST_F(dmabuf, a_raw_call_is_checked)
 
 TEST_F(dmabuf, limits_bind)
 {
+	long refusals = sysfs_refusals("dmabuf_watches_per_user");
 	struct mlx5ep_watch watches[9];
 	int i;
 
@@ -259,6 +260,8 @@ TEST_F(dmabuf, limits_bind)
 						 SIZE, i, &watches[i]));
 	EXPECT_EQ(-EDQUOT, mlx5ep_watch_dmabuf(self->notifier, self->fd, 0,
 					       SIZE, i, &watches[i]));
+	EXPECT_LE(0, refusals);
+	EXPECT_EQ(refusals + 1, sysfs_refusals("dmabuf_watches_per_user"));
 	EXPECT_EQ(2, dmabuf_attachments(self->exporter, self->fd));
 	EXPECT_EQ(0, mlx5ep_watch_del(&watches[0]));
 	EXPECT_EQ(0, mlx5ep_watch_dmabuf(self->notifier, self->fd, 0, SIZE, i,

@@ -25,7 +25,8 @@ static const char *const files[] = {
 	"attached", "abi_version", "uverbs_ids", "uar_in_use", "uar_observed",
 	"uuar_fallbacks", "uuar_policy", "uuar_strict", "uuar_pages",
 	"uar_budget", "uar_user_limit", "uuar_exempt", "uuar_cgroups",
-	"uar_cgroup_limits",
+	"uar_cgroup_limits", "refusals", "xrc_domains", "xrc_qps",
+	"xrc_registrations",
 };
 
 static const char *const tables[] = {

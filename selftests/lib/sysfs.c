@@ -72,6 +72,21 @@ long sysfs_number(const char *attr)
 	return end == value || *end ? -EINVAL : number;
 }
 
+long sysfs_refusals(const char *reason)
+{
+	char text[4096], *line, *rest = text;
+	size_t len = strlen(reason);
+	int ret;
+
+	ret = sysfs_read("refusals", text, sizeof(text));
+	if (ret)
+		return ret;
+	while ((line = strsep(&rest, "\n")))
+		if (!strncmp(line, reason, len) && line[len] == ' ')
+			return strtol(line + len, NULL, 10);
+	return -ENOENT;
+}
+
 int sysfs_auxdev(char *name, size_t size)
 {
 	char path[PATH_SIZE];

@@ -44,6 +44,12 @@ int sysfs_read(const char *attr, char *value, size_t size);
  */
 long sysfs_number(const char *attr);
 
+/*
+ * What was refused for that reason, as the attribute "refusals" says; -errno where it
+ * cannot be read or has no such line.
+ */
+long sysfs_refusals(const char *reason);
+
 /**
  * sysfs_policy() - set policy, page count and strictness for later contexts
  * @policy: stock, independent, shared-uar, shared-uuar

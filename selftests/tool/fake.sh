@@ -38,7 +38,10 @@ fake()
 	echo 1 >"$dir/mlx5_ep/abi_version"
 	echo stock >"$dir/mlx5_ep/uuar_policy"
 	printf '0\n' | tee "$dir"/mlx5_ep/uuar_{strict,pages,fallbacks} \
-		"$dir"/mlx5_ep/uar_{budget,user_limit,in_use,observed} >/dev/null
+		"$dir"/mlx5_ep/uar_{budget,user_limit,in_use,observed} \
+		"$dir"/mlx5_ep/xrc_{domains,qps,registrations} >/dev/null
+	printf '%s 0\n' uar_budget uar_user_limit uar_cgroup_limits \
+		strict_context strict_qp >"$dir/mlx5_ep/refusals"
 	echo >"$dir/mlx5_ep/uuar_exempt"
 	echo Y >"$root/sys/module/mlx5_ep/parameters/attach"
 	cat >"$root/sys/kernel/debug/mlx5_ep/$2/contexts" <<-END

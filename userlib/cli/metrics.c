@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The figures of mlx5ep metrics, as OpenMetrics text. Only attributes and tables
- * whose length does not grow with the number of QPs are read, and added up; of the
- * table xrc, which does grow, the lines are counted and not parsed.
+ * whose length does not grow with the number of QPs are read, and added up.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ static const struct metric metrics[] = {
 	{ "device_attached", "gauge", NULL,
 	  "Is the module attached to the device?", NULL, "attached", NULL },
 	{ "tables_readable", "gauge", NULL,
-	  "Are the tables of debugfs readable? If not, figures of contexts, users, notifiers and XRC are absent.",
+	  "Are the tables of debugfs readable? If not, figures of contexts, users and notifiers are absent.",
 	  NULL, "tables_readable", NULL },
 	{ "uar_pages_managed", "gauge", NULL,
 	  "UAR pages that managed contexts hold.", NULL, "in_use", NULL },
@@ -51,6 +50,9 @@ static const struct metric metrics[] = {
 	{ "context_fallbacks", "counter", NULL,
 	  "Contexts that should have been managed and are not.", NULL,
 	  "fallbacks", NULL },
+	{ "refusals", "counter", NULL,
+	  "What a limit or a strict policy has refused, by the limit.",
+	  "refusals", "number", "reason" },
 	{ "contexts", "gauge", NULL, "Open contexts, by policy.", "contexts",
 	  SUMS_ROWS, "policy" },
 	{ "qps", "gauge", NULL, "QPs of users, by the policy of the context.",
@@ -199,31 +201,23 @@ static void add_limits(struct json_object *dev, const char *name)
 		json_object_object_add(dev, "limits", rows);
 }
 
-/* Each line of the table begins with its kind: domain, qp, registration. */
-static void add_xrc(struct json_object *dev, const char *pci)
+/* What the module counts by itself. */
+static void add_counts(struct json_object *dev, const char *name)
 {
-	static const char kinds[] = { 'd', 'q', 'r' };
-	static const char *const keys[] = {
+	static const char *const counts[] = {
 		"xrc_domains", "xrc_qps", "xrc_registrations",
 	};
-	long long counts[3] = {};
-	char path[PATH_LEN];
-	char *text, *line;
+	struct json_object *rows;
+	char buf[64];
 	size_t i;
 
-	root_path(path, "sys/kernel/debug/mlx5_ep/%s/xrc", pci);
-	text = file_text(path);
-	if (!text)
-		return;
-	for (line = text; line && *line; line = line ? line + 1 : NULL) {
-		for (i = 0; i < 3; i++)
-			counts[i] += *line == kinds[i];
-		line = strchr(line, '\n');
-	}
-	for (i = 0; i < 3; i++)
-		json_object_object_add(dev, keys[i],
-				       json_object_new_int64(counts[i]));
-	free(text);
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		if (attribute_read(name, counts[i], buf, sizeof(buf)) >= 0)
+			json_object_object_add(dev, counts[i],
+				json_object_new_int64(strtoll(buf, NULL, 10)));
+	rows = attribute_table(name, "refusals", "reason number");
+	if (rows)
+		json_object_object_add(dev, "refusals", rows);
 }
 
 static void add_sums(struct json_object *dev, const char *pci)
@@ -281,7 +275,7 @@ void metrics_print(struct cli *cli, FILE *to)
 		json_object_object_add(dev, "tables_readable",
 			json_object_new_boolean(!!member(dev, "contexts")));
 		add_limits(dev, label_of(dev, "device"));
-		add_xrc(dev, label_of(dev, "pci"));
+		add_counts(dev, label_of(dev, "device"));
 	}
 	fprintf(to, "# HELP mlx5ep_module_loaded Is the kernel module mlx5_ep loaded?\n"
 		"# TYPE mlx5ep_module_loaded gauge\nmlx5ep_module_loaded %d\n",
