@@ -18,6 +18,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/pid.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -188,13 +189,23 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	return ectx->static_pages;
 }
 
+static void free_table(struct mlx5_ep_uuar_table *table)
+{
+	unsigned int i;
+
+	for (i = 0; table && i < table->nr_pages; i++)
+		if (table->pages[i].mm)
+			mmdrop(table->pages[i].mm);
+	kvfree(table);
+}
+
 /**
  * mlx5_ep_context_unplan() - undo mlx5_ep_context_plan()
  * @ectx: context for which mlx5_ep_context_plan() succeeded, not published
  */
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
 {
-	kvfree(ectx->table);
+	free_table(ectx->table);
 	ectx->table = NULL;
 	mlx5_ep_context_uncharge(ectx, ectx->static_pages);
 	ectx->static_pages = 0;
@@ -320,10 +331,28 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 	mlx5_ep_account_put(&edev->cgroup_accounts, ectx->cgroup);
 	mlx5_ep_user_put(edev, ectx->user);
 	free_qps(ectx);
-	kvfree(ectx->table);
+	free_table(ectx->table);
 	ectx->table = NULL;
 	put_pid(ectx->later_tgid);
 	put_pid(ectx->tgid);
+}
+
+/**
+ * mlx5_ep_context_note_mm() - a UAR page was put behind a static page
+ * @entry: the static page; the context's back_lock is held
+ * @mm: address space where that was done
+ *
+ * The address space is held, so that its address is not that of another one later.
+ */
+void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
+			     struct mm_struct *mm)
+{
+	struct mm_struct *was = entry->mm;
+
+	mmgrab(mm);
+	WRITE_ONCE(entry->mm, mm);
+	if (was)
+		mmdrop(was);
 }
 
 /**

@@ -86,6 +86,8 @@ void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
 			    const char *why);
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
+			     struct mm_struct *mm);
 void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
 				      unsigned int page, u32 uar);
 void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,

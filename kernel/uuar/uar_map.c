@@ -305,7 +305,7 @@ int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		ret = fill_mapping(ectx, uctx, page, uar);
 		mmap_write_unlock(mm);
 		if (!ret)
-			WRITE_ONCE(entry->mm, mm);
+			mlx5_ep_context_note_mm(entry, mm);
 	}
 	mutex_unlock(&ectx->back_lock);
 	if (ret == -ENXIO)

@@ -23,13 +23,15 @@
 /* Names of enum mlx5_ep_uuar_policy, as read and written everywhere. */
 extern const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES];
 
+struct mm_struct;
+
 /**
  * struct mlx5_ep_uuar_page - one static UAR page of a context
  * @uar: the device's number of the page, once @known
  * @known: the context has the page in the device, under that number
  * @empty: it has not, but the library has mapped the page: it can be had
  * @addr: where the library has mapped it, once @empty
- * @mm: address space in which the page was put there, to be compared only
+ * @mm: address space in which the page was put there last; held while it is set
  * @qps: QPs placed on each of its uUARs
  */
 struct mlx5_ep_uuar_page {
@@ -37,7 +39,7 @@ struct mlx5_ep_uuar_page {
 	bool known;
 	bool empty;
 	unsigned long addr;
-	const void *mm;
+	struct mm_struct *mm;
 	unsigned int qps[MLX5_EP_UUARS_PER_PAGE];
 };
 

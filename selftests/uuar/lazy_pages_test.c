@@ -327,6 +327,40 @@ TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 				   VERBS_WRITE_INLINE, 1));
 }
 
+/* A child creates a QP, rings it once and ends, and leaves the QP to the context. */
+static int child_rings(struct _test_data_lazy *self)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_INLINE,
+	};
+
+	return add(self, 1) ||
+	       ibv_post_send(self->endpoints[0].qp, &wr, &bad);
+}
+
+/*
+ * The address space of a child can lie where that of an earlier child was. Two QPs
+ * share a page here: the second child must get the page of the first one, too.
+ */
+TEST_F_TIMEOUT(lazy, children_one_after_the_other, 90)
+{
+	int i, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("shared-uar", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	for (i = 0; i < 2 * PAGES; i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(child_rings(self) ? 1 : 0);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+	}
+	EXPECT_EQ(PAGES, held(_metadata, self));
+}
+
 static void limit_counts(struct __test_metadata *_metadata,
 			 struct _test_data_lazy *self, const char *attr)
 {
