@@ -263,10 +263,10 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (!ret && error)
 		ret = fall_back(ectx, uctx, error, why);
 	/*
-	 * The device is active, so the driver lacks something of it. The last try of
-	 * libmlx5 is one that needs a page under stock, too.
+	 * The device is active, as driver_serves() said, so the driver lacks something
+	 * of it. The last try of libmlx5 is one that needs a page under stock, too.
 	 */
-	if (ret == -EAGAIN && ectx->settings.strict)
+	if (ret == -EAGAIN && error && ectx->settings.strict)
 		ret = -EDQUOT;
 	if (ret) {
 		mlx5_ep_context_close(ectx);

@@ -255,6 +255,8 @@ static void without_page(struct __test_metadata *_metadata, const char *policy,
 		EXPECT_EQ(NULL, ctx);
 		EXPECT_EQ(EDQUOT, errno);
 		EXPECT_EQ(fallbacks + 1, sysfs_number("uuar_fallbacks"));
+	} else {
+		EXPECT_NE(NULL, ctx);
 	}
 	if (ctx)
 		EXPECT_EQ(0, ibv_close_device(ctx));
