@@ -28,6 +28,8 @@
 #include "uuar/limit.h"
 #include "uuar/uuar_policy.h"
 
+#define COPIES_MORE	16	/* entries that can come while memory is allocated */
+
 /**
  * struct mlx5_ep_cgroup - what is set for one cgroup on one device
  * @node: in mlx5_ep_device.cgroups
@@ -229,47 +231,59 @@ static bool sees_all_cgroups(void)
 	return all;
 }
 
-/* Copies of all entries, linked by their nodes; false: no memory. */
-static bool copy_entries(struct mlx5_ep_device *edev, struct list_head *copies)
+/*
+ * Copies all entries to an array that the caller frees. Anybody may read the lists,
+ * so memory is allocated while the lock is not held. Returns their number; -ENOMEM.
+ */
+static int copy_entries(struct mlx5_ep_device *edev,
+			struct mlx5_ep_cgroup **copies)
 {
-	struct mlx5_ep_cgroup *entry, *copy;
-	bool complete = true;
+	struct mlx5_ep_cgroup *entry;
+	int room = 0, nr;
 
-	mutex_lock(&edev->lock);
-	list_for_each_entry(entry, &edev->cgroups, node) {
-		copy = kmemdup(entry, sizeof(*entry), GFP_KERNEL);
-		complete = copy;
-		if (!copy)
-			break;
-		list_add_tail(&copy->node, copies);
+	*copies = NULL;
+	for (;;) {
+		nr = 0;
+		mutex_lock(&edev->lock);
+		list_for_each_entry(entry, &edev->cgroups, node) {
+			if (nr < room)
+				(*copies)[nr] = *entry;
+			nr++;
+		}
+		mutex_unlock(&edev->lock);
+		if (nr <= room)
+			return nr;
+		kvfree(*copies);
+		room = nr + COPIES_MORE;
+		*copies = kvmalloc_array(room, sizeof(**copies), GFP_KERNEL);
+		if (!*copies)
+			return -ENOMEM;
 	}
-	mutex_unlock(&edev->lock);
-	return complete;
 }
 
 /* Drop the entries whose cgroups are surely gone. */
 static void drop_dead(struct mlx5_ep_device *edev)
 {
-	struct mlx5_ep_cgroup *copy, *entry;
+	struct mlx5_ep_cgroup *copies, *entry;
 	struct cgroup *cgrp;
-	LIST_HEAD(copies);
+	int nr, i;
 
 	if (!sees_all_cgroups())
 		return;
-	copy_entries(edev, &copies);
-	list_for_each_entry(copy, &copies, node) {
-		cgrp = compat_cgroup_get_from_id(copy->id);
+	nr = copy_entries(edev, &copies);
+	for (i = 0; i < nr; i++) {
+		cgrp = compat_cgroup_get_from_id(copies[i].id);
 		if (!IS_ERR(cgrp)) {
 			cgroup_put(cgrp);
 			continue;
 		}
 		mutex_lock(&edev->lock);
-		entry = find_entry(edev, copy->id);
+		entry = find_entry(edev, copies[i].id);
 		if (entry)
 			drop_entry(entry);
 		mutex_unlock(&edev->lock);
 	}
-	mlx5_ep_cgroup_forget(&copies);
+	kvfree(copies);
 }
 
 /* The entry of a cgroup, a new one where there is none; NULL: no memory. */
@@ -420,20 +434,14 @@ ssize_t mlx5_ep_cgroup_read(struct mlx5_ep_device *edev, bool limits, char *buf,
 {
 	struct piece piece = { .buf = buf, .from = from, .count = count };
 	char *line = kmalloc(LINE_MAX, GFP_KERNEL);
-	struct mlx5_ep_cgroup *copy;
-	ssize_t ret = -ENOMEM;
-	LIST_HEAD(copies);
+	struct mlx5_ep_cgroup *copies = NULL;
+	int nr, i;
 
-	if (line && copy_entries(edev, &copies)) {
-		list_for_each_entry(copy, &copies, node) {
-			if (piece.filled == count)
-				break;
-			if (is_set(copy, limits))
-				append_entry(&piece, copy, line, limits);
-		}
-		ret = piece.filled;
-	}
-	mlx5_ep_cgroup_forget(&copies);
+	nr = line ? copy_entries(edev, &copies) : -ENOMEM;
+	for (i = 0; i < nr && piece.filled < count; i++)
+		if (is_set(&copies[i], limits))
+			append_entry(&piece, &copies[i], line, limits);
+	kvfree(copies);
 	kfree(line);
-	return ret;
+	return nr < 0 ? nr : piece.filled;
 }
