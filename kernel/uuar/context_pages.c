@@ -78,24 +78,29 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 	struct mlx5_ep_device *edev = ectx->edev;
 	int ret;
 
-	if (!charge_device(ectx, pages, opening)) {
-		refusal.held = atomic_read(ectx->pages);
-		refusal.limit = effective_budget(edev);
-		return mlx5_ep_limit_refuse(edev, &refusal);
-	}
+	/*
+	 * A charge that is taken back could refuse others in between, so what most
+	 * share is charged last.
+	 */
+	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
+	if (ret)
+		return ret;
 	ret = mlx5_ep_user_charge(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
 				  READ_ONCE(edev->values.user_limit) ?: UINT_MAX);
 	if (ret)
-		goto err_device;
-	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
-	if (ret)
+		goto err_cgroup;
+	if (!charge_device(ectx, pages, opening)) {
+		refusal.held = atomic_read(ectx->pages);
+		refusal.limit = effective_budget(edev);
+		ret = mlx5_ep_limit_refuse(edev, &refusal);
 		goto err_user;
+	}
 	return 0;
 
 err_user:
 	mlx5_ep_account_uncharge(ectx->user, MLX5_EP_UAR_PAGES, pages);
-err_device:
-	atomic_sub(pages, ectx->pages);
+err_cgroup:
+	mlx5_ep_account_uncharge(ectx->cgroup, MLX5_EP_UAR_PAGES, pages);
 	return ret;
 }
 
