@@ -98,8 +98,10 @@ int mlx5_ep_settings_restore(struct mlx5_ep_device *edev)
 		saved = new_saved(edev, bus, dev_name(parent));
 	if (!saved)
 		return -ENOMEM;
-	if (saved->edev)
+	if (saved->edev) {
+		mlx5_ep_defaults_get(edev, &edev->values);
 		return 0;
+	}
 	saved->edev = edev;
 	edev->values = saved->values;
 	list_splice_init(&saved->cgroups, &edev->cgroups);
