@@ -195,22 +195,20 @@ MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 	return 0;
 }
 
-/*
- * Gives a registration back that nobody has seen. Nobody else could, so what fails is
- * tried again.
- */
-static void reg_undo(struct mlx5ep_mr *mr)
+/* Gives a registration back that nobody has seen. What fails is tried again. */
+static int reg_undo(struct mlx5ep_mr *mr)
 {
-	unsigned int i;
+	int i, ret = -EAGAIN;
 
-	for (i = 0; i < REG_TRIES; i++)
-		if (!mlx5ep_dereg_mr(mr))
-			return;
+	for (i = 0; i < REG_TRIES && ret; i++)
+		ret = mlx5ep_dereg_mr(mr);
+	return ret;
 }
 
 /*
  * Ends an attempt, whose watch was armed before the memory was registered. Returns 0;
- * -EAGAIN: the memory changed in between.
+ * -EAGAIN: the memory changed in between. A registration that cannot be given back
+ * becomes the caller's, who finds its word stale and deregisters it like any other.
  */
 static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
 {
@@ -222,11 +220,10 @@ static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
 		return ret;
 	}
 	ret = mlx5ep_watch_record(&try->watch);
-	if (ret)
-		reg_undo(try);
-	else
-		*mr = *try;
-	return ret;
+	if (ret && !reg_undo(try))
+		return ret;
+	*mr = *try;
+	return 0;
 }
 
 /*

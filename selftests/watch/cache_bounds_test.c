@@ -32,7 +32,7 @@
 #define WAIT_S		20
 
 static size_t registered;	/* bytes, ever */
-static bool dereg_fails;
+static bool dereg_fails, dereg_fails_always;
 static unsigned int reads;
 
 /*
@@ -140,7 +140,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 		real = dlvsym(RTLD_NEXT, "ibv_dereg_mr", "IBVERBS_1.1");
 	ask_for_hit();
 	/* In the call that registers it fails once. */
-	if (other.when == AFTER_REG)
+	if (other.when == AFTER_REG && !dereg_fails_always)
 		dereg_fails = false;
 	return fails ? EBUSY : real(mr);
 }
@@ -512,6 +512,25 @@ TEST_F(cache, a_registration_that_was_hit_and_cannot_go_at_once_goes)
 	other.when = NOTHING;
 	EXPECT_FALSE(dereg_fails);
 	ASSERT_EQ(0, munmap(self->mem, BUFFER));
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(self->base, simhca_registered());
+}
+
+/* It is the caller's then, and has a word that is stale. */
+TEST_F(cache, a_registration_that_was_hit_and_cannot_go_is_kept)
+{
+	struct mlx5ep_mr_cache_entry *e;
+	int64_t more;
+
+	dereg_fails = dereg_fails_always = true;
+	other = (typeof(other)){ AFTER_REG, self->mem, 0, 1, NULL };
+	EXPECT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, BUFFER, &e));
+	other.when = NOTHING;
+	dereg_fails = dereg_fails_always = false;
+	more = simhca_registered() - self->base;
+	EXPECT_EQ(BUFFER, more);
+	EXPECT_EQ(1, query(self->cache).regions);
+	mlx5ep_mr_cache_put(self->cache, e);
 	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
 	EXPECT_EQ(self->base, simhca_registered());
 }
