@@ -67,7 +67,7 @@ char *change_old(const char *device, const char *attribute)
 	size_t len;
 
 	path_of(path, device, attribute);
-	text = file_text(path);
+	text = file_list(path);
 	len = text ? strlen(text) : 0;
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';

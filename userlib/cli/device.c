@@ -72,7 +72,7 @@ struct json_object *attribute_table(const char *device, const char *name,
 	char *text, *table;
 
 	root_path(path, "sys/" ATTRIBUTES, device, name);
-	text = file_text(path);
+	text = file_list(path);
 	if (text && asprintf(&table, "%s\n%s", titles, text) >= 0) {
 		rows = table_parse(table);
 		free(table);

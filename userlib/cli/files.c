@@ -14,6 +14,9 @@
 
 #include "cli.h"
 
+#define LIST_PIECE	4095	/* less than a page is one piece */
+#define LIST_TRIES	10
+
 /**
  * root_path() - make a path below the root
  * @path: PATH_LEN bytes
@@ -137,6 +140,29 @@ char *file_text(const char *path)
 		text = NULL;
 	}
 	fclose(file);
+	return text;
+}
+
+/**
+ * file_list() - read a list that the kernel makes anew for each piece it gives
+ *
+ * A change between two pieces can tear a line. So a list that may have several is
+ * read until two readings agree, or LIST_TRIES times.
+ *
+ * Return: the terminated text, which the caller frees, or NULL with errno set.
+ */
+char *file_list(const char *path)
+{
+	char *text = file_text(path), *again;
+	bool agree = text && strlen(text) < LIST_PIECE;
+	int i;
+
+	for (i = 0; text && !agree && i < LIST_TRIES; i++) {
+		again = file_text(path);
+		agree = again && !strcmp(text, again);
+		free(text);
+		text = again;
+	}
 	return text;
 }
 
