@@ -23,9 +23,11 @@ short()
 	' "$tmp/times"
 }
 
-# Some kernels give 2016 free pages of a CPU back at once, whoever freed them, see
+# 6.12 gives 2016 free pages of a CPU back at once, whoever freed them, see
 # Documentation/notifications-internals.md. The CPU keeps at most 252 of them here.
-echo 100000 >/proc/sys/vm/percpu_pagelist_high_fraction
+case $(uname -r) in
+6.12.*) echo 100000 >/proc/sys/vm/percpu_pagelist_high_fraction ;;
+esac
 
 phases='add hit again read del unmap skip blocks end'
 plan 9
