@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "am/am.h"
+#include "transport/checked.h"
 #include "transport/launch.h"
 
 #define BULK (32u << 10)
@@ -28,28 +29,6 @@ struct storm {
 	unsigned char *window;
 };
 
-static void fill(unsigned char *at, size_t len, uint32_t seed)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		at[i] = seed >> 24;
-	}
-}
-
-static bool is_filled(const unsigned char *at, size_t len, uint32_t seed)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		if (at[i] != (unsigned char)(seed >> 24))
-			return false;
-	}
-	return true;
-}
-
 static void ask(struct am_token *token, const uint64_t *args, const void *body,
 		size_t len)
 {
@@ -58,10 +37,10 @@ static void ask(struct am_token *token, const uint64_t *args, const void *body,
 	unsigned char bytes[64];
 
 	s->asked++;
-	s->wrong += args[1] != len || !is_filled(body, len, args[0]);
+	s->wrong += args[1] != len || checked_wrong(body, len, args[0]);
 	if (args[0] % 3 == 0)
 		return;
-	fill(bytes, sizeof(bytes), args[0] + 1);
+	checked_fill(bytes, sizeof(bytes), args[0] + 1);
 	s->wrong += !!am_reply(token, ANSWER, back, bytes, sizeof(bytes));
 	s->wrong += am_reply(token, ANSWER, back, NULL, 0) != -EALREADY;
 }
@@ -72,7 +51,7 @@ static void answer(struct am_token *token, const uint64_t *args,
 	struct storm *s = am_arg(token->am);
 
 	s->answered++;
-	s->wrong += len != 64 || !is_filled(body, len, args[0] + 1);
+	s->wrong += len != 64 || checked_wrong(body, len, args[0] + 1);
 	s->wrong += am_reply(token, ANSWER, args, NULL, 0) != -EINVAL;
 	s->wrong += am_request(token->am, 0, ASK, args, NULL, 0) != -EDEADLK;
 }
@@ -83,7 +62,7 @@ static void written(struct am_token *token, const uint64_t *args,
 	struct storm *s = am_arg(token->am);
 
 	s->written++;
-	s->wrong += !is_filled(s->window, BULK, args[0]);
+	s->wrong += !!checked_wrong(s->window, BULK, args[0]);
 }
 
 static int storm(struct am *am, struct transport *tp, struct storm *s)
@@ -97,7 +76,7 @@ static int storm(struct am *am, struct transport *tp, struct storm *s)
 		for (to = 0; to < n && !ret; to++) {
 			args[0] = (uint64_t)i * n + to + rank;
 			args[1] = (args[0] * 37) % am_max(am);
-			fill(bytes, args[1], args[0]);
+			checked_fill(bytes, args[1], args[0]);
 			s->expected += args[0] % 3 != 0;
 			ret = am_request(am, to, ASK, args, bytes, args[1]);
 		}
@@ -106,7 +85,7 @@ static int storm(struct am *am, struct transport *tp, struct storm *s)
 	s->wrong += !ret && s->answered != s->expected;
 	args[0] = rank + 77;
 	if (!ret) {
-		fill(bytes, BULK, args[0]);
+		checked_fill(bytes, BULK, args[0]);
 		ret = am_request_bulk(am, (rank + 1) % n, WRITTEN, args, bytes,
 				      BULK, 0);
 	}

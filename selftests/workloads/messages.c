@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "transport/checked.h"
 #include "transport/launch.h"
 
 #define WINDOW (64u << 10)
@@ -30,7 +30,7 @@ static int victim = -1;
 struct job {
 	struct transport *tp;
 	unsigned int rank, n;
-	char *out, *in;		/* longest bytes for each process */
+	void *out, *in;		/* longest bytes for each process */
 	struct tp_req *reqs;
 	uint64_t wrong;
 	volatile unsigned int posts;
@@ -47,49 +47,10 @@ static size_t length_of(unsigned int round, unsigned int from,
 		       (sizeof(lengths) / sizeof(*lengths))];
 }
 
-static void fill(char *at, size_t len, unsigned int seed)
-{
-	uint32_t x = seed * 2654435761u + 1;
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		x = x * 1664525u + 1013904223u;
-		at[i] = x >> 24;
-	}
-}
-
-static uint64_t wrong_bytes(const char *at, size_t len, unsigned int seed)
-{
-	uint32_t x = seed * 2654435761u + 1;
-	uint64_t wrong = 0;
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		x = x * 1664525u + 1013904223u;
-		wrong += at[i] != (char)(x >> 24);
-	}
-	return wrong;
-}
-
 static unsigned int seed_of(unsigned int round, unsigned int from,
 			    unsigned int to)
 {
 	return (round << 16) ^ (from << 8) ^ to;
-}
-
-/* Other memory at the same address: what was registered is not this any more. */
-static int map_anew(char **at, size_t len)
-{
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (*at ? MAP_FIXED : 0);
-	void *p;
-
-	if (*at && munmap(*at, len))
-		return -errno;
-	p = mmap(*at, len, PROT_READ | PROT_WRITE, flags, -1, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*at = p;
-	return 0;
 }
 
 static int start(struct job *j, unsigned int round)
@@ -100,8 +61,9 @@ static int start(struct job *j, unsigned int round)
 	for (i = 0; i < j->n && !ret; i++) {
 		if (i == j->rank)
 			continue;
-		fill(j->out + i * longest, length_of(round, j->rank, i),
-		     seed_of(round, j->rank, i));
+		checked_fill(j->out + i * longest,
+			     length_of(round, j->rank, i),
+			     seed_of(round, j->rank, i));
 		ret = tp_irecv(j->tp, i, round % 3, j->in + i * longest,
 			       longest, &j->reqs[i]);
 		if (!ret)
@@ -127,8 +89,8 @@ static int finish(struct job *j, unsigned int round)
 			continue;
 		len = length_of(round, i, j->rank);
 		j->wrong += j->reqs[i].len != len;
-		j->wrong += wrong_bytes(j->in + i * longest, len,
-					seed_of(round, i, j->rank));
+		j->wrong += checked_wrong(j->in + i * longest, len,
+					  seed_of(round, i, j->rank));
 	}
 	return 0;
 }
@@ -139,9 +101,9 @@ static int exchange(struct job *j)
 	int ret = 0;
 
 	for (round = 0; round < rounds && !ret; round++) {
-		ret = map_anew(&j->out, j->n * longest);
+		ret = checked_map(&j->out, j->n * longest);
 		if (!ret)
-			ret = map_anew(&j->in, j->n * longest);
+			ret = checked_map(&j->in, j->n * longest);
 		if (!ret)
 			ret = start(j, round);
 		if (victim == (int)j->rank && round == rounds / 2)
@@ -164,7 +126,7 @@ static int windows(struct job *j)
 	for (i = 0; i < j->n && !ret; i++) {
 		if (i == j->rank)
 			continue;
-		fill(j->out, part, seed_of(77, j->rank, i));
+		checked_fill(j->out, part, seed_of(77, j->rank, i));
 		ret = tp_put(j->tp, i, j->rank * part, j->out, part,
 			     j->reqs);
 		if (!ret)
@@ -175,14 +137,15 @@ static int windows(struct job *j)
 	for (i = 0; i < j->n && !ret; i++) {
 		if (i == j->rank)
 			continue;
-		j->wrong += wrong_bytes(window + i * part, part,
-					seed_of(77, i, j->rank));
+		j->wrong += checked_wrong(window + i * part, part,
+					  seed_of(77, i, j->rank));
 		at = j->rank * part;
 		ret = tp_get(j->tp, i, at, j->in, part, j->reqs);
 		while (!ret)
 			ret = tp_test(j->tp, j->reqs);
 		ret = ret < 0 ? ret : 0;
-		j->wrong += wrong_bytes(j->in, part, seed_of(77, j->rank, i));
+		j->wrong += checked_wrong(j->in, part,
+					  seed_of(77, j->rank, i));
 	}
 	return ret;
 }
@@ -195,7 +158,7 @@ static void count_post(void *arg, unsigned int from, const void *msg,
 
 	memcpy(&sum, msg, sizeof(sum));
 	j->wrong += sum != from || len < sizeof(sum);
-	j->wrong += wrong_bytes(msg + sizeof(sum), len - sizeof(sum), from);
+	j->wrong += checked_wrong(msg + sizeof(sum), len - sizeof(sum), from);
 	j->posts++;
 }
 
@@ -210,7 +173,7 @@ static int posts(struct job *j)
 
 	tp_set_handler(j->tp, count_post, j);
 	ret = tp_share(j->tp, &mine, sizeof(mine), all);
-	fill(j->out, max, j->rank);
+	checked_fill(j->out, max, j->rank);
 	for (n = 0; n < POSTS && !ret; n++)
 		for (i = 0; i < j->n && !ret; i++) {
 			len = max * n / (POSTS - 1);

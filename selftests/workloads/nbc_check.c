@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "nbc/plan.h"
+#include "transport/checked.h"
 #include "transport/launch.h"
 
 #define SEGMENT 4096
@@ -35,7 +36,7 @@ struct job {
 	struct plan plan;
 	uint64_t *window;
 	FILE *file;
-	uint64_t wrong, checks;
+	struct tally tally;
 };
 
 /* A collective under way. */
@@ -46,12 +47,6 @@ struct item {
 	char *in, *out;
 	struct nbc_req *req;
 };
-
-static void expect(struct job *j, bool holds)
-{
-	j->checks++;
-	j->wrong += !holds;
-}
 
 static void scaled(size_t *v, unsigned int n, size_t size)
 {
@@ -136,7 +131,7 @@ static void look(struct job *j, const struct item *it)
 	if (!right)
 		abort();
 	plan_after(it->plan, it->place, right);
-	expect(j, !memcmp(it->out, right, len));
+	tally_expect(&j->tally, !memcmp(it->out, right, len));
 	free(right);
 	if (j->file)
 		fprintf(j->file, "%u %u %u %u %u %zu %016jx\n", it->plan->id,
@@ -224,7 +219,7 @@ static int barrier(struct job *j, unsigned int round)
 	if (!ret && waits)
 		ret = nbc_wait(req);
 	for (p = 0; p < n; p++)
-		expect(j, j->window[p] >= stamp);
+		tally_expect(&j->tally, j->window[p] >= stamp);
 	return ret || waits ? ret : nbc_wait(req);
 }
 
@@ -241,7 +236,7 @@ static int all_rounds(struct job *j)
 		plan_next(&j->plan, items, true);
 		if (!ret)
 			ret = batch(j, items);
-		expect(j, schedules(j) == built);
+		tally_expect(&j->tally, schedules(j) == built);
 		if (!ret)
 			ret = barrier(j, round);
 	}
@@ -250,20 +245,12 @@ static int all_rounds(struct job *j)
 
 static int report(struct job *j)
 {
-	uint64_t mine[2] = { j->checks, j->wrong }, all[TP_PROCESSES][2];
-	uint64_t checks = 0, wrong = 0;
-	unsigned int i;
-	int ret = tp_share(j->tp, mine, sizeof(mine), all);
+	char text[96];
 
-	for (i = 0; i < tp_processes(j->tp) && !ret; i++) {
-		checks += all[i][0];
-		wrong += all[i][1];
-	}
-	if (!ret && !tp_rank(j->tp))
-		printf("nbc_check: processes=%u rounds=%u seed=%u schedules=%u checks=%ju wrong=%ju\n",
-		       tp_processes(j->tp), rounds, seed, schedules(j),
-		       (uintmax_t)checks, (uintmax_t)wrong);
-	return ret ? ret : wrong ? -EBADMSG : 0;
+	snprintf(text, sizeof(text),
+		 "nbc_check: processes=%u rounds=%u seed=%u schedules=%u",
+		 tp_processes(j->tp), rounds, seed, schedules(j));
+	return tally_report(j->tp, text, &j->tally);
 }
 
 static int open_groups(struct job *j)

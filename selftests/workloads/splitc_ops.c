@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "splitc/splitc.h"
+#include "transport/checked.h"
 #include "transport/launch.h"
 
 #define EACH 61u		/* elements of the spread array in each process */
@@ -32,7 +33,7 @@ struct ops {
 	size_t bulk;
 	uint64_t *got;		/* all elements */
 	char *bytes, *back;
-	uint64_t wrong, checks;
+	struct tally tally;
 };
 
 static uint64_t value(const struct ops *o, size_t i, unsigned int salt)
@@ -50,12 +51,6 @@ static int sync_all(struct ops *o)
 static int stores_all(struct ops *o)
 {
 	return waits ? sc_all_store_sync(o->sc) : 0;
-}
-
-static void expect(struct ops *o, bool holds)
-{
-	o->checks++;
-	o->wrong += !holds;
 }
 
 /* Write those elements that are for this process to write, wherever they are. */
@@ -84,8 +79,8 @@ static void check_local(struct ops *o, unsigned int salt)
 
 	for (i = o->rank; i < o->words.n; i += o->n) {
 		at = sc_element(&o->words, i);
-		expect(o, *(uint64_t *)sc_local(o->sc, at.at) ==
-			  value(o, i, salt));
+		tally_expect(&o->tally, *(uint64_t *)sc_local(o->sc, at.at) ==
+					value(o, i, salt));
 	}
 }
 
@@ -106,7 +101,7 @@ static int puts_and_gets(struct ops *o)
 	if (!ret)
 		ret = sync_all(o);
 	for (i = 0; i < o->words.n && !ret; i++)
-		expect(o, o->got[i] == value(o, i, 1));
+		tally_expect(&o->tally, o->got[i] == value(o, i, 1));
 	return ret;
 }
 
@@ -178,19 +173,19 @@ static int bulks(struct ops *o)
 		ret = sync_all(o);
 	if (ret)
 		return ret;
-	expect(o, is_filled(o, here, before, 4));
+	tally_expect(&o->tally, is_filled(o, here, before, 4));
 	memset(o->back, 0, BULK);
 	ret = sc_bulk_get(o->sc, o->back, next, BULK);
 	if (!ret)
 		ret = sync_all(o);
 	if (ret)
 		return ret;
-	expect(o, is_filled(o, o->back, o->rank, 4));
+	tally_expect(&o->tally, is_filled(o, o->back, o->rank, 4));
 	fill(o, o->bytes, o->rank, 5);
 	ret = sc_bulk_store(o->sc, next, o->bytes, BULK);
 	if (!ret)
 		ret = stores_all(o);
-	expect(o, is_filled(o, here, before, 5));
+	tally_expect(&o->tally, is_filled(o, here, before, 5));
 	return ret;
 }
 
@@ -212,7 +207,7 @@ static int barriers(struct ops *o)
 		ret = sync_all(o);
 	slots = sc_local(o->sc, o->slots.at);
 	for (i = 0; i < o->n; i++)
-		expect(o, slots[i] == value(o, i, 6));
+		tally_expect(&o->tally, slots[i] == value(o, i, 6));
 	return ret || !waits ? ret : sc_barrier(o->sc);
 }
 
@@ -221,15 +216,17 @@ static int refusals(struct ops *o)
 	struct sc_global at = sc_element(&o->words, 0);
 	int ret;
 
-	expect(o, sc_get(o->sc, o->back, at, sc_max(o->sc) + 1) == -EINVAL);
-	expect(o, sc_spread_alloc(o->sc, 1 << 30, 8, &o->slots) == -ENOMEM);
+	tally_expect(&o->tally, sc_get(o->sc, o->back, at,
+				       sc_max(o->sc) + 1) == -EINVAL);
+	tally_expect(&o->tally, sc_spread_alloc(o->sc, 1 << 30, 8,
+						&o->slots) == -ENOMEM);
 	at.process = o->n;
-	expect(o, sc_put(o->sc, at, o->back, 8) == -EFAULT);
+	tally_expect(&o->tally, sc_put(o->sc, at, o->back, 8) == -EFAULT);
 	at.process = 0;
 	at.at = SIZE_MAX - 4;
-	expect(o, sc_store(o->sc, at, o->back, 8) == -EFAULT);
+	tally_expect(&o->tally, sc_store(o->sc, at, o->back, 8) == -EFAULT);
 	ret = sc_bulk_get(o->sc, o->back, at, 8);
-	expect(o, ret == -EFAULT);
+	tally_expect(&o->tally, ret == -EFAULT);
 	return 0;
 }
 
@@ -258,19 +255,11 @@ static int all_ops(struct ops *o)
 
 static int report(struct transport *tp, const struct ops *o)
 {
-	uint64_t mine[2] = { o->checks, o->wrong }, all[TP_PROCESSES][2];
-	uint64_t checks = 0, wrong = 0;
-	unsigned int i;
-	int ret = tp_share(tp, mine, sizeof(mine), all);
+	char text[64];
 
-	for (i = 0; i < o->n && !ret; i++) {
-		checks += all[i][0];
-		wrong += all[i][1];
-	}
-	if (!ret && !o->rank)
-		printf("splitc_ops: processes=%u rounds=%u checks=%ju wrong=%ju\n",
-		       o->n, rounds, (uintmax_t)checks, (uintmax_t)wrong);
-	return ret ? ret : wrong ? -EBADMSG : 0;
+	snprintf(text, sizeof(text), "splitc_ops: processes=%u rounds=%u",
+		 o->n, rounds);
+	return tally_report(tp, text, &o->tally);
 }
 
 static int run(struct transport *tp)

@@ -132,18 +132,24 @@ int am_request(struct am *am, unsigned int to, unsigned int handler,
 	return ret ? ret : r.ret;
 }
 
+int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
+		  const uint64_t *args, const void *from, size_t len,
+		  size_t offset, struct tp_req *req)
+{
+	int ret = tp_put(am->tp, to, offset, from, len, req);
+
+	/* A message that is sent after a put arrives after it. */
+	return ret ? ret : am_request(am, to, handler, args, NULL, 0);
+}
+
 int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    const uint64_t *args, const void *from, size_t len,
 		    size_t offset)
 {
-	struct tp_req req;
+	struct tp_req req = {};
 	int ret, error;
 
-	ret = tp_put(am->tp, to, offset, from, len, &req);
-	if (ret)
-		return ret;
-	/* A message that is sent after a put arrives after it. */
-	ret = am_request(am, to, handler, args, NULL, 0);
+	ret = am_begin_bulk(am, to, handler, args, from, len, offset, &req);
 	error = tp_wait(am->tp, &req);
 	return ret ? ret : error;
 }

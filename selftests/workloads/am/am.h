@@ -64,6 +64,11 @@ int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    const uint64_t *args, const void *from, size_t len,
 		    size_t offset);
 
+/* Likewise, but @from may not change until @req is done: tp_wait(). */
+int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
+		  const uint64_t *args, const void *from, size_t len,
+		  size_t offset, struct tp_req *req);
+
 /* -EALREADY if there was a reply, -EINVAL in the handler of a reply. */
 int am_reply(struct am_token *token, unsigned int handler,
 	     const uint64_t *args, const void *body, size_t len);

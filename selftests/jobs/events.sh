@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What happens in the middle of the messages of a job, for programs that are based
+# on workloads/transport/events.h. A test sets program, sources this file, and calls
+# all_events, which makes the 7 results.
+
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+# the program of the test
+: "${program:?}"
+limit=$((20 * patience))
+
+objects()
+{
+	hca_objects 'qp, xrcd, srq, pd, cq'
+}
+
+attached()
+{
+	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
+}
+
+# right STATUS: what the job printed is right, and nothing of it is left
+right()
+{
+	[ "$1" = 0 ] || fail "exit status $1: $(cat "$tmp/out")"
+	grep -q ' checks=[1-9][0-9]* wrong=0$' "$tmp/out" ||
+		fail "$(cat "$tmp/out")"
+	becomes 10 "$base" objects
+}
+
+# job ARGUMENT...: ends with right results, and leaves nothing
+job()
+{
+	local status=0
+
+	timeout "$limit" "$program" "$@" >"$tmp/out" 2>&1 || status=$?
+	right $status
+}
+
+# begun ARGUMENT...: a job in the background, which is under way; sets job
+begun()
+{
+	rm -f "$tmp/stop"
+	timeout "$limit" "$program" "$@" -w "$tmp/stop" >"$tmp/out" 2>&1 &
+	job=$!
+	wait_for 10 grep -q 'under way' "$tmp/out" || fail 'it did not begin'
+}
+
+forks()
+{
+	job -n 2 -f
+	job -n 3 -f -g thread
+}
+
+unmaps()
+{
+	job -n 2 -x -r 4
+	job -n 1 -p 3 -x -r 4 -g event -l write
+}
+
+# The checks can fail: the adapter has the memory of the round before.
+untold()
+{
+	code 1 timeout "$limit" "$program" -n 2 -u
+	grep -q ' wrong=[1-9]' "$tmp/out"
+}
+
+policies()
+{
+	local policy status=0
+
+	begun -n 3 -c static -r 2
+	for policy in independent shared-uar shared-uuar stock; do
+		ep_policy $policy
+		sleep 0.2
+	done
+	touch "$tmp/stop"
+	wait $job || status=$?
+	right $status
+}
+
+death()
+{
+	local how ms
+
+	for how in poll thread; do
+		code 1 timeout "$limit" "$program" -n 3 -k 1 -g $how
+		ms=$(sed -n 's/.* killed=1 told=2 failed=0 passed=0 ms=//p' \
+			"$tmp/out")
+		[ -n "$ms" ] || fail 'not all were told'
+		[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+		becomes 10 "$base" objects
+	done
+}
+
+# Each process has an error, and is not killed by the time limit.
+removal()
+{
+	local how status
+
+	for how in poll event thread; do
+		begun -n 2 -g $how
+		ib_unbind
+		status=0
+		wait $job || status=$?
+		cat "$tmp/out"
+		ib_bind
+		wait_for 10 attached || fail 'not attached again'
+		[ "$status" = 1 ] || fail "-g $how: exit status $status"
+		[ "$(grep -c "^$program: process [01]: " "$tmp/out")" = 2 ]
+	done
+	job -n 2 -r 2
+}
+
+all_events()
+{
+	# The driver creates some objects at the first memory region.
+	timeout "$limit" "$program" -r 1 >/dev/null
+	base=$(objects)
+	check 'processes that fork go on' forks
+	check 'memory that is unmapped while it is sent stops nobody' unmaps
+	check 'without notifications old bytes arrive' untold
+	check 'the policy may change at any time' policies
+	check 'a killed process is an error at all others' death
+	check 'a device that goes is an error at all processes' removal
+	# uverbs destroys the QPs before it unmaps the UAR pages: see attach_cycle.
+	check 'the HCA has nothing else to complain of' \
+		hca_clean 'bad_doorbell torn'
+}
