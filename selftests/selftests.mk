@@ -61,6 +61,9 @@ $(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -c -o $@ $<
 
+# Loops over numbers, for vectors of the processor.
+$(ST_OUT)/obj/workloads/nbc/fold.o: ST_CFLAGS += -O3 -funroll-loops
+
 # The layouts of commands, as simhca has them.
 $(ST_OUT)/obj/lib/devx.o: ST_CFLAGS += -iquote $(MLX5_IFC_DIR)
 

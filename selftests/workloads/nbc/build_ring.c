@@ -26,33 +26,34 @@ static size_t chunk(const struct nbc_schedule *s, unsigned int i)
 	return s->key.len / size * i / s->processes * size;
 }
 
-static void send_chunk(struct nbc_schedule *s, unsigned int i)
+static void send_chunk(struct nbc_schedule *s, enum nbc_buf buf,
+		       unsigned int i)
 {
 	i %= s->processes;
-	nbc_send(s, (s->rank + 1) % s->processes, NBC_OUT, chunk(s, i),
+	nbc_send(s, (s->rank + 1) % s->processes, buf, chunk(s, i),
 		 chunk(s, i + 1) - chunk(s, i));
 }
 
-/* The last chunk that a process sums up is that of the rank after it. */
+/*
+ * What comes goes to NBC_OUT, and the own part is added there, so nothing is copied.
+ * The last chunk that a process sums up is that of the rank after it.
+ */
 void nbc_ring_allreduce(struct nbc_schedule *s)
 {
 	unsigned int n = s->processes, left = (s->rank + n - 1) % n, i, c;
 	size_t at, len;
 
-	s->tmp = s->key.len / n + nbc_size(s->key.type);
-	nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, s->key.len);
+	if (n == 1)
+		nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, s->key.len);
 	nbc_round(s);
 	for (i = 0; i + 1 < 2 * n - 1; i++) {
-		send_chunk(s, s->rank + 2 * n - i);
+		send_chunk(s, i ? NBC_OUT : NBC_IN, s->rank + 2 * n - i);
 		c = (s->rank + 2 * n - i - 1) % n;
 		at = chunk(s, c);
 		len = chunk(s, c + 1) - at;
-		if (i + 1 < n) {
-			nbc_recv(s, left, NBC_TMP, 0, len);
-			nbc_fold(s, NBC_OUT, at, NBC_TMP, 0, len);
-		} else {
-			nbc_recv(s, left, NBC_OUT, at, len);
-		}
+		nbc_recv(s, left, NBC_OUT, at, len);
+		if (i + 1 < n)
+			nbc_fold(s, NBC_OUT, at, NBC_IN, at, len);
 		nbc_round(s);
 	}
 }
@@ -97,8 +98,8 @@ void nbc_pipe_bcast(struct nbc_schedule *s)
 }
 
 /*
- * Towards the root. The sum of the ranks from v on goes to v - 1, and only the root
- * has NBC_OUT. What comes is behind the sum in NBC_TMP.
+ * Towards the root. The sum of the ranks from v on goes to v - 1: the last one sends
+ * its input, and only the root has NBC_OUT.
  */
 void nbc_pipe_reduce(struct nbc_schedule *s)
 {
@@ -106,20 +107,20 @@ void nbc_pipe_reduce(struct nbc_schedule *s)
 	bool first = !v, last = v + 1 == s->processes;
 	enum nbc_buf sum = first ? NBC_OUT : last ? NBC_IN : NBC_TMP;
 
-	s->tmp = s->key.len + s->segment;
-	if (sum != NBC_IN)
+	s->tmp = sum == NBC_TMP ? s->key.len : 0;
+	if (first && last)
 		nbc_copy(s, sum, 0, NBC_IN, 0, s->key.len);
 	nbc_round(s);
 	for (k = 0; k <= n; k++) {
 		out = k - !last;
 		if (!last && k < n)
-			nbc_recv(s, nbc_real(s, v + 1), NBC_TMP, s->key.len,
+			nbc_recv(s, nbc_real(s, v + 1), sum, segment(s, k),
 				 segment_len(s, k));
 		if (!first && out < n)
 			nbc_send(s, nbc_real(s, v - 1), sum, segment(s, out),
 				 segment_len(s, out));
 		if (!last && k < n)
-			nbc_fold(s, sum, segment(s, k), NBC_TMP, s->key.len,
+			nbc_fold(s, sum, segment(s, k), NBC_IN, segment(s, k),
 				 segment_len(s, k));
 		if (!last)
 			nbc_round(s);

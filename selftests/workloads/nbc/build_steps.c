@@ -13,21 +13,29 @@ void nbc_dissemination_barrier(struct nbc_schedule *s)
 	}
 }
 
-/* After the round of a step NBC_OUT is the sum of so many ranks, up to the own. */
+/*
+ * After the round of a step NBC_OUT is the sum of so many ranks, up to the own. In the
+ * first one the own input is added to what comes, which saves a copy.
+ */
 void nbc_dissemination_scan(struct nbc_schedule *s)
 {
 	size_t len = s->key.len;
+	enum nbc_buf to;
 	unsigned int step;
 
-	s->tmp = len;
-	nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, len);
+	s->tmp = s->rank > 1 ? len : 0;
+	if (!s->rank)
+		nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, len);
 	nbc_round(s);
 	for (step = 1; step < s->processes; step *= 2) {
+		to = step == 1 ? NBC_OUT : NBC_TMP;
 		if (s->rank + step < s->processes)
-			nbc_send(s, s->rank + step, NBC_OUT, 0, len);
+			nbc_send(s, s->rank + step,
+				 step == 1 ? NBC_IN : NBC_OUT, 0, len);
 		if (s->rank >= step) {
-			nbc_recv(s, s->rank - step, NBC_TMP, 0, len);
-			nbc_fold(s, NBC_OUT, 0, NBC_TMP, 0, len);
+			nbc_recv(s, s->rank - step, to, 0, len);
+			nbc_fold(s, NBC_OUT, 0, step == 1 ? NBC_IN : NBC_TMP,
+				 0, len);
 		}
 		nbc_round(s);
 	}
@@ -102,19 +110,22 @@ void nbc_bruck_alltoall(struct nbc_schedule *s)
 	nbc_round(s);
 }
 
-/* Exchange the sums with the rank that differs in one bit. */
+/*
+ * Exchange the sums with the rank that differs in one bit. @summed: NBC_OUT has a sum;
+ * otherwise the first sum is the input, which saves a copy
+ */
 static void doubling(struct nbc_schedule *s, unsigned int rank,
-		     unsigned int power, unsigned int extra)
+		     unsigned int power, unsigned int extra, bool summed)
 {
 	unsigned int bit, peer;
 	size_t len = s->key.len;
 
-	for (bit = 1; bit < power; bit *= 2) {
+	for (bit = 1; bit < power; bit *= 2, summed = true) {
 		peer = rank ^ bit;
 		peer = peer < extra ? 2 * peer + 1 : peer + extra;
-		nbc_send(s, peer, NBC_OUT, 0, len);
-		nbc_recv(s, peer, NBC_TMP, 0, len);
-		nbc_fold(s, NBC_OUT, 0, NBC_TMP, 0, len);
+		nbc_send(s, peer, summed ? NBC_OUT : NBC_IN, 0, len);
+		nbc_recv(s, peer, summed ? NBC_TMP : NBC_OUT, 0, len);
+		nbc_fold(s, NBC_OUT, 0, summed ? NBC_TMP : NBC_IN, 0, len);
 		nbc_round(s);
 	}
 }
@@ -140,13 +151,15 @@ void nbc_doubling_allreduce(struct nbc_schedule *s)
 		nbc_round(s);
 		return;
 	}
-	if (paired)
-		nbc_recv(s, s->rank - 1, NBC_TMP, 0, len);
-	nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, len);
-	if (paired)
-		nbc_fold(s, NBC_OUT, 0, NBC_TMP, 0, len);
+	if (paired) {
+		nbc_recv(s, s->rank - 1, NBC_OUT, 0, len);
+		nbc_fold(s, NBC_OUT, 0, NBC_IN, 0, len);
+	} else if (power == 1) {
+		nbc_copy(s, NBC_OUT, 0, NBC_IN, 0, len);
+	}
 	nbc_round(s);
-	doubling(s, paired ? s->rank / 2 : s->rank - extra, power, extra);
+	doubling(s, paired ? s->rank / 2 : s->rank - extra, power, extra,
+		 paired);
 	if (paired) {
 		nbc_send(s, s->rank - 1, NBC_OUT, 0, len);
 		nbc_round(s);

@@ -6,7 +6,7 @@
 
 #include "group.h"
 
-#define SEGMENT 32768
+#define SEGMENT 65536
 
 struct nbc *nbc_new(struct nbc_job *job, unsigned int n)
 {

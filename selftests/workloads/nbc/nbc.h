@@ -61,7 +61,7 @@ unsigned int nbc_processes(const struct nbc *nbc);
  * nbc_tune() - choose schedules at other lengths
  * @few: parts up to it get the schedule with few rounds, longer ones that with few
  *	bytes; NBC_DEFAULT: a length for each collective
- * @segment: of pipelines, a multiple of 8; NBC_DEFAULT: 32 KiB
+ * @segment: of pipelines, a multiple of 8; NBC_DEFAULT: 64 KiB
  *
  * The same in all processes of the group, before its first collective.
  */
@@ -104,7 +104,10 @@ enum { NBC_IN_LENS, NBC_IN_AT, NBC_OUT_LENS, NBC_OUT_AT, NBC_VECS };
 int nbc_ialltoallv(struct nbc *nbc, const void *in, void *out,
 		   const size_t *const *vec, struct nbc_req **req);
 
-/* @n elements of all processes in one: recursive doubling, or a ring. */
+/*
+ * @n elements of all processes in one: recursive doubling, or a ring. Here and below
+ * @in and @out are not the same memory.
+ */
 int nbc_iallreduce(struct nbc *nbc, const void *in, void *out, size_t n,
 		   enum nbc_type type, enum nbc_op op, struct nbc_req **req);
 

@@ -83,7 +83,7 @@ static const struct {
 } builders[] = {
 	[NBC_BARRIER] = { nbc_dissemination_barrier,
 			  nbc_dissemination_barrier },
-	[NBC_BCAST] = { nbc_tree_bcast, nbc_pipe_bcast, 32768 },
+	[NBC_BCAST] = { nbc_tree_bcast, nbc_pipe_bcast, 65536 },
 	[NBC_SCATTER] = { nbc_tree_scatter, nbc_direct_scatter, 2048 },
 	[NBC_GATHER] = { nbc_tree_gather, nbc_direct_gather, 2048 },
 	[NBC_GATHERV] = { nbc_direct_gatherv, nbc_direct_gatherv },
@@ -91,8 +91,8 @@ static const struct {
 	[NBC_ALLTOALL] = { nbc_bruck_alltoall, nbc_direct_alltoall, 256 },
 	[NBC_ALLTOALLV] = { nbc_direct_alltoallv, nbc_direct_alltoallv },
 	[NBC_ALLREDUCE] = { nbc_doubling_allreduce, nbc_ring_allreduce,
-			    16384 },
-	[NBC_REDUCE] = { nbc_tree_reduce, nbc_pipe_reduce, 32768 },
+			    131072 },
+	[NBC_REDUCE] = { nbc_tree_reduce, nbc_pipe_reduce, 65536 },
 	[NBC_SCAN] = { nbc_dissemination_scan, nbc_dissemination_scan },
 };
 
