@@ -4,7 +4,6 @@
 #define SELFTESTS_TRANSPORT_TP_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include <infiniband/verbs.h>
 #include <mlx5ep.h>
@@ -43,6 +42,13 @@ struct tp_header {
 	int32_t id, peer_id;
 	uint64_t len;
 	uint64_t addr;
+};
+
+/* Of which completions an event tells. */
+enum tp_armed {
+	TP_ARMED_NOT,
+	TP_ARMED_RECEIVES,	/* and of errors */
+	TP_ARMED_ALL,
 };
 
 /* A registration that is in use. */
@@ -171,10 +177,13 @@ struct transport {
 	pthread_cond_t changed;
 	pthread_t helper;
 	bool has_helper;
-	atomic_bool stop;
 	unsigned int idle;		/* looks without a completion */
 	uint64_t looked_ms;		/* when processes were looked for */
+	enum tp_armed armed;		/* what the CQ was asked to tell */
 	unsigned int armed_events;	/* to be acknowledged */
+	unsigned int awaited;		/* requests whose end somebody awaits */
+	bool starved;			/* something waits for a place to be sent */
+	bool leaving;			/* until all is sent */
 	int failed, dead;		/* first error; rank of the process */
 	bool open;			/* connected, and nobody leaves */
 	struct tp_info info;
@@ -194,6 +203,7 @@ void tp_flush(struct transport *tp);
 void tp_consumed(struct transport *tp, unsigned int from);
 void tp_sent(struct transport *tp, struct tp_slot *slot, int status);
 bool tp_idle(const struct transport *tp);
+bool tp_awaits_sends(const struct transport *tp);
 void tp_send_free(struct transport *tp);
 
 /* tp_reg.c */
@@ -228,6 +238,7 @@ void tp_look(struct transport *tp);
 /* tp_progress.c */
 int tp_poll(struct transport *tp);
 int tp_pause_locked(struct transport *tp);
+int tp_arm(struct transport *tp);
 int tp_helper_start(struct transport *tp);
 void tp_helper_stop(struct transport *tp);
 

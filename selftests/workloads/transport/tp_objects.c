@@ -35,7 +35,8 @@ static int open_device(struct transport *tp)
 	tp->channel = ibv_create_comp_channel(tp->ctx);
 	if (!tp->channel)
 		return -errno;
-	if (no_wait(tp->channel->fd) || no_wait(tp->ctx->async_fd))
+	if ((tp->attr.mode != TP_THREAD && no_wait(tp->channel->fd)) ||
+	    no_wait(tp->ctx->async_fd))
 		return -errno;
 	tp->cq = ibv_create_cq(tp->ctx, tp->receives + tp->n_links * TP_DEPTH,
 			       NULL, tp->channel, 0);

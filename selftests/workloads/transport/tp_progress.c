@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Looks for completions: whoever waits does, polling or asleep on the completion
- * channel, or a helper thread does. Whenever nothing happens the other processes
- * are looked for too.
+ * channel, or a helper thread does. Whoever waits while nothing happens looks for the
+ * other processes too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -92,15 +92,37 @@ int tp_poll(struct transport *tp)
 	return tp->failed ? tp->failed : n;
 }
 
-static void take_events(struct transport *tp)
+/*
+ * Ask for an event: of any completion if somebody waits for the end of a send,
+ * otherwise of receives and errors only, as each event costs more than a message does.
+ * Nothing is asked for twice. -EIO if the device refuses.
+ */
+int tp_arm(struct transport *tp)
+{
+	enum tp_armed want = tp_awaits_sends(tp) ? TP_ARMED_ALL :
+						   TP_ARMED_RECEIVES;
+
+	if (tp->armed >= want)
+		return 0;
+	if (ibv_req_notify_cq(tp->cq, want == TP_ARMED_RECEIVES))
+		return -EIO;
+	tp->armed = want;
+	return 0;
+}
+
+/* There is one event for each time that it was asked for. */
+static bool get_event(struct transport *tp)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	/* the channel does not block */
-	while (!ibv_get_cq_event(tp->channel, &cq, &context))
-		tp->armed_events++;
-	if (tp->armed_events >= ACK) {
+	return !ibv_get_cq_event(tp->channel, &cq, &context);
+}
+
+static void took_event(struct transport *tp)
+{
+	tp->armed = TP_ARMED_NOT;
+	if (++tp->armed_events >= ACK) {
 		ibv_ack_cq_events(tp->cq, tp->armed_events);
 		tp->armed_events = 0;
 	}
@@ -118,7 +140,7 @@ static int sleep_on_channel(struct transport *tp)
 	if (n)
 		return n;
 	/* A completion between the look and the request would be missed. */
-	if (ibv_req_notify_cq(tp->cq, 0))
+	if (tp_arm(tp))
 		return -EIO;
 	n = tp_poll(tp);
 	if (n)
@@ -127,9 +149,10 @@ static int sleep_on_channel(struct transport *tp)
 	poll(&fd, 1, PAUSE_MS);
 	pthread_mutex_lock(&tp->lock);
 	/* The channel of a device that is gone is always readable. */
-	if (fd.revents)
-		take_events(tp);
-	tp_look(tp);
+	if (fd.revents && get_event(tp))
+		took_event(tp);
+	else
+		tp_look(tp);
 	return tp_poll(tp);
 }
 
@@ -155,6 +178,7 @@ static int wait_for_helper(struct transport *tp)
 	end.tv_nsec %= 1000000000;
 	if (!tp->failed)
 		pthread_cond_timedwait(&tp->changed, &tp->lock, &end);
+	tp_look(tp);
 	return tp->failed;
 }
 
@@ -175,14 +199,51 @@ int tp_pause_locked(struct transport *tp)
 	return -EINVAL;
 }
 
+/* Tell those who wait what was found. Return: as tp_poll() */
+static int poll_and_tell(struct transport *tp)
+{
+	int n = tp_poll(tp);
+
+	if (n)
+		pthread_cond_broadcast(&tp->changed);
+	return n;
+}
+
+/*
+ * The channel of a helper blocks, so that it sleeps by one system call without a
+ * timer. It does nothing else there, and may be cancelled.
+ */
+static void wait_for_event(struct transport *tp)
+{
+	bool found;
+	int old;
+
+	pthread_mutex_unlock(&tp->lock);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+	found = get_event(tp);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	pthread_mutex_lock(&tp->lock);
+	if (found)
+		took_event(tp);
+	else if (errno != EINTR)
+		tp_fail(tp, -EIO);
+}
+
 static void *helper(void *arg)
 {
 	struct transport *tp = arg;
+	int old;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	pthread_mutex_lock(&tp->lock);
-	while (!atomic_load(&tp->stop) && !tp->failed)
-		if (sleep_on_channel(tp))
-			pthread_cond_broadcast(&tp->changed);
+	while (!tp->failed) {
+		poll_and_tell(tp);
+		/* A completion between the look and the request would be missed. */
+		if (tp_arm(tp))
+			tp_fail(tp, -EIO);
+		else if (!poll_and_tell(tp))
+			wait_for_event(tp);
+	}
 	pthread_mutex_unlock(&tp->lock);
 	return NULL;
 }
@@ -199,7 +260,7 @@ void tp_helper_stop(struct transport *tp)
 {
 	if (!tp->has_helper)
 		return;
-	atomic_store(&tp->stop, true);
+	pthread_cancel(tp->helper);
 	pthread_join(tp->helper, NULL);
 	tp->has_helper = false;
 }

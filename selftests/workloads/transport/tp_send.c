@@ -76,9 +76,15 @@ static int post(struct transport *tp, struct tp_peer *peer,
 
 	if (out->op != IBV_WR_RDMA_READ && len <= TP_INLINE)
 		wr.send_flags |= IBV_SEND_INLINE;
-	ret = ibv_post_send(peer->link->qp, &wr, &bad);
-	if (ret)
-		return -ret;
+	tp->awaited += !!out->done;
+	/* Who is asleep must be told of the end of this request. */
+	ret = tp->armed ? tp_arm(tp) : 0;
+	if (!ret)
+		ret = -ibv_post_send(peer->link->qp, &wr, &bad);
+	if (ret) {
+		tp->awaited -= !!out->done;
+		return ret;
+	}
 	tp->free_slots = slot->next;
 	slot->link = peer->link;
 	slot->done = out->done;
@@ -89,6 +95,15 @@ static int post(struct transport *tp, struct tp_peer *peer,
 		tp->info.messages++;
 	}
 	return 0;
+}
+
+/* There may be a credit, and there is no place. */
+static int starve(struct transport *tp, const struct tp_peer *peer)
+{
+	if (peer->link->busy < TP_DEPTH && tp->free_slots)
+		return 0;
+	tp->starved = true;
+	return tp->armed ? tp_arm(tp) : 0;
 }
 
 static int queue(struct transport *tp, struct tp_peer *peer,
@@ -106,7 +121,7 @@ static int queue(struct transport *tp, struct tp_peer *peer,
 	*peer->last = copy;
 	peer->last = &copy->next;
 	tp->info.waited++;
-	return 0;
+	return starve(tp, peer);
 }
 
 /* Post a request now, or as soon as there is a credit and a place for it. */
@@ -128,9 +143,13 @@ static void return_credits(struct transport *tp, struct tp_peer *peer)
 		.head = { .kind = TP_MSG_CREDIT, .from = tp->attr.rank },
 	};
 
-	if (!tp->open || peer->owed < (tp->attr.credits + 1) / 2 ||
-	    !can_post(tp, peer, &out))
+	if (!tp->open || peer->owed < (tp->attr.credits + 1) / 2)
 		return;
+	if (!can_post(tp, peer, &out)) {
+		if (starve(tp, peer))
+			tp_fail(tp, -EIO);
+		return;
+	}
 	if (post(tp, peer, &out))
 		tp_fail(tp, -EIO);
 	tp->info.credit_messages++;
@@ -143,6 +162,7 @@ void tp_flush(struct transport *tp)
 	struct tp_out *out;
 	unsigned int i;
 
+	tp->starved = false;
 	for (i = 0; i < tp->processes && !tp->failed; i++) {
 		peer = &tp->peers[i];
 		while ((out = peer->first) && can_post(tp, peer, out)) {
@@ -155,9 +175,20 @@ void tp_flush(struct transport *tp)
 				peer->last = &peer->first;
 			free(out);
 		}
+		if (out && starve(tp, peer))
+			tp_fail(tp, -EIO);
 		if (peer->link)
 			return_credits(tp, peer);
 	}
+}
+
+/*
+ * Does anybody wait for the end of a send? That of a message whose bytes were copied
+ * only gives its place back.
+ */
+bool tp_awaits_sends(const struct transport *tp)
+{
+	return tp->awaited || tp->starved || tp->leaving;
 }
 
 /* A message of another process was taken, and its receive posted again. */
@@ -170,6 +201,7 @@ void tp_consumed(struct transport *tp, unsigned int from)
 void tp_sent(struct transport *tp, struct tp_slot *slot, int status)
 {
 	slot->link->busy--;
+	tp->awaited -= !!slot->done;
 	if (slot->done)
 		slot->done(tp, slot->arg, status, slot->buf);
 	slot->next = tp->free_slots;

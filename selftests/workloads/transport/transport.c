@@ -128,8 +128,12 @@ static int leave_round(struct transport *tp)
  */
 static int leave(struct transport *tp)
 {
-	int ret = leave_round(tp);
+	int ret;
 
+	tp->leaving = true;
+	ret = tp->armed && !tp->failed ? tp_arm(tp) : 0;
+	if (!ret)
+		ret = leave_round(tp);
 	if (ret)
 		return ret;
 	tp->open = false;
@@ -203,12 +207,21 @@ int tp_share(struct transport *tp, const void *mine, size_t len, void *all)
 	return ret < 0 ? ret : 0;
 }
 
+/* The helper does not look for the other processes. */
+static int look_once(struct transport *tp)
+{
+	if (tp->attr.mode != TP_THREAD)
+		return tp_poll(tp);
+	tp_look(tp);
+	return tp->failed;
+}
+
 int tp_progress(struct transport *tp)
 {
 	int ret;
 
 	pthread_mutex_lock(&tp->lock);
-	ret = tp->attr.mode == TP_THREAD ? tp->failed : tp_poll(tp);
+	ret = look_once(tp);
 	pthread_mutex_unlock(&tp->lock);
 	return ret;
 }
@@ -247,8 +260,8 @@ int tp_test(struct transport *tp, struct tp_req *req)
 
 	pthread_mutex_lock(&tp->lock);
 	ret = state_of(tp, req);
-	if (!ret && tp->attr.mode != TP_THREAD) {
-		tp_poll(tp);
+	if (!ret) {
+		look_once(tp);
 		ret = state_of(tp, req);
 	}
 	pthread_mutex_unlock(&tp->lock);
