@@ -6,8 +6,8 @@
  * that gets the message (its handler, its receive, its answer), o_done in the sender
  * afterwards (completions, answers). The gap is what the busier side pays for each
  * message, and bounds their rate. Latency without the adapter is o_send + o_recv.
- * Beside them are raw verbs, and what categories, empty polls, events and
- * registrations add.
+ * Beside them are raw verbs and UCX, the uUAR policies and categories, and what empty
+ * polls, events and registrations add.
  *
  * For a guest with one CPU whose instructions QEMU counts. One thread drives both
  * ends in turns, so nobody runs in between. With -j it prints JSON.
@@ -23,156 +23,125 @@
 
 #include "instr.h"
 #include "logp_ends.h"
+#include "logp_measure.h"
 #include "logp_raw.h"
 #include "logp_table.h"
+#include "logp_ucx.h"
 #include "spin.h"
+#include "sysfs.h"
 
-#define BURST	12u		/* messages of a sample */
-#define SAMPLES	7
-#define QUIET	3		/* looks without a completion: all is done */
-#define QUIET_US 3000
 #define LONG	(64u << 10)
 #define MAX	4000u		/* bytes of a long request */
 
 static char bytes[MAX], *bulk;
 
-/* Look for completions until there are none. Return: instructions of the looks. */
-static uint64_t look(struct transport *tp, bool *found)
+static int look(void *arg, unsigned int end)
 {
-	uint64_t sum = 0, before;
-	int n;
+	struct ends *e = arg;
 
-	do {
-		before = instr_now();
-		n = tp_progress(tp);
-		if (n > 0)
-			sum += instr_now() - before;
-		*found |= n > 0;
-	} while (n > 0);
-	return sum;
+	return tp_progress(e->end[end].tp);
 }
 
-static void pump(struct ends *e, struct logp_cost *cost)
+static int finish(void *arg)
 {
-	unsigned int quiet = 0;
-	bool found;
+	struct ends *e = arg;
 
-	while (quiet < QUIET) {
-		usleep(QUIET_US);
-		found = false;
-		cost->recv += look(e->end[1].tp, &found);
-		cost->done += look(e->end[0].tp, &found);
-		quiet = found ? 0 : quiet + 1;
-	}
+	return e->end[0].sc ? sc_sync(e->end[0].sc) : 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int measure(struct ends *e, logp_send send, struct logp_cost *cost)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	struct logp_sides sides = { e, look, finish };
 
-	return x < y ? -1 : x > y;
+	return logp_measure(&sides, send, cost);
 }
 
-static double median(double *v)
+static int send_post(void *arg)
 {
-	qsort(v, SAMPLES, sizeof(*v), by_value);
-	return v[SAMPLES / 2];
-}
+	struct ends *e = arg;
 
-typedef int (*send_fn)(struct ends *e);
-
-/* The first sample warms up. */
-static int measure(struct ends *e, send_fn fn, struct logp_cost *cost)
-{
-	double send[SAMPLES], recv[SAMPLES], done[SAMPLES];
-	struct logp_cost one;
-	uint64_t before;
-	int i, n, ret = 0;
-
-	for (i = -1; i < SAMPLES && !ret; i++) {
-		one = (struct logp_cost){};
-		before = instr_now();
-		for (n = 0; n < BURST && !ret; n++)
-			ret = fn(e);
-		one.send = instr_now() - before;
-		pump(e, &one);
-		if (e->end[0].sc && !ret)
-			ret = sc_sync(e->end[0].sc);
-		if (i < 0)
-			continue;
-		send[i] = one.send / BURST;
-		recv[i] = one.recv / BURST;
-		done[i] = one.done / BURST;
-	}
-	*cost = (struct logp_cost){ median(send), median(recv), median(done) };
-	return ret;
-}
-
-static int send_post(struct ends *e)
-{
 	return tp_post(e->end[0].tp, 1, bytes, 8, NULL, 0);
 }
 
-static int send_request(struct ends *e)
+static int send_request(void *arg)
 {
+	struct ends *e = arg;
+
 	return am_request(e->end[0].am, 1, ENDS_SINK, NULL, bytes, 8);
 }
 
-static int send_long_request(struct ends *e)
+static int send_long_request(void *arg)
 {
+	struct ends *e = arg;
+
 	return am_request(e->end[0].am, 1, ENDS_SINK, NULL, bytes, MAX);
 }
 
-static int send_echo(struct ends *e)
+static int send_echo(void *arg)
 {
+	struct ends *e = arg;
+
 	return am_request(e->end[0].am, 1, ENDS_ECHO, NULL, bytes, 8);
 }
 
-static int send_get(struct ends *e)
+static int send_get(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_get(e->end[0].sc, bytes, (struct sc_global){ 1, 0 }, 8);
 }
 
-static int send_put(struct ends *e)
+static int send_put(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bytes, 8);
 }
 
-static int send_store(struct ends *e)
+static int send_store(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_store(e->end[0].sc, (struct sc_global){ 1, 0 }, bytes, 8);
 }
 
-static int send_bulk_get(struct ends *e)
+static int send_bulk_get(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_bulk_get(e->end[0].sc, bulk, (struct sc_global){ 1, 0 },
 			   LONG);
 }
 
-static int send_bulk_put(struct ends *e)
+static int send_bulk_put(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bulk,
 			   LONG);
 }
 
-static int send_bulk_put_4x(struct ends *e)
+static int send_bulk_put_4x(void *arg)
 {
+	struct ends *e = arg;
+
 	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bulk,
 			   4 * LONG);
 }
 
 /* Other memory at the same address; its registration is not valid any more. */
-static int send_unregistered(struct ends *e)
+static int send_unregistered(void *arg)
 {
 	static unsigned int slot;
-	char *at = bulk + (1 + slot++ % BURST) * 4 * LONG;
+	struct ends *e = arg;
+	char *at = bulk + (1 + slot++ % LOGP_BURST) * 4 * LONG;
 
 	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, at, LONG);
 }
 
 static int map_anew(void)
 {
-	size_t len = (BURST + 1) * 4 * LONG;
+	size_t len = (LOGP_BURST + 1) * 4 * LONG;
 	void *at = mmap(bulk, len, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			MAP_ANONYMOUS | (bulk ? MAP_FIXED : 0), -1, 0);
 
@@ -219,23 +188,24 @@ static int transport(void)
 /* What it adds that the memory was not registered. @warm: o_send if it was */
 static int registrations(struct ends *e, double warm)
 {
-	double send[SAMPLES];
+	struct logp_sides sides = { e, look, finish };
+	double send[LOGP_SAMPLES];
 	struct logp_cost c = {};
 	uint64_t before;
 	int i, n, ret = spin_start();
 
-	for (i = 0; i < SAMPLES && !ret; i++) {
+	for (i = 0; i < LOGP_SAMPLES && !ret; i++) {
 		ret = map_anew();
 		before = spin_now();
-		for (n = 0; n < BURST && !ret; n++)
+		for (n = 0; n < LOGP_BURST && !ret; n++)
 			ret = send_unregistered(e);
-		send[i] = (double)(spin_now() - before) / BURST;
-		pump(e, &c);
+		send[i] = (double)(spin_now() - before) / LOGP_BURST;
+		logp_pump(&sides, &c);
 		if (!ret)
 			ret = sc_sync(e->end[0].sc);
 	}
 	logp_add("registration", "a bulk put of 64 KiB, in o_send",
-		 median(send) - warm);
+		 logp_median(send) - warm);
 	return ret;
 }
 
@@ -244,7 +214,7 @@ static int split_c(void)
 	static const struct {
 		const char *name;
 		unsigned int len;
-		send_fn fn;
+		logp_send send;
 	} all[] = {
 		{ "splitc get", 8, send_get },
 		{ "splitc put", 8, send_put },
@@ -260,7 +230,7 @@ static int split_c(void)
 
 	for (i = 0; i < sizeof(all) / sizeof(*all) && !ret; i++) {
 		last = c;
-		ret = measure(&e, all[i].fn, &c);
+		ret = measure(&e, all[i].send, &c);
 		logp_row(all[i].name, all[i].len, &c);
 	}
 	if (ret)
@@ -271,23 +241,39 @@ static int split_c(void)
 	return ret ? ret : ends_close(&e);
 }
 
-static int categories(void)
+/* A request between QPs that are placed by a policy or by a category. */
+static int placed(const char *policy, unsigned int category)
 {
-	unsigned int category;
 	struct logp_cost c;
 	struct ends e;
+	int ret = sysfs_policy(policy, 0, false);
+
+	if (!ret)
+		ret = ends_open(&e, ENDS_AM, category);
+	if (!ret)
+		ret = measure(&e, send_request, &c);
+	if (ret)
+		return ret;
+	logp_placement(policy, mlx5ep_category_name(category), &c);
+	return ends_close(&e);
+}
+
+/* The policy places QPs without a thread domain only. */
+static int placements(void)
+{
+	static const char *const policies[] = {
+		"independent", "shared-uar", "shared-uuar", "stock"
+	};
+	unsigned int i;
 	int ret = 0;
 
-	for (category = MLX5EP_CATEGORY_MPI_EVERYWHERE;
-	     category <= MLX5EP_CATEGORY_MPI_THREADS && !ret; category++) {
-		ret = ends_open(&e, ENDS_POST, category);
-		if (ret)
-			break;
-		ret = measure(&e, send_post, &c);
-		logp_add("o_send of a post", mlx5ep_category_name(category),
-			 c.send);
-		ret = ret ? ret : ends_close(&e);
-	}
+	for (i = 0; i < 4 && !ret; i++)
+		ret = placed(policies[i], MLX5EP_CATEGORY_STATIC);
+	for (i = MLX5EP_CATEGORY_MPI_EVERYWHERE;
+	     i <= MLX5EP_CATEGORY_MPI_THREADS && !ret; i++)
+		if (i != MLX5EP_CATEGORY_STATIC)
+			ret = placed("stock", i);
+	sysfs_policy("stock", 0, false);
 	return ret;
 }
 
@@ -304,11 +290,13 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = logp_raw();
 	if (!ret)
+		ret = logp_ucx();
+	if (!ret)
 		ret = transport();
 	if (!ret)
 		ret = active_messages();
 	if (!ret)
-		ret = categories();
+		ret = placements();
 	if (!ret)
 		ret = split_c();
 	if (ret) {

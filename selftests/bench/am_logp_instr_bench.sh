@@ -3,14 +3,16 @@
 # runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # The costs of active messages and Split-C after Begel et al. (2001), in guest
-# instructions a message, beside raw verbs. build/selftests/bench/am_logp
-# prints the whole table; the figure of the study is build/bench/logp.svg.
+# instructions a message, beside raw verbs and UCX's active messages.
+# build/selftests/bench/am_logp prints the whole table; the figure of the study is
+# build/bench/logp.svg.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/bench/lib.sh
 . selftests/bench/lib.sh
 
+export UCX_TLS=rc_x UCX_NET_DEVICES=mlx5_0:1 UCX_VFS_ENABLE=n
 json=$(build/selftests/bench/am_logp -j)
 mkdir -p build/bench
 selftests/bench/logp-plot build/bench/logp <<<"$json"
@@ -35,6 +37,11 @@ while IFS=$'\t' read -r name bytes send gap; do
 	bench_note "${name}_o_send" instructions "$send"
 	bench_note "${name}_gap" instructions "$gap"
 done < <(rows primitives '.primitive, .bytes, .o_send, .gap')
+while IFS=$'\t' read -r policy category send gap; do
+	name=logp_am_request_$(word "$policy" "$category")
+	bench_note "${name}_o_send" instructions "$send"
+	bench_note "${name}_gap" instructions "$gap"
+done < <(rows placements '.policy, .category, .o_send, .gap')
 while IFS=$'\t' read -r what of value; do
 	bench_note "logp_$(word "$what" "$of")" instructions "$value"
 done < <(rows adds '.what, .of, .instructions')

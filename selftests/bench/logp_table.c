@@ -17,7 +17,12 @@ static struct {
 	double instructions;
 } adds[ROWS];
 
-static unsigned int n_rows, n_adds;
+static struct {
+	const char *policy, *category;
+	struct logp_cost cost;
+} placements[ROWS];
+
+static unsigned int n_rows, n_adds, n_placements;
 
 void logp_row(const char *name, unsigned int len, const struct logp_cost *cost)
 {
@@ -37,6 +42,16 @@ void logp_add(const char *name, const char *of, double instructions)
 	adds[n_adds++].instructions = instructions;
 }
 
+void logp_placement(const char *policy, const char *category,
+		    const struct logp_cost *cost)
+{
+	if (n_placements == ROWS)
+		return;
+	placements[n_placements].policy = policy;
+	placements[n_placements].category = category;
+	placements[n_placements++].cost = *cost;
+}
+
 /* What the busier side pays for each message. */
 static double gap(const struct logp_cost *c)
 {
@@ -45,17 +60,27 @@ static double gap(const struct logp_cost *c)
 	return sender > c->recv ? sender : c->recv;
 }
 
+static void print_costs(const struct logp_cost *c)
+{
+	printf("\"o_send\":%.0f,\"o_recv\":%.0f,\"o_done\":%.0f,\"latency\":%.0f,\"gap\":%.0f}",
+	       c->send, c->recv, c->done, c->send + c->recv, gap(c));
+}
+
 static void print_json(void)
 {
-	const struct logp_cost *c;
 	unsigned int i;
 
 	printf("{\"unit\":\"instructions\",\"primitives\":[");
 	for (i = 0; i < n_rows; i++) {
-		c = &rows[i].cost;
-		printf("%s{\"primitive\":\"%s\",\"bytes\":%u,\"o_send\":%.0f,\"o_recv\":%.0f,\"o_done\":%.0f,\"latency\":%.0f,\"gap\":%.0f}",
-		       i ? "," : "", rows[i].name, rows[i].len, c->send,
-		       c->recv, c->done, c->send + c->recv, gap(c));
+		printf("%s{\"primitive\":\"%s\",\"bytes\":%u,", i ? "," : "",
+		       rows[i].name, rows[i].len);
+		print_costs(&rows[i].cost);
+	}
+	printf("],\"placements\":[");
+	for (i = 0; i < n_placements; i++) {
+		printf("%s{\"policy\":\"%s\",\"category\":\"%s\",", i ? "," : "",
+		       placements[i].policy, placements[i].category);
+		print_costs(&placements[i].cost);
 	}
 	printf("],\"adds\":[");
 	for (i = 0; i < n_adds; i++)
@@ -65,22 +90,37 @@ static void print_json(void)
 	printf("]}\n");
 }
 
+static void print_numbers(const struct logp_cost *c)
+{
+	printf(" %8.0f %8.0f %8.0f %8.0f %8.0f\n", c->send, c->recv, c->done,
+	       c->send + c->recv, gap(c));
+}
+
+static void print_titles(const char *first, const char *second)
+{
+	printf("%-20s %14s %8s %8s %8s %8s %8s\n", first, second, "o_send",
+	       "o_recv", "o_done", "latency", "gap");
+}
+
 void logp_print(bool json)
 {
-	const struct logp_cost *c;
 	unsigned int i;
 
 	if (json) {
 		print_json();
 		return;
 	}
-	printf("%-20s %7s %8s %8s %8s %8s %8s\n", "primitive", "bytes",
-	       "o_send", "o_recv", "o_done", "latency", "gap");
+	print_titles("primitive", "bytes");
 	for (i = 0; i < n_rows; i++) {
-		c = &rows[i].cost;
-		printf("%-20s %7u %8.0f %8.0f %8.0f %8.0f %8.0f\n",
-		       rows[i].name, rows[i].len, c->send, c->recv, c->done,
-		       c->send + c->recv, gap(c));
+		printf("%-20s %14u", rows[i].name, rows[i].len);
+		print_numbers(&rows[i].cost);
+	}
+	putchar('\n');
+	print_titles("am_request, policy", "category");
+	for (i = 0; i < n_placements; i++) {
+		printf("%-20s %14s", placements[i].policy,
+		       placements[i].category);
+		print_numbers(&placements[i].cost);
 	}
 	printf("\n%-20s %-35s %12s\n", "what", "of", "instructions");
 	for (i = 0; i < n_adds; i++)

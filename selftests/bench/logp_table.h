@@ -21,6 +21,10 @@ void logp_row(const char *name, unsigned int len, const struct logp_cost *cost);
 /* One more line below: what something adds. @name and @of stay. */
 void logp_add(const char *name, const char *of, double instructions);
 
+/* One more row of the table of policies and categories. Both names stay. */
+void logp_placement(const char *policy, const char *category,
+		    const struct logp_cost *cost);
+
 void logp_print(bool json);
 
 #endif
