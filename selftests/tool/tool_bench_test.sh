@@ -66,18 +66,36 @@ stock_is_stock()
 	code 0 mlx5ep -j bench -r 1 -m 32 -t 1 -p independent,shared-uar \
 		globalarray msgrate stencil
 	ep_policy stock
-	bench '[.runs[] | select(.bench == "globalarray") | .policy] == ["stock"]'
+	bench '[.runs[] | select(.bench == "globalarray") | .policy] ==
+		["independent", "shared-uar"]'
 	bench '[.runs[] | select(.bench == "msgrate")] | length == 10'
-	bench '[.runs[] | select(.bench == "stencil")] | length == 1'
+	bench '[.runs[] | select(.bench == "stencil") | .policy] == ["stock"]'
+	# A row for each category, a column for each policy, for each variant.
+	bench '[.by_policy[] | select(.bench == "msgrate")] | length == 5'
+	bench 'all(.by_policy[]; .policies == ["independent", "shared-uar"] and
+		([.rows[].name] == ["mpi-everywhere", "static"]) and
+		all(.rows[]; .independent > 0 and ."shared-uar" > 0))'
+	bench '[.by_policy[].bench] | index("stencil") == null'
 	bench 'all(.runs[].figures[]; .median > 0)'
 }
 
 papers_beside()
 {
-	code 0 mlx5ep -j bench -r 1 -t 16 -p stock globalarray
+	code 0 mlx5ep -j bench -r 1 -t 16 -p stock,shared-uar globalarray xsrq
 	bench '[.runs[0].figures[].paper_relative] == [100, 108, 94, 65, 64, 3]'
 	bench '[.runs[0].figures[].pages] == [16, 32, 16, 8, 8, 1]'
 	bench '[.runs[0].figures[].paper_pages] == [128, 40, 24, 16, 8, 8]'
+	bench '.runs[0].paper.source == "Zambre et al. 2018"'
+	bench '[.runs[1].figures[].paper_relative] == [100, 64]'
+	bench '.by_policy | length == 1'
+	bench '[.by_policy[0].rows[].paper_relative] == [100, 108, 94, 65, 64, 3]'
+	# A policy places none but QPs of the category static.
+	bench '[.by_policy[0].rows[] | select(."shared-uar") | .name] ==
+		["mpi-everywhere", "static"]'
+	bench 'all(.by_policy[0].rows[]; .stock > 0)'
+	# They are the medians of the runs.
+	bench '[.by_policy[0].rows[].stock] == [.runs[0].figures[].median]'
+	bench '[.runs[2].figures[].paper_value] == [48, 12]'
 }
 
 memory_and_xsrq()
@@ -89,6 +107,8 @@ memory_and_xsrq()
 	grep -q '^shared XRC QPs  *12.00  *QPs' "$tmp/out"
 	grep -q '^one QP for each SRQ  *48.00  *QPs' "$tmp/out"
 	grep -q '^caching  *[0-9].* MB/s' "$tmp/out"
+	grep -q '^paper: Woodall et al. 2006: the pipeline' "$tmp/out"
+	grep -q '^paper: Shipman et al. 2008: ' "$tmp/out"
 }
 
 pictures()
@@ -101,6 +121,12 @@ pictures()
 	[ "$(wc -l <"$tmp/pictures/latency-one-message-stock.dat")" = 6 ]
 	[ "$(wc -l <"$tmp/pictures/latency-one-message-independent.dat")" = 2 ]
 	jq -e '.runs | length == 4' "$tmp/pictures/bench.json"
+	local all=$tmp/pictures/latency-one-message-by-policy-2-threads
+	grep -q '<svg' "$all.svg"
+	grep -q '(simulated)' "$all.svg"
+	[ "$(wc -l <"$all.dat")" = 6 ]
+	grep -q '^"mpi-everywhere" 100 [0-9.]*$' "$all.dat"
+	[ "$(grep -c ' ?$' "$all.dat")" = 4 ]
 	(cd "$tmp" && ln -s nowhere/at/all dangling)
 	code 1 mlx5ep bench -r 1 -m 32 -o "$tmp/dangling" memory
 	code 1 mlx5ep bench -r 1 -m 32 -o "$tmp/it's" memory

@@ -4,8 +4,9 @@
  * run of a case is for one policy and one number of threads. The program is called
  * once to warm up, and then once a round. It prints a JSON object a line, with
  * "name", "unit" and "value"; what else is there is kept. Data flows from the cases
- * (cases.c) by the program's lines (program.c) to figures (figures.c), and from
- * there to tables (report.c) and pictures (plot.c).
+ * (cases.c) by the program's lines (program.c) to figures (figures.c) and the tables
+ * of categories and policies (matrix.c), and from there to the report (report.c) and
+ * pictures (plot.c).
  */
 #ifndef MLX5EP_CLI_BENCH_H
 #define MLX5EP_CLI_BENCH_H
@@ -81,7 +82,10 @@ struct json_object *bench_figures(struct json_object *rounds);
 
 /* papers.c */
 void bench_add_papers(const struct bench_case *bench, unsigned int threads,
-		      struct json_object *figures);
+		      struct json_object *run);
+
+/* matrix.c */
+struct json_object *bench_matrices(struct json_object *runs);
 
 /* quiet.c */
 struct json_object *bench_disturbances(const char *device);
@@ -96,6 +100,6 @@ int bench_save(const char *dir, struct json_object *all);
 #define BENCH_NO_GNUPLOT 1
 
 int bench_plot(const char *dir, struct json_object *on,
-	       struct json_object *runs);
+	       struct json_object *runs, struct json_object *matrices);
 
 #endif

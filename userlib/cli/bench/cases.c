@@ -28,7 +28,7 @@ const struct bench_case bench_cases[] = {
 		.bench = "globalarray", .variant = "tiles of 16",
 		.program = "globalarray",
 		.args = { "-t", "%t", "-n", "%q", "-b", "16" },
-		.share = 8, .by_threads = true,
+		.share = 8, .by_threads = true, .by_policy = true,
 	},
 	{
 		.bench = "stencil", .variant = "two processes",

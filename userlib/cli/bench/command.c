@@ -105,8 +105,8 @@ static void run(const struct bench_plan *plan, const struct bench_case *bench,
 	if (!ret)
 		figures = bench_figures(rounds);
 	if (figures) {
-		bench_add_papers(bench, threads, figures);
 		json_object_object_add(made, "figures", figures);
+		bench_add_papers(bench, threads, made);
 	} else {
 		add_text(made, "error", reason(ret ? ret : -ENODATA));
 	}
@@ -165,6 +165,8 @@ static int bench(struct cli *cli, struct bench_request *request)
 	json_object_object_add(all, "disturbances",
 			       bench_disturbances(request->plan.device));
 	json_object_object_add(all, "runs", run_all(request));
+	json_object_object_add(all, "by_policy", bench_matrices(
+		json_object_object_get(all, "runs")));
 	failed = bench_print(cli, all);
 	if (request->output)
 		code = bench_save(request->output, all);

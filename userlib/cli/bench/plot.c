@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Pictures of the runs of a case under a policy, drawn by gnuplot: a group of bars
+ * Pictures, drawn by gnuplot. Of the runs of a case under a policy: a group of bars
  * for each name, with a bar for each number of threads, and the paper's where there
- * is one. What depends on threads is drawn relative to the first name, as the papers
- * do. Each picture has its data (.dat) and its commands (.gp) beside it.
+ * is one. Of a case under several policies: a bar for each policy. What depends on
+ * threads is drawn relative to the first name, as the papers do. Each picture has its
+ * data (.dat) and its commands (.gp) beside it.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +21,21 @@
 
 extern char **environ;
 
-/* The runs that one picture shows. */
+/* A group of bars for each line of the data, a bar for each column. */
 struct picture {
+	char path[PATH_LEN];		/* without an ending */
+	char title[PATH_LEN];
+	char y[PATH_LEN];		/* what the bars are */
+	char columns[BENCH_MAX_LIST + 1][64];
+	size_t n;
+};
+
+/* The runs that one picture shows. */
+struct group {
 	struct json_object *first;	/* of them */
 	struct json_object *runs[BENCH_MAX_LIST];
 	size_t n;
 	struct json_object *paper;	/* the run that has its figures, or NULL */
-	char path[PATH_LEN];		/* without an ending */
 };
 
 static struct json_object *get(struct json_object *from, const char *key)
@@ -55,42 +65,72 @@ static bool same(struct json_object *a, struct json_object *b)
 	       !strcmp(text(a, "policy"), text(b, "policy"));
 }
 
-static bool by_threads(const struct picture *picture)
+static bool by_threads(const struct group *group)
 {
-	return json_object_get_int(get(picture->first, "threads"));
+	return json_object_get_int(get(group->first, "threads"));
 }
 
-static void name(struct picture *picture, const char *dir)
+/* What a paper's figure is called; NULL: there is none. */
+static const char *paper_key(struct json_object *figure)
+{
+	static const char *const keys[] = { "paper_relative", "paper_value" };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (get(figure, keys[i]))
+			return keys[i];
+	return NULL;
+}
+
+__attribute__((format(printf, 3, 4)))
+static void name(struct picture *picture, const char *dir, const char *fmt, ...)
 {
 	int len = snprintf(picture->path, sizeof(picture->path), "%s/", dir);
+	va_list args;
 	char *p;
 
-	snprintf(picture->path + len, sizeof(picture->path) - len, "%s-%s-%s",
-		 text(picture->first, "bench"), text(picture->first, "variant"),
-		 text(picture->first, "policy"));
+	va_start(args, fmt);
+	vsnprintf(picture->path + len, sizeof(picture->path) - len, fmt, args);
+	va_end(args);
 	for (p = picture->path + len; *p; p++)
 		if (!isalnum((unsigned char)*p))
 			*p = '-';
 }
 
+__attribute__((format(printf, 2, 3)))
+static void column(struct picture *picture, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(picture->columns[picture->n++], sizeof(*picture->columns),
+		  fmt, args);
+	va_end(args);
+}
+
+static void column_of_paper(struct picture *picture, struct json_object *from)
+{
+	column(picture, "paper: %s", text(get(from, "paper"), "source"));
+}
+
 /* Returns false if an earlier run has the picture. */
-static bool gather(struct json_object *runs, size_t at, struct picture *picture)
+static bool gather(struct json_object *runs, size_t at, struct group *group)
 {
 	struct json_object *run;
 	size_t i;
 
-	memset(picture, 0, sizeof(*picture));
-	picture->first = json_object_array_get_idx(runs, at);
+	memset(group, 0, sizeof(*group));
+	group->first = json_object_array_get_idx(runs, at);
 	for (i = 0; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
-		if (!same(run, picture->first))
+		if (!same(run, group->first))
 			continue;
 		if (i < at)
 			return false;
-		if (picture->n < BENCH_MAX_LIST)
-			picture->runs[picture->n++] = run;
-		if (get(figure(run, 0), "paper_relative"))
-			picture->paper = run;
+		if (group->n < BENCH_MAX_LIST)
+			group->runs[group->n++] = run;
+		if (paper_key(figure(run, 0)))
+			group->paper = run;
 	}
 	return true;
 }
@@ -103,22 +143,25 @@ static FILE *create(const struct picture *picture, const char *ending)
 	return fopen(path, "w");
 }
 
-static int write_data(const struct picture *picture)
+static int write_group(const struct group *group, const struct picture *picture)
 {
-	const char *key = by_threads(picture) ? "relative" : "median";
+	const char *key = by_threads(group) ? "relative" : "median";
 	FILE *to = create(picture, ".dat");
+	struct json_object *paper;
 	size_t i, k;
 
 	if (!to)
 		return -errno;
-	for (i = 0; figure(picture->first, i); i++) {
-		fprintf(to, "\"%s\"", text(figure(picture->first, i), "name"));
-		for (k = 0; k < picture->n; k++)
+	for (i = 0; figure(group->first, i); i++) {
+		fprintf(to, "\"%s\"", text(figure(group->first, i), "name"));
+		for (k = 0; k < group->n; k++)
 			fprintf(to, " %s",
-				text(figure(picture->runs[k], i), key));
-		if (picture->paper)
-			fprintf(to, " %s", text(figure(picture->paper, i),
-						"paper_relative"));
+				text(figure(group->runs[k], i), key));
+		if (group->paper) {
+			paper = figure(group->paper, i);
+			fprintf(to, " %s", paper_key(paper) ?
+				text(paper, paper_key(paper)) : "?");
+		}
 		fputc('\n', to);
 	}
 	return fclose(to) ? -errno : 0;
@@ -135,27 +178,18 @@ static int write_commands(const struct picture *picture,
 		return -errno;
 	fprintf(to, "set terminal svg size 800,480 background 'white' noenhanced\n"
 		"set output '%s.svg'\n"
-		"set title \"%s, %s, under %s%s\\n%s, firmware %s, %s\"\n",
-		picture->path, text(picture->first, "bench"),
-		text(picture->first, "variant"), text(picture->first, "policy"),
-		simulated ? " (simulated)" : "", text(on, "device"),
-		text(on, "firmware"), text(on, "kernel"));
+		"set title \"%s%s\\n%s, firmware %s, %s\"\n",
+		picture->path, picture->title, simulated ? " (simulated)" : "",
+		text(on, "device"), text(on, "firmware"), text(on, "kernel"));
 	fprintf(to, "set ylabel '%s'\nset yrange [0:*]\nset grid y\n"
+		"set datafile missing '?'\n"
 		"set style data histogram\nset style fill solid 0.8\n"
-		"set xtics rotate by -20\nset key below\n",
-		by_threads(picture) ? "percent of the first" :
-				      text(figure(picture->first, 0), "unit"));
+		"set xtics rotate by -20\nset key below\n", picture->y);
 	fputs("plot ", to);
 	for (k = 0; k < picture->n; k++)
-		fprintf(to, "%s'%s.dat' using %zu%s title '%s%s'",
-			k ? ", " : "", picture->path, k + 2,
-			k ? "" : ":xtic(1)",
-			by_threads(picture) ? text(picture->runs[k], "threads") :
-					      "this adapter",
-			by_threads(picture) ? " threads" : "");
-	if (picture->paper)
-		fprintf(to, ", '%s.dat' using %zu title 'paper, 16 threads, ConnectX-4'",
-			picture->path, picture->n + 2);
+		fprintf(to, "%s'%s.dat' using %zu%s title '%s'", k ? ", " : "",
+			picture->path, k + 2, k ? "" : ":xtic(1)",
+			picture->columns[k]);
 	fputc('\n', to);
 	return fclose(to) ? -errno : 0;
 }
@@ -178,30 +212,125 @@ static int draw(const struct picture *picture)
 	return status ? -EIO : 0;
 }
 
+/* The runs of a case under a policy: a bar for each number of threads. */
+static int plot_group(const char *dir, struct json_object *on,
+		      const struct group *group)
+{
+	struct picture picture = {};
+	int ret;
+	size_t k;
+
+	name(&picture, dir, "%s-%s-%s", text(group->first, "bench"),
+	     text(group->first, "variant"), text(group->first, "policy"));
+	snprintf(picture.title, sizeof(picture.title), "%s, %s, under %s",
+		 text(group->first, "bench"), text(group->first, "variant"),
+		 text(group->first, "policy"));
+	snprintf(picture.y, sizeof(picture.y), "%s", by_threads(group) ?
+		 "percent of the first" :
+		 text(figure(group->first, 0), "unit"));
+	for (k = 0; k < group->n; k++)
+		if (by_threads(group))
+			column(&picture, "%s threads",
+			       text(group->runs[k], "threads"));
+		else
+			column(&picture, "this adapter");
+	if (group->paper)
+		column_of_paper(&picture, group->paper);
+	ret = write_group(group, &picture);
+	if (!ret)
+		ret = write_commands(&picture, on);
+	return ret ? ret : draw(&picture);
+}
+
+/* Percent of the first name under the first policy; what lacks is "?". */
+static int write_matrix(struct json_object *matrix, struct picture *picture)
+{
+	struct json_object *policies = get(matrix, "policies");
+	struct json_object *rows = get(matrix, "rows"), *row, *value;
+	size_t i, k, n = json_object_array_length(policies);
+	FILE *to = create(picture, ".dat");
+	double first = 0;
+
+	if (!to)
+		return -errno;
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		row = json_object_array_get_idx(rows, i);
+		fprintf(to, "\"%s\"", text(row, "name"));
+		for (k = 0; k < n; k++) {
+			value = get(row, json_object_get_string(
+				json_object_array_get_idx(policies, k)));
+			if (!i && !k)
+				first = json_object_get_double(value);
+			if (value && first)
+				fprintf(to, " %.4g", 100 / first *
+					json_object_get_double(value));
+			else
+				fputs(" ?", to);
+		}
+		if (picture->n > n)
+			fprintf(to, " %s", text(row, "paper_relative"));
+		fputc('\n', to);
+	}
+	return fclose(to) ? -errno : 0;
+}
+
+/* The categories of a case: a bar for each policy. */
+static int plot_matrix(const char *dir, struct json_object *on,
+		       struct json_object *matrix)
+{
+	struct json_object *policies = get(matrix, "policies");
+	struct json_object *first =
+		json_object_array_get_idx(get(matrix, "rows"), 0);
+	struct picture picture = {};
+	size_t k;
+	int ret;
+
+	name(&picture, dir, "%s-%s-by-policy-%s-threads", text(matrix, "bench"),
+	     text(matrix, "variant"), text(matrix, "threads"));
+	snprintf(picture.title, sizeof(picture.title),
+		 "%s, %s, by policy, %s threads", text(matrix, "bench"),
+		 text(matrix, "variant"), text(matrix, "threads"));
+	for (k = 0; k < json_object_array_length(policies) &&
+	     k < BENCH_MAX_LIST; k++)
+		column(&picture, "%s", json_object_get_string(
+			       json_object_array_get_idx(policies, k)));
+	snprintf(picture.y, sizeof(picture.y), "percent of %s under %s",
+		 text(first, "name"), picture.columns[0]);
+	if (get(first, "paper_relative"))
+		column_of_paper(&picture, matrix);
+	ret = write_matrix(matrix, &picture);
+	if (!ret)
+		ret = write_commands(&picture, on);
+	return ret ? ret : draw(&picture);
+}
+
+/* The worse of two results: an error of a file, then one of gnuplot. */
+static int worse(int was, int is)
+{
+	return was < 0 && was != -EIO ? was : is ? is : was;
+}
+
 /**
  * bench_plot() - draw all runs
  * @dir: an existing folder for the files; its name leaves 128 bytes of PATH_LEN
  * @on: the device, as device_describe() made it
+ * @matrices: as bench_matrices() made them
  *
  * Return: 0; %BENCH_NO_GNUPLOT: data and commands are written, gnuplot is not
  * installed; -EIO: gnuplot failed; another -errno
  */
 int bench_plot(const char *dir, struct json_object *on,
-	       struct json_object *runs)
+	       struct json_object *runs, struct json_object *matrices)
 {
-	struct picture picture;
-	int ret = 0, drawn = 0;
+	struct group group;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < json_object_array_length(runs) && !ret; i++) {
-		if (!gather(runs, i, &picture))
-			continue;
-		name(&picture, dir);
-		ret = write_data(&picture);
-		if (!ret)
-			ret = write_commands(&picture, on);
-		if (!ret && !drawn)
-			drawn = draw(&picture);
-	}
-	return ret ? ret : drawn;
+	for (i = 0; i < json_object_array_length(runs); i++)
+		if (gather(runs, i, &group))
+			ret = worse(ret, plot_group(dir, on, &group));
+	for (i = 0; i < json_object_array_length(matrices); i++)
+		ret = worse(ret, plot_matrix(dir, on,
+				json_object_array_get_idx(matrices, i)));
+	return ret;
 }

@@ -125,8 +125,12 @@ static int make_words(struct words *words, const struct bench_plan *plan,
 		word(words, "--strict");
 		word(words, "--policy");
 		word(words, "%s", policy);
-		/* A page for each thread's QP, and one for the completion queues. */
-		if (threads && !strcmp(policy, "independent")) {
+		/*
+		 * A page for each thread's QP, and one for the completion queues;
+		 * shared-uar takes half of them. shared-uuar spreads over all.
+		 */
+		if (threads && (!strcmp(policy, "independent") ||
+				!strcmp(policy, "shared-uar"))) {
 			word(words, "--pages");
 			word(words, "%u", threads + 1);
 		}

@@ -20,6 +20,15 @@ static const char *text(struct json_object *from, const char *key)
 	return json_object_get_string(get(from, key));
 }
 
+static void print_paper(struct json_object *run)
+{
+	struct json_object *paper = get(run, "paper");
+
+	if (paper)
+		printf("paper: %s: %s\n", text(paper, "source"),
+		       text(paper, "note"));
+}
+
 /* Columns of the paper only where it has measured the same. */
 static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 {
@@ -31,6 +40,11 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 		{ "uuars", "UUARS", false },
 		{ "paper_relative", "PAPER%", false },
 		{ "paper_pages", "PAPER-PAGES", false },
+	};
+	static const struct column values[] = {
+		{ "name", "NAME", true }, { "median", "MEDIAN", false },
+		{ "unit", "UNIT", true }, { "low", "LOW", false },
+		{ "high", "HIGH", false }, { "paper_value", "PAPER", false },
 	};
 	size_t n = sizeof(columns) / sizeof(*columns);
 	struct json_object *figures = get(run, "figures"), *first;
@@ -49,7 +63,40 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 		n -= 2;
 	if (!get(first, "pages"))
 		n = 7;
-	print_table(cli, figures, columns, n);
+	if (get(first, "paper_value"))
+		print_table(cli, figures, values,
+			    sizeof(values) / sizeof(*values));
+	else
+		print_table(cli, figures, columns, n);
+	print_paper(run);
+}
+
+/* The columns of the policies that were measured, with the name before them. */
+static void print_matrix(struct cli *cli, struct json_object *matrix,
+			 bool simulated)
+{
+	struct column columns[BENCH_MAX_LIST + 3] = {
+		{ "name", "NAME", true },
+	};
+	struct json_object *policies = get(matrix, "policies");
+	struct json_object *rows = get(matrix, "rows");
+	size_t n = 1, i;
+
+	for (i = 0; i < json_object_array_length(policies); i++) {
+		columns[n].key = json_object_get_string(
+			json_object_array_get_idx(policies, i));
+		columns[n].title = columns[n].key;
+		n++;
+	}
+	columns[n++] = (struct column){ "unit", "UNIT", true };
+	if (get(json_object_array_get_idx(rows, 0), "paper_relative"))
+		columns[n++] = (struct column){ "paper_relative", "PAPER%",
+						false };
+	print_heading(cli, "\n%s, %s, medians by category and policy, threads: %s%s",
+		      text(matrix, "bench"), text(matrix, "variant"),
+		      text(matrix, "threads"), simulated ? " (simulated)" : "");
+	print_table(cli, rows, columns, n);
+	print_paper(matrix);
 }
 
 static unsigned int failures(struct json_object *runs)
@@ -64,7 +111,7 @@ static unsigned int failures(struct json_object *runs)
 
 /**
  * bench_print() - print a table for each run, or JSON
- * @all: "on", "disturbances" and "runs"
+ * @all: "on", "disturbances", "runs" and "by_policy"
  *
  * Return: did a run fail?
  */
@@ -72,6 +119,7 @@ bool bench_print(struct cli *cli, struct json_object *all)
 {
 	struct json_object *on = get(all, "on"), *runs = get(all, "runs");
 	struct json_object *noise = get(all, "disturbances");
+	struct json_object *matrices = get(all, "by_policy");
 	bool simulated = json_object_get_boolean(get(on, "simulated"));
 	size_t i;
 
@@ -86,6 +134,9 @@ bool bench_print(struct cli *cli, struct json_object *all)
 			       json_object_array_get_idx(noise, i)));
 	for (i = 0; i < json_object_array_length(runs); i++)
 		print_run(cli, json_object_array_get_idx(runs, i), simulated);
+	for (i = 0; i < json_object_array_length(matrices); i++)
+		print_matrix(cli, json_object_array_get_idx(matrices, i),
+			     simulated);
 	return failures(runs);
 }
 
@@ -120,7 +171,8 @@ int bench_save(const char *dir, struct json_object *all)
 				    JSON_C_TO_STRING_NOSLASHESCAPE))
 		ret = -errno;
 	if (!ret)
-		ret = bench_plot(dir, get(all, "on"), runs);
+		ret = bench_plot(dir, get(all, "on"), runs,
+				 get(all, "by_policy"));
 	json_object_put(runs);
 	if (ret == BENCH_NO_GNUPLOT) {
 		fprintf(stderr, "mlx5ep bench: no pictures: install gnuplot, then gnuplot %s/*.gp\n",
