@@ -193,7 +193,7 @@ check 'a page over the budget' \
 check 'a page over the limit' \
 	as_the_table_says "QP's page over uar_user_limit" page_over_limit
 check 'a page over the limit under stock' \
-	as_the_table_says "page for a QP under stock over uar_user_limit" \
+	as_the_table_says "page for a stock QP over uar_user_limit" \
 	page_under_stock
 check 'a page that the device refuses' \
 	as_the_table_says "QP's page refused by the device" page_refused
