@@ -3,7 +3,9 @@
 # runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # What a hit of the registration cache costs, get and put together, among 256
-# registrations. With 8 threads a hit is to cost at most twice as much.
+# registrations. With 8 threads a hit is to cost at most twice as much. The guest has
+# one CPU, so that instructions can be counted: locks and retries are seen, and what a
+# cache line costs that several CPUs write is not.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
