@@ -35,12 +35,17 @@ a_node()
 	installed mlx5ep.modprobe /usr/lib/modprobe.d mlx5ep.conf
 	installed 90-mlx5ep.rules /usr/lib/udev/rules.d 90-mlx5ep.rules
 	modprobe -c | grep '^install mlx5_ep'
+	udev_start
+	ib_unload
+}
+
+udev_start()
+{
 	# The library finds a device by its name, which would change under it.
 	mkdir -p /etc/udev/rules.d
-	ln -s /dev/null /etc/udev/rules.d/60-rdma-persistent-naming.rules
+	ln -sf /dev/null /etc/udev/rules.d/60-rdma-persistent-naming.rules
 	# It keeps its standard error, whose end the runner waits for.
 	/usr/lib/systemd/systemd-udevd --daemon >/dev/null 2>&1
-	ib_unload
 }
 
 # udev_done: waits until udev has nothing left to do
