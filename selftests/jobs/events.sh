@@ -70,6 +70,8 @@ untold()
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 
+# A policy is that of contexts opened from then on: a second job has it, beside the
+# first one, which keeps what it has.
 policies()
 {
 	local policy status=0
@@ -77,7 +79,9 @@ policies()
 	begun -n 3 -c static -r 2
 	for policy in independent shared-uar shared-uuar stock; do
 		ep_policy $policy
-		sleep 0.2
+		timeout "$limit" "$program" -n 2 -c static -r 1 \
+			>"$tmp/second" 2>&1 || fail "$(cat "$tmp/second")"
+		grep -q ' checks=[1-9][0-9]* wrong=0$' "$tmp/second"
 	done
 	touch "$tmp/stop"
 	wait $job || status=$?

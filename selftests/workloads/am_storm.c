@@ -54,6 +54,8 @@ static void answer(struct am_token *token, const uint64_t *args,
 	s->wrong += len != 64 || checked_wrong(body, len, args[0] + 1);
 	s->wrong += am_reply(token, ANSWER, args, NULL, 0) != -EINVAL;
 	s->wrong += am_request(token->am, 0, ASK, args, NULL, 0) != -EDEADLK;
+	s->wrong += am_request_bulk(token->am, 0, ASK, args, body, len, 0) !=
+		    -EDEADLK;
 }
 
 static void written(struct am_token *token, const uint64_t *args,

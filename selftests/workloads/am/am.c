@@ -142,14 +142,28 @@ int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
 	return ret ? ret : am_request(am, to, handler, args, NULL, 0);
 }
 
+/* A handler may not wait for what it has begun. */
+static bool may_wait(void *arg)
+{
+	struct request *r = arg;
+
+	r->ret = r->am->calls ? -EDEADLK : r->am->error;
+	return true;
+}
+
 int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    const uint64_t *args, const void *from, size_t len,
 		    size_t offset)
 {
 	struct tp_req req = {};
+	struct request r = { .am = am };
 	int ret, error;
 
-	ret = am_begin_bulk(am, to, handler, args, from, len, offset, &req);
+	ret = tp_wait_until(am->tp, may_wait, &r) ?: r.ret;
+	ret = ret ?: tp_put(am->tp, to, offset, from, len, &req);
+	if (ret)
+		return ret;
+	ret = am_request(am, to, handler, args, NULL, 0);
 	error = tp_wait(am->tp, &req);
 	return ret ? ret : error;
 }

@@ -59,6 +59,8 @@ int am_request(struct am *am, unsigned int to, unsigned int handler,
 /**
  * am_request_bulk() - write into the window of a process, then call a handler
  * @offset: in its window, which tp_window() made
+ *
+ * -EDEADLK from a handler, and nothing is begun.
  */
 int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    const uint64_t *args, const void *from, size_t len,

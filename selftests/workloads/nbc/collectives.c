@@ -91,7 +91,8 @@ static int summed(struct nbc *nbc, struct nbc_key key, const void *in,
 		  void *out, size_t n, struct nbc_req **req)
 {
 	if (key.type >= NBC_TYPES || key.op >= NBC_OPS ||
-	    !nbc_has_op(key.type, key.op) || key.root >= nbc->n)
+	    !nbc_has_op(key.type, key.op) || key.root >= nbc->n ||
+	    (n && in == out))
 		return -EINVAL;
 	key.len = n * nbc_size(key.type);
 	return nbc_begin(nbc, &key, in, out, req);

@@ -106,7 +106,7 @@ int nbc_ialltoallv(struct nbc *nbc, const void *in, void *out,
 
 /*
  * @n elements of all processes in one: recursive doubling, or a ring. Here and below
- * @in and @out are not the same memory.
+ * @in and @out are not the same memory: -EINVAL.
  */
 int nbc_iallreduce(struct nbc *nbc, const void *in, void *out, size_t n,
 		   enum nbc_type type, enum nbc_op op, struct nbc_req **req);

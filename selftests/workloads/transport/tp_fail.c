@@ -43,7 +43,7 @@ void tp_fail(struct transport *tp, int error)
 	pthread_cond_broadcast(&tp->changed);
 }
 
-/* Is the device gone, or has it failed? It may never complete anything then. */
+/* Has the device, the CQ or the SRQ failed? It may never complete anything then. */
 static bool device_failed(struct transport *tp)
 {
 	struct ibv_async_event event;
@@ -51,7 +51,9 @@ static bool device_failed(struct transport *tp)
 
 	/* the descriptor does not block */
 	while (!ibv_get_async_event(tp->ctx, &event)) {
-		failed |= event.event_type == IBV_EVENT_DEVICE_FATAL;
+		failed |= event.event_type == IBV_EVENT_DEVICE_FATAL ||
+			  event.event_type == IBV_EVENT_CQ_ERR ||
+			  event.event_type == IBV_EVENT_SRQ_ERR;
 		ibv_ack_async_event(&event);
 	}
 	return failed;

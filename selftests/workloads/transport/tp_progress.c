@@ -172,7 +172,7 @@ static int wait_for_helper(struct transport *tp)
 {
 	struct timespec end;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_nsec += PAUSE_MS * 1000000l;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;

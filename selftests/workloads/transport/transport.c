@@ -32,12 +32,15 @@ static int check(struct tp_attr *attr)
 static int init(struct transport *tp)
 {
 	pthread_mutexattr_t attr;
+	pthread_condattr_t clock;
 	unsigned int i;
 
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&tp->lock, &attr);
-	pthread_cond_init(&tp->changed, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&tp->changed, &clock);
 	tp->processes = tp->attr.nodes * tp->attr.ppn;
 	tp->node = tp->attr.rank / tp->attr.ppn;
 	tp->dead = -1;
