@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -20,7 +21,7 @@
 #define PAGE		4096ul
 #define WATCHES		200000u
 #define BATCH		1000u
-#define NOTIFIERS	1000u
+#define NOTIFIERS	10000u
 #define PER_USER	"/sys/module/mlx5_ep/parameters/notifiers_per_user"
 
 FIXTURE(cost)
@@ -125,10 +126,12 @@ static int many_notifiers(double *made)
 {
 	struct mlx5ep_notifier *n;
 	struct verbs_setup setup;
+	struct rlimit files = { 2 * NOTIFIERS, 2 * NOTIFIERS };
 	double one, many, before;
 	unsigned int i;
 
-	if (verbs_open(&setup, NULL, 1) ||
+	/* Each is a file. */
+	if (setrlimit(RLIMIT_NOFILE, &files) || verbs_open(&setup, NULL, 1) ||
 	    mlx5ep_notifier_create(setup.ctx, 1, &n))
 		return 2;
 	one = least_munmap(100);
