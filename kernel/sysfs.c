@@ -98,7 +98,8 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 /**
  * struct count_attribute - an attribute that is one counter of a device
  * @attr: registered in sysfs; the kernel passes it to show
- * @offset: of the counter in struct mlx5_ep_device
+ * @offset: of the counter in struct mlx5_ep_device, or in struct mlx5_ep_xrc if it
+ *	counts objects of shared XRC receive QPs
  */
 struct count_attribute {
 	struct kobj_attribute attr;
@@ -115,21 +116,11 @@ static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%d\n", atomic_read(count));
 }
 
-/**
- * struct xrc_attribute - an attribute that is one count of shared XRC receive QPs
- * @attr: registered in sysfs; the kernel passes it to show
- * @offset: of the count in struct mlx5_ep_xrc
- */
-struct xrc_attribute {
-	struct kobj_attribute attr;
-	size_t offset;
-};
-
 static ssize_t xrc_count_show(struct kobject *kobj, struct kobj_attribute *attr,
 			      char *buf)
 {
-	struct xrc_attribute *counter =
-		container_of(attr, struct xrc_attribute, attr);
+	struct count_attribute *counter =
+		container_of(attr, struct count_attribute, attr);
 	const u32 *count = (void *)to_edev(kobj)->xrc + counter->offset;
 
 	return sysfs_emit(buf, "%u\n", READ_ONCE(*count));
@@ -249,7 +240,7 @@ static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
 		.offset = offsetof(struct mlx5_ep_device, _field),             \
 	}
 #define XRC_COUNT(_name, _field)                                               \
-	static struct xrc_attribute _name##_attr = {                           \
+	static struct count_attribute _name##_attr = {                         \
 		.attr = __ATTR(_name, 0444, xrc_count_show, NULL),             \
 		.offset = offsetof(struct mlx5_ep_xrc, _field),                \
 	}
