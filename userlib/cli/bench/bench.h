@@ -67,6 +67,13 @@ struct bench_request {
 	int n_names;
 };
 
+/* What @from has under @key; NULL: nothing. */
+static inline struct json_object *bench_get(struct json_object *from,
+					    const char *key)
+{
+	return json_object_object_get(from, key);
+}
+
 /* options.c */
 int bench_options(struct bench_request *request, int argc, char **argv);
 bool bench_wanted(const struct bench_request *request, const char *bench);

@@ -7,22 +7,14 @@
 #include "../cli.h"
 #include "bench.h"
 
-static struct json_object *get(struct json_object *from, const char *key)
-{
-	struct json_object *found = NULL;
-
-	json_object_object_get_ex(from, key, &found);
-	return found;
-}
-
 static const char *text(struct json_object *from, const char *key)
 {
-	return json_object_get_string(get(from, key));
+	return json_object_get_string(bench_get(from, key));
 }
 
 static void print_paper(struct json_object *run)
 {
-	struct json_object *paper = get(run, "paper");
+	struct json_object *paper = bench_get(run, "paper");
 
 	if (paper)
 		printf("paper: %s: %s\n", text(paper, "source"),
@@ -47,23 +39,23 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 		{ "high", "HIGH", false }, { "paper_value", "PAPER", false },
 	};
 	size_t n = sizeof(columns) / sizeof(*columns);
-	struct json_object *figures = get(run, "figures"), *first;
+	struct json_object *figures = bench_get(run, "figures"), *first;
 
 	print_heading(cli, "\n%s, %s, under %s%s%s%s", text(run, "bench"),
 		      text(run, "variant"), text(run, "policy"),
-		      get(run, "threads") ? ", threads: " : "",
-		      get(run, "threads") ? text(run, "threads") : "",
+		      bench_get(run, "threads") ? ", threads: " : "",
+		      bench_get(run, "threads") ? text(run, "threads") : "",
 		      simulated ? " (simulated)" : "");
 	if (!figures) {
 		printf("failed: %s\n", text(run, "error"));
 		return;
 	}
 	first = json_object_array_get_idx(figures, 0);
-	if (!get(first, "paper_relative"))
+	if (!bench_get(first, "paper_relative"))
 		n -= 2;
-	if (!get(first, "pages"))
+	if (!bench_get(first, "pages"))
 		n = 7;
-	if (get(first, "paper_value"))
+	if (bench_get(first, "paper_value"))
 		print_table(cli, figures, values,
 			    sizeof(values) / sizeof(*values));
 	else
@@ -78,8 +70,8 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 	struct column columns[BENCH_MAX_LIST + 3] = {
 		{ "name", "NAME", true },
 	};
-	struct json_object *policies = get(matrix, "policies");
-	struct json_object *rows = get(matrix, "rows");
+	struct json_object *policies = bench_get(matrix, "policies");
+	struct json_object *rows = bench_get(matrix, "rows");
 	size_t n = 1, i;
 
 	for (i = 0; i < json_object_array_length(policies); i++) {
@@ -89,7 +81,7 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 		n++;
 	}
 	columns[n++] = (struct column){ "unit", "UNIT", true };
-	if (get(json_object_array_get_idx(rows, 0), "paper_relative"))
+	if (bench_get(json_object_array_get_idx(rows, 0), "paper_relative"))
 		columns[n++] = (struct column){ "paper_relative", "PAPER%",
 						false };
 	print_heading(cli, "\n%s, %s, medians by category and policy, threads: %s%s",
@@ -105,7 +97,7 @@ static unsigned int failures(struct json_object *runs)
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(runs); i++)
-		n += !!get(json_object_array_get_idx(runs, i), "error");
+		n += !!bench_get(json_object_array_get_idx(runs, i), "error");
 	return n;
 }
 
@@ -117,10 +109,11 @@ static unsigned int failures(struct json_object *runs)
  */
 bool bench_print(struct cli *cli, struct json_object *all)
 {
-	struct json_object *on = get(all, "on"), *runs = get(all, "runs");
-	struct json_object *noise = get(all, "disturbances");
-	struct json_object *matrices = get(all, "by_policy");
-	bool simulated = json_object_get_boolean(get(on, "simulated"));
+	struct json_object *runs = bench_get(all, "runs");
+	struct json_object *on = bench_get(all, "on");
+	struct json_object *noise = bench_get(all, "disturbances");
+	struct json_object *matrices = bench_get(all, "by_policy");
+	bool simulated = json_object_get_boolean(bench_get(on, "simulated"));
 	size_t i;
 
 	if (cli->json) {
@@ -148,7 +141,7 @@ static struct json_object *measured(struct json_object *runs)
 
 	for (i = 0; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
-		if (get(run, "figures"))
+		if (bench_get(run, "figures"))
 			json_object_array_add(kept, json_object_get(run));
 	}
 	return kept;
@@ -162,7 +155,7 @@ static struct json_object *measured(struct json_object *runs)
  */
 int bench_save(const char *dir, struct json_object *all)
 {
-	struct json_object *runs = measured(get(all, "runs"));
+	struct json_object *runs = measured(bench_get(all, "runs"));
 	char path[PATH_LEN];
 	int ret = 0;
 
@@ -171,8 +164,8 @@ int bench_save(const char *dir, struct json_object *all)
 				    JSON_C_TO_STRING_NOSLASHESCAPE))
 		ret = -errno;
 	if (!ret)
-		ret = bench_plot(dir, get(all, "on"), runs,
-				 get(all, "by_policy"));
+		ret = bench_plot(dir, bench_get(all, "on"), runs,
+				 bench_get(all, "by_policy"));
 	json_object_put(runs);
 	if (ret == BENCH_NO_GNUPLOT) {
 		fprintf(stderr, "mlx5ep bench: no pictures: install gnuplot, then gnuplot %s/*.gp\n",
