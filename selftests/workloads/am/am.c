@@ -93,14 +93,20 @@ struct request {
 	int ret;
 };
 
+/* A handler may not wait for what it has begun. */
+static bool is_refused(struct request *r)
+{
+	r->ret = r->am->calls ? -EDEADLK : r->am->error;
+	return r->ret;
+}
+
 /* Send a request if one more may be without an answer. */
 static bool try_request(void *arg)
 {
 	struct request *r = arg;
 	struct am *am = r->am;
 
-	r->ret = am->calls ? -EDEADLK : am->error;
-	if (r->ret)
+	if (is_refused(r))
 		return true;
 	if (am->open[r->to] >= am->depth)
 		return false;
@@ -142,12 +148,10 @@ int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
 	return ret ? ret : am_request(am, to, handler, args, NULL, 0);
 }
 
-/* A handler may not wait for what it has begun. */
-static bool may_wait(void *arg)
+/* Does not wait; the lock of the transport is held. */
+static bool look_once(void *arg)
 {
-	struct request *r = arg;
-
-	r->ret = r->am->calls ? -EDEADLK : r->am->error;
+	is_refused(arg);
 	return true;
 }
 
@@ -159,7 +163,7 @@ int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 	struct request r = { .am = am };
 	int ret, error;
 
-	ret = tp_wait_until(am->tp, may_wait, &r) ?: r.ret;
+	ret = tp_wait_until(am->tp, look_once, &r) ?: r.ret;
 	ret = ret ?: tp_put(am->tp, to, offset, from, len, &req);
 	if (ret)
 		return ret;
@@ -186,8 +190,9 @@ static bool all_answered(void *arg)
 	struct request *r = arg;
 	unsigned int i;
 
-	r->ret = r->am->calls ? -EDEADLK : r->am->error;
-	for (i = 0; !r->ret && i < tp_processes(r->am->tp); i++)
+	if (is_refused(r))
+		return true;
+	for (i = 0; i < tp_processes(r->am->tp); i++)
 		if (r->am->open[i])
 			return false;
 	return true;

@@ -238,7 +238,7 @@ void tp_look(struct transport *tp);
 /* tp_progress.c */
 int tp_poll(struct transport *tp);
 int tp_pause_locked(struct transport *tp);
-int tp_arm(struct transport *tp);
+int tp_arm_more(struct transport *tp);
 int tp_helper_start(struct transport *tp);
 void tp_helper_stop(struct transport *tp);
 

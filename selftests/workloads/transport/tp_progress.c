@@ -97,7 +97,7 @@ int tp_poll(struct transport *tp)
  * otherwise of receives and errors only, as each event costs more than a message does.
  * Nothing is asked for twice. -EIO if the device refuses.
  */
-int tp_arm(struct transport *tp)
+static int arm(struct transport *tp)
 {
 	enum tp_armed want = tp_awaits_sends(tp) ? TP_ARMED_ALL :
 						   TP_ARMED_RECEIVES;
@@ -108,6 +108,12 @@ int tp_arm(struct transport *tp)
 		return -EIO;
 	tp->armed = want;
 	return 0;
+}
+
+/* Whoever is asleep must be told of more now. -EIO if the device refuses. */
+int tp_arm_more(struct transport *tp)
+{
+	return tp->armed ? arm(tp) : 0;
 }
 
 /* There is one event for each time that it was asked for. */
@@ -140,7 +146,7 @@ static int sleep_on_channel(struct transport *tp)
 	if (n)
 		return n;
 	/* A completion between the look and the request would be missed. */
-	if (tp_arm(tp))
+	if (arm(tp))
 		return -EIO;
 	n = tp_poll(tp);
 	if (n)
@@ -239,7 +245,7 @@ static void *helper(void *arg)
 	while (!tp->failed) {
 		poll_and_tell(tp);
 		/* A completion between the look and the request would be missed. */
-		if (tp_arm(tp))
+		if (arm(tp))
 			tp_fail(tp, -EIO);
 		else if (!poll_and_tell(tp))
 			wait_for_event(tp);

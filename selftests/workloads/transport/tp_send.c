@@ -78,7 +78,7 @@ static int post(struct transport *tp, struct tp_peer *peer,
 		wr.send_flags |= IBV_SEND_INLINE;
 	tp->awaited += !!out->done;
 	/* Who is asleep must be told of the end of this request. */
-	ret = tp->armed ? tp_arm(tp) : 0;
+	ret = tp_arm_more(tp);
 	if (!ret)
 		ret = -ibv_post_send(peer->link->qp, &wr, &bad);
 	if (ret) {
@@ -103,7 +103,7 @@ static int starve(struct transport *tp, const struct tp_peer *peer)
 	if (peer->link->busy < TP_DEPTH && tp->free_slots)
 		return 0;
 	tp->starved = true;
-	return tp->armed ? tp_arm(tp) : 0;
+	return tp_arm_more(tp);
 }
 
 static int queue(struct transport *tp, struct tp_peer *peer,

@@ -134,7 +134,7 @@ static int leave(struct transport *tp)
 	int ret;
 
 	tp->leaving = true;
-	ret = tp->armed && !tp->failed ? tp_arm(tp) : 0;
+	ret = tp->failed ? 0 : tp_arm_more(tp);
 	if (!ret)
 		ret = leave_round(tp);
 	if (ret)
