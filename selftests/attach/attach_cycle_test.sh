@@ -16,11 +16,6 @@ cd "$(dirname "$0")/../.."
 # One round takes twenty seconds on a debug kernel.
 rounds=$((slowness > 1 ? 2 : 4))
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 traffic()
 {
 	uuar_traffic -q -n 8 -r 1

@@ -19,11 +19,6 @@ objects()
 	hca_objects 'qp, xrcd, srq, pd, cq'
 }
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 # right STATUS: what the job printed is right, and nothing of it is left
 right()
 {

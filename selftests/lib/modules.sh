@@ -36,6 +36,13 @@ ib_unload()
 	[ ! -d /sys/module/mlx5_ib ] || rmmod mlx5_ib
 }
 
+# attached: is the module attached to the HCA under test?
+# shellcheck disable=SC2154 # lib.sh sets ep
+attached()
+{
+	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
+}
+
 # ep_insmod [PARAMETER...]: load the module that was built for this kernel
 # shellcheck disable=SC2120
 ep_insmod()

@@ -11,11 +11,6 @@
 
 : "${pages:?UAR pages}" "${budget:?of them, those of managed contexts}"
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 # drain NAME QPS [POLICY BUDGET]: writes "CONTEXTS ARMED QPS WRONG_UAR"
 drain()
 {

@@ -24,11 +24,6 @@ visible()
 	[ "$(pod cat "$ep/attached" 2>&1)" = yes ]
 }
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 same_attributes()
 {
 	local name

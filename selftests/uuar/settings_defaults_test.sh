@@ -14,11 +14,6 @@ cd "$(dirname "$0")/../.."
 
 parameter=/sys/module/mlx5_ep/parameters/defaults
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 # begin_with TEXT: a device that the module has not seen before gets TEXT
 begin_with()
 {

@@ -16,11 +16,6 @@ attributes='uuar_policy uuar_strict uuar_pages uar_budget uar_user_limit
 	uuar_exempt uuar_cgroups uar_cgroup_limits'
 cgroups=/sys/fs/cgroup
 
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
 show()
 {
 	(cd "$ep" && grep . $attributes)
