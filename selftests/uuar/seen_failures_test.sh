@@ -104,7 +104,7 @@ page_under_stock()
 {
 	ep_policy stock 8
 	ep_set uar_user_limit 3
-	! program -n 8
+	program -n 8 && return 1 || true
 	grep -q 'Disk quota exceeded' "$tmp/said"
 }
 
