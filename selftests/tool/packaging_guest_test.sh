@@ -123,16 +123,22 @@ upgraded()
 	wait $user
 }
 
+# policy_at_boot VERSION: it is attached, and the first users of a boot have the policy
+policy_at_boot()
+{
+	runs "$1"
+	udev_start
+	boot
+	[ "$(cat "$tmp/opens")" = "independent $contexts" ]
+}
+
 boot_first()
 {
 	local old new line
 
 	old=$(deb_version "$1/first")
 	new=$(deb_version "$1/next")
-	runs "$old"
-	udev_start
-	boot
-	[ "$(cat "$tmp/opens")" = "independent $contexts" ]
+	policy_at_boot "$old"
 	upgraded "$1"
 	runs "$old"
 	installed_is "$new"
@@ -143,10 +149,7 @@ boot_first()
 
 boot_next()
 {
-	runs "$(deb_version "$1/next")"
-	udev_start
-	boot
-	[ "$(cat "$tmp/opens")" = "independent $contexts" ]
+	policy_at_boot "$(deb_version "$1/next")"
 	code 0 /usr/bin/mlx5ep doctor
 	grep -qx 'ok: module: mlx5_ep is loaded' "$tmp/out"
 }
