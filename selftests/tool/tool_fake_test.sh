@@ -616,6 +616,75 @@ no_control_characters()
 	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
 	code 0 "$tool" attach --users mlx5_0
 	grep -q 'process 42 (?\[31mred)' "$tmp/out"
+	# U+009B steers a terminal as ESC [ does.
+	printf '\302\23331mred\n' >"$root/proc/42/comm"
+	code 0 "$tool" attach --users mlx5_0
+	grep -q 'process 42 (??31mred)' "$tmp/out"
+}
+
+# unreached NAME: a program of this name makes its QPs by DevX under a policy
+unreached()
+{
+	local tables=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
+
+	printf 'pid policy managed comm\n4711 independent 1 %b\n' "$1" \
+		>"$tables/contexts"
+	printf 'pid qpn placer\n4711 0x12 devx\n' >"$tables/qps"
+	"$tool" doctor >"$tmp/out" || :
+}
+
+# An administrator copies what doctor says into a shell of root.
+no_commands()
+{
+	local name
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	unreached 'ib_write.bw-2+'
+	grep -q "set --exempt 'ib_write.bw-2+'\$" "$tmp/out"
+	for name in "';reboot;:'" '$(reboot)' 'a b' '\033[2J' '\302\233m' 'x\\012reboot'; do
+		unreached "$name"
+		grep -q 'does not reach .*\[4711\]: it chooses' "$tmp/out"
+		grep -q 'mend with: .* set --exempt with the name of process 4711$' \
+			"$tmp/out" || fail "$(cat "$tmp/out")"
+		! grep -q $'[\033\302]' "$tmp/out" || fail "$name is shown as it is"
+	done
+	unreached job
+	echo "a'b" >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_exempt"
+	"$tool" doctor >"$tmp/out" || :
+	grep -q 'set --exempt with the name of process 4711$' "$tmp/out"
+}
+
+# Bytes that are no UTF-8 are no JSON and no OpenMetrics.
+all_is_utf8()
+{
+	local bytes good='\303\244\342\202\254\360\237\230\200'
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	# no first byte, cut, overlong, surrogate, beyond U+10FFFF, C1
+	for bytes in '\377' '\200' '\303' '\342\202' '\300\257' '\340\200\257' \
+		'\360\200\200\200' '\355\240\200' '\364\220\200\200' '\302\205'; do
+		printf 'pid comm\n1 a%bz\n' "$bytes$good$bytes" \
+			>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/contexts"
+		printf "/a$bytes$good 7\n" >"$ep/uar_cgroup_limits"
+		printf "x$bytes\n" >"$ep/uuar_exempt"
+		code 0 "$tool" -j show >/dev/null
+		iconv -f UTF-8 -t UTF-8 "$tmp/out" >/dev/null
+		jq -e --arg good "$(printf '%b' "$good")" '.devices[0].contexts[0].comm |
+			test("^a\\?+" + $good + "\\?+z$")' "$tmp/out"
+		code 0 "$tool" metrics >/dev/null
+		iconv -f UTF-8 -t UTF-8 "$tmp/out" >/dev/null
+		grep -q "cgroup=\"/a?*$(printf '%b' "$good")\"} 7" "$tmp/out"
+		code 0 "$tool" show >/dev/null
+		iconv -f UTF-8 -t UTF-8 "$tmp/out" >/dev/null
+	done
+	# A cell is not cut within a character.
+	printf 'pid comm\n1 %0150d\n' 0 | sed 's/0/\xc3\xa4/g; 2s/^[^ ]* */1 /' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/contexts"
+	code 0 "$tool" show contexts >/dev/null
+	iconv -f UTF-8 -t UTF-8 "$tmp/out" >/dev/null
 }
 
 # A process is one line of the table, whatever characters are in its name.
@@ -657,7 +726,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 23
+plan 25
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -676,6 +745,8 @@ check "show xrc lists domains, QPs, keys and registrants" xrc
 check "show watches has a row per notifier" watches
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
+check "a program's name gets into no command of doctor" no_commands
+check 'all output is UTF-8' all_is_utf8
 check "a program's name may have any byte" names_are_one_line
 check "colour on a terminal only" colour
 check "a full disk is a failure" full_output

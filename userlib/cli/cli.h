@@ -110,6 +110,9 @@ struct unreached {
 
 bool reach_find(struct json_object *dev, size_t *at, struct unreached *found);
 
+/* utf8.c */
+char *utf8_mend(char *text);
+
 /* print.c */
 #define MAX_WIDTH 100
 

@@ -136,13 +136,37 @@ static void check_limits(struct report *report, const char *name,
 	}
 }
 
+/* Would the text mean itself between quotes in a shell? */
+static bool is_plain(const char *text)
+{
+	return !text[strspn(text, " ._+-0123456789"
+			    "abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
+/*
+ * A user can give a program any name. The administrator may copy the command into a
+ * shell, so it has the name of a plain program only, and one with blanks is two.
+ */
+static void say_exempt(char *buf, size_t len, const char *name,
+		       const char *exempt, const struct unreached *found)
+{
+	if (is_plain(exempt) && is_plain(found->program) &&
+	    !strchr(found->program, ' '))
+		snprintf(buf, len, "mlx5ep -d %s set --exempt '%s%s%s'", name,
+			 exempt, *exempt ? " " : "", found->program);
+	else
+		snprintf(buf, len, "mlx5ep -d %s set --exempt with the name of process %lld",
+			 name, found->pid);
+}
+
 /* Names the programs that a policy does not reach, and what to do. */
 static void check_reach(struct report *report, const char *name,
 			struct json_object *dev)
 {
 	const char *exempt = text_of(dev, "exempt") ?: "";
 	struct unreached found;
-	char text[200], remedy[1300];
+	char text[200], command[1200], remedy[1400];
 	size_t at = 0;
 
 	while (reach_find(dev, &at, &found)) {
@@ -150,12 +174,11 @@ static void check_reach(struct report *report, const char *name,
 			 "%s does not reach %s[%lld]: it chooses uUARs itself, %u QPs by DevX, %u in thread domains",
 			 found.policy, found.program, found.pid, found.devx,
 			 found.thread_domains);
+		say_exempt(command, sizeof(command), name, exempt, &found);
 		snprintf(remedy, sizeof(remedy),
-			 "%s, or leave it stock: mlx5ep -d %s set --exempt '%s%s%s'",
-			 found.devx ?
+			 "%s, or leave it stock: %s", found.devx ?
 				 "UCX_TLS=rc_v in its environment, if it uses UCX" :
-				 "no thread domains in the program",
-			 name, exempt, *exempt ? " " : "", found.program);
+				 "no thread domains in the program", command);
 		doctor_say(report, WARN, name, text, remedy);
 	}
 }
@@ -275,6 +298,15 @@ static void check_devices(struct cli *cli, struct report *report)
 	json_object_put(devices);
 }
 
+/* A text of a finding may have a program's name in it. */
+static void print_text(const char *before, const char *text)
+{
+	char *copy = strdup(text);
+
+	printf("%s%s\n", before, copy ? printable(copy) : "no memory");
+	free(copy);
+}
+
 static void print_report(struct cli *cli, const struct report *report)
 {
 	char buf[64];
@@ -287,11 +319,12 @@ static void print_report(struct cli *cli, const struct report *report)
 		const char *color = *verdict == 'o' ? "32" :
 			*verdict == 'w' ? "33" : "1;31";
 
-		printf("%s: %s: %s\n",
+		printf("%s: %s",
 		       paint(cli, color, verdict, buf, sizeof(buf)),
-		       text_of(row, "what"), text_of(row, "finding"));
+		       text_of(row, "what"));
+		print_text(": ", text_of(row, "finding"));
 		if (text_of(row, "remedy"))
-			printf("    mend with: %s\n", text_of(row, "remedy"));
+			print_text("    mend with: ", text_of(row, "remedy"));
 	}
 }
 

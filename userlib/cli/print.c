@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -19,9 +20,16 @@
  */
 void print_json(struct json_object *obj)
 {
-	puts(json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
-					    JSON_C_TO_STRING_SPACED |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	char *text;
+
+	text = strdup(json_object_to_json_string_ext(obj,
+			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (text)
+		puts(utf8_mend(text));
+	else
+		complain(EXIT_FAILED, "no memory");
+	free(text);
 }
 
 /**
@@ -56,7 +64,7 @@ void print_heading(struct cli *cli, const char *fmt, ...)
 }
 
 /**
- * printable() - replace control characters by '?'
+ * printable() - replace control characters, and bytes that are not UTF-8, by '?'
  * @text: from outside, for instance a program's name; changed in place
  *
  * A control character could steer the terminal.
@@ -70,7 +78,7 @@ char *printable(char *text)
 	for (p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
 			*p = '?';
-	return text;
+	return utf8_mend(text);
 }
 
 static void cell(struct json_object *row, const char *key, char *buf)
@@ -120,11 +128,14 @@ static void print_cell(const struct column *column, size_t width,
 		       const char *text, bool last)
 {
 	char buf[CELL];
+	size_t end;
 
 	snprintf(buf, sizeof(buf), "%s", text);
 	if (strlen(buf) > width) {
-		buf[width] = '\0';
-		buf[width - 1] = '~';
+		/* The second and later bytes of a character are 10xxxxxx. */
+		for (end = width - 1; end && (buf[end] & 0xc0) == 0x80; end--)
+			;
+		strcpy(buf + end, "~");
 	}
 	if (!column->left)
 		printf("%*s", (int)width, buf);

@@ -4,7 +4,7 @@
  * of files. A table has a line of column names and a line per row; the last
  * column may contain spaces. A list has lines of one word and name=value pairs.
  * In the last column and in values, a byte that would be ambiguous is written
- * \ooo. A number becomes a number, and "-" becomes null.
+ * \ooo. A number becomes a number, and "-" becomes null. Texts become UTF-8.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define MAX_COLUMNS 32
 
-static struct json_object *value(const char *text)
+static struct json_object *value(char *text)
 {
 	bool hex = !strncmp(text, "0x", 2);
 	long long number;
@@ -26,7 +26,7 @@ static struct json_object *value(const char *text)
 	if (*text && !*end && strlen(text) < 18 &&
 	    (hex || *text != '0' || !text[1]))
 		return json_object_new_int64(number);
-	return json_object_new_string(text);
+	return json_object_new_string(utf8_mend(text));
 }
 
 static int octal(const char *p)
