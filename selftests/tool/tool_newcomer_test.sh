@@ -73,6 +73,14 @@ refuses()
 		fail "mlx5ep ${*:2}: $(cat "$tmp/err")"
 }
 
+# manual COMMAND: what mlx5ep.8 says of the command; watch has the options of show
+manual()
+{
+	awk -v c="${1/watch/show|watch}" '/^\.S[SH] / {
+		in_it = $1 == ".SS" && $2 ~ "^(" c ")$" } in_it' \
+		userlib/man/mlx5ep.8
+}
+
 # Each option that a help names is known to the command, the manual and the shell.
 each_option()
 {
@@ -90,6 +98,9 @@ each_option()
 			[ "$short" = - ] && short=--$long || short=-$short
 			grep -q "\\\\-\\\\-${long//-/.*}" userlib/man/mlx5ep.8 ||
 				fail "mlx5ep.8 has no --$long"
+			[ "$short" = "--$long" ] || manual "$command" |
+				grep -Eq "^\.(BR|RB) .*\\\\$short([ ,]|\$)" ||
+				fail "mlx5ep.8 has no $short of $command"
 			grep -qw -- "--$long" userlib/cli/mlx5ep.bash ||
 				fail "mlx5ep.bash has no --$long"
 			if [ -z "$value" ]; then
@@ -103,12 +114,58 @@ each_option()
 			*) refuses "\(--$long\|$short\)\>" "$command" "--$long" @ ;;
 			esac
 		done <"$tmp/options"
-		# The help is asked for behind other words, too.
+		# The help is asked for behind other words, too; behind the program
+		# that run starts it is the program's.
+		[ "$command" != run ] || continue
 		code 0 "$tool" "$command" x --help
 		grep -q "^Usage: mlx5ep \[-j\] \[-d DEVICE\] $command " "$tmp/out"
 	done <"$tmp/commands"
 	echo "$n options of $(wc -l <"$tmp/commands") commands"
 	[ "$n" -gt 30 ]
+}
+
+# The arguments of a program are its own, with -- in front of it and without.
+run_passes_on()
+{
+	local before option
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	for before in '' '--' '--policy stock' '--policy=stock --' '-p stock -n 3'; do
+		for option in -h --help; do
+			# shellcheck disable=SC2086 # words
+			code 0 "$tool" run $before echo $option -j >/dev/null
+			[ "$(cat "$tmp/out")" = "$option -j" ] ||
+				fail "run $before: $(cat "$tmp/out")"
+		done
+	done
+	for option in -h --help '--strict -h' '-p stock --help'; do
+		# shellcheck disable=SC2086
+		code 0 "$tool" run $option echo >/dev/null
+		grep -q '^Usage: mlx5ep .* run ' "$tmp/out"
+	done
+	code 2 "$tool" run --policy -h echo
+	# As a shell, and env(1), say it.
+	says 127 'mlx5ep: nosuch: No such file or directory' run nosuch
+	says 126 'mlx5ep: /: Permission denied' run /
+}
+
+# The loader would take what stands before the blank, and say nothing of the policy.
+run_says_blank()
+{
+	local there="$tmp/a folder"
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	mkdir -p "$there/bin"
+	cp -r build/lib "$there/"
+	cp "$tool" "$there/bin/"
+	code 1 "$there/bin/mlx5ep" run --policy stock --strict -- echo started
+	[ ! -s "$tmp/out" ]
+	grep -q 'a folder/.*/policy.so cannot be preloaded: its path has a blank or a colon' \
+		"$tmp/err"
+	code 0 "$there/bin/mlx5ep" run --policy stock -- echo started
+	grep -q 'cannot be preloaded' "$tmp/err"
 }
 
 # Words that a command does not take
@@ -227,9 +284,11 @@ another_runs()
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 7
+plan 9
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
+check 'run gives a program all of its arguments' run_passes_on
+check 'run says that a path with a blank cannot be preloaded' run_says_blank
 check 'words too many are named, with the command that helps' each_surplus
 check 'a device that is not there, and those that are' no_device
 check 'doctor: why the module is not built' not_built

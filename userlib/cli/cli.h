@@ -22,7 +22,11 @@ enum exit_code {
 	EXIT_NO_MODULE = 3,
 	EXIT_NO_DEVICE = 4,
 	EXIT_PERMISSION = 5,
+	EXIT_NOT_STARTED = 126,	/* run: as of a shell */
+	EXIT_NOT_FOUND = 127,
 };
+
+#define HELP_WANTED (-1)	/* a command is to have its help printed */
 
 /* Which rows of tables are shown; NULL or 0: not said. */
 struct view {

@@ -37,8 +37,8 @@ static const struct {
 	  "  --save            write it to /etc/mlx5ep.conf, too\n" },
 	{ "apply", cmd_apply, "set what /etc/mlx5ep.conf says",
 	  "[--early | --once] [DEVICE]\n\n"
-	  "  --early           only what is for devices that come later\n"
-	  "  --once            not what was applied before, while the module was loaded\n\n"
+	  "  -e, --early       only what is for devices that come later\n"
+	  "  -o, --once        not what was applied before, while the module was loaded\n\n"
 	  "DEVICE is a name or a PCI address; without it: all devices.\n" },
 	{ "check", cmd_check, "check /etc/mlx5ep.conf",
 	  "[FILE]\n" },
@@ -136,28 +136,39 @@ static int flushed(int code)
 	return code;
 }
 
-/* Calls command @i, unless its help is asked for. */
+static bool wants_help(int argc, char **argv)
+{
+	int k;
+
+	for (k = 1; k < argc && strcmp(argv[k], "--"); k++)
+		if (!strcmp(argv[k], "--help") || !strcmp(argv[k], "-h"))
+			return true;
+	return false;
+}
+
+/*
+ * Calls command @i, unless its help is asked for. Among the arguments of run are
+ * those of a program, so run looks itself.
+ */
 static int run(struct cli *cli, size_t i, int argc, char **argv)
 {
 	static char name[32];
-	int k, ret;
+	int ret = HELP_WANTED;
 
-	for (k = 1; k < argc && strcmp(argv[k], "--"); k++) {
-		if (strcmp(argv[k], "--help") && strcmp(argv[k], "-h"))
-			continue;
-		printf("Usage: mlx5ep [-j] [-d DEVICE] %s %s\n%s: %s.\n"
-		       "See mlx5ep(8).\n", commands[i].name,
-		       commands[i].usage, commands[i].name, commands[i].help);
-		return EXIT_OK;
-	}
 	/* getopt() begins its messages with it. */
 	snprintf(name, sizeof(name), "mlx5ep %s", commands[i].name);
 	argv[0] = name;
 	optind = 0;
-	ret = commands[i].run(cli, argc, argv);
+	if (commands[i].run == cmd_run || !wants_help(argc, argv))
+		ret = commands[i].run(cli, argc, argv);
 	if (ret == EXIT_USAGE)
 		usage_hint(commands[i].name, argv + 1);
-	return ret;
+	if (ret != HELP_WANTED)
+		return ret;
+	printf("Usage: mlx5ep [-j] [-d DEVICE] %s %s\n%s: %s.\n"
+	       "See mlx5ep(8).\n", commands[i].name, commands[i].usage,
+	       commands[i].name, commands[i].help);
+	return EXIT_OK;
 }
 
 int main(int argc, char **argv)

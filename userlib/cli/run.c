@@ -30,17 +30,25 @@ struct request {
 	const char *pages;	/* NULL: the module's choice */
 };
 
-/* Puts the library in front of what the environment preloads already. */
+/*
+ * Puts the library in front of what the environment preloads already. ld.so takes
+ * blanks and colons for what separates two paths. Returns EXIT_OK or the exit code
+ * after a message.
+ */
 static int preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char *value;
 	int ret;
 
+	if (strpbrk(library, ": \t\n"))
+		return complain(EXIT_FAILED, "%s cannot be preloaded: its path has a blank or a colon",
+				library);
 	if (asprintf(&value, "%s%s%s", library, others ? ":" : "",
 		     others ? others : "") < 0)
-		return -ENOMEM;
-	ret = setenv("LD_PRELOAD", value, 1) ? -errno : 0;
+		return complain(EXIT_FAILED, "no memory");
+	ret = setenv("LD_PRELOAD", value, 1) ?
+		complain(EXIT_FAILED, "%s", strerror(errno)) : EXIT_OK;
 	free(value);
 	return ret;
 }
@@ -57,7 +65,7 @@ static int preload_ucx(void)
 				dlerror());
 	ret = preload(map->l_name);
 	dlclose(library);
-	return ret ? complain(exit_code(ret), "%s", strerror(-ret)) : EXIT_OK;
+	return ret;
 }
 
 /* The library of this build or package is in the folder of libmlx5ep. */
@@ -81,8 +89,8 @@ static int preload_policy(const struct request *request)
 		 request->strict, request->pages ? request->pages : "0");
 	ret = preload(path);
 	if (!ret && setenv("MLX5EP_POLICY", policy, 1))
-		ret = -errno;
-	return ret ? complain(exit_code(ret), "%s", strerror(-ret)) : EXIT_OK;
+		ret = complain(EXIT_FAILED, "%s", strerror(errno));
+	return ret;
 }
 
 static int each_device(const char *device, void *arg)
@@ -118,6 +126,7 @@ static int check_value(const char *name, char *text)
 static int parse(struct request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
 		{ "pages", required_argument, NULL, 'n' },
 		{ "policy", required_argument, NULL, 'p' },
 		{ "strict", no_argument, NULL, 's' },
@@ -125,9 +134,11 @@ static int parse(struct request *request, int argc, char **argv)
 	};
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "+p:n:s", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+hp:n:s", options, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
+		if (c == 'h')
+			return HELP_WANTED;
 		if (c == 's') {
 			request->strict = true;
 			continue;
@@ -162,5 +173,6 @@ int cmd_run(struct cli *cli, int argc, char **argv)
 	if (code && request.strict)
 		return code;
 	execvp(argv[optind], &argv[optind]);
-	return complain(EXIT_FAILED, "%s: %s", argv[optind], strerror(errno));
+	return complain(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_STARTED,
+			"%s: %s", argv[optind], strerror(errno));
 }
