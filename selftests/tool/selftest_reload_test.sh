@@ -73,6 +73,17 @@ in_use()
 	return $status
 }
 
+# A process that has a table of debugfs open holds the module. modprobe -r would say
+# so, after the devices were taken.
+held()
+{
+	mlx5ep metrics --listen "unix:$tmp/socket" &
+	# shellcheck disable=SC2064 # this process
+	trap "kill $!" EXIT
+	wait_for 10 test -S "$tmp/socket"
+	untouched 'as mlx5ep metrics --listen does'
+}
+
 settings()
 {
 	grep -rH . "$ep"/uuar_policy "$ep"/uuar_pages "$ep"/uuar_strict \
@@ -121,9 +132,10 @@ comes_back()
 	mlx5ep attach "$dev"
 }
 
-plan 4
+plan 5
 check 'a module that could not be loaded again stays' not_found
 check 'a module stays while a device is in use' in_use
+check 'a module stays that a server of metrics holds' held
 check 'the module is loaded anew, and all is set as before' reloads
 check 'a module that cannot be loaded leaves the device usable' comes_back
 umount "$modules"

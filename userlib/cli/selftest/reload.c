@@ -63,6 +63,19 @@ static bool modprobe(const char *option)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/*
+ * Does somebody hold the module beside the attached devices, each of which holds it
+ * once? A kernel that does not count is found to unload nothing later.
+ */
+static bool is_held(const struct devices *devices)
+{
+	char path[PATH_LEN], count[32];
+
+	root_path(path, "sys/module/mlx5_ep/refcnt");
+	return file_read(path, count, sizeof(count)) > 0 &&
+		strtoul(count, NULL, 10) > devices->n;
+}
+
 /* Returns why the module cannot be unloaded here, or NULL. */
 static const char *obstacle(struct devices *devices)
 {
@@ -79,7 +92,11 @@ static const char *obstacle(struct devices *devices)
 		n += json_object_array_length(users);
 		json_object_put(users);
 	}
-	return n ? "a device is in use: see mlx5ep attach --users" : NULL;
+	if (n)
+		return "a device is in use: see mlx5ep attach --users";
+	return is_held(devices) ?
+		"a process holds the module, as mlx5ep metrics --listen does: stop it" :
+		NULL;
 }
 
 static void remember(struct json_object *settings, const char *device,
