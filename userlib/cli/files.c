@@ -107,12 +107,23 @@ static FILE *open_or_rewind(const char *path)
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
-/**
- * file_text() - read a file of any length
- *
- * Return: the terminated text, which the caller frees, or NULL with errno set.
- */
-char *file_text(const char *path)
+/* Closes a file that stayed open. Returns false if there is none of this name. */
+static bool forget(const char *path)
+{
+	struct kept **link = &kept, *file;
+
+	while (*link && strcmp((*link)->path, path))
+		link = &(*link)->next;
+	file = *link;
+	if (!file)
+		return false;
+	*link = file->next;
+	close(file->fd);
+	free(file);
+	return true;
+}
+
+static char *read_whole(const char *path)
 {
 	size_t room = 4096, len = 0;
 	char *text, *more;
@@ -134,13 +145,27 @@ char *file_text(const char *path)
 	}
 	if (text)
 		text[len] = '\0';
-	/* A table of a device that has gone gives EIO. */
 	if (ferror(file)) {
 		free(text);
 		text = NULL;
 	}
 	fclose(file);
 	return text;
+}
+
+/**
+ * file_text() - read a file of any length
+ *
+ * A file of a device that has gone cannot be read any more, though it stayed open.
+ * The device may have come back, with another file of the same name.
+ *
+ * Return: the terminated text, which the caller frees, or NULL with errno set.
+ */
+char *file_text(const char *path)
+{
+	char *text = read_whole(path);
+
+	return text || !forget(path) ? text : read_whole(path);
 }
 
 /**

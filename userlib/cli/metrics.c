@@ -252,13 +252,7 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/**
- * metrics_print() - collect all figures and write them
- * @cli: with -d only that device's
- *
- * Without the module the text has no device, and is valid all the same.
- */
-void metrics_print(struct cli *cli, FILE *to)
+static void print_all(struct cli *cli, FILE *to)
 {
 	struct json_object *devices, *dev;
 	double start = seconds();
@@ -286,4 +280,27 @@ void metrics_print(struct cli *cli, FILE *to)
 		"# TYPE mlx5ep_collect_seconds gauge\n# UNIT mlx5ep_collect_seconds seconds\n"
 		"mlx5ep_collect_seconds %.6f\n# EOF\n", seconds() - start);
 	json_object_put(devices);
+}
+
+/**
+ * metrics_text() - collect all figures
+ * @cli: with -d only that device's
+ * @len: written: the length of the text
+ *
+ * Without the module the text has no device, and is valid all the same.
+ *
+ * Return: the text, which the caller frees; NULL: no memory.
+ */
+char *metrics_text(struct cli *cli, size_t *len)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, len);
+
+	if (!to)
+		return NULL;
+	print_all(cli, to);
+	if (!fclose(to))
+		return text;
+	free(text);
+	return NULL;
 }

@@ -2,15 +2,16 @@
 #ifndef MLX5EP_CLI_METRICS_H
 #define MLX5EP_CLI_METRICS_H
 
-#include <stdio.h>
-
 #include "cli.h"
 
 #define SUMS_MOST_KEYS 8
 #define SUMS_ROWS "rows"
 
 /* metrics.c */
-void metrics_print(struct cli *cli, FILE *to);
+char *metrics_text(struct cli *cli, size_t *len);
+
+/* metrics_serve.c */
+int metrics_serve(struct cli *cli, const char *where);
 
 /* metrics_sums.c */
 struct json_object *sums_of(const char *path, const char *label,
