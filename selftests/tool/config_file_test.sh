@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/tool/fake.sh
 . selftests/tool/fake.sh
 
-tool=$PWD/build/san/bin/mlx5ep
+tool=${TOOL:-$PWD/build/san/bin/mlx5ep}
 export ASAN_OPTIONS=detect_leaks=1
 pci=0000:01:00.0
 ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
@@ -80,6 +80,17 @@ wrong()
 	[ "$(cat "$conf"; echo .)" = "$(printf '%b' "$3"; echo .)" ]
 }
 
+# names_for DEVICE...: a section for each, with a line of 104 characters for the module
+names_for()
+{
+	local device
+
+	for device in "$@"; do
+		printf '[device %s]\\nexempt = %s\\n' "$device" \
+			"$(printf 'fifteen_letters %.0s' {1..5})12345678"
+	done
+}
+
 errors()
 {
 	local dev='[device *]\n' long
@@ -96,6 +107,12 @@ errors()
 	wrong 2 'not a number' "${dev}budget = 0x10\n"
 	wrong 2 'not a number' "${dev}budget = 12345678901\n"
 	wrong 2 'longer than 15' "${dev}exempt = one sixteen_letters_\n"
+	# The module takes a semicolon for the end of a line of its parameter.
+	wrong 2 'has a semicolon' "${dev}exempt = a;b\n"
+	wrong 78 'more than 4000 characters for the module, from this line on' \
+		"$(names_for {10..50})"
+	# What is for all devices stands first there.
+	wrong 76 'more than 4000 characters' "$(names_for {10..47} '*')"
 	wrong 3 'set in line 2 already' "${dev}pages = 1\npages = 2\n"
 	wrong 4 'set in line 2 already' "${dev}pages = 1\n${dev}pages = 1\n"
 	wrong 2 'neither .SECTION. nor' "${dev}policy stock\n"
@@ -418,7 +435,7 @@ saves_truly()
 	! "$tool" set --cgroup /job7 --clear --save 2>"$tmp/err"
 	grep -q 'a section for mlx5_1 alone would still say policy = stock' "$tmp/err"
 	code 2 "$tool" set --exempt 'a #b' --save
-	grep -q 'begin a comment' "$tmp/err"
+	grep -q 'begins a comment' "$tmp/err"
 	code 2 "$tool" set --exempt ';b' --save
 	# A cgroup that is gone can be taken out of the file.
 	two_devices
@@ -469,6 +486,33 @@ side_by_side()
 	[ "$(grep -c '^.cgroup /c' "$conf")" = 10 ]
 }
 
+# udev runs apply for each device, and somebody may run set meanwhile: a value that one
+# puts back must not be one that the other has written since it was read.
+waits_for_another()
+{
+	local pids
+
+	two_devices
+	printf '[device *]\npages = 6\n' >"$conf"
+	mkdir "$root/run/mlx5ep"
+	exec 9>"$root/run/mlx5ep/lock"
+	flock 9
+	"$tool" set --budget 5 9>&- &
+	pids=$!
+	"$tool" apply 9>&- &
+	pids="$pids $!"
+	sleep 1
+	[ "$(cat "$ep/uar_budget" "$ep/uuar_pages")" = $'0\n0' ]
+	exec 9>&-
+	# shellcheck disable=SC2086 # two processes
+	wait $pids
+	[ "$(cat "$ep/uar_budget" "$ep/uuar_pages")" = $'5\n6' ]
+	# An ordinary user must not be able to hold it.
+	rm "$root/run/mlx5ep/lock"
+	code 0 "$tool" apply
+	[ "$(stat -c %a "$root/run/mlx5ep/lock")" = 600 ]
+}
+
 help()
 {
 	local command
@@ -481,7 +525,7 @@ help()
 	done
 }
 
-plan 17
+plan 18
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
@@ -498,5 +542,6 @@ check 'set --save says what another line would undo' saves_truly
 check 'set --save makes a file, and follows a link' saves_anew
 check 'where the file cannot be changed nothing is set' cannot_save
 check 'several set --save at once lose nothing' side_by_side
+check 'set and apply wait for each other' waits_for_another
 check 'each command has --help, completion and a place in the manual' help
 ktap_finished

@@ -18,7 +18,6 @@
 #include "config.h"
 #include "once.h"
 
-#define MOST_DEFAULTS 4000
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
 
 static const char *text_of(struct json_object *obj, const char *key)
@@ -134,51 +133,20 @@ static int apply_to(struct cli *cli, const struct config *config,
 	return ret;
 }
 
-static void add_default(char **text, const struct config_entry *entry)
-{
-	char *more;
-
-	if (asprintf(&more, "%s%s %s %s\n", *text, entry->section.device,
-		     entry->setting->attribute, entry->value) < 0)
-		return;
-	free(*text);
-	*text = more;
-}
-
-static bool is_for_all(const struct config_entry *entry)
-{
-	return !strcmp(entry->section.device, "*");
-}
-
-/*
- * Gives the module what the file says about devices that come later. Of two
- * lines that fit a device the module takes the later one. So those for all
- * devices stand first.
- */
+/* Gives the module what the file says about devices that come later. */
 static int apply_defaults(const struct config *config)
 {
-	const struct config_entry *entry;
 	char path[PATH_LEN];
-	int turn, ret = 0;
 	char *text;
+	int ret;
 
 	root_path(path, DEFAULTS);
 	if (!path_exists(path))
 		return EXIT_OK;
-	text = strdup("");
-	for (turn = 0; text && turn < 2; turn++)
-		for (entry = config->entries; entry; entry = entry->next)
-			if (entry->section.scope == FOR_DEVICE &&
-			    is_for_all(entry) == !turn)
-				add_default(&text, entry);
-	/* sysfs would pass on a part of a longer text. */
-	if (text && strlen(text) > MOST_DEFAULTS)
-		ret = -E2BIG;
-	else if (text)
-		ret = file_write(path, *text ? text : "\n");
+	text = config_defaults(config, NULL);
+	ret = text ? file_write(path, *text ? text : "\n") : -ENOMEM;
 	if (ret)
 		complain(exit_code(ret), "module: settings for devices that come later: %s",
-			 ret == -E2BIG ? "more than 4000 bytes" :
 			 strerror(-ret));
 	free(text);
 	return exit_code(ret);
@@ -274,6 +242,7 @@ static int apply(struct cli *cli, const struct wish *wish)
 	char path[PATH_LEN];
 	int ret, more;
 
+	changes_lock();
 	root_path(path, CONFIG_FILE);
 	ret = config_read(&config, path);
 	if (!ret && config.missing && !cli->json)

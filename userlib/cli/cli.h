@@ -80,6 +80,9 @@ int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	      void *arg);
 bool path_exists(const char *path);
 
+/* lock.c */
+void changes_lock(void);
+
 /* device.c */
 #define ATTRIBUTES "class/infiniband/%s/mlx5_ep/%s"
 

@@ -13,6 +13,9 @@
 #include "cli.h"
 #include "config.h"
 
+/* sysfs takes no text of a page or more, and the text of the file ends in a newline. */
+#define MOST_DEFAULTS 4000
+
 /* The file while it is read. */
 struct reader {
 	const char *path;
@@ -255,6 +258,18 @@ static void check_cgroups(const struct config *config, struct reader *reader)
 	}
 }
 
+static void check_defaults(const struct config *config, struct reader *reader)
+{
+	char *text = config_defaults(config, &reader->line);
+
+	if (!text)
+		bad(reader, "no memory");
+	else if (strlen(text) > MOST_DEFAULTS)
+		bad(reader, "the settings of devices are more than %d characters for the module, from this line on",
+		    MOST_DEFAULTS);
+	free(text);
+}
+
 /**
  * config_read() - read and check the configuration file
  * @config: filled in; the caller calls config_free(), also after an error
@@ -289,6 +304,8 @@ int config_read(struct config *config, const char *path)
 	fclose(file);
 	if (!reader.errors)
 		check_cgroups(config, &reader);
+	if (!reader.errors)
+		check_defaults(config, &reader);
 	return reader.errors ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -304,6 +321,50 @@ void config_free(struct config *config)
 		free(entry->value);
 		free(entry);
 	}
+}
+
+static bool is_for_all(const struct config_entry *entry)
+{
+	return !strcmp(entry->section.device, "*");
+}
+
+/**
+ * config_defaults() - what the file says about devices that come later
+ * @line: written: the line of the file from which on the text is longer than the
+ *	module takes; NULL: not wanted
+ *
+ * Of two lines that fit a device the module takes the later one. So those for all
+ * devices stand first.
+ *
+ * Return: a line for each setting, as the parameter "defaults" of the module takes
+ * them, which the caller frees; NULL: no memory.
+ */
+char *config_defaults(const struct config *config, unsigned int *line)
+{
+	const struct config_entry *entry;
+	char *text = NULL;
+	size_t len = 0;
+	bool fits = true;
+	FILE *to;
+	int turn;
+
+	to = open_memstream(&text, &len);
+	for (turn = 0; to && turn < 2; turn++)
+		for (entry = config->entries; entry; entry = entry->next) {
+			if (entry->section.scope != FOR_DEVICE ||
+			    is_for_all(entry) == turn)
+				continue;
+			fprintf(to, "%s %s %s\n", entry->section.device,
+				entry->setting->attribute, entry->value);
+			fflush(to);
+			if (line && fits && len > MOST_DEFAULTS)
+				*line = entry->line;
+			fits = len <= MOST_DEFAULTS;
+		}
+	if (to && !fclose(to))
+		return text;
+	free(text);
+	return NULL;
 }
 
 /**

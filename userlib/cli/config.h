@@ -51,6 +51,7 @@ bool config_same(const struct config_section *a,
 char *config_trim(char *text);
 int config_read(struct config *config, const char *path);
 void config_free(struct config *config);
+char *config_defaults(const struct config *config, unsigned int *line);
 const struct config_entry *config_find(const struct config *config,
 				       const struct config_section *section,
 				       const char *pci,

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -367,7 +366,7 @@ int save_check(void)
 /**
  * save_settings() - change settings in the configuration file
  *
- * Makes the file if there is none. Two callers wait for each other.
+ * Makes the file if there is none. The caller has called changes_lock().
  *
  * Return: %EXIT_OK, or another exit code, when an error was printed.
  */
@@ -380,7 +379,7 @@ int save_settings(const struct save *save)
 	if (!ret) {
 		snprintf(folder, sizeof(folder), "%s", path);
 		dir = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0 || flock(dir, LOCK_EX))
+		if (dir < 0)
 			ret = -errno;
 	}
 	if (!ret)

@@ -211,6 +211,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	size_t i;
 	int code;
 
+	changes_lock();
 	code = wish->save ? save_check() : EXIT_OK;
 	if (code)
 		return code;

@@ -119,8 +119,11 @@ static const char *names_error(char *text)
 
 	while ((name = strsep(&rest, " \t"))) {
 		len = strlen(name);
-		if (*name == '#' || *name == ';')
-			return "a name begins with # or ;, which begin a comment";
+		if (*name == '#')
+			return "a name begins with #, which begins a comment";
+		/* The parameter defaults of the module takes it for an end of a line. */
+		if (strchr(name, ';'))
+			return "a name has a semicolon, which ends a setting";
 		if (len > MOST_NAME)
 			return "a name is longer than 15 characters";
 		if (!len)
