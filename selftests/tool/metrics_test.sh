@@ -307,6 +307,26 @@ opens_again()
 	ends
 }
 
+# A rule or a panel over a figure that is not there is silent for ever.
+rules_name_figures()
+{
+	local file name
+
+	tree
+	code 0 "$tool" metrics >/dev/null
+	sed -n 's/^# TYPE \([^ ]*\) counter/\1_total/p; s/^# TYPE \([^ ]*\) gauge/\1/p' \
+		"$tmp/out" | sort -u >"$tmp/figures"
+	for file in packaging/prometheus/mlx5ep-alerts.yml \
+		packaging/prometheus/mlx5ep-dashboard.json; do
+		grep -v '^ *#' "$file" | grep -o '\<mlx5ep_[a-z_]*' | sort -u \
+			>"$tmp/named"
+		name=$(comm -13 "$tmp/figures" "$tmp/named")
+		[ -z "$name" ] || fail "$file: $name"
+	done
+	[ "$(grep -c 'alert:' packaging/prometheus/mlx5ep-alerts.yml)" = \
+		"$(grep -cE 'severity: (warning|info)' packaging/prometheus/mlx5ep-alerts.yml)" ]
+}
+
 # 256 contexts with 10240 QPs, and 10000 shared QPs in the table of XRC
 costs_little()
 {
@@ -339,7 +359,7 @@ least_time()
 	done | sort -n | head -n 1
 }
 
-plan 11
+plan 12
 check 'the text is OpenMetrics and has the figures' is_openmetrics
 check 'XRC, notifiers, users and cgroups' other_figures
 check 'no device, no debugfs' without_anything
@@ -350,5 +370,6 @@ check 'a server keeps no privilege' keeps_no_privilege
 check 'clients that say nothing hold nobody up' serves_at_once
 check 'a slow client is not served for ever' serves_not_for_ever
 check 'a server opens files again that were replaced' opens_again
+check 'alerts and dashboard name figures that there are' rules_name_figures
 check 'ten thousand QPs cost little' costs_little
 ktap_finished

@@ -520,6 +520,8 @@ doctor_finds()
 	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
 	echo '# softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
 	finds 1 '^problem: boot order'
+	grep -q "echo 'softdep mlx5_ib pre: mlx5_ep post: ib_uverbs' >" "$tmp/out"
+	! grep -q "' >/etc/security" "$tmp/out" || fail 'what is there is lost'
 	echo 'softdep mlx5_ep pre: mlx5_ib' >"$root/etc/modprobe.d/a.conf"
 	finds 1 '^problem: boot order'
 	echo 'softdep mlx5_ib pre: other post: mlx5_ep' \

@@ -168,6 +168,50 @@ run_says_blank()
 	grep -q 'cannot be preloaded' "$tmp/err"
 }
 
+# completed WORD...: what bash offers for the last word
+completed()
+{
+	bash -c '. userlib/cli/mlx5ep.bash
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_mlx5ep
+		printf "%s\n" "${COMPREPLY[@]}"' - mlx5ep "$@" | paste -sd' '
+}
+
+offers()
+{
+	[ "$(completed "${@:2}")" = "$1" ] ||
+		fail "mlx5ep ${*:2}: $(completed "${@:2}"), not $1"
+}
+
+completes()
+{
+	mkdir "$tmp/path"
+	: >"$tmp/path/zz\$(touch evaluated)"
+	chmod +x "$tmp"/path/*
+	offers 'on off' set --strict ''
+	offers 'stock' set --policy st
+	offers 'stock stock,independent,shared-uar,shared-uuar' bench -p st
+	offers '' watch --interval ''
+	offers '' show --top ''
+	offers 'qps' show --sort q
+	offers 'none' set --limit ''
+	offers 'unix:/run/mlx5ep.sock' metrics --listen u
+	offers 'contexts' -j show co
+	offers '--policy' run --strict --po
+	offers 'README.md' run --policy stock -- cat READ
+	offers 'README.md' run cat READ
+	offers '' run cat --po
+	completed run -p stock -- env | grep -qw env
+	(
+		cd "$tmp"
+		bash -c '. "$1"; PATH=$2 COMP_WORDS=(mlx5ep run zz) COMP_CWORD=2
+			PATH=$2; _mlx5ep; printf "%s\n" "${COMPREPLY[@]}"' - \
+			"$OLDPWD/userlib/cli/mlx5ep.bash" "$tmp/path" | grep -q zz
+		[ ! -e evaluated ]
+	)
+}
+
 # Words that a command does not take
 each_surplus()
 {
@@ -284,11 +328,12 @@ another_runs()
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 9
+plan 10
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
 check 'run gives a program all of its arguments' run_passes_on
 check 'run says that a path with a blank cannot be preloaded' run_says_blank
+check 'completion offers what fits' completes
 check 'words too many are named, with the command that helps' each_surplus
 check 'a device that is not there, and those that are' no_device
 check 'doctor: why the module is not built' not_built

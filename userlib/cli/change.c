@@ -30,6 +30,8 @@ static void path_of(char *path, const char *device, const char *attribute)
 /* Why the kernel refused a value that this tool found correct. */
 static const char *meaning(const char *attribute, int err)
 {
+	if (err == -EACCES || err == -EPERM)
+		return "permission denied: only root may set it; a user has mlx5ep run --policy";
 	if (err == -EINVAL && !strcmp(attribute, "uuar_exempt"))
 		return "a name is longer than 15 characters, or there are too many names";
 	if (err == -EINVAL && !strncmp(attribute, "uar_", 4))

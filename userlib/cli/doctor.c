@@ -3,6 +3,7 @@
  * mlx5ep doctor. Checks what the module needs, says what is wrong, and names
  * the command that solves it. It changes nothing.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void check_memlock(struct report *report)
 		 (unsigned long long)lim.rlim_cur / 1024);
 	doctor_say(report, lim.rlim_cur < 64 << 20 ? WARN : OK, "locked memory",
 		   text, lim.rlim_cur < 64 << 20 ?
-		   "echo '* - memlock unlimited' >/etc/security/limits.d/rdma.conf" :
+		   "echo '* - memlock unlimited' >>/etc/security/limits.d/rdma.conf" :
 		   NULL);
 }
 
@@ -139,9 +140,10 @@ static void check_limits(struct report *report, const char *name,
 /* Would the text mean itself between quotes in a shell? */
 static bool is_plain(const char *text)
 {
-	return !text[strspn(text, " ._+-0123456789"
-			    "abcdefghijklmnopqrstuvwxyz"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+	while (isalnum((unsigned char)*text) ||
+	       (*text && strchr(" ._+-", *text)))
+		text++;
+	return !*text;
 }
 
 /*

@@ -57,7 +57,8 @@ static int each_conf(const char *name, void *arg)
 	return scan->found;
 }
 
-#define SOFTDEP "echo 'softdep mlx5_ib pre: mlx5_ep' >/etc/modprobe.d/mlx5_ep.conf && "
+#define SOFTDEP \
+	"echo 'softdep mlx5_ib pre: mlx5_ep post: ib_uverbs' >/etc/modprobe.d/mlx5_ep.conf && "
 
 /**
  * doctor_boot_order() - check that modprobe loads mlx5_ep before mlx5_ib

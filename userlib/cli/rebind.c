@@ -76,8 +76,8 @@ int aux_bind(const char *aux)
 
 	root_path(path, DRIVER, "bind");
 	ret = file_write(path, aux);
-	return ret ? complain(exit_code(ret), "%s is unbound and cannot be bound again: %s",
-			      aux, strerror(-ret)) : EXIT_OK;
+	return ret ? complain(exit_code(ret), "%s is unbound and cannot be bound again: %s: see the kernel log, then echo %s >%s",
+			      aux, strerror(-ret), aux, path) : EXIT_OK;
 }
 
 /**

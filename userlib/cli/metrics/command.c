@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5ep metrics. Writes the figures to the output or to a file; metrics_serve.c
+ * mlx5ep metrics. Writes the figures to the output or to a file; serve.c
  * answers requests for them.
  */
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli.h"
+#include "../cli.h"
 #include "metrics.h"
 
 /**

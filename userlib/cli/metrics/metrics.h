@@ -2,18 +2,18 @@
 #ifndef MLX5EP_CLI_METRICS_H
 #define MLX5EP_CLI_METRICS_H
 
-#include "cli.h"
+#include "../cli.h"
 
 #define SUMS_MOST_KEYS 8
 #define SUMS_ROWS "rows"
 
-/* metrics.c */
+/* figures.c */
 char *metrics_text(struct cli *cli, size_t *len);
 
-/* metrics_serve.c */
+/* serve.c */
 int metrics_serve(struct cli *cli, const char *where);
 
-/* metrics_sums.c */
+/* sums.c */
 struct json_object *sums_of(const char *path, const char *label,
 			    const char *const *keys);
 
