@@ -76,6 +76,27 @@ sles()
 	renews "dracut --force $BOOT/initrd-6.12.1 6.12.1"
 }
 
+debian_dracut()
+{
+	distribution dracut lsinitrd
+	image initrd.img-6.12.1
+	image initrd.img-7.2 nvme
+	renews "dracut --force $BOOT/initrd.img-6.12.1 6.12.1"
+}
+
+# An image that cannot be made is told, and the others are made all the same.
+one_fails()
+{
+	distribution lsinitramfs update-initramfs
+	image initrd.img-5.14.0-1
+	image initrd.img-6.12.1
+	echo '[ "$3" != 5.14.0-1 ]' >>"$tmp/bin/update-initramfs"
+	code 1 env PATH="$tmp/bin" sh packaging/renew-initramfs
+	grep -qxF "mlx5_ep: $BOOT/initrd.img-5.14.0-1 was not renewed:\
+ update-initramfs -u -k 5.14.0-1 failed" "$tmp/err"
+	grep -qx 'update-initramfs -u -k 6.12.1' "$tmp/called"
+}
+
 without()
 {
 	distribution lsinitrd
@@ -85,9 +106,11 @@ without()
 	renews ''
 }
 
-plan 4
+plan 6
 check 'Debian: update-initramfs, for kernels whose image has a module of ours' debian
 check 'EL: dracut, and neither the image for rescue nor that for kdump' el
 check 'SLES: dracut, under its name' sles
+check 'Debian: dracut, under the name of initramfs-tools' debian_dracut
+check 'one image that fails does not keep the others from being made' one_fails
 check 'nothing without commands or images' without
 ktap_finished

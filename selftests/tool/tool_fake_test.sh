@@ -483,8 +483,12 @@ doctor_looks_into_initramfs()
 	finds 0 '^warning: initramfs: .* no modprobe.d/mlx5_ep.conf'
 	image initrd.img-6.12.1-amd64 lsinitramfs "$ib" "$ep" "$conf"
 	finds 0 '^ok: initramfs: holds mlx5_ib, and mlx5_ep to be loaded before'
-	for image in initramfs-6.12.1-amd64.img initrd-6.12.1-amd64; do
+	# The name initrd.img-RELEASE is dracut's too, on Debian and Ubuntu.
+	for image in initrd.img-6.12.1-amd64 initramfs-6.12.1-amd64.img \
+		initrd-6.12.1-amd64; do
 		image "$image" lsinitrd "/$ib"
+		printf '#!/bin/sh\nexit 1\n' >"$tmp/listers/lsinitramfs"
+		chmod +x "$tmp/listers/lsinitramfs"
 		finds 1 '^problem: initramfs: holds mlx5_ib and no mlx5_ep'
 		grep -q "mend with: dracut --force .*/boot/$image 6.12.1-amd64$" \
 			"$tmp/out"

@@ -18,13 +18,14 @@
 
 extern char **environ;
 
-/* Names of the image of a kernel: Debian's, EL's, SLES's. */
+/* Names of the image of a kernel: Debian's, by either tool; EL's, SLES's. */
 static const struct image_kind {
 	const char *before, *after;	/* of the release in the name */
 	const char *lister;
 	const char *package;		/* has the lister */
 } kinds[] = {
 	{ "initrd.img-", "", "lsinitramfs", "initramfs-tools-core" },
+	{ "initrd.img-", "", "lsinitrd", "dracut" },
 	{ "initramfs-", ".img", "lsinitrd", "dracut" },
 	{ "initrd-", "", "lsinitrd", "dracut" },
 };
@@ -111,20 +112,27 @@ static void judge(struct report *report, const struct content *content,
 			   NULL);
 }
 
-static void look_into(struct report *report, const struct image_kind *kind,
+static void say_unlisted(struct report *report, const struct image_kind *kind,
+			 const char *path)
+{
+	char text[PATH_LEN + 64], remedy[PATH_LEN + 160];
+
+	snprintf(text, sizeof(text), "%s cannot be listed", path);
+	snprintf(remedy, sizeof(remedy), "install %s, which has %s",
+		 kind->package, kind->lister);
+	doctor_say(report, WARN, "initramfs", text,
+		   geteuid() ? "sudo mlx5ep doctor" : remedy);
+}
+
+/* Returns false if the image could not be listed. */
+static bool look_into(struct report *report, const struct image_kind *kind,
 		      const char *release, const char *path)
 {
 	struct content content = {};
-	char text[PATH_LEN + 64], remedy[PATH_LEN + 160];
+	char remedy[PATH_LEN + 160];
 
-	if (!list(kind->lister, path, &content)) {
-		snprintf(text, sizeof(text), "%s cannot be listed", path);
-		snprintf(remedy, sizeof(remedy), "install %s, which has %s",
-			 kind->package, kind->lister);
-		doctor_say(report, WARN, "initramfs", text,
-			   geteuid() ? "sudo mlx5ep doctor" : remedy);
-		return;
-	}
+	if (!list(kind->lister, path, &content))
+		return false;
 	if (kind == kinds)
 		snprintf(remedy, sizeof(remedy), "update-initramfs -u -k %s",
 			 release);
@@ -132,6 +140,7 @@ static void look_into(struct report *report, const struct image_kind *kind,
 		snprintf(remedy, sizeof(remedy), "dracut --force %s %s", path,
 			 release);
 	judge(report, &content, remedy);
+	return true;
 }
 
 /**
@@ -141,16 +150,23 @@ static void look_into(struct report *report, const struct image_kind *kind,
  */
 void doctor_initramfs(struct report *report)
 {
-	char release[128], path[PATH_LEN];
+	char release[128], path[PATH_LEN], unlisted[PATH_LEN];
+	const struct image_kind *found = NULL;
 	size_t i;
 
 	doctor_kernel(release, sizeof(release));
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		root_path(path, "boot/%s%s%s", kinds[i].before, release,
 			  kinds[i].after);
-		if (path_exists(path)) {
-			look_into(report, &kinds[i], release, path);
+		if (!path_exists(path))
+			continue;
+		if (look_into(report, &kinds[i], release, path))
 			return;
+		if (!found) {
+			found = &kinds[i];
+			memcpy(unlisted, path, sizeof(unlisted));
 		}
 	}
+	if (found)
+		say_unlisted(report, found, unlisted);
 }
