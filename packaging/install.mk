@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # make install       [PREFIX=/usr/local] [LIBDIR=PREFIX/lib] [DESTDIR=]   everything
-# make install-lib   library, headers, tool, manual pages, completion, and what
-#                    mlx5ep bench calls
+#                    [DOCDIR=PREFIX/share/doc/mlx5ep]
+# make install-lib   library, headers, tool, pages, completion, and what mlx5ep
+#                    bench calls
 # make install-dkms  the sources of the module, which DKMS builds for the running
 #                    kernel and for each new one; modprobe.d
 # make uninstall     removes what make install installed
@@ -19,6 +20,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 LIBDIR ?= $(PREFIX)/lib
+DOCDIR ?= $(PREFIX)/share/doc/mlx5ep
 BUILD_VERSION ?= $(shell packaging/version)
 host := build/host
 
@@ -55,9 +57,11 @@ install-lib: tools-check
 		LIB_VERSION='$(BUILD_VERSION)' \
 		CFLAGS='-Wno-error $(CFLAGS)' lib bench-programs
 	$(packaging_install) lib
+	packaging/install-doc '$(DESTDIR)$(DOCDIR)'
 	test -n '$(DESTDIR)' || ldconfig
 
 dkms-source:
+	rm -rf '$(DESTDIR)/usr/src/mlx5_ep-$(BUILD_VERSION)'
 	$(packaging_install) dkms-source
 
 install-dkms: dkms-tool-check dkms-source
@@ -74,6 +78,7 @@ uninstall:
 	test -n '$(DESTDIR)' || packaging/renew-initramfs
 	rm -rf $(DESTDIR)/usr/lib/mlx5_ep
 	$(packaging_install) uninstall-lib
+	rm -rf '$(DESTDIR)$(DOCDIR)'
 
 deb: lab
 	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'

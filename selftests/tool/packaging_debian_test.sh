@@ -14,14 +14,14 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-version=$(packaging/version)
+version=0.9.0+3.gabcdef0
 packages='libmlx5ep0 libmlx5ep-fi0 libmlx5ep-dev libmlx5ep-fi-dev libmlx5ep-ucx0
 	mlx5ep-tools mlx5ep-tests mlx5-ep-dkms'
 kernel=$(cd /lib/modules && printf "%s\n" 7.2.* | sort -V | tail -n1)
 
 build()
 {
-	packaging/debian/build >"$tmp/debs"
+	packaging/debian/build $version >"$tmp/debs"
 	[ "$(wc -l <"$tmp/debs")" = 8 ]
 	grep -h . build/deb/lintian.log || echo 'lintian: nothing to say'
 }
@@ -47,10 +47,41 @@ show_other_kernels()
 	done
 }
 
+# stand_ins: the kernel has an initramfs that holds mlx5_ib, and what makes it again
+# is written down
+stand_ins()
+{
+	mkdir -p "$tmp"/{bin,boot,modules/"$kernel"}
+	printf '#!/bin/sh\ncat "$1"\n' >"$tmp/bin/lsinitramfs"
+	printf '#!/bin/sh\necho "$@" >>"%s/renewed"\n' "$tmp" \
+		>"$tmp/bin/update-initramfs"
+	chmod +x "$tmp"/bin/*
+	echo usr/lib/modules/x/kernel/mlx5_ib.ko.xz >"$tmp/boot/initrd.img-$kernel"
+	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot MODULES=$tmp/modules
+}
+
+# A kernel whose headers lack a file: the module cannot be built.
+build_fails()
+{
+	local header=/lib/modules/$kernel/source/include/rdma/ib_verbs.h
+
+	hide_other_kernels
+	mv "$header" "$header.hidden"
+	# shellcheck disable=SC2046 # a list
+	code 1 dpkg -i $(cat "$tmp/debs")
+	mv "$header.hidden" "$header"
+	[ "$(grep -h '^mlx5-ep-dkms: ' "$tmp/out" "$tmp/err")" = \
+		"mlx5-ep-dkms: mlx5_ep was not built: devices are stock from the next \
+boot; see /var/lib/dkms/mlx5_ep/$version/build/make.log" ]
+	[ "$(cat "$tmp/renewed")" = "-u -k $kernel" ]
+}
+
 install_all()
 {
-	hide_other_kernels
-	xargs dpkg -i <"$tmp/debs"
+	: >"$tmp/renewed"
+	dpkg --configure -a
+	cat "$tmp/renewed"
+	[ "$(cat "$tmp/renewed")" = "-u -k $kernel" ]
 	# shellcheck disable=SC2086
 	[ "$(dpkg-query -Wf '${db:Status-Status}\n' $packages | sort -u)" = \
 		installed ]
@@ -86,7 +117,8 @@ same_as_make_install()
 {
 	make -s install DESTDIR="$tmp/root" PREFIX=/usr \
 		LIBDIR="/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
-		RPATH= >/dev/null
+		RPATH= DOCDIR=/usr/share/doc/mlx5ep-tools \
+		BUILD_VERSION=$version >/dev/null
 	# The names come from dpkg's list, because the lab's dpkg installs no
 	# manual pages.
 	(cd "$tmp/root" && find . ! -type d -printf '/%P\n') |
@@ -97,6 +129,23 @@ same_as_make_install()
 	comm -23 "$tmp/wanted" "$tmp/got" >"$tmp/missing"
 	cat "$tmp/missing"
 	[ ! -s "$tmp/missing" ]
+	links_lead_to_pages
+}
+
+# Each link of a page leads to a page or a picture that is installed with it.
+links_lead_to_pages()
+{
+	local page link
+
+	cd "$tmp/root/usr/share/doc/mlx5ep-tools"
+	for page in *.md Documentation/*.md; do
+		grep -o '](\(\.\./\)\?[A-Za-z][^):# ]*[)#]' "$page" |
+			sed "s|^](|${page%"${page##*/}"}|; s|[)#]\$||" || :
+	done >"$tmp/links"
+	grep -qx Documentation/pictures/demo.svg "$tmp/links"
+	sort -u "$tmp/links" | while read -r link; do
+		[ -e "$link" ] || fail "no $link"
+	done
 }
 
 # shellcheck disable=SC2086
@@ -104,9 +153,16 @@ depends()
 {
 	dpkg-query -Wf '${Package}: ${Depends}\n' $packages
 	dpkg-query -Wf '${Depends}' mlx5ep-tools |
-		grep -F "libmlx5ep0 (>= $version)"
+		grep -F "libmlx5ep0 (= $version)"
+	dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 |
+		grep -F "libmlx5ep0 (= $version)"
+	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 |
+		grep -F "libmlx5ep0 (= $version)"
 	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
 	! dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 | grep libucx
+	dpkg-query -Wf '${Suggests}' mlx5ep-tools |
+		grep -x 'libmlx5ep-ucx0, mlx5ep-tests'
+	grep -F "libmlx5ep0 #MINVER#" /var/lib/dpkg/info/libmlx5ep0*.symbols
 	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
 	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi
 	dpkg-query -Wf '${Depends}' mlx5ep-tests |
@@ -149,6 +205,14 @@ works()
 	packaging/debian/tests/programs
 }
 
+# The tool stays when the module goes. Then nothing tries to load the module.
+module_removed()
+{
+	dpkg --remove mlx5-ep-dkms
+	[ -x /usr/bin/mlx5ep ]
+	! modprobe -S "$kernel" --showconfig | grep '^install mlx5_ep'
+}
+
 # shellcheck disable=SC2086
 purge_all()
 {
@@ -170,14 +234,17 @@ dots_gone()
 	! pgrep -s 0 -x sleep >/dev/null
 }
 
-plan 8
+stand_ins
+plan 10
 check 'eight packages are built, and lintian accepts them' build
-check 'dpkg installs them' install_all
+check 'a build that fails is told, and the initramfs keeps no old module' build_fails
+check 'dpkg configures them when it can be built' install_all
 check 'DKMS has built the module' module_built
 check 'DKMS leaves kernels alone that it is not for' other_kernels
 check 'they hold what make install installs' same_as_make_install
 check 'they say what they need' depends
 check 'the tool runs and a program builds' works
+check 'without the module nothing tries to load it' module_removed
 check 'they go without a trace' purge_all
 wait_for 30 dots_gone || :
 ktap_finished
