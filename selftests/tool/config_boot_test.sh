@@ -97,6 +97,36 @@ a_bad_file()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
+# rdma-core's rule names the device by its place, which is what most nodes have. The
+# settings are those of the file, also where it has the new name.
+renamed()
+{
+	local rule=/etc/udev/rules.d/60-rdma-persistent-naming.rules name
+
+	printf '[device *]\npolicy = independent\n' >/etc/mlx5ep.conf
+	ib_unload
+	rmmod mlx5_ep
+	rm $rule
+	udevadm control --reload
+	modprobe mlx5_ib
+	udev_done
+	name=$(ls /sys/class/infiniband)
+	[ "$name" != "$dev" ] || fail 'the device has its old name'
+	[ "$(cat "/sys/class/infiniband/$name/mlx5_ep/uuar_policy")" = independent ]
+	mlx5ep show | grep "^$name .* independent "
+	mlx5ep -d "$name" set --policy shared-uar --save
+	[ "$(. userlib/cli/mlx5ep.bash && _mlx5ep_devices)" = "$name" ]
+	ib_unload
+	rmmod mlx5_ep
+	modprobe mlx5_ib
+	udev_done
+	[ "$(cat "/sys/class/infiniband/$name/mlx5_ep/uuar_policy")" = shared-uar ]
+	ln -s /dev/null $rule
+	udevadm control --reload
+	rm /etc/mlx5ep.conf
+	boot
+}
+
 refused()
 {
 	local parameter=/sys/module/mlx5_ep/parameters/defaults bad
@@ -113,7 +143,7 @@ refused()
 	[ -z "$(cat $parameter)" ]
 }
 
-plan 8
+plan 9
 check 'a node boots with modprobe and udev' a_node
 check 'without a file the device is stock' without_a_file
 check 'each context has the policy of the file, the first too' \
@@ -122,6 +152,7 @@ check 'and that of set --save' saved_ones
 check 'udev alone comes after the first context' udev_alone
 check 'a device that is bound again has its settings' bound_again
 check 'a file with an error leaves a stock device' a_bad_file
+check 'a device that udev names otherwise has its settings' renamed
 check 'the module refuses what is no setting, whole' refused
 pkill -x systemd-udevd || :
 ktap_finished
