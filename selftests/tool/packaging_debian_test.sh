@@ -53,8 +53,11 @@ stand_ins()
 {
 	mkdir -p "$tmp"/{bin,boot,modules/"$kernel"}
 	printf '#!/bin/sh\ncat "$1"\n' >"$tmp/bin/lsinitramfs"
-	printf '#!/bin/sh\necho "$@" >>"%s/renewed"\n' "$tmp" \
-		>"$tmp/bin/update-initramfs"
+	cat >"$tmp/bin/update-initramfs" <<-END
+	#!/bin/sh
+	[ "\$*" != --version ] || exec echo initramfs-tools
+	echo "\$@" >>"$tmp/renewed"
+	END
 	chmod +x "$tmp"/bin/*
 	echo usr/lib/modules/x/kernel/mlx5_ib.ko.xz >"$tmp/boot/initrd.img-$kernel"
 	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot MODULES=$tmp/modules
@@ -112,6 +115,44 @@ other_kernels()
 	kernel_without 7.2.0-without '# CONFIG_MLX5_INFINIBAND is not set'
 }
 
+# kernel_with_make RELEASE LINE: an installed kernel whose build of modules fails, and
+# prints LINE
+kernel_with_make()
+{
+	mkdir -p "/lib/modules/$1/build/include"
+	printf 'CONFIG_%s=m\n' MLX5_INFINIBAND INFINIBAND_USER_ACCESS \
+		>"/lib/modules/$1/build/.config"
+	printf 'modules clean:\n\t@echo "%s" >&2; false\n' "$2" \
+		>"/lib/modules/$1/build/Makefile"
+}
+
+# installs RELEASE: dpkg's hooks for a new kernel succeed, and make its initramfs
+installs()
+{
+	: >"$tmp/renewed"
+	run-parts --report --exit-on-error "--arg=$1" "--arg=/boot/vmlinuz-$1" \
+		/etc/kernel/postinst.d
+	grep -e "-k $1" "$tmp/renewed"
+	! modinfo -k "$1" mlx5_ep
+}
+
+# A kernel for which the module cannot be built is installed all the same. Where the
+# kernel lacks something, that is no error at all; else a build by hand fails.
+new_kernels()
+{
+	local log=/var/lib/dkms/mlx5_ep/$version/build/make.log
+
+	kernel_with_make 5.10.0-lacks 'mlx5_ep: this kernel lacks a bus'
+	kernel_with_make 9.9.0-new 'error: implicit declaration'
+	installs 5.10.0-lacks
+	grep -x 'mlx5_ep: this kernel lacks a bus' $log
+	installs 9.9.0-new
+	grep -x 'error: implicit declaration' $log
+	code 77 dkms build "mlx5_ep/$version" -k 5.10.0-lacks
+	code 10 dkms build "mlx5_ep/$version" -k 9.9.0-new
+	rm -r /lib/modules/{5.10.0-lacks,9.9.0-new}
+}
+
 # The packages hold the same files as make install without packages.
 same_as_make_install()
 {
@@ -159,12 +200,12 @@ depends()
 	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 |
 		grep -F "libmlx5ep0 (= $version)"
 	dpkg-query -Wf '${Depends}' libmlx5ep-fi0 | grep libfabric1
-	! dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 | grep libucx
+	! dpkg-query -Wf '${Depends}' libmlx5ep-ucx0 | grep libucx || return 1
 	dpkg-query -Wf '${Suggests}' mlx5ep-tools |
 		grep -x 'libmlx5ep-ucx0, mlx5ep-tests'
 	grep -F "libmlx5ep0 #MINVER#" /var/lib/dpkg/info/libmlx5ep0*.symbols
-	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric
-	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi
+	! dpkg-query -Wf '${Depends}' libmlx5ep0 | grep fabric || return 1
+	! dpkg-query -Wf '${Depends}' libmlx5ep-dev | grep -e fabric -e -fi || return 1
 	dpkg-query -Wf '${Depends}' mlx5ep-tests |
 		grep -F "mlx5ep-tools (= $version)"
 	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
@@ -195,12 +236,12 @@ works()
 	cat "$tmp/needs"
 	grep -F "libmlx5ep0 (>= $version)" "$tmp/needs"
 	grep -F "libmlx5ep-fi0 (>= $version)" "$tmp/needs"
-	! readelf -d /usr/bin/mlx5ep | grep -i runpath
+	! readelf -d /usr/bin/mlx5ep | grep -i runpath || return 1
 	readelf -d /usr/bin/mlx5ep | grep BIND_NOW
 	readelf -h /usr/bin/mlx5ep | grep 'Type: *DYN'
 	# It finds its programs, and then no device.
 	[ -x /usr/libexec/mlx5ep/msgrate ]
-	! readelf -d /usr/libexec/mlx5ep/msgrate | grep -i runpath
+	! readelf -d /usr/libexec/mlx5ep/msgrate | grep -i runpath || return 1
 	code 4 env -i PATH=/usr/bin:/bin mlx5ep bench
 	packaging/debian/tests/programs
 }
@@ -235,12 +276,13 @@ dots_gone()
 }
 
 stand_ins
-plan 10
+plan 11
 check 'eight packages are built, and lintian accepts them' build
 check 'a build that fails is told, and the initramfs keeps no old module' build_fails
 check 'dpkg configures them when it can be built' install_all
 check 'DKMS has built the module' module_built
 check 'DKMS leaves kernels alone that it is not for' other_kernels
+check 'a kernel is installed for which the module cannot be built' new_kernels
 check 'they hold what make install installs' same_as_make_install
 check 'they say what they need' depends
 check 'the tool runs and a program builds' works
