@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <x86intrin.h>
+
+#include "ticks.h"
 
 #define INSTR_SAMPLES	51
 #define INSTR_WATCHES	1000	/* of INSTR_MANY, a page each */
@@ -37,7 +38,7 @@ struct instr_monitor {
 
 static inline uint64_t instr_now(void)
 {
-	return __rdtsc();
+	return ticks_now();
 }
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A thread that keeps the CPU from halting; see spin.h. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #define PER_TURN 2
 
 static uint64_t turns;	/* written by the spinner alone */
+
+#ifdef __x86_64__
 
 static void *spin(void *arg)
 {
@@ -27,6 +30,13 @@ int spin_start(void)
 
 	return -pthread_create(&spinner, NULL, spin, NULL);
 }
+#else
+/* Elsewhere a turn has another number of instructions. */
+int spin_start(void)
+{
+	return -ENOTSUP;
+}
+#endif
 
 uint64_t spin_now(void)
 {

@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <x86intrin.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "ticks.h"
 #include "uverbs.h"
 #include "xrc.h"
 
@@ -171,9 +171,9 @@ static int measure(unsigned int kind, unsigned int pair)
 
 	if (ret)
 		return ret;
-	start = __rdtsc();
+	start = ticks_now();
 	ret = turn(kind);
-	ticks[kind][pair] = __rdtsc() - start;
+	ticks[kind][pair] = ticks_now() - start;
 	return ret;
 }
 

@@ -17,6 +17,13 @@
 #include "sysfs.h"
 #include "watched.h"
 
+/* What poll() of the C library calls. */
+#ifdef SYS_poll
+#define POLLS	SYS_poll
+#else
+#define POLLS	SYS_ppoll
+#endif
+
 #define PAGE	4096ul
 #define BLOCK	(16ul << 20)
 #define TABLE	(256 * BLOCK)	/* blocks so far apart share their numbers */
@@ -264,7 +271,7 @@ static void verify_wakes(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_event, &waiter));
 	while (!__atomic_load_n(&waiter.tid, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	EXPECT_TRUE(sleeps_in(waiter.tid, reads ? SYS_read : SYS_poll));
+	EXPECT_TRUE(sleeps_in(waiter.tid, reads ? SYS_read : POLLS));
 	EXPECT_EQ(-ESTALE, mlx5ep_watch_verify(&w));
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += 1 + EVENT_MS / 1000;
