@@ -9,6 +9,8 @@ LAB := selftests/lab
 ENTER := $(LAB)/enter
 PARTS := hca lib selftests lint
 JOBS := $(shell nproc)
+# That of the kernels under test, and not of what is compiled.
+unexport ARCH
 
 .PHONY: help demo demo-apps check check-long check-peers check-consumers bench lab $(PARTS) all clean
 
@@ -19,6 +21,7 @@ help:
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
+	@echo '                    [ARCH=arm64 [KERNELS="4k 16k"]]: kernels of arm64'
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
@@ -79,6 +82,7 @@ check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
 		$(if $(WITHOUT),--without '$(WITHOUT)') \
@@ -88,6 +92,7 @@ check-long: hca lib selftests
 	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
+		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
 		$(if $(HEADERS),--headers '$(HEADERS)')
 
 check-peers: hca

@@ -69,7 +69,9 @@ HCA_KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
 	echo "$$lab_dir")/source/tools/testing/selftests
 
 .PHONY: hca-tests
+ifndef CROSS
 selftests: hca-tests
+endif
 hca-tests: $(HCA_WORLD_TESTS:%=build/selftests/%_test) \
 	$(HCA_VMM_TESTS:%=build/selftests/%_test)
 

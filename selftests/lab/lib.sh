@@ -67,8 +67,23 @@ lab_release()
 		"$lab_dir/kernels")
 	[ "$1" != newest ] || rel=$(awk 'END { print $2 }' "$lab_dir/kernels")
 	[ -n "$rel" ] || lab_die "no kernel $1, known are:" \
-		"$(lab_kernels | tr '\n' ' ')debug kcsan, and any by its path"
+		"$(lab_kernels | tr '\n' ' ')debug kcsan" \
+		"arm64 arm64-16k, and any by its path"
 	echo "$rel"
+}
+
+# lab_arch ARCH: makes the lab's part for another architecture, if it is not there, and
+# sets
+#	arch_dir	its folder
+#	arch_triplet	how its compilers are called
+lab_arch()
+{
+	case $1 in
+	arm64) arch_triplet=aarch64-linux-gnu ;;
+	i386) arch_triplet=i686-linux-gnu ;;
+	*) lab_die "no architecture $1, known are: arm64 i386" ;;
+	esac
+	arch_dir=$("$lab_src/arch" "$1") || exit 1
 }
 
 # lab_is_path NAME: succeeds if a kernel is named by a path
@@ -87,13 +102,16 @@ lab_is_path()
 #	kmodules	its /usr/lib/modules/<release>
 #	kbuild		the tree that modules are compiled against; empty for none
 #	kshows		a file for enter --show, for a kbuild that is not in the lab
-# NAME is a name, a release, debug, kcsan, a path or what kernel has printed of it.
-# debug and kcsan are built here when somebody first asks for them.
+#	karch		its architecture, if it is not that of the lab
+#	kroot		the root file system of its guests
+# NAME is a name, a release, debug, kcsan, arm64, arm64-16k, a path or what kernel has
+# printed of it. debug and kcsan are built, arm64 and arm64-16k fetched when somebody
+# first asks for them.
 lab_kernel()
 {
 	local dir option=
 
-	kshows=
+	kshows='' karch='' kroot=$lab_dir/root
 	if lab_is_path "$1"; then
 		kid=$("$lab_src/kernel" ${2:+--headers "$2"} "$1") || exit 1
 		set -- "$kid"
@@ -118,6 +136,14 @@ lab_kernel()
 		kimage=$dir/vmlinuz
 		kmodules=$dir/modules
 		kbuild=$dir/build ;;
+	arm64|arm64-16k)
+		karch=arm64
+		lab_arch $karch
+		kroot=$arch_dir/root
+		krel=$(awk -v n="$1" '$1 == n { print $2 }' "$arch_dir/kernels")
+		kimage=$arch_dir/vmlinuz-$krel
+		kmodules=$kroot/usr/lib/modules/$krel
+		kbuild=/usr/src/linux-headers-$krel ;;
 	*)
 		krel=$(lab_release "$1")
 		kimage=$lab_dir/vmlinuz-$krel

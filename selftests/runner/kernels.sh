@@ -24,18 +24,29 @@ kernels_named()
 	done
 }
 
-# cannot_run KERNEL MODULE CONFIG...: prints why a kernel that was named by a path
+# in_arch_list KERNEL TEST: whether a kernel runs a test that the user has not named. Those
+# of other architectures run the tests of a list only.
+in_arch_list()
+{
+	local arch
+
+	arch=$(arch_of "$1")
+	[ -z "$arch" ] || grep -qx -- "$2" "selftests/runner/$arch"
+}
+
+# cannot_run KERNEL MODULE CONFIG...: prints why a kernel that is none of the lab's root
 # cannot run a test that uses these, and nothing if it can
 cannot_run()
 {
 	local dir=build/lab/kernels/$1 module=$2 option lacks=''
 
+	[ -d "$dir" ] || [ -n "$(arch_of "$1")" ] || return 0
 	shift 2
-	[ -d "$dir" ] || return 0
 	if [ "$module" = dkms ]; then
 		echo "DKMS is run for the lab's own kernels"
 		return
 	fi
+	[ -d "$dir" ] || return 0
 	for option; do
 		! grep -qx "CONFIG_$option" "$dir/lacks" ||
 			lacks+=" CONFIG_$option"

@@ -137,6 +137,10 @@ plan_guest()
 		then
 			continue
 		fi
+		if [ "$patterns" = '*' ] && ! in_arch_list "$kernel" "$name"
+		then
+			continue
+		fi
 		# shellcheck disable=SC2086 # a list
 		reason=$(cannot_run "$kernel" "$module" $config)
 		if [ -n "$reason" ]; then
