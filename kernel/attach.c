@@ -142,6 +142,9 @@ static int attach_device(struct mlx5_ep_device *edev)
 	if (edev->uars_together != MLX5_UARS_IN_PAGE)
 		edev->no_policies =
 			"the device has no UAR pages of 4 KiB (uar_4k)";
+	else if (edev->uars_together != mlx5_ep_cmd_uars_told(edev->mdev))
+		edev->no_policies =
+			"libmlx5 is told of another number of UAR pages in a page";
 	ret = mlx5_ep_settings_restore(edev);
 	if (ret) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");

@@ -70,3 +70,19 @@ unsigned int mlx5_ep_cmd_uars_together(struct mlx5_core_dev *mdev)
 {
 	return MLX5_CAP_GEN(mdev, uar_4k) ? MLX5_UARS_IN_PAGE : 1;
 }
+
+/**
+ * mlx5_ep_cmd_uars_told() - how many UAR pages libmlx5 takes for one ALLOC_UAR
+ * @mdev: mlx5_core device whose capabilities have been read
+ *
+ * mlx5_ib passes this number of the device on to the library (PRM,
+ * HCA_CAP.num_of_uars_per_page; mlx5_ib's set_ucontext_resp()), and calculates with
+ * that of mlx5_ep_cmd_uars_together() itself.
+ *
+ * Return: UAR pages
+ */
+unsigned int mlx5_ep_cmd_uars_told(struct mlx5_core_dev *mdev)
+{
+	return MLX5_CAP_GEN(mdev, uar_4k) ?
+		       MLX5_CAP_GEN(mdev, num_of_uars_per_page) : 1;
+}

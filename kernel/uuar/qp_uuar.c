@@ -317,7 +317,7 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 	if (ectx->static_pages)
 		info->flags |= MLX5_EP_CONTEXT_STATIC;
 	xa_for_each(&ectx->dynamic, index, entry)
-		info->dynamic_pages++;
+		info->dynamic_pages += ectx->edev->uars_together;
 	info->held_pages = ectx->static_pages + info->dynamic_pages;
 	if (!table)
 		return;

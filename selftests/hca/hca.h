@@ -134,6 +134,8 @@ struct nic;
  *	user's new QP, the QP takes the page before
  * @large_uar: an injected fault: from the next start of a driver on, UAR pages
  *	are as large as the driver's pages, as in old adapters
+ * @few_uars: an injected fault: from then on a driver is told that there is one UAR
+ *	page in a page of the system, however many one command allocates
  * @uars_together: UAR pages that one command allocates
  * @uar_log: log2 of the size of a UAR page in units of 4 KiB
  */
@@ -145,6 +147,7 @@ struct hca {
 	bool mute;
 	bool wrong_uar;
 	bool large_uar;
+	bool few_uars;
 	unsigned int uars_together;
 	unsigned int uar_log;
 	const struct bus_ops *bus_ops;

@@ -239,6 +239,15 @@ static int fault_large_uar(struct hca *hca, struct json_object *req,
 	return 0;
 }
 
+static int fault_few_uars(struct hca *hca, struct json_object *req,
+			  const char **why)
+{
+	(void)req;
+	(void)why;
+	hca->few_uars = true;
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	int (*inject)(struct hca *hca, struct json_object *req,
@@ -249,6 +258,7 @@ static const struct {
 	{ "event", fault_event }, { "timeout", fault_timeout },
 	{ "mute", fault_mute },	  { "uar", fault_uar },
 	{ "large_uar", fault_large_uar },
+	{ "few_uars", fault_few_uars },
 };
 
 /**

@@ -224,15 +224,18 @@ void caps_fini(struct hca *hca)
 /*
  * A driver with pages of 4 KiB << log gets so many UAR pages at once where it has
  * asked for UAR pages of 4 KiB, and else UAR pages that are as large as its own.
+ * mlx5_ib passes their number on to libmlx5, which maps that many at once.
  */
 static void uar_sizes(struct hca *hca)
 {
-	const uint8_t *cur = hca->caps->general[CAP_CUR];
+	uint8_t *cur = hca->caps->general[CAP_CUR];
 	unsigned int log = IFC_GET(cmd_hca_cap, cur, log_uar_page_sz);
 	bool small = IFC_GET(cmd_hca_cap, cur, uar_4k);
 
 	hca->uars_together = small ? 1u << log : 1;
 	hca->uar_log = small ? 0 : log;
+	IFC_SET(cmd_hca_cap, cur, num_of_uars_per_page,
+		hca->few_uars ? 1 : hca->uars_together);
 }
 
 /**

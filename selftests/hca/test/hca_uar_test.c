@@ -341,6 +341,21 @@ TEST_F(uar, reset_clears_counters_and_keeps_objects)
 	EXPECT_EQ(2, vmm_count(vmm, "alive", "qp"));
 }
 
+/* How many UAR pages a page of the driver has, as the device says; -1 for an error. */
+static int uars_per_page(struct vmm *vmm)
+{
+	static uint8_t out[IFC_SZ(query_hca_cap_out)];
+	uint8_t ask[IFC_SZ(query_hca_cap_in)] = { 0 };
+
+	IFC_SET(query_hca_cap_in, ask, opcode, MLX5_CMD_OP_QUERY_HCA_CAP);
+	IFC_SET(query_hca_cap_in, ask, op_mod, 1);
+	if (vmm_cmd(vmm, ask, sizeof(ask), out, sizeof(out)))
+		return -1;
+	return IFC_GET(cmd_hca_cap,
+		       IFC_ADDR_OF(query_hca_cap_out, out, capability),
+		       num_of_uars_per_page);
+}
+
 /* Ask for UAR pages of 4 KiB, as a driver whose pages have 4 KiB << @log. */
 static int small_uars(struct vmm *vmm, unsigned int log, bool small)
 {
@@ -370,7 +385,9 @@ TEST_F(uar, larger_pages_of_the_driver_have_several_uar_pages)
 	long before = vmm_count(vmm, "alive", "uar");
 	uint32_t first, second, qpn;
 
+	EXPECT_EQ(1, uars_per_page(vmm));
 	ASSERT_EQ(0, small_uars(vmm, 2, true));
+	EXPECT_EQ(4, uars_per_page(vmm));
 	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &first));
 	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &second));
 	EXPECT_EQ(0, first % 4);
@@ -392,6 +409,7 @@ TEST_F(uar, without_uar_4k_a_uar_page_is_as_large_as_a_page)
 	uint32_t page, qpn;
 
 	ASSERT_EQ(0, small_uars(vmm, 2, false));
+	EXPECT_EQ(1, uars_per_page(vmm));
 	ASSERT_EQ(0, vmm_alloc_uar(vmm, 0, &page));
 	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, page, &qpn));
 	doorbell(vmm, page * 4, SLOT0, qpn);
