@@ -28,10 +28,7 @@ kernels_named()
 # of other architectures run the tests of a list only.
 in_arch_list()
 {
-	local arch
-
-	arch=$(arch_of "$1")
-	[ -z "$arch" ] || grep -qx -- "$2" "selftests/runner/$arch"
+	[ -z "$(arch_of "$1")" ] || grep -qx -- "$2" "selftests/runner/$1"
 }
 
 # cannot_run KERNEL MODULE CONFIG...: prints why a kernel that is none of the lab's root
