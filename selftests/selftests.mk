@@ -17,7 +17,8 @@ ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
 ST_LIB := $(ST_OUT)/libselftests.a
 ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
-	-lmlx5 -libverbs -lfabric -lucp -lucm -lucs -ljson-c -lpthread -lm
+	-lmlx5 -libverbs $(ST_MORE_LIBS) -ljson-c -lpthread -lm
+ST_MORE_LIBS := -lfabric -lucp -lucm -lucs
 
 # Tests are found by their name in the folder of their area; what else is in
 # such a folder is shared. simhca builds its own tests. In workloads/ and bench/
@@ -31,6 +32,21 @@ ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 	$(filter-out %_test.c,$(wildcard $(ST_AREAS:%=%*.c))) \
 	$(wildcard selftests/workloads/*/*.c) \
 	$(patsubst %.h,%.c,$(wildcard selftests/workloads/*.h selftests/bench/*.h))
+
+# Programs of 32 bits, for which Debian has no UCX.
+ST_VERBS := $(addprefix $(ST_OUT)/,uuar_query_test uuar_placement_test \
+	notifier_growth_test watch_edges_test \
+	xrc_bad_input_test xrc_ofed_test xrc_rcv_qp_test xrc_values_test)
+ifeq ($(CROSS),i386)
+ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
+	$(filter-out %_test.c,$(wildcard selftests/uuar/*.c selftests/watch/*.c \
+		selftests/xrc/*.c))
+ST_SHARED_SRC := $(filter-out %/fabric.c,$(ST_SHARED_SRC))
+ST_MORE_LIBS :=
+endif
+
+.PHONY: st-verbs
+st-verbs: $(ST_VERBS) $(ST_OUT)/ktap_helpers.sh
 
 ST_LIB_OBJS := $(ST_SHARED_SRC:selftests/%.c=$(ST_OUT)/obj/%.o)
 ST_TESTS := $(patsubst %.c,$(ST_OUT)/%,$(notdir $(ST_TEST_SRC)))
