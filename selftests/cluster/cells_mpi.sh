@@ -49,7 +49,7 @@ mpi_compile()
 	local name
 
 	[ ! -e "$cells_tmp/openmpi" ] || return 0
-	mount -t overlay -o "lowerdir=$PWD/$cells_mpi/usr:/usr" none /usr
+	mpi_show $cells_mpi
 	ip link set lo up
 	for name in mpich openmpi; do
 		"mpicc.$name" -O2 -pthread -o "$cells_tmp/$name" \
