@@ -50,13 +50,13 @@ struct vci {
 };
 
 struct thread {
+	_Alignas(LINE) uint8_t out[WINDOW][LINE];
+	_Alignas(LINE) uint8_t in[WINDOW][LINE];
 	pthread_t thread;
 	MPI_Comm comm;
 	MPI_Win win;
 	int id;
 	int stamp;	/* windows of messages so far */
-	_Alignas(LINE) uint8_t out[WINDOW][LINE];
-	_Alignas(LINE) uint8_t in[WINDOW][LINE];
 	struct vci vci;
 };
 

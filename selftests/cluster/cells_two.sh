@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# Two guests with an HCA each: perftest by librdmacm and by XRC, and the programs of
+# librdmacm. Guest 1 runs the servers, guest 0 the clients, and the cells are those of
+# guest 0. Both call the same functions in the same order. They wait for each other by
+# files below $out, which both see.
+
+two_server=10.46.0.2
+# Seconds that one waits for the other.
+two_limit=$((120 * ${MLX5_EP_SLOWNESS:-1}))
+
+two_cells()
+{
+	local kind
+
+	for kind in RC XRC; do
+		two ib_send_bw "$kind" perftest_two ib_send_bw -c "$kind"
+		two ib_write_bw "$kind" perftest_two ib_write_bw -c "$kind"
+	done
+	two "ib_send_bw -R" RC perftest_two ib_send_bw -R
+	two "ib_write_bw -R" RC perftest_two ib_write_bw -R
+	two "ib_read_bw -R" RC perftest_two ib_read_bw -R
+	two rping rdma_cm rping_two
+	two rdma_xclient XRC xrc_two
+}
+
+# two PROGRAM TRANSPORT CMD...: CMD is called in both guests, and calls far
+two()
+{
+	local name="$1/two guests, $2"
+
+	two_file=$out/two.$state.${name//[ \/]/_}
+	if [ "$MLX5_EP_GUEST" = 0 ]; then
+		cell "$1" "two guests, $2" "${@:3}"
+		# Also where the cell has failed before it called the client.
+		touch "$two_file.over"
+		return
+	fi
+	# shellcheck disable=SC2254 # it is a pattern
+	case $name in
+	$only) "${@:3}" || true ;;
+	esac
+}
+
+# two_wait FILE
+two_wait()
+{
+	local i
+
+	for ((i = 0; i < two_limit * 5; i++)); do
+		[ ! -e "$1" ] || return 0
+		sleep 0.2
+	done
+	echo "the other guest did not answer"
+	return 1
+}
+
+# far SERVER... -- CLIENT...: the server in guest 1, the client in guest 0; both have
+# to succeed
+far()
+{
+	local -a server=()
+
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	if [ "$MLX5_EP_GUEST" = 1 ]; then
+		far_server "${server[@]}"
+		return
+	fi
+	two_wait "$two_file.listens"
+	timeout "$cells_limit" "$@" || { touch "$two_file.over" && return 1; }
+	touch "$two_file.over"
+	two_wait "$two_file.status"
+	cat "$two_file.said"
+	[ "$(cat "$two_file.status")" = 0 ]
+}
+
+far_server()
+{
+	local pid status=0 i
+
+	"$@" >"$two_file.said" 2>&1 &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! waits_for_client $pid || break
+		sleep 0.2
+	done
+	touch "$two_file.listens"
+	two_wait "$two_file.over" || true
+	# A server may wait for ever when its client has failed.
+	for ((i = 0; i < 50; i++)); do
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.2
+	done
+	kill $pid 2>/dev/null || true
+	wait $pid || status=$?
+	echo $status >"$two_file.part"
+	mv "$two_file.part" "$two_file.status"
+}
+
+perftest_two()
+{
+	local -a words=("$@" -d "$cells_dev" -n 200 -F)
+
+	far "${words[@]}" -- "${words[@]}" $two_server
+}
+
+# -V compares what comes back.
+rping_two()
+{
+	far rping -s -a $two_server -C 20 -V -- rping -c -a $two_server -C 20 -V
+}
+
+xrc_two()
+{
+	far rdma_xserver -c x -- rdma_xclient -s $two_server -c x
+}
