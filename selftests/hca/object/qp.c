@@ -144,5 +144,9 @@ struct json_object *qp_dump(const struct qp *qp)
 	put_int(o, "blueflame", qp->blueflame);
 	put_int(o, "wrong_uar", qp->wrong_uar);
 	json_object_object_add(o, "user", json_object_new_boolean(user));
+	if (qp->state >= QP_RTR && !qp_is_ud(qp)) {
+		put_int(o, "remote_lid", qp->rlid);
+		put_int(o, "remote_qpn", qp->remote_qpn);
+	}
 	return o;
 }
