@@ -4,7 +4,9 @@
  * it finds the message, and which may send one reply. A request of a handler that
  * sends none is answered all the same. At most `depth` requests to a process are
  * without an answer, so a process holds no more than depth replies for another
- * one: full queues end no progress.
+ * one: full queues end no progress. Any thread may send requests and drain them; a
+ * handler runs in the thread that finds the message, one at a time. am_open() and
+ * am_close() are called by one thread of a process.
  *
  * Functions return 0 or -errno, as those of the transport do.
  */

@@ -17,7 +17,7 @@
 
 #include "launch.h"
 
-static const char common[] = "n:p:i:m:c:q:e:l:g:u";
+static const char common[] = "n:p:i:m:c:q:Q:e:l:g:u";
 
 static const char launch_usage[] =
 	"  -n NODES     nodes of the job (2)\n"
@@ -26,6 +26,7 @@ static const char launch_usage[] =
 	"  -m MEET      file:DIRECTORY or tcp:ADDRESS:PORT of process 0\n"
 	"  -c CATEGORY  of the send queues (dynamic)\n"
 	"  -q CREDITS   messages on their way to each process (8)\n"
+	"  -Q REQUESTS  in each send queue (64)\n"
 	"  -e BYTES     longest message that is copied (4096)\n"
 	"  -l HOW       long messages: read or write (read)\n"
 	"  -g HOW       completions: poll, event or thread (poll)\n"
@@ -77,6 +78,9 @@ static int common_option(int c, const char *arg)
 		break;
 	case 'q':
 		attr.credits = atoi(arg);
+		break;
+	case 'Q':
+		attr.depth = atoi(arg);
 		break;
 	case 'e':
 		attr.eager = atoi(arg);

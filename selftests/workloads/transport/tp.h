@@ -12,7 +12,6 @@
 #include "meet.h"
 #include "transport.h"
 
-#define TP_DEPTH 64u		/* requests in each send queue */
 #define TP_SPARE 2u		/* receives for messages that only return credits */
 #define TP_INLINE 64u
 #define TP_SECONDS 30		/* for a round of a meeting */
@@ -176,14 +175,18 @@ struct transport {
 	pthread_mutex_t lock;		/* recursive; protects all of it */
 	pthread_cond_t changed;
 	pthread_t helper;
-	bool has_helper;
+	bool has_helper, stops;
+	int wake;			/* an eventfd that a sleeper polls too */
+	bool asleep;			/* a thread, on the channel */
 	unsigned int idle;		/* looks without a completion */
 	uint64_t looked_ms;		/* when processes were looked for */
 	enum tp_armed armed;		/* what the CQ was asked to tell */
 	unsigned int armed_events;	/* to be acknowledged */
 	unsigned int awaited;		/* requests whose end somebody awaits */
 	bool starved;			/* something waits for a place to be sent */
+	unsigned int first;		/* whose messages are looked at first */
 	bool leaving;			/* until all is sent */
+	bool meeting;			/* a thread is in tp_share() */
 	int failed, dead;		/* first error; rank of the process */
 	bool open;			/* connected, and nobody leaves */
 	struct tp_info info;
@@ -239,6 +242,7 @@ void tp_look(struct transport *tp);
 int tp_poll(struct transport *tp);
 int tp_pause_locked(struct transport *tp);
 int tp_arm_more(struct transport *tp);
+void tp_wake(struct transport *tp);
 int tp_helper_start(struct transport *tp);
 void tp_helper_stop(struct transport *tp);
 

@@ -189,6 +189,15 @@ int tp_irecv(struct transport *tp, int from, uint32_t tag, void *buf,
 	return ret;
 }
 
+/* Other threads may wait for what the handler does. */
+static int to_self(struct transport *tp, const struct tp_out *out)
+{
+	int ret = tp_message(tp, &out->head, out->body);
+
+	tp_wake(tp);
+	return ret;
+}
+
 int tp_post(struct transport *tp, unsigned int to, const void *head,
 	    size_t head_len, const void *body, size_t body_len)
 {
@@ -217,8 +226,7 @@ int tp_post(struct transport *tp, unsigned int to, const void *head,
 	if (to != tp->attr.rank)
 		ret = tp_out(tp, to, &out);
 	else
-		ret = tp->failed ? tp->failed :
-				   tp_message(tp, &out.head, out.body);
+		ret = tp->failed ? tp->failed : to_self(tp, &out);
 	pthread_mutex_unlock(&tp->lock);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,10 +36,12 @@ static int open_device(struct transport *tp)
 	tp->channel = ibv_create_comp_channel(tp->ctx);
 	if (!tp->channel)
 		return -errno;
-	if ((tp->attr.mode != TP_THREAD && no_wait(tp->channel->fd)) ||
+	tp->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (tp->wake < 0 || no_wait(tp->channel->fd) ||
 	    no_wait(tp->ctx->async_fd))
 		return -errno;
-	tp->cq = ibv_create_cq(tp->ctx, tp->receives + tp->n_links * TP_DEPTH,
+	tp->cq = ibv_create_cq(tp->ctx,
+			       tp->receives + tp->n_links * tp->attr.depth,
 			       NULL, tp->channel, 0);
 	return tp->cq ? address_query(tp->ctx, &tp->address) : -errno;
 }
@@ -51,7 +54,7 @@ static int create_endpoints(struct transport *tp)
 		.send_cq = tp->cq,
 		.recv_cq = tp->cq,
 		.cap = {
-			.max_send_wr = TP_DEPTH,
+			.max_send_wr = tp->attr.depth,
 			.max_send_sge = 1,
 			.max_inline_data = TP_INLINE,
 		},
@@ -134,7 +137,7 @@ static int create_srq(struct transport *tp)
 
 static int create_memory(struct transport *tp)
 {
-	unsigned int n = tp->n_links * TP_DEPTH, i;
+	unsigned int n = tp->n_links * tp->attr.depth, i;
 	void *at;
 
 	tp->slab_len = (size_t)(tp->receives + n) * tp->buf_len;
@@ -231,6 +234,8 @@ int tp_objects_close(struct transport *tp)
 		ret = -ibv_destroy_comp_channel(tp->channel);
 	if (tp->ctx && !ret)
 		ret = -ibv_close_device(tp->ctx);
+	if (tp->wake >= 0)
+		close(tp->wake);
 	free(tp->slots);
 	free(tp->rcv_qps);
 	return ret;

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tp.h"
 
@@ -17,6 +18,8 @@
 #define PAUSE_MS 50
 #define YIELD 8			/* looks without a completion, then others run */
 #define ACK 64			/* events that are acknowledged together */
+
+enum { CHANNEL, WAKE };		/* what a sleeper polls */
 
 /* Send completions have the address of their slot, receives an odd number. */
 static unsigned int receive_of(const struct ibv_wc *wc)
@@ -83,12 +86,14 @@ int tp_poll(struct transport *tp)
 		tp_fail(tp, -EIO);
 	for (i = 0; i < n && !tp->failed; i++)
 		complete(tp, &wc[i]);
-	if (n > 0 && tp->progress)
-		tp->progress(tp->progress_arg);
-	if (n > 0)
+	if (n > 0) {
+		if (tp->progress)
+			tp->progress(tp->progress_arg);
 		tp_flush(tp);
-	else if (++tp->idle % YIELD == 0)
+		pthread_cond_broadcast(&tp->changed);
+	} else if (++tp->idle % YIELD == 0) {
 		tp_look(tp);
+	}
 	return tp->failed ? tp->failed : n;
 }
 
@@ -134,30 +139,78 @@ static void took_event(struct transport *tp)
 	}
 }
 
-/*
- * Sleep until there is a completion, some milliseconds at most. The lock is held,
- * but not while this sleeps.
- */
-static int sleep_on_channel(struct transport *tp)
+/* What poll() found, with the lock held. Return: was it an event? */
+static bool look_at(struct transport *tp, const struct pollfd *fds)
 {
-	struct pollfd fd = { .fd = tp->channel->fd, .events = POLLIN };
+	uint64_t times;
+
+	if (fds[WAKE].revents)
+		read(tp->wake, &times, sizeof(times));
+	if (!fds[CHANNEL].revents)
+		return false;
+	errno = 0;
+	if (get_event(tp)) {
+		took_event(tp);
+		return true;
+	}
+	/* The channel of a device that is gone is always readable. */
+	if (errno != EAGAIN && errno != EINTR)
+		tp_fail(tp, -EIO);
+	return false;
+}
+
+/*
+ * Sleep until there is an event or tp_wake(). The lock is held, but not while this
+ * sleeps. One thread sleeps on the channel, and the others wait until it tells them
+ * that it is awake: it may have what they wait for, or leave. Return: was it an event?
+ */
+static bool sleep_on_channel(struct transport *tp, int ms)
+{
+	struct pollfd fds[] = {
+		[CHANNEL] = { .fd = tp->channel->fd, .events = POLLIN },
+		[WAKE] = { .fd = tp->wake, .events = POLLIN },
+	};
+
+	tp->asleep = true;
+	pthread_mutex_unlock(&tp->lock);
+	if (poll(fds, 2, ms) < 0)
+		fds[CHANNEL].revents = fds[WAKE].revents = 0;
+	pthread_mutex_lock(&tp->lock);
+	tp->asleep = false;
+	pthread_cond_broadcast(&tp->changed);
+	return look_at(tp, fds);
+}
+
+/* Wait until another thread has found something, some milliseconds at most. */
+static int wait_for_other(struct transport *tp)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += PAUSE_MS * 1000000l;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	if (!tp->failed)
+		pthread_cond_timedwait(&tp->changed, &tp->lock, &end);
+	tp_look(tp);
+	return tp->failed;
+}
+
+static int poll_and_sleep(struct transport *tp)
+{
 	int n = tp_poll(tp);
 
 	if (n)
 		return n;
+	if (tp->asleep)
+		return wait_for_other(tp);
 	/* A completion between the look and the request would be missed. */
 	if (arm(tp))
-		return -EIO;
+		tp_fail(tp, -EIO);
 	n = tp_poll(tp);
 	if (n)
 		return n;
-	pthread_mutex_unlock(&tp->lock);
-	poll(&fd, 1, PAUSE_MS);
-	pthread_mutex_lock(&tp->lock);
-	/* The channel of a device that is gone is always readable. */
-	if (fd.revents && get_event(tp))
-		took_event(tp);
-	else
+	if (!sleep_on_channel(tp, PAUSE_MS))
 		tp_look(tp);
 	return tp_poll(tp);
 }
@@ -174,20 +227,6 @@ static int poll_and_yield(struct transport *tp)
 	return tp->failed;
 }
 
-static int wait_for_helper(struct transport *tp)
-{
-	struct timespec end;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += PAUSE_MS * 1000000l;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
-	if (!tp->failed)
-		pthread_cond_timedwait(&tp->changed, &tp->lock, &end);
-	tp_look(tp);
-	return tp->failed;
-}
-
 /*
  * Let something happen. Return: completions that the caller found itself, or
  * -errno. The lock is held once.
@@ -198,57 +237,35 @@ int tp_pause_locked(struct transport *tp)
 	case TP_POLL:
 		return poll_and_yield(tp);
 	case TP_EVENT:
-		return sleep_on_channel(tp);
+		return poll_and_sleep(tp);
 	case TP_THREAD:
-		return wait_for_helper(tp);
+		return wait_for_other(tp);
 	}
 	return -EINVAL;
 }
 
-/* Tell those who wait what was found. Return: as tp_poll() */
-static int poll_and_tell(struct transport *tp)
+/* Whoever is asleep looks again: what it waits for came without a completion. */
+void tp_wake(struct transport *tp)
 {
-	int n = tp_poll(tp);
+	uint64_t once = 1;
 
-	if (n)
-		pthread_cond_broadcast(&tp->changed);
-	return n;
-}
-
-/*
- * The channel of a helper blocks, so that it sleeps by one system call without a
- * timer. It does nothing else there, and may be cancelled.
- */
-static void wait_for_event(struct transport *tp)
-{
-	bool found;
-	int old;
-
-	pthread_mutex_unlock(&tp->lock);
-	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-	found = get_event(tp);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	pthread_mutex_lock(&tp->lock);
-	if (found)
-		took_event(tp);
-	else if (errno != EINTR)
-		tp_fail(tp, -EIO);
+	pthread_cond_broadcast(&tp->changed);
+	if (tp->asleep && tp->attr.mode == TP_EVENT)
+		write(tp->wake, &once, sizeof(once));
 }
 
 static void *helper(void *arg)
 {
 	struct transport *tp = arg;
-	int old;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	pthread_mutex_lock(&tp->lock);
-	while (!tp->failed) {
-		poll_and_tell(tp);
+	while (!tp->failed && !tp->stops) {
+		tp_poll(tp);
 		/* A completion between the look and the request would be missed. */
 		if (arm(tp))
 			tp_fail(tp, -EIO);
-		else if (!poll_and_tell(tp))
-			wait_for_event(tp);
+		else if (!tp_poll(tp))
+			sleep_on_channel(tp, -1);
 	}
 	pthread_mutex_unlock(&tp->lock);
 	return NULL;
@@ -264,9 +281,14 @@ int tp_helper_start(struct transport *tp)
 
 void tp_helper_stop(struct transport *tp)
 {
+	uint64_t once = 1;
+
 	if (!tp->has_helper)
 		return;
-	pthread_cancel(tp->helper);
+	pthread_mutex_lock(&tp->lock);
+	tp->stops = true;
+	write(tp->wake, &once, sizeof(once));
+	pthread_mutex_unlock(&tp->lock);
 	pthread_join(tp->helper, NULL);
 	tp->has_helper = false;
 }

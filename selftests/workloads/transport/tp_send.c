@@ -23,11 +23,15 @@ static bool needs_credit(const struct tp_out *out)
 		out->op == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
+static bool has_place(const struct transport *tp, const struct tp_peer *peer)
+{
+	return peer->link->busy < tp->attr.depth && tp->free_slots;
+}
+
 static bool can_post(const struct transport *tp, const struct tp_peer *peer,
 		     const struct tp_out *out)
 {
-	return peer->link->busy < TP_DEPTH && tp->free_slots &&
-		(peer->credits || !needs_credit(out));
+	return has_place(tp, peer) && (peer->credits || !needs_credit(out));
 }
 
 /* The bytes that a request copies. Return: their length. */
@@ -100,7 +104,7 @@ static int post(struct transport *tp, struct tp_peer *peer,
 /* There may be a credit, and there is no place. */
 static int starve(struct transport *tp, const struct tp_peer *peer)
 {
-	if (peer->link->busy < TP_DEPTH && tp->free_slots)
+	if (has_place(tp, peer))
 		return 0;
 	tp->starved = true;
 	return tp_arm_more(tp);
@@ -155,7 +159,10 @@ static void return_credits(struct transport *tp, struct tp_peer *peer)
 	tp->info.credit_messages++;
 }
 
-/* Post what can be posted now. */
+/*
+ * Post what can be posted now, beginning with another process each time: those of a
+ * node share a send queue, whose only place the first one could always take.
+ */
 void tp_flush(struct transport *tp)
 {
 	struct tp_peer *peer;
@@ -163,8 +170,9 @@ void tp_flush(struct transport *tp)
 	unsigned int i;
 
 	tp->starved = false;
+	tp->first++;
 	for (i = 0; i < tp->processes && !tp->failed; i++) {
-		peer = &tp->peers[i];
+		peer = &tp->peers[(tp->first + i) % tp->processes];
 		while ((out = peer->first) && can_post(tp, peer, out)) {
 			if (post(tp, peer, out)) {
 				tp_fail(tp, -EIO);

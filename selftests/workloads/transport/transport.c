@@ -9,6 +9,8 @@
 
 #define CREDITS 8
 #define EAGER 4096
+#define DEPTH 64
+#define DEPTH_MAX 1024
 #define EAGER_MAX 65536
 
 static int check(struct tp_attr *attr)
@@ -17,14 +19,16 @@ static int check(struct tp_attr *attr)
 		attr->credits = CREDITS;
 	if (!attr->eager)
 		attr->eager = EAGER;
+	if (!attr->depth)
+		attr->depth = DEPTH;
 	if (!attr->meet || !attr->domain || !attr->nodes || !attr->ppn ||
 	    attr->nodes > TP_NODES || attr->ppn > TP_PROCESSES ||
 	    attr->nodes * attr->ppn > TP_PROCESSES ||
 	    attr->nodes * attr->ppn < 2 ||
 	    attr->rank >= attr->nodes * attr->ppn ||
 	    attr->credits > 1024 || attr->eager < 256 ||
-	    attr->eager > EAGER_MAX || attr->mode > TP_THREAD ||
-	    attr->long_by > TP_WRITE)
+	    attr->eager > EAGER_MAX || attr->depth > DEPTH_MAX ||
+	    attr->mode > TP_THREAD || attr->long_by > TP_WRITE)
 		return -EINVAL;
 	return 0;
 }
@@ -44,6 +48,7 @@ static int init(struct transport *tp)
 	tp->processes = tp->attr.nodes * tp->attr.ppn;
 	tp->node = tp->attr.rank / tp->attr.ppn;
 	tp->dead = -1;
+	tp->wake = -1;
 	tp->wanted_last = &tp->wanted;
 	tp->early_last = &tp->early;
 	tp->info.qps_expected = tp->attr.ppn * 2 *
@@ -184,17 +189,20 @@ unsigned int tp_processes(const struct transport *tp)
 	return tp->processes;
 }
 
-int tp_dead(const struct transport *tp)
+int tp_dead(struct transport *tp)
 {
-	return tp->dead;
-}
-
-int tp_share(struct transport *tp, const void *mine, size_t len, void *all)
-{
-	int ret;
+	int dead;
 
 	pthread_mutex_lock(&tp->lock);
-	ret = tp->failed ? tp->failed : meet_begin(tp->meet, mine, len);
+	dead = tp->dead;
+	pthread_mutex_unlock(&tp->lock);
+	return dead;
+}
+
+static int share(struct transport *tp, const void *mine, size_t len, void *all)
+{
+	int ret = tp->failed ? tp->failed : meet_begin(tp->meet, mine, len);
+
 	while (!ret) {
 		ret = meet_test(tp->meet, all);
 		if (!ret)
@@ -206,8 +214,21 @@ int tp_share(struct transport *tp, const void *mine, size_t len, void *all)
 		if (ret > 0)
 			ret = 0;
 	}
-	pthread_mutex_unlock(&tp->lock);
 	return ret < 0 ? ret : 0;
+}
+
+int tp_share(struct transport *tp, const void *mine, size_t len, void *all)
+{
+	int ret = -EBUSY;
+
+	pthread_mutex_lock(&tp->lock);
+	if (!tp->meeting) {
+		tp->meeting = true;
+		ret = share(tp, mine, len, all);
+		tp->meeting = false;
+	}
+	pthread_mutex_unlock(&tp->lock);
+	return ret;
 }
 
 /* The helper does not look for the other processes. */

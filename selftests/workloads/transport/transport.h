@@ -11,9 +11,12 @@
  * receiver decides when it moves: the receiver reads it, or answers with an
  * address to which the sender writes with immediate data.
  *
- * Any thread may call these functions; one lock serves a transport. A function
- * that was handed to the transport is called with that lock held, and may send
- * but not wait.
+ * Threads of a process share its send queues, its SRQ and one lock, so the number
+ * of QPs does not depend on them. Any thread may call any function at any time, but
+ * for tp_share(), tp_window() and tp_close(): these are in the same order in all
+ * processes, so one thread of each process calls them at a time. Threads tell their
+ * messages apart by tags. A function that was handed to the transport is called with
+ * the lock held, by any thread, and may send but not wait.
  *
  * Functions return 0 or -errno. After a failure of a process or of a QP each
  * call returns -ECONNRESET or -EIO, and only tp_close() is left to do.
@@ -53,6 +56,7 @@ enum tp_mode {
  * @category: enum mlx5ep_category of the send queues
  * @credits: messages that may be on their way to each process; 0: 8
  * @eager: length of the longest message that is copied; 0: 4096
+ * @depth: requests in each send queue; 0: 64. What finds no place waits in memory
  * @untold: keep each registration for good, and learn nothing of the memory: what
  *	is sent can be old. To show that a test sees it
  */
@@ -60,7 +64,7 @@ struct tp_attr {
 	const char *meet, *domain;
 	unsigned int rank, nodes, ppn;
 	unsigned int category;
-	unsigned int credits, eager;
+	unsigned int credits, eager, depth;
 	enum tp_long long_by;
 	enum tp_mode mode;
 	bool untold;
@@ -121,13 +125,14 @@ unsigned int tp_rank(const struct transport *tp);
 unsigned int tp_processes(const struct transport *tp);
 
 /* The process that was found dead, or -1. */
-int tp_dead(const struct transport *tp);
+int tp_dead(struct transport *tp);
 
 /**
  * tp_share() - give some bytes to all processes, and get theirs
  * @all: receives @len bytes of each process
  *
- * Not over the adapter: for what is needed once.
+ * Not over the adapter: for what is needed once. -EBUSY while another thread is in
+ * it.
  */
 int tp_share(struct transport *tp, const void *mine, size_t len, void *all);
 
