@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpi.h>
-
-#include "nbc/plan.h"
+#include "mpi_begin.h"
 
 static MPI_Comm groups[PLAN_GROUPS];
 static FILE *file;
@@ -25,122 +23,6 @@ struct item {
 	char *in, *out;
 	MPI_Request req;
 };
-
-static MPI_Datatype type_of(const struct plan_item *p)
-{
-	switch (p->type) {
-	case NBC_UINT8:
-		return MPI_UINT8_T;
-	case NBC_INT32:
-		return MPI_INT32_T;
-	case NBC_UINT64:
-		return MPI_UINT64_T;
-	case NBC_FLOAT:
-		return MPI_FLOAT;
-	default:
-		return MPI_DOUBLE;
-	}
-}
-
-static MPI_Op op_of(const struct plan_item *p)
-{
-	switch (p->op) {
-	case NBC_SUM:
-		return MPI_SUM;
-	case NBC_PROD:
-		return MPI_PROD;
-	case NBC_MIN:
-		return MPI_MIN;
-	case NBC_MAX:
-		return MPI_MAX;
-	case NBC_BAND:
-		return MPI_BAND;
-	case NBC_BOR:
-		return MPI_BOR;
-	default:
-		return MPI_BXOR;
-	}
-}
-
-static int *ints(const size_t *v, unsigned int n)
-{
-	int *at = malloc(n * sizeof(*at));
-	unsigned int i;
-
-	for (i = 0; at && i < n; i++)
-		at[i] = v[i];
-	if (!at)
-		MPI_Abort(MPI_COMM_WORLD, 1);
-	return at;
-}
-
-/* The arrays live until the process ends, as those of a request must. */
-static void begin_parts(struct item *it)
-{
-	size_t lens[PLAN_PROCESSES], at[PLAN_PROCESSES + 1];
-	MPI_Datatype type = type_of(it->plan);
-	unsigned int n = it->place.n;
-	int *out_lens, *out_at;
-
-	plan_parts(it->plan, it->place, true, lens, at);
-	out_lens = ints(lens, n);
-	out_at = ints(at, n);
-	if (it->plan->kind == NBC_GATHERV) {
-		MPI_Igatherv(it->in, out_lens[it->place.rank], type, it->out,
-			     out_lens, out_at, type, plan_root(it->plan, n),
-			     it->comm, &it->req);
-		return;
-	}
-	plan_parts(it->plan, it->place, false, lens, at);
-	MPI_Ialltoallv(it->in, ints(lens, n), ints(at, n), type, it->out,
-		       out_lens, out_at, type, it->comm, &it->req);
-}
-
-static void begin(struct item *it)
-{
-	const struct plan_item *p = it->plan;
-	int root = plan_root(p, it->place.n), n = p->count;
-	MPI_Datatype type = type_of(p);
-	MPI_Comm comm = it->comm;
-	MPI_Op op = op_of(p);
-
-	switch (p->kind) {
-	case NBC_BARRIER:
-		MPI_Ibarrier(comm, &it->req);
-		break;
-	case NBC_BCAST:
-		MPI_Ibcast(it->out, n, type, root, comm, &it->req);
-		break;
-	case NBC_SCATTER:
-		MPI_Iscatter(it->in, n, type, it->out, n, type, root, comm,
-			     &it->req);
-		break;
-	case NBC_GATHER:
-		MPI_Igather(it->in, n, type, it->out, n, type, root, comm,
-			    &it->req);
-		break;
-	case NBC_ALLGATHER:
-		MPI_Iallgather(it->in, n, type, it->out, n, type, comm,
-			       &it->req);
-		break;
-	case NBC_ALLTOALL:
-		MPI_Ialltoall(it->in, n, type, it->out, n, type, comm,
-			      &it->req);
-		break;
-	case NBC_ALLREDUCE:
-		MPI_Iallreduce(it->in, it->out, n, type, op, comm, &it->req);
-		break;
-	case NBC_REDUCE:
-		MPI_Ireduce(it->in, it->out, n, type, op, root, comm, &it->req);
-		break;
-	case NBC_SCAN:
-		MPI_Iscan(it->in, it->out, n, type, op, comm, &it->req);
-		break;
-	default:
-		begin_parts(it);
-		break;
-	}
-}
 
 static void prepare(struct item *it, struct plan_item *plan)
 {
@@ -193,7 +75,8 @@ static void batch(struct plan_item *plan)
 		prepare(&items[i], &plan[i]);
 	for (i = 0; i < PLAN_ITEMS; i++)
 		if (items[i].comm != MPI_COMM_NULL)
-			begin(&items[i]);
+			mpi_begin(items[i].comm, items[i].plan, items[i].in,
+				  items[i].out, &items[i].req);
 	for (i = PLAN_ITEMS; i--;)
 		finish(&items[i]);
 }

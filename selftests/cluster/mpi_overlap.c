@@ -3,44 +3,17 @@
  * mpi_overlap NAME TESTS - how much of the time of each non-blocking collective of
  * an MPI is free for computation, see nbc/overlap.h
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <mpi.h>
-
+#include "mpi_begin.h"
 #include "nbc/overlap.h"
 
 static MPI_Request req;
 
-static int begin(const struct plan_item *p, const void *in, void *out)
+static int begin(const struct plan_item *item, const void *in, void *out)
 {
-	MPI_Comm comm = MPI_COMM_WORLD;
-	MPI_Datatype type = MPI_UINT64_T;
-	int n = p->count;
-
-	switch (p->kind) {
-	case NBC_BARRIER:
-		return MPI_Ibarrier(comm, &req);
-	case NBC_BCAST:
-		return MPI_Ibcast(out, n, type, 0, comm, &req);
-	case NBC_SCATTER:
-		return MPI_Iscatter(in, n, type, out, n, type, 0, comm, &req);
-	case NBC_GATHER:
-		return MPI_Igather(in, n, type, out, n, type, 0, comm, &req);
-	case NBC_ALLGATHER:
-		return MPI_Iallgather(in, n, type, out, n, type, comm, &req);
-	case NBC_ALLTOALL:
-		return MPI_Ialltoall(in, n, type, out, n, type, comm, &req);
-	case NBC_ALLREDUCE:
-		return MPI_Iallreduce(in, out, n, type, MPI_SUM, comm, &req);
-	case NBC_REDUCE:
-		return MPI_Ireduce(in, out, n, type, MPI_SUM, 0, comm, &req);
-	case NBC_SCAN:
-		return MPI_Iscan(in, out, n, type, MPI_SUM, comm, &req);
-	default:
-		return -EINVAL;
-	}
+	return mpi_begin(MPI_COMM_WORLD, item, in, out, &req);
 }
 
 static int test(void)

@@ -20,13 +20,32 @@ results()
 	grep -q ' checks=[1-9][0-9]* wrong=0$' "$tmp/out"
 }
 
+# count NAME: prints a field of the last run
+count()
+{
+	sed -n "s/.* $1=\([0-9]*\) .*/\1/p" "$tmp/out"
+}
+
+# Three schedules of each of four groups stay: more are built for the same collectives.
+evicted()
+{
+	local built
+
+	results -n 3 -r 8 -g thread
+	built=$(count built)
+	[ "$(count schedules)" = "$built" ]
+	results -n 3 -k 3 -r 8 -g thread
+	[ "$(count schedules)" -le 12 ]
+	[ "$(count built)" -gt "$built" ]
+}
+
 unfinished()
 {
 	code 1 timeout $((20 * patience)) nbc_check -f -r 2
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 
-plan 6
+plan 8
 check 'two processes' results
 check 'three processes with one credit, few rounds, the sender writes' \
 	results -n 3 -q 1 -l write -a rounds -s 2 -r 8
@@ -34,6 +53,9 @@ check 'four processes with helper threads, few bytes' \
 	results -p 2 -g thread -a bytes -s 3 -r 8
 check 'five processes of a node, asleep on the channel' \
 	results -n 1 -p 5 -g event -s 4 -r 6
+check 'four processes, one request in each send queue' \
+	results -p 2 -Q 1 -g thread -s 5 -r 4
+check 'a group keeps as many schedules as it may' evicted
 check 'before the end results are wrong' unfinished
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished

@@ -231,7 +231,7 @@ static unsigned int wrong(size_t few)
 	unsigned int i, k, batch, steps, bad = 0;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		struct plan plan = { .state = 100 * i };
+		struct plan plan = { .state = 100 * i, .odd = true };
 
 		for (batch = 0; batch < BATCHES; batch++) {
 			plan_next(&plan, items, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_check [-r ROUNDS] [-s SEED] [-a HOW] [-o FOLDER] [-f] [OPTION...] -
+ * nbc_check [-r ROUNDS] [-s SEED] [-a HOW] [-k MOST] [-o FOLDER] [-f] [OPTION...] -
  * non-blocking collectives between all processes of a job, with results that are
  * checked
  *
@@ -8,8 +8,9 @@
  * which are under way at once and are waited for in the reverse order; then the
  * same eight with other values, for which no schedule is built. Then there is a
  * barrier with a process that comes late. Each output is compared with that of a
- * serial run. With -o a line for each output goes to FOLDER/RANK, as mpi_nbc writes
- * them. With -f the results are looked at before the end, which shows that the
+ * serial run. With -k a group keeps so many schedules, and builds again what it did
+ * not keep. With -o a line for each output goes to FOLDER/RANK, as mpi_nbc writes
+ * them, and there are no numbers whose order MPI does not define. With -f the results are looked at before the end, which shows that the
  * checks see it. See transport/launch.c for the other options.
  */
 #include <errno.h>
@@ -18,14 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nbc/plan.h"
+#include "nbc/begin.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
 
 #define SEGMENT 4096
 #define LATE_US 3000
 
-static unsigned int rounds = 12, seed = 1;
+static unsigned int rounds = 12, seed = 1, keep = 64;
 static size_t few = NBC_DEFAULT;
 static const char *folder;
 static bool waits = true;
@@ -47,64 +48,6 @@ struct item {
 	char *in, *out;
 	struct nbc_req *req;
 };
-
-static void scaled(size_t *v, unsigned int n, size_t size)
-{
-	while (n--)
-		v[n] *= size;
-}
-
-static int begin_parts(struct item *it)
-{
-	size_t v[NBC_VECS][PLAN_PROCESSES + 1];
-	const size_t *vec[NBC_VECS] = { v[0], v[1], v[2], v[3] };
-	size_t size = nbc_size(it->plan->type);
-	unsigned int i;
-
-	plan_parts(it->plan, it->place, false, v[NBC_IN_LENS], v[NBC_IN_AT]);
-	plan_parts(it->plan, it->place, true, v[NBC_OUT_LENS], v[NBC_OUT_AT]);
-	for (i = 0; i < NBC_VECS; i++)
-		scaled(v[i], it->place.n, size);
-	if (it->plan->kind == NBC_ALLTOALLV)
-		return nbc_ialltoallv(it->nbc, it->in, it->out, vec, &it->req);
-	return nbc_igatherv(it->nbc, it->in, v[NBC_OUT_LENS][it->place.rank],
-			    it->out, vec[NBC_OUT_LENS], vec[NBC_OUT_AT],
-			    plan_root(it->plan, it->place.n), &it->req);
-}
-
-static int begin(struct item *it)
-{
-	const struct plan_item *p = it->plan;
-	unsigned int root = plan_root(p, it->place.n);
-	size_t len = p->count * nbc_size(p->type);
-	struct nbc_req **req = &it->req;
-
-	switch (p->kind) {
-	case NBC_BARRIER:
-		return nbc_ibarrier(it->nbc, req);
-	case NBC_BCAST:
-		return nbc_ibcast(it->nbc, it->out, len, root, req);
-	case NBC_SCATTER:
-		return nbc_iscatter(it->nbc, it->in, len, it->out, root, req);
-	case NBC_GATHER:
-		return nbc_igather(it->nbc, it->in, len, it->out, root, req);
-	case NBC_ALLGATHER:
-		return nbc_iallgather(it->nbc, it->in, len, it->out, req);
-	case NBC_ALLTOALL:
-		return nbc_ialltoall(it->nbc, it->in, len, it->out, req);
-	case NBC_ALLREDUCE:
-		return nbc_iallreduce(it->nbc, it->in, it->out, p->count,
-				      p->type, p->op, req);
-	case NBC_REDUCE:
-		return nbc_ireduce(it->nbc, it->in, it->out, p->count, p->type,
-				   p->op, root, req);
-	case NBC_SCAN:
-		return nbc_iscan(it->nbc, it->in, it->out, p->count, p->type,
-				 p->op, req);
-	default:
-		return begin_parts(it);
-	}
-}
 
 static int prepare(struct job *j, struct item *it)
 {
@@ -169,14 +112,27 @@ static int finish(struct job *j, struct item *it, bool waiting)
 	return ret;
 }
 
-static unsigned int schedules(const struct job *j)
+/* Of all groups: schedules that there are, or that were built. */
+static unsigned int sum(const struct job *j,
+			unsigned int (*count)(const struct nbc *nbc))
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < PLAN_GROUPS; i++)
 		if (j->groups[i])
-			n += nbc_schedules(j->groups[i]);
+			n += count(j->groups[i]);
 	return n;
+}
+
+/* Nothing is under way: no group has more schedules than it may keep. */
+static void look_at_schedules(struct job *j)
+{
+	unsigned int i;
+
+	for (i = 0; i < PLAN_GROUPS; i++)
+		if (j->groups[i])
+			tally_expect(&j->tally,
+				     nbc_schedules(j->groups[i]) <= keep);
 }
 
 static int batch(struct job *j, struct plan_item *plan)
@@ -191,7 +147,9 @@ static int batch(struct job *j, struct plan_item *plan)
 	}
 	for (i = 0; i < PLAN_ITEMS && !ret; i++)
 		if (items[i].nbc)
-			ret = begin(&items[i]);
+			ret = plan_begin(items[i].nbc, items[i].plan,
+					 items[i].in, items[i].out,
+					 &items[i].req);
 	for (i = PLAN_ITEMS; i-- && !ret;)
 		ret = finish(j, &items[i], i % 2);
 	return ret;
@@ -232,11 +190,15 @@ static int all_rounds(struct job *j)
 	for (round = 0; round < rounds && !ret; round++) {
 		plan_next(&j->plan, items, false);
 		ret = batch(j, items);
-		built = schedules(j);
+		built = sum(j, nbc_built);
 		plan_next(&j->plan, items, true);
 		if (!ret)
 			ret = batch(j, items);
-		tally_expect(&j->tally, schedules(j) == built);
+		if (ret)
+			break;
+		tally_expect(&j->tally, keep < PLAN_ITEMS ||
+					sum(j, nbc_built) == built);
+		look_at_schedules(j);
 		if (!ret)
 			ret = barrier(j, round);
 	}
@@ -248,8 +210,9 @@ static int report(struct job *j)
 	char text[96];
 
 	snprintf(text, sizeof(text),
-		 "nbc_check: processes=%u rounds=%u seed=%u schedules=%u",
-		 tp_processes(j->tp), rounds, seed, schedules(j));
+		 "nbc_check: processes=%u rounds=%u seed=%u schedules=%u built=%u",
+		 tp_processes(j->tp), rounds, seed, sum(j, nbc_schedules),
+		 sum(j, nbc_built));
 	return tally_report(j->tp, text, &j->tally);
 }
 
@@ -263,8 +226,10 @@ static int open_groups(struct job *j)
 		ret = nbc_split(j->groups[0], color, key, &j->groups[i]);
 	}
 	for (i = 0; i < PLAN_GROUPS && !ret; i++)
-		if (j->groups[i])
+		if (j->groups[i]) {
 			nbc_tune(j->groups[i], few, SEGMENT);
+			nbc_keep(j->groups[i], keep);
+		}
 	return ret;
 }
 
@@ -282,7 +247,7 @@ static int open_file(struct job *j)
 /* After an error nothing is freed: it may still be moving. */
 static int run(struct transport *tp)
 {
-	struct job j = { .tp = tp, .plan.state = seed };
+	struct job j = { .tp = tp, .plan = { .state = seed, .odd = !folder } };
 	void *window;
 	unsigned int i;
 	int ret = tp_window(tp, PLAN_PROCESSES * sizeof(uint64_t), &window);
@@ -320,6 +285,9 @@ static int option(int c, const char *arg)
 		else
 			return -EINVAL;
 		return 0;
+	case 'k':
+		keep = atoi(arg);
+		return 0;
 	case 'o':
 		folder = arg;
 		return 0;
@@ -338,10 +306,11 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_check",
-		.options = "r:s:a:o:f",
+		.options = "r:s:a:k:o:f",
 		.usage = "  -r ROUNDS    of sixteen collectives (12)\n"
 			 "  -s SEED      of the plan (1)\n"
 			 "  -a HOW       schedules with few rounds or few bytes\n"
+			 "  -k MOST      schedules that a group keeps (64)\n"
 			 "  -o FOLDER    a line for each output\n"
 			 "  -f           look at the results before the end\n",
 		.option = option,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "nbc/begin.h"
 #include "nbc/overlap.h"
 #include "transport/launch.h"
 
@@ -17,34 +18,9 @@ static unsigned int tests = 8;
 static struct nbc *nbc;
 static struct nbc_req *req;
 
-static int begin(const struct plan_item *p, const void *in, void *out)
+static int begin(const struct plan_item *item, const void *in, void *out)
 {
-	size_t len = p->count * sizeof(uint64_t);
-
-	switch (p->kind) {
-	case NBC_BARRIER:
-		return nbc_ibarrier(nbc, &req);
-	case NBC_BCAST:
-		return nbc_ibcast(nbc, out, len, 0, &req);
-	case NBC_SCATTER:
-		return nbc_iscatter(nbc, in, len, out, 0, &req);
-	case NBC_GATHER:
-		return nbc_igather(nbc, in, len, out, 0, &req);
-	case NBC_ALLGATHER:
-		return nbc_iallgather(nbc, in, len, out, &req);
-	case NBC_ALLTOALL:
-		return nbc_ialltoall(nbc, in, len, out, &req);
-	case NBC_ALLREDUCE:
-		return nbc_iallreduce(nbc, in, out, p->count, p->type, p->op,
-				      &req);
-	case NBC_REDUCE:
-		return nbc_ireduce(nbc, in, out, p->count, p->type, p->op, 0,
-				   &req);
-	case NBC_SCAN:
-		return nbc_iscan(nbc, in, out, p->count, p->type, p->op, &req);
-	default:
-		return -EINVAL;
-	}
+	return plan_begin(nbc, item, in, out, &req);
 }
 
 static int test(void)

@@ -7,6 +7,7 @@
 #include "group.h"
 
 #define SEGMENT 65536
+#define KEEP 64
 
 struct nbc *nbc_new(struct nbc_job *job, unsigned int n)
 {
@@ -21,6 +22,7 @@ struct nbc *nbc_new(struct nbc_job *job, unsigned int n)
 	}
 	nbc->job = job;
 	nbc->n = n;
+	nbc->keep = KEEP;
 	nbc_tune(nbc, NBC_DEFAULT, NBC_DEFAULT);
 	return nbc;
 }
@@ -91,16 +93,42 @@ struct nbc_schedule *nbc_find(struct nbc *nbc, const struct nbc_key *key)
 	for (at = &nbc->schedules; (s = *at); at = &s->next)
 		if (same(&s->key, key))
 			break;
-	/* The one that was used last is found first. */
-	if (s)
+	if (s) {
 		*at = s->next;
-	else
+	} else {
 		s = build(nbc, key);
-	if (!s)
-		return NULL;
+		if (!s)
+			return NULL;
+		nbc->n_schedules++;
+		nbc->built++;
+	}
 	s->next = nbc->schedules;
 	nbc->schedules = s;
 	return s;
+}
+
+/* The last one that no request uses goes. Return: was there one? */
+static bool drop_last(struct nbc *nbc)
+{
+	struct nbc_schedule **at, **last = NULL, *s;
+
+	for (at = &nbc->schedules; *at; at = &(*at)->next)
+		if (!(*at)->users)
+			last = at;
+	if (!last)
+		return false;
+	s = *last;
+	*last = s->next;
+	nbc->n_schedules--;
+	schedule_free(s);
+	return true;
+}
+
+/* Keep as many schedules as nbc_keep() says, and those in use. */
+void nbc_trim(struct nbc *nbc)
+{
+	while (nbc->n_schedules > nbc->keep && drop_last(nbc))
+		;
 }
 
 struct member {
@@ -195,12 +223,17 @@ unsigned int nbc_processes(const struct nbc *nbc)
 	return nbc->n;
 }
 
+void nbc_keep(struct nbc *nbc, unsigned int most)
+{
+	nbc->keep = most;
+}
+
 unsigned int nbc_schedules(const struct nbc *nbc)
 {
-	const struct nbc_schedule *s;
-	unsigned int n = 0;
+	return nbc->n_schedules;
+}
 
-	for (s = nbc->schedules; s; s = s->next)
-		n++;
-	return n;
+unsigned int nbc_built(const struct nbc *nbc)
+{
+	return nbc->built;
 }

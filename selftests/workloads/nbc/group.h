@@ -19,7 +19,8 @@ struct nbc_job {
 struct nbc {
 	struct nbc_job *job;
 	unsigned int id, rank, n, *members;
-	struct nbc_schedule *schedules;
+	struct nbc_schedule *schedules;	/* the one that was used last first */
+	unsigned int n_schedules, keep, built;
 	size_t few, segment;
 	unsigned int begun;		/* collectives */
 };
@@ -28,6 +29,7 @@ struct nbc {
 struct nbc *nbc_new(struct nbc_job *job, unsigned int n);
 void nbc_free(struct nbc *nbc);
 struct nbc_schedule *nbc_find(struct nbc *nbc, const struct nbc_key *key);
+void nbc_trim(struct nbc *nbc);
 
 /* nbc.c */
 int nbc_begin(struct nbc *nbc, const struct nbc_key *key, const void *in,

@@ -149,14 +149,20 @@ void nbc_req_free(struct nbc_req *r)
 
 /*
  * A request that is done is kept for the next one of its schedule, and its memory
- * stays registered. What a failed transport may still move is not freed.
+ * stays registered. What a failed transport may still move is not freed. The lock of
+ * the transport is held.
  */
 static void put(struct nbc_req *r)
 {
-	if (r->schedule->idle)
+	struct nbc_schedule *s = r->schedule;
+	struct nbc *nbc = r->nbc;
+
+	s->users--;
+	if (s->idle)
 		nbc_req_free(r);
 	else
-		r->schedule->idle = r;
+		s->idle = r;
+	nbc_trim(nbc);
 }
 
 struct begin {
@@ -184,6 +190,7 @@ static bool begin_locked(void *arg)
 		b->ret = -ENOMEM;
 		return true;
 	}
+	s->users++;
 	r->nbc = nbc;
 	r->schedule = s;
 	r->tag = TAGS | nbc->id << 16 | (nbc->begun++ & 0xffff);
@@ -211,36 +218,33 @@ int nbc_begin(struct nbc *nbc, const struct nbc_key *key, const void *in,
 	return ret ? ret : b.ret;
 }
 
-static bool is_over(void *arg)
-{
-	struct nbc_req *r = arg;
-
-	return r->state;
-}
-
-int nbc_wait(struct nbc_req *r)
-{
-	int ret = tp_wait_until(r->nbc->job->tp, is_over, r);
-
-	if (!ret && r->state < 0)
-		ret = r->state;
-	if (!ret)
-		put(r);
-	return ret;
-}
-
+/* Once it is done, the request is not looked at again: another thread may have it. */
 struct look {
 	struct nbc_req *req;
 	int state;
 };
 
-static bool look(void *arg)
+static bool is_over(void *arg)
 {
 	struct look *l = arg;
 
 	l->state = l->req->state;
 	if (l->state > 0)
 		put(l->req);
+	return l->state;
+}
+
+int nbc_wait(struct nbc_req *r)
+{
+	struct look l = { .req = r };
+	int ret = tp_wait_until(r->nbc->job->tp, is_over, &l);
+
+	return ret ? ret : l.state < 0 ? l.state : 0;
+}
+
+static bool look(void *arg)
+{
+	is_over(arg);
 	return true;
 }
 

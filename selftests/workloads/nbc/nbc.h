@@ -6,7 +6,10 @@
  * does it.
  *
  * All processes of a group begin the same collectives in the same order. Several
- * may be under way, in one group and in several. Whoever looks for completions
+ * may be under way, in one group and in several. Threads of a process therefore have
+ * groups of their own, or agree on the order; any thread may test or wait for any
+ * request, one thread at a time. nbc_open(), nbc_split() and nbc_close() are called by
+ * one thread of a process at a time. Whoever looks for completions
  * begins the next rounds: the caller in any call of the transport or of this file,
  * or the helper thread. Buffers stay as they are until the end, and input and
  * output do not overlap. Lengths are in bytes, counts in elements.
@@ -21,9 +24,16 @@
 struct nbc;
 struct nbc_req;
 
-/* What is summed up, and how. Bits are those of whole numbers only. */
+/*
+ * What is summed up, and how. Sums and products of whole numbers wrap around, those
+ * with a sign too. Bits are those of whole numbers only. The smaller one of -0 and +0
+ * is -0, and the smaller and the larger one of a NaN and anything is a NaN, always the
+ * same one: minimum() and maximum() of IEEE 754-2019. So the result does not depend on
+ * the order, and is the same in all processes.
+ */
 enum nbc_type {
-	NBC_UINT8, NBC_INT32, NBC_UINT64, NBC_FLOAT, NBC_DOUBLE, NBC_TYPES
+	NBC_UINT8, NBC_INT32, NBC_INT64, NBC_UINT64, NBC_FLOAT, NBC_DOUBLE,
+	NBC_TYPES
 };
 
 enum nbc_op {
@@ -67,8 +77,16 @@ unsigned int nbc_processes(const struct nbc *nbc);
  */
 void nbc_tune(struct nbc *nbc, size_t few, size_t segment);
 
-/* Schedules that were built so far. */
+/*
+ * How many schedules the group keeps (64), with a request of each and its memory. The
+ * one that was not used for longest goes first; those in use stay. Before the first
+ * collective.
+ */
+void nbc_keep(struct nbc *nbc, unsigned int most);
+
+/* Schedules that are there, and that were built so far. Nothing is under way. */
 unsigned int nbc_schedules(const struct nbc *nbc);
+unsigned int nbc_built(const struct nbc *nbc);
 
 /* Dissemination. */
 int nbc_ibarrier(struct nbc *nbc, struct nbc_req **req);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Random collectives and their results; see plan.h. */
+#include <math.h>
 #include <string.h>
 
 #include "plan.h"
@@ -31,6 +32,7 @@ static void draw_item(struct plan *plan, struct plan_item *item)
 	item->group = draw(plan, PLAN_GROUPS);
 	item->pick = draw(plan, 1 << 16);
 	item->count = draw(plan, most[draw(plan, 4)]);
+	item->odd = plan->odd;
 }
 
 void plan_next(struct plan *plan, struct plan_item *items, bool again)
@@ -60,33 +62,88 @@ static uint64_t number(const struct plan_item *item, unsigned int from,
 	return mix(mix((uint64_t)item->id << 16 | from << 8 | to) + i);
 }
 
-static uint64_t value(const struct plan_item *item, unsigned int from,
-		      unsigned int to, size_t i)
+/* Numbers of both signs whose sum over all processes is exact: 48 bits, 20 bits. */
+static double addend(enum nbc_type type, uint64_t x)
 {
-	uint64_t x = number(item, from, to, i);
+	int64_t whole = x;
 
-	if (item->kind >= NBC_ALLREDUCE && item->op == NBC_PROD)
-		return 1 + x % 2;
-	return x % 250;
+	return type == NBC_FLOAT ? ldexp(whole >> 44, -8) :
+				   ldexp(whole >> 16, -20);
 }
 
-static void store(enum nbc_type type, void *at, size_t i, uint64_t v)
+static double factor(uint64_t x)
+{
+	return ldexp(x % 2 ? -1 : 1, (int)(x / 2 % 3) - 1);
+}
+
+/* Every fourth element, in all processes, is one of a few for which order matters. */
+static double ordered(const struct plan_item *item, uint64_t x, size_t i)
+{
+	static const double odd[] = { -0.0, 0.0, -NAN, NAN, -INFINITY, INFINITY,
+				      -0.0, 0.0, -0.0, 0.0, -1e-40, 1e-40 };
+	union { uint64_t bits; double number; } any = { x };
+
+	if (item->odd && i % 4 == 0)
+		return odd[x % (i % 8 ? 12 : 2)];
+	if (item->type == NBC_FLOAT)
+		return ldexp((int32_t)x, (int)(x >> 32) % 100);
+	/* Without the highest bit of the exponent it is a number. */
+	any.bits &= ~(1ull << 62);
+	return any.number;
+}
+
+static double real(const struct plan_item *item, uint64_t x, size_t i)
+{
+	switch (item->op) {
+	case NBC_SUM:
+		return addend(item->type, x);
+	case NBC_PROD:
+		return factor(x);
+	default:
+		return ordered(item, x, i);
+	}
+}
+
+static bool is_real(enum nbc_type type)
+{
+	return type == NBC_FLOAT || type == NBC_DOUBLE;
+}
+
+/* A number of a type: the low bits of a whole one, a floating-point one. */
+union value {
+	uint64_t whole;
+	double real;
+};
+
+static union value value(const struct plan_item *item, unsigned int from,
+			 unsigned int to, size_t i)
+{
+	union value v = { number(item, from, to, i) };
+
+	if (is_real(item->type))
+		v.real = real(item, v.whole, i);
+	else if (item->op == NBC_PROD)
+		v.whole |= 1;
+	return v;
+}
+
+static void store(enum nbc_type type, void *at, size_t i, union value v)
 {
 	switch (type) {
 	case NBC_UINT8:
-		((uint8_t *)at)[i] = v;
+		((uint8_t *)at)[i] = v.whole;
 		break;
 	case NBC_INT32:
-		((int32_t *)at)[i] = v;
-		break;
-	case NBC_UINT64:
-		((uint64_t *)at)[i] = v;
+		((int32_t *)at)[i] = v.whole;
 		break;
 	case NBC_FLOAT:
-		((float *)at)[i] = v;
+		((float *)at)[i] = v.real;
+		break;
+	case NBC_DOUBLE:
+		((double *)at)[i] = v.real;
 		break;
 	default:
-		((double *)at)[i] = v;
+		((uint64_t *)at)[i] = v.whole;
 		break;
 	}
 }
@@ -222,17 +279,32 @@ void plan_before(const struct plan_item *item, struct plan_place place,
 		part(item, out, 0, root, 0, item->count);
 }
 
-static uint64_t fold(enum nbc_op op, uint64_t x, uint64_t y)
+/* The value of a whole number's low bits, for comparisons. */
+static bool less(enum nbc_type type, uint64_t x, uint64_t y)
 {
-	switch (op) {
+	switch (type) {
+	case NBC_UINT8:
+		return (uint8_t)x < (uint8_t)y;
+	case NBC_INT32:
+		return (int32_t)x < (int32_t)y;
+	case NBC_INT64:
+		return (int64_t)x < (int64_t)y;
+	default:
+		return x < y;
+	}
+}
+
+static uint64_t fold(const struct plan_item *item, uint64_t x, uint64_t y)
+{
+	switch (item->op) {
 	case NBC_SUM:
 		return x + y;
 	case NBC_PROD:
 		return x * y;
 	case NBC_MIN:
-		return x < y ? x : y;
+		return less(item->type, x, y) ? x : y;
 	case NBC_MAX:
-		return x > y ? x : y;
+		return less(item->type, x, y) ? y : x;
 	case NBC_BAND:
 		return x & y;
 	case NBC_BOR:
@@ -242,17 +314,40 @@ static uint64_t fold(enum nbc_op op, uint64_t x, uint64_t y)
 	}
 }
 
+/* Is it the smaller one? -0 is smaller than +0. */
+static bool real_less(double x, double y)
+{
+	return x < y || (x == y && signbit(x) && !signbit(y));
+}
+
+static double real_fold(enum nbc_op op, double x, double y)
+{
+	if (op == NBC_SUM)
+		return x + y;
+	if (op == NBC_PROD)
+		return x * y;
+	if (isnan(x) || isnan(y))
+		return NAN;
+	return real_less(x, y) == (op == NBC_MIN) ? x : y;
+}
+
 /* Of the values of the first @n ranks. */
 static void folded(const struct plan_item *item, void *out, unsigned int n)
 {
+	union value v, other;
 	unsigned int from;
-	uint64_t v;
 	size_t i;
 
 	for (i = 0; i < item->count; i++) {
 		v = value(item, 0, 0, i);
-		for (from = 1; from < n; from++)
-			v = fold(item->op, v, value(item, from, 0, i));
+		for (from = 1; from < n; from++) {
+			other = value(item, from, 0, i);
+			if (is_real(item->type))
+				v.real = real_fold(item->op, v.real,
+						   other.real);
+			else
+				v.whole = fold(item, v.whole, other.whole);
+		}
 		store(item->type, out, i, v);
 	}
 }

@@ -2,8 +2,10 @@
 /*
  * Random collectives, and what a serial run makes of them: the same for every
  * library of collectives that is to be compared. Whoever has the same seed has the
- * same plan. All values are small whole numbers, so sums of floating-point numbers
- * do not depend on their order.
+ * same plan. Whole numbers have random bits, so sums and products wrap around. Sums
+ * and products of floating-point numbers are exact, so they do not depend on their
+ * order: the numbers to be added are multiples of one power of two, with a sign, and
+ * those to be multiplied are powers of two.
  */
 #ifndef SELFTESTS_NBC_PLAN_H
 #define SELFTESTS_NBC_PLAN_H
@@ -20,17 +22,22 @@
  * @group: of plan_split()
  * @pick: the root, modulo the processes of the group
  * @count: elements of a part
+ * @odd: among the numbers whose minimum or maximum is asked for are zeros of both
+ *	signs, infinities, and NaNs
  */
 struct plan_item {
 	unsigned int id, group, pick, count;
 	enum nbc_kind kind;
 	enum nbc_type type;
 	enum nbc_op op;
+	bool odd;
 };
 
+/* @odd: of all items. MPI does not say what comes out, and differs by process */
 struct plan {
 	uint64_t state;
 	unsigned int id;
+	bool odd;
 };
 
 /* Where an item runs: rank and number of processes in its group. */

@@ -57,6 +57,7 @@ struct nbc_schedule {
 	bool failed;			/* no memory for a step */
 	struct nbc_step *steps;
 	struct nbc_req *idle;		/* one that can be used again */
+	unsigned int users;		/* requests under way, or not waited for */
 };
 
 /* Build the schedule of @s->key for @s->rank. */
