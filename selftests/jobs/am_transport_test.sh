@@ -61,7 +61,43 @@ qps()
 		fail "$(($(made) - before)) QPs were created"
 	grep -q " qps_per_node=$3 expected=$3 " "$tmp/out" ||
 		fail 'other QPs were printed'
-	[ "$(field between_nodes)" = $(($2 * 2 * ($1 - 1))) ]
+}
+
+# connected: for each HCA, the XRC QPs that send to another HCA and receive from one,
+# and those whose peer is on the same HCA. An HCA is a node. Each QP's peer names it.
+connected()
+{
+	simhca-ctl dump | jq -r '
+		.hcas as $hcas
+		| ([$hcas[] | .port.lid as $lid | .qps[]
+		    | select(.type | startswith("xrc")) | . + {lid: $lid}]) as $qps
+		| $hcas[].port.lid as $lid
+		| [$qps[] | select(.lid == $lid and .state == "rts")
+		   | . as $qp
+		   | select(any($qps[]; .lid == $qp.remote_lid and
+			.qpn == $qp.remote_qpn and .remote_qpn == $qp.qpn and
+			.remote_lid == $lid and .type != $qp.type))
+		   | .type + (if .remote_lid == $lid then "_within" else "" end)]
+		| group_by(.) | map("\(.[0])=\(length)") | join(" ")'
+}
+
+# peers PPN WITHIN: how two nodes are connected while messages are under way
+peers()
+{
+	local job here="xrc_ini=$1" status=0
+
+	here+=${2:+ xrc_ini_within=$2}" xrc_tgt=$1"${2:+ xrc_tgt_within=$2}
+	rm -f "$tmp/stop"
+	timeout "$limit" am_events -p "$1" -c static -r 1 -w "$tmp/stop" \
+		>"$tmp/out" 2>&1 &
+	job=$!
+	wait_for 20 grep -q 'under way' "$tmp/out" || fail 'it did not begin'
+	connected >"$tmp/peers"
+	touch "$tmp/stop"
+	wait $job || status=$?
+	[ $status = 0 ] || fail "$(cat "$tmp/out")"
+	printf '%s\n' "$here" "$here" | diff - "$tmp/peers" ||
+		fail 'other QPs are connected'
 }
 
 counts()
@@ -70,6 +106,9 @@ counts()
 	qps 3 1 4
 	qps 2 2 8
 	qps 1 3 6
+	peers 1 ''
+	peers 2 2
+	peers 3 3
 }
 
 modes()
