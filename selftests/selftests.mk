@@ -60,7 +60,7 @@ ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
 
 .PHONY: selftests
 selftests: $(ST_TESTS) $(ST_WORKLOADS) $(ST_BENCHES) $(ST_PRELOADS) \
-	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz
+	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz $(ST_OUT)/tsan/am_threads
 
 # Guests see the checkout, not the lab's sources.
 $(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh
@@ -118,7 +118,22 @@ $(ST_OUT)/fuzz: $(ST_FUZZ_OBJS) $(ST_LIB) build/lib/libmlx5ep.so
 	@echo "  CCLD    $@"
 	@$(CC) -o $@ $(ST_FUZZ_OBJS) $(ST_LIBS)
 
+# The workload with threads once more, for ThreadSanitizer.
+ST_TSAN_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/tsan/obj/%.o,\
+	selftests/workloads/am_threads.c \
+	$(wildcard $(addprefix selftests/workloads/,transport/*.c am/*.c nbc/*.c)))
+
+$(ST_TSAN_OBJS): $(ST_OUT)/tsan/obj/%.o: selftests/%.c
+	@mkdir -p $(@D)
+	@echo "  CC      $@"
+	@$(CC) $(ST_CFLAGS) -fsanitize=thread -c -o $@ $<
+
+$(ST_OUT)/tsan/am_threads: $(ST_TSAN_OBJS) $(ST_LIB) build/lib/libmlx5ep.so
+	@echo "  CCLD    $@"
+	@$(CC) -fsanitize=thread -o $@ $(ST_TSAN_OBJS) $(ST_LIBS)
+
 # Products of before a source was moved name it where it was.
 selftests/%.c: ;
 
--include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d $(ST_OUT)/obj/*/*/*.d)
+-include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d $(ST_OUT)/obj/*/*/*.d \
+	$(ST_OUT)/tsan/obj/*/*.d $(ST_OUT)/tsan/obj/*/*/*.d)
