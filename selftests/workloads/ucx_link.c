@@ -109,11 +109,13 @@ void ucx_link_flush(struct ucx_link *link)
 	finish(link, ucp_ep_flush_nbx(link->ep, &param));
 }
 
+/* The peer may have sent replies, over an endpoint that UCX made for them. */
 void ucx_link_close(struct ucx_link *link)
 {
 	ucp_request_param_t param = {};
 
-	ucx_link_flush(link);
+	finish(link, ucp_worker_flush_nbx(link->worker, &param));
+	finish(link, ucp_worker_flush_nbx(link->peer, &param));
 	ucp_rkey_destroy(link->rkey);
 	finish(link, ucp_ep_close_nbx(link->ep, &param));
 	ok(ucp_mem_unmap(context, link->memh), "ucp_mem_unmap");
