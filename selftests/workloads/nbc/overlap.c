@@ -23,8 +23,10 @@ static const struct {
 	{ "bcast", NBC_BCAST },
 	{ "scatter", NBC_SCATTER },
 	{ "gather", NBC_GATHER },
+	{ "gatherv", NBC_GATHERV },
 	{ "allgather", NBC_ALLGATHER },
 	{ "alltoall", NBC_ALLTOALL },
+	{ "alltoallv", NBC_ALLTOALLV },
 	{ "allreduce", NBC_ALLREDUCE },
 	{ "reduce", NBC_REDUCE },
 	{ "scan", NBC_SCAN },
@@ -206,20 +208,22 @@ static int one(struct run *r, unsigned int kind, size_t len)
 	plan_before(&r->item, place, r->out);
 	ret = measure(r, &s);
 	if (!ret && !place.rank)
-		printf("overlap: lib=%s tests=%u collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f\n",
+		printf("overlap: lib=%s tests=%u collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f free_all=%.3f\n",
 		       r->lib->name, r->tests, kinds[kind].name, place.n, len,
 		       s.pure / place.n, s.overhead / place.n, s.cpu / place.n,
-		       1 - s.overhead / s.pure);
+		       1 - s.overhead / s.pure, 1 - s.cpu / s.pure);
 	return ret;
 }
 
 int overlap_run(const struct overlap_lib *lib, unsigned int tests)
 {
 	static const size_t lens[LENS] = { 64, 65536, 262144 };
+	/* A part of a vector is up to twice as long, and a gap follows it. */
+	size_t most = lib->place.n * (2 * lens[LENS - 1] + sizeof(uint64_t));
 	struct run r = {
 		.lib = lib,
-		.in = malloc(lib->place.n * lens[LENS - 1]),
-		.out = malloc(lib->place.n * lens[LENS - 1]),
+		.in = malloc(most),
+		.out = malloc(most),
 		.tests = tests,
 		.clock_cost = clock_cost(),
 	};

@@ -5,8 +5,9 @@
  *
  * The time of a collective is what it takes where the caller begins it and waits.
  * The overhead is the processor time of the caller in the calls where it does
- * something else meanwhile. The share that is free is 1 - overhead / time. The
- * caller sleeps meanwhile, which leaves the processor to the other processes of the
+ * something else meanwhile. The share that is free is 1 - overhead / time; where the
+ * time of all threads of the process counts as overhead, it is free_all. The caller
+ * sleeps meanwhile, which leaves the processor to the other processes of the
  * guest, as if each had its own.
  *
  * In a guest whose instructions QEMU counts, a nanosecond is an instruction.
@@ -18,8 +19,7 @@
 
 /**
  * struct overlap_lib - a library of collectives; functions return 0 or -errno
- * @begin: begin one of all processes; in->kind, count and root of @item, numbers of
- *	64 bits
+ * @begin: begin one of all processes; @item has numbers of 64 bits
  * @test: look at it, which lets it go on; 1 if it is done
  * @wait: wait for it, if @test has not said that it is done
  * @meet: comes back when all have called it
