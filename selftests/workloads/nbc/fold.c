@@ -109,9 +109,9 @@ FOLD(order_int32, int32_t, ORDER)
 FOLD(fold_uint64, uint64_t, SUMS; ORDER; BITS)
 FOLD(order_int64, int64_t, ORDER)
 FOLD(fold_float, float,
-     SUMS; REAL_ORDER(either_float, both_float, __builtin_nanf("")))
+	SUMS; REAL_ORDER(either_float, both_float, __builtin_nanf("")))
 FOLD(fold_double, double,
-     SUMS; REAL_ORDER(either_double, both_double, __builtin_nan("")))
+	SUMS; REAL_ORDER(either_double, both_double, __builtin_nan("")))
 
 static bool is_order(enum nbc_op op)
 {
