@@ -13,6 +13,7 @@
 #include "control/control.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "fabric/mad.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
@@ -41,7 +42,7 @@ static int hca_init_parts(struct hca *hca)
 	static int (*const inits[])(struct hca *) = {
 		iseg_init, cmdq_init,	pages_init,  caps_init,
 		uars_init, uctxs_init,	eqs_init,    port_init,
-		pci_init,  faults_init, cmdlog_init, objects_init,
+		lag_init,  pci_init,  faults_init, cmdlog_init, objects_init,
 		eth_init,
 	};
 	size_t i;
@@ -64,6 +65,7 @@ static void hca_destroy(struct hca *hca)
 	cmdlog_fini(hca);
 	faults_fini(hca);
 	pci_fini(hca);
+	lag_fini(hca);
 	port_fini(hca);
 	eqs_fini(hca);
 	uctxs_fini(hca);
@@ -89,6 +91,7 @@ static int hca_create(unsigned int index, enum link link,
 	hca->index = index;
 	hca->link = link;
 	hca->function = function;
+	hca->native_port = function == FUNCTION_PORT ? index % 2 + 1 : 0;
 	hca->bus_ops = &bus_ops;
 	hca->dma = dma_create();
 	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
@@ -122,7 +125,7 @@ int adapters_init(unsigned int n, enum link link, enum function function,
 	unsigned int i;
 	int ret;
 
-	if (!n || n > FABRIC_MAX)
+	if (!n || n > FABRIC_MAX || (function == FUNCTION_PORT && n % 2))
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
 		ret = hca_create(i, link, function, dir, &hca);

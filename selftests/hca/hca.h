@@ -30,7 +30,7 @@
 #define SIM_PAGE 4096u
 
 enum link { LINK_IB, LINK_ETH };
-enum function { FUNCTION_PF, FUNCTION_VF };
+enum function { FUNCTION_PF, FUNCTION_VF, FUNCTION_PORT };
 
 struct hca;
 
@@ -119,6 +119,7 @@ struct cmdlog;
 struct uars;
 struct eqs;
 struct port;
+struct lag;
 struct faults;
 struct objects;
 struct eth;
@@ -127,6 +128,8 @@ struct nic;
 /**
  * struct hca - one adapter; each part belongs to the file of its name
  * @link: link layer of its port
+ * @function: a PF, a VF, or a PF whose card has two ports
+ * @native_port: 1 or 2 on such a card (fabric/lag.h), else 0
  * @fatal: the firmware has died: no command, event or access to memory until
  *	the driver sets the interface up again (fw/iseg.c)
  * @mute: an injected fault: CQs of users post no completion event
@@ -143,6 +146,7 @@ struct hca {
 	unsigned int index;
 	enum link link;
 	enum function function;
+	unsigned int native_port;
 	bool fatal;
 	bool mute;
 	bool wrong_uar;
@@ -163,6 +167,7 @@ struct hca {
 	struct uars *uars;
 	struct eqs *eqs;
 	struct port *port;
+	struct lag *lag;
 	struct faults *faults;
 	struct objects *objs;
 	struct eth *eth;

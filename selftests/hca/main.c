@@ -19,7 +19,7 @@
 
 static const char usage[] =
 	"usage: simhca --dir DIR [--hca N] [--link ib|eth]\n"
-	"              [--function pf|vf] [--log FILE] [-v]\n"
+	"              [--function pf|vf|port] [--log FILE] [-v]\n"
 	"\n"
 	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
@@ -28,6 +28,8 @@ static const char usage[] =
 	"\n"
 	"  --link eth  the ports are Ethernet ones; default: ib\n"
 	"  --function vf  they are virtual functions; default: pf\n"
+	"  --function port  each two in turn are the functions of a card with two ports;\n"
+	"              N is even\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
@@ -48,6 +50,21 @@ static int choice(const char *option, const char *first, const char *second)
 	if (!strcmp(optarg, second))
 		return 1;
 	fprintf(stderr, "simhca: --%s is %s or %s\n", option, first, second);
+	return -EINVAL;
+}
+
+static int function_of(const char *word)
+{
+	static const char *const words[] = {
+		[FUNCTION_PF] = "pf", [FUNCTION_VF] = "vf",
+		[FUNCTION_PORT] = "port",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	fputs("simhca: --function is pf, vf or port\n", stderr);
 	return -EINVAL;
 }
 
@@ -85,10 +102,10 @@ static int parse(int argc, char **argv, struct options *opt)
 			opt->link = is ? LINK_ETH : LINK_IB;
 			break;
 		case 'f':
-			is = choice("function", "pf", "vf");
+			is = function_of(optarg);
 			if (is < 0)
 				return is;
-			opt->function = is ? FUNCTION_VF : FUNCTION_PF;
+			opt->function = is;
 			break;
 		case 'l':
 			opt->log = optarg;
@@ -102,6 +119,10 @@ static int parse(int argc, char **argv, struct options *opt)
 		default:
 			return -EINVAL;
 		}
+	}
+	if (opt->function == FUNCTION_PORT && opt->hcas % 2) {
+		fputs("simhca: --function port wants an even --hca\n", stderr);
+		return -EINVAL;
 	}
 	if (!opt->dir || optind != argc) {
 		fputs(usage, stderr);

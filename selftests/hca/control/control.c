@@ -21,6 +21,7 @@
 #include "control/control.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
 #include "fw/fw.h"
@@ -74,6 +75,7 @@ static struct json_object *hca_dump(struct hca *hca)
 
 	json_object_object_add(o, "index", json_object_new_int(hca->index));
 	port_dump(hca, o);
+	lag_dump(hca, o);
 	uars_dump(hca, o, alive);
 	objects_dump(hca, o, alive);
 	eth_dump(hca, alive);

@@ -13,6 +13,7 @@
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "object/dct.h"
 
 static struct hca *target_hca(const struct qp *qp, const struct wqe_av *av)
@@ -50,10 +51,10 @@ static struct dct *find_target(const struct qp *qp, const struct wqe_av *av)
 	struct dct *dct;
 	struct qp *peer;
 
-	if (!port_active(qp->hca))
+	if (!qp_sends(qp))
 		return NULL;
 	hca = target_hca(qp, av);
-	if (!hca || !port_active(hca) || hca->fatal)
+	if (!hca || !lag_receives(hca))
 		return NULL;
 	peer = idtable_get(&hca->objs->qps, be32toh(av->dqpn) & 0xffffff);
 	if (!peer || peer->kind != QP_KIND_DCT || !qp_can_receive(peer) ||

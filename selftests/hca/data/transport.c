@@ -14,6 +14,7 @@
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 
 #define PKEY_FULL 0x8000u
 #define RNR_INFINITE 7
@@ -40,6 +41,14 @@ bool connected_pkeys_match(const struct qp *a, const struct qp *b)
 {
 	return (a->pkey & ~PKEY_FULL) == (b->pkey & ~PKEY_FULL) &&
 	       ((a->pkey | b->pkey) & PKEY_FULL);
+}
+
+/**
+ * qp_sends() - is the port up by which the QP sends?
+ */
+bool qp_sends(const struct qp *qp)
+{
+	return lag_sends(qp->hca, IFC_GET(qpc, qp->qpc, lag_tx_port_affinity));
 }
 
 /**
@@ -83,10 +92,10 @@ static struct qp *find_peer(const struct qp *qp)
 	struct hca *hca;
 	struct qp *peer;
 
-	if (!port_active(qp->hca))
+	if (!qp_sends(qp))
 		return NULL;
 	hca = path_hca(qp);
-	if (!hca || !port_active(hca) || hca->fatal)
+	if (!hca || !lag_receives(hca))
 		return NULL;
 	peer = idtable_get(&hca->objs->qps, qp->remote_qpn);
 	if (!peer || peer->kind != QP_KIND_QP || peer->type != qp->type ||

@@ -85,6 +85,7 @@ enum reply {
 /* transport.c: RC, UC and XRC, the requester's side */
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome);
+bool qp_sends(const struct qp *qp);
 void connected_rearm(struct qp *qp);
 bool connected_len_ok(const struct qp *qp, const struct send_wqe *w);
 bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,

@@ -11,6 +11,7 @@
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "fabric/mad.h"
 #include "object/mcg.h"
 
@@ -192,21 +193,21 @@ static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 }
 
 /* On RoCE there are no agents of a subnet: QP1 is a QP like others. */
-static void transmit_roce(struct hca *hca, struct datagram *d)
+static void transmit_roce(struct qp *qp, struct datagram *d)
 {
 	struct hca *to;
 	unsigned int i;
 
-	if (!d->roce || !port_active(hca))
+	if (!d->roce || !qp_sends(qp))
 		return;
 	if (!d->multicast) {
 		to = roce_find(d->roce, d->pkt->dgid, d->dmac);
-		if (to && port_active(to))
+		if (to && lag_receives(to))
 			deliver_to(to, d);
 		return;
 	}
 	for (i = 0; i < fabric_hcas(); i++)
-		if (port_active(fabric_hca(i)) &&
+		if (lag_receives(fabric_hca(i)) &&
 		    roce_hears(fabric_hca(i), d->roce))
 			deliver_to(fabric_hca(i), d);
 }
@@ -222,18 +223,18 @@ static void transmit(struct qp *qp, struct datagram *d)
 		return;
 	if (!d->multicast && pkt->dst_qpn < 2 && take_mad(qp, pkt))
 		return;
-	if (!port_active(qp->hca))
+	if (!qp_sends(qp))
 		return;
 	if (!d->multicast) {
 		to = fabric_by_lid(pkt->dlid);
 		if (!to && pkt->grh)
 			to = fabric_by_gid(pkt->dgid);
-		if (to && port_active(to))
+		if (to && lag_receives(to))
 			deliver_to(to, d);
 		return;
 	}
 	for (i = 0; i < fabric_hcas(); i++)
-		if (port_active(fabric_hca(i)))
+		if (lag_receives(fabric_hca(i)))
 			deliver_to(fabric_hca(i), d);
 }
 
@@ -305,7 +306,7 @@ enum outcome ud_send(struct qp *qp, const struct send_wqe *w,
 	fill_packet(qp, w, &pkt);
 	if (qp->hca->link == LINK_ETH) {
 		fill_roce(qp, &w->av, &d);
-		transmit_roce(qp->hca, &d);
+		transmit_roce(qp, &d);
 		return SEND_DONE;
 	}
 	d.multicast = pkt.dlid >= MCAST_LID && pkt.dst_qpn == MCAST_QPN &&

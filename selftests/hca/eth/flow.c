@@ -32,6 +32,7 @@ enum { DEST_TABLE = 1, DEST_TIR = 2 };
 /* table_miss_action, and the bit of modify_field_select for it */
 #define MISS_TO_TABLE 1u
 #define MODIFY_MISS 1u
+#define MODIFY_LAG_NEXT 0x8000u
 
 struct flow_dest {
 	struct obj *obj;
@@ -109,8 +110,13 @@ static struct flow_table *table_find(struct cmd *cmd, uint32_t type,
 	table_find(cmd, IFC_GET(op, cmd->in, table_type), \
 		   IFC_GET(op, cmd->in, table_id))
 
-static uint32_t miss_of(const uint8_t *c)
+/* The table for joined ports (LAG demux, op_mod 1) names the next one by a field of its
+ * own. Its entries say which frames are those of functions beside; there are none.
+ */
+static uint32_t miss_of(const uint8_t *c, bool demux)
 {
+	if (demux)
+		return IFC_GET(flow_table_context, c, lag_master_next_table_id);
 	return IFC_GET(flow_table_context, c, table_miss_action) ==
 		       MISS_TO_TABLE ?
 		       IFC_GET(flow_table_context, c, table_miss_id) : 0;
@@ -130,7 +136,7 @@ static uint8_t create_flow_table(struct cmd *cmd)
 	if (!t)
 		return CMD_NO_RES;
 	t->log_size = log_size;
-	t->miss = miss_of(c);
+	t->miss = miss_of(c, cmd->op_mod);
 	if (obj_add(&cmd->hca->eth->flows.tables, &t->obj, 0)) {
 		free(t);
 		return CMD_LIM;
@@ -144,13 +150,15 @@ static uint8_t create_flow_table(struct cmd *cmd)
 static uint8_t modify_flow_table(struct cmd *cmd)
 {
 	struct flow_table *t = TABLE(modify_flow_table_in);
+	uint32_t which = IFC_GET(modify_flow_table_in, cmd->in,
+				 modify_field_select);
 
 	if (!t)
 		return CMD_BAD_RES;
-	if (IFC_GET(modify_flow_table_in, cmd->in, modify_field_select) &
-	    MODIFY_MISS)
+	if (which & (MODIFY_MISS | MODIFY_LAG_NEXT))
 		t->miss = miss_of(IFC_ADDR_OF(modify_flow_table_in, cmd->in,
-					      flow_table_context));
+					      flow_table_context),
+				  which & MODIFY_LAG_NEXT);
 	return CMD_OK;
 }
 

@@ -43,7 +43,7 @@ void nic_reset(struct hca *hca)
 	memset(hca->nic, 0, sizeof(*hca->nic));
 	NIC(mtu, MTU_DEFAULT);
 	IFC_SET64(nic_vport_context, c, system_image_guid,
-		  hca->port->node_guid + 3);
+		  hca->port->system_guid);
 	IFC_SET64(nic_vport_context, c, port_guid, hca->port->port_guid);
 	IFC_SET64(nic_vport_context, c, node_guid, hca->port->node_guid);
 	mac = IFC_ADDR_OF(nic_vport_context, c, permanent_address);

@@ -3,8 +3,8 @@
  * The cable of a port: plugged in or not.
  */
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "fw/eq.h"
-#include "object/objects.h"
 
 /* EQE sub types of a port change: linux/mlx5/device.h */
 enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
@@ -24,7 +24,7 @@ void cable_changed(struct hca *hca)
 	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
 		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
 	if (port_active(hca))
-		objects_kick(hca);
+		lag_kick(hca);
 }
 
 /**

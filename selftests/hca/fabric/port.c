@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/lag.h"
 #include "fabric/port.h"
 
 #define GUID_BASE 0x0002c90300510000ull
@@ -43,6 +44,7 @@ int port_init(struct hca *hca)
 	port->up = true;
 	port->lid = (uint16_t)(hca->index + 1);
 	port->node_guid = GUID_BASE + (uint64_t)hca->index * 0x10;
+	port->system_guid = GUID_BASE + (uint64_t)lag_card(hca) * 0x10 + 3;
 	port->port_guid = port->node_guid + 1;
 	half = htobe64(GID_PREFIX);
 	memcpy(port->gid, &half, sizeof(half));

@@ -36,6 +36,7 @@ struct port {
 	uint16_t lid;
 	uint8_t gid[16];
 	uint64_t node_guid;
+	uint64_t system_guid;	/* of the card */
 	uint64_t port_guid;
 	uint32_t cap_mask;
 	char node_desc[NODE_DESC_BYTES];

@@ -23,7 +23,7 @@ static uint8_t query_vport_context(struct cmd *cmd)
 	IFC_SET(hca_vport_context, ctx, vport_state,
 		port->up ? PORT_ACTIVE : PORT_DOWN);
 	IFC_SET64(hca_vport_context, ctx, system_image_guid,
-		  port->node_guid + 3);
+		  port->system_guid);
 	IFC_SET64(hca_vport_context, ctx, port_guid, port->port_guid);
 	IFC_SET64(hca_vport_context, ctx, node_guid, port->node_guid);
 	IFC_SET(hca_vport_context, ctx, cap_mask1, port->cap_mask);
@@ -122,13 +122,6 @@ static uint8_t query_vport_counter(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/* The adapter is in no link aggregation: the context of one is all 0. */
-static uint8_t query_lag(struct cmd *cmd)
-{
-	(void)cmd;
-	return CMD_OK;
-}
-
 static uint8_t access_reg(struct cmd *cmd)
 {
 	uint16_t id = IFC_GET(access_register_in, cmd->in, register_id);
@@ -159,7 +152,6 @@ const struct cmd_def port_cmds[] = {
 	CMD(QUERY_HCA_VPORT_PKEY, query_hca_vport_pkey, query_vport_pkey),
 	CMD(QUERY_VPORT_STATE, query_vport_state, query_vport_state),
 	CMD(QUERY_VPORT_COUNTER, query_vport_counter, query_vport_counter),
-	CMD(QUERY_LAG, query_lag, query_lag),
 	CMD(ACCESS_REG, access_register, access_reg),
 	{ 0 },
 };

@@ -162,13 +162,25 @@ static void caps_eth_general(uint8_t *c)
 	GEN(log_max_vlan_list, 7);
 }
 
+/* Two functions of a card, which a driver can join. */
+static void caps_two_ports(const struct hca *hca, uint8_t *c)
+{
+	GEN(vport_group_manager, 1);
+	GEN(lag_master, 1);
+	GEN(num_lag_ports, 2);
+	GEN(native_port_num, hca->native_port);
+}
+
 #define R_ROCE_PORT 4791
 #define R_ROCE_SPORT_MIN 0xc000
 #define R_ROCE_SPORT_MAX 0xffff
 #define ROCE_L3_IPV4_IPV6 6	/* a bit for each value of roce_l3_type */
 #define ROCE_V1_V2 5		/* a bit for each value of roce_version */
 
-static void caps_eth(struct caps *caps)
+/* The driver has a table for joined ports behind all of its other ones. */
+enum { FT_LEVELS = 64, FT_LEVELS_LAG = 128 };
+
+static void caps_eth(struct caps *caps, unsigned int levels)
 {
 	uint8_t *c = caps->eth, *rx;
 
@@ -195,7 +207,7 @@ static void caps_eth(struct caps *caps)
 	IFC_SET(flow_table_prop_layout, rx, log_max_ft_num, 10);
 	IFC_SET(flow_table_prop_layout, rx, log_max_flow, 16);
 	IFC_SET(flow_table_prop_layout, rx, log_max_destination, 3);
-	IFC_SET(flow_table_prop_layout, rx, max_ft_level, 64);
+	IFC_SET(flow_table_prop_layout, rx, max_ft_level, levels);
 }
 
 /**
@@ -252,7 +264,9 @@ void caps_reset(struct hca *hca)
 	caps_atomic(caps->atomic[CAP_MAX]);
 	if (hca->link == LINK_ETH) {
 		caps_eth_general(caps->general[CAP_MAX]);
-		caps_eth(caps);
+		caps_eth(caps, hca->native_port ? FT_LEVELS_LAG : FT_LEVELS);
+		if (hca->native_port)
+			caps_two_ports(hca, caps->general[CAP_MAX]);
 	}
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
 	/* A driver asks for it where its pages are larger. */

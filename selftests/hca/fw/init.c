@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "eth/eth.h"
+#include "fabric/lag.h"
 #include "fabric/port.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
@@ -38,6 +39,7 @@ void hca_drop_state(struct hca *hca)
 	pages_reset(hca);
 	caps_reset(hca);
 	port_reset(hca);
+	lag_reset(hca);
 }
 
 static uint8_t enable_hca(struct cmd *cmd)

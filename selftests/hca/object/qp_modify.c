@@ -163,6 +163,8 @@ static void take_parts(uint8_t *to, const uint8_t *from, uint32_t parts)
 		COPY(retry_count);
 	if (parts & PART_RNR_RETRY)
 		COPY(rnr_retry);
+	if (parts & PART_LAG)
+		COPY(lag_tx_port_affinity);
 	if (parts & PART_PP_INDEX)
 		COPY(packet_pacing_rate_limit_index);
 	if (parts & PART_COUNTER)

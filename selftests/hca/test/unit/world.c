@@ -152,7 +152,14 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 	return SYND_OK;
 }
 
-bool port_active(struct hca *hca)
+bool lag_sends(struct hca *hca, uint32_t affinity)
+{
+	(void)hca;
+	(void)affinity;
+	return !w_port_down;
+}
+
+bool lag_receives(struct hca *hca)
 {
 	(void)hca;
 	return !w_port_down;
