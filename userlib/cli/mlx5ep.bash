@@ -8,7 +8,6 @@ _mlx5ep_devices()
 {
 	local dir
 
-	# rdma-core names a device by its place: ibp1s0, rocep1s0.
 	for dir in /sys/class/infiniband/*/mlx5_ep; do
 		[ -e "$dir" ] || continue
 		dir=${dir%/mlx5_ep}
