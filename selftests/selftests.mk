@@ -15,7 +15,7 @@ ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
 # What a program does not use it is not linked to: a stock verbs program stays
 # one.
 ST_LIB := $(ST_OUT)/libselftests.a
-ST_LIBS := $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
+ST_LIBS = $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
 	-lmlx5 -libverbs $(ST_MORE_LIBS) -ljson-c -lpthread -lm
 ST_MORE_LIBS := -lfabric -lucp -lucm -lucs

@@ -68,6 +68,19 @@ static int function_of(const char *word)
 	return -EINVAL;
 }
 
+static int check_number(const struct options *opt)
+{
+	if (!opt->hcas || opt->hcas > FABRIC_MAX) {
+		fprintf(stderr, "simhca: --hca is 1 to %u\n", FABRIC_MAX);
+		return -EINVAL;
+	}
+	if (opt->function == FUNCTION_PORT && opt->hcas % 2) {
+		fputs("simhca: --function port wants an even --hca\n", stderr);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int parse(int argc, char **argv, struct options *opt)
 {
 	static const struct option longs[] = {
@@ -89,11 +102,8 @@ static int parse(int argc, char **argv, struct options *opt)
 			break;
 		case 'n':
 			opt->hcas = (unsigned int)strtoul(optarg, &end, 10);
-			if (*end || !opt->hcas || opt->hcas > FABRIC_MAX) {
-				fprintf(stderr, "simhca: --hca is 1 to %u\n",
-					FABRIC_MAX);
-				return -EINVAL;
-			}
+			if (*end)
+				opt->hcas = 0;
 			break;
 		case 'k':
 			is = choice("link", "ib", "eth");
@@ -120,15 +130,11 @@ static int parse(int argc, char **argv, struct options *opt)
 			return -EINVAL;
 		}
 	}
-	if (opt->function == FUNCTION_PORT && opt->hcas % 2) {
-		fputs("simhca: --function port wants an even --hca\n", stderr);
-		return -EINVAL;
-	}
 	if (!opt->dir || optind != argc) {
 		fputs(usage, stderr);
 		return -EINVAL;
 	}
-	return 0;
+	return check_number(opt);
 }
 
 static void signal_ready(struct sim_fd *sfd, uint32_t events)

@@ -13,8 +13,6 @@ cd "$(dirname "$0")/../.."
 
 cgroups=/sys/fs/cgroup
 pods=/kubepods.slice/kubepods-burstable.slice
-mine=()
-[ "$link" = ib ] || mine=(-x "$(gid_index)")
 hook=$tmp/oci-hook
 
 # The mounts of a container are seen from here too.
@@ -100,9 +98,9 @@ rings()
 a_policy()
 {
 	options --policy stock
-	rings 2 contained a.slice uuar_traffic -q -n 4 "${mine[@]}"
+	rings 2 contained a.slice uuar_traffic -q -n 4
 	options --policy independent --pages 8
-	rings 4 contained a.slice uuar_traffic -q -n 4 "${mine[@]}"
+	rings 4 contained a.slice uuar_traffic -q -n 4
 	contained a.slice cat /proc/self/cgroup "$ep/uuar_cgroups"
 	cat "$tmp/said"
 	grep -qx "0::$pods/a.slice/container" "$tmp/said"
@@ -113,10 +111,10 @@ a_policy()
 a_limit()
 {
 	options --limit 1
-	! contained b.slice uuar_traffic -q -n 1 "${mine[@]}" || fail 'no limit'
+	! contained b.slice uuar_traffic -q -n 1 || fail 'no limit'
 	grep 'Disk quota exceeded' "$tmp/said"
 	options --limit 64
-	contained b.slice uuar_traffic -q -n 1 "${mine[@]}"
+	contained b.slice uuar_traffic -q -n 1
 	hca_clean
 }
 
@@ -128,10 +126,10 @@ a_pod()
 	cat "$tmp/said"
 	grep -qx "$pods/c.slice 1" "$tmp/said"
 	options --help
-	! contained c.slice uuar_traffic -q -n 1 "${mine[@]}" || fail 'no limit'
+	! contained c.slice uuar_traffic -q -n 1 || fail 'no limit'
 	grep 'Disk quota exceeded' "$tmp/said"
 	options --limit 64 --pod
-	contained c.slice uuar_traffic -q -n 1 "${mine[@]}"
+	contained c.slice uuar_traffic -q -n 1
 }
 
 # set_now: prints what is set for cgroups of pods

@@ -14,8 +14,6 @@ cd "$(dirname "$0")/../.."
 cgroups=/sys/fs/cgroup
 node=$(uname -n)
 addr=10.9.9.1
-mine=()
-[ "$link" = ib ] || mine=(-x "$(gid_index)")
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
 # gone PID: that process has ended
@@ -148,16 +146,15 @@ rings()
 a_job()
 {
 	prolog --policy independent --pages 8
-	rings 2 uuar_traffic -q -n 4 "${mine[@]}"
-	rings 4 in_job uuar_traffic -q -n 4 "${mine[@]}"
+	rings 2 uuar_traffic -q -n 4
+	rings 4 in_job uuar_traffic -q -n 4
 	hca_clean
 }
 
 an_ordinary_user()
 {
 	prolog --policy independent --pages 8
-	rings 4 "${nobody[@]}" srun -n 1 --chdir=/ uuar_traffic -q -n 4 \
-		"${mine[@]}"
+	rings 4 "${nobody[@]}" srun -n 1 --chdir=/ uuar_traffic -q -n 4
 }
 
 # A batch script is no step of srun; steps of both kinds are below the job.
@@ -166,7 +163,7 @@ a_batch_script()
 	prolog --policy independent --pages 8
 	cat >"$tmp/batch" <<-END
 	#!/bin/sh
-	uuar_traffic -q -n 4 ${mine[*]} || exit
+	uuar_traffic -q -n 4 || exit
 	cat /proc/self/cgroup $ep/uuar_cgroups
 	END
 	rings 4 sbatch --wait -n 1 --chdir=/ -o "$tmp/job" "$tmp/batch"
@@ -180,8 +177,8 @@ by_partition()
 	site "case \$SLURM_JOB_PARTITION in" \
 		"threads) exec $tmp/slurm-prolog --policy independent ;;" \
 		"*) exec $tmp/slurm-prolog --policy shared-uar ;;" "esac"
-	rings 2 in_job uuar_traffic -q -n 4 "${mine[@]}"
-	rings 4 in_job -p threads uuar_traffic -q -n 4 "${mine[@]}"
+	rings 2 in_job uuar_traffic -q -n 4
+	rings 4 in_job -p threads uuar_traffic -q -n 4
 }
 
 # A program with one QP holds more than one page.
@@ -190,10 +187,10 @@ a_limit()
 	prolog --limit 1
 	in_job cat "$ep/uar_cgroup_limits"
 	grep -E '/job_[0-9]+ 1$' "$tmp/job"
-	! (in_job uuar_traffic -q -n 1 "${mine[@]}") || fail 'no limit'
+	! (in_job uuar_traffic -q -n 1) || fail 'no limit'
 	grep 'Disk quota exceeded' "$tmp/job" "$tmp/job.err"
 	prolog --limit 64
-	in_job uuar_traffic -q -n 1 "${mine[@]}"
+	in_job uuar_traffic -q -n 1
 }
 
 # A value that the tool does not take: the job runs, and slurmd's log says why.
@@ -265,7 +262,7 @@ steps_in_turn()
 	job=$(squeue -h -o %i)
 	srun --jobid "$job" --chdir=/ true
 	sleep 2
-	rings 4 srun --jobid "$job" --chdir=/ uuar_traffic -q -n 4 "${mine[@]}"
+	rings 4 srun --jobid "$job" --chdir=/ uuar_traffic -q -n 4
 	srun --jobid "$job" --chdir=/ cat "$ep/uar_cgroup_limits" >"$tmp/job"
 	grep -E '/job_[0-9]+ 64$' "$tmp/job"
 	scancel "$job"
@@ -295,7 +292,7 @@ other_flags()
 		node_is idle
 		scontrol show config | grep -i "PrologFlags.*${flags##*,}"
 		prolog --policy independent --pages 8
-		rings 4 in_job uuar_traffic -q -n 4 "${mine[@]}"
+		rings 4 in_job uuar_traffic -q -n 4
 		wait_for 10 prints '' squeue -h
 		becomes 10 '' jobs_left
 	done

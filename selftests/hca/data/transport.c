@@ -44,14 +44,6 @@ bool connected_pkeys_match(const struct qp *a, const struct qp *b)
 }
 
 /**
- * qp_sends() - is the port up by which the QP sends?
- */
-bool qp_sends(const struct qp *qp)
-{
-	return lag_sends(qp->hca, IFC_GET(qpc, qp->qpc, lag_tx_port_affinity));
-}
-
-/**
  * connected_rearm() - fill up the retry counters
  * @qp: the QP: a message went through, or it has just come to RTS
  */

@@ -6,6 +6,7 @@
 #ifndef SIMHCA_TRANSPORT_H
 #define SIMHCA_TRANSPORT_H
 
+#include "fabric/lag.h"
 #include "object/qp.h"
 
 /**
@@ -82,10 +83,17 @@ enum reply {
 	REPLY_OP,
 };
 
+/**
+ * qp_sends() - is the port up by which the QP sends?
+ */
+static inline bool qp_sends(const struct qp *qp)
+{
+	return lag_sends(qp->hca, IFC_GET(qpc, qp->qpc, lag_tx_port_affinity));
+}
+
 /* transport.c: RC, UC and XRC, the requester's side */
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome);
-bool qp_sends(const struct qp *qp);
 void connected_rearm(struct qp *qp);
 bool connected_len_ok(const struct qp *qp, const struct send_wqe *w);
 bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,

@@ -5,9 +5,22 @@
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
 #include "fw/eq.h"
+#include "object/objects.h"
 
 /* EQE sub types of a port change: linux/mlx5/device.h */
 enum { CHANGE_DOWN = 1, CHANGE_ACTIVE = 4 };
+
+/**
+ * cable_kick() - let QPs send again that waited for this port, or may use another now
+ */
+void cable_kick(struct hca *hca)
+{
+	struct hca *other = lag_beside(hca);
+
+	objects_kick(hca);
+	if (other && other->lag->active)
+		objects_kick(other);
+}
 
 /**
  * cable_changed() - tell the driver that the link went up or down
@@ -24,7 +37,7 @@ void cable_changed(struct hca *hca)
 	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
 		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
 	if (port_active(hca))
-		lag_kick(hca);
+		cable_kick(hca);
 }
 
 /**

@@ -21,5 +21,6 @@ uint16_t fabric_sm_lid(void);
 /* ---- cable.c */
 int cable_set(struct hca *hca, bool up);
 void cable_changed(struct hca *hca);
+void cable_kick(struct hca *hca);
 
 #endif

@@ -10,13 +10,24 @@
 
 #include "hca.h"
 
+/**
+ * struct lag - the link aggregation that was made on an adapter
+ * @active: there is one
+ * @vport: RoCE of the other port comes here (CREATE_VPORT_LAG)
+ * @ctx: its context: the port of each affinity
+ */
+struct lag {
+	bool active;
+	bool vport;
+	uint8_t ctx[IFC_SZ(lagc)];
+};
+
 int lag_init(struct hca *hca);
 void lag_fini(struct hca *hca);
 void lag_reset(struct hca *hca);
 void lag_dump(struct hca *hca, struct json_object *o);
-uint32_t lag_card(const struct hca *hca);
+struct hca *lag_beside(const struct hca *hca);
 bool lag_sends(struct hca *hca, uint32_t affinity);
 bool lag_receives(struct hca *hca);
-void lag_kick(struct hca *hca);
 
 #endif

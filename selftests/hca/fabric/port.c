@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/lag.h"
 #include "fabric/port.h"
 
 #define GUID_BASE 0x0002c90300510000ull
@@ -44,7 +43,10 @@ int port_init(struct hca *hca)
 	port->up = true;
 	port->lid = (uint16_t)(hca->index + 1);
 	port->node_guid = GUID_BASE + (uint64_t)hca->index * 0x10;
-	port->system_guid = GUID_BASE + (uint64_t)lag_card(hca) * 0x10 + 3;
+	/* The two functions of a card have one. */
+	port->system_guid = port->node_guid + 3;
+	if (hca->native_port == 2)
+		port->system_guid -= 0x10;
 	port->port_guid = port->node_guid + 1;
 	half = htobe64(GID_PREFIX);
 	memcpy(port->gid, &half, sizeof(half));
