@@ -83,31 +83,48 @@ waits_for_client()
 			grep "state LISTEN.* pid $1 " >/dev/null
 }
 
+# serve OUTPUT SERVER...: starts the server, and waits until it waits for a client; sets
+# server_pid
+serve()
+{
+	local i
+
+	"${@:2}" >"$1" 2>&1 &
+	server_pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! waits_for_client $server_pid || break
+		sleep 0.2
+	done
+}
+
+# serve_end: waits for the end of the server. It may wait for ever when its client has
+# failed.
+serve_end()
+{
+	local i
+
+	for ((i = 0; i < 50; i++)); do
+		kill -0 $server_pid 2>/dev/null || break
+		sleep 0.2
+	done
+	kill $server_pid 2>/dev/null || true
+	wait $server_pid
+}
+
 # pair SERVER... -- CLIENT...: runs both; each has to succeed
 pair()
 {
 	local -a server=()
-	local pid status=0 i
+	local status=0
 
 	while [ "$1" != -- ]; do
 		server+=("$1")
 		shift
 	done
 	shift
-	"${server[@]}" >"$cells_tmp/server" 2>&1 &
-	pid=$!
-	for ((i = 0; i < 100; i++)); do
-		! waits_for_client $pid || break
-		sleep 0.2
-	done
+	serve "$cells_tmp/server" "${server[@]}"
 	timeout $cells_limit "$@" || status=$?
-	# A server may wait for ever when its client has failed.
-	for ((i = 0; i < 50; i++)); do
-		kill -0 $pid 2>/dev/null || break
-		sleep 0.2
-	done
-	kill $pid 2>/dev/null || true
-	wait $pid || status=$?
+	serve_end || status=$?
 	sed 's/^/server: /' "$cells_tmp/server"
 	return $status
 }

@@ -13,32 +13,34 @@ cells_mpi=build/consumers-mpi
 
 mpi_cells()
 {
-	local tls column
+	local tls column name
+	local -a launcher
 
 	[ -d $cells_mpi/usr ] || return 0
 	mpi_compile
 	# As in cells_ucx.sh.
 	export UCX_NET_DEVICES=$cells_dev:1 UCX_VFS_ENABLE=n
 	for tls in rc_v rc_x ib; do
-		cell mpich $tls mpi_over $tls \
-			mpiexec.mpich -launcher fork -n 2 "$cells_tmp/mpich"
-		cell openmpi $tls mpi_over $tls \
-			mpirun.openmpi --allow-run-as-root --oversubscribe \
-			--mca pml ucx -n 2 "$cells_tmp/openmpi"
+		for name in mpich openmpi; do
+			mpi_launcher $name 2
+			cell $name $tls mpi_over $tls "${launcher[@]}" \
+				"$cells_tmp/$name"
+		done
 	done
-	cell mpich nbc mpi_nbc mpiexec.mpich -launcher fork -n 3 \
-		"$cells_tmp/mpich_nbc"
-	cell openmpi nbc mpi_nbc mpirun.openmpi --allow-run-as-root \
-		--oversubscribe --mca pml ucx -n 3 "$cells_tmp/openmpi_nbc"
-	cell mpich run mpi_run mpich mpiexec.mpich -launcher fork -n 3
-	cell openmpi run mpi_run openmpi mpirun.openmpi --allow-run-as-root \
-		--oversubscribe --mca pml ucx -n 3
+	for name in mpich openmpi; do
+		mpi_launcher $name 3
+		cell $name nbc mpi_nbc "${launcher[@]}" "$cells_tmp/${name}_nbc"
+	done
+	for name in mpich openmpi; do
+		mpi_launcher $name 3
+		cell $name run mpi_run $name "${launcher[@]}"
+	done
 	for column in hooks untold library; do
-		cell mpich "remapped, $column" mpi_remapped mpich $column \
-			mpiexec.mpich -launcher fork -n 2
-		cell openmpi "remapped, $column" mpi_remapped openmpi $column \
-			mpirun.openmpi --allow-run-as-root --oversubscribe \
-			--mca pml ucx -n 2
+		for name in mpich openmpi; do
+			mpi_launcher $name 2
+			cell $name "remapped, $column" mpi_remapped $name \
+				$column "${launcher[@]}"
+		done
 	done
 	unset UCX_NET_DEVICES UCX_VFS_ENABLE
 }

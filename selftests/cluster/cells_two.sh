@@ -81,23 +81,12 @@ far()
 
 far_server()
 {
-	local pid status=0 i
+	local status=0
 
-	"$@" >"$two_file.said" 2>&1 &
-	pid=$!
-	for ((i = 0; i < 100; i++)); do
-		! waits_for_client $pid || break
-		sleep 0.2
-	done
+	serve "$two_file.said" "$@"
 	touch "$two_file.listens"
 	two_wait "$two_file.over" || true
-	# A server may wait for ever when its client has failed.
-	for ((i = 0; i < 50; i++)); do
-		kill -0 $pid 2>/dev/null || break
-		sleep 0.2
-	done
-	kill $pid 2>/dev/null || true
-	wait $pid || status=$?
+	serve_end || status=$?
 	echo $status >"$two_file.part"
 	mv "$two_file.part" "$two_file.status"
 }

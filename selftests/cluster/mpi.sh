@@ -22,14 +22,15 @@ mpi_show()
 	mount -t overlay -o "lowerdir=$PWD/$1/usr:/usr" none /usr
 }
 
-# mpi_launcher NAME N: sets launcher to the words that start N processes with this MPI
+# mpi_launcher NAME N: sets launcher to the words that start N processes with this MPI,
+# over UCX
 mpi_launcher()
 {
 	case $1 in
 	mpich) launcher=(mpiexec.mpich -launcher fork) ;;
 	openmpi)
 		launcher=(mpirun.openmpi --allow-run-as-root --oversubscribe
-			--mca pml ucx --mca osc ucx --mca btl '^uct,ofi') ;;
+			--mca pml ucx) ;;
 	esac
 	launcher+=(-n "$2")
 }

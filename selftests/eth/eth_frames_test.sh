@@ -159,18 +159,12 @@ multicast()
 	wait_for 10 got_more $((before + 20))
 }
 
-# cable KIND: "down" or "up", of the second adapter
-cable()
-{
-	simhca-ctl '{"op":"fault","hca":1,"kind":"port","state":"'"$1"'"}'
-}
-
 unplugged()
 {
-	cable down
+	hca_cable 1 down
 	becomes 20 0 in_b cat /sys/class/net/"$b"/carrier
 	lost in_a ping -c 2 -i 0.2 -W 2 192.0.2.2
-	cable up
+	hca_cable 1 up
 	becomes 20 1 in_b cat /sys/class/net/"$b"/carrier
 	wait_for 20 pings in_a 192.0.2.2
 }

@@ -12,26 +12,13 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 first=mlx5_0 second=mlx5_1 bond=mlx5_bond_0
+netdevs=()
 class=/sys/class/infiniband
 
 # devices: prints the RDMA devices, on one line
 devices()
 {
 	(cd $class && echo *)
-}
-
-# cable PORT up|down
-cable()
-{
-	simhca-ctl '{"op":"fault","hca":'$(($1 - 1))',"kind":"port","state":"'"$2"'"}'
-}
-
-# pages: prints how many UAR pages of users were rung since the last reset
-pages()
-{
-	simhca-ctl dump | jq '[.hcas[].uars[] | select(.uid > 0 and
-		any(.slots[].qpns; length > 0))] | length'
-	simhca-ctl reset >/dev/null
 }
 
 # lag: prints the port of each affinity, as the adapter has it
@@ -45,7 +32,6 @@ gid_there()
 	dev=$1 gid_index >/dev/null
 }
 
-netdevs=()
 settings()
 {
 	echo independent >$class/$first/mlx5_ep/uuar_policy
@@ -78,21 +64,21 @@ same_settings()
 	[ "$(cat $class/$bond/mlx5_ep/uuar_pages)" = 8 ]
 	simhca-ctl reset >/dev/null
 	uuar_traffic -d $bond -q -n 4
-	[ "$(pages)" = 4 ]
+	[ "$(hca_pages_rung)" = 4 ]
 }
 
 # The first port goes down. The driver tells the adapter to send by the second.
 other_port()
 {
 	becomes 10 '[1,1]' lag
-	cable 1 down
+	hca_cable 0 down
 	becomes 20 '[2,2]' lag
 	uuar_traffic -d $bond -q -n 4
-	cable 1 up
-	cable 2 down
+	hca_cable 0 up
+	hca_cable 1 down
 	becomes 20 '[1,1]' lag
 	uuar_traffic -d $bond -q -n 4
-	cable 2 up
+	hca_cable 1 up
 }
 
 passes_selftest()
@@ -124,7 +110,7 @@ parted()
 	wait_for 10 gid_there $first || fail 'no GID'
 	simhca-ctl reset >/dev/null
 	uuar_traffic -d $first -q -n 4
-	becomes 1 4 pages
+	[ "$(hca_pages_rung)" = 4 ]
 	hca_clean
 }
 

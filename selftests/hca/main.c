@@ -33,6 +33,13 @@ static const char usage[] =
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
+static const char *const links[] = {
+	[LINK_IB] = "ib", [LINK_ETH] = "eth", NULL,
+};
+static const char *const functions[] = {
+	[FUNCTION_PF] = "pf", [FUNCTION_VF] = "vf", [FUNCTION_PORT] = "port", NULL,
+};
+
 struct options {
 	const char *dir;
 	const char *log;
@@ -42,29 +49,18 @@ struct options {
 	bool verbose;
 };
 
-/* Which of two words the value of an option is: 0, 1, or -EINVAL. */
-static int choice(const char *option, const char *first, const char *second)
+/* Which of the words the value of an option is, or -EINVAL. NULL ends the words. */
+static int choice(const char *option, const char *const *words)
 {
-	if (!strcmp(optarg, first))
-		return 0;
-	if (!strcmp(optarg, second))
-		return 1;
-	fprintf(stderr, "simhca: --%s is %s or %s\n", option, first, second);
-	return -EINVAL;
-}
+	int i;
 
-static int function_of(const char *word)
-{
-	static const char *const words[] = {
-		[FUNCTION_PF] = "pf", [FUNCTION_VF] = "vf",
-		[FUNCTION_PORT] = "port",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(word, words[i]))
+	for (i = 0; words[i]; i++)
+		if (!strcmp(optarg, words[i]))
 			return i;
-	fputs("simhca: --function is pf, vf or port\n", stderr);
+	fprintf(stderr, "simhca: --%s is %s", option, words[0]);
+	for (i = 1; words[i]; i++)
+		fprintf(stderr, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+	fputc('\n', stderr);
 	return -EINVAL;
 }
 
@@ -106,13 +102,13 @@ static int parse(int argc, char **argv, struct options *opt)
 				opt->hcas = 0;
 			break;
 		case 'k':
-			is = choice("link", "ib", "eth");
+			is = choice("link", links);
 			if (is < 0)
 				return is;
-			opt->link = is ? LINK_ETH : LINK_IB;
+			opt->link = is;
 			break;
 		case 'f':
-			is = function_of(optarg);
+			is = choice("function", functions);
 			if (is < 0)
 				return is;
 			opt->function = is;

@@ -159,6 +159,20 @@ hca_objects()
 	simhca-ctl dump | jq -c ".hcas[${2:-0}].alive | {$1}"
 }
 
+# hca_pages_rung: prints on how many UAR pages of users something was rung since the
+# last reset
+hca_pages_rung()
+{
+	simhca-ctl dump | jq '[.hcas[].uars[] |
+		select(.uid > 0 and any(.slots[].qpns; length > 0))] | length'
+}
+
+# hca_cable HCA up|down: plugs or unplugs the cable of its port
+hca_cable()
+{
+	simhca-ctl '{"op":"fault","hca":'"$1"',"kind":"port","state":"'"$2"'"}'
+}
+
 # hca_clean ["KIND..." [HCA]]: no error was counted, those apart
 # shellcheck disable=SC2120
 hca_clean()

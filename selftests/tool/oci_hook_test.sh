@@ -89,8 +89,7 @@ rings()
 
 	simhca-ctl reset >/dev/null
 	"${@:2}" || fail "$*: $(cat "$tmp/said")"
-	pages=$(simhca-ctl dump | jq '[.hcas[0].uars[] |
-		select(.uid > 0 and any(.slots[].qpns; length > 0))] | length')
+	pages=$(hca_pages_rung)
 	[ "$pages" = "$1" ] || fail "$pages pages, not $1: $(cat "$tmp/said")"
 }
 

@@ -17,21 +17,13 @@ nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 gid=()
 [ "$link" = ib ] || gid=(-x "$(gid_index)")
 
-# rung: prints on how many UAR pages of users something was rung since the last
-# reset
-rung()
-{
-	simhca-ctl dump | jq '[.hcas[0].uars[] |
-		select(.uid > 0 and any(.slots[].qpns; length > 0))] | length'
-}
-
 # pages_of CMD...: prints how many pages CMD, an ordinary user's, rings
 pages_of()
 {
 	simhca-ctl reset >/dev/null
 	"${nobody[@]}" "$@" >"$tmp/program" 2>&1 ||
 		fail "$*: $(cat "$tmp/program")"
-	rung
+	hca_pages_rung
 }
 
 # rings PAGES CMD...
@@ -84,7 +76,7 @@ contexts_and_fork()
 	"${nobody[@]}" "$tool" run --policy independent --strict -- \
 		build/bin/contexts 'touch /dev/null' >"$tmp/program" 2>&1 ||
 		fail "$(cat "$tmp/program")"
-	[ "$(rung)" = 24 ] || fail "$(rung) pages"
+	[ "$(hca_pages_rung)" = 24 ] || fail "$(hca_pages_rung) pages"
 	"$tool" run --policy independent -- \
 		build/bin/contexts "mlx5ep -j show >$tmp/show"
 	jq -e '.devices[0].contexts | length == 6 and
@@ -93,7 +85,7 @@ contexts_and_fork()
 			.policy == "independent" and .used_pages == 4)' "$tmp/show"
 	simhca-ctl reset >/dev/null
 	build/bin/contexts true
-	[ "$(rung)" = 12 ] || fail "stock: $(rung) pages"
+	[ "$(hca_pages_rung)" = 12 ] || fail "stock: $(hca_pages_rung) pages"
 }
 
 # stock programs of Debian
@@ -110,11 +102,11 @@ stock_programs()
 	simhca-ctl reset >/dev/null
 	pair 18516 ib_write_bw -d "$dev" "${gid[@]}" -p 18516 -n 64 -F -q 4 \
 		-s 4096
-	[ "$(rung)" = 2 ] || fail "stock: $(rung) pages"
+	[ "$(hca_pages_rung)" = 2 ] || fail "stock: $(hca_pages_rung) pages"
 	simhca-ctl reset >/dev/null
 	pair 18517 "$tool" run --policy independent --strict -- \
 		ib_write_bw -d "$dev" "${gid[@]}" -p 18517 -n 64 -F -q 4 -s 4096
-	[ "$(rung)" = 4 ] || fail "independent: $(rung) pages"
+	[ "$(hca_pages_rung)" = 4 ] || fail "independent: $(hca_pages_rung) pages"
 	hca_clean
 }
 

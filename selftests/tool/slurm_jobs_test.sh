@@ -136,8 +136,7 @@ rings()
 
 	simhca-ctl reset >/dev/null
 	"${@:2}"
-	pages=$(simhca-ctl dump | jq '[.hcas[0].uars[] |
-		select(.uid > 0 and any(.slots[].qpns; length > 0))] | length')
+	pages=$(hca_pages_rung)
 	[ "$pages" = "$1" ] || fail "$pages pages, not $1: $(cat "$tmp/job" \
 		"$tmp/slurmd.log")"
 }

@@ -212,53 +212,23 @@ static int fault_event(struct hca *hca, struct json_object *req,
 	return -EINVAL;
 }
 
-static int fault_mute(struct hca *hca, struct json_object *req,
-		      const char **why)
-{
-	(void)req;
-	(void)why;
-	hca->mute = true;
-	return 0;
-}
-
-static int fault_uar(struct hca *hca, struct json_object *req,
-		     const char **why)
-{
-	(void)req;
-	(void)why;
-	hca->wrong_uar = true;
-	return 0;
-}
-
-static int fault_large_uar(struct hca *hca, struct json_object *req,
-			   const char **why)
-{
-	(void)req;
-	(void)why;
-	hca->large_uar = true;
-	return 0;
-}
-
-static int fault_few_uars(struct hca *hca, struct json_object *req,
-			  const char **why)
-{
-	(void)req;
-	(void)why;
-	hca->few_uars = true;
-	return 0;
-}
-
+/* A kind is a function, or a member of struct hca that stays set until it is cleared. */
 static const struct {
 	const char *kind;
 	int (*inject)(struct hca *hca, struct json_object *req,
 		      const char **why);
+	size_t flag;
 } kinds[] = {
-	{ "cmd", fault_cmd },	  { "delay", fault_delay },
-	{ "port", fault_port },	  { "fatal", fault_fatal },
-	{ "event", fault_event }, { "timeout", fault_timeout },
-	{ "mute", fault_mute },	  { "uar", fault_uar },
-	{ "large_uar", fault_large_uar },
-	{ "few_uars", fault_few_uars },
+	{ "cmd", .inject = fault_cmd },
+	{ "delay", .inject = fault_delay },
+	{ "port", .inject = fault_port },
+	{ "fatal", .inject = fault_fatal },
+	{ "event", .inject = fault_event },
+	{ "timeout", .inject = fault_timeout },
+	{ "mute", .flag = offsetof(struct hca, mute) },
+	{ "uar", .flag = offsetof(struct hca, wrong_uar) },
+	{ "large_uar", .flag = offsetof(struct hca, large_uar) },
+	{ "few_uars", .flag = offsetof(struct hca, few_uars) },
 };
 
 /**
@@ -272,9 +242,14 @@ int fault_inject(struct hca *hca, struct json_object *req, const char **why)
 	const char *kind = string(req, "kind");
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(kinds[i].kind, kind))
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].kind, kind))
+			continue;
+		if (kinds[i].inject)
 			return kinds[i].inject(hca, req, why);
+		*(bool *)((char *)hca + kinds[i].flag) = true;
+		return 0;
+	}
 	*why = "no such kind";
 	return -EINVAL;
 }
