@@ -48,6 +48,8 @@ printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
 printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
 	>"$tree/selftests/lab/debug-kernel"
+sed 's/built/programs/' "$tree/selftests/lab/debug-kernel" \
+	>"$tree/selftests/lab/build-programs"
 
 # A kernel named by a path has no KSM.
 cat >"$tree/selftests/lab/kernel" <<'END'
@@ -255,8 +257,9 @@ kcsan_lane()
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
 		--tests 'good* two_cpus'
 	head -n 1 "$tree/boots" | grep -qx 'built --kcsan'
-	run_as 0 '3 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	run_as 0 '5 passed, 0 failed, 0 skipped' --long --tests two_cpus
 	grep -q '^built --kcsan' "$tree/boots"
+	grep -q '^programs arm64' "$tree/boots"
 }
 
 fails()
