@@ -70,6 +70,13 @@ same_settings()
 # The first port goes down. The driver tells the adapter to send by the second.
 other_port()
 {
+	local netdev
+
+	# The bond began with the port whose link came first.
+	for netdev in "${netdevs[@]}"; do
+		becomes 10 up cat "/sys/class/net/$netdev/bonding_slave/mii_status"
+	done
+	ip link set bond0 type bond active_slave "${netdevs[0]}"
 	becomes 10 '[1,1]' lag
 	hca_cable 0 down
 	becomes 20 '[2,2]' lag
