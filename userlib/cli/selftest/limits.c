@@ -221,6 +221,8 @@ static void strict(struct selftest *st)
 	if (ret) {
 		selftest_say(st, NOT_TESTABLE, "a strict policy refuses",
 			     "the context was not opened: %s", strerror(-ret));
+	} else if (info.policy != wish.policy) {
+		selftest_no_policy(st, "a strict policy refuses");
 	} else if (info.static_pages >= LOOPBACK_QPS) {
 		selftest_say(st, NOT_TESTABLE, "a strict policy refuses",
 			     "a context has %u UAR pages here",

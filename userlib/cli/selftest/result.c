@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../cli.h"
 #include "selftest.h"
 
 static const char * const words[] = {
@@ -66,4 +67,26 @@ bool selftest_expect(struct selftest *st, bool holds, const char *check,
 	va_end(args);
 	send_result(st, holds ? PASSED : FAILED, check, detail);
 	return holds;
+}
+
+/**
+ * selftest_no_policy() - say that a check needs a policy that a context does not have
+ * @check: what would hold
+ *
+ * The detail is the module's reason, where the device has no policies at all.
+ */
+void selftest_no_policy(struct selftest *st, const char *check)
+{
+	static const char without[] = "without uUAR policies: ";
+	char path[PATH_LEN], text[256];
+	const char *reason = NULL;
+
+	root_path(path, "sys/" ATTRIBUTES, st->device, "attached");
+	if (file_read(path, text, sizeof(text)) > 0) {
+		text[strcspn(text, "\n")] = '\0';
+		reason = strstr(text, without);
+	}
+	selftest_say(st, NOT_TESTABLE, check, "%s",
+		     reason ? reason + strlen(without) :
+		     "no pages for it, or the program is exempt");
 }

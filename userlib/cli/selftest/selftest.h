@@ -39,6 +39,7 @@ void selftest_say(struct selftest *st, enum selftest_result result,
 bool selftest_expect(struct selftest *st, bool holds, const char *check,
 		     const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+void selftest_no_policy(struct selftest *st, const char *check);
 
 /* process.c */
 void selftest_process(const char *device, const char *name,
