@@ -66,6 +66,9 @@ int complain(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int exit_code(int err);
 
+/* number.c */
+bool number_parse(const char *text, unsigned long most, unsigned int *value);
+
 /* files.c: all reading and writing of files; calls return 0 or -errno */
 #define PATH_LEN 512
 

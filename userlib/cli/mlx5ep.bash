@@ -61,7 +61,7 @@ _mlx5ep_value()
 	watch:--interval|watch:-n|watch:--count|watch:-c) ;;
 	plan:--threads|plan:-t|plan:--processes|plan:-p|plan:--bar|plan:-b) ;;
 	bench:--rounds|bench:-r|bench:--threads|bench:-t) ;;
-	bench:--messages|bench:-m) ;;
+	bench:--messages|bench:-m|selftest:--seconds|selftest:-s) ;;
 	*) return 1 ;;
 	esac
 }
@@ -98,7 +98,7 @@ _mlx5ep_command()
 	plan) _mlx5ep_words --threads --processes --category --bar --help ;;
 	run) _mlx5ep_words --policy --pages --strict --help -- ;;
 	metrics) _mlx5ep_words --output --listen --help ;;
-	selftest) _mlx5ep_words --reload --help $(_mlx5ep_devices) ;;
+	selftest) _mlx5ep_words --reload --seconds --help $(_mlx5ep_devices) ;;
 	bench) _mlx5ep_words --rounds --threads --policies --messages --output \
 		--help msgrate latency globalarray stencil pipeline xsrq memory ;;
 	attach) _mlx5ep_words --force --users --help $(_mlx5ep_devices) ;;

@@ -163,17 +163,6 @@ static int print_plan(struct cli *cli, const struct job *job)
 	return best ? EXIT_OK : EXIT_FAILED;
 }
 
-static bool count_arg(const char *text, unsigned int max, unsigned int *value)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (!*text || *end || *text == '-' || !n || n > max)
-		return false;
-	*value = n;
-	return true;
-}
-
 static bool size_arg(const char *text, unsigned long long *bytes)
 {
 	char *end;
@@ -214,9 +203,9 @@ static int parse(struct job *job, int argc, char **argv)
 		error = NULL;
 		if (c == '?')
 			return EXIT_USAGE;
-		if (c == 't' && !count_arg(optarg, 4096, &job->threads))
+		if (c == 't' && !number_parse(optarg, 4096, &job->threads))
 			error = "--threads %s: a number from 1 to 4096";
-		if (c == 'p' && !count_arg(optarg, 4096, &job->processes))
+		if (c == 'p' && !number_parse(optarg, 4096, &job->processes))
 			error = "--processes %s: a number from 1 to 4096";
 		if (c == 'b' && !size_arg(optarg, &job->bar))
 			error = "--bar %s: a number, with K, M or G";

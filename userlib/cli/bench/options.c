@@ -16,18 +16,6 @@ static const char *const policies[] = {
 	"stock", "independent", "shared-uar", "shared-uuar",
 };
 
-static bool number(const char *text, unsigned long most, unsigned int *value)
-{
-	unsigned long found;
-	char *end;
-
-	found = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || !found || found > most)
-		return false;
-	*value = found;
-	return true;
-}
-
 /* Powers of two up to the CPUs that the tool may use, which are pinned to. */
 static void default_threads(struct bench_plan *plan)
 {
@@ -50,7 +38,7 @@ static int parse_threads(struct bench_plan *plan, char *text)
 	for (word = strtok_r(text, ",", &rest); word;
 	     word = strtok_r(NULL, ",", &rest))
 		if (n == BENCH_MAX_LIST ||
-		    !number(word, BENCH_MAX_THREADS, &plan->threads[n++]))
+		    !number_parse(word, BENCH_MAX_THREADS, &plan->threads[n++]))
 			return usage_error("bench", "--threads %s: numbers from 1 to %u, with commas, at most %u of them",
 					   word, BENCH_MAX_THREADS, BENCH_MAX_LIST);
 	return n ? 0 : usage_error("bench", "--threads: a number is needed");
@@ -82,11 +70,11 @@ static int parse_option(struct bench_request *request, int option)
 
 	switch (option) {
 	case 'r':
-		return number(optarg, MOST_ROUNDS, &plan->rounds) ? 0 :
+		return number_parse(optarg, MOST_ROUNDS, &plan->rounds) ? 0 :
 			usage_error("bench", "--rounds %s: a number from 1 to %u",
 				    optarg, MOST_ROUNDS);
 	case 'm':
-		return number(optarg, MOST_MESSAGES, &plan->messages) ? 0 :
+		return number_parse(optarg, MOST_MESSAGES, &plan->messages) ? 0 :
 			usage_error("bench", "--messages %s: a number from 1 to %d",
 				    optarg, MOST_MESSAGES);
 	case 't':

@@ -3,9 +3,14 @@
  * Limits: what a strict policy refuses, and what the limit of a cgroup refuses.
  * The cgroup is made for the check, below that of the tool, and its limit goes with
  * it. A limit of users is not tried, as it would bind all users of the device.
+ *
+ * A process that is killed leaves its cgroup behind. The tool removes such cgroups
+ * before it runs the groups of checks, and afterwards.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +19,7 @@
 #include "selftest.h"
 
 #define CGROUPS "sys/fs/cgroup"
+#define PREFIX "mlx5ep-selftest."
 #define MOST_CONTEXTS 32
 #define MOST_PAGES 32
 
@@ -46,25 +52,34 @@ static void leave(struct limited *limited)
 	rmdir(limited->dir);
 }
 
-/* Names the cgroup after that of this process and its id. */
-static int name(struct limited *limited)
+/* The cgroup of this process, "" for the first of all; NULL if there is none. */
+static char *own_cgroup(char *text, size_t len)
 {
-	char path[PATH_LEN], text[PATH_LEN / 2], *own;
+	char path[PATH_LEN], *own;
 
 	root_path(path, "proc/self/cgroup");
-	if (file_read(path, text, sizeof(text)) <= 0)
-		return -ENOENT;
+	if (file_read(path, text, len) <= 0)
+		return NULL;
 	own = strstr(text, "0::/");
 	if (!own)
-		return -ENOENT;
+		return NULL;
 	own += strlen("0::");
 	own[strcspn(own, "\n")] = '\0';
 	if (!own[1])
 		*own = '\0';
+	return own;
+}
+
+/* Names the cgroup after that of this process and its id. */
+static int name(struct limited *limited)
+{
+	char text[PATH_LEN / 2], *own = own_cgroup(text, sizeof(text));
+
+	if (!own)
+		return -ENOENT;
 	root_path(limited->home, CGROUPS "%s", own);
-	if (snprintf(limited->path, sizeof(limited->path),
-		     "%s/mlx5ep-selftest.%d", own, getpid()) >=
-	    (int)sizeof(limited->path))
+	if (snprintf(limited->path, sizeof(limited->path), "%s/" PREFIX "%d",
+		     own, getpid()) >= (int)sizeof(limited->path))
 		return -ENAMETOOLONG;
 	root_path(limited->dir, CGROUPS "%s", limited->path);
 	return 0;
@@ -236,6 +251,39 @@ static void strict(struct selftest *st)
 				info.static_pages, strerror(-ret));
 	}
 	loopback_close(&loop);
+}
+
+/* Removes the cgroup of a process that is gone. */
+static int remove_left(const char *name, void *arg)
+{
+	const char *dir = arg;
+	char path[PATH_LEN];
+	pid_t pid;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)))
+		return 0;
+	pid = atoi(name + strlen(PREFIX));
+	if (pid > 0 && kill(pid, 0) && errno == ESRCH &&
+	    snprintf(path, sizeof(path), "%s/%s", dir, name) <
+	    (int)sizeof(path))
+		rmdir(path);
+	return 0;
+}
+
+/**
+ * selftest_limits_clean() - remove the cgroups of killed processes
+ *
+ * They are below the cgroup of the tool. Their limits go with them.
+ */
+void selftest_limits_clean(void)
+{
+	char text[PATH_LEN / 2], dir[PATH_LEN];
+	char *own = own_cgroup(text, sizeof(text));
+
+	if (!own)
+		return;
+	root_path(dir, CGROUPS "%s", own);
+	dir_names(dir, remove_left, dir);
 }
 
 /**

@@ -17,6 +17,9 @@
 
 #include "selftest.h"
 
+#define KILL_MS 3000
+#define KILL_LOOK_US 10000
+
 static void child(struct selftest *st, selftest_group group, pid_t parent)
 {
 	signal(SIGINT, SIG_DFL);
@@ -71,10 +74,33 @@ static void add(char *text, struct json_object *results)
 	}
 }
 
-static void look_at_end(struct selftest *st, unsigned int seconds, bool in_time,
-			int status)
+/*
+ * Waits for the end of the group's process. One that was killed can still wait for
+ * firmware in the kernel, for minutes: this process does not wait so long.
+ */
+static bool ended(pid_t pid, bool killed, int *status)
 {
-	if (!in_time)
+	long end = now() + KILL_MS;
+	pid_t ret;
+
+	do {
+		ret = waitpid(pid, status, killed ? WNOHANG : 0);
+		if (ret == pid || (ret < 0 && errno != EINTR))
+			return true;
+		if (killed)
+			usleep(KILL_LOOK_US);
+	} while (!killed || now() < end);
+	return false;
+}
+
+static void look_at_end(struct selftest *st, unsigned int seconds, bool in_time,
+			bool gone, int status)
+{
+	if (!gone)
+		selftest_say(st, FAILED, "ends in time",
+			     "killed after %u seconds, but it waits for the kernel: firmware does not answer",
+			     seconds);
+	else if (!in_time)
 		selftest_say(st, FAILED, "ends in time",
 			     "killed after %u seconds", seconds);
 	else if (WIFSIGNALED(status))
@@ -92,7 +118,7 @@ static int run(struct selftest *st, selftest_group group, unsigned int seconds,
 {
 	int fds[2], status = 0;
 	pid_t parent = getpid(), pid;
-	bool in_time;
+	bool in_time, gone;
 
 	if (pipe(fds))
 		return -errno;
@@ -113,11 +139,10 @@ static int run(struct selftest *st, selftest_group group, unsigned int seconds,
 	close(fds[0]);
 	if (!in_time)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	gone = ended(pid, !in_time, &status);
 	fflush(into);
 	st->fd = fileno(into);
-	look_at_end(st, seconds, in_time, status);
+	look_at_end(st, seconds, in_time, gone, status);
 	return 0;
 }
 

@@ -52,6 +52,7 @@ void selftest_independent(struct selftest *st);
 void selftest_shared_uar(struct selftest *st);
 void selftest_shared_uuar(struct selftest *st);
 void selftest_limits(struct selftest *st);
+void selftest_limits_clean(void);
 void selftest_events(struct selftest *st);
 void selftest_notifier(struct selftest *st);
 void selftest_xrc(struct selftest *st);
