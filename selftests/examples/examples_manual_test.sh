@@ -69,17 +69,57 @@ complete()
 	done
 }
 
-# described: each exported function has a paragraph of its own
+# described: each function that is exported or inline has a paragraph of its own, and
+# a page that man finds by its name
 described()
 {
 	local name
 
-	for name in $(sed -n 's/^\t\t_*\(mlx5ep_[a-z_]*\);/\1/p' \
-		userlib/libmlx5ep.map userlib/libfabric/*.map |
-		sed 's/^mlx5ep_ofed_/ibv_/'); do
+	{
+		sed -n 's/^\t\t_*\(mlx5ep_[a-z_]*\);/\1/p' userlib/libmlx5ep.map \
+			userlib/libfabric/*.map | sed 's/^mlx5ep_ofed_/ibv_/'
+		cat userlib/include/mlx5ep/*.h | tr '\n' ' ' |
+			grep -o 'static inline [^(]*(' |
+			sed 's/.*[ *]\([a-z0-9_]*\)($/\1/'
+	} | sort -u >"$tmp/functions"
+	[ "$(grep -c _xrc_domain "$tmp/functions")" = 2 ]
+	while read -r name; do
 		grep -q "^\.BR $name ()$" "${pages[@]}" ||
 			fail "$name is described in no page"
-	done
+		sed -n '/^\.SH NAME/,/\\-/p' "${pages[@]}" | grep -qw "$name" ||
+			fail "man $name finds nothing"
+	done <"$tmp/functions"
+}
+
+# types_described: each structure and enumeration of a public header is in a page, and
+# so are the enumerations of the kernel's interface, and those of its structures that a
+# public header names, or the description of one that it names. Two are for the library
+# alone: the flags of the ioctl that verifies, and those that creation answers.
+types_described()
+{
+	python3 - "${pages[@]}" <<-'PY'
+		import glob, re, sys
+		described = re.findall(r"^\.B (?:struct|enum) (\w+)$",
+			"".join(open(page).read() for page in sys.argv[1:]), re.M)
+		public = "".join(open(h).read()
+			for h in glob.glob("userlib/include/mlx5ep/*.h"))
+		kernel = "".join(open(f"uapi/rdma/mlx5_ep_{h}.h").read()
+			for h in ("notifier", "user_ioctl_verbs"))
+		comment = r"/\*\*\n \* (?:struct|enum) (\w+) - ((?:(?!\*/).)*)\*/"
+		wanted = set(re.findall(r"^(?:struct|enum) (\w+) \{", public, re.M))
+		wanted |= set(re.findall(r"^enum (\w+) \{", kernel, re.M))
+		wanted -= {"mlx5_ep_watch_verify_flags",
+			"mlx5_ep_xrc_rcv_qp_reg_flags"}
+		known = dict(re.findall(comment, kernel, re.S))
+		text, n = public, -1
+		while n != len(wanted):
+		    n = len(wanted)
+		    wanted |= known.keys() & set(re.findall(r"\w+", text))
+		    text += "".join(known[name] for name in wanted & known.keys())
+		missing = sorted(wanted - set(described))
+		print(len(wanted), "types, in no page:", *missing)
+		sys.exit(bool(missing) or len(wanted) < 40)
+	PY
 }
 
 # built: the command in its first lines builds each program, with an installed
@@ -105,10 +145,11 @@ built()
 	done
 }
 
-plan 5
+plan 6
 check 'no page has a warning' no_warning
 check 'each page of section 3 has all sections' complete
 check 'each function is described' described
+check 'each structure and enumeration is described' types_described
 check 'each page of section 3 has a program of examples/' quoted
 check 'each program is built by the command in it' built
 ktap_finished

@@ -91,7 +91,13 @@ static inline int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *domain,
 	return mlx5ep_ofed_unreg_xrc_rcv_qp(domain, xrc_qp_num);
 }
 
-/* rdma-core has these two calls under new names. */
+/**
+ * ibv_open_xrc_domain() - open an XRC domain: ibv_open_xrcd() of today
+ * @fd: the file whose domain it is, or -1 for a domain of this process
+ * @oflag: O_CREAT, O_EXCL; 0 opens a domain that exists
+ *
+ * Return: the domain, or NULL with errno.
+ */
 static inline struct ibv_xrc_domain *
 ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
@@ -103,6 +109,9 @@ ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 	return ibv_open_xrcd(context, &attr);
 }
 
+/**
+ * ibv_close_xrc_domain() - close an XRC domain: ibv_close_xrcd() of today
+ */
 static inline int ibv_close_xrc_domain(struct ibv_xrc_domain *domain)
 {
 	return ibv_close_xrcd(domain);
