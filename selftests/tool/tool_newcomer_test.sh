@@ -48,8 +48,60 @@ wrong_options()
 		plan -t 1 --bar 3X
 	says 2 'mlx5ep plan: --category x: not one of mpi-everywhere, 2xdynamic, dynamic, shared-dynamic, static, mpi-threads; see mlx5ep plan --help' \
 		plan -t 1 -c x
-	says 1 "mlx5ep: --output $tmp/none/x: No such file or directory" \
-		metrics --output "$tmp/none/x"
+}
+
+# What cannot be done is said with what to do.
+says_remedy()
+{
+	local none='no such file or folder: make its folder, or name another'
+	local aux=$root/sys/bus/auxiliary/drivers/mlx5_ib.rdma
+
+	fresh
+	fake mlx5_0 0000:01:00.0
+	mkdir -p "$root/etc"
+	printf '[device *]\npolicy = independent\n' >"$root/etc/mlx5ep.conf"
+	says 3 'mlx5ep: the module is not loaded: modprobe mlx5_ep' apply
+	says 1 "mlx5ep: --output $tmp/none/x: $none" metrics --output "$tmp/none/x"
+	says 1 "mlx5ep: --output /dev/full/x: a part of the path is no folder: name another" \
+		metrics --output /dev/full/x
+	says 1 "mlx5ep: --listen unix:$tmp/none/x: $none" metrics --listen "unix:$tmp/none/x"
+	says 1 "mlx5ep: $tmp/none does not exist: mlx5ep set --save makes it" \
+		check "$tmp/none"
+	says 1 "mlx5ep: $tmp/none/none does not exist: mlx5ep set --save makes it" \
+		check "$tmp/none/none"
+	fake mlx5_0 0000:01:00.0 attached
+	rm "$root/sys/class/infiniband/mlx5_0/mlx5_ep/uar_user_limit"
+	says 1 'mlx5ep: mlx5_0: this module has no uar_user_limit: it is older than the tool, see mlx5ep doctor' \
+		set --user-limit 4
+	fresh
+	fake mlx5_0 0000:01:00.0
+	mkdir -p "$root/sys/module/mlx5_ep" "$aux"
+	says 1 "mlx5ep: mlx5_core.rdma.0: unbind: $none" attach mlx5_0
+	says_remedy_to_user
+}
+
+# says_remedy_to_user: the same, to who is not root
+says_remedy_to_user()
+{
+	local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	local aux=$root/sys/bus/auxiliary/drivers/mlx5_ib.rdma
+	local root_says='permission denied: run it as root'
+
+	"${user[@]}" true 2>/dev/null || return 0	# the namespace has no such user
+	chmod 755 "$tmp"
+	: >"$aux/unbind"
+	echo 'user_says' >"$tmp/conf"
+	chmod 600 "$tmp/conf"
+	code 5 "${user[@]}" "$tool" attach mlx5_0 >/dev/null
+	grep -qxF "mlx5ep: mlx5_core.rdma.0: unbind: $root_says" "$tmp/err"
+	code 5 "${user[@]}" "$tool" check "$tmp/conf" >/dev/null
+	grep -qxF "mlx5ep: $tmp/conf: $root_says" "$tmp/err"
+	code 5 "${user[@]}" "$tool" metrics --output "$tmp/x" >/dev/null
+	grep -qxF "mlx5ep: --output $tmp/x: $root_says" "$tmp/err"
+	fake mlx5_0 0000:01:00.0 attached
+	code 5 "${user[@]}" "$tool" set --policy independent >/dev/null
+	grep -qxF 'mlx5ep: mlx5_0: uuar_policy: permission denied: only root may set it; a user has mlx5ep run --policy' \
+		"$tmp/err"
 }
 
 # options COMMAND: its options as mlx5ep COMMAND --help has them, a line each: the short
@@ -328,9 +380,10 @@ another_runs()
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 10
+plan 11
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
+check 'what cannot be done is said with what to do' says_remedy
 check 'run gives a program all of its arguments' run_passes_on
 check 'run says that a path with a blank cannot be preloaded' run_says_blank
 check 'completion offers what fits' completes

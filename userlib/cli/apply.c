@@ -147,7 +147,7 @@ static int apply_defaults(const struct config *config)
 	ret = text ? file_write(path, *text ? text : "\n") : -ENOMEM;
 	if (ret)
 		complain(exit_code(ret), "module: settings for devices that come later: %s",
-			 strerror(-ret));
+			 what_failed(ret));
 	free(text);
 	return exit_code(ret);
 }
@@ -191,7 +191,7 @@ static int apply_device(struct cli *cli, const struct config *config,
 	}
 	if (!asked)
 		return EXIT_OK;
-	return complain(EXIT_NO_MODULE, "%s: not attached: %s", asked,
+	return complain(EXIT_NO_MODULE, "%s: not attached: %s; see mlx5ep doctor", asked,
 			text_of(dev, "reason"));
 }
 
@@ -248,7 +248,7 @@ static int apply(struct cli *cli, const struct wish *wish)
 	if (!ret && config.missing && !cli->json)
 		printf("%s does not exist: nothing to apply\n", path);
 	else if (!ret && !module_loaded())
-		ret = complain(EXIT_NO_MODULE, "the module is not loaded");
+		ret = complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
 	else if (!ret) {
 		ret = apply_module(cli, &config, wish, report);
 		if (!wish->early) {
@@ -313,7 +313,8 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 		return usage_error("check", "the path is too long");
 	ret = config_read(&config, path);
 	if (!ret && config.missing)
-		ret = complain(EXIT_FAILED, "%s does not exist", path);
+		ret = complain(EXIT_FAILED, "%s does not exist: mlx5ep set --save makes it",
+			       path);
 	for (entry = config.entries; entry; entry = entry->next)
 		n++;
 	config_free(&config);

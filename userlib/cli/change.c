@@ -46,10 +46,10 @@ static int failed(const char *device, const char *attribute, int err)
 
 	path_of(path, device, attribute);
 	if (err == -ENOENT && path_exists(path))
-		return complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it",
+		return complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it: see mlx5ep show cgroups",
 				where);
 	if (err == -ENOENT)
-		return complain(EXIT_FAILED, "%s: this module has no %s",
+		return complain(EXIT_FAILED, "%s: this module has no %s: it is older than the tool, see mlx5ep doctor",
 				where, attribute);
 	return complain(exit_code(err), "%s: %s: %s", where, attribute,
 			meaning(attribute, err));
@@ -177,8 +177,9 @@ static void put_back(const struct change *change)
 
 	ret = write_text(change->device, change->attribute, change->old);
 	if (ret)
-		complain(EXIT_FAILED, "%s: the old value of %s could not be restored: %s",
-			 where, change->attribute, strerror(-ret));
+		complain(EXIT_FAILED, "%s: the old value of %s could not be restored: %s; it was '%s'",
+			 where, change->attribute, strerror(-ret),
+			 change->old);
 	else
 		complain(EXIT_FAILED, "%s: %s is put back to '%s'", where,
 			 change->attribute, change->old);

@@ -65,6 +65,7 @@ void usage_hint(const char *command, char **argv);
 int complain(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int exit_code(int err);
+const char *what_failed(int err);
 
 /* number.c */
 bool number_parse(const char *text, unsigned long most, unsigned int *value);

@@ -265,7 +265,7 @@ static void check_defaults(const struct config *config, struct reader *reader)
 	if (!text)
 		bad(reader, "no memory");
 	else if (strlen(text) > MOST_DEFAULTS)
-		bad(reader, "the settings of devices are more than %d characters for the module, from this line on",
+		bad(reader, "the settings of devices are more than %d characters for the module, from this line on: say them for all devices, or shorten them",
 		    MOST_DEFAULTS);
 	free(text);
 }
@@ -292,7 +292,7 @@ int config_read(struct config *config, const char *path)
 		config->missing = errno == ENOENT;
 		return config->missing ? EXIT_OK :
 			complain(exit_code(-errno), "%s: %s", path,
-				 strerror(errno));
+				 what_failed(-errno));
 	}
 	while ((len = getline(&text, &room, file)) >= 0) {
 		reader.line++;

@@ -74,6 +74,32 @@ void usage_hint(const char *command, char **argv)
 }
 
 /**
+ * what_failed() - what an error of a file means, and what to do about it
+ * @err: a negative errno
+ */
+const char *what_failed(int err)
+{
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+		return "permission denied: run it as root";
+	case ENOENT:
+		return "no such file or folder: make its folder, or name another";
+	case ENOTDIR:
+		return "a part of the path is no folder: name another";
+	case EROFS:
+		return "the file system is read-only: name a file elsewhere";
+	case ENOSPC:
+	case EDQUOT:
+		return "no space left: delete something, or name a file elsewhere";
+	case ENAMETOOLONG:
+		return "the path is too long: name a shorter one";
+	default:
+		return strerror(-err);
+	}
+}
+
+/**
  * exit_code() - the exit code for a negative errno, or for 0
  */
 int exit_code(int err)

@@ -63,7 +63,7 @@ int aux_unbind(const char *aux)
 	root_path(path, DRIVER, "unbind");
 	ret = file_write(path, aux);
 	return ret ? complain(exit_code(ret), "%s: unbind: %s", aux,
-			      strerror(-ret)) : EXIT_OK;
+			      what_failed(ret)) : EXIT_OK;
 }
 
 /**

@@ -42,7 +42,7 @@ static int preload(const char *library)
 	int ret;
 
 	if (strpbrk(library, ": \t\n"))
-		return complain(EXIT_FAILED, "%s cannot be preloaded: its path has a blank or a colon",
+		return complain(EXIT_FAILED, "%s cannot be preloaded: its path has a blank or a colon: install it elsewhere",
 				library);
 	if (asprintf(&value, "%s%s%s", library, others ? ":" : "",
 		     others ? others : "") < 0)
@@ -77,7 +77,7 @@ static int preload_policy(const struct request *request)
 	int ret;
 
 	if (!dladdr((void *)mlx5ep_category_name, &info))
-		return complain(EXIT_FAILED, "libmlx5ep is not found");
+		return complain(EXIT_FAILED, "libmlx5ep is not found: install the package libmlx5ep0 again");
 	slash = strrchr(info.dli_fname, '/');
 	ret = snprintf(path, sizeof(path), "%.*s%s",
 		       slash ? (int)(slash - info.dli_fname) + 1 : 0,

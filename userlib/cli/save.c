@@ -389,6 +389,7 @@ int save_settings(const struct save *save)
 	/* What was wrong with the new text has been said. */
 	if (ret == -ECANCELED)
 		return EXIT_FAILED;
-	return ret ? complain(exit_code(ret), "%s: %s", path, strerror(-ret)) :
+	return ret ? complain(exit_code(ret), "%s: %s", path,
+			      what_failed(ret)) :
 		EXIT_OK;
 }

@@ -175,7 +175,7 @@ static int section_of(struct cli *cli, const struct wish *wish,
 	snprintf(section->device, sizeof(section->device), "%s", device);
 	if (wish->cgroup && cgroup_path(wish->cgroup, section->cgroup,
 					sizeof(section->cgroup)))
-		return complain(EXIT_FAILED, "--save: the path of the cgroup is too long");
+		return complain(EXIT_FAILED, "--save: the path of the cgroup is too long for the file: set it without --save");
 	return EXIT_OK;
 }
 
@@ -233,7 +233,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	}
 	/* The file can still name a cgroup that is gone. */
 	if (!code && wish->cgroup && !done && !wish->save)
-		code = complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it",
+		code = complain(EXIT_FAILED, "%s: no such cgroup, or nothing is set for it: see mlx5ep show cgroups",
 				wish->cgroup);
 	if (!code && wish->save)
 		code = save_all(cli, wish, devices);

@@ -36,12 +36,12 @@ static int write_file(const char *path, const char *text, size_t len)
 
 	ret = snprintf(new, sizeof(new), "%s.XXXXXX", path);
 	if (ret >= (int)sizeof(new))
-		return complain(EXIT_FAILED, "%s: %s", path,
-				strerror(ENAMETOOLONG));
+		return complain(EXIT_FAILED, "--output %s: %s", path,
+				what_failed(-ENAMETOOLONG));
 	fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return complain(exit_code(-errno), "--output %s: %s", path,
-				strerror(errno));
+				what_failed(-errno));
 	ret = write_all(fd, text, len) && !fchmod(fd, 0644) ? 0 : errno;
 	if (close(fd) && !ret)
 		ret = errno;
@@ -50,7 +50,8 @@ static int write_file(const char *path, const char *text, size_t len)
 	if (!ret)
 		return EXIT_OK;
 	unlink(new);
-	return complain(exit_code(-ret), "%s: %s", path, strerror(ret));
+	return complain(exit_code(-ret), "--output %s: %s", path,
+			what_failed(-ret));
 }
 
 /* A name that is not there would give figures of no device, and no error. */

@@ -371,7 +371,7 @@ int metrics_serve(struct cli *cli, const char *where)
 				where);
 	if (server.fd < 0)
 		return complain(exit_code(server.fd), "--listen %s: %s", where,
-				strerror(-server.fd));
+				what_failed(server.fd));
 	catch_signals(&mask);
 	files_keep();
 	collect(&server);
