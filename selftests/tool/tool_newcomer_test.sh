@@ -220,6 +220,70 @@ run_says_blank()
 	grep -q 'cannot be preloaded' "$tmp/err"
 }
 
+# loads PROGRAM: whether its loader tries to preload what it is told to
+loads()
+{
+	LD_PRELOAD=$tmp/no.so "$1" 2>&1 | grep -c 'no.so.*cannot be preloaded' || :
+}
+
+# not_loaded PROGRAM WORDS: the loader does not, and run says so with these words
+not_loaded()
+{
+	[ "$(loads "$1")" = 0 ] || fail "$1 loads"
+	code 1 "$tool" run --policy stock --strict -- "$1"
+	[ ! -s "$tmp/out" ]
+	grep -qxF "mlx5ep: $1 $2: give its cgroup or the device the policy, by mlx5ep set" \
+		"$tmp/err"
+	code 1 "$tool" run --strict -- "$1"
+	grep -qxF "mlx5ep: $1 $2: UCX in it has its own hooks" "$tmp/err"
+}
+
+# The loader says nothing of a program into which it preloads nothing.
+run_says_not_preloaded()
+{
+	local dir=$tmp/programs
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	mkdir "$dir"
+	printf '#include <stdio.h>\nint main(void) { puts("started"); }\n' >"$dir/a.c"
+	gcc -o "$dir/dynamic" "$dir/a.c"
+	[ "$(loads "$dir/dynamic")" = 1 ]
+	code 0 "$tool" run --policy stock --strict -- "$dir/dynamic"
+	[ ! -s "$tmp/err" ]
+	gcc -static -o "$dir/static" "$dir/a.c"
+	not_loaded "$dir/static" 'is linked statically, so nothing can be preloaded'
+	code 0 "$tool" run --policy stock "$dir/static"
+	grep -qx started "$tmp/out"
+	PATH=$dir:$PATH code 1 "$tool" run --policy stock --strict static
+	printf '#! %s -x\n' "$dir/static" >"$dir/script"
+	chmod +x "$dir/script"
+	not_loaded "$dir/script" 'is linked statically, so nothing can be preloaded'
+	# What the header says of the machine: i386
+	cp "$dir/dynamic" "$dir/other"
+	printf '\1' | dd of="$dir/other" bs=1 seek=4 conv=notrunc status=none
+	printf '\3' | dd of="$dir/other" bs=1 seek=18 conv=notrunc status=none
+	not_loaded "$dir/other" \
+		'is of another architecture than libmlx5ep, so it cannot be preloaded'
+	more_rights "$dir/dynamic" "$dir/rights"
+}
+
+# more_rights PROGRAM COPY: makes a copy of the program that belongs to somebody else
+more_rights()
+{
+	local words='runs with other rights than yours (setuid, setgid or capabilities), so nothing can be preloaded'
+
+	cp "$1" "$2"
+	chmod 4755 "$2"
+	code 0 "$tool" run --policy stock --strict -- "$2"
+	chown 65534 "$2" 2>/dev/null || return 0	# nobody else in this namespace
+	chmod 4755 "$2"
+	not_loaded "$2" "$words"
+	chown 0:65534 "$2"
+	chmod 2755 "$2"
+	not_loaded "$2" "$words"
+}
+
 # completed WORD...: what bash offers for the last word
 completed()
 {
@@ -380,12 +444,13 @@ another_runs()
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 11
+plan 12
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
 check 'what cannot be done is said with what to do' says_remedy
 check 'run gives a program all of its arguments' run_passes_on
 check 'run says that a path with a blank cannot be preloaded' run_says_blank
+check 'run says that nothing is preloaded into a program' run_says_not_preloaded
 check 'completion offers what fits' completes
 check 'words too many are named, with the command that helps' each_surplus
 check 'a device that is not there, and those that are' no_device

@@ -18,6 +18,7 @@
 #include <mlx5ep/endpoints.h>
 
 #include "cli.h"
+#include "preload.h"
 #include "settings.h"
 
 #define UCX_LIBRARY "libmlx5ep-ucx.so.0"
@@ -103,8 +104,9 @@ static int each_device(const char *device, void *arg)
 }
 
 /* Returns EXIT_OK, or the exit code after a message that says what to do. */
-static int prepare(const struct request *request)
+static int prepare(const struct request *request, const char *program)
 {
+	const char *why = preload_obstacle(program);
 	char path[PATH_LEN];
 
 	if (!module_loaded())
@@ -112,6 +114,11 @@ static int prepare(const struct request *request)
 	root_path(path, "sys/class/infiniband");
 	if (dir_names(path, each_device, NULL) != 1)
 		return complain(EXIT_NO_MODULE, "the module is attached to no device: mlx5ep doctor");
+	if (why)
+		return complain(EXIT_FAILED, "%s %s: %s", program, why,
+				request->policy ?
+				"give its cgroup or the device the policy, by mlx5ep set" :
+				"UCX in it has its own hooks");
 	return request->policy ? preload_policy(request) : preload_ucx();
 }
 
@@ -169,7 +176,7 @@ int cmd_run(struct cli *cli, int argc, char **argv)
 	code = parse(&request, argc, argv);
 	if (code)
 		return code;
-	code = prepare(&request);
+	code = prepare(&request, argv[optind]);
 	if (code && request.strict)
 		return code;
 	execvp(argv[optind], &argv[optind]);
