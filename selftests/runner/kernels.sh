@@ -31,6 +31,17 @@ in_arch_list()
 	[ -z "$(arch_of "$1")" ] || grep -qx -- "$2" "selftests/runner/$1"
 }
 
+# all_of_other_arch: whether each kernel of the run is of another architecture
+# shellcheck disable=SC2154 # run sets kernels
+all_of_other_arch()
+{
+	local kernel
+
+	for kernel in $kernels; do
+		[ -n "$(arch_of "$kernel")" ] || return 1
+	done
+}
+
 # cannot_run KERNEL MODULE CONFIG...: prints why a kernel that is none of the lab's root
 # cannot run a test that uses these, and nothing if it can
 cannot_run()

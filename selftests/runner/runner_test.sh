@@ -262,6 +262,20 @@ kcsan_lane()
 	grep -q '^programs arm64' "$tree/boots"
 }
 
+# Kernels of another architecture run the tests of their lists, and this machine runs
+# none. A test that is named runs.
+arm_lane()
+{
+	local list=$tree/selftests/runner/arm64-16k
+
+	cp "$list" "$tmp/list"
+	echo good_too >"$list"
+	run_as 0 '1 passed, 0 failed, 0 skipped' --arch arm64 --kernels 16k
+	run_as 0 '3 passed, 0 failed, 0 skipped' --arch arm64 --kernels 16k \
+		--tests 'two_* on_host'
+	cp "$tmp/list" "$list"
+}
+
 fails()
 {
 	run_as 1 "$2" --kernels 7.2 --tests "bad_$1"
@@ -480,7 +494,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 36
+plan 37
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -493,6 +507,7 @@ check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane
 check 'tests of a kernel can be left out' without
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
+check 'kernels of another architecture run the tests of their lists' arm_lane
 check 'a failed result fails' fails result '1 passed, 1 failed, 0 skipped' ''
 check 'a failed result with exit status 0 fails' \
 	fails lie '0 passed, 1 failed, 0 skipped' 'exit status 0'
