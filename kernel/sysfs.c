@@ -24,6 +24,7 @@
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
+#include "uuar/context_pages.h"
 #include "uuar/limit.h"
 #include "uuar/values.h"
 #include "uverbs_tree.h"
@@ -93,6 +94,12 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
 	return mlx5_ep_uverbs_tree_show(buf);
+}
+
+static ssize_t uar_budget_effective_show(struct kobject *kobj,
+					 struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", mlx5_ep_budget(to_edev(kobj)));
 }
 
 /**
@@ -264,6 +271,8 @@ VALUE(uuar_exempt);
 static struct kobj_attribute attached_attr = __ATTR_RO(attached);
 static struct kobj_attribute abi_version_attr = __ATTR_RO(abi_version);
 static struct kobj_attribute uverbs_ids_attr = __ATTR_RO(uverbs_ids);
+static struct kobj_attribute uar_budget_effective_attr =
+	__ATTR_RO(uar_budget_effective);
 static struct kobj_attribute refusals_attr = __ATTR_RO(refusals);
 
 static const struct bin_attribute uuar_cgroups_attr = {
@@ -294,6 +303,7 @@ static struct attribute *device_attrs[] = {
 	&uuar_strict_attr.attr,
 	&uuar_pages_attr.attr,
 	&uar_budget_attr.attr,
+	&uar_budget_effective_attr.attr,
 	&uar_user_limit_attr.attr,
 	&uuar_exempt_attr.attr,
 	NULL,

@@ -38,12 +38,16 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
 	return ectx->pages == &ectx->edev->managed_pages;
 }
 
-/*
- * UAR pages that all managed contexts may hold together. If the administrator
- * has set no budget, it is three quarters of the device's pages; the rest is
- * left to the other contexts.
+/**
+ * mlx5_ep_budget() - UAR pages that all managed contexts may hold together
+ * @edev: the device
+ *
+ * If the administrator has set no budget, it is three quarters of the device's
+ * pages; the rest is left to the other contexts.
+ *
+ * Return: pages of 4 KiB.
  */
-static unsigned int effective_budget(struct mlx5_ep_device *edev)
+unsigned int mlx5_ep_budget(struct mlx5_ep_device *edev)
 {
 	return READ_ONCE(edev->values.budget) ?:
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
@@ -58,7 +62,7 @@ static bool charge_device(struct mlx5_ep_context *ectx, unsigned int pages,
 
 	/* A managed context always opens with one page. */
 	if (is_managed(ectx) && !opening)
-		budget = effective_budget(ectx->edev);
+		budget = mlx5_ep_budget(ectx->edev);
 	do {
 		if (pages > budget - min_t(unsigned int, budget, held))
 			return false;
@@ -91,7 +95,7 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 		goto err_cgroup;
 	if (!charge_device(ectx, pages, opening)) {
 		refusal.held = atomic_read(ectx->pages);
-		refusal.limit = effective_budget(edev);
+		refusal.limit = mlx5_ep_budget(edev);
 		ret = mlx5_ep_limit_refuse(edev, &refusal);
 		goto err_user;
 	}

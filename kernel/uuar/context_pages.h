@@ -10,6 +10,7 @@ struct mlx5_ep_context;
 struct mlx5_ep_device;
 struct rdma_user_mmap_entry;
 
+unsigned int mlx5_ep_budget(struct mlx5_ep_device *edev);
 bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx);
 int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int pages);
 void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages);

@@ -24,7 +24,8 @@ static const struct {
 static const char *const files[] = {
 	"attached", "abi_version", "uverbs_ids", "uar_in_use", "uar_observed",
 	"uuar_fallbacks", "uuar_policy", "uuar_strict", "uuar_pages",
-	"uar_budget", "uar_user_limit", "uuar_exempt", "uuar_cgroups",
+	"uar_budget", "uar_budget_effective", "uar_user_limit", "uuar_exempt",
+	"uuar_cgroups",
 	"uar_cgroup_limits", "refusals", "xrc_domains", "xrc_qps",
 	"xrc_registrations",
 };

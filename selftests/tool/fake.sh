@@ -40,6 +40,7 @@ fake()
 	printf '0\n' | tee "$dir"/mlx5_ep/uuar_{strict,pages,fallbacks} \
 		"$dir"/mlx5_ep/uar_{budget,user_limit,in_use,observed} \
 		"$dir"/mlx5_ep/xrc_{domains,qps,registrations} >/dev/null
+	echo 6144 >"$dir/mlx5_ep/uar_budget_effective"
 	printf '%s 0\n' uar_budget uar_user_limit uar_cgroup_limits \
 		strict_context strict_qp >"$dir/mlx5_ep/refusals"
 	echo >"$dir/mlx5_ep/uuar_exempt"

@@ -45,6 +45,8 @@ is_openmetrics()
 	has 'mlx5ep_qps{device="mlx5_0",policy="stock"} 3'
 	has 'mlx5ep_user_uar_pages{device="mlx5_0",uid="1000"} 21'
 	has 'mlx5ep_context_fallbacks_total{device="mlx5_0"} 0'
+	has 'mlx5ep_uar_pages_budget{device="mlx5_0"} 0'
+	has 'mlx5ep_uar_pages_budget_effective{device="mlx5_0"} 6144'
 }
 
 other_figures()
@@ -139,6 +141,12 @@ ask()
 	END
 }
 
+# answers: whether the server does; its socket is there a moment before it listens
+answers()
+{
+	[ -S "$tmp/socket" ] && ask / 2>/dev/null
+}
+
 # listen: starts a server at $tmp/socket; its process is $server, and ends with this
 # shell
 listen()
@@ -147,8 +155,7 @@ listen()
 	server=$!
 	# shellcheck disable=SC2064 # this process
 	trap "kill $server 2>/dev/null || :" EXIT
-	wait_for 10 test -S "$tmp/socket"
-	ask /
+	wait_for 10 answers
 }
 
 # ends: the server does, when it is told
@@ -212,8 +219,7 @@ keeps_no_privilege()
 	server=$!
 	# shellcheck disable=SC2064
 	trap "kill $server 2>/dev/null || :" EXIT
-	wait_for 10 test -S "$tmp/socket"
-	ask /
+	wait_for 10 answers
 	no_privilege
 	ends
 }

@@ -543,8 +543,18 @@ doctor_finds()
 	echo 2 >"$ep/abi_version"
 	finds 1 '^problem: mlx5_0: module speaks ABI 2'
 	echo 1 >"$ep/abi_version"
-	echo 100 >"$ep/uar_budget"
+	# The budget in force is 6144 of 8192 pages.
+	echo 5529 >"$ep/uar_in_use"
+	code 0 "$tool" doctor
+	grep -q 'UAR pages in use' "$tmp/out" && fail 'not yet nine tenths'
+	echo 5530 >"$ep/uar_in_use"
+	finds 0 '^warning: mlx5_0: 5530 of 6144 UAR pages'
+	grep -q 'mlx5ep -d mlx5_0 set --budget 8192$' "$tmp/out"
+	echo 100 | tee "$ep/uar_budget" >"$ep/uar_budget_effective"
 	echo 90 >"$ep/uar_in_use"
+	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
+	grep -q 'mlx5ep -d mlx5_0 set --budget 200$' "$tmp/out"
+	rm "$ep/uar_budget_effective"	# a module of before
 	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
 	# User 1000 has 21 of the UAR pages.
 	echo 100 >"$ep/uar_user_limit"

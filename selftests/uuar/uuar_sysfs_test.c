@@ -26,6 +26,7 @@ static const struct {
 	{ "uuar_exempt", "someone" },
 	{ "uuar_cgroups", "/ stock 0 0" },
 	{ "uar_cgroup_limits", "/ 100" },
+	{ "uar_budget_effective", NULL },
 	{ "uar_in_use", NULL },
 	{ "uar_observed", NULL },
 	{ "uuar_fallbacks", NULL },
@@ -283,6 +284,27 @@ TEST_F(sysfs, edges_of_numbers_are_exact)
 	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", text));
 	EXPECT_EQ(-EINVAL, sysfs_write("uar_cgroup_limits", "/ 0"));
 	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", "/ none"));
+}
+
+/* What is refused beyond is counted: three quarters of the adapter, or what is set. */
+TEST_F(sysfs, the_budget_in_force_is_shown)
+{
+	long pages = 1, quarters;
+	char text[32];
+
+	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
+	quarters = sysfs_number("uar_budget_effective");
+	/* The most that can be set is what the adapter has. */
+	for (; pages < 1 << 24; pages++) {
+		snprintf(text, sizeof(text), "%ld", pages * 4);
+		if (sysfs_write("uar_budget", text))
+			break;
+	}
+	EXPECT_EQ((pages - 1) * 3, quarters);
+	EXPECT_EQ(0, sysfs_write("uar_budget", "7"));
+	EXPECT_EQ(7, sysfs_number("uar_budget_effective"));
+	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
+	EXPECT_EQ(quarters, sysfs_number("uar_budget_effective"));
 }
 
 TEST_HARNESS_MAIN

@@ -177,6 +177,7 @@ static struct json_object *device_get(const char *name, const char *attached,
 	add_number(dev, name, "strict", "uuar_strict");
 	add_number(dev, name, "pages", "uuar_pages");
 	add_number(dev, name, "budget", "uar_budget");
+	add_number(dev, name, "budget_effective", "uar_budget_effective");
 	add_number(dev, name, "user_limit", "uar_user_limit");
 	add_number(dev, name, "in_use", "uar_in_use");
 	add_number(dev, name, "observed", "uar_observed");

@@ -113,20 +113,35 @@ static void check_users(struct report *report, const char *name,
 	}
 }
 
-static void check_limits(struct report *report, const char *name,
+/*
+ * The budget in force. A module that does not show it has one only if it is set. By
+ * default it is three quarters of the device's pages, and a budget can be all of them.
+ */
+static void check_budget(struct report *report, const char *name,
 			 struct json_object *dev)
 {
-	long long budget = number(dev, "budget");
+	long long set = number(dev, "budget");
+	long long budget = number(dev, "budget_effective");
 	long long in_use = number(dev, "in_use");
 	char text[160], remedy[160];
 
-	if (budget > 0 && in_use * 10 >= budget * 9) {
-		snprintf(text, sizeof(text), "%lld of %lld UAR pages in use",
-			 in_use, budget);
-		snprintf(remedy, sizeof(remedy),
-			 "mlx5ep -d %s set --budget %lld", name, 2 * budget);
-		doctor_say(report, WARN, name, text, remedy);
-	}
+	if (budget <= 0)
+		budget = set;
+	if (budget <= 0 || in_use * 10 < budget * 9)
+		return;
+	snprintf(text, sizeof(text), "%lld of %lld UAR pages in use", in_use,
+		 budget);
+	snprintf(remedy, sizeof(remedy), "mlx5ep -d %s set --budget %lld", name,
+		 set > 0 ? 2 * set : budget / 3 * 4);
+	doctor_say(report, WARN, name, text, remedy);
+}
+
+static void check_limits(struct report *report, const char *name,
+			 struct json_object *dev)
+{
+	char text[160], remedy[160];
+
+	check_budget(report, name, dev);
 	if (number(dev, "fallbacks") > 0) {
 		snprintf(text, sizeof(text),
 			 "%lld contexts could not get the policy and are stock",
