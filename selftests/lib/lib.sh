@@ -97,6 +97,13 @@ code()
 	[ $got -eq "$want" ] || fail "exit status $got, not $want"
 }
 
+# must_fail CMD...: fails if CMD succeeds. A line that begins with "!" fails no check:
+# set -e passes over it.
+must_fail()
+{
+	! "$@" || fail "succeeded: $*"
+}
+
 # ep_set NAME VALUE, ep_get NAME: attributes of the device under test
 ep_set()
 {

@@ -228,7 +228,7 @@ keeps_no_privilege()
 no_privilege()
 {
 	if [ "$(id -u)" = 0 ]; then
-		! grep -q '^Uid:.0' "/proc/$server/status"
+		must_fail grep '^Uid:.0' "/proc/$server/status"
 		! grep -Eq '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' \
 			"/proc/$server/status" || fail "$(grep Cap "/proc/$server/status")"
 	fi
@@ -304,7 +304,7 @@ opens_again()
 	mv "$ep/refusals" "$tmp/"
 	mkdir "$ep/refusals"
 	listen
-	! grep -q '^mlx5ep_refusals_total' "$tmp/answer"
+	must_fail grep '^mlx5ep_refusals_total' "$tmp/answer"
 	rmdir "$ep/refusals"
 	mv "$tmp/refusals" "$ep/"
 	sleep 1.1

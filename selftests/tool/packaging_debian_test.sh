@@ -260,8 +260,8 @@ purge_all()
 	dpkg --purge $packages
 	[ -z "$(dkms status mlx5_ep)" ]
 	[ ! -e "/usr/src/mlx5_ep-$version" ]
-	! modinfo -k "$kernel" mlx5_ep
-	! command -v mlx5ep
+	must_fail modinfo -k "$kernel" mlx5_ep
+	must_fail command -v mlx5ep
 	[ ! -e /etc/modprobe.d/mlx5_ep.conf ]
 	[ ! -e /etc/mlx5ep.conf ]
 	[ ! -e /usr/lib/modprobe.d/mlx5ep.conf ]

@@ -78,8 +78,8 @@ more_than_the_adapter_has()
 {
 	local lines attribute
 
-	! echo 1000000 >"$ep/uar_budget"
-	! echo 1000000 >"$ep/uar_user_limit"
+	must_fail ep_set uar_budget 1000000
+	must_fail ep_set uar_user_limit 1000000
 	lines=$(dmesg | grep -c 'parameter defaults' || :)
 	begin_with "* uuar_pages 4; * uar_budget 1000000; \
 		* uar_user_limit 1000000; * uuar_strict 1"
