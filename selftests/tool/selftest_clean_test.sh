@@ -71,6 +71,8 @@ agrees()
 {
 	simhca-ctl '{"op":"reset"}'
 	code 0 withheld mlx5ep -j selftest "$dev"
+	jq -e '.on | .simulated and .driver == "mlx5_ib, that of the kernel'"'"'s tree" and
+		.kernel == "'"$(uname -r)"'" and (.firmware | test("^[0-9.]+$"))' "$tmp/out"
 	reported >"$tmp/reported"
 	counted >"$tmp/counted"
 	[ "$(wc -l <"$tmp/reported")" = 4 ]

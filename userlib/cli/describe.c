@@ -17,6 +17,27 @@ static void text(struct json_object *to, const char *key, const char *path)
 		json_object_object_add(to, key, json_object_new_string(buf));
 }
 
+/*
+ * Which mlx5_ib drives the device. A stack like OFED brings one of its own, which has a
+ * version; the kernel marks it as from outside of its tree.
+ */
+static void add_driver(struct json_object *to)
+{
+	char path[PATH_LEN], version[64], taint[16], words[128];
+	bool outside;
+
+	root_path(path, "sys/module/mlx5_ib/taint");
+	if (file_read(path, taint, sizeof(taint)) < 0)
+		return;
+	outside = strchr(taint, 'O');
+	root_path(path, "sys/module/mlx5_ib/version");
+	if (file_read(path, version, sizeof(version)) < 0)
+		*version = '\0';
+	snprintf(words, sizeof(words), "mlx5_ib%s%s, %s of the kernel's tree",
+		 *version ? " " : "", version, outside ? "not" : "that");
+	json_object_object_add(to, "driver", json_object_new_string(words));
+}
+
 /**
  * device_describe() - on what something was measured or checked
  *
@@ -45,6 +66,7 @@ struct json_object *device_describe(const char *device)
 	json_object_object_add(on, "simulated", json_object_new_boolean(
 		file_read(path, board, sizeof(board)) > 0 &&
 		!strncmp(board, SIMULATED, strlen(SIMULATED))));
+	add_driver(on);
 	root_path(path, "sys/module/mlx5_ep/version");
 	text(on, "module", path);
 	if (!uname(&name))
