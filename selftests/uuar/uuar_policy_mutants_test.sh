@@ -29,6 +29,7 @@ mutants=(
 	'too_many_pages|s/pages > MLX5_EP_MAX_PAGES)/pages > 2 * MLX5_EP_MAX_PAGES)/'
 	'budget_ignored|s/if (pages > s->available)/if (0)/'
 	'low_latency_raised|s/return library < most ? library : most;/return most;/'
+	'odd_low_latency_cut|s/(s->low_latency + 2 + 1)/(s->low_latency + 2)/'
 	'low_latency_uncut|s/return library < most ? library : most;/return library;/'
 	'release_forgotten|s/\(% MLX5_EP_UUARS_PER_PAGE\]\)--;/\1;/'
 	'no_last_resort|s/if (uuar < 0 \&\& usable(t, 0))/if (0)/'

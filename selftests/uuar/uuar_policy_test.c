@@ -524,6 +524,11 @@ TEST(automatic_pages_follow_cpus_and_library)
 	/* uUAR 0, one uUAR with a lock, and twelve of low latency. */
 	s.low_latency = 12;
 	EXPECT_EQ(7, mlx5_ep_uuar_policy_pages(&s));
+	/* Half a page more is one page more. */
+	s.low_latency = 7;
+	EXPECT_EQ(5, mlx5_ep_uuar_policy_pages(&s));
+	s.low_latency = 13;
+	EXPECT_EQ(8, mlx5_ep_uuar_policy_pages(&s));
 }
 
 TEST_HARNESS_MAIN
