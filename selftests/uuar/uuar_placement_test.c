@@ -81,13 +81,15 @@ TEST_F_TIMEOUT(placement, a_hundred_qps_fit_on_sixteen_pages, 90)
 	EXPECT_EQ(0, verbs_traffic_all(self->endpoints, self->made, 1));
 }
 
-TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
+/* With QPs on each uUAR the last @low_latency of them have one QP. */
+static void last_have_one(struct __test_metadata *_metadata,
+			  struct _test_data_placement *self,
+			  unsigned int low_latency)
 {
-	const unsigned int low_latency = 6, total = 2 * PAGES;
+	const unsigned int total = 2 * PAGES;
 	const struct doorbells_qp *at;
 	unsigned int index, in_range = 0, i;
 
-	setenv("MLX5_NUM_LOW_LAT_UUARS", "6", 1);
 	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
 	for (i = 0; i < self->made; i++) {
 		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &index));
@@ -109,6 +111,19 @@ TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
 	 */
 	EXPECT_EQ(low_latency, in_range);
 	EXPECT_LT(1, self->doorbells.most);
+}
+
+TEST_F_TIMEOUT(placement, the_low_latency_range_is_never_shared, 90)
+{
+	setenv("MLX5_NUM_LOW_LAT_UUARS", "6", 1);
+	last_have_one(_metadata, self, 6);
+}
+
+/* The first uUAR of a page may be shared, the second may not. */
+TEST_F_TIMEOUT(placement, an_odd_low_latency_range_is_never_shared, 90)
+{
+	setenv("MLX5_NUM_LOW_LAT_UUARS", "5", 1);
+	last_have_one(_metadata, self, 5);
 }
 
 TEST_F_TIMEOUT(placement, sharing_is_even, 90)
