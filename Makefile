@@ -113,7 +113,8 @@ model: lab
 .PHONY: fuzz
 fuzz: hca lib selftests
 	@selftests/fuzz/run $(if $(SECONDS),--seconds '$(SECONDS)') \
-		$(if $(SEED),--seed '$(SEED)')
+		$(if $(SEED),--seed '$(SEED)') \
+		$(if $(CPUS),--cpus '$(CPUS)')
 
 .PHONY: coverage
 coverage: hca lib selftests
@@ -122,7 +123,7 @@ coverage: hca lib selftests
 .PHONY: mutants
 mutants: hca lib selftests
 	@selftests/mutants/run $(if $(N),--number '$(N)') \
-		$(if $(AREA),--area '$(AREA)')
+		$(if $(AREA),--area '$(AREA)') $(if $(SEED),--seed '$(SEED)')
 
 -include kernel/kernel.mk
 -include selftests/lab/lab.mk

@@ -75,6 +75,8 @@ check()
 		tail -n 20 "$tmp/check.out" | sed 's/^/# /'
 		echo "# $*: exit status $status"
 		ktap_test_fail "$name"
+		# For whom one failure is enough: the rest is not run.
+		[ -z "${MLX5_EP_FIRST_FAILURE:-}" ] || exit 1
 	fi
 }
 
