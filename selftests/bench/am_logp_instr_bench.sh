@@ -3,7 +3,8 @@
 # runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # The costs of active messages and Split-C after Begel et al. (2001), in guest
-# instructions a message, beside raw verbs and UCX's active messages.
+# instructions a message and in nanoseconds of the guest's clock, beside raw verbs and
+# UCX's active messages.
 # build/selftests/bench/am_logp prints the whole table; the figure of the study is
 # build/bench/logp.svg.
 
@@ -32,16 +33,19 @@ word()
 	echo "${text//__/_}"
 }
 
-while IFS=$'\t' read -r name bytes send gap; do
+while IFS=$'\t' read -r name bytes send gap time; do
 	name=logp_$(word "$name" "$bytes")
 	bench_note "${name}_o_send" instructions "$send"
 	bench_note "${name}_gap" instructions "$gap"
-done < <(rows primitives '.primitive, .bytes, .o_send, .gap')
-while IFS=$'\t' read -r policy category send gap; do
+	bench_note "${name}_time" ns "$time"
+done < <(rows primitives '.primitive, .bytes, .o_send, .gap, .time_low')
+while IFS=$'\t' read -r policy category send gap time; do
 	name=logp_am_request_$(word "$policy" "$category")
 	bench_note "${name}_o_send" instructions "$send"
 	bench_note "${name}_gap" instructions "$gap"
-done < <(rows placements '.policy, .category, .o_send, .gap')
-while IFS=$'\t' read -r what of value; do
+	bench_note "${name}_time" ns "$time"
+done < <(rows placements '.policy, .category, .o_send, .gap, .time_low')
+while IFS=$'\t' read -r what of value time; do
 	bench_note "logp_$(word "$what" "$of")" instructions "$value"
-done < <(rows adds '.what, .of, .instructions')
+	bench_note "logp_$(word "$what" "$of")_time" ns "$time"
+done < <(rows adds '.what, .of, .instructions, .time')

@@ -2,7 +2,6 @@
 /* What a message costs at both ends; see logp_measure.h. */
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "instr.h"
@@ -41,19 +40,6 @@ void logp_pump(const struct logp_sides *s, struct logp_cost *cost)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-double logp_median(double *v)
-{
-	qsort(v, LOGP_SAMPLES, sizeof(*v), by_value);
-	return v[LOGP_SAMPLES / 2];
-}
-
 static int sample(const struct logp_sides *s, logp_send send,
 		  struct logp_cost *cost)
 {
@@ -85,8 +71,13 @@ int logp_measure(const struct logp_sides *s, logp_send send,
 	}
 	if (ret)
 		return ret;
-	*cost = (struct logp_cost){ logp_median(v[0]), logp_median(v[1]),
-				    logp_median(v[2]) };
+	*cost = (struct logp_cost){
+		.send = logp_median(v[0], LOGP_SAMPLES),
+		.recv = logp_median(v[1], LOGP_SAMPLES),
+		.done = logp_median(v[2], LOGP_SAMPLES),
+	};
 	/* Not even the adapter's answers came in time. */
-	return cost->recv + cost->done > 0 ? 0 : -ETIMEDOUT;
+	if (cost->recv + cost->done == 0)
+		return -ETIMEDOUT;
+	return logp_time(s, send, &cost->time);
 }

@@ -5,11 +5,15 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "instr.h"
 #include "logp_raw.h"
 #include "logp_table.h"
+#include "logp_time.h"
 #include "verbs.h"
 
 #define BURST	12
@@ -177,11 +181,147 @@ static double empty_poll(struct raw *r)
 	return (double)(instr_now() - before) / BURST;
 }
 
+/* Return: completions that it found, and whose receives it posted again, or -errno. */
+static int look_once(struct raw *r, struct ibv_cq *cq, bool receives)
+{
+	struct ibv_wc wc[BURST];
+	int n = ibv_poll_cq(cq, BURST, wc), i, ret = 0;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = wc[i].status ? -EIO : receives ? post_recv(r) : 0;
+	return n < 0 ? -EIO : ret ? ret : n;
+}
+
+static int look_polled(void *arg, unsigned int end)
+{
+	struct raw *r = arg;
+
+	return look_once(r, end ? r->recv_cq : r->setup.cq, end);
+}
+
+/* The receiver looks at its CQ once it has an event. */
+static int look_told(void *arg, unsigned int end)
+{
+	struct raw *r = arg;
+	struct pollfd fd = { .fd = r->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (end && !poll(&fd, 1, 0))
+		return 0;
+	if (end && ibv_get_cq_event(r->channel, &cq, &context))
+		return -EIO;
+	if (end)
+		ibv_ack_cq_events(cq, 1);
+	return look_polled(arg, end);
+}
+
+static int send_polled(void *arg)
+{
+	return post_send(arg, IBV_WR_SEND);
+}
+
+static int write_polled(void *arg)
+{
+	return post_send(arg, IBV_WR_RDMA_WRITE);
+}
+
+static int send_told(void *arg)
+{
+	struct raw *r = arg;
+	int ret = -ibv_req_notify_cq(r->recv_cq, 0);
+
+	return ret ? ret : send_polled(r);
+}
+
+/* The time of each, once all instructions are counted. @told: with an event */
+static int times(struct raw *r, struct logp_time *send, struct logp_time *write,
+		 struct logp_time *told)
+{
+	const struct logp_sides polled = { .arg = r, .look = look_polled };
+	const struct logp_sides events = { .arg = r, .look = look_told };
+	int ret = logp_time(&polled, send_polled, send);
+
+	if (!ret)
+		ret = logp_time(&polled, write_polled, write);
+	return ret ? ret : logp_time(&events, send_told, told);
+}
+
+struct sleeper {
+	struct raw *r;
+	atomic_bool stops;
+	int ret;
+};
+
+/* Sleeps until there is a message, and takes it. */
+static void *take_messages(void *arg)
+{
+	struct sleeper *s = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	while (!s->stops && !s->ret) {
+		s->ret = -ibv_req_notify_cq(s->r->recv_cq, 0);
+		if (!s->ret && ibv_get_cq_event(s->r->channel, &cq, &context))
+			s->ret = -EIO;
+		if (s->ret)
+			break;
+		ibv_ack_cq_events(cq, 1);
+		if (look_once(s->r, s->r->recv_cq, true) < 0)
+			s->ret = -EIO;
+	}
+	return NULL;
+}
+
+static double clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+/* A message, which the sleeper has taken when this returns. */
+static int send_to_sleeper(struct raw *r)
+{
+	int ret = send_polled(r);
+
+	usleep(WAIT_US);
+	return ret ? ret : look_once(r, r->setup.cq, false) == 1 ? 0 : -EIO;
+}
+
+/* The processor time of a thread that sleeps, for each message, without its look. */
+static int asleep(struct raw *r, double look_cost, double *cost)
+{
+	struct sleeper s = { .r = r };
+	pthread_t thread;
+	clockid_t clock;
+	double since = 0;
+	int i, ret = -pthread_create(&thread, NULL, take_messages, &s);
+
+	if (ret)
+		return ret;
+	ret = -pthread_getcpuclockid(thread, &clock);
+	usleep(WAIT_US);
+	/* The first one warms up, the last one ends the thread. */
+	for (i = 0; i < ROUNDS + 1 && !ret; i++) {
+		if (i == 1)
+			since = clock_ns(clock);
+		ret = send_to_sleeper(r);
+	}
+	*cost = ret ? 0 : (clock_ns(clock) - since) / ROUNDS - look_cost;
+	s.stops = true;
+	i = send_to_sleeper(r);
+	pthread_join(thread, NULL);
+	return ret ? ret : s.ret ? s.ret : i;
+}
+
 int logp_raw(void)
 {
 	struct logp_cost send, write;
+	struct logp_time with_event;
 	struct raw r = {};
-	double told = 0;
+	double told = 0, idle, sleeps = 0;
 	int i, ret = open_raw(&r);
 
 	for (i = 0; i < 2 * BURST && !ret; i++)
@@ -192,12 +332,19 @@ int logp_raw(void)
 		ret = round_of(&r, IBV_WR_RDMA_WRITE, &write);
 	for (i = 0; i < ROUNDS && !ret; i++)
 		ret = event(&r, &told);
+	if (!ret)
+		ret = times(&r, &send.time, &write.time, &with_event);
+	if (!ret)
+		ret = asleep(&r, send.recv, &sleeps);
 	if (!ret) {
 		logp_row("verbs send", LEN, &send);
 		logp_row("verbs RDMA write", LEN, &write);
-		logp_add("polling", "a look that finds nothing",
-			 empty_poll(&r));
-		logp_add("event", "completion channel, a message", told);
+		idle = empty_poll(&r);
+		logp_add("polling", "a look that finds nothing", idle, idle);
+		logp_add("event", "completion channel, a message", told,
+			 with_event.low - send.time.low);
+		logp_add("event, asleep", "a thread that sleeps in read()",
+			 sleeps, sleeps);
 	}
 	close_raw(&r);
 	return ret;

@@ -14,7 +14,7 @@ static struct {
 
 static struct {
 	const char *name, *of;
-	double instructions;
+	double instructions, ns;
 } adds[ROWS];
 
 static struct {
@@ -33,13 +33,14 @@ void logp_row(const char *name, unsigned int len, const struct logp_cost *cost)
 	rows[n_rows++].cost = *cost;
 }
 
-void logp_add(const char *name, const char *of, double instructions)
+void logp_add(const char *name, const char *of, double instructions, double ns)
 {
 	if (n_adds == ROWS)
 		return;
 	adds[n_adds].name = name;
 	adds[n_adds].of = of;
-	adds[n_adds++].instructions = instructions;
+	adds[n_adds].instructions = instructions;
+	adds[n_adds++].ns = ns;
 }
 
 void logp_placement(const char *policy, const char *category,
@@ -62,8 +63,12 @@ static double gap(const struct logp_cost *c)
 
 static void print_costs(const struct logp_cost *c)
 {
-	printf("\"o_send\":%.0f,\"o_recv\":%.0f,\"o_done\":%.0f,\"latency\":%.0f,\"gap\":%.0f}",
+	const struct logp_time *t = &c->time;
+
+	printf("\"o_send\":%.0f,\"o_recv\":%.0f,\"o_done\":%.0f,\"latency\":%.0f,\"gap\":%.0f,",
 	       c->send, c->recv, c->done, c->send + c->recv, gap(c));
+	printf("\"time\":%.0f,\"time_low\":%.0f,\"time_high\":%.0f,\"time_ratio\":%.3f}",
+	       t->ns, t->low, t->high, t->ratio);
 }
 
 static void print_json(void)
@@ -84,22 +89,26 @@ static void print_json(void)
 	}
 	printf("],\"adds\":[");
 	for (i = 0; i < n_adds; i++)
-		printf("%s{\"what\":\"%s\",\"of\":\"%s\",\"instructions\":%.3f}",
+		printf("%s{\"what\":\"%s\",\"of\":\"%s\",\"instructions\":%.3f,\"time\":%.3f}",
 		       i ? "," : "", adds[i].name, adds[i].of,
-		       adds[i].instructions);
+		       adds[i].instructions, adds[i].ns);
 	printf("]}\n");
 }
 
 static void print_numbers(const struct logp_cost *c)
 {
-	printf(" %8.0f %8.0f %8.0f %8.0f %8.0f\n", c->send, c->recv, c->done,
+	const struct logp_time *t = &c->time;
+
+	printf(" %8.0f %8.0f %8.0f %8.0f %8.0f", c->send, c->recv, c->done,
 	       c->send + c->recv, gap(c));
+	printf(" %8.0f %8.0f %8.0f %6.2f\n", t->ns, t->low, t->high, t->ratio);
 }
 
 static void print_titles(const char *first, const char *second)
 {
-	printf("%-20s %14s %8s %8s %8s %8s %8s\n", first, second, "o_send",
-	       "o_recv", "o_done", "latency", "gap");
+	printf("%-20s %14s %8s %8s %8s %8s %8s %8s %8s %8s %6s\n", first, second,
+	       "o_send", "o_recv", "o_done", "latency", "gap", "time", "low",
+	       "high", "ratio");
 }
 
 void logp_print(bool json)
@@ -122,8 +131,9 @@ void logp_print(bool json)
 		       placements[i].category);
 		print_numbers(&placements[i].cost);
 	}
-	printf("\n%-20s %-35s %12s\n", "what", "of", "instructions");
+	printf("\n%-20s %-35s %12s %10s\n", "what", "of", "instructions",
+	       "time");
 	for (i = 0; i < n_adds; i++)
-		printf("%-20s %-35s %12.3f\n", adds[i].name, adds[i].of,
-		       adds[i].instructions);
+		printf("%-20s %-35s %12.3f %10.3f\n", adds[i].name,
+		       adds[i].of, adds[i].instructions, adds[i].ns);
 }

@@ -5,9 +5,15 @@
 
 #include <stdbool.h>
 
-/* Instructions a message: in the call, in the receiver, in the sender after it. */
+#include "logp_time.h"
+
+/*
+ * Instructions a message: in the call, in the receiver, in the sender after it; and
+ * the time of a message that is alone.
+ */
 struct logp_cost {
 	double send, recv, done;
+	struct logp_time time;
 };
 
 static inline double logp_whole(const struct logp_cost *c)
@@ -18,8 +24,11 @@ static inline double logp_whole(const struct logp_cost *c)
 /* One more row: a primitive with messages of @len bytes. @name stays. */
 void logp_row(const char *name, unsigned int len, const struct logp_cost *cost);
 
-/* One more line below: what something adds. @name and @of stay. */
-void logp_add(const char *name, const char *of, double instructions);
+/*
+ * One more line below: what something adds, in instructions and in nanoseconds of the
+ * guest's clock. @name and @of stay.
+ */
+void logp_add(const char *name, const char *of, double instructions, double ns);
 
 /* One more row of the table of policies and categories. Both names stay. */
 void logp_placement(const char *policy, const char *category,

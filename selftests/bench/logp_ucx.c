@@ -15,7 +15,6 @@
 #define SHORT	8u
 #define EAGER	4000u
 #define LONG	(64u << 10)
-#define CLOSE_S	60
 
 enum { SINK, ECHO, PONG };
 
@@ -152,20 +151,15 @@ static int measure_all(struct logp_cost *costs)
 	for (i = 0; i < ROWS && !ret; i++)
 		ret = failed ? failed :
 			       logp_measure(&sides, rows[i].send, &costs[i]);
-	/* Each row warms up first. All but the puts call a handler that counts. */
-	if (!ret && handled != (ROWS - 1) * (LOGP_SAMPLES + 1) * LOGP_BURST)
+	/* All but the puts call a handler that counts. */
+	if (!ret && handled != (ROWS - 1) * LOGP_MESSAGES)
 		ret = -EBADMSG;
-	if (ret)
-		return ret;
-	alarm(CLOSE_S);
-	ucx_link_close(&link_of);
-	ucx_link_cleanup();
-	return 0;
+	return ret;
 }
 
 /*
- * In a process of its own, which leaves no thread and no hook of UCX to the rest. If it
- * does not come to an end of closing, it is killed, which is an error.
+ * In a process of its own, which leaves no thread and no hook of UCX to the rest. It
+ * ends without closing: UCX does not always come to an end of that.
  */
 static int measure_in_child(struct logp_cost *costs)
 {
@@ -195,6 +189,8 @@ int logp_ucx(void)
 	if (!ret)
 		logp_add("per byte (G)", "ucx am",
 			 (logp_whole(&costs[1]) - logp_whole(&costs[0])) /
+			 (EAGER - SHORT),
+			 (costs[1].time.low - costs[0].time.low) /
 			 (EAGER - SHORT));
 	munmap(costs, ROWS * sizeof(*costs));
 	return ret;
