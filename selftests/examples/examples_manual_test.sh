@@ -122,6 +122,26 @@ types_described()
 	PY
 }
 
+# module_described: each attribute and each parameter of the module is in mlx5_ep(4)
+module_described()
+{
+	local name
+
+	{
+		sed -nE 's/^(XRC_)?COUNT\(([a-z_]+),.*/\2/p; s/^VALUE\(([a-z_]+)\).*/\1/p
+			s/.*__ATTR_RO\(([a-z_]+)\).*/\1/p
+			s/.*\.attr = \{ \.name = "([a-z_]+)".*/\1/p' kernel/sysfs.c
+		grep -rhoE 'module_param(_named|_cb)?\([a-z_]+' kernel | sed 's/.*(//'
+	} | sort -u >"$tmp/attributes"
+	for name in uar_budget_effective uuar_cgroups xrc_qps refusals uuar_policy attach; do
+		grep -qx $name "$tmp/attributes"
+	done
+	while read -r name; do
+		grep -qE "^\.(B|BR|BI|RB|IR) (.* )?\"?$name\>" build/man/mlx5_ep.4 ||
+			fail "mlx5_ep(4) has no $name"
+	done <"$tmp/attributes"
+}
+
 # built: the command in its first lines builds each program, with an installed
 # library
 built()
@@ -145,10 +165,11 @@ built()
 	done
 }
 
-plan 6
+plan 7
 check 'no page has a warning' no_warning
 check 'each page of section 3 has all sections' complete
 check 'each function is described' described
+check 'each attribute and parameter of the module is described' module_described
 check 'each structure and enumeration is described' types_described
 check 'each page of section 3 has a program of examples/' quoted
 check 'each program is built by the command in it' built
