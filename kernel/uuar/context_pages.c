@@ -40,7 +40,7 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_budget() - UAR pages that all managed contexts may hold together
- * @edev: the device
+ * @edev: whose contexts they are
  *
  * If the administrator has set no budget, it is three quarters of the device's
  * pages; the rest is left to the other contexts.

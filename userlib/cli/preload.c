@@ -47,7 +47,8 @@ static bool has_more_rights(int fd)
 		return false;
 	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
 		return true;
-	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+	/* Without the right to execute it means something else. */
+	if ((st.st_mode & S_ISGID) && (st.st_mode & 0010) &&
 	    st.st_gid != getgid())
 		return true;
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
