@@ -256,4 +256,49 @@ TEST_F(values, of_a_path_are_checked)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
+/* A MODIFY without a state answers with the state that the module knows. */
+TEST_F(values, of_a_refused_state_are_not_those_of_the_qp)
+{
+	const struct values *v = &sets[variant->set];
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+	};
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	/* RTR wants more than a state. */
+	attr.qp_state = IBV_QPS_RTR;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+						    NULL));
+	attr.qp_access_flags = v->access;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_ACCESS_FLAGS,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
+	EXPECT_EQ(0, answer.flags);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* ERR is the last state. */
+TEST_F(values, of_states_end_with_err)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+	};
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	attr.qp_state = IBV_QPS_ERR;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_ERR, answer.qp_state);
+	attr.qp_state = IBV_QPS_ERR + 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+						    NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
 TEST_HARNESS_MAIN
