@@ -39,6 +39,10 @@ TEST(sixteen_threads_take_what_was_published)
 		EXPECT_EQ(table[c][1], info.uuars + 2 * info.absent_pages);
 		EXPECT_EQ(table[c][2], info.qps);
 		EXPECT_EQ(table[c][3], info.cqs);
+		/* The page of a context for the doorbells of its CQs. */
+		EXPECT_EQ(c == MLX5EP_CATEGORY_MPI_EVERYWHERE ? 16 : 1,
+			  info.contexts);
+		EXPECT_EQ(info.contexts, info.own_pages);
 	}
 	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_DYNAMIC, 16, &info));
 	EXPECT_EQ(16, info.uar_pages);
@@ -129,13 +133,21 @@ TEST(bad_attributes_are_refused_and_nothing_is_written)
 		{ .reserved = { 0, 0, 0, 1 } },
 	};
 	struct mlx5ep_endpoints_info info = { .category = 77 };
+	/* An SRQ is of one context, and here each endpoint has its own. */
+	struct mlx5ep_endpoints_attr shared = {
+		.category = MLX5EP_CATEGORY_MPI_EVERYWHERE,
+		.srq = (void *)&shared,
+	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(&bad[i], 4, &info));
+	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(&shared, 2, &info));
 	EXPECT_EQ(-EINVAL, predict(MLX5EP_CATEGORY_DYNAMIC, 0, &info));
 	EXPECT_EQ(-EINVAL, predict(MLX5EP_CATEGORY_DYNAMIC, 4097, &info));
 	EXPECT_EQ(77, info.category);
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(&shared, 1, &info));
+	EXPECT_EQ(MLX5EP_CATEGORY_MPI_EVERYWHERE, info.category);
 }
 
 /* The program may have been built with a shorter or a longer structure. */
