@@ -13,6 +13,6 @@ program=am_events
 # shellcheck source=selftests/jobs/events.sh
 . selftests/jobs/events.sh
 
-plan 7
+plan 8
 all_events
 ktap_finished

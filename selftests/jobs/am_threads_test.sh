@@ -39,6 +39,21 @@ qps()
 	done
 }
 
+# Whatever the threads of the processes wait for, they are told within seconds.
+ends()
+{
+	local how ms
+
+	for how in poll event thread; do
+		code 1 timeout $((20 * patience)) am_threads -n 3 -k 1 -g $how
+		grep -q ' killed=1 told=2 failed=0 ' "$tmp/out"
+		code 1 timeout $((20 * patience)) am_threads -n 3 -E 1 -g $how
+		grep -q ' killed=0 told=2 failed=1 ' "$tmp/out"
+		ms=$(sed -n 's/.* passed=0 ms=//p' "$tmp/out")
+		[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+	done
+}
+
 races()
 {
 	local how
@@ -48,7 +63,7 @@ races()
 	done
 }
 
-plan 7
+plan 8
 check 'two processes of four threads that poll' threads am_threads
 check 'four processes of three threads, asleep on the channel' \
 	threads am_threads -p 2 -t 3 -r 3 -g event
@@ -57,6 +72,7 @@ check 'three processes of four threads, and helper threads' \
 check 'one credit, one request in each send queue, the sender writes' \
 	threads am_threads -q 1 -Q 1 -l write -r 3 -g thread
 check 'threads need no QPs' qps
+check 'a killed process or an error ends all threads' ends
 check 'ThreadSanitizer finds no data race' races
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished

@@ -5,7 +5,8 @@
 # The transport of the workloads: every byte of messages of many lengths arrives,
 # however they move and whoever looks for completions; there are as many QPs as
 # the paper says; memory that was mapped anew is not sent as it was before; a
-# process that is killed is an error at all others, and nothing is left.
+# process that is killed, or that has an error of its own, is an error at all
+# others, and nothing is left.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -163,17 +164,25 @@ over_tcp()
 	job -n 3 -m tcp:127.0.0.1:17400
 }
 
+# in_time KILLED TOLD FAILED: all were told within seconds
+in_time()
+{
+	local ms
+
+	ms=$(sed -n "s/.* killed=$1 told=$2 failed=$3 passed=0 ms=//p" \
+		"$tmp/out")
+	[ -n "$ms" ] || fail "not all were told: $(cat "$tmp/out")"
+	[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+}
+
 # dies TOLD ARGUMENT...: so many processes are told within seconds
 dies()
 {
-	local told=$1 ms
+	local told=$1
 
 	shift
 	code 1 timeout "$limit" messages "$@"
-	ms=$(sed -n "s/.* killed=1 told=$told failed=0 passed=0 ms=//p" \
-		"$tmp/out")
-	[ -n "$ms" ] || fail 'not all were told'
-	[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+	in_time 1 "$told" 0
 	[ "$(grep -c "dead: $victim\$" "$tmp/err")" = "$told" ]
 }
 
@@ -190,13 +199,28 @@ death()
 	dies 2 -n 3 -g thread -k 0 -m tcp:127.0.0.1:17401
 }
 
+# An error that one process has by itself, in the middle of messages.
+one_error()
+{
+	local how
+
+	for how in '-g poll' '-g event' '-g thread -l write' \
+		'-m tcp:127.0.0.1:17402'; do
+		# shellcheck disable=SC2086 # several words
+		code 1 timeout "$limit" messages -n 3 $how -E 1
+		in_time 0 2 1
+	done
+	code 1 timeout "$limit" messages -n 3 -m tcp:127.0.0.1:17403 -E 0
+	in_time 0 2 1
+}
+
 both_clean()
 {
 	hca_clean '' 0
 	hca_clean '' 1
 }
 
-plan 9
+plan 10
 timeout "$limit" messages -r 1 >/dev/null
 base=$(objects)
 check 'QPs of a node: as many as published' clean counts
@@ -207,5 +231,6 @@ check 'all categories of send queues' clean categories
 check 'memory that was mapped anew is sent as it is now' clean remap
 check 'processes meet over TCP' clean over_tcp
 check 'a killed process is an error at all others' clean death
+check 'an error of one process ends the job' clean one_error
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished

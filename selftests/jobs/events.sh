@@ -3,7 +3,7 @@
 #
 # What happens in the middle of the messages of a job, for programs that are based
 # on workloads/transport/events.h. A test sets program, sources this file, and calls
-# all_events, which makes the 7 results.
+# all_events, which makes the 8 results.
 
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
@@ -97,6 +97,21 @@ death()
 	done
 }
 
+# One process has an error of its own: the others have one too.
+one_error()
+{
+	local how ms
+
+	for how in poll event thread; do
+		code 1 timeout "$limit" "$program" -n 3 -E 0 -g $how
+		ms=$(sed -n 's/.* killed=0 told=2 failed=1 passed=0 ms=//p' \
+			"$tmp/out")
+		[ -n "$ms" ] || fail 'not all were told'
+		[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+		becomes 10 "$base" objects
+	done
+}
+
 # Each process has an error, and is not killed by the time limit.
 removal()
 {
@@ -126,6 +141,7 @@ all_events()
 	check 'without notifications old bytes arrive' untold
 	check 'the policy may change at any time' policies
 	check 'a killed process is an error at all others' death
+	check 'an error of one process ends the job' one_error
 	check 'a device that goes is an error at all processes' removal
 	# uverbs destroys the QPs before it unmaps the UAR pages: see attach_cycle.
 	check 'the HCA has nothing else to complain of' \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * am_events [-r ROUNDS] [-k RANK] [-f] [-x] [-w FILE] [OPTION...] - active messages
+ * am_events [-r ROUNDS] [-k RANK] [-E RANK] [-f] [-x] [-w FILE] [OPTION...] - active messages
  * while something happens
  *
  * In a round each process sends to all, itself too, requests with bytes, whose
@@ -164,6 +164,8 @@ static int run(struct transport *tp)
 	if (ret)
 		return ret;
 	ret = events_run(&j.events);
+	if (ret)
+		tp_abort(tp, ret);
 	error = am_close(j.am);
 	if (ret || error)
 		return ret ? ret : error;

@@ -135,6 +135,8 @@ static int run(struct transport *tp)
 	if (ret)
 		return ret;
 	ret = storm(am, tp, &s);
+	if (ret)
+		tp_abort(tp, ret);
 	error = am_close(am);
 	if (!ret)
 		ret = error;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * am_threads [-t THREADS] [-r ROUNDS] [OPTION...] - several threads of each process
- * use its transport at once
+ * am_threads [-t THREADS] [-r ROUNDS] [-k RANK] [-E RANK] [OPTION...] - several threads
+ * of each process use its transport at once
  *
  * In each round a thread exchanges messages with the thread of its number in each
  * other process, sends active messages to all processes and its own, and takes part
  * in collectives: one of a group that it has for itself, and one of a group that all
- * threads begin collectives of in turns. All bytes and results are checked. See
- * transport/launch.c for the other options.
+ * threads begin collectives of in turns. All bytes and results are checked. With
+ * -k process RANK is killed in the middle, with -E its first thread has an error
+ * there. See transport/launch.c for the other options.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "am/am.h"
 #include "nbc/nbc.h"
@@ -28,6 +31,7 @@
 enum { ASK, ANSWER, N_HANDLERS };
 
 static unsigned int n_threads = 4, rounds = 6;
+static int victim = -1, loser = -1;
 
 struct job;
 
@@ -54,6 +58,7 @@ struct job {
 	pthread_mutex_t lock;
 	pthread_cond_t passed;
 	unsigned int turn;		/* collectives that were begun */
+	bool failed;			/* a thread has an error, and begins none */
 };
 
 static unsigned int seed_of(unsigned int round, unsigned int thread,
@@ -193,13 +198,14 @@ static int begin_in_turn(struct thread *t, unsigned int round, const void *in,
 			 void *out, struct nbc_req **req)
 {
 	struct job *j = t->job;
-	int ret;
+	int ret = -ECANCELED;
 
 	pthread_mutex_lock(&j->lock);
-	while (j->turn != round * n_threads + t->number)
+	while (!j->failed && j->turn != round * n_threads + t->number)
 		pthread_cond_wait(&j->passed, &j->lock);
-	ret = nbc_iallreduce(j->shared, in, out, NUMBERS, NBC_INT64, NBC_SUM,
-			     req);
+	if (!j->failed)
+		ret = nbc_iallreduce(j->shared, in, out, NUMBERS, NBC_INT64,
+				     NBC_SUM, req);
 	j->turn++;
 	pthread_cond_broadcast(&j->passed);
 	pthread_mutex_unlock(&j->lock);
@@ -223,6 +229,28 @@ static int shared_sum(struct thread *t, unsigned int round)
 	return ret < 0 ? ret : 0;
 }
 
+/* In the first thread, in the middle. */
+static int happen(const struct thread *t, unsigned int round)
+{
+	if (t->number || round != rounds / 2)
+		return 0;
+	if (victim == (int)t->job->rank)
+		kill(getpid(), SIGKILL);
+	return loser == (int)t->job->rank ? -ECANCELED : 0;
+}
+
+/* No other thread may wait for what this one does not begin. */
+static void give_up(struct thread *t)
+{
+	struct job *j = t->job;
+
+	tp_abort(j->tp, t->ret);
+	pthread_mutex_lock(&j->lock);
+	j->failed = true;
+	pthread_cond_broadcast(&j->passed);
+	pthread_mutex_unlock(&j->lock);
+}
+
 static void *thread(void *arg)
 {
 	struct thread *t = arg;
@@ -231,12 +259,16 @@ static void *thread(void *arg)
 	for (round = 0; round < rounds && !t->ret; round++) {
 		t->ret = messages(t, round);
 		if (!t->ret)
+			t->ret = happen(t, round);
+		if (!t->ret)
 			t->ret = requests(t, round);
 		if (!t->ret)
 			t->ret = own_sum(t, round);
 		if (!t->ret)
 			t->ret = shared_sum(t, round);
 	}
+	if (t->ret)
+		give_up(t);
 	return NULL;
 }
 
@@ -350,10 +382,20 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	if (c == 't')
+	switch (c) {
+	case 't':
 		n_threads = atoi(arg);
-	else
+		break;
+	case 'r':
 		rounds = atoi(arg);
+		break;
+	case 'k':
+		victim = atoi(arg);
+		break;
+	case 'E':
+		loser = atoi(arg);
+		break;
+	}
 	return 0;
 }
 
@@ -366,9 +408,11 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "am_threads",
-		.options = "t:r:",
+		.options = "t:r:k:E:",
 		.usage = "  -t THREADS   of each process (4)\n"
-			 "  -r ROUNDS    of messages and collectives (6)\n",
+			 "  -r ROUNDS    of messages and collectives (6)\n"
+			 "  -k RANK      process that is killed in the middle\n"
+			 "  -E RANK      process with an error of its own there\n",
 		.option = option,
 		.check = check,
 		.run = run,

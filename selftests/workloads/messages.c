@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * messages [-r ROUNDS] [-s BYTES] [-k RANK] [OPTION...] - all processes of a job
+ * messages [-r ROUNDS] [-s BYTES] [-k RANK] [-E RANK] [OPTION...] - all processes of a job
  * send each other messages of many lengths, and check every byte
  *
  * In each round a process sends one message to each other process and receives
@@ -8,7 +8,8 @@
  * byte more, long. Its buffers are unmapped after the round and mapped anew at the
  * same address. Then it writes into the windows of all and reads them back, hands
  * messages to their handlers, and a number goes around. With -k process RANK is
- * killed in the middle. See launch.c for the other options.
+ * killed in the middle, with -E it has an error of its own there. See launch.c for
+ * the other options.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 
 static unsigned int rounds = 6;
 static size_t longest = 256 << 10;
-static int victim = -1;
+static int victim = -1, loser = -1;
 
 struct job {
 	struct transport *tp;
@@ -108,6 +109,8 @@ static int exchange(struct job *j)
 			ret = start(j, round);
 		if (victim == (int)j->rank && round == rounds / 2)
 			kill(getpid(), SIGKILL);
+		if (loser == (int)j->rank && round == rounds / 2)
+			ret = -ECANCELED;
 		if (!ret)
 			ret = finish(j, round);
 	}
@@ -253,6 +256,9 @@ static int option(int c, const char *arg)
 	case 'k':
 		victim = atoi(arg);
 		break;
+	case 'E':
+		loser = atoi(arg);
+		break;
 	}
 	return 0;
 }
@@ -260,7 +266,8 @@ static int option(int c, const char *arg)
 static int check(void)
 {
 	if (!rounds || longest < 4098 || longest > (64u << 20) ||
-	    victim >= (int)launch_processes())
+	    victim >= (int)launch_processes() ||
+	    loser >= (int)launch_processes())
 		return -EINVAL;
 	return 0;
 }
@@ -269,10 +276,11 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "messages",
-		.options = "r:s:k:",
+		.options = "r:s:k:E:",
 		.usage = "  -r ROUNDS    of messages to all (6)\n"
 			 "  -s BYTES     of the longest message (262144)\n"
-			 "  -k RANK      process that is killed in the middle\n",
+			 "  -k RANK      process that is killed in the middle\n"
+			 "  -E RANK      process with an error of its own there\n",
 		.option = option,
 		.check = check,
 		.run = run,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_events [-r ROUNDS] [-k RANK] [-f] [-x] [-w FILE] [OPTION...] - collectives
- * while something happens
+ * nbc_events [-r ROUNDS] [-k RANK] [-E RANK] [-f] [-x] [-w FILE] [OPTION...] -
+ * collectives while something happens
  *
  * A round is an alltoall, an allreduce and a broadcast of long messages. All results
  * are checked, but not that of an alltoall whose bytes process 0 unmaps. See

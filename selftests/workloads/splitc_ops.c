@@ -275,6 +275,8 @@ static int run(struct transport *tp)
 		ret = sc_open(&o.sc, tp, BULK + (64u << 10), DEPTH);
 	if (!ret) {
 		ret = all_ops(&o);
+		if (ret)
+			tp_abort(tp, ret);
 		error = sc_close(o.sc);
 		ret = ret ? ret : error;
 	}

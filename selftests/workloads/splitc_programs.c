@@ -81,6 +81,8 @@ static int run(struct transport *tp)
 		ret = programs[p].run(sc, &wrong[p]);
 		us[p] = now_us() - us[p];
 	}
+	if (ret)
+		tp_abort(tp, ret);
 	error = sc_close(sc);
 	ret = ret ? ret : error;
 	return ret ? ret : report(tp, wrong, us);

@@ -42,7 +42,10 @@ typedef void (*am_handler)(struct am_token *token, const uint64_t *args,
 int am_open(struct am **am, struct transport *tp, unsigned int depth,
 	    const am_handler *handlers, unsigned int n, void *arg);
 
-/* Wait until all own requests are answered, then for all others. */
+/*
+ * Wait until all own requests are answered, then for all others. Who has an error
+ * calls tp_abort() before, as the others may wait for its messages.
+ */
 int am_close(struct am *am);
 
 void *am_arg(const struct am *am);

@@ -37,7 +37,10 @@ struct sc_spread {
 int sc_open(struct sc **sc, struct transport *tp, size_t len,
 	    unsigned int depth);
 
-/* Wait until all processes have called it. NULL is allowed. */
+/*
+ * Wait until all processes have called it, unless tp_abort() was called before. NULL
+ * is allowed.
+ */
 int sc_close(struct sc *sc);
 
 unsigned int sc_rank(const struct sc *sc);

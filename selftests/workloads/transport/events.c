@@ -12,10 +12,10 @@
 #include "events.h"
 
 #define TAG	0x7fffffffu	/* of what process 0 says after a round */
-#define KILLED	2u		/* the round */
+#define KILLED	2u		/* the round, or of an error */
 
 static unsigned int rounds = 6;
-static int victim = -1;
+static int victim = -1, loser = -1;
 static bool forks, unmaps;
 static const char *file;
 
@@ -58,6 +58,8 @@ static int happen(struct events *e, unsigned int round)
 {
 	if (victim == (int)tp_rank(e->tp) && round == KILLED)
 		kill(getpid(), SIGKILL);
+	if (loser == (int)tp_rank(e->tp) && round == KILLED)
+		return -ECANCELED;
 	if (events_unmaps(tp_rank(e->tp)))
 		return checked_map(&e->bufs[0].at, e->bufs[0].len);
 	return forks ? fork_and_write(e) : 0;
@@ -116,6 +118,9 @@ int events_option(int c, const char *arg)
 		return 0;
 	case 'k':
 		victim = atoi(arg);
+		return 0;
+	case 'E':
+		loser = atoi(arg);
 		return 0;
 	case 'f':
 		forks = true;

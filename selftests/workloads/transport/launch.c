@@ -140,6 +140,8 @@ static int process(const struct launch *program, unsigned int rank, bool says)
 	ret = tp_open(&tp, &attr);
 	if (!ret) {
 		ret = program->run(tp);
+		if (ret)
+			tp_abort(tp, ret);
 		tp_query(tp, &info);
 		dead = tp_dead(tp);
 		error = tp_close(tp);
@@ -162,30 +164,33 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Wait for all processes. Where one was killed, say how the others ended. */
+/*
+ * Wait for all processes. Where one was killed, or had an error that the others were
+ * told of, say how the others ended, and how long after it the last one did.
+ */
 static int wait_all(const struct launch *program)
 {
 	unsigned int killed = 0, told = 0, failed = 0, passed = 0;
-	double since = 0, last = 0;
+	double since = 0, last;
 	int status;
 
 	while (wait(&status) > 0) {
-		if (WIFSIGNALED(status)) {
-			since = killed++ ? since : now();
-			continue;
-		}
 		last = now();
-		if (!WEXITSTATUS(status))
+		if (WIFSIGNALED(status))
+			killed++;
+		else if (!WEXITSTATUS(status))
 			passed++;
 		else if (WEXITSTATUS(status) == LAUNCH_TOLD)
 			told++;
 		else
 			failed++;
+		if (killed + failed && !since)
+			since = last;
 	}
 	if (killed || told)
 		printf("%s: killed=%u told=%u failed=%u passed=%u ms=%.0f\n",
 		       program->name, killed, told, failed, passed,
-		       killed ? (last - since) * 1000 : 0);
+		       since ? (last - since) * 1000 : 0);
 	return killed || told || failed;
 }
 

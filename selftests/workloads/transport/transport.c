@@ -148,6 +148,15 @@ static int leave(struct transport *tp)
 	return leave_round(tp);
 }
 
+void tp_abort(struct transport *tp, int error)
+{
+	pthread_mutex_lock(&tp->lock);
+	if (!tp->failed)
+		tp->failed = error;
+	tp_wake(tp);
+	pthread_mutex_unlock(&tp->lock);
+}
+
 int tp_close(struct transport *tp)
 {
 	int ret, error;

@@ -120,6 +120,17 @@ int tp_open(struct transport **tp, const struct tp_attr *attr);
  */
 int tp_close(struct transport *tp);
 
+/**
+ * tp_abort() - end the job: this process has an error of which the transport does not
+ *	know
+ * @error: what each call returns from then on, unless the transport has failed before
+ *
+ * After tp_close() the others are told: their calls return -ECONNRESET. Who has an
+ * error and closes a transport that works waits until all others close theirs, and
+ * they may wait for its messages.
+ */
+void tp_abort(struct transport *tp, int error);
+
 void tp_query(struct transport *tp, struct tp_info *info);
 unsigned int tp_rank(const struct transport *tp);
 unsigned int tp_processes(const struct transport *tp);
