@@ -2,7 +2,8 @@
 /*
  * Active messages over the transport's posts, see am.h.
  *
- * Never: a handler of a reply that replies; a request without an answer.
+ * Never: a handler of a reply that replies; a request without an answer. Where an
+ * answer cannot be sent, the job ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,6 @@ struct am {
 	/* under the lock of the transport, in which handlers are called */
 	unsigned int *open;	/* by process: requests without an answer */
 	unsigned int calls;	/* of handlers, one in another */
-	int error;		/* of a message, for good */
 };
 
 static int post(struct am *am, unsigned int to, uint32_t kind,
@@ -81,7 +81,7 @@ static void found(void *arg, unsigned int from, const void *msg, size_t len)
 	     (head->kind <= AM_ANSWER && am->open[from])))
 		ret = take(am, from, head, len - sizeof(*head));
 	if (ret)
-		am->error = ret;
+		tp_abort(am->tp, ret);
 }
 
 struct request {
@@ -96,7 +96,7 @@ struct request {
 /* A handler may not wait for what it has begun. */
 static bool is_refused(struct request *r)
 {
-	r->ret = r->am->calls ? -EDEADLK : r->am->error;
+	r->ret = r->am->calls ? -EDEADLK : 0;
 	return r->ret;
 }
 
@@ -176,13 +176,17 @@ int am_reply(struct am_token *token, unsigned int handler,
 	     const uint64_t *args, const void *body, size_t len)
 {
 	struct am *am = token->am;
+	int ret;
 
 	if (!token->is_request || handler >= am->n || len > am_max(am))
 		return -EINVAL;
 	if (token->replied)
 		return -EALREADY;
 	token->replied = true;
-	return post(am, token->from, AM_REPLY, handler, args, body, len);
+	ret = post(am, token->from, AM_REPLY, handler, args, body, len);
+	if (ret)
+		tp_abort(am->tp, ret);
+	return ret;
 }
 
 static bool all_answered(void *arg)

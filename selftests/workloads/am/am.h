@@ -76,7 +76,10 @@ int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
 		  const uint64_t *args, const void *from, size_t len,
 		  size_t offset, struct tp_req *req);
 
-/* -EALREADY if there was a reply, -EINVAL in the handler of a reply. */
+/*
+ * -EALREADY if there was a reply, -EINVAL in the handler of a reply. Any other error
+ * is one of the transport, or ends it: nobody waits for a reply that was not sent.
+ */
 int am_reply(struct am_token *token, unsigned int handler,
 	     const uint64_t *args, const void *body, size_t len);
 
