@@ -12,13 +12,14 @@
 
 #include "am/am.h"
 
-enum { SILENT, REPLIES, N_HANDLERS };
+enum { SILENT, REPLIES, BEGINS, N_HANDLERS };
 
 static tp_handler handler;
 static void *handler_arg;
 static char sent[4096];		/* the last message */
 static size_t sent_len;
-static int post_error, aborted;
+static int post_error, aborted, begun;
+static unsigned int puts_begun;
 
 int tp_post(struct transport *tp, unsigned int to, const void *head,
 	    size_t head_len, const void *body, size_t body_len)
@@ -42,6 +43,7 @@ void tp_abort(struct transport *tp, int error)
 int tp_put(struct transport *tp, unsigned int to, size_t offset,
 	   const void *buf, size_t len, struct tp_req *req)
 {
+	puts_begun++;
 	return 0;
 }
 
@@ -81,6 +83,14 @@ static void replies(struct am_token *token, const uint64_t *args,
 	am_reply(token, SILENT, args, NULL, 0);
 }
 
+static void begins(struct am_token *token, const uint64_t *args,
+		   const void *body, size_t len)
+{
+	struct tp_req req;
+
+	begun = am_begin_bulk(token->am, 1, SILENT, args, sent, 8, 0, &req);
+}
+
 FIXTURE(messages)
 {
 	struct am *am;
@@ -88,9 +98,9 @@ FIXTURE(messages)
 
 FIXTURE_SETUP(messages)
 {
-	static const am_handler handlers[] = { silent, replies };
+	static const am_handler handlers[] = { silent, replies, begins };
 
-	post_error = aborted = 0;
+	post_error = aborted = begun = puts_begun = 0;
 	ASSERT_EQ(0, am_open(&self->am, NULL, 4, handlers, N_HANDLERS, NULL));
 }
 
@@ -134,6 +144,38 @@ TEST_F(messages, a_message_without_a_handler_ends_the_job)
 	memset(sent, 0xff, sizeof(sent));
 	handler(handler_arg, 1, sent, sizeof(sent));
 	EXPECT_EQ(-EBADMSG, aborted);
+}
+
+TEST_F(messages, a_bulk_request_from_a_handler_begins_nothing)
+{
+	arrive(self->am, BEGINS, 0);
+	EXPECT_EQ(-EDEADLK, begun);
+	EXPECT_EQ(0, puts_begun);
+}
+
+TEST_F(messages, a_bulk_request_to_no_handler_begins_nothing)
+{
+	uint64_t args[AM_ARGS] = {};
+	struct tp_req req;
+
+	EXPECT_EQ(-EINVAL, am_begin_bulk(self->am, 1, N_HANDLERS, args, sent,
+					 8, 0, &req));
+	EXPECT_EQ(-EINVAL, am_begin_bulk(self->am, 2, SILENT, args, sent, 8,
+					 0, &req));
+	EXPECT_EQ(-EINVAL, am_request_bulk(self->am, 1, N_HANDLERS, args, sent,
+					   8, 0));
+	EXPECT_EQ(0, puts_begun);
+}
+
+TEST_F(messages, a_bulk_request_whose_message_cannot_be_sent_ends_the_job)
+{
+	uint64_t args[AM_ARGS] = {};
+	struct tp_req req;
+
+	post_error = -ENOMEM;
+	EXPECT_EQ(-ENOMEM, am_begin_bulk(self->am, 1, SILENT, args, sent, 8, 0,
+					 &req));
+	EXPECT_EQ(-ENOMEM, aborted);
 }
 
 TEST_HARNESS_MAIN

@@ -100,6 +100,24 @@ static bool is_refused(struct request *r)
 	return r->ret;
 }
 
+static bool note_refusal(void *arg)
+{
+	is_refused(arg);
+	return true;
+}
+
+/* Would am_request() be refused? Asked before bytes are moved for it. */
+static int may_request(struct am *am, unsigned int to, unsigned int handler)
+{
+	struct request r = { .am = am };
+	int ret;
+
+	if (to >= tp_processes(am->tp) || handler >= am->n)
+		return -EINVAL;
+	ret = tp_wait_until(am->tp, note_refusal, &r);
+	return ret ? ret : r.ret;
+}
+
 /* Send a request if one more may be without an answer. */
 static bool try_request(void *arg)
 {
@@ -142,17 +160,17 @@ int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
 		  const uint64_t *args, const void *from, size_t len,
 		  size_t offset, struct tp_req *req)
 {
-	int ret = tp_put(am->tp, to, offset, from, len, req);
+	int ret = may_request(am, to, handler);
 
+	ret = ret ? ret : tp_put(am->tp, to, offset, from, len, req);
+	if (ret)
+		return ret;
 	/* A message that is sent after a put arrives after it. */
-	return ret ? ret : am_request(am, to, handler, args, NULL, 0);
-}
-
-/* Does not wait; the lock of the transport is held. */
-static bool look_once(void *arg)
-{
-	is_refused(arg);
-	return true;
+	ret = am_request(am, to, handler, args, NULL, 0);
+	/* The put is under way, and the caller need not wait for it. */
+	if (ret)
+		tp_abort(am->tp, ret);
+	return ret;
 }
 
 int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
@@ -160,16 +178,10 @@ int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    size_t offset)
 {
 	struct tp_req req = {};
-	struct request r = { .am = am };
-	int ret, error;
+	int ret = am_begin_bulk(am, to, handler, args, from, len, offset,
+				&req);
 
-	ret = tp_wait_until(am->tp, look_once, &r) ?: r.ret;
-	ret = ret ?: tp_put(am->tp, to, offset, from, len, &req);
-	if (ret)
-		return ret;
-	ret = am_request(am, to, handler, args, NULL, 0);
-	error = tp_wait(am->tp, &req);
-	return ret ? ret : error;
+	return ret ? ret : tp_wait(am->tp, &req);
 }
 
 int am_reply(struct am_token *token, unsigned int handler,

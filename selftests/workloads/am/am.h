@@ -71,7 +71,11 @@ int am_request_bulk(struct am *am, unsigned int to, unsigned int handler,
 		    const uint64_t *args, const void *from, size_t len,
 		    size_t offset);
 
-/* Likewise, but @from may not change until @req is done: tp_wait(). */
+/*
+ * Likewise, but @from may not change until @req is done: tp_wait(). Nothing is begun
+ * for a handler or a process that there is not, either. An error after the bytes began
+ * to move ends the job.
+ */
 int am_begin_bulk(struct am *am, unsigned int to, unsigned int handler,
 		  const uint64_t *args, const void *from, size_t len,
 		  size_t offset, struct tp_req *req);
