@@ -209,6 +209,7 @@ one_error()
 		# shellcheck disable=SC2086 # several words
 		code 1 timeout "$limit" messages -n 3 $how -E 1
 		in_time 0 2 1
+		[ "$(grep -c 'dead: -1$' "$tmp/err")" = 3 ]
 	done
 	code 1 timeout "$limit" messages -n 3 -m tcp:127.0.0.1:17403 -E 0
 	in_time 0 2 1

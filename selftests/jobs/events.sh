@@ -126,7 +126,8 @@ removal()
 		ib_bind
 		wait_for 10 attached || fail 'not attached again'
 		[ "$status" = 1 ] || fail "-g $how: exit status $status"
-		[ "$(grep -c "^$program: process [01]: " "$tmp/out")" = 2 ]
+		[ "$(grep -c "^$program: process [01]: .*dead: -1\$" \
+			"$tmp/out")" = 2 ] || fail "-g $how: who is dead?"
 	done
 	job -n 2 -r 2
 }

@@ -58,6 +58,11 @@ int meet_exchange(struct meet *meet, const void *mine, size_t len, void *all,
 	return ret;
 }
 
+void meet_give_up(struct meet *meet)
+{
+	meet->ops->give_up(meet);
+}
+
 int meet_dead(struct meet *meet)
 {
 	return meet->ops->dead(meet);

@@ -53,10 +53,23 @@ int meet_test(struct meet *meet, void *all);
 int meet_exchange(struct meet *meet, const void *mine, size_t len, void *all,
 		  unsigned int seconds);
 
+/* No process: in what meet_dead() returns. */
+enum {
+	MEET_ALL_HERE = -1,
+	MEET_ONE_LEFT = -2,	/* one has left because of an error, and lived */
+};
+
+/*
+ * Say that this process will leave because of an error of its own, so that the others
+ * do not take it for a dead one.
+ */
+void meet_give_up(struct meet *meet);
+
 /**
  * meet_dead() - has a process died or left?
  *
- * Return: its rank, or -1. Only between rounds.
+ * Return: its rank, MEET_ONE_LEFT or MEET_ALL_HERE. It may be called in a round, too:
+ * the bytes of all that come meanwhile are kept for meet_test().
  */
 int meet_dead(struct meet *meet);
 
@@ -65,6 +78,7 @@ struct meet_ops {
 	void (*close)(struct meet *meet);
 	int (*begin)(struct meet *meet, const void *mine);
 	int (*test)(struct meet *meet, void *all);
+	void (*give_up)(struct meet *meet);
 	int (*dead)(struct meet *meet);
 };
 

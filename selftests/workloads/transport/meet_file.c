@@ -4,9 +4,9 @@
  * As long as process R lives it holds a lock on file R, so the kernel tells the
  * others when it has died. The lock exists before the file has its name.
  *
- * A process that is told of a death ends its lock too when it leaves. So that
- * nobody takes it for the dead one, it writes whom it was told of to file R.dead
- * before.
+ * A process that is told of a death, or gives up because of an error of its own, ends
+ * its lock too when it leaves. So that nobody takes it for a dead one, it writes whom it
+ * was told of, or MEET_ONE_LEFT, to file R.dead before.
  *
  * Never: a process that opens its own file twice, because closing one
  * descriptor would end the lock.
@@ -27,7 +27,7 @@ struct meet_file {
 	int *locks;		/* of the others; -1: not opened yet */
 	unsigned int *have;	/* by rank: last round that was read */
 	char *all;		/* of this round */
-	int dead;		/* who was found dead, or -1 */
+	int dead;		/* what meet_dead() returns */
 };
 
 static struct meet_file *file_of(struct meet *meet)
@@ -148,7 +148,7 @@ static int file_test(struct meet *meet, void *all)
 	return 1;
 }
 
-/* Process @rank is gone. Return: whom it was told of, or itself. */
+/* Process @rank is gone. Return: whom it was told of, MEET_ONE_LEFT, or itself. */
 static int told_of(struct meet_file *f, unsigned int rank)
 {
 	char name[32];
@@ -164,19 +164,35 @@ static int told_of(struct meet_file *f, unsigned int rank)
 	return dead;
 }
 
+/* Who cannot write it knows whom to name all the same. */
+static void tell(struct meet_file *f)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%u.dead", f->meet.rank);
+	publish(f, name, &f->dead, sizeof(f->dead), NULL);
+}
+
+static void file_give_up(struct meet *meet)
+{
+	struct meet_file *f = file_of(meet);
+
+	if (f->dead != MEET_ALL_HERE)
+		return;
+	f->dead = MEET_ONE_LEFT;
+	tell(f);
+}
+
 static int file_dead(struct meet *meet)
 {
 	struct meet_file *f = file_of(meet);
 	unsigned int rank;
-	char name[32];
 
-	for (rank = 0; f->dead < 0 && rank < meet->n; rank++) {
+	for (rank = 0; f->dead == MEET_ALL_HERE && rank < meet->n; rank++) {
 		if (!is_dead(f, rank))
 			continue;
 		f->dead = told_of(f, rank);
-		snprintf(name, sizeof(name), "%u.dead", meet->rank);
-		/* Who cannot write it knows whom to name all the same. */
-		publish(f, name, &f->dead, sizeof(f->dead), NULL);
+		tell(f);
 	}
 	return f->dead;
 }
@@ -185,6 +201,7 @@ static const struct meet_ops file_ops = {
 	.close = file_close,
 	.begin = file_begin,
 	.test = file_test,
+	.give_up = file_give_up,
 	.dead = file_dead,
 };
 
@@ -200,7 +217,7 @@ int meet_file_open(struct meet **meet, const char *directory,
 		return -ENOMEM;
 	f->meet = (struct meet){ .ops = &file_ops, .rank = rank, .n = n };
 	f->lock = -1;
-	f->dead = -1;
+	f->dead = MEET_ALL_HERE;
 	f->locks = calloc(n, sizeof(*f->locks));
 	f->have = calloc(n, sizeof(*f->have));
 	f->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

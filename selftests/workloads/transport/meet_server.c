@@ -22,7 +22,7 @@
 
 struct client {
 	int sock;		/* -1: not there yet, or gone */
-	int rank;		/* -1: not told yet */
+	int rank;		/* -1: not told yet, or it gave up */
 	bool given;		/* in this round */
 };
 
@@ -74,6 +74,16 @@ static void finish_round(struct meet_server *s)
 	s->given = 0;
 }
 
+/* A process will leave, and is not dead. Return: false, it is not listened to. */
+static bool take_leave(struct meet_server *s, struct client *c)
+{
+	struct meet_frame left = { .kind = MEET_GIVE_UP };
+
+	tell_all(s, &left, sizeof(left));
+	c->rank = -1;
+	return false;
+}
+
 static bool take_frame(struct meet_server *s, struct client *c)
 {
 	struct meet_frame head;
@@ -86,8 +96,11 @@ static bool take_frame(struct meet_server *s, struct client *c)
 		c->rank = rank;
 		return true;
 	}
-	if (!receive(c->sock, &head, sizeof(head)) || head.len > ROUND_MAX ||
-	    c->given || (s->given && (head.len != s->head.len ||
+	if (!receive(c->sock, &head, sizeof(head)))
+		return false;
+	if (head.kind == MEET_GIVE_UP)
+		return take_leave(s, c);
+	if (head.len > ROUND_MAX || c->given || (s->given && (head.len != s->head.len ||
 				      head.round != s->head.round)))
 		return false;
 	if (!s->given) {

@@ -6,11 +6,11 @@
 #include <netinet/in.h>
 #include <stdint.h>
 
-enum { MEET_ROUND, MEET_DEAD };
+enum { MEET_ROUND, MEET_DEAD, MEET_GIVE_UP };
 
 /*
- * What goes before the bytes of a round. With MEET_DEAD no bytes follow, and
- * @len is the rank of the process.
+ * What goes before the bytes of a round. With MEET_DEAD and MEET_GIVE_UP no bytes
+ * follow. With MEET_DEAD @len is the rank of the process.
  */
 struct meet_frame {
 	uint32_t kind, round;

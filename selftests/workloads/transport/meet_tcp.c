@@ -2,8 +2,8 @@
 /*
  * Processes meet at a TCP port of process 0, the client's side. A process sends
  * its rank, and then a frame in each round. It receives a frame with the bytes
- * of all, or one that names a process whose connection ended. If its own
- * connection ends, process 0 is dead.
+ * of all, or one that names a process whose connection ended, or one that says that a
+ * process gave up. If its own connection ends, process 0 is dead.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -106,9 +106,10 @@ static int take(struct meet_tcp *t)
 
 	if (ret <= 0)
 		return ret;
-	if (t->head.kind == MEET_DEAD) {
+	if (t->head.kind != MEET_ROUND) {
 		t->got = 0;
-		t->dead = t->head.len;
+		t->dead = t->head.kind == MEET_DEAD ? (int)t->head.len :
+						      MEET_ONE_LEFT;
 		return -ECONNRESET;
 	}
 	if (t->head.round != t->meet.round ||
@@ -120,7 +121,7 @@ static int take(struct meet_tcp *t)
 static int tcp_test(struct meet *meet, void *all)
 {
 	struct meet_tcp *t = tcp_of(meet);
-	int ret = t->dead >= 0 ? -ECONNRESET : take(t);
+	int ret = t->dead != MEET_ALL_HERE ? -ECONNRESET : take(t);
 
 	if (ret == 1) {
 		memcpy(all, t->all, meet->n * meet->len);
@@ -134,15 +135,26 @@ static int tcp_dead(struct meet *meet)
 {
 	struct meet_tcp *t = tcp_of(meet);
 
-	if (t->dead < 0)
+	if (t->dead == MEET_ALL_HERE)
 		take(t);
 	return t->dead;
+}
+
+static void tcp_give_up(struct meet *meet)
+{
+	struct meet_frame head = { .kind = MEET_GIVE_UP };
+	struct meet_tcp *t = tcp_of(meet);
+
+	/* If it is not sent, process 0 is gone. */
+	if (t->dead == MEET_ALL_HERE)
+		send_all(t->sock, &head, sizeof(head));
 }
 
 static const struct meet_ops tcp_ops = {
 	.close = tcp_close,
 	.begin = tcp_begin,
 	.test = tcp_test,
+	.give_up = tcp_give_up,
 	.dead = tcp_dead,
 };
 
@@ -205,7 +217,7 @@ int meet_tcp_open(struct meet **meet, const char *address, unsigned int rank,
 	if (!t)
 		return -ENOMEM;
 	t->meet = (struct meet){ .ops = &tcp_ops, .rank = rank, .n = n };
-	t->dead = -1;
+	t->dead = MEET_ALL_HERE;
 	t->sock = -1;
 	if (!rank)
 		ret = meet_server_start(&t->server, &addr, n);

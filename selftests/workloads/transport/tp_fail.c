@@ -20,7 +20,7 @@ static uint64_t now_ms(void)
 
 static void look_for_dead(struct transport *tp)
 {
-	if (tp->open && tp->dead < 0)
+	if (tp->open && tp->dead == MEET_ALL_HERE)
 		tp->dead = meet_dead(tp->meet);
 }
 
@@ -34,12 +34,12 @@ void tp_fail(struct transport *tp, int error)
 
 	if (tp->failed)
 		return;
-	for (i = 0; tp->open && tp->dead < 0 && i < TRIES; i++) {
+	for (i = 0; tp->open && tp->dead == MEET_ALL_HERE && i < TRIES; i++) {
 		look_for_dead(tp);
-		if (tp->dead < 0)
+		if (tp->dead == MEET_ALL_HERE)
 			usleep(TRY_US);
 	}
-	tp->failed = tp->dead < 0 ? error : -ECONNRESET;
+	tp->failed = tp->dead == MEET_ALL_HERE ? error : -ECONNRESET;
 	pthread_cond_broadcast(&tp->changed);
 }
 
@@ -68,7 +68,7 @@ void tp_look(struct transport *tp)
 		return;
 	tp->looked_ms = now;
 	look_for_dead(tp);
-	if (tp->dead >= 0)
+	if (tp->dead != MEET_ALL_HERE)
 		tp_fail(tp, -ECONNRESET);
 	else if (device_failed(tp))
 		tp_fail(tp, -EIO);

@@ -47,7 +47,7 @@ static int init(struct transport *tp)
 	pthread_cond_init(&tp->changed, &clock);
 	tp->processes = tp->attr.nodes * tp->attr.ppn;
 	tp->node = tp->attr.rank / tp->attr.ppn;
-	tp->dead = -1;
+	tp->dead = MEET_ALL_HERE;
 	tp->wake = -1;
 	tp->wanted_last = &tp->wanted;
 	tp->early_last = &tp->early;
@@ -165,6 +165,8 @@ int tp_close(struct transport *tp)
 		return 0;
 	pthread_mutex_lock(&tp->lock);
 	ret = leave(tp);
+	if (ret)
+		meet_give_up(tp->meet);
 	pthread_mutex_unlock(&tp->lock);
 	error = fini(tp);
 	return ret ? ret : error;
@@ -205,7 +207,7 @@ int tp_dead(struct transport *tp)
 	pthread_mutex_lock(&tp->lock);
 	dead = tp->dead;
 	pthread_mutex_unlock(&tp->lock);
-	return dead;
+	return dead < 0 ? -1 : dead;
 }
 
 static int share(struct transport *tp, const void *mine, size_t len, void *all)

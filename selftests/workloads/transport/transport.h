@@ -135,7 +135,7 @@ void tp_query(struct transport *tp, struct tp_info *info);
 unsigned int tp_rank(const struct transport *tp);
 unsigned int tp_processes(const struct transport *tp);
 
-/* The process that was found dead, or -1. */
+/* The process that was found dead, or -1: one may have left because of an error. */
 int tp_dead(struct transport *tp);
 
 /**
