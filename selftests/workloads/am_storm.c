@@ -91,7 +91,9 @@ static int storm(struct am *am, struct transport *tp, struct storm *s)
 		ret = am_request_bulk(am, (rank + 1) % n, WRITTEN, args, bytes,
 				      BULK, 0);
 	}
-	free(bytes);
+	/* After an error nothing is freed: it may still be moving. */
+	if (!ret)
+		free(bytes);
 	return ret;
 }
 

@@ -105,11 +105,14 @@ static int finish(struct job *j, struct item *it, bool waiting)
 	if (!waits)
 		look(j, it);
 	ret = waiting ? nbc_wait(it->req) : test_until_done(j, it->req);
-	if (!ret && waits)
+	/* After an error nothing is freed: it may still be moving. */
+	if (ret)
+		return ret;
+	if (waits)
 		look(j, it);
 	free(it->in);
 	free(it->out);
-	return ret;
+	return 0;
 }
 
 /* Of all groups: schedules that there are, or that were built. */
@@ -244,7 +247,6 @@ static int open_file(struct job *j)
 	return j->file ? 0 : -errno;
 }
 
-/* After an error nothing is freed: it may still be moving. */
 static int run(struct transport *tp)
 {
 	struct job j = { .tp = tp, .plan = { .state = seed, .odd = !folder } };

@@ -280,12 +280,15 @@ static int run(struct transport *tp)
 		error = sc_close(o.sc);
 		ret = ret ? ret : error;
 	}
+	/* After an error nothing is freed: it may still be moving. */
 	if (!ret)
 		ret = report(tp, &o);
+	if (ret)
+		return ret;
 	free(o.got);
 	free(o.bytes);
 	free(o.back);
-	return ret;
+	return 0;
 }
 
 static int option(int c, const char *arg)

@@ -120,6 +120,8 @@ int em3d(struct sc *sc, uint64_t *wrong)
 	struct waves *w = malloc(sizeof(*w));
 	int ret = w ? run(sc, w, wrong) : -ENOMEM;
 
-	free(w);
+	/* After an error nothing is freed: it may still be moving. */
+	if (!ret)
+		free(w);
 	return ret;
 }

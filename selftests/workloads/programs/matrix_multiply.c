@@ -98,6 +98,8 @@ int matrix_multiply(struct sc *sc, uint64_t *wrong)
 		ret = read_all(sc, &m[2], all);
 	if (!ret)
 		*wrong += check(sc, (const row *)all);
-	free(all);
+	/* After an error nothing is freed: it may still be moving. */
+	if (!ret)
+		free(all);
 	return ret;
 }

@@ -142,6 +142,8 @@ int sample_sort(struct sc *sc, uint64_t *wrong)
 		ret = move_keys(s);
 	if (!ret)
 		*wrong += finish(s);
-	free(s);
+	/* After an error nothing is freed: it may still be moving. */
+	if (!ret)
+		free(s);
 	return ret;
 }

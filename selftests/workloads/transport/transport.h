@@ -19,7 +19,9 @@
  * the lock held, by any thread, and may send but not wait.
  *
  * Functions return 0 or -errno. After a failure of a process or of a QP each
- * call returns -ECONNRESET or -EIO, and only tp_close() is left to do.
+ * call returns -ECONNRESET or -EIO, and only tp_close() is left to do. Until then the
+ * adapter may still read and write the memory of each request that was not done, so it
+ * is freed after tp_close() only.
  */
 #ifndef SELFTESTS_TRANSPORT_H
 #define SELFTESTS_TRANSPORT_H
