@@ -177,6 +177,11 @@ static int posts(struct job *j)
 	tp_set_handler(j->tp, count_post, j);
 	ret = tp_share(j->tp, &mine, sizeof(mine), all);
 	checked_fill(j->out, max, j->rank);
+	/* Too long, also where the sum of both lengths is not. */
+	j->wrong += tp_post(j->tp, (j->rank + 1) % j->n, &head, sizeof(head),
+			    j->out, max + 1) != -EINVAL;
+	j->wrong += tp_post(j->tp, (j->rank + 1) % j->n, &head, sizeof(head),
+			    j->out, SIZE_MAX - 2) != -EINVAL;
 	for (n = 0; n < POSTS && !ret; n++)
 		for (i = 0; i < j->n && !ret; i++) {
 			len = max * n / (POSTS - 1);

@@ -198,10 +198,9 @@ static int to_self(struct transport *tp, const struct tp_out *out)
 	return ret;
 }
 
-int tp_post(struct transport *tp, unsigned int to, const void *head,
-	    size_t head_len, const void *body, size_t body_len)
+static int post(struct transport *tp, unsigned int to, const void *bytes,
+		size_t len)
 {
-	size_t len = head_len + body_len;
 	struct tp_out out = {
 		.op = IBV_WR_SEND,
 		.head = {
@@ -209,19 +208,11 @@ int tp_post(struct transport *tp, unsigned int to, const void *head,
 			.from = tp->attr.rank,
 			.len = len,
 		},
-		.body = head,
+		.body = bytes,
 		.len = len,
 	};
-	char whole[len + 1] __attribute__((aligned(8)));
 	int ret;
 
-	if (to >= tp->processes || len > tp->attr.eager)
-		return -EINVAL;
-	if (body_len) {
-		memcpy(whole, head, head_len);
-		memcpy(whole + head_len, body, body_len);
-		out.body = whole;
-	}
 	pthread_mutex_lock(&tp->lock);
 	if (to != tp->attr.rank)
 		ret = tp_out(tp, to, &out);
@@ -229,6 +220,27 @@ int tp_post(struct transport *tp, unsigned int to, const void *head,
 		ret = tp->failed ? tp->failed : to_self(tp, &out);
 	pthread_mutex_unlock(&tp->lock);
 	return ret;
+}
+
+static int post_both(struct transport *tp, unsigned int to, const void *head,
+		     size_t head_len, const void *body, size_t body_len)
+{
+	char whole[head_len + body_len] __attribute__((aligned(8)));
+
+	memcpy(whole, head, head_len);
+	memcpy(whole + head_len, body, body_len);
+	return post(tp, to, whole, head_len + body_len);
+}
+
+int tp_post(struct transport *tp, unsigned int to, const void *head,
+	    size_t head_len, const void *body, size_t body_len)
+{
+	if (to >= tp->processes || head_len > tp->attr.eager ||
+	    body_len > tp->attr.eager - head_len)
+		return -EINVAL;
+	if (!body_len)
+		return post(tp, to, head, head_len);
+	return post_both(tp, to, head, head_len, body, body_len);
 }
 
 size_t tp_post_max(const struct transport *tp)
