@@ -203,7 +203,9 @@ int nbc_split(struct nbc *nbc, int color, int key, struct nbc **out)
 		ret = nbc_wait(req);
 	if (!ret)
 		ret = join(nbc, all, color, out);
-	free(all);
+	/* After an error nothing is freed: it may still be moving. */
+	if (!ret)
+		free(all);
 	return ret;
 }
 

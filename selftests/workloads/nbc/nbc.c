@@ -287,13 +287,32 @@ int nbc_open(struct nbc **out, struct transport *tp)
 	return 0;
 }
 
+/* Requests of the group do not go on. What they have begun may still be moving. */
+static bool close_locked(void *arg)
+{
+	struct nbc *nbc = arg;
+	struct nbc_req **at = &nbc->job->under_way;
+
+	while (*at)
+		if ((*at)->nbc == nbc)
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	nbc_free(nbc);
+	return true;
+}
+
 void nbc_close(struct nbc *nbc)
 {
 	struct nbc_job *job = nbc ? nbc->job : NULL;
+	bool is_world = job && job->world == nbc;
 
-	if (job && job->world == nbc) {
+	if (!job)
+		return;
+	if (is_world)
 		tp_set_progress(job->tp, NULL, NULL);
+	/* A helper thread may be in the progress of all groups. */
+	tp_wait_until(job->tp, close_locked, nbc);
+	if (is_world)
 		free(job);
-	}
-	nbc_free(nbc);
 }
