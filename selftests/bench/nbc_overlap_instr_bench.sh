@@ -18,10 +18,13 @@ missing()
 	awk -v share="$1" 'BEGIN { printf "%.4g\n", 100 * (1 - share) }'
 }
 
-# figures NAME OPTION...: notes each line of nbc_overlap
+# Ten collectives of three lengths, and the barrier.
+rows=31
+
+# figures NAME OPTION...: notes each line of nbc_overlap, all of which have figures
 figures()
 {
-	local name=$1 collective bytes cpu free all at_most lines
+	local name=$1 collective bytes cpu free all at_most lines n=0
 
 	shift
 	lines=$(nbc_overlap "$@")
@@ -33,7 +36,12 @@ figures()
 			"$(missing "$free")"
 		bench_note "${collective}_busy_process" percent "$(missing "$all")"
 		bench_note "$collective" instructions "$cpu"
+		n=$((n + 1))
 	done < <(sed -n 's/^overlap: .* collective=\([a-z]*\) .* bytes=\([0-9]*\) .* cpu=\([0-9]*\) free=\([-0-9.]*\) free_all=\([-0-9.]*\)$/\1 \2 \3 \4 \5/p' <<<"$lines")
+	[ $n = $rows ] || {
+		echo "bench: $name: $n figures of $rows: $lines" >&2
+		return 1
+	}
 }
 
 figures tested -n 4 -t 8

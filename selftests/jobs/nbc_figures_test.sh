@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# What is measured of non-blocking collectives is asked for: the benchmark and the
+# comparison with MPI fail where lines are missing or have no number, and where a figure
+# misses its goal. The lines here are made up.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+collectives='bcast reduce allreduce gather scatter allgather alltoall gatherv alltoallv scan'
+
+# lines LIB TESTS CPU: prints the 31 lines of a library
+lines()
+{
+	local collective bytes
+
+	for collective in $collectives; do
+		for bytes in 64 65536 262144; do
+			echo "overlap: lib=$1 tests=$2 collective=$collective processes=4 bytes=$bytes pure=1000 overhead=50 cpu=$3 free=0.950 free_all=0.900"
+		done
+	done
+	echo "overlap: lib=$1 tests=$2 collective=barrier processes=4 bytes=64 pure=1000 overhead=50 cpu=$3 free=0.950 free_all=0.900"
+}
+
+# bench: the benchmark, whose program prints the file of lines
+bench()
+{
+	printf '#!/bin/sh\ncat "%s"\n' "$tmp/lines" >"$tmp/nbc_overlap"
+	chmod +x "$tmp/nbc_overlap"
+	PATH=$tmp:$PATH selftests/bench/nbc_overlap_instr_bench.sh \
+		>"$tmp/bench" 2>&1
+}
+
+all_lines()
+{
+	lines nbc 8 1000 >"$tmp/lines"
+	bench || fail "$(cat "$tmp/bench")"
+	[ "$(grep -c 'target=10 ok' "$tmp/bench")" = 20 ]
+}
+
+# without SED...: the benchmark fails with lines that sed has changed
+without()
+{
+	lines nbc 8 1000 | sed "$1" >"$tmp/lines"
+	! bench || fail "passed: $(cat "$tmp/bench")"
+}
+
+no_figures()
+{
+	without '/alltoall /d'
+	without '/alltoall .*65536/s/free=0.950/free=nan/'
+	without '/barrier/s/cpu=1000/cpu=-5/'
+	without d
+}
+
+# compared CPU: our helper thread has as many instructions; Open MPI has 1000
+compared()
+{
+	{
+		lines nbc 8 1000
+		lines nbc 0 "$1"
+		lines openmpi 8 1000
+		lines mpich 8 1000
+	} >"$tmp/lines"
+}
+
+report()
+{
+	selftests/cluster/overlap-report --check "$tmp" 2>&1
+}
+
+goal()
+{
+	compared 700
+	report
+	compared 701
+	! report || fail 'above the goal'
+}
+
+no_library()
+{
+	compared 700
+	sed -i '/lib=mpich .*scan .*=64 /d' "$tmp/lines"
+	! report || fail 'a line is missing'
+	compared 700
+	sed -i '/=alltoall /d' "$tmp/lines"
+	! report || fail 'the goal was not measured'
+	: >"$tmp/lines"
+	! report || fail 'nothing was measured'
+}
+
+plan 4
+check 'the benchmark has 20 figures with a goal' all_lines
+check 'the benchmark fails without a figure' no_figures
+check 'the comparison knows its goal' goal
+check 'the comparison fails without a library' no_library
+ktap_finished
