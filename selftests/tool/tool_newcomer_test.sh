@@ -435,16 +435,43 @@ another_runs()
 	machine
 	fake mlx5_1 0000:02:00.0 attached
 	echo 0.9.0 >"$root/sys/module/mlx5_ep/version"
-	mkdir -p "$root/usr/src/mlx5_ep-0.9.1"
 	doctor 'ok: module: mlx5_ep is loaded'
-	mkdir -p "$root/lib/modules/$release/updates/dkms"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.1" \
+		"$root/lib/modules/$release/updates/dkms"
 	: >"$root/lib/modules/$release/updates/dkms/mlx5_ep.ko"
 	doctor 'warning: module: mlx5_ep is loaded: 0.9.1 is installed, and 0.9.0 runs until the next boot'
 	echo 0.9.1 >"$root/sys/module/mlx5_ep/version"
 	doctor 'ok: module: mlx5_ep is loaded'
 }
 
-plan 12
+# A package removes the old module before it builds the new one, make install afterwards.
+loaded_not_built()
+{
+	local loaded='mlx5_ep is loaded until the next boot'
+	local tree=$root/var/lib/dkms/mlx5_ep log=0.9.1/build/make.log
+
+	machine
+	fake mlx5_1 0000:02:00.0 attached
+	echo 0.9.0 >"$root/sys/module/mlx5_ep/version"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.1" "$tree/${log%/*}" \
+		"$root/lib/modules/$release/build"
+	doctor "problem: module: $loaded: mlx5_ep is not built for this kernel"
+	echo "DKMS make.log for mlx5_ep/0.9.1 for kernel $release (x86_64)" \
+		>"$tree/$log"
+	doctor "problem: module: $loaded: DKMS could not build mlx5_ep for this kernel"
+	doctor "    mend with: see $tree/$log, and when the reason is gone: dkms autoinstall -k $release"
+	mkdir -p "$root/lib/modules/$release/updates/dkms"
+	: >"$root/lib/modules/$release/updates/dkms/mlx5_ep.ko"
+	ln -s "0.9.0/$release/x86_64" "$tree/kernel-$release-x86_64"
+	doctor 'warning: module: mlx5_ep is loaded: DKMS could not build 0.9.1 for this kernel, and 0.9.0 stays'
+	doctor "    mend with: see $tree/$log, and when the reason is gone: dkms install mlx5_ep/0.9.1 -k $release"
+	rm "$tree/$log"
+	doctor 'ok: module: mlx5_ep is loaded'
+	echo 0.8.0 >"$root/sys/module/mlx5_ep/version"
+	doctor 'warning: module: mlx5_ep is loaded: 0.9.0 is installed, and 0.8.0 runs until the next boot'
+}
+
+plan 13
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
 check 'what cannot be done is said with what to do' says_remedy
@@ -457,4 +484,5 @@ check 'a device that is not there, and those that are' no_device
 check 'doctor: why the module is not built' not_built
 check 'doctor: the kernel wants a signature' not_signed
 check 'doctor: another version runs than is installed' another_runs
+check 'doctor: it runs, and the build of the next one failed' loaded_not_built
 ktap_finished

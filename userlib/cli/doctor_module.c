@@ -2,11 +2,13 @@
 /*
  * The check of mlx5ep doctor whether the module is loaded. If it is not, the check
  * says why: it is not installed, DKMS could not build it for this kernel, or the
- * kernel does not know the key that has signed it.
+ * kernel does not know the key that has signed it. If it is loaded, the check says
+ * what the next boot will find.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "doctor.h"
@@ -104,50 +106,109 @@ static bool build_failed(const char *release, const char *version, char *log)
 	return ours;
 }
 
-static void say_not_built(struct report *report, const char *release,
-			  const char *version)
+/* @loaded: "", or what is to be said before, as the module is loaded */
+static void say_not_built(struct report *report, const char *loaded,
+			  const char *release, const char *version)
 {
-	char path[PATH_LEN], remedy[2 * PATH_LEN];
+	const char *finding = "mlx5_ep is not built for this kernel";
+	char path[PATH_LEN], remedy[2 * PATH_LEN], text[160];
 
+	snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s", release);
 	if (build_failed(release, version, path)) {
+		finding = "DKMS could not build mlx5_ep for this kernel";
 		snprintf(remedy, sizeof(remedy),
 			 "see %s, and when the reason is gone: dkms autoinstall -k %s",
 			 path, release);
-		doctor_say(report, BAD, "module",
-			   "DKMS could not build mlx5_ep for this kernel", remedy);
-		return;
+	} else {
+		root_path(path, "lib/modules/%s/build", release);
+		if (!path_exists(path)) {
+			finding = "mlx5_ep is not built for this kernel, whose headers are missing";
+			snprintf(remedy, sizeof(remedy),
+				 "apt install linux-headers-%s (RPM: kernel-devel-%s), then dkms autoinstall -k %s",
+				 release, release, release);
+		}
 	}
-	snprintf(remedy, sizeof(remedy), "dkms autoinstall -k %s", release);
-	root_path(path, "lib/modules/%s/build", release);
-	if (!path_exists(path)) {
-		snprintf(remedy, sizeof(remedy),
-			 "apt install linux-headers-%s (RPM: kernel-devel-%s), then dkms autoinstall -k %s",
-			 release, release, release);
-		doctor_say(report, BAD, "module",
-			   "mlx5_ep is not built for this kernel, whose headers are missing",
-			   remedy);
-		return;
-	}
-	doctor_say(report, BAD, "module", "mlx5_ep is not built for this kernel",
-		   remedy);
+	snprintf(text, sizeof(text), "%s%s", loaded, finding);
+	doctor_say(report, BAD, "module", text, remedy);
+}
+
+/* DKMS has a link of the name kernel-RELEASE-ARCH to VERSION/RELEASE/ARCH. */
+struct active {
+	char prefix[160];	/* "kernel-RELEASE-" */
+	char version[VERSION_LEN];
+};
+
+static int each_link(const char *name, void *arg)
+{
+	struct active *active = arg;
+	char path[PATH_LEN], target[PATH_LEN];
+	ssize_t len;
+
+	if (strncmp(name, active->prefix, strlen(active->prefix)))
+		return 0;
+	root_path(path, "var/lib/dkms/mlx5_ep/%s", name);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len <= 0)
+		return 0;
+	target[len] = '\0';
+	snprintf(active->version, sizeof(active->version), "%.*s",
+		 (int)strcspn(target, "/"), target);
+	return 1;
+}
+
+/* Which version has DKMS installed for this kernel? If it does not say, @version. */
+static void installed_version(struct active *active, const char *release,
+			      const char *version)
+{
+	char path[PATH_LEN];
+
+	snprintf(active->prefix, sizeof(active->prefix), "kernel-%s-", release);
+	root_path(path, "var/lib/dkms/mlx5_ep");
+	if (dir_names(path, each_link, active) != 1)
+		snprintf(active->version, sizeof(active->version), "%s", version);
 }
 
 /* After an upgrade the module that was loaded before runs on. */
-static void say_loaded(struct report *report, const char *release,
-		       const char *version)
+static void say_runs(struct report *report, const char *release,
+		     const char *version, const char *running)
 {
-	char path[PATH_LEN], running[128], text[VERSION_LEN + 256];
+	char path[PATH_LEN], text[2 * VERSION_LEN + 128];
+	char remedy[2 * PATH_LEN] = "reboot";
+	struct active active;
 
-	root_path(path, "sys/module/mlx5_ep/version");
-	if (!*version || file_read(path, running, sizeof(running)) <= 0 ||
-	    !installed(release) || !strcmp(running, version)) {
+	installed_version(&active, release, version);
+	if (strcmp(running, active.version)) {
+		snprintf(text, sizeof(text),
+			 "mlx5_ep is loaded: %s is installed, and %s runs until the next boot",
+			 active.version, running);
+	} else if (strcmp(running, version) &&
+		   build_failed(release, version, path)) {
+		snprintf(text, sizeof(text),
+			 "mlx5_ep is loaded: DKMS could not build %s for this kernel, and %s stays",
+			 version, running);
+		snprintf(remedy, sizeof(remedy),
+			 "see %s, and when the reason is gone: dkms install mlx5_ep/%s -k %s",
+			 path, version, release);
+	} else {
 		doctor_say(report, OK, "module", "mlx5_ep is loaded", NULL);
 		return;
 	}
-	snprintf(text, sizeof(text),
-		 "mlx5_ep is loaded: %s is installed, and %s runs until the next boot",
-		 version, running);
-	doctor_say(report, WARN, "module", text, "reboot");
+	doctor_say(report, WARN, "module", text, remedy);
+}
+
+static void say_loaded(struct report *report, const char *release,
+		       const char *version)
+{
+	char path[PATH_LEN], running[VERSION_LEN];
+
+	root_path(path, "sys/module/mlx5_ep/version");
+	if (*version && !installed(release))
+		say_not_built(report, "mlx5_ep is loaded until the next boot: ",
+			      release, version);
+	else if (*version && file_read(path, running, sizeof(running)) > 0)
+		say_runs(report, release, version, running);
+	else
+		doctor_say(report, OK, "module", "mlx5_ep is loaded", NULL);
 }
 
 /**
@@ -165,7 +226,7 @@ void doctor_module(struct report *report)
 	else if (installed(release))
 		say_not_loaded(report);
 	else if (*version)
-		say_not_built(report, release, version);
+		say_not_built(report, "", release, version);
 	else
 		doctor_say(report, BAD, "module",
 			   "mlx5_ep is not built for this kernel",
