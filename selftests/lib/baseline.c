@@ -199,3 +199,16 @@ int baseline_restored(struct baseline *base, unsigned int seconds)
 			base->allowed[i] = now.alive[i] - base->alive[i];
 	return 0;
 }
+
+long baseline_slab_kib(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	long kib = -1;
+
+	while (file && kib < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "SUnreclaim: %ld", &kib);
+	if (file)
+		fclose(file);
+	return kib;
+}

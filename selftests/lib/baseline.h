@@ -76,4 +76,13 @@ void baseline_allow(struct baseline *base, const char *const *kinds, size_t n);
  */
 int baseline_restored(struct baseline *base, unsigned int seconds);
 
+/**
+ * baseline_slab_kib() - the kernel's small allocations
+ *
+ * A leak of one test shows if the test repeats what leaks some thousand times.
+ *
+ * Return: KiB; -1 where they cannot be read.
+ */
+long baseline_slab_kib(void);
+
 #endif

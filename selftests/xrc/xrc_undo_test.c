@@ -8,6 +8,8 @@
 #include "kselftest_harness.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
@@ -21,6 +23,7 @@
 #define DOMAIN_FILE "/tmp/xrc_undo_domain"
 #define PARAM "/sys/module/mlx5_ep/parameters/"
 #define NOWHERE ((void *)16)
+#define DELAY_US 1500000u
 
 FIXTURE(undo)
 {
@@ -291,6 +294,95 @@ TEST_F(undo, of_a_registration_with_an_unread_event)
 	EXPECT_EQ(0, mlx5ep_notifier_page(self->n)->source_pending);
 	EXPECT_EQ(3, mlx5ep_notifier_page(self->n)->source_total);
 	EXPECT_EQ(0, poll(&p, 1, 0));
+}
+
+#define REFUSED 10000
+
+/* Each CREATE brings memory for a record, at least 64 bytes. */
+TEST_F(undo, of_refused_creations_leaves_no_memory)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+	long before;
+	int i;
+
+	ASSERT_EQ(0, file_write(PARAM "xrc_qps_per_device", "1"));
+	before = baseline_slab_kib();
+	ASSERT_LT(0, before);
+	for (i = 0; i < REFUSED; i++)
+		ASSERT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_create(self->node.xrcd,
+							    NULL, &qp));
+	EXPECT_GT(REFUSED * 64 / 1024, baseline_slab_kib() - before);
+}
+
+/* A GET that waits for the HCA. */
+struct late {
+	struct mlx5ep_xrcd *xrcd;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret;
+	atomic_bool over;
+};
+
+static void *get_late(void *arg)
+{
+	struct late *late = arg;
+
+	late->ret = mlx5ep_xrc_rcv_qp_get(late->xrcd, "l", 1, 0, NULL,
+					  &late->qp);
+	atomic_store(&late->over, true);
+	return NULL;
+}
+
+static int delay_create(void)
+{
+	struct simhca *sim;
+	int ret = simhca_open(&sim, NULL);
+
+	if (ret)
+		return ret;
+	ret = simhca_call(sim, NULL,
+			  "{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u}",
+			  DELAY_US);
+	simhca_close(sim);
+	return ret;
+}
+
+/* Reads the table of QPs. Return: how many lines are of QPs; -1 where it fails. */
+static int qps_shown(bool *numberless)
+{
+	FILE *table = debugfs_open("xrc");
+	char line[512];
+	int n = 0;
+
+	if (!table)
+		return -1;
+	while (fgets(line, sizeof(line), table)) {
+		n += !strncmp(line, "qp num=", 7);
+		*numberless |= !strncmp(line, "qp num=0x000000", 15);
+	}
+	fclose(table);
+	return n;
+}
+
+TEST_F(undo, of_a_qp_that_is_only_being_made_is_not_shown)
+{
+	struct late late = { .xrcd = self->node.xrcd };
+	bool numberless = false;
+	pthread_t thread;
+
+	ASSERT_EQ(1, qps_shown(&numberless));
+	ASSERT_EQ(0, delay_create());
+	ASSERT_EQ(0, pthread_create(&thread, NULL, get_late, &late));
+	/* The record of the key is there as soon as a second GET would join it. */
+	usleep(DELAY_US / 3);
+	EXPECT_EQ(1, qps_shown(&numberless));
+	EXPECT_FALSE(numberless);
+	EXPECT_FALSE(atomic_load(&late.over));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(1, late.ret);
+	EXPECT_EQ(2, qps_shown(&numberless));
+	EXPECT_FALSE(numberless);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(late.qp));
+	EXPECT_EQ(0, simhca_fail_nothing());
 }
 
 TEST_HARNESS_MAIN
