@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, timeout: 60, config: EVENT_TRACING */
 /*
  * Each limit, and a strict policy, counts what it refuses in `refusals`, and counts
- * nothing else. The counts of shared XRC receive QPs follow what is alive.
+ * nothing else. What is refused to a process is traced with its name. The counts of shared XRC receive QPs follow what is alive.
  */
 #include "kselftest_harness.h"
 
 #include <infiniband/verbs.h>
 #include <mlx5ep.h>
+#include <sys/prctl.h>
 
 #include "ctx_open.h"
 #include "simhca.h"
@@ -18,6 +19,7 @@
 
 #define NO_RESOURCES 15		/* a status of firmware commands */
 #define FOREVER 1000
+#define TRACING "/sys/kernel/tracing/"
 #define PARAM(name) "/sys/module/mlx5_ep/parameters/" name
 
 static int take_page(void)
@@ -233,6 +235,36 @@ TEST_F(refusals, a_refusal_counts_once)
 	EXPECT_EQ(before + 1, sysfs_refusals("xrc_qps_per_user"));
 	EXPECT_EQ(-EDQUOT, take_xrc_qp());
 	EXPECT_EQ(before + 2, sysfs_refusals("xrc_qps_per_user"));
+}
+
+static bool traced(const char *words)
+{
+	FILE *trace = fopen(TRACING "trace", "re");
+	char line[512];
+	bool found = false;
+
+	while (trace && !found && fgets(line, sizeof(line), trace))
+		found = strstr(line, words);
+	if (trace)
+		fclose(trace);
+	return found;
+}
+
+TEST_F(refusals, a_process_at_its_limit_is_named)
+{
+	char name[16] = "", words[128];
+
+	prctl(PR_SET_NAME, "at its limit");
+	prctl(PR_GET_NAME, name);
+	snprintf(words, sizeof(words),
+		 "who=\"%s[%d]\" what=\"XRC registrations\" held=0 refused=1 limit=0",
+		 name, getpid());
+	ASSERT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "1"));
+	EXPECT_EQ(-EDQUOT, over_xrc_regs_of_process());
+	EXPECT_TRUE(traced(words)) {
+		TH_LOG("%s", words);
+	}
+	ASSERT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "0"));
 }
 
 TEST_F(refusals, what_is_served_counts_nothing)

@@ -10,6 +10,7 @@
 
 #include "kselftest_harness.h"
 
+#include "baseline.h"
 #include "sysfs.h"
 #include "verbs.h"
 
@@ -305,6 +306,27 @@ TEST_F(sysfs, the_budget_in_force_is_shown)
 	EXPECT_EQ(7, sysfs_number("uar_budget_effective"));
 	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
 	EXPECT_EQ(quarters, sysfs_number("uar_budget_effective"));
+}
+
+#define WRITES 600
+
+/* What a valid and a refused list of names lose would be more than a megabyte. */
+TEST_F(sysfs, writes_leave_no_memory)
+{
+	char endless[300];
+	long before;
+	int n;
+
+	memset(endless, 'x', sizeof(endless) - 1);
+	endless[sizeof(endless) - 1] = '\0';
+	before = baseline_slab_kib();
+	ASSERT_LT(0, before);
+	for (n = 0; n < WRITES; n++) {
+		ASSERT_EQ(0, sysfs_write("uuar_exempt", "someone"));
+		ASSERT_EQ(-EINVAL, sysfs_write("uuar_exempt", endless));
+	}
+	EXPECT_GT(WRITES * 2 / 3, baseline_slab_kib() - before);
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", ""));
 }
 
 TEST_HARNESS_MAIN
