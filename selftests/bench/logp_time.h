@@ -17,7 +17,7 @@
 
 /**
  * struct logp_time - of one message
- * @ns: the median
+ * @ns: the median, in nanoseconds
  * @low: the shortest time
  * @high: the longest time
  * @ratio: of the shortest time to that of raw RDMA writes of 8 bytes, in turns with it
