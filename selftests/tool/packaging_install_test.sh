@@ -117,9 +117,21 @@ install_changed()
 # If the build fails, make install says so, and the installed module stays.
 build_fails()
 {
+	local before version
+
+	before=$(modinfo -k "$kernel" -F srcversion mlx5_ep)
 	echo '#error no' >>"$tmp/changed/kernel/main.c"
-	! (cd "$tmp/changed" && make_install 0.9.0+3.gccccccc) || return 1
-	[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = $second ]
+	for version in 0.9.0+3.gccccccc $second; do
+		! (cd "$tmp/changed" && make_install $version) || return 1
+		grep 'was not built; what is installed stays' "$tmp/log"
+		[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = $second ]
+		[ "$(modinfo -k "$kernel" -F srcversion mlx5_ep)" = "$before" ]
+		dkms status "mlx5_ep/$second" -k "$kernel" | grep ': installed'
+	done
+	sed -i '/#error no/d' "$tmp/changed/kernel/main.c"
+	(cd "$tmp/changed" && make_install $second)
+	[ "$(modinfo -k "$kernel" -F srcversion mlx5_ep)" = "$before" ]
+	installed $second
 }
 
 # What the administrator wrote stays; a file that nobody changed does not.
