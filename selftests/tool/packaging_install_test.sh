@@ -48,7 +48,7 @@ files()
 	find /usr/local /usr/src /usr/lib/mlx5_ep /etc/modprobe.d /var/lib/dkms \
 		/etc/mlx5ep.conf /usr/lib/modprobe.d /usr/lib/udev/rules.d \
 		"/lib/modules/$kernel/updates" -printf '%m %p\n' 2>/dev/null |
-		grep -e mlx5_ep -e mlx5ep || :
+		grep -e mlx5_ep -e mlx5ep -e /man3/ibv_ || :
 }
 
 # make_install VERSION: runs it as root with a umask that denies others all
