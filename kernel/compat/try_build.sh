@@ -12,7 +12,11 @@
 # All else, and DKMS before 3.1.5, which does not look at the status, comes to the same
 # error when DKMS builds.
 
-out=$(make -j "$(nproc)" "KERNELRELEASE=$2" -C "$3" "M=$PWD" modules 2>&1)
+# DKMS compiles with clang if the kernel was, and so does this.
+llvm=''
+! grep -q '^CONFIG_CC_IS_CLANG=y' "$3/.config" 2>/dev/null || llvm=LLVM=1
+# shellcheck disable=SC2086 # no argument if it is empty
+out=$(make -j "$(nproc)" "KERNELRELEASE=$2" -C "$3" "M=$PWD" $llvm modules 2>&1)
 status=$?
 echo "$out"
 [ $status != 0 ] || exit 0

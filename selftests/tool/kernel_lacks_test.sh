@@ -50,11 +50,26 @@ refused()
 		[ "$(cat "$dir/said")" = "mlx5_ep: this kernel lacks $2" ]
 }
 
-plan 4
+# DKMS compiles with clang for a kernel that clang compiled, and try_build.sh does too.
+clang_kernel()
+{
+	mkdir -p "$dir/headers" "$dir/bin"
+	printf '#!/bin/sh\necho "$@"\n' >"$dir/bin/make"
+	chmod +x "$dir/bin/make"
+	PATH=$dir/bin:$PATH kernel/compat/try_build.sh none 1 "$dir/headers" >"$dir/said"
+	grep 'modules$' "$dir/said"
+	! grep LLVM "$dir/said" || return 1
+	echo CONFIG_CC_IS_CLANG=y >"$dir/headers/.config"
+	PATH=$dir/bin:$PATH kernel/compat/try_build.sh none 1 "$dir/headers" >"$dir/said"
+	grep ' LLVM=1 modules$' "$dir/said"
+}
+
+plan 5
 check 'a kernel that has everything' has_all
 check 'a kernel that lacks something optional' lacks_optional
 check 'a kernel without the auxiliary bus' refused needs/auxiliary_bus.c \
 	'mlx5_ib as a driver of the auxiliary bus (since 5.11)'
 check 'a kernel whose drivers allocate queue pairs' refused needs/create_qp.c \
 	'queue pairs that ib_core allocates for the driver (since 5.15)'
+check 'the build before that of DKMS has its compiler' clang_kernel
 ktap_finished
