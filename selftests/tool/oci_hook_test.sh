@@ -131,6 +131,25 @@ a_pod()
 	contained c.slice uuar_traffic -q -n 1
 }
 
+# pod_is POD PATH: the cgroup of a pod, of which a container is in PATH
+pod_is()
+{
+	[ "$(pod_of "$2")" = "$1" ] || fail "$2: $(pod_of "$2"), not $1"
+}
+
+# systemd's cgroups, with crun and with runc; those of the driver cgroupfs
+pod_paths()
+{
+	local node=/system.slice/docker-1.scope/kubelet/kubepods/pod1
+
+	eval "$(sed -n '/^pod_of()/,/^}/p' packaging/oci/oci-hook)"
+	pod_is $pods/c.slice $pods/c.slice/crio-1.scope/container
+	pod_is $pods/c.slice $pods/c.slice/cri-containerd-1.scope
+	pod_is $pods/c.slice $pods/c.slice/container
+	pod_is /kubepods/burstable/pod1 /kubepods/burstable/pod1/1
+	pod_is $node $node/1
+}
+
 # set_now: prints what is set for cgroups of pods
 set_now()
 {
@@ -195,11 +214,12 @@ usage()
 }
 
 ep_policy stock
-plan 7
+plan 8
 check 'there is a bundle' bundle
 check 'the policy of a container' a_policy
 check 'the limit of a container' a_limit
 check 'a limit for the containers of a pod' a_pod
+check 'the cgroup of a pod, with systemd and without' pod_paths
 check 'a container that is killed leaves no setting' gone_when_killed
 check 'what cannot be set, not required and required' not_required
 check 'bad usage, no container, the cgroup of the node' usage
