@@ -300,8 +300,22 @@ offers()
 		fail "mlx5ep ${*:2}: $(completed "${@:2}"), not $1"
 }
 
+# as_files WORD...: bash is to complete them as names of files
+as_files()
+{
+	[ "$(bash -c '. userlib/cli/mlx5ep.bash
+		compopt() { echo "$@"; }
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_mlx5ep' - mlx5ep "$@")" = '-o filenames' ] || fail "mlx5ep $*"
+}
+
 completes()
 {
+	as_files check /et
+	as_files metrics --output /et
+	as_files set --cgroup /sy
+	as_files run cat /et
 	mkdir "$tmp/path"
 	: >"$tmp/path/zz\$(touch evaluated)"
 	chmod +x "$tmp"/path/*

@@ -25,6 +25,14 @@ _mlx5ep_words()
 	done
 }
 
+# _mlx5ep_files -f|-d|-c: names of files, folders or commands. bash appends a slash to
+# a folder, and no blank, and puts a backslash before a blank in a name.
+_mlx5ep_files()
+{
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
+}
+
 # _mlx5ep_value COMMAND OPTION: values of the option; fails if it takes none
 _mlx5ep_value()
 {
@@ -46,10 +54,10 @@ _mlx5ep_value()
 		_mlx5ep_words mpi-everywhere 2xdynamic dynamic shared-dynamic \
 			static mpi-threads ;;
 	metrics:--output|metrics:-o)
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+		_mlx5ep_files -f ;;
 	metrics:--listen|metrics:-l) _mlx5ep_words 9815 unix:/run/mlx5ep.sock ;;
 	bench:--output|bench:-o|set:--cgroup)
-		mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+		_mlx5ep_files -d ;;
 	show:--sort|watch:--sort|show:-s|watch:-s)
 		_mlx5ep_words pid uid policy qps pages uuars shared uar-pages \
 			sharers level watches bytes events program ;;
@@ -70,9 +78,9 @@ _mlx5ep_value()
 _mlx5ep_program()
 {
 	if [ "$COMP_CWORD" -eq "$1" ]; then
-		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+		_mlx5ep_files -c
 	else
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		_mlx5ep_files -f
 	fi
 }
 
@@ -93,7 +101,7 @@ _mlx5ep_command()
 		--exempt --cgroup --limit --clear --save --help ;;
 	apply) _mlx5ep_words --early --once --help $(_mlx5ep_devices) ;;
 	check)
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		_mlx5ep_files -f
 		_mlx5ep_words --help ;;
 	plan) _mlx5ep_words --threads --processes --category --bar --help ;;
 	run) _mlx5ep_words --policy --pages --strict --help -- ;;
