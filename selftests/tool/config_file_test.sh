@@ -525,7 +525,26 @@ help()
 	done
 }
 
-plan 18
+# What was set by hand for the device stays.
+cgroups_only()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	mkdir -p "$root/etc" "$root/sys/fs/cgroup/job7"
+	: >"$ep/uuar_cgroups"
+	printf '%s\n' '[device *]' 'pages = 3' '[cgroup /job7]' 'policy = stock' \
+		>"$root/etc/mlx5ep.conf"
+	code 2 "$tool" apply --cgroups --early
+	code 0 "$tool" apply --cgroups
+	[ "$(cat "$ep/uuar_pages")" = 0 ]
+	[ "$(cat "$ep/uuar_cgroups")" = '/job7 stock 0 0' ]
+	code 0 "$tool" apply --once
+	[ "$(cat "$ep/uuar_pages")" = 3 ]
+}
+
+plan 19
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
@@ -544,4 +563,5 @@ check 'where the file cannot be changed nothing is set' cannot_save
 check 'several set --save at once lose nothing' side_by_side
 check 'set and apply wait for each other' waits_for_another
 check 'each command has --help, completion and a place in the manual' help
+check 'apply --cgroups changes nothing of a device' cgroups_only
 ktap_finished

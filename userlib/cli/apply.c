@@ -108,21 +108,27 @@ static size_t write_rows(const char *device, struct json_object *rows, size_t at
 }
 
 /*
- * Writes what differs. @device: NULL: parameters of the module. Adds an object
- * with what was written to @report.
+ * Writes what differs. @device: NULL: parameters of the module. @cgroups: the policies
+ * and limits of cgroups only. Adds an object with what was written to @report.
  */
 static int apply_to(struct cli *cli, const struct config *config,
-		    const char *device, const char *pci,
+		    const char *device, const char *pci, bool cgroups,
 		    struct json_object *report)
 {
 	struct json_object *rows = compare(config, device, pci);
 	struct json_object *written = json_object_new_array();
 	struct json_object *obj = json_object_new_object();
+	struct json_object *row;
 	size_t i = 0;
 	int ret = EXIT_OK;
 
-	while (i < json_object_array_length(rows))
-		i = write_rows(device, rows, i, written, &ret);
+	while (i < json_object_array_length(rows)) {
+		row = json_object_array_get_idx(rows, i);
+		if (cgroups && !text_of(row, "cgroup"))
+			i++;
+		else
+			i = write_rows(device, rows, i, written, &ret);
+	}
 	say(cli, device, written);
 	json_object_object_add(obj, "device", device ?
 			       json_object_new_string(device) : NULL);
@@ -157,11 +163,13 @@ static int apply_defaults(const struct config *config)
  * @device: this device only; NULL: all
  * @early: the module and devices that come later only
  * @once: not what was applied before, since the module was loaded
+ * @cgroups: the policies and limits of cgroups only
  */
 struct wish {
 	const char *device;
 	bool early;
 	bool once;
+	bool cgroups;
 };
 
 static bool is_asked(const char *asked, struct json_object *dev)
@@ -184,8 +192,8 @@ static int apply_device(struct cli *cli, const struct config *config,
 		if (wish->once && pci && once_given(pci, name))
 			return EXIT_OK;
 		ret = apply_to(cli, config, name,
-			       pci ? pci : "", report);
-		if (!ret && pci)
+			       pci ? pci : "", wish->cgroups, report);
+		if (!ret && pci && !wish->cgroups)
 			once_note(pci, name);
 		return ret;
 	}
@@ -225,9 +233,9 @@ static int apply_module(struct cli *cli, const struct config *config,
 {
 	int ret, more;
 
-	if (wish->once && once_given(ONCE_MODULE, ""))
+	if (wish->cgroups || (wish->once && once_given(ONCE_MODULE, "")))
 		return EXIT_OK;
-	ret = apply_to(cli, config, NULL, "", report);
+	ret = apply_to(cli, config, NULL, "", false, report);
 	more = apply_defaults(config);
 	ret = ret ? ret : more;
 	if (!ret)
@@ -264,11 +272,12 @@ static int apply(struct cli *cli, const struct wish *wish)
 }
 
 /**
- * cmd_apply() - mlx5ep apply [--early | --once] [DEVICE]
+ * cmd_apply() - mlx5ep apply [--early | --once | --cgroups] [DEVICE]
  */
 int cmd_apply(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "cgroups", no_argument, NULL, 'c' },
 		{ "early", no_argument, NULL, 'e' },
 		{ "once", no_argument, NULL, 'o' },
 		{}
@@ -276,11 +285,13 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 	struct wish wish = { .device = cli->device };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "eo", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ceo", options, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
 		if (c == 'e')
 			wish.early = true;
+		else if (c == 'c')
+			wish.cgroups = true;
 		else
 			wish.once = true;
 	}
@@ -289,6 +300,8 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 				   argv[argc - 1]);
 	if (optind < argc)
 		wish.device = argv[optind];
+	if (wish.cgroups && (wish.early || wish.once))
+		return usage_error("apply", "--cgroups stands for itself");
 	if (wish.device && wish.early)
 		return usage_error("apply", "--early is about devices that are not there yet");
 	return apply(cli, &wish);

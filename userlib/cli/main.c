@@ -36,7 +36,8 @@ static const struct {
 	  "  --clear           with --cgroup: forget its policy\n"
 	  "  --save            write it to /etc/mlx5ep.conf, too\n" },
 	{ "apply", cmd_apply, "set what /etc/mlx5ep.conf says",
-	  "[--early | --once] [DEVICE]\n\n"
+	  "[--early | --once | --cgroups] [DEVICE]\n\n"
+	  "  -c, --cgroups     only policies and limits of cgroups\n"
 	  "  -e, --early       only what is for devices that come later\n"
 	  "  -o, --once        not what was applied before, while the module was loaded\n\n"
 	  "DEVICE is a name or a PCI address; without it: all devices.\n" },

@@ -99,7 +99,7 @@ _mlx5ep_command()
 		$tables ;;
 	set) _mlx5ep_words --policy --strict --pages --budget --user-limit \
 		--exempt --cgroup --limit --clear --save --help ;;
-	apply) _mlx5ep_words --early --once --help $(_mlx5ep_devices) ;;
+	apply) _mlx5ep_words --cgroups --early --once --help $(_mlx5ep_devices) ;;
 	check)
 		_mlx5ep_files -f
 		_mlx5ep_words --help ;;
