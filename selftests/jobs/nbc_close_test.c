@@ -17,7 +17,7 @@
 static void (*progress)(void *arg);
 static void *progress_arg;
 static struct tp_req *received[16];
-static unsigned int n_received, n_begun;
+static unsigned int n_received, n_begun, n_locked;
 static bool at_once;		/* a receive is done, and got zeros */
 
 int tp_isend(struct transport *tp, unsigned int to, uint32_t tag,
@@ -41,6 +41,7 @@ int tp_irecv(struct transport *tp, int from, uint32_t tag, void *buf,
 
 int tp_wait_until(struct transport *tp, bool (*done)(void *arg), void *arg)
 {
+	n_locked++;
 	return done(arg) ? 0 : -ETIME;
 }
 
@@ -105,7 +106,10 @@ TEST_F(groups, a_group_that_is_open_goes_on)
 
 TEST_F(groups, a_group_that_was_closed_does_not)
 {
+	n_locked = 0;
 	nbc_close(self->part);
+	/* A helper thread has the lock while it goes on. */
+	EXPECT_EQ(1, n_locked);
 	arrive();
 	EXPECT_EQ(2, n_begun);
 }

@@ -171,7 +171,7 @@ static double now(void)
 static int wait_all(const struct launch *program)
 {
 	unsigned int killed = 0, told = 0, failed = 0, passed = 0;
-	double since = 0, last;
+	double since = 0, last = 0;
 	int status;
 
 	while (wait(&status) > 0) {
