@@ -338,7 +338,7 @@ int logp_raw(void)
 		ret = asleep(&r, send.recv, &sleeps);
 	if (!ret) {
 		logp_row("verbs send", LEN, &send);
-		logp_row("verbs RDMA write", LEN, &write);
+		logp_row(LOGP_REFERENCE, LEN, &write);
 		idle = empty_poll(&r);
 		logp_add("polling", "a look that finds nothing", idle, idle);
 		logp_add("event", "completion channel, a message", told,

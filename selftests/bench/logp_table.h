@@ -7,6 +7,9 @@
 
 #include "logp_time.h"
 
+/* The primitive that the times of the others are compared with. */
+#define LOGP_REFERENCE "verbs RDMA write"
+
 /*
  * Instructions a message: in the call, in the receiver, in the sender after it; and
  * the time of a message that is alone.

@@ -20,10 +20,9 @@
  * @ns: the median, in nanoseconds
  * @low: the shortest time
  * @high: the longest time
- * @ratio: of the shortest time to that of raw RDMA writes of 8 bytes, in turns with it
  */
 struct logp_time {
-	double ns, low, high, ratio;
+	double ns, low, high;
 };
 
 /*
