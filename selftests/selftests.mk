@@ -23,14 +23,14 @@ ST_MORE_LIBS := -lfabric -lucp -lucm -lucs
 # Tests are found by their name in the folder of their area; what else is in
 # such a folder is shared. simhca builds its own tests. In workloads/ and bench/
 # a source with a header of its name is shared, the others are programs; what is
-# in folders of workloads/ is shared.
+# in folders of them is shared.
 ST_TEST_SRC := $(filter-out selftests/hca/%,$(wildcard selftests/*/*_test.c))
 ST_AREAS := $(sort $(dir $(ST_TEST_SRC)))
 ST_PROGRAMS = $(filter-out $(patsubst %.h,%.c,$(wildcard selftests/$(1)/*.h)),\
 	$(wildcard selftests/$(1)/*.c))
 ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 	$(filter-out %_test.c,$(wildcard $(ST_AREAS:%=%*.c))) \
-	$(wildcard selftests/workloads/*/*.c) \
+	$(wildcard selftests/workloads/*/*.c selftests/bench/*/*.c) \
 	$(patsubst %.h,%.c,$(wildcard selftests/workloads/*.h selftests/bench/*.h))
 
 # Programs of 32 bits, for which Debian has no UCX.

@@ -6,7 +6,7 @@
  * that gets the message (its handler, its receive, its answer), o_done in the sender
  * afterwards (completions, answers). The gap is what the busier side pays for each
  * message, and bounds their rate. Latency without the adapter is o_send + o_recv.
- * The time is that of one message with the adapter, see logp_time.h.
+ * The time is that of one message with the adapter, see logp/clock.h.
  * Beside them are raw verbs and UCX, the uUAR policies and categories, and what empty
  * polls, events and registrations add.
  *
@@ -25,11 +25,11 @@
 #include <mlx5ep.h>
 
 #include "instr.h"
-#include "logp_ends.h"
-#include "logp_measure.h"
-#include "logp_raw.h"
-#include "logp_table.h"
-#include "logp_ucx.h"
+#include "logp/ends.h"
+#include "logp/measure.h"
+#include "logp/raw.h"
+#include "logp/table.h"
+#include "logp/ucx.h"
 #include "spin.h"
 #include "sysfs.h"
 

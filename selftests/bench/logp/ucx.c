@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "logp_measure.h"
-#include "logp_ucx.h"
+#include "measure.h"
+#include "ucx.h"
 #include "ucx_link.h"
 
 #define SHORT	8u

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "instr.h"
-#include "logp_raw.h"
-#include "logp_table.h"
-#include "logp_time.h"
+#include "bench/instr.h"
+#include "raw.h"
+#include "table.h"
+#include "clock.h"
 #include "verbs.h"
 
 #define BURST	12

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Both ends of a connection; see logp_ends.h. */
+/* Both ends of a connection; see ends.h. */
 #include <errno.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "logp_ends.h"
+#include "ends.h"
 
 #define MEMORY	(1u << 20)
 #define DEPTH	64u

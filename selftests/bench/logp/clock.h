@@ -8,10 +8,10 @@
  * That part depends on the machine. The shortest time is that of an adapter which has
  * done its work when the guest's processor goes on after the doorbell.
  */
-#ifndef SELFTESTS_LOGP_TIME_H
-#define SELFTESTS_LOGP_TIME_H
+#ifndef SELFTESTS_LOGP_CLOCK_H
+#define SELFTESTS_LOGP_CLOCK_H
 
-#include "logp_sides.h"
+#include "sides.h"
 
 #define LOGP_TIMES 21		/* messages whose time is taken */
 

@@ -3,8 +3,8 @@
 #ifndef SELFTESTS_LOGP_MEASURE_H
 #define SELFTESTS_LOGP_MEASURE_H
 
-#include "logp_sides.h"
-#include "logp_table.h"
+#include "sides.h"
+#include "table.h"
 
 #define LOGP_BURST	12u	/* messages of a sample */
 #define LOGP_SAMPLES	7

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The table of am_logp; see logp_table.h. */
+/* The table of am_logp; see table.h. */
 #include <stdio.h>
 #include <string.h>
 
-#include "logp_table.h"
+#include "table.h"
 
 #define ROWS 32u
 

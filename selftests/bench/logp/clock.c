@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The time of one message by the guest's clock; see logp_time.h. */
+/* The time of one message by the guest's clock; see clock.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "logp_time.h"
+#include "clock.h"
 
 #define QUIET_NS 500000u		/* polled without anything, ... */
 #define QUIET_US 20000		/* ... then asleep: the message is done */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What both kinds of measurements share; see logp_sides.h. */
+/* What both kinds of measurements share; see sides.h. */
 #include <stdlib.h>
 
-#include "logp_sides.h"
+#include "sides.h"
 
 static int by_value(const void *a, const void *b)
 {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "logp_time.h"
+#include "clock.h"
 
 /* The primitive that the times of the others are compared with. */
 #define LOGP_REFERENCE "verbs RDMA write"

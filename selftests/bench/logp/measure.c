@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a message costs at both ends; see logp_measure.h. */
+/* What a message costs at both ends; see measure.h. */
 #include <errno.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include "instr.h"
-#include "logp_measure.h"
+#include "bench/instr.h"
+#include "measure.h"
 
 #define QUIET	3	/* looks at which nothing had happened */
 #define QUIET_US 10000	/* a busy machine has a slow adapter */
