@@ -443,6 +443,12 @@ saves_truly()
 	code 1 "$tool" set --cgroup /gone --limit none
 	code 0 "$tool" set --cgroup /gone --limit none --save
 	! grep -q limit "$conf" || fail 'the limit is still there'
+	# The new file is written beside the old one, whose name errors have.
+	two_devices
+	printf '%b' "$(names_for {10..47})" >"$conf"
+	not_saved "^mlx5ep: $conf:[0-9]*: .*more than 4000" -d mlx5_0 set \
+		--exempt "$(printf 'fifteen_letters %.0s' {1..6})"
+	grep -qx "mlx5ep: $conf is as it was" "$tmp/err"
 }
 
 saves_anew()

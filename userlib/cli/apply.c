@@ -252,7 +252,7 @@ static int apply(struct cli *cli, const struct wish *wish)
 
 	changes_lock();
 	root_path(path, CONFIG_FILE);
-	ret = config_read(&config, path);
+	ret = config_read(&config, path, path);
 	if (!ret && config.missing && !cli->json)
 		printf("%s does not exist: nothing to apply\n", path);
 	else if (!ret && !module_loaded())
@@ -324,7 +324,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	if (argc == 2 && snprintf(path, sizeof(path), "%s", argv[1]) >=
 	    (int)sizeof(path))
 		return usage_error("check", "the path is too long");
-	ret = config_read(&config, path);
+	ret = config_read(&config, path, path);
 	if (!ret && config.missing)
 		ret = complain(EXIT_FAILED, "%s does not exist: mlx5ep set --save makes it",
 			       path);

@@ -273,14 +273,16 @@ static void check_defaults(const struct config *config, struct reader *reader)
 /**
  * config_read() - read and check the configuration file
  * @config: filled in; the caller calls config_free(), also after an error
+ * @path: what is read
+ * @name: what errors name
  *
  * It is no error if there is no file: then @config has no entries.
  *
  * Return: %EXIT_OK, or another exit code, when each error was printed.
  */
-int config_read(struct config *config, const char *path)
+int config_read(struct config *config, const char *path, const char *name)
 {
-	struct reader reader = { .path = path, .tail = &config->entries };
+	struct reader reader = { .path = name, .tail = &config->entries };
 	size_t room = 0;
 	char *text = NULL;
 	ssize_t len;
@@ -291,7 +293,7 @@ int config_read(struct config *config, const char *path)
 	if (!file) {
 		config->missing = errno == ENOENT;
 		return config->missing ? EXIT_OK :
-			complain(exit_code(-errno), "%s: %s", path,
+			complain(exit_code(-errno), "%s: %s", name,
 				 what_failed(-errno));
 	}
 	while ((len = getline(&text, &room, file)) >= 0) {

@@ -49,7 +49,7 @@ const char *config_section(char *text, struct config_section *section);
 bool config_same(const struct config_section *a,
 		 const struct config_section *b);
 char *config_trim(char *text);
-int config_read(struct config *config, const char *path);
+int config_read(struct config *config, const char *path, const char *name);
 void config_free(struct config *config);
 char *config_defaults(const struct config *config, unsigned int *line);
 const struct config_entry *config_find(const struct config *config,

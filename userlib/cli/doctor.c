@@ -16,6 +16,9 @@
 #include "cli.h"
 #include "doctor.h"
 
+/* Behind a number that the device may be too small for; a comment of the shell. */
+#define AT_MOST " # at most the UAR pages of the device"
+
 static void check_kernel(struct report *report)
 {
 	char release[128];
@@ -108,7 +111,8 @@ static void check_users(struct report *report, const char *name,
 			 "user %lld holds %lld of %lld UAR pages",
 			 number(user, "uid"), number(user, "pages"), limit);
 		snprintf(remedy, sizeof(remedy),
-			 "mlx5ep -d %s set --user-limit %lld", name, 2 * limit);
+			 "mlx5ep -d %s set --user-limit %lld" AT_MOST, name,
+			 2 * limit);
 		doctor_say(report, WARN, name, text, remedy);
 	}
 }
@@ -131,8 +135,12 @@ static void check_budget(struct report *report, const char *name,
 		return;
 	snprintf(text, sizeof(text), "%lld of %lld UAR pages in use", in_use,
 		 budget);
-	snprintf(remedy, sizeof(remedy), "mlx5ep -d %s set --budget %lld", name,
-		 set > 0 ? 2 * set : budget / 3 * 4);
+	if (set > 0)
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep -d %s set --budget %lld" AT_MOST, name, 2 * set);
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep -d %s set --budget %lld", name, budget / 3 * 4);
 	doctor_say(report, WARN, name, text, remedy);
 }
 

@@ -21,6 +21,14 @@
 #define MOST_INTERPRETERS 5	/* as of the kernel */
 #define MOST_HEADERS 128
 
+/* execvp() takes no folder for a program. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !access(path, X_OK) && !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
 /* Finds the file that execvp() starts. Returns false if there is none. */
 static bool find(const char *program, char *path, size_t len)
 {
@@ -32,7 +40,7 @@ static bool find(const char *program, char *path, size_t len)
 		end = strchrnul(dir, ':');
 		if (snprintf(path, len, "%.*s%s%s", (int)(end - dir), dir,
 			     end == dir ? "" : "/", program) < (int)len &&
-		    !access(path, X_OK))
+		    is_program(path))
 			return true;
 	}
 	return false;

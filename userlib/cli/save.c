@@ -281,8 +281,9 @@ static bool holds(const struct save *save, const struct config *config)
 	return true;
 }
 
+/* Write and check the new file. @name: whose place it takes, which errors name */
 static int write_lines(const struct save *save, const struct lines *lines,
-		       const char *path, int fd)
+		       const char *path, const char *name, int fd)
 {
 	struct config config;
 	FILE *file = fdopen(fd, "w");
@@ -298,7 +299,7 @@ static int write_lines(const struct save *save, const struct lines *lines,
 	ret = ferror(file) || fflush(file) || fchmod(fd, 0644) || fsync(fd);
 	if (fclose(file) || ret)
 		return errno ? -errno : -EIO;
-	ret = config_read(&config, path) || !holds(save, &config);
+	ret = config_read(&config, path, name) || !holds(save, &config);
 	config_free(&config);
 	return ret ? -ECANCELED : 0;
 }
@@ -314,7 +315,7 @@ static int replace(const struct save *save, const struct lines *lines,
 	fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = write_lines(save, lines, new, fd);
+	ret = write_lines(save, lines, new, path, fd);
 	if (!ret && rename(new, path))
 		ret = -errno;
 	if (ret)
@@ -358,7 +359,7 @@ int save_check(void)
 	int ret;
 
 	root_path(path, CONFIG_FILE);
-	ret = config_read(&config, path);
+	ret = config_read(&config, path, path);
 	config_free(&config);
 	return ret;
 }
@@ -388,7 +389,7 @@ int save_settings(const struct save *save)
 		close(dir);
 	/* What was wrong with the new text has been said. */
 	if (ret == -ECANCELED)
-		return EXIT_FAILED;
+		return complain(EXIT_FAILED, "%s is as it was", path);
 	return ret ? complain(exit_code(ret), "%s: %s", path,
 			      what_failed(ret)) :
 		EXIT_OK;

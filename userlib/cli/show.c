@@ -285,7 +285,7 @@ static void add_differs(struct json_object *obj, struct json_object *devices)
 	bool good;
 
 	root_path(path, CONFIG_FILE);
-	good = !config_read(&config, path);
+	good = !config_read(&config, path, path);
 	json_object_object_add(obj, "differs", good && module_loaded() ?
 			       compare(&config, NULL, "") : NULL);
 	for (i = 0; i < json_object_array_length(devices); i++) {
