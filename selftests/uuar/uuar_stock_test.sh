@@ -44,8 +44,10 @@ record()
 	fixed LD_PRELOAD="$PWD/build/selftests/ioctl_tap.so" \
 		IOCTL_TAP="$tmp/tap" "$@" >/dev/null
 	mv "$tmp/tap" "$tmp/$word.tap"
+	# The driver fills its cache of free mkeys in the background.
 	simhca-ctl "{\"op\":\"cmdlog\",\"since\":$since}" |
-		jq -c '.log[] | [.op, .status, .key]' >"$tmp/$word.commands"
+		jq -c '.log[] | select(.op != "CREATE_MKEY" or .key.free != 1) |
+			[.op, .status, .key]' >"$tmp/$word.commands"
 }
 
 # defined TAP: prints the bytes that are defined. The buffer for the answer of a
