@@ -10,6 +10,7 @@
 
 #include "baseline.h"
 #include "patience.h"
+#include "proc.h"
 #include "simhca.h"
 #include "sysfs.h"
 #include "verbs.h"
@@ -202,13 +203,5 @@ int baseline_restored(struct baseline *base, unsigned int seconds)
 
 long baseline_slab_kib(void)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	char line[128];
-	long kib = -1;
-
-	while (file && kib < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "SUnreclaim: %ld", &kib);
-	if (file)
-		fclose(file);
-	return kib;
+	return proc_number("/proc/meminfo", "SUnreclaim:");
 }

@@ -19,6 +19,7 @@
 #include "ctx_open.h"
 #include "limits/holder.h"
 #include "patience.h"
+#include "proc.h"
 #include "simhca.h"
 #include "sysfs.h"
 #include "xrc.h"
@@ -51,21 +52,6 @@ static long slab_objects(const char *cache)
 	return n;
 }
 
-/* A number of a file of lines "NAME NUMBER" or "NAME: NUMBER". */
-static long number_in(const char *path, const char *name)
-{
-	FILE *file = fopen(path, "r");
-	char line[256];
-	long n = -1;
-
-	while (file && n < 0 && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)))
-			n = strtol(line + strlen(name), NULL, 10);
-	if (file)
-		fclose(file);
-	return n;
-}
-
 /* What the kernel holds. Each grows by one or more per process that leaks. */
 struct held {
 	long pids, mms, cgroups;
@@ -78,10 +64,10 @@ static struct held look(void)
 	return (struct held){
 		.pids = slab_objects("pid"),
 		.mms = slab_objects("mm_struct"),
-		.cgroups = number_in(HOLDER_CGROUPS "/cgroup.stat",
+		.cgroups = proc_number(HOLDER_CGROUPS "/cgroup.stat",
 				     "nr_dying_descendants "),
-		.kib = number_in("/proc/meminfo", "MemTotal:") -
-		       number_in("/proc/meminfo", "MemFree:"),
+		.kib = proc_number("/proc/meminfo", "MemTotal:") -
+		       proc_number("/proc/meminfo", "MemFree:"),
 	};
 }
 

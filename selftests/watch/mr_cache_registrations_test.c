@@ -17,6 +17,7 @@
 #include <mlx5ep/mr_cache.h>
 
 #include "lab.h"
+#include "proc.h"
 #include "watched.h"
 
 #define PAGE	4096ul
@@ -253,15 +254,7 @@ TEST_F(cache, survives_what_leaves_the_pages_alone)
 /* Bytes that the process has pinned. */
 static long pinned(void)
 {
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[128];
-	long kb = -1;
-
-	while (file && kb < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "VmPin: %ld", &kb);
-	if (file)
-		fclose(file);
-	return kb * 1024;
+	return proc_number("/proc/self/status", "VmPin:") * 1024;
 }
 
 /* From here on the limit of locked memory is one for this process, too. */

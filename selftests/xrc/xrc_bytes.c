@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <stdio.h>
-
+#include "proc.h"
 #include "xrc.h"
 #include "xrc_bytes.h"
 
 static long slab_kb(void)
 {
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kb = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Slab: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
+	return proc_number("/proc/meminfo", "Slab:");
 }
 
 double xrc_registration_bytes(void)
