@@ -83,32 +83,35 @@ policies()
 	right $status
 }
 
+# others_told COUNTS OPTION...: something happens to one of three processes; the job ends
+# with these counts, within a bounded time, and leaves nothing
+others_told()
+{
+	local ms
+
+	code 1 timeout "$limit" "$program" -n 3 "${@:2}"
+	ms=$(sed -n "s/.* $1 ms=//p" "$tmp/out")
+	[ -n "$ms" ] || fail 'not all were told'
+	[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+	becomes 10 "$base" objects
+}
+
 death()
 {
-	local how ms
+	local how
 
 	for how in poll thread; do
-		code 1 timeout "$limit" "$program" -n 3 -k 1 -g $how
-		ms=$(sed -n 's/.* killed=1 told=2 failed=0 passed=0 ms=//p' \
-			"$tmp/out")
-		[ -n "$ms" ] || fail 'not all were told'
-		[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
-		becomes 10 "$base" objects
+		others_told 'killed=1 told=2 failed=0 passed=0' -k 1 -g $how
 	done
 }
 
 # One process has an error of its own: the others have one too.
 one_error()
 {
-	local how ms
+	local how
 
 	for how in poll event thread; do
-		code 1 timeout "$limit" "$program" -n 3 -E 0 -g $how
-		ms=$(sed -n 's/.* killed=0 told=2 failed=1 passed=0 ms=//p' \
-			"$tmp/out")
-		[ -n "$ms" ] || fail 'not all were told'
-		[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
-		becomes 10 "$base" objects
+		others_told 'killed=0 told=2 failed=1 passed=0' -E 0 -g $how
 	done
 }
 
