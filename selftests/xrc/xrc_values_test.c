@@ -106,6 +106,18 @@ FIXTURE_TEARDOWN(values)
 #define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |	\
 		   IBV_QP_ACCESS_FLAGS)
 
+static int create_in_init(struct mlx5ep_xrcd *xrcd,
+			  struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+	};
+	int ret = mlx5ep_xrc_rcv_qp_create(xrcd, NULL, qp);
+
+	return ret ? ret :
+		mlx5ep_xrc_rcv_qp_modify(*qp, &init, INIT_MASK, NULL);
+}
+
 /* Bring a shared QP to RTS, and ask for what it has. */
 static void shared(struct __test_metadata *_metadata, struct xrc_node *node,
 		   const struct values *v, struct ibv_qp_attr *now)
@@ -224,15 +236,11 @@ TEST_F(values, are_those_of_an_upstream_qp)
 TEST_F(values, of_a_path_are_checked)
 {
 	const struct values *v = &sets[variant->set];
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-	};
+	struct ibv_qp_attr attr = v->rtr;
 	struct mlx5ep_xrc_rcv_qp *qp;
 
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
 	/* Each case is valid but for one port. */
-	attr = v->rtr;
 	attr.ah_attr.port_num = 0;
 	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, v->rtr_mask,
 						    NULL));
@@ -260,14 +268,11 @@ TEST_F(values, of_a_path_are_checked)
 TEST_F(values, of_a_refused_state_are_not_those_of_the_qp)
 {
 	const struct values *v = &sets[variant->set];
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-	};
 	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct ibv_qp_attr attr = {};
 	struct mlx5ep_xrc_rcv_qp *qp;
 
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
 	/* RTR wants more than a state. */
 	attr.qp_state = IBV_QPS_RTR;
 	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
@@ -283,14 +288,11 @@ TEST_F(values, of_a_refused_state_are_not_those_of_the_qp)
 /* ERR is the last state. */
 TEST_F(values, of_states_end_with_err)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-	};
 	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct ibv_qp_attr attr = {};
 	struct mlx5ep_xrc_rcv_qp *qp;
 
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, INIT_MASK, NULL));
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
 	attr.qp_state = IBV_QPS_ERR;
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
 					      &answer));
