@@ -79,20 +79,17 @@ static bool has_loader(int fd, const ElfW(Ehdr) *elf)
 /* The architecture of this program, which is that of the library. */
 static bool is_ours(const ElfW(Ehdr) *elf)
 {
-	static ElfW(Half) machine;
 	ElfW(Ehdr) own;
-	int fd;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ssize_t got;
 
-	if (!machine) {
-		fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-		if (fd >= 0 && pread(fd, &own, sizeof(own), 0) == sizeof(own))
-			machine = own.e_machine;
-		if (fd >= 0)
-			close(fd);
-	}
-	return elf->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 :
-					  ELFCLASS32) &&
-		(!machine || elf->e_machine == machine);
+	if (fd < 0)
+		return true;
+	got = pread(fd, &own, sizeof(own), 0);
+	close(fd);
+	return got != sizeof(own) ||
+		(elf->e_ident[EI_CLASS] == own.e_ident[EI_CLASS] &&
+		 elf->e_machine == own.e_machine);
 }
 
 /* Reads the name of a script's interpreter behind "#!". */
