@@ -7,6 +7,7 @@
 #	log		the file that gets what the programs said
 #	kernel, state	the row of the table
 #	only		a pattern: the cells that run
+#	times		how often each of them runs
 
 # Patterns of cells may be alternatives: @(A|B).
 shopt -s extglob
@@ -19,38 +20,58 @@ cells_limit=$((120 * ${MLX5_EP_SLOWNESS:-1}))
 # is a skip: the last line that CMD printed has the reason.
 cell()
 {
-	local name="$1/$2" program=$1 transport=$2 status=0 result=ok reason=
-	local began=$SECONDS
+	local name="$1/$2" began=$SECONDS failed=0 status=0 run_status i
 
-	shift 2
 	# shellcheck disable=SC2254 # it is a pattern
 	case $name in
 	$only) ;;
 	*) return 0 ;;
 	esac
+	for ((i = 0; i < times; i++)); do
+		run_cell "$name" "${@:3}"
+		[ $run_status != 0 ] || continue
+		status=$run_status failed=$((failed + 1))
+		tail -n 1 "$cells_tmp/out" >"$cells_tmp/last"
+		[ $status != 4 ] || break
+	done
+	record "$1" "$2" $status $((SECONDS - began)) \
+		"$([ "$times" = 1 ] || echo "$failed of $times runs failed")"
+}
+
+# run_cell NAME CMD...: runs CMD once; sets run_status, and $log gets what it said. Not
+# in a condition, where a failure would not end CMD.
+run_cell()
+{
 	set +e
-	(set -e; "$@") </dev/null >"$cells_tmp/out" 2>&1
-	status=$?
+	(set -e; "${@:2}") </dev/null >"$cells_tmp/out" 2>&1
+	run_status=$?
 	set -e
 	{
-		echo "== $kernel $state $name: exit status $status"
+		echo "== $kernel $state $1: exit status $run_status"
 		cat "$cells_tmp/out"
 	} >>"$log"
-	case $status in
+}
+
+# record PROGRAM TRANSPORT STATUS SECONDS TIMES: one object for $records
+record()
+{
+	local result=ok reason=$5
+
+	case $3 in
 	0) ;;
-	4) result=skip reason=$(tail -n 1 "$cells_tmp/out") ;;
-	124) result=fail reason='the time was up' ;;
-	*) result=fail reason="exit status $status: $(tail -n 1 "$cells_tmp/out")" ;;
+	4) result=skip reason=$(cat "$cells_tmp/last") ;;
+	124) result=fail reason+="${5:+: }the time was up" ;;
+	*) result=fail
+		reason+="${5:+: }exit status $3: $(cat "$cells_tmp/last")" ;;
 	esac
 	jq -cn --arg kernel "$kernel" --arg state "$state" \
-		--arg program "$program" --arg transport "$transport" \
-		--arg result "$result" --arg reason "$reason" \
-		--argjson seconds $((SECONDS - began)) \
+		--arg program "$1" --arg transport "$2" \
+		--arg result "$result" --arg reason "$reason" --argjson seconds "$4" \
 		'{kernel: $kernel, state: $state, program: $program,
 		  transport: $transport, result: $result, reason: $reason,
 		  seconds: $seconds}' >>"$records"
-	printf 'consumers: %s %s %s %s %d s%s\n' "$kernel" "$state" "$name" \
-		"$result" $((SECONDS - began)) "${reason:+ ($reason)}" >&2
+	printf 'consumers: %s %s %s/%s %s %d s%s\n' "$kernel" "$state" "$1" "$2" \
+		"$result" "$4" "${reason:+ ($reason)}" >&2
 }
 
 # skipped REASON: the CMD of a cell cannot run
