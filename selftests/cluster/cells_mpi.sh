@@ -81,18 +81,20 @@ mpi_over()
 }
 
 # mpi_run PROGRAM LAUNCHER...: each process asks for its own policy, so no two QPs
-# share a UAR page, whatever the policy of the device is
+# share a UAR page, whatever the policy of the device is; and libmlx5ep-ucx tells UCX
 mpi_run()
 {
 	local program=$1
 
 	shift
 	simhca-ctl '{"op":"reset"}'
-	UCX_TLS=rc_v said '^mpi_checked: after a fork: right$' "$@" \
+	MLX5EP_UCX=verbose UCX_TLS=rc_v \
+		said '^mpi_checked: after a fork: right$' "$@" \
 		build/bin/mlx5ep run --policy independent --pages 16 -- \
-		"$cells_tmp/$program"
+		build/bin/mlx5ep run -- "$cells_tmp/$program"
 	# Without the module the program runs all the same.
 	[ "$state" != absent ] || return 0
+	grep -q '^mlx5ep-ucx: changed [0-9]' "$cells_tmp/said"
 	simhca-ctl dump | jq -e '[.hcas[0].uars[] | select(.uid > 0) |
 		[.slots[].qpns | keys[]] | length | select(. > 0)] |
 		length >= 9 and all(. == 1)'

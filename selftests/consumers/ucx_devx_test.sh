@@ -75,14 +75,14 @@ while_running()
 	return $status
 }
 
-# same_qps: the tool lists the users' QPs of the HCA, two by DevX, and no other
+# same_qps PLACER: the tool lists the users' QPs of the HCA, two by PLACER, and no other
 same_qps()
 {
 	mlx5ep -j show qps | jq -r '.devices[0].qps[] |
 		"\(.qpn) \(.uar) \(.placer)"' | sort >"$tmp/tool"
 	simhca-ctl dump | jq -r '.hcas[0].qps[] | select(.user) |
 		"\(.qpn) \(.uar)"' | sort >"$tmp/hca"
-	[ "$(grep -c ' devx$' "$tmp/tool")" -ge 2 ] &&
+	[ "$(grep -c " $1\$" "$tmp/tool")" -ge 2 ] &&
 		cut -d ' ' -f 1-2 "$tmp/tool" | diff "$tmp/hca" -
 }
 
@@ -96,7 +96,13 @@ named()
 
 listed()
 {
-	while_running same_qps
+	while_running same_qps devx
+}
+
+# Without DevX each worker has a thread domain.
+listed_in_domains()
+{
+	UCX_TLS=rc_x UCX_IB_MLX5_DEVX=n while_running same_qps library
 }
 
 named_by_doctor()
@@ -127,10 +133,11 @@ remedy()
 	return $status
 }
 
-plan 18
+plan 19
 check 'the default is rc_mlx5' transport
 check 'its QPs are made by DevX' devx_qps
 check 'its QPs are listed' listed
+check 'without DevX its QPs are listed, in thread domains' listed_in_domains
 check 'doctor names it under a policy' named_by_doctor
 check 'rc_v is placed by the policy' remedy
 for size in 8 4096 262144; do
