@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 40
+#
+# mlx5-ci: its options, when it says that there is no coverage and how to get it, and
+# what it makes of results and counts that a run has left. The counts are those of a
+# small program that is compiled for gcov here. No guest is started.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+ci=selftests/lab/mlx5-ci
+# A kernel as selftests/lab/kernel leaves it, with gcov and with its sources.
+this=ci-test-$$
+kernel=build/lab/kernels/$this
+out=build/mlx5-ci/$this
+trap 'rm -rf "$tmp" "$kernel" "$out"' EXIT
+tree=$tmp/linux
+mkdir -p "$kernel" "$tree/drivers/infiniband/hw/mlx5" "$tree/include/config"
+touch "$tree/drivers/infiniband/hw/mlx5/main.c" "$kernel/stamp" "$kernel/shows"
+echo 7.9.0-ci >"$kernel/release"
+echo "$tree" | tee "$kernel/path" >"$kernel/kbuild"
+echo CONFIG_GCOV_KERNEL=y >"$tree/include/config/auto.conf"
+
+refused()
+{
+	code 2 $ci --unknown
+	grep usage: "$tmp/err"
+	code 1 $ci --kernel
+	grep -- '--kernel wants a value' "$tmp/err"
+	code 1 $ci --parts 'probe perftest'
+	grep 'no part perftest: probe, suites' "$tmp/err"
+	code 1 $ci --links 'ib roce'
+	grep 'no link roce: ib, eth' "$tmp/err"
+	code 1 $ci --source "$tmp"
+	grep "$tmp has no drivers/infiniband/hw/mlx5" "$tmp/err"
+	code 0 $ci --help
+	grep 'usage: selftests/lab/mlx5-ci' "$tmp/out"
+}
+
+without_gcov()
+{
+	code 0 $ci --kernel 7.2 --plan
+	grep 'no coverage: .* was built without gcov: .*GCOV_KERNEL' "$tmp/out"
+	echo '# CONFIG_GCOV_KERNEL is not set' >"$tree/include/config/auto.conf"
+	code 0 $ci --kernel "$this" --plan
+	grep "no coverage: $this was built without gcov" "$tmp/out"
+	echo CONFIG_GCOV_KERNEL=y >"$tree/include/config/auto.conf"
+}
+
+with_gcov()
+{
+	code 0 $ci --kernel "$this" --plan
+	grep -x "mlx5-ci: coverage of $tree" "$tmp/out"
+	echo "$tmp" >"$kernel/path"
+	mv "$tree/drivers" "$tmp/elsewhere"
+	code 0 $ci --kernel "$this" --plan
+	grep "no coverage: $this has no sources beside it" "$tmp/out"
+	mkdir "$tmp/other"
+	mv "$tmp/elsewhere" "$tmp/other/drivers"
+	code 0 $ci --kernel "$this" --plan --source "$tmp/other"
+	grep -x "mlx5-ci: coverage of $tmp/other" "$tmp/out"
+	mv "$tmp/other/drivers" "$tree/"
+	echo "$tree" >"$kernel/path"
+}
+
+# A driver of three functions, of which two guests run one each.
+counts()
+{
+	local objects=$PWD/$out/mlx5_ib part
+
+	mkdir -p "$objects"
+	cat >"$objects/qp.c" <<-'END'
+	int create(int n)
+	{
+		if (n > 9)
+			return -1;
+		return n;
+	}
+
+	int destroy(int n)
+	{
+		return n + 1;
+	}
+
+	int never(int n)
+	{
+		return n - 1;
+	}
+	END
+	cat >"$objects/main.c" <<-'END'
+	int create(int n);
+	int destroy(int n);
+
+	int main(int argc, char **argv)
+	{
+		return argc > 1 ? destroy(-1) : create(0);
+	}
+	END
+	(cd "$objects" && gcc --coverage -c qp.c main.c && gcc --coverage -o a ./*.o)
+	for part in probe.ib suites.eth; do
+		"$objects/a" ${part##*.ib}
+		mkdir -p "$out/data/$part.run.1.0"
+		mv "$objects"/*.gcda "$out/data/$part.run.1.0/"
+	done
+	rm "$objects"/{a,*.o}
+}
+
+table()
+{
+	counts
+	mkdir -p "$out"/{probe.ib,suites.eth}
+	printf '%s\n' 'ok device' 'skip congestion none' >"$out/probe.ib/probe.results"
+	printf '%s\n' 'ok tests.a.B.c' 'skip tests.a.B.d why' \
+		'fail tests.test_mlx5_dr.Mlx5DrTest.test_dest_tir' \
+		>"$out/suites.eth/absent.results"
+	code 0 $ci --kernel "$this" --table
+	cat >"$tmp/want" <<-'END'
+	file                  lines  covered      %  functions that did not run
+	main.c                    2        2  100.0
+	qp.c                      8        5   62.5  never
+	all                      10        7   70.0
+	mlx5-ci: probe: 5 lines (50.0 %)
+	mlx5-ci: suites: 4 lines (40.0 %)
+	mlx5-ci: 2 passed, 0 failed, 3 skipped; coverage 7 of 10 lines of mlx5_ib (70.0 %)
+	END
+	sed 1d "$tmp/out" | diff "$tmp/want" -
+	head -n 1 "$tmp/out" | grep 'suites.eth/tests.*test_dest_tir: fail (known)'
+	grep -q '"suites": 4' "$out/coverage.json"
+}
+
+failures()
+{
+	echo 'crash tests.a.B.e' >>"$out/suites.eth/absent.results"
+	rm -r "$out/data"
+	code 1 $ci --kernel "$this" --table
+	grep -x 'mlx5-ci: suites.eth/tests.a.B.e: crash ' "$tmp/out"
+	grep -x 'mlx5-ci: no coverage: no guest has left counts' "$tmp/out"
+	tail -n 1 "$tmp/out" |
+		grep -x 'mlx5-ci: 2 passed, 1 failed, 3 skipped; coverage not measured'
+	rm -r "$out"
+	code 1 $ci --kernel "$this" --table
+}
+
+plan 5
+check 'options that it does not know are refused' refused
+check 'a kernel without gcov: how to get one' without_gcov
+check 'a kernel with gcov: the sources that it finds' with_gcov
+check 'the table of recorded counts, and the last line' table
+check 'a failure, a run without counts, and no run' failures
+ktap_finished
