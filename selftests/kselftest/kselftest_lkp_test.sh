@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 30
+#
+# The job of lkp-tests: its groups are areas that are installed, its program starts the
+# right tests, and its parser turns KTAP into results. lkp-tests is a stand-in here.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+lkp=$PWD/selftests/kselftest/lkp
+export LKP_SRC=$tmp/lkp BENCHMARK_ROOT=$tmp/benchmarks suite=mlx5_ep
+mkdir -p "$LKP_SRC/lib" "$BENCHMARK_ROOT/$suite"
+touch "$LKP_SRC/lib/debug.sh"
+cat >"$LKP_SRC/lib/run.sh" <<'END'
+log_cmd() { "$@"; }
+cd_benchmark() { cd "$BENCHMARK_ROOT/$suite"; }
+END
+cat >"$BENCHMARK_ROOT/$suite/run_kselftest.sh" <<'END'
+#!/bin/sh
+echo "run_kselftest.sh $*"
+exit 1
+END
+chmod +x "$BENCHMARK_ROOT/$suite/run_kselftest.sh"
+
+groups()
+{
+	local area
+
+	sed -n 's/^  - //p' "$lkp/mlx5_ep.yaml" >"$tmp/groups"
+	[ "$(wc -l <"$tmp/groups")" -gt 3 ]
+	selftests/kselftest/install --targets >"$tmp/targets"
+	while read -r area; do
+		grep -qx "mlx5_ep/$area" "$tmp/targets" || fail "no area $area"
+	done <"$tmp/groups"
+}
+
+# Each option is in selftests/config, with the same value.
+options()
+{
+	sed -n 's/^- \([A-Z0-9_]*\): \(.\)$/CONFIG_\1=\2/p' "$lkp/include" >"$tmp/want"
+	[ "$(wc -l <"$tmp/want")" -gt 5 ]
+	code 1 grep -vxFf selftests/config "$tmp/want"
+}
+
+# This machine has no HCA with mlx5_ep: guests are started. The status is that of the
+# tests.
+starts_guests()
+{
+	group=xrc code 1 "$lkp/run"
+	grep -x 'run_kselftest.sh -t mlx5_ep/vm:xrc' "$tmp/out"
+}
+
+parses()
+{
+	"$lkp/parse" >"$tmp/have" <<-'END'
+	KTAP version 1
+	1..4
+	# timeout set to 240
+	# ok 1 a policy is kept
+	# not ok 2 a page is freed
+	ok 1 selftests: mlx5_ep/uuar: uuar_query
+	ok 2 selftests: mlx5_ep/uuar: uuar_numa # SKIP the test needs 2 nodes
+	not ok 3 selftests: mlx5_ep/xrc: xrc_values # exit=1
+	# Totals: pass:1 fail:1
+	END
+	diff - "$tmp/have" <<-'END'
+	a_policy_is_kept.pass: 1
+	a_page_is_freed.fail: 1
+	mlx5_ep/uuar.uuar_query.pass: 1
+	mlx5_ep/uuar.uuar_numa.skip: 1
+	mlx5_ep/xrc.xrc_values.fail: 1
+	END
+}
+
+plan 4
+check 'the groups of the job are areas' groups
+check 'the options of the kernel are those of the tests' options
+check 'without an HCA it starts guests' starts_guests
+check 'KTAP becomes results' parses
+ktap_finished
