@@ -39,30 +39,32 @@ refused()
 	grep 'usage: selftests/lab/mlx5-ci' "$tmp/out"
 }
 
-without_gcov()
+plans()
 {
 	code 0 $ci --kernel 7.2 --plan
-	grep 'no coverage: .* was built without gcov: .*GCOV_KERNEL' "$tmp/out"
+	grep -x 'mlx5-ci: coverage of linux-source-7.2, by a module' "$tmp/out"
+	code 0 $ci --kernel "$this" --plan
+	grep -x "mlx5-ci: coverage of $tree, by the gcov of the kernel" "$tmp/out"
 	echo '# CONFIG_GCOV_KERNEL is not set' >"$tree/include/config/auto.conf"
 	code 0 $ci --kernel "$this" --plan
-	grep "no coverage: $this was built without gcov" "$tmp/out"
-	echo CONFIG_GCOV_KERNEL=y >"$tree/include/config/auto.conf"
+	grep -x "mlx5-ci: coverage of $tree, by a module" "$tmp/out"
 }
 
-with_gcov()
+without_sources()
 {
-	code 0 $ci --kernel "$this" --plan
-	grep -x "mlx5-ci: coverage of $tree" "$tmp/out"
 	echo "$tmp" >"$kernel/path"
 	mv "$tree/drivers" "$tmp/elsewhere"
 	code 0 $ci --kernel "$this" --plan
-	grep "no coverage: $this has no sources beside it" "$tmp/out"
+	grep "no coverage: $this has no sources beside it: .*--source" "$tmp/out"
 	mkdir "$tmp/other"
 	mv "$tmp/elsewhere" "$tmp/other/drivers"
 	code 0 $ci --kernel "$this" --plan --source "$tmp/other"
-	grep -x "mlx5-ci: coverage of $tmp/other" "$tmp/out"
+	grep -x "mlx5-ci: coverage of $tmp/other, by a module" "$tmp/out"
 	mv "$tmp/other/drivers" "$tree/"
-	echo "$tree" >"$kernel/path"
+	: >"$kernel/kbuild"
+	code 0 $ci --kernel "$this" --plan
+	grep "no coverage: $this has no headers beside it: .*--headers" "$tmp/out"
+	echo "$tree" | tee "$kernel/path" >"$kernel/kbuild"
 }
 
 # A driver of three functions, of which two guests run one each.
@@ -145,8 +147,8 @@ failures()
 
 plan 5
 check 'options that it does not know are refused' refused
-check 'a kernel without gcov: how to get one' without_gcov
-check 'a kernel with gcov: the sources that it finds' with_gcov
+check 'kernels with gcov and without: what is compiled' plans
+check 'a kernel without sources or headers: how to get coverage' without_sources
 check 'the table of recorded counts, and the last line' table
 check 'a failure, a run without counts, and no run' failures
 ktap_finished
