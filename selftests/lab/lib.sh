@@ -102,6 +102,7 @@ lab_is_path()
 #	kmodules	its /usr/lib/modules/<release>
 #	kbuild		the tree that modules are compiled against; empty for none
 #	kshows		a file for enter --show, for a kbuild that is not in the lab
+#	kown		how it has mlx5_ep itself: own (as a module), builtin, or empty
 #	karch		its architecture, if it is not that of the lab
 #	kroot		the root file system of its guests
 # NAME is a name, a release, debug, kcsan, arm64, arm64-16k, a path or what kernel has
@@ -111,7 +112,7 @@ lab_kernel()
 {
 	local dir option=
 
-	kshows='' karch='' kroot=$lab_dir/root
+	kshows='' karch='' kown='' kroot=$lab_dir/root
 	if lab_is_path "$1"; then
 		kid=$("$lab_src/kernel" ${2:+--headers "$2"} "$1") || exit 1
 		set -- "$kid"
@@ -126,6 +127,7 @@ lab_kernel()
 		kmodules=$dir/modules
 		kbuild=$(cat "$dir/kbuild")
 		kshows=$dir/shows
+		kown=$(cat "$dir/own" 2>/dev/null || :)
 		return
 	fi
 	case $1 in
