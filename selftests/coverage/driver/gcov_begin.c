@@ -9,12 +9,11 @@ struct gcov_info;
 
 void __gcov_init(struct gcov_info *info);
 int mlx5_ib_init_module(void);
-int init_module(void);
 
 struct gcov_info *gcov_begin[1] __section(".gcov_info");
 extern struct gcov_info *gcov_end[1];
 
-int __init init_module(void)
+static int __init gcov_begin_load(void)
 {
 	struct gcov_info **info;
 
@@ -25,3 +24,4 @@ int __init init_module(void)
 	}
 	return mlx5_ib_init_module();
 }
+module_init(gcov_begin_load);
