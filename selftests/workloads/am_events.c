@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * am_events [-r ROUNDS] [-k RANK] [-E RANK] [-f] [-x] [-w FILE] [OPTION...] - active messages
- * while something happens
+ * am_events [-r ROUNDS] [-f] [-x] [-w FILE] [OPTION...] - active messages while
+ * something happens
  *
  * In a round each process sends to all, itself too, requests with bytes, whose
  * handlers reply with other bytes, and then writes into their windows and calls a
  * handler there. All bytes are checked, but not those that process 0 unmaps. See
- * transport/events.h for what happens, and transport/launch.c for the other options.
+ * transport/events.h for what happens, and transport/options.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -180,8 +180,8 @@ int main(int argc, char **argv)
 		.options = EVENTS_OPTIONS,
 		.usage = EVENTS_USAGE,
 		.option = events_option,
-		.check = events_check,
 		.run = run,
+		.has_middle = true,
 	};
 
 	return launch(&program, argc, argv);

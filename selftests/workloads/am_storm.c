@@ -6,14 +6,16 @@
  * A request carries bytes that its handler checks. Every third one has no reply,
  * the others are answered with other bytes, which are checked too. Then each
  * process writes into the window of the next one and calls a handler there, which
- * checks the bytes. See transport/launch.c for the other options.
+ * checks the bytes. See transport/options.c for the other options.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "am/am.h"
+#include "option.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
 
@@ -147,16 +149,7 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	if (c == 'r')
-		requests = atoi(arg);
-	else
-		depth = atoi(arg);
-	return 0;
-}
-
-static int check(void)
-{
-	return requests && depth ? 0 : -EINVAL;
+	return option_number(c, arg, 1, INT_MAX, c == 'r' ? &requests : &depth);
 }
 
 int main(int argc, char **argv)
@@ -167,7 +160,6 @@ int main(int argc, char **argv)
 		.usage = "  -r REQUESTS  to each process (500)\n"
 			 "  -d DEPTH     requests without an answer (1)\n",
 		.option = option,
-		.check = check,
 		.run = run,
 	};
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * am_threads [-t THREADS] [-r ROUNDS] [-k RANK] [-E RANK] [OPTION...] - several threads
- * of each process use its transport at once
+ * am_threads [-t THREADS] [-r ROUNDS] [OPTION...] - several threads of each process
+ * use its transport at once
  *
  * In each round a thread exchanges messages with the thread of its number in each
  * other process, sends active messages to all processes and its own, and takes part
  * in collectives: one of a group that it has for itself, and one of a group that all
- * threads begin collectives of in turns. All bytes and results are checked. With
- * -k process RANK is killed in the middle, with -E its first thread has an error
- * there. See transport/launch.c for the other options.
+ * threads begin collectives of in turns. All bytes and results are checked. What -k,
+ * -S and -E do, the first thread does. See transport/options.c for the other options.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "am/am.h"
 #include "nbc/nbc.h"
+#include "option.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
 
@@ -31,7 +31,6 @@
 enum { ASK, ANSWER, N_HANDLERS };
 
 static unsigned int n_threads = 4, rounds = 6;
-static int victim = -1, loser = -1;
 
 struct job;
 
@@ -232,11 +231,7 @@ static int shared_sum(struct thread *t, unsigned int round)
 /* In the first thread, in the middle. */
 static int happen(const struct thread *t, unsigned int round)
 {
-	if (t->number || round != rounds / 2)
-		return 0;
-	if (victim == (int)t->job->rank)
-		kill(getpid(), SIGKILL);
-	return loser == (int)t->job->rank ? -ECANCELED : 0;
+	return t->number || round != rounds / 2 ? 0 : launch_middle();
 }
 
 /* No other thread may wait for what this one does not begin. */
@@ -382,40 +377,21 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	switch (c) {
-	case 't':
-		n_threads = atoi(arg);
-		break;
-	case 'r':
-		rounds = atoi(arg);
-		break;
-	case 'k':
-		victim = atoi(arg);
-		break;
-	case 'E':
-		loser = atoi(arg);
-		break;
-	}
-	return 0;
-}
-
-static int check(void)
-{
-	return n_threads && n_threads <= THREADS && rounds ? 0 : -EINVAL;
+	if (c == 't')
+		return option_number(c, arg, 1, THREADS, &n_threads);
+	return option_number(c, arg, 1, INT_MAX, &rounds);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "am_threads",
-		.options = "t:r:k:E:",
+		.options = "t:r:",
 		.usage = "  -t THREADS   of each process (4)\n"
-			 "  -r ROUNDS    of messages and collectives (6)\n"
-			 "  -k RANK      process that is killed in the middle\n"
-			 "  -E RANK      process with an error of its own there\n",
+			 "  -r ROUNDS    of messages and collectives (6)\n",
 		.option = option,
-		.check = check,
 		.run = run,
+		.has_middle = true,
 	};
 
 	return launch(&program, argc, argv);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "job_program.h"
+#include "option.h"
 
 #define MAX_LETTERS 64
 #define FIRST MLX5EP_CATEGORY_MPI_EVERYWHERE
@@ -40,14 +41,8 @@ static int usage(const char *program, const struct job_option *options)
 
 static bool take_number(const struct job_option *option, const char *text)
 {
-	unsigned long number;
-	char *end;
-
-	number = strtoul(text, &end, 0);
-	if (!*text || *end || number < option->min || number > option->max)
-		return false;
-	*option->value = number;
-	return true;
+	return !option_number(option->letter, text, option->min, option->max,
+			      option->value);
 }
 
 static bool take(int letter, struct job_program *program,

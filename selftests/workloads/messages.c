@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * messages [-r ROUNDS] [-s BYTES] [-k RANK] [-E RANK] [OPTION...] - all processes of a job
- * send each other messages of many lengths, and check every byte
+ * messages [-r ROUNDS] [-s BYTES] [OPTION...] - all processes of a job send each other
+ * messages of many lengths, and check every byte
  *
  * In each round a process sends one message to each other process and receives
  * one of each, of all lengths in turn: empty, short, as long as is copied, one
  * byte more, long. Its buffers are unmapped after the round and mapped anew at the
  * same address. Then it writes into the windows of all and reads them back, hands
- * messages to their handlers, and a number goes around. With -k process RANK is
- * killed in the middle, with -E it has an error of its own there. See launch.c for
+ * messages to their handlers, and a number goes around. See transport/options.c for
  * the other options.
  */
 #include <errno.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
 
@@ -26,7 +26,6 @@
 
 static unsigned int rounds = 6;
 static size_t longest = 256 << 10;
-static int victim = -1, loser = -1;
 
 struct job {
 	struct transport *tp;
@@ -34,7 +33,7 @@ struct job {
 	void *out, *in;		/* longest bytes for each process */
 	struct tp_req *reqs;
 	uint64_t wrong;
-	volatile unsigned int posts;
+	unsigned int posts;	/* of handlers, under the lock of the transport */
 };
 
 static size_t length_of(unsigned int round, unsigned int from,
@@ -107,10 +106,8 @@ static int exchange(struct job *j)
 			ret = checked_map(&j->in, j->n * longest);
 		if (!ret)
 			ret = start(j, round);
-		if (victim == (int)j->rank && round == rounds / 2)
-			kill(getpid(), SIGKILL);
-		if (loser == (int)j->rank && round == rounds / 2)
-			ret = -ECANCELED;
+		if (!ret && round == rounds / 2)
+			ret = launch_middle();
 		if (!ret)
 			ret = finish(j, round);
 	}
@@ -165,6 +162,13 @@ static void count_post(void *arg, unsigned int from, const void *msg,
 	j->posts++;
 }
 
+static bool all_posts(void *arg)
+{
+	const struct job *j = arg;
+
+	return j->posts == POSTS * (j->n - 1);
+}
+
 /* Each hands messages of all lengths over to each other process. */
 static int posts(struct job *j)
 {
@@ -189,13 +193,7 @@ static int posts(struct job *j)
 				ret = tp_post(j->tp, i, &head, sizeof(head),
 					      j->out, len);
 		}
-	while (!ret && j->posts < POSTS * (j->n - 1)) {
-		ret = tp_progress(j->tp);
-		if (!ret)
-			ret = tp_pause(j->tp);
-		ret = ret > 0 ? 0 : ret;
-	}
-	return ret;
+	return ret ? ret : tp_wait_until(j->tp, all_posts, j);
 }
 
 /* A number goes around, and each process adds one. */
@@ -251,44 +249,27 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	switch (c) {
-	case 'r':
-		rounds = atoi(arg);
-		break;
-	case 's':
-		longest = strtoul(arg, NULL, 0);
-		break;
-	case 'k':
-		victim = atoi(arg);
-		break;
-	case 'E':
-		loser = atoi(arg);
-		break;
-	}
-	return 0;
-}
+	unsigned int bytes;
+	int ret;
 
-static int check(void)
-{
-	if (!rounds || longest < 4098 || longest > (64u << 20) ||
-	    victim >= (int)launch_processes() ||
-	    loser >= (int)launch_processes())
-		return -EINVAL;
-	return 0;
+	if (c == 'r')
+		return option_number(c, arg, 1, INT_MAX, &rounds);
+	ret = option_number(c, arg, 4098, 64u << 20, &bytes);
+	if (!ret)
+		longest = bytes;
+	return ret;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "messages",
-		.options = "r:s:k:E:",
+		.options = "r:s:",
 		.usage = "  -r ROUNDS    of messages to all (6)\n"
-			 "  -s BYTES     of the longest message (262144)\n"
-			 "  -k RANK      process that is killed in the middle\n"
-			 "  -E RANK      process with an error of its own there\n",
+			 "  -s BYTES     of the longest message (262144)\n",
 		.option = option,
-		.check = check,
 		.run = run,
+		.has_middle = true,
 	};
 
 	return launch(&program, argc, argv);

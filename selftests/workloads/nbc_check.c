@@ -11,15 +11,17 @@
  * serial run. With -k a group keeps so many schedules, and builds again what it did
  * not keep. With -o a line for each output goes to FOLDER/RANK, as mpi_nbc writes
  * them, and there are no numbers whose order MPI does not define. With -f the results are looked at before the end, which shows that the
- * checks see it. See transport/launch.c for the other options.
+ * checks see it. See transport/options.c for the other options.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "nbc/begin.h"
+#include "option.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
 
@@ -274,22 +276,19 @@ static int option(int c, const char *arg)
 {
 	switch (c) {
 	case 'r':
-		rounds = atoi(arg);
-		return 0;
+		return option_number(c, arg, 1, INT_MAX, &rounds);
 	case 's':
-		seed = atoi(arg);
-		return 0;
+		return option_number(c, arg, 0, INT_MAX, &seed);
 	case 'a':
 		if (!strcmp(arg, "rounds"))
 			few = NBC_DEFAULT - 1;
 		else if (!strcmp(arg, "bytes"))
 			few = 0;
 		else
-			return -EINVAL;
+			return launch_refuse(c, arg, "rounds or bytes");
 		return 0;
 	case 'k':
-		keep = atoi(arg);
-		return 0;
+		return option_number(c, arg, 1, INT_MAX, &keep);
 	case 'o':
 		folder = arg;
 		return 0;
@@ -301,7 +300,7 @@ static int option(int c, const char *arg)
 
 static int check(void)
 {
-	return rounds && launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
+	return launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)

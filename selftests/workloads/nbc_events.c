@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_events [-r ROUNDS] [-k RANK] [-E RANK] [-f] [-x] [-w FILE] [OPTION...] -
- * collectives while something happens
+ * nbc_events [-r ROUNDS] [-f] [-x] [-w FILE] [OPTION...] - collectives while
+ * something happens
  *
  * A round is an alltoall, an allreduce and a broadcast of long messages. All results
  * are checked, but not that of an alltoall whose bytes process 0 unmaps. See
- * transport/events.h for what happens, and transport/launch.c for the other options.
+ * transport/events.h for what happens, and transport/options.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static int run(struct transport *tp)
 
 static int check(void)
 {
-	return launch_processes() <= PLAN_PROCESSES ? events_check() : -EINVAL;
+	return launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)
@@ -145,6 +145,7 @@ int main(int argc, char **argv)
 		.option = events_option,
 		.check = check,
 		.run = run,
+		.has_middle = true,
 	};
 
 	return launch(&program, argc, argv);

@@ -4,7 +4,7 @@
  * non-blocking collective is free for computation, see nbc/overlap.h
  *
  * Where no helper thread looks for completions (-g thread), a collective goes on
- * only when the caller tests it. See transport/launch.c for the other options.
+ * only when the caller tests it. See transport/options.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "nbc/begin.h"
 #include "nbc/overlap.h"
+#include "option.h"
 #include "transport/launch.h"
 
 static unsigned int tests = 8;
@@ -75,8 +76,7 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	tests = atoi(arg);
-	return 0;
+	return option_number(c, arg, 0, OVERLAP_TESTS, &tests);
 }
 
 static int check(void)

@@ -4,7 +4,7 @@
  * wait for each collective, and which compute meanwhile
  *
  * Each compares its result with that of a serial run, and prints which part of its
- * time is lost in collectives. See transport/launch.c for the other options.
+ * time is lost in collectives. See transport/options.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>

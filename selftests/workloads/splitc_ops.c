@@ -6,14 +6,16 @@
  * A spread array is written by puts and by stores, each element by another process
  * than it is in or by the same one, and read by gets. Memory is written and read in
  * bulk. At barriers processes come late. With -f nobody waits for anything, which
- * shows that the checks see it. See transport/launch.c for the other options.
+ * shows that the checks see it. See transport/options.c for the other options.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "splitc/splitc.h"
 #include "transport/checked.h"
 #include "transport/launch.h"
@@ -169,6 +171,8 @@ static int bulks(struct ops *o)
 
 	fill(o, o->bytes, o->rank, 4);
 	ret = sc_bulk_put(o->sc, next, o->bytes, BULK);
+	if (!ret && o->round == rounds / 2)
+		ret = launch_middle();
 	if (!ret)
 		ret = sync_all(o);
 	if (ret)
@@ -294,15 +298,14 @@ static int run(struct transport *tp)
 static int option(int c, const char *arg)
 {
 	if (c == 'r')
-		rounds = atoi(arg);
-	else
-		waits = false;
+		return option_number(c, arg, 1, INT_MAX, &rounds);
+	waits = false;
 	return 0;
 }
 
 static int check(void)
 {
-	return rounds && launch_processes() <= 32 ? 0 : -EINVAL;
+	return launch_processes() <= 32 ? 0 : -EINVAL;
 }
 
 int main(int argc, char **argv)
@@ -315,6 +318,7 @@ int main(int argc, char **argv)
 		.option = option,
 		.check = check,
 		.run = run,
+		.has_middle = true,
 	};
 
 	return launch(&program, argc, argv);

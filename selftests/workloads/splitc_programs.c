@@ -4,7 +4,7 @@
  * messages on Split-C: sample sort, radix sort, matrix multiply, EM3D
  *
  * Each compares its result with that of a serial run. With -o only one of them
- * runs. See transport/launch.c for the other options.
+ * runs. See transport/options.c for the other options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static int option(int c, const char *arg)
 	for (p = 0; p < N; p++)
 		if (chosen(p))
 			return 0;
-	return -EINVAL;
+	return launch_refuse(c, arg, "one of the programs");
 }
 
 static int check(void)

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +33,14 @@
 #include <unistd.h>
 #include <pthread.h>
 
+#include "option.h"
 #include "xrc.h"
 #include "xrc/xrc_bytes.h"
 #include "xrc/xrc_wire.h"
 
 #define MAX_SRQS 16
 #define MAX_PEERS 256
+#define NO_NODE UINT_MAX		/* -i was not given */
 #define WAIT_S 240
 #define ASK_MS 1000		/* time without an answer after which to ask again */
 
@@ -387,43 +390,44 @@ static int run(struct shared *shared)
 
 static int options(int argc, char **argv)
 {
-	int opt, only = -1;
+	unsigned int only = NO_NODE;
+	int opt, ret = 0;
 
-	while ((opt = getopt(argc, argv, "n:p:s:m:ji:a:")) != -1) {
+	while (!ret && (opt = getopt(argc, argv, "n:p:s:m:ji:a:")) != -1) {
 		switch (opt) {
 		case 'n':
-			nodes = atoi(optarg);
+			ret = option_number(opt, optarg, 2, MAX_PEERS, &nodes);
 			break;
 		case 'p':
-			ppn = atoi(optarg);
+			ret = option_number(opt, optarg, 1, MAX_PEERS, &ppn);
 			break;
 		case 's':
-			nsrq = atoi(optarg);
+			ret = option_number(opt, optarg, 1, MAX_SRQS, &nsrq);
 			break;
 		case 'm':
-			messages = atoi(optarg);
+			ret = option_number(opt, optarg, 0, INT_MAX, &messages);
 			break;
 		case 'j':
 			json = true;
 			break;
 		case 'i':
-			only = atoi(optarg);
+			ret = option_number(opt, optarg, 0, MAX_PEERS, &only);
 			break;
 		case 'a':
-			if (wire_net_parse(&net, optarg))
-				return -EINVAL;
+			ret = wire_net_parse(&net, optarg);
 			break;
 		default:
 			return -EINVAL;
 		}
 	}
-	if (nodes < 2 || !ppn || !nsrq || nsrq > MAX_SRQS ||
-	    (nodes - 1) * ppn > MAX_PEERS || only >= (int)nodes ||
-	    (net.known && net.known != nodes) || (only >= 0) != !!net.known)
+	if (ret || (nodes - 1) * ppn > MAX_PEERS ||
+	    (only != NO_NODE && only >= nodes) ||
+	    (net.known && net.known != nodes) ||
+	    (only != NO_NODE) != !!net.known)
 		return -EINVAL;
 	net.ppn = ppn;
-	first_node = only < 0 ? 0 : only;
-	end_node = only < 0 ? nodes : first_node + 1;
+	first_node = only == NO_NODE ? 0 : only;
+	end_node = only == NO_NODE ? nodes : first_node + 1;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #define LENS	3
 #define SAMPLES	5
 #define WARM_UP	2
-#define SLICES	9		/* of what is done meanwhile */
+#define SLICES	OVERLAP_TESTS	/* of what is done meanwhile */
 #define SLICE_US 2000
 
 static const struct {

@@ -17,6 +17,8 @@
 
 #include "plan.h"
 
+#define OVERLAP_TESTS 9u		/* that overlap_run() can make at most */
+
 /**
  * struct overlap_lib - a library of collectives; functions return 0 or -errno
  * @begin: begin one of all processes; @item has numbers of 64 bits

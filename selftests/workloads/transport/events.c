@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Rounds in which something happens; see events.h. */
 #include <errno.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,13 @@
 
 #include "checked.h"
 #include "events.h"
+#include "launch.h"
+#include "option.h"
 
 #define TAG	0x7fffffffu	/* of what process 0 says after a round */
-#define KILLED	2u		/* the round, or of an error */
+#define MIDDLE	2u		/* the round of launch_middle() */
 
 static unsigned int rounds = 6;
-static int victim = -1, loser = -1;
 static bool forks, unmaps;
 static const char *file;
 
@@ -56,10 +57,10 @@ static int fork_and_write(struct events *e)
 
 static int happen(struct events *e, unsigned int round)
 {
-	if (victim == (int)tp_rank(e->tp) && round == KILLED)
-		kill(getpid(), SIGKILL);
-	if (loser == (int)tp_rank(e->tp) && round == KILLED)
-		return -ECANCELED;
+	int ret = round == MIDDLE ? launch_middle() : 0;
+
+	if (ret)
+		return ret;
 	if (events_unmaps(tp_rank(e->tp)))
 		return checked_map(&e->bufs[0].at, e->bufs[0].len);
 	return forks ? fork_and_write(e) : 0;
@@ -114,14 +115,7 @@ int events_option(int c, const char *arg)
 {
 	switch (c) {
 	case 'r':
-		rounds = atoi(arg);
-		return 0;
-	case 'k':
-		victim = atoi(arg);
-		return 0;
-	case 'E':
-		loser = atoi(arg);
-		return 0;
+		return option_number(c, arg, 1, INT_MAX, &rounds);
 	case 'f':
 		forks = true;
 		return 0;
@@ -134,9 +128,4 @@ int events_option(int c, const char *arg)
 	default:
 		return -EINVAL;
 	}
-}
-
-int events_check(void)
-{
-	return rounds ? 0 : -EINVAL;
 }

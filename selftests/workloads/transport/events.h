@@ -2,8 +2,7 @@
 /*
  * Programs in which something happens in the middle. A round begins what moves, in
  * memory that is mapped anew before each round, and ends with checks. Between both
- *	-k: the process with this rank is killed, in the third round
- *	-E: the process with this rank has an error of its own there
+ *	-k, -S, -E: what launch_middle() does to one process, in the third round
  *	-f: each process forks, and the child writes to all buffers
  *	-x: process 0 unmaps its first buffer, and maps other memory there
  * With -w there are rounds until a file exists, and -r more: the caller changes
@@ -15,11 +14,9 @@
 #include "transport.h"
 
 #define EVENTS_BUFS	8u
-#define EVENTS_OPTIONS	"r:k:E:fxw:"
+#define EVENTS_OPTIONS	"r:fxw:"
 #define EVENTS_USAGE						\
 	"  -r ROUNDS    at least (6)\n"				\
-	"  -k RANK      is killed in the third round\n"		\
-	"  -E RANK      has an error of its own there\n"		\
 	"  -f           fork in each round\n"			\
 	"  -x           process 0 unmaps what it sends, in each round\n"	\
 	"  -w FILE      rounds until it exists, and ROUNDS more\n"
@@ -50,9 +47,8 @@ struct events {
 	void *arg;
 };
 
-/* As struct launch has them. */
+/* As struct launch has it; the program has_middle. */
 int events_option(int c, const char *arg);
-int events_check(void);
 
 /* Does process @rank unmap its first buffer while that is sent? */
 bool events_unmaps(unsigned int rank);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,115 +15,42 @@
 #include <mlx5ep.h>
 
 #include "launch.h"
+#include "options.h"
 
-static const char common[] = "n:p:i:m:c:q:Q:e:l:g:u";
-
-static const char launch_usage[] =
-	"  -n NODES     nodes of the job (2)\n"
-	"  -p PPN       processes of each node (1)\n"
-	"  -i NODE      start this node only; the others run on other machines\n"
-	"  -m MEET      file:DIRECTORY or tcp:ADDRESS:PORT of process 0\n"
-	"  -c CATEGORY  of the send queues (dynamic)\n"
-	"  -q CREDITS   messages on their way to each process (8)\n"
-	"  -Q REQUESTS  in each send queue (64)\n"
-	"  -e BYTES     longest message that is copied (4096)\n"
-	"  -l HOW       long messages: read or write (read)\n"
-	"  -g HOW       completions: poll, event or thread (poll)\n"
-	"  -u           keep registrations for good, without notifications\n";
-
-static struct tp_attr attr = {
-	.nodes = 2, .ppn = 1, .category = MLX5EP_CATEGORY_DYNAMIC,
-};
-static int only = -1;
+static struct options job;
 static char folder[32], meet[48], domain[48];
 
 unsigned int launch_processes(void)
 {
-	return attr.nodes * attr.ppn;
+	return job.attr.nodes * job.attr.ppn;
 }
 
-/* Position of a word in a list that ends with NULL, or -EINVAL. */
-static int word(const char *text, const char *const *words)
+/* In a call of the transport. */
+static void reached(enum tp_step step)
 {
-	int i;
-
-	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	return -EINVAL;
+	if (!job.in_middle && job.step == step && job.killed == job.attr.rank)
+		kill(getpid(), SIGKILL);
 }
 
-static int common_option(int c, const char *arg)
+int launch_middle(void)
 {
-	static const char *const by[] = { "read", "write", NULL };
-	static const char *const modes[] = { "poll", "event", "thread", NULL };
-	int n = 0;
+	unsigned int rank = job.attr.rank;
 
-	switch (c) {
-	case 'n':
-		attr.nodes = atoi(arg);
-		break;
-	case 'p':
-		attr.ppn = atoi(arg);
-		break;
-	case 'i':
-		only = atoi(arg);
-		break;
-	case 'm':
-		attr.meet = arg;
-		break;
-	case 'c':
-		attr.category = n = mlx5ep_category_parse(arg);
-		break;
-	case 'q':
-		attr.credits = atoi(arg);
-		break;
-	case 'Q':
-		attr.depth = atoi(arg);
-		break;
-	case 'e':
-		attr.eager = atoi(arg);
-		break;
-	case 'l':
-		attr.long_by = n = word(arg, by);
-		break;
-	case 'g':
-		attr.mode = n = word(arg, modes);
-		break;
-	case 'u':
-		attr.untold = true;
-		break;
-	}
-	return n < 0 ? n : 0;
-}
-
-static int parse(const struct launch *program, int argc, char **argv)
-{
-	char options[128];
-	int c, ret = 0;
-
-	snprintf(options, sizeof(options), "%s%s", common, program->options);
-	while (!ret && (c = getopt(argc, argv, options)) != -1) {
-		if (c == '?')
-			return -EINVAL;
-		ret = strchr(common, c) ? common_option(c, optarg) :
-					  program->option(c, optarg);
-	}
-	if (!ret && (optind < argc || !attr.nodes || !attr.ppn ||
-		     only >= (int)attr.nodes || (only >= 0 && !attr.meet) ||
-		     launch_processes() > TP_PROCESSES))
-		ret = -EINVAL;
-	return ret;
+	if (job.in_middle && job.killed == rank)
+		kill(getpid(), SIGKILL);
+	if (job.stopped == rank)
+		raise(SIGSTOP);
+	return job.erring == rank ? -ECANCELED : 0;
 }
 
 static void print_info(const struct launch *program,
 		       const struct tp_info *info)
 {
 	printf("%s: nodes=%u ppn=%u qps_per_node=%u expected=%u between_nodes=%u within_node=%u category=%s messages=%ju credit_messages=%ju waited=%ju hits=%ju misses=%ju stale=%ju\n",
-	       program->name, attr.nodes, attr.ppn, info->qps_node,
-	       info->qps_expected, attr.ppn * 2 * (attr.nodes - 1),
-	       attr.ppn > 1 ? attr.ppn * 2 : 0,
-	       mlx5ep_category_name(attr.category), (uintmax_t)info->messages,
+	       program->name, job.attr.nodes, job.attr.ppn, info->qps_node,
+	       info->qps_expected, job.attr.ppn * 2 * (job.attr.nodes - 1),
+	       job.attr.ppn > 1 ? job.attr.ppn * 2 : 0,
+	       mlx5ep_category_name(job.attr.category), (uintmax_t)info->messages,
 	       (uintmax_t)info->credit_messages, (uintmax_t)info->waited,
 	       (uintmax_t)info->hits, (uintmax_t)info->misses,
 	       (uintmax_t)info->stale);
@@ -136,8 +62,8 @@ static int process(const struct launch *program, unsigned int rank, bool says)
 	struct tp_info info;
 	int ret, dead = -1, error;
 
-	attr.rank = rank;
-	ret = tp_open(&tp, &attr);
+	job.attr.rank = rank;
+	ret = tp_open(&tp, &job.attr);
 	if (!ret) {
 		ret = program->run(tp);
 		if (ret)
@@ -202,8 +128,9 @@ static int remove_one(const char *path, const struct stat *st, int kind,
 
 static int start_all(const struct launch *program)
 {
-	unsigned int first = only < 0 ? 0 : only * attr.ppn;
-	unsigned int end = only < 0 ? launch_processes() : first + attr.ppn;
+	bool all = job.only == OPTIONS_NONE;
+	unsigned int first = all ? 0 : job.only * job.attr.ppn;
+	unsigned int end = all ? launch_processes() : first + job.attr.ppn;
 	unsigned int rank;
 	pid_t pid;
 
@@ -222,13 +149,12 @@ static int start_all(const struct launch *program)
 
 int launch(const struct launch *program, int argc, char **argv)
 {
-	int ret = parse(program, argc, argv);
+	int ret = options_parse(program, argc, argv, &job);
 
-	if (!ret && program->check)
-		ret = program->check();
-	if (ret) {
-		fprintf(stderr, "usage: %s [OPTION...]\n%s%s", program->name,
-			program->usage, launch_usage);
+	if (ret)
+		return 2;
+	if (program->check && program->check()) {
+		options_usage(program);
 		return 2;
 	}
 	snprintf(folder, sizeof(folder), "/tmp/mlx5ep.XXXXXX");
@@ -236,9 +162,10 @@ int launch(const struct launch *program, int argc, char **argv)
 		return 2;
 	snprintf(domain, sizeof(domain), "%s/domain", folder);
 	snprintf(meet, sizeof(meet), "file:%s", folder);
-	attr.domain = domain;
-	if (!attr.meet)
-		attr.meet = meet;
+	job.attr.domain = domain;
+	job.attr.reached = reached;
+	if (!job.attr.meet)
+		job.attr.meet = meet;
 	ret = start_all(program);
 	if (ret)
 		fprintf(stderr, "%s: %s\n", program->name, strerror(-ret));

@@ -192,6 +192,12 @@ struct transport {
 	struct tp_info info;
 };
 
+static inline void tp_reach(struct transport *tp, enum tp_step step)
+{
+	if (tp->attr.reached)
+		tp->attr.reached(step);
+}
+
 /* tp_objects.c */
 int tp_objects_open(struct transport *tp);
 int tp_objects_close(struct transport *tp);

@@ -49,7 +49,7 @@ int tp_reg_get(struct transport *tp, const void *buf, size_t len,
 	int ret;
 
 	reg->entry = NULL;
-	if (tp->attr.untold)
+	if (tp->attr.keep_for_good)
 		return keep(tp, buf, len, &reg->mr);
 	ret = mlx5ep_mr_cache_get(tp->cache, (void *)buf, len, &reg->entry);
 	if (!ret)

@@ -136,6 +136,7 @@ static int share_rcv_qps(struct transport *tp, const struct hello *hello,
 					 &mine.num[rank]);
 	if (ret)
 		return ret;
+	tp_reach(tp, TP_STEP_CONNECT);
 	return meet_exchange(tp->meet, &mine, sizeof(mine), all, TP_SECONDS);
 }
 

@@ -10,8 +10,6 @@
 #define CREDITS 8
 #define EAGER 4096
 #define DEPTH 64
-#define DEPTH_MAX 1024
-#define EAGER_MAX 65536
 
 static int check(struct tp_attr *attr)
 {
@@ -26,8 +24,8 @@ static int check(struct tp_attr *attr)
 	    attr->nodes * attr->ppn > TP_PROCESSES ||
 	    attr->nodes * attr->ppn < 2 ||
 	    attr->rank >= attr->nodes * attr->ppn ||
-	    attr->credits > 1024 || attr->eager < 256 ||
-	    attr->eager > EAGER_MAX || attr->depth > DEPTH_MAX ||
+	    attr->credits > TP_CREDITS_MAX || attr->eager < TP_EAGER_MIN ||
+	    attr->eager > TP_EAGER_MAX || attr->depth > TP_DEPTH_MAX ||
 	    attr->mode > TP_THREAD || attr->long_by > TP_WRITE)
 		return -EINVAL;
 	return 0;
@@ -99,8 +97,10 @@ int tp_open(struct transport **out, const struct tp_attr *attr)
 				tp->processes);
 	if (!ret)
 		ret = tp_objects_open(tp);
-	if (!ret)
+	if (!ret) {
+		tp_reach(tp, TP_STEP_OPEN);
 		ret = tp_wire_up(tp);
+	}
 	tp->open = !ret;
 	if (!ret && attr->mode == TP_THREAD)
 		ret = tp_helper_start(tp);
@@ -138,6 +138,7 @@ static int leave(struct transport *tp)
 {
 	int ret;
 
+	tp_reach(tp, TP_STEP_CLOSE);
 	tp->leaving = true;
 	ret = tp->failed ? 0 : tp_arm_more(tp);
 	if (!ret)
@@ -145,6 +146,7 @@ static int leave(struct transport *tp)
 	if (ret)
 		return ret;
 	tp->open = false;
+	tp_reach(tp, TP_STEP_LEAVE);
 	return leave_round(tp);
 }
 
@@ -212,8 +214,11 @@ int tp_dead(struct transport *tp)
 
 static int share(struct transport *tp, const void *mine, size_t len, void *all)
 {
-	int ret = tp->failed ? tp->failed : meet_begin(tp->meet, mine, len);
+	int ret = tp->failed;
 
+	tp_reach(tp, TP_STEP_SHARE);
+	if (!ret)
+		ret = meet_begin(tp->meet, mine, len);
 	while (!ret) {
 		ret = meet_test(tp->meet, all);
 		if (!ret)

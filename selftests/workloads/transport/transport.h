@@ -49,6 +49,21 @@ enum tp_mode {
 	TP_THREAD,	/* a helper thread sleeps on the channel */
 };
 
+#define TP_CREDITS_MAX 1024u
+#define TP_DEPTH_MAX 1024u
+#define TP_EAGER_MIN 256u
+#define TP_EAGER_MAX 65536u
+
+/* Where a process is in a call, for tests that let something happen there. */
+enum tp_step {
+	TP_STEP_OPEN,		/* has its objects, and has told nobody of them */
+	TP_STEP_CONNECT,	/* is registered with receive QPs, and has not told */
+	TP_STEP_SHARE,		/* in tp_share(), and has given nothing */
+	TP_STEP_CLOSE,		/* in tp_close(), before all is sent */
+	TP_STEP_LEAVE,		/* all is sent and received everywhere */
+	TP_STEPS
+};
+
 /**
  * struct tp_attr - a process of a job
  * @meet: where the processes meet, see meet_open()
@@ -59,8 +74,9 @@ enum tp_mode {
  * @credits: messages that may be on their way to each process; 0: 8
  * @eager: length of the longest message that is copied; 0: 4096
  * @depth: requests in each send queue; 0: 64. What finds no place waits in memory
- * @untold: keep each registration for good, and learn nothing of the memory: what
- *	is sent can be old. To show that a test sees it
+ * @keep_for_good: keep each registration for good, without notifications: what is
+ *	sent can be old. To show that a test sees it
+ * @reached: called at each step, by the thread that is in the call; may be NULL
  */
 struct tp_attr {
 	const char *meet, *domain;
@@ -69,7 +85,8 @@ struct tp_attr {
 	unsigned int credits, eager, depth;
 	enum tp_long long_by;
 	enum tp_mode mode;
-	bool untold;
+	bool keep_for_good;
+	void (*reached)(enum tp_step step);
 };
 
 /**
