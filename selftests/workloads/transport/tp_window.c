@@ -127,9 +127,6 @@ static int start(struct transport *tp, unsigned int rank, size_t offset,
 		ret = move(tp, x, op, offset);
 		if (ret)
 			tp_exchange_end(x, ret);
-		else
-			*(op == IBV_WR_RDMA_READ ? &tp->info.reads :
-						   &tp->info.writes) += 1;
 	}
 	ret = tp->failed ? tp->failed : ret;
 	pthread_mutex_unlock(&tp->lock);

@@ -182,10 +182,6 @@ void tp_query(struct transport *tp, struct tp_info *info)
 	*info = tp->info;
 	mlx5ep_mr_cache_query(tp->cache, &stats);
 	pthread_mutex_unlock(&tp->lock);
-	info->rank = tp->attr.rank;
-	info->processes = tp->processes;
-	info->node = tp->node;
-	info->qps = tp->qps;
 	info->qps_node = tp->qps_node;
 	info->hits = stats.hits;
 	info->misses = stats.misses;

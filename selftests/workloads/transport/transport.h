@@ -107,20 +107,19 @@ struct tp_req {
 
 /**
  * struct tp_info - what a transport took
- * @qps: QPs that this process created: send queues and receive QPs
- * @qps_node: by all processes of its node
+ * @qps_node: QPs that all processes of its node created: send queues and receive QPs
  * @qps_expected: ppn * 2 * (nodes - 1), and ppn * 2 where ppn is above 1: the
  *	processes of a node use the adapter between each other too
  * @messages: that were sent with a credit
  * @credit_messages: that only return credits
  * @waited: messages that had to wait for a credit or for the send queue
  * @hits: gets of the cache that found a registration
+ * @misses: gets that registered
+ * @stale: registrations that were dropped because their memory changed
  */
 struct tp_info {
-	unsigned int rank, processes, node;
-	unsigned int qps, qps_node, qps_expected;
+	unsigned int qps_node, qps_expected;
 	uint64_t messages, credit_messages, waited;
-	uint64_t reads, writes;
 	uint64_t hits, misses, stale;
 };
 
