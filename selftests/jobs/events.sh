@@ -3,12 +3,14 @@
 #
 # What happens in the middle of the messages of a job, for programs that are based
 # on workloads/transport/events.h. A test sets program, sources this file, and calls
-# all_events, which makes the 8 results.
+# all_events, which makes the 9 results.
 
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
+# shellcheck source=selftests/jobs/told.sh
+. selftests/jobs/told.sh
 
 # the program of the test
 : "${program:?}"
@@ -59,7 +61,7 @@ unmaps()
 }
 
 # The checks can fail: the adapter has the memory of the round before.
-untold()
+without_notifications()
 {
 	code 1 timeout "$limit" "$program" -n 2 -u
 	grep -q ' wrong=[1-9]' "$tmp/out"
@@ -83,16 +85,11 @@ policies()
 	right $status
 }
 
-# others_told COUNTS OPTION...: something happens to one of three processes; the job ends
-# with these counts, within a bounded time, and leaves nothing
+# others_told COUNTS OPTION...: something happens to one of three processes
 others_told()
 {
-	local ms
-
 	code 1 timeout "$limit" "$program" -n 3 "${@:2}"
-	ms=$(sed -n "s/.* $1 ms=//p" "$tmp/out")
-	[ -n "$ms" ] || fail 'not all were told'
-	[ "$ms" -lt $((5000 * patience)) ] || fail "told after $ms ms"
+	told "$1" "$tmp/out"
 	becomes 10 "$base" objects
 }
 
@@ -100,8 +97,59 @@ death()
 {
 	local how
 
-	for how in poll thread; do
+	for how in poll event thread; do
 		others_told 'killed=1 told=2 failed=0 passed=0' -k 1 -g $how
+	done
+}
+
+# asleep: prints how many threads of the job sleep on a completion channel
+asleep()
+{
+	local pid
+
+	for pid in $(pgrep -x "$program"); do
+		cat "/proc/$pid/task"/*/wchan 2>/dev/null | sed 's/$/\n/'
+	done | grep -c 'poll\|uverbs' || true
+}
+
+# stopped: prints the processes of the job that are stopped
+stopped()
+{
+	pgrep -x -r T "$program"
+}
+
+# stay_asleep N: so many threads sleep, at most looks of a moment apart
+stay_asleep()
+{
+	local seen=0 i
+
+	for i in {1..50}; do
+		[ "$(asleep)" != "$1" ] || seen=$((seen + 1))
+		sleep 0.01
+	done
+	[ $seen -ge 30 ] || fail "$1 slept $seen times of $i"
+}
+
+# One process stops, so that the others find nothing to do. It is killed once they
+# sleep, or poll.
+death_of_stopped()
+{
+	local how sleepers job status
+
+	for how in event thread poll; do
+		timeout "$limit" "$program" -n 3 -S 1 -g $how >"$tmp/out" 2>&1 &
+		job=$!
+		wait_for 20 stopped || fail "-g $how: nobody stopped"
+		sleepers=2
+		[ $how != poll ] || sleepers=0
+		becomes 10 $sleepers asleep
+		stay_asleep $sleepers
+		kill -KILL "$(stopped)"
+		status=0
+		wait $job || status=$?
+		[ $status = 1 ] || fail "-g $how: exit status $status"
+		told 'killed=1 told=2 failed=0 passed=0' "$tmp/out"
+		becomes 10 "$base" objects
 	done
 }
 
@@ -142,9 +190,12 @@ all_events()
 	base=$(objects)
 	check 'processes that fork go on' forks
 	check 'memory that is unmapped while it is sent stops nobody' unmaps
-	check 'without notifications old bytes arrive' untold
+	check 'without notifications old bytes arrive' \
+		without_notifications
 	check 'the policy may change at any time' policies
 	check 'a killed process is an error at all others' death
+	check 'so it is while they sleep on the completion channel' \
+		death_of_stopped
 	check 'an error of one process ends the job' one_error
 	check 'a device that goes is an error at all processes' removal
 	# uverbs destroys the QPs before it unmaps the UAR pages: see attach_cycle.

@@ -13,6 +13,6 @@ program=nbc_events
 # shellcheck source=selftests/jobs/events.sh
 . selftests/jobs/events.sh
 
-plan 8
+plan 9
 all_events
 ktap_finished
