@@ -37,8 +37,8 @@ static int open_device(struct transport *tp)
 	if (!tp->channel)
 		return -errno;
 	tp->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (tp->wake < 0 || no_wait(tp->channel->fd) ||
-	    no_wait(tp->ctx->async_fd))
+	if (tp->wake < 0 || no_wait(tp->ctx->async_fd) ||
+	    (tp->attr.mode != TP_THREAD && no_wait(tp->channel->fd)))
 		return -errno;
 	tp->cq = ibv_create_cq(tp->ctx,
 			       tp->receives + tp->n_links * tp->attr.depth,

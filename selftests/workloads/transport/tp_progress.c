@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@
 #define BATCH 16
 #define PAUSE_MS 50
 #define YIELD 8			/* looks without a completion, then others run */
+#define STOP_SIGNAL SIGUSR1	/* to the helper thread */
+#define STOP_MS 10
 #define ACK 64			/* events that are acknowledged together */
 
 enum { CHANNEL, WAKE };		/* what a sleeper polls */
@@ -254,6 +257,26 @@ void tp_wake(struct transport *tp)
 		write(tp->wake, &once, sizeof(once));
 }
 
+/*
+ * Sleep in one read() of the channel, with the lock given up: an event or a signal ends
+ * it, or the end of the device. What tp_wake() tells, the helper does not wait for.
+ */
+static void read_channel(struct transport *tp)
+{
+	bool event;
+	int error;
+
+	pthread_mutex_unlock(&tp->lock);
+	errno = 0;
+	event = get_event(tp);
+	error = errno;
+	pthread_mutex_lock(&tp->lock);
+	if (event)
+		took_event(tp);
+	else if (error != EINTR)
+		tp_fail(tp, -EIO);
+}
+
 static void *helper(void *arg)
 {
 	struct transport *tp = arg;
@@ -265,30 +288,51 @@ static void *helper(void *arg)
 		if (arm(tp))
 			tp_fail(tp, -EIO);
 		else if (!tp_poll(tp))
-			sleep_on_channel(tp, -1);
+			read_channel(tp);
 	}
 	pthread_mutex_unlock(&tp->lock);
 	return NULL;
 }
 
+static void end_read(int signal)
+{
+}
+
+/* The signal ends the read(), which would go on after it with SA_RESTART. */
 int tp_helper_start(struct transport *tp)
 {
-	int ret = pthread_create(&tp->helper, NULL, helper, tp);
+	struct sigaction action = { .sa_handler = end_read };
+	int ret;
 
+	if (sigaction(STOP_SIGNAL, &action, NULL))
+		return -errno;
+	ret = pthread_create(&tp->helper, NULL, helper, tp);
 	tp->has_helper = !ret;
 	return -ret;
 }
 
+/* Return: has the helper ended? */
+static bool join_helper(struct transport *tp)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += STOP_MS * 1000000l;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	return !pthread_timedjoin_np(tp->helper, NULL, &end);
+}
+
 void tp_helper_stop(struct transport *tp)
 {
-	uint64_t once = 1;
-
 	if (!tp->has_helper)
 		return;
 	pthread_mutex_lock(&tp->lock);
 	tp->stops = true;
-	write(tp->wake, &once, sizeof(once));
 	pthread_mutex_unlock(&tp->lock);
-	pthread_join(tp->helper, NULL);
+	/* A signal that comes before the read() ends nothing. */
+	do
+		pthread_kill(tp->helper, STOP_SIGNAL);
+	while (!join_helper(tp));
 	tp->has_helper = false;
 }
