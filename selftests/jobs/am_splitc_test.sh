@@ -10,6 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
+# shellcheck source=selftests/jobs/told.sh
+. selftests/jobs/told.sh
 
 # ops ARGUMENT...: all checks hold
 ops()
@@ -25,11 +27,25 @@ unwaited()
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 
-plan 6
+# In the middle of a bulk put, and before a barrier.
+death()
+{
+	local how
+
+	for how in poll event thread; do
+		code 1 timeout $((10 * patience)) splitc_ops -n 3 -k 1 -g $how
+		told 'killed=1 told=2 failed=0 passed=0' "$tmp/out"
+	done
+	code 1 timeout $((10 * patience)) splitc_ops -n 3 -E 2
+	told 'killed=0 told=2 failed=1 passed=0' "$tmp/out"
+}
+
+plan 7
 check 'two processes that poll' ops
 check 'three processes, one credit, asleep on the channel' ops -n 3 -q 1 -g event -r 2
 check 'four processes with helper threads' ops -p 2 -g thread -r 2
 check 'five processes of one node' ops -n 1 -p 5 -r 1
 check 'without waits values are wrong' unwaited
+check 'a killed process or an error ends the job' death
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished

@@ -5,6 +5,7 @@
  * it tells the others.
  */
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,9 +16,11 @@
 #include <unistd.h>
 
 #include "meet_server.h"
+#include "patience.h"
 
 #define POLL_MS 100
 #define STOP_S 10
+#define PROBES 4			/* without an answer */
 #define ROUND_MAX (1u << 24)	/* bytes that a process gives at most */
 
 struct client {
@@ -35,6 +38,33 @@ struct meet_server {
 	struct meet_frame head;	/* of this round */
 	char *all;
 };
+
+static int set(int sock, int level, int name, int value)
+{
+	return setsockopt(sock, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
+/* What is sent and not acknowledged has the same bound as a connection at rest. */
+int meet_bound(int sock)
+{
+	int seconds = MEET_BOUND_S * patience_factor(), ret;
+	struct timeval tv = { .tv_sec = seconds };
+
+	ret = set(sock, SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (!ret)
+		ret = set(sock, IPPROTO_TCP, TCP_KEEPIDLE, seconds / PROBES);
+	if (!ret)
+		ret = set(sock, IPPROTO_TCP, TCP_KEEPINTVL, seconds / PROBES);
+	if (!ret)
+		ret = set(sock, IPPROTO_TCP, TCP_KEEPCNT, PROBES - 1);
+	if (!ret)
+		ret = set(sock, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
+	/* One that is alive but stopped may not hold the other end up in a call. */
+	if (!ret && (setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) ||
+		     setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv))))
+		ret = -errno;
+	return ret;
+}
 
 static bool receive(int sock, void *to, size_t len)
 {
@@ -123,8 +153,11 @@ static void accept_one(struct meet_server *s)
 	struct client *c = &s->clients[s->joined];
 
 	c->sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-	if (c->sock >= 0)
-		s->joined++;
+	if (c->sock < 0)
+		return;
+	s->joined++;
+	if (meet_bound(c->sock))
+		lose(s, c);
 }
 
 /* Return: false if nobody is left. */

@@ -19,6 +19,15 @@ struct meet_frame {
 
 struct meet_server;
 
+/*
+ * Seconds after which a connection has ended whose other end does not answer: its
+ * machine or the network is gone. The end of a process is told at once.
+ */
+#define MEET_BOUND_S 12
+
+/* Give a connection that bound, at either end. 0 or -errno. */
+int meet_bound(int sock);
+
 /* Listen at @addr and serve @n processes. 0 or -errno. */
 int meet_server_start(struct meet_server **server,
 		      const struct sockaddr_in *addr, unsigned int n);

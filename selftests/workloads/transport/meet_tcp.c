@@ -184,7 +184,7 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 {
 	time_t end = time(NULL) + CONNECT_S * PATIENCE * patience_factor();
 	uint32_t rank = t->meet.rank;
-	int one = 1;
+	int one = 1, ret;
 
 	for (;;) {
 		t->sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -200,7 +200,8 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 		usleep(CONNECT_US);
 	}
 	setsockopt(t->sock, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return send_all(t->sock, &rank, sizeof(rank));
+	ret = meet_bound(t->sock);
+	return ret ? ret : send_all(t->sock, &rank, sizeof(rank));
 }
 
 int meet_tcp_open(struct meet **meet, const char *address, unsigned int rank,
