@@ -96,9 +96,13 @@ static const struct {
 	[NBC_SCAN] = { nbc_dissemination_scan, nbc_dissemination_scan },
 };
 
+/* An alltoall of up to so many processes has one round, where nothing is tuned. */
+#define ONE_ROUND 4u
+
 /*
  * Between two processes a tree is one message, and Bruck's schedules only copy
- * more.
+ * more. Between four an alltoall of Bruck's has two rounds, of which each wakes a
+ * helper thread, and saves one message.
  */
 void nbc_build(struct nbc_schedule *s)
 {
@@ -113,8 +117,10 @@ void nbc_build(struct nbc_schedule *s)
 	case NBC_SCATTER:
 	case NBC_GATHER:
 	case NBC_ALLGATHER:
-	case NBC_ALLTOALL:
 		few &= !pair;
+		break;
+	case NBC_ALLTOALL:
+		few &= s->few == NBC_DEFAULT ? s->processes > ONE_ROUND : !pair;
 		break;
 	default:
 		break;
