@@ -102,14 +102,12 @@ death()
 	done
 }
 
-# asleep: prints how many threads of the job sleep on a completion channel
+# asleep: prints how many threads of the job, whose processes are pids, sleep on a
+# completion channel
 asleep()
 {
-	local pid
-
-	for pid in $(pgrep -x "$program"); do
-		cat "/proc/$pid/task"/*/wchan 2>/dev/null | sed 's/$/\n/'
-	done | grep -c 'poll\|uverbs' || true
+	# shellcheck disable=SC2086 # several files
+	grep -l -e poll -e uverbs ${pids[*]/%//task/*/wchan} 2>"$tmp/gone" | wc -l
 }
 
 # stopped: prints the processes of the job that are stopped
@@ -118,32 +116,33 @@ stopped()
 	pgrep -x -r T "$program"
 }
 
-# stay_asleep N: so many threads sleep, at most looks of a moment apart
-stay_asleep()
+# sleep_again N: so many threads sleep at four of twelve looks, as each wakes up every
+# 50 ms to look for the others; at all of them if they are none
+sleep_again()
 {
 	local seen=0 i
 
-	for i in {1..50}; do
+	for i in {1..12}; do
 		[ "$(asleep)" != "$1" ] || seen=$((seen + 1))
-		sleep 0.01
 	done
-	[ $seen -ge 30 ] || fail "$1 slept $seen times of $i"
+	[ $seen -ge $(($1 ? 4 : 12)) ] || fail "$1 slept $seen times of $i"
 }
 
 # One process stops, so that the others find nothing to do. It is killed once they
 # sleep, or poll.
 death_of_stopped()
 {
-	local how sleepers job status
+	local how sleepers job status pids
 
 	for how in event thread poll; do
 		timeout "$limit" "$program" -n 3 -S 1 -g $how >"$tmp/out" 2>&1 &
 		job=$!
 		wait_for 20 stopped || fail "-g $how: nobody stopped"
+		mapfile -t pids < <(pgrep -x "$program" | sed 's|^|/proc/|')
 		sleepers=2
 		[ $how != poll ] || sleepers=0
 		becomes 10 $sleepers asleep
-		stay_asleep $sleepers
+		sleep_again $sleepers
 		kill -KILL "$(stopped)"
 		status=0
 		wait $job || status=$?
