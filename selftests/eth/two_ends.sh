@@ -18,21 +18,22 @@ in_b()
 	ip netns exec b "$@"
 }
 
-# ends_up: 192.0.2.1 and 2001:db8::1 are the first netdev, ...2 the second
+# end_up NAMESPACE NETDEV N: the netdev goes there, and has 192.0.2.N and 2001:db8::N
+end_up()
+{
+	ip link set "$2" netns "$1"
+	ip -n "$1" addr add "192.0.2.$3/24" dev "$2"
+	ip -n "$1" -6 addr add "2001:db8::$3/64" dev "$2" nodad
+	ip -n "$1" link set "$2" up
+	becomes 20 1 ip netns exec "$1" cat "/sys/class/net/$2/carrier"
+}
+
 ends_up()
 {
 	ip netns add a
 	ip netns add b
-	ip link set "$a" netns a
-	ip link set "$b" netns b
 	in_a ip link set lo up
 	in_b ip link set lo up
-	in_a ip addr add 192.0.2.1/24 dev "$a"
-	in_b ip addr add 192.0.2.2/24 dev "$b"
-	in_a ip -6 addr add 2001:db8::1/64 dev "$a" nodad
-	in_b ip -6 addr add 2001:db8::2/64 dev "$b" nodad
-	in_a ip link set "$a" up
-	in_b ip link set "$b" up
-	becomes 20 1 in_a cat /sys/class/net/"$a"/carrier
-	becomes 20 1 in_b cat /sys/class/net/"$b"/carrier
+	end_up a "$a" 1
+	end_up b "$b" 2
 }
