@@ -191,16 +191,19 @@ socket.socket(socket.AF_UNIX).bind('$tmp/socket')"
 	ends
 }
 
-# Ten requests within a few seconds: collected once a second, and not each time.
+# The figures are collected once a second, however many ask. A collection is known by
+# the time that it took.
 limited_rate()
 {
-	local i
+	local i began=$SECONDS most
 
-	for i in {1..10}; do
+	for i in {1..30}; do
 		ask /
 		grep '^mlx5ep_collect_seconds' "$tmp/answer"
 	done | sort -u >"$tmp/times"
-	[ "$(wc -l <"$tmp/times")" -lt 10 ] || fail 'collected each time'
+	most=$((SECONDS - began + 2))
+	[ "$(wc -l <"$tmp/times")" -le $most ] ||
+		fail "collected $(wc -l <"$tmp/times") times, not $most"
 }
 
 keeps_no_privilege()

@@ -200,6 +200,28 @@ TEST_F(devx, a_list_is_read_in_parts)
 	EXPECT_EQ(77, one.qpn);
 }
 
+#define LIMIT_EXCEEDED 8	/* the status of a command: MLX5_CMD_STAT_LIM_ERR */
+
+TEST_F(devx, a_qp_that_the_firmware_refuses_is_not_listed)
+{
+	struct mlx5_ep_qp_info before[MOST], after[MOST];
+	struct devx_qp refused;
+	uint32_t count;
+
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, before, MOST, &count));
+	ASSERT_EQ(QPS, count);
+	ASSERT_EQ(0, simhca_fail("CREATE_QP", 1, 1, LIMIT_EXCEEDED));
+	EXPECT_GT(0, devx_qp_create(&self->setup, uar_of(self, 0)->page_id,
+				    &refused));
+	EXPECT_EQ(0, simhca_fail_nothing());
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, after, MOST, &count));
+	ASSERT_EQ(QPS, count);
+	EXPECT_EQ(0, memcmp(before, after, QPS * sizeof(*before)));
+	ASSERT_EQ(0, devx_qp_create(&self->setup, uar_of(self, 0)->page_id,
+				    &refused));
+	devx_qp_destroy(&refused);
+}
+
 TEST_F(devx, a_verbs_qp_does_not_count_on_their_pages)
 {
 	struct mlx5_ep_qp_info list[MOST];

@@ -288,6 +288,39 @@ TEST_F(sysfs, edges_of_numbers_are_exact)
 	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", "/ none"));
 }
 
+/* The length of a list of names, without the zero byte (MLX5_EP_EXEMPT_LEN). */
+#define NAMES_LEN 1023
+
+/* As many names of 15 bytes as fit are taken, and not a byte more of names. */
+TEST_F(sysfs, edges_of_names_are_exact)
+{
+	char names[NAMES_LEN + 2], now[NAMES_LEN + 2];
+	size_t at;
+
+	for (at = 0; at < sizeof(names); at++)
+		names[at] = at % 16 == 15 ? ' ' : 'a' + at / 16 % 26;
+	names[NAMES_LEN] = '\0';
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", names));
+	ASSERT_EQ(0, sysfs_read("uuar_exempt", now, sizeof(now)));
+	EXPECT_STREQ(names, now);
+	/* 64 names of 15 bytes, with a space between, are 1023 bytes. */
+	names[NAMES_LEN - 1] = ' ';
+	names[NAMES_LEN] = 'z';
+	names[NAMES_LEN + 1] = '\0';
+	EXPECT_EQ(-EINVAL, sysfs_write("uuar_exempt", names));
+	EXPECT_EQ(-EINVAL, sysfs_write("uuar_exempt", "a_16_bytes_name_"));
+	ASSERT_EQ(0, sysfs_read("uuar_exempt", now, sizeof(now)));
+	EXPECT_EQ(NAMES_LEN, strlen(now));
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", "a_15_bytes_name"));
+	/* Spaces around a name do not count. */
+	memset(names, ' ', NAMES_LEN);
+	memcpy(names + 500, "name", 4);
+	names[NAMES_LEN] = '\0';
+	EXPECT_EQ(0, sysfs_write("uuar_exempt", names));
+	ASSERT_EQ(0, sysfs_read("uuar_exempt", now, sizeof(now)));
+	EXPECT_STREQ("name", now);
+}
+
 /* What is refused beyond is counted: three quarters of the adapter, or what is set. */
 TEST_F(sysfs, the_budget_in_force_is_shown)
 {
