@@ -186,13 +186,34 @@ counters()
 	[ "$(counter b "$b" rx_out_of_buffer)" = 0 ]
 }
 
+# pauses NAMESPACE NETDEV: prints the pause frames that it allows, as "RX TX"
+pauses()
+{
+	ip netns exec "$1" ethtool -a "$2" |
+		awk '$1 == "RX:" { rx = $2 } $1 == "TX:" { tx = $2 } END { print rx, tx }'
+}
+
+# The adapter keeps what its driver sets, and no frame pauses the link here.
+pause()
+{
+	[ "$(pauses a "$a")" = 'on on' ]
+	in_a ethtool -A "$a" rx off tx on
+	[ "$(pauses a "$a")" = 'off on' ]
+	[ "$(pauses b "$b")" = 'on on' ]
+	in_a ethtool -A "$a" tx off
+	[ "$(pauses a "$a")" = 'off off' ]
+	in_a ethtool -A "$a" rx on tx on
+	[ "$(pauses a "$a")" = 'on on' ]
+	[ "$(counter b "$b" rx_pause_ctrl_phy)" = 0 ]
+}
+
 both_clean()
 {
 	hca_clean '' 0
 	hca_clean '' 1
 }
 
-plan 14
+plan 15
 check 'two netdevs come up in two namespaces' ends_up
 check 'ping over IPv4, with fragments too' ipv4
 check 'ping over IPv6, neighbours by multicast' ipv6
@@ -206,5 +227,6 @@ check 'a foreign MAC address needs a promiscuous netdev' promiscuous
 check 'a multicast group needs a member' multicast
 check 'nothing arrives without a cable' unplugged
 check 'counters of port, vport and driver agree' counters
+check 'pause frames are allowed for each direction' pause
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished

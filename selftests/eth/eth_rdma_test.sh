@@ -163,13 +163,37 @@ gids()
 	wait_for 10 gone c000:0203
 }
 
+# classes FROM TO PRIORITY: the header that arrives has the sender's class of traffic,
+# and the VLAN tag its priority
+classes()
+{
+	timeout $((60 * slowness)) selftests/eth/classes.py \
+		"$(index mlx5_0 "$1")" "$(index mlx5_1 "$2")" "$3"
+}
+
+vlan_classes()
+{
+	in_a ip link add link "$a" name vlan7 type vlan id 7
+	in_b ip link add link "$b" name vlan7 type vlan id 7
+	in_a ip addr add 198.51.100.1/24 dev vlan7
+	in_b ip addr add 198.51.100.2/24 dev vlan7
+	in_a ip link set vlan7 up
+	in_b ip link set vlan7 up
+	wait_for 10 index mlx5_0 c633:6401
+	wait_for 10 index mlx5_1 c633:6402
+	in_a ping -c 1 198.51.100.2
+	classes c633:6401 c633:6402 5
+	in_a ip link del vlan7
+	in_b ip link del vlan7
+}
+
 both_clean()
 {
 	hca_clean '' 0
 	hca_clean '' 1
 }
 
-plan 11
+plan 13
 check 'two RoCE ports with addresses' comes_up
 check 'UD moves checked data' ud_pingpong "$(index mlx5_1 c000:0202)"
 check 'rping over IPv4 connects and checks data' rping_on 192.0.2.1 192.0.2.2
@@ -180,5 +204,8 @@ check 'perftest connects with librdmacm' perftest_cm
 check 'requests are counted by kind' hw_counters
 check 'a wrong MAC address is not delivered' wrong_mac
 check 'GIDs come and go with addresses and VLANs' gids
+check 'a datagram has the class of traffic of its sender' \
+	classes c000:0201 c000:0202 0
+check 'a datagram in a VLAN has the priority of its sender' vlan_classes
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished

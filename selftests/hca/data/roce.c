@@ -15,7 +15,6 @@
 #define IPV4_AT (GRH_LEN - IPV4_LEN)	/* the bytes before it are undefined */
 #define IPV4_IN_GID 12u
 #define UDP_BTH_ICRC 32u	/* bytes of UDP, BTH, DETH and ICRC */
-#define HOP_LIMIT 64
 #define NEXT_IBA 0x1b
 #define NEXT_UDP 17
 
@@ -29,6 +28,9 @@
 enum { HEADER_GRH, HEADER_IPV6, HEADER_IPV4 };
 #define HEADER_SHIFT 24
 #define CQE_VLAN 0x1
+#define PRIORITY_SHIFT 13	/* in the VLAN tag */
+#define IPV6_VERSION (6u << 28)
+#define TCLASS_SHIFT 20
 
 #define SGID_SHIFT 20		/* source index in grh_gid_fl */
 #define SGID_MASK 0x3ffu
@@ -123,19 +125,20 @@ bool roce_hears(const struct hca *hca, const void *from)
 	return false;
 }
 
-static void ipv4_header(const uint8_t *sgid, const uint8_t *dgid, size_t len,
+static void ipv4_header(const uint8_t *sgid, const struct ud_packet *pkt,
 			uint8_t *ip)
 {
-	uint16_t total = htobe16(IPV4_LEN + UDP_BTH_ICRC + len), word;
+	uint16_t total = htobe16(IPV4_LEN + UDP_BTH_ICRC + pkt->len), word;
 	uint32_t sum = 0;
 	unsigned int i;
 
 	ip[0] = 0x45;
+	ip[1] = pkt->tclass;
 	memcpy(ip + 2, &total, sizeof(total));
-	ip[8] = HOP_LIMIT;
+	ip[8] = pkt->hop_limit;
 	ip[9] = NEXT_UDP;
 	memcpy(ip + 12, sgid + IPV4_IN_GID, 4);
-	memcpy(ip + 16, dgid + IPV4_IN_GID, 4);
+	memcpy(ip + 16, pkt->dgid + IPV4_IN_GID, 4);
 	for (i = 0; i < IPV4_LEN; i += sizeof(word)) {
 		memcpy(&word, ip + i, sizeof(word));
 		sum += word;
@@ -148,33 +151,37 @@ static void ipv4_header(const uint8_t *sgid, const uint8_t *dgid, size_t len,
 /**
  * roce_header() - the network header, as the receiver's memory gets it
  * @from: the sender's entry
- * @len: bytes of payload
+ * @pkt: the packet, with its payload
  */
-void roce_header(const void *from, const uint8_t dgid[16], size_t len,
+void roce_header(const void *from, const struct ud_packet *pkt,
 		 uint8_t to[GRH_LEN])
 {
 	const uint8_t *sgid = IFC_ADDR_OF(roce_addr_layout, from,
 					  source_l3_address);
-	uint16_t paylen = htobe16(UDP_BTH_ICRC + len);
+	uint16_t paylen = htobe16(UDP_BTH_ICRC + pkt->len);
+	uint32_t first = htobe32(IPV6_VERSION |
+				 (uint32_t)pkt->tclass << TCLASS_SHIFT |
+				 pkt->flow_label);
 
 	memset(to, 0, GRH_LEN);
 	if (header_type(from) == HEADER_IPV4) {
-		ipv4_header(sgid, dgid, len, to + IPV4_AT);
+		ipv4_header(sgid, pkt, to + IPV4_AT);
 		return;
 	}
-	to[0] = 0x60;
+	memcpy(to, &first, sizeof(first));
 	memcpy(to + 4, &paylen, sizeof(paylen));
 	to[6] = header_type(from) == HEADER_GRH ? NEXT_IBA : NEXT_UDP;
-	to[7] = HOP_LIMIT;
+	to[7] = pkt->hop_limit;
 	memcpy(to + 8, sgid, GID_LEN);
-	memcpy(to + 24, dgid, GID_LEN);
+	memcpy(to + 24, pkt->dgid, GID_LEN);
 }
 
 /**
  * roce_cqe() - tell the receiver's completion about header and VLAN
  * @from: the sender's entry
+ * @pkt: the packet
  */
-void roce_cqe(const void *from, struct cqe *cqe)
+void roce_cqe(const void *from, const struct ud_packet *pkt, struct cqe *cqe)
 {
 	uint32_t flags = be32toh(cqe->flags_rqpn) & 0xffffff;
 
@@ -183,6 +190,7 @@ void roce_cqe(const void *from, struct cqe *cqe)
 	cqe->slid = 0;
 	if (ENTRY(from, vlan_valid)) {
 		cqe->l4_l3_hdr_type |= CQE_VLAN;
-		cqe->vlan_info = htobe16(ENTRY(from, vlan_id));
+		cqe->vlan_info = htobe16(pkt->sl << PRIORITY_SHIFT |
+					 ENTRY(from, vlan_id));
 	}
 }

@@ -6,6 +6,7 @@
 #ifndef SIMHCA_ROCE_H
 #define SIMHCA_ROCE_H
 
+#include "fabric/mad.h"
 #include "hca.h"
 #include "object/wqe.h"
 
@@ -16,8 +17,8 @@ uint64_t roce_mac(const void *entry);
 uint64_t roce_dmac(const struct wqe_av *av);
 struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac);
 bool roce_hears(const struct hca *hca, const void *from);
-void roce_header(const void *from, const uint8_t dgid[16], size_t len,
+void roce_header(const void *from, const struct ud_packet *pkt,
 		 uint8_t to[GRH_LEN]);
-void roce_cqe(const void *from, struct cqe *cqe);
+void roce_cqe(const void *from, const struct ud_packet *pkt, struct cqe *cqe);
 
 #endif

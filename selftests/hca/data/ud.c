@@ -23,7 +23,10 @@
 #define LOG_MTU_BASE 7
 #define GRH_VERSION (6u << 28)
 #define GRH_NEXT_IBA 0x1b
+#define TCLASS_SHIFT 20
+#define FLOW_LABEL_MASK 0xfffffu
 #define SL_MASK 0xf
+#define PRIORITY_MASK 0xe	/* the priority is in the upper bits of the SL */
 
 struct grh {
 	uint32_t version_tclass_flow;
@@ -55,9 +58,12 @@ static void fill_grh(const struct ud_packet *pkt, struct grh *grh)
 	memset(grh, 0, sizeof(*grh));
 	if (!pkt->grh)
 		return;
-	grh->version_tclass_flow = htobe32(GRH_VERSION);
+	grh->version_tclass_flow = htobe32(GRH_VERSION |
+					   (uint32_t)pkt->tclass << TCLASS_SHIFT |
+					   pkt->flow_label);
 	grh->paylen = htobe16(pkt->len);
 	grh->next_hdr = GRH_NEXT_IBA;
+	grh->hop_limit = pkt->hop_limit;
 	memcpy(grh->sgid, pkt->sgid, GID_LEN);
 	memcpy(grh->dgid, pkt->dgid, GID_LEN);
 }
@@ -93,7 +99,7 @@ static void finish(struct recv *r, const struct datagram *d)
 	};
 
 	if (d->roce)
-		roce_cqe(d->roce, &cqe);
+		roce_cqe(d->roce, pkt, &cqe);
 	if (r->qp->type == QP_QP1 && !pkt->has_imm)
 		cqe.imm = htobe32(d->pkey);
 	if (recv_complete(r, &cqe, d->solicited))
@@ -141,8 +147,7 @@ static void deliver(struct qp *qp, void *arg)
 		return;
 	}
 	if (d->roce)
-		roce_header(d->roce, d->pkt->dgid, d->pkt->len,
-			    (uint8_t *)&grh);
+		roce_header(d->roce, d->pkt, (uint8_t *)&grh);
 	else
 		fill_grh(d->pkt, &grh);
 	sgl_copy(to, &from);
@@ -265,6 +270,9 @@ static void fill_packet(const struct qp *qp, const struct send_wqe *w,
 	pkt->sl = av->stat_rate_sl & SL_MASK;
 	pkt->grh = dqpn & WQE_AV_EXTENDED &&
 		   be32toh(av->grh_gid_fl) & WQE_AV_GRH;
+	pkt->tclass = av->tclass;
+	pkt->hop_limit = av->hop_limit;
+	pkt->flow_label = be32toh(av->grh_gid_fl) & FLOW_LABEL_MASK;
 	memcpy(pkt->sgid, port_gid(qp->hca), GID_LEN);
 	memcpy(pkt->dgid, av->rgid, GID_LEN);
 	pkt->has_imm = w->op == WQE_OP_SEND_IMM;
@@ -273,11 +281,12 @@ static void fill_packet(const struct qp *qp, const struct send_wqe *w,
 
 /* With RoCE the address vector names an entry of the sender's table. */
 static void fill_roce(const struct qp *qp, const struct wqe_av *av,
-		      struct datagram *d)
+		      struct ud_packet *pkt, struct datagram *d)
 {
 	d->roce = roce_source(qp->hca, av);
 	d->dmac = roce_dmac(av);
-	d->multicast = d->pkt->dst_qpn == MCAST_QPN;
+	d->multicast = pkt->dst_qpn == MCAST_QPN;
+	pkt->sl = (av->stat_rate_sl & PRIORITY_MASK) >> 1;
 }
 
 /**
@@ -305,7 +314,7 @@ enum outcome ud_send(struct qp *qp, const struct send_wqe *w,
 	sgl_read(w->data, data, pkt.len);
 	fill_packet(qp, w, &pkt);
 	if (qp->hca->link == LINK_ETH) {
-		fill_roce(qp, &w->av, &d);
+		fill_roce(qp, &w->av, &pkt, &d);
 		transmit_roce(qp, &d);
 		return SEND_DONE;
 	}

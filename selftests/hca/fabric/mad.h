@@ -81,7 +81,9 @@ static inline void mad_put64(uint8_t *mad, unsigned int off, uint64_t v)
 
 /**
  * struct ud_packet - a datagram on the cable
- * @grh: the packet has a GRH, with @sgid and @dgid
+ * @sl: service level; on Ethernet the priority of the VLAN tag
+ * @grh: the packet has a GRH, with all that follows up to @dgid
+ * @hop_limit: as the sender gave it: no router counts it down
  * @imm: immediate data; valid if @has_imm
  * @len: bytes of payload
  */
@@ -91,6 +93,8 @@ struct ud_packet {
 	uint16_t pkey_index;
 	uint8_t sl;
 	bool grh;
+	uint8_t tclass, hop_limit;
+	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16];
 	uint32_t imm;
 	bool has_imm;

@@ -74,6 +74,9 @@ void port_reset(struct hca *hca)
 
 	port->enabled = true;
 	port->mtu_bytes = PORT_ETH_MTU_BYTES;
+	memset(port->pause, 0, sizeof(port->pause));
+	port->pause[PORT_RX].all = true;
+	port->pause[PORT_TX].all = true;
 	memset(port->count, 0, sizeof(port->count));
 	port->cap_mask = CAP_AUTO_MIGRATION | CAP_SL_MAP | CAP_SYS_IMAGE_GUID |
 			 CAP_EXT_SPEEDS | CAP_CM;

@@ -28,10 +28,21 @@ struct port_count {
 	uint64_t octets;
 };
 
+/**
+ * struct port_pause - which pause frames a driver allows in a direction
+ * @all: those for the whole link (IEEE 802.3, annex 31B)
+ * @priorities: those for a priority (IEEE 802.1Qbb, PFC), a bit each
+ */
+struct port_pause {
+	bool all;
+	uint8_t priorities;
+};
+
 struct port {
 	bool up;	/* the cable is plugged in */
 	bool enabled;	/* Ethernet: the driver enabled the port */
 	uint16_t mtu_bytes;	/* Ethernet */
+	struct port_pause pause[PORT_DIRECTIONS];	/* Ethernet */
 	struct port_count count[PORT_DIRECTIONS][PORT_KINDS];
 	uint16_t lid;
 	uint8_t gid[16];

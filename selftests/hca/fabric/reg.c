@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Registers, reached with ACCESS_REG: link, MTU, virtual lanes, counters, node
- * description, host endianness.
+ * Registers, reached with ACCESS_REG: link, MTU, pause frames, virtual lanes,
+ * counters, node description, host endianness.
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@ enum {
 	REG_PMTU = 0x5003,
 	REG_PTYS = 0x5004,
 	REG_PAOS = 0x5006,
+	REG_PFCC = 0x5007,
 	REG_PPCNT = 0x5008,
 	REG_PVLC = 0x500f,
 	REG_NODE_DESC = 0x6001,
@@ -86,7 +87,43 @@ static void paos(struct hca *hca, uint8_t *out)
 		port_link_up(hca) ? PAOS_UP : PAOS_DOWN);
 }
 
-/* What a driver of an Ethernet port sets: up or down, and the largest frame. */
+static void pfcc(struct hca *hca, uint8_t *out)
+{
+	const struct port_pause *pause = hca->port->pause;
+
+	IFC_SET(pfcc_reg, out, pptx, pause[PORT_TX].all);
+	IFC_SET(pfcc_reg, out, pfctx, pause[PORT_TX].priorities);
+	IFC_SET(pfcc_reg, out, pprx, pause[PORT_RX].all);
+	IFC_SET(pfcc_reg, out, pfcrx, pause[PORT_RX].priorities);
+}
+
+/*
+ * Nothing is ever paused: the cable takes a frame at once, so no buffer of a port
+ * fills up. A receive queue without buffers drops frames, as it does on an adapter.
+ */
+static bool pfcc_write(struct port_pause *pause, const uint8_t *in)
+{
+	struct port_pause tx = {
+		.all = IFC_GET(pfcc_reg, in, pptx),
+		.priorities = IFC_GET(pfcc_reg, in, pfctx),
+	};
+	struct port_pause rx = {
+		.all = IFC_GET(pfcc_reg, in, pprx),
+		.priorities = IFC_GET(pfcc_reg, in, pfcrx),
+	};
+
+	/* A link has pause frames of one kind. */
+	if ((tx.all || rx.all) && (tx.priorities || rx.priorities))
+		return false;
+	pause[PORT_TX] = tx;
+	pause[PORT_RX] = rx;
+	return true;
+}
+
+/*
+ * What a driver of an Ethernet port sets: up or down, the largest frame, pause
+ * frames.
+ */
 static bool eth_write(struct hca *hca, uint16_t id, const uint8_t *in)
 {
 	uint32_t mtu = IFC_GET(pmtu_reg, in, admin_mtu);
@@ -101,6 +138,8 @@ static bool eth_write(struct hca *hca, uint16_t id, const uint8_t *in)
 			return false;
 		hca->port->mtu_bytes = mtu;
 		return true;
+	case REG_PFCC:
+		return pfcc_write(hca->port->pause, in);
 	}
 	return false;
 }
@@ -184,6 +223,7 @@ static const struct reg regs[] = {
 	{ REG_PMTU, IFC_SZ(pmtu_reg), pmtu },
 	{ REG_PVLC, IFC_SZ(pvlc_reg), pvlc },
 	{ REG_PAOS, IFC_SZ(paos_reg), paos },
+	{ REG_PFCC, IFC_SZ(pfcc_reg), pfcc },
 	{ REG_PPCNT, IFC_SZ(ppcnt_reg), ppcnt },
 	{ REG_DTOR, IFC_SZ(dtor_reg), dtor },
 };

@@ -147,7 +147,6 @@ static void caps_eth_general(uint8_t *c)
 {
 	GEN(port_type, 1);
 	GEN(ib_virt, 0);
-	GEN(vport_group_manager, 0);
 	GEN(eth_net_offloads, 1);
 	GEN(nic_flow_table, 1);
 	GEN(roce, 1);
@@ -165,7 +164,6 @@ static void caps_eth_general(uint8_t *c)
 /* Two functions of a card, which a driver can join. */
 static void caps_two_ports(const struct hca *hca, uint8_t *c)
 {
-	GEN(vport_group_manager, 1);
 	GEN(lag_master, 1);
 	GEN(num_lag_ports, 2);
 	GEN(native_port_num, hca->native_port);

@@ -61,6 +61,28 @@ static void a_datagram_leaves_room_for_a_grh(void)
 	CHECK(!memcmp(w_at(1, p.mem[1] + GRH), w_at(0, p.mem[0]), 100));
 }
 
+static void a_grh_has_what_its_sender_gave(void)
+{
+	/* version 6, class 0x2a, flow label 0x54321; length 64 and 0x1b; 9 hops */
+	static const uint8_t begin[] = {
+		0x62, 0xa5, 0x43, 0x21, 0, 64, 0x1b, 9,
+	};
+	struct wqe_av av;
+	struct pair p;
+	struct cqe cqe;
+
+	CHECK(pair_connect(&p, &ud_attr));
+	av = unicast(&p, QKEY);
+	av.grh_gid_fl = htobe32(WQE_AV_GRH | 0x54321);
+	av.tclass = 0x2a;
+	av.hop_limit = 9;
+	w_recv(&p.qp[1], p.mem[1], 4096, p.key[1]);
+	send_to(&p, &av, 64);
+	CHECK(w_poll(&p.rcq[1], &cqe));
+	CHECK(be32toh(cqe.flags_rqpn) & CQE_GRH_IN_BUFFER);
+	CHECK(!memcmp(w_at(1, p.mem[1]), begin, sizeof(begin)));
+}
+
 static void another_partition_is_dropped(void)
 {
 	struct w_qp_attr attr = ud_attr;
@@ -251,6 +273,7 @@ static void a_group_gets_what_is_sent_to_it(void)
 
 static const struct ktap_test tests[] = {
 	TEST(a_datagram_leaves_room_for_a_grh),
+	TEST(a_grh_has_what_its_sender_gave),
 	TEST(another_partition_is_dropped),
 	TEST(a_wrong_qkey_is_dropped),
 	TEST(qp1_has_a_qkey_of_its_own),
