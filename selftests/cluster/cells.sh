@@ -81,16 +81,37 @@ skipped()
 	exit 4
 }
 
+# stuck: tells where the processes of our programs stand, and ends them, as they would
+# take the CPUs of what runs next
+stuck()
+{
+	local pid
+	local -a pids
+
+	mapfile -t pids < <(pgrep -f "^($cells_tmp|build/bin)/")
+	for pid in "${pids[@]}"; do
+		gdb -p "$pid" -batch -ex 'thread apply all bt 16' 2>&1 |
+			grep -E '^(Thread|#)' || true
+	done
+	kill -9 "${pids[@]}" 2>/dev/null || true
+}
+
 # said PATTERN CMD...: runs CMD, which has to succeed and to print such a line
 said()
 {
-	timeout $cells_limit "${@:2}" >"$cells_tmp/said" 2>&1 || {
-		local status=$?
+	local status=0 watchdog
 
-		cat "$cells_tmp/said"
-		return $status
-	}
-	cat "$cells_tmp/said"
+	(sleep $cells_limit && stuck) >"$cells_tmp/stuck" 2>&1 &
+	watchdog=$!
+	# A rank that is ended makes its launcher end.
+	timeout $((cells_limit + 60)) "${@:2}" >"$cells_tmp/said" 2>&1 ||
+		status=$?
+	# It has not begun, or it is waited for.
+	[ -s "$cells_tmp/stuck" ] || kill $watchdog 2>/dev/null || true
+	wait $watchdog 2>/dev/null || true
+	[ ! -s "$cells_tmp/stuck" ] || status=124
+	cat "$cells_tmp/said" "$cells_tmp/stuck"
+	[ $status = 0 ] || return $status
 	grep -Eq "$1" "$cells_tmp/said"
 }
 
