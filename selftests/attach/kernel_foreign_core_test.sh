@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 600, long: yes
+#
+# mlx5_ep is not loaded into an ib_core that has one more operation in its table: on 7.2,
+# which has no MODVERSIONS, mlx5_ep itself refuses, on 6.12 the kernel. That ib_core is
+# compiled here, of Debian's source of the kernel. With MLX5_EP_FOREIGN="KERNEL SOURCE"
+# only this kernel, of the Linux tree SOURCE.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lab/lib.sh
+. selftests/lab/lib.sh
+
+place=build/foreign.$$
+trap 'rm -rf "$tmp" "$place"' EXIT
+
+# source_of: prints the archive with the sources of the kernel $krel of the lab
+source_of()
+{
+	local name package
+
+	name=linux-source-$(awk -v rel="$krel" '$2 == rel { print $1 }' \
+		"$lab_dir/kernels")
+	package=$(selftests/lab/fetch linux-source "$name")
+	echo "$package/usr/src/$name.tar.xz"
+}
+
+# in_guest KERNEL FOLDER: prints what the kernel says of mlx5_ep after ib_core and
+# ib_uverbs of the folder were loaded, or those of the kernel
+in_guest()
+{
+	# shellcheck disable=SC2016 # for the guest
+	selftests/lab/vm --kernel "$1" --hca 0 -- bash -c '
+		set -e
+		if [ -n "$1" ]; then
+			# What they depend on
+			modprobe -a ib_core ib_uverbs
+			rmmod ib_uverbs ib_core
+			insmod "$1/ib_core.ko"
+			insmod "$1/ib_uverbs.ko"
+		else
+			modprobe ib_uverbs
+		fi
+		modprobe mlx5_core
+		insmod "build/modules/$(uname -r)/mlx5_ep.ko" &&
+			echo loaded
+		dmesg | grep "mlx5_ep: " || :
+		[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep' \
+		- "${2:+$PWD/$2}"
+}
+
+# refuses KERNEL WORDS [SOURCE]
+refuses()
+{
+	lab_kernel "$1"
+	selftests/lab/build-module "$1"
+	selftests/lab/enter selftests/attach/foreign_core.sh \
+		"${3:-$(source_of)}" "$kbuild" "$PWD/$place" >"$tmp/log" 2>&1 ||
+		fail "$(tail -n 20 "$tmp/log")"
+	in_guest "$1" "$place" >"$tmp/said" 2>"$tmp/errors" || :
+	cat "$tmp/said" "$tmp/errors"
+	must_fail grep loaded$ "$tmp/said"
+	grep "$2" "$tmp/said"
+}
+
+loads()
+{
+	in_guest "$1" '' >"$tmp/said"
+	grep -x loaded "$tmp/said"
+}
+
+built='mlx5_ep: not loaded: ib_core is not the one that mlx5_ep was compiled for'
+symbol='mlx5_ep: disagrees about version of symbol'
+if [ -n "${MLX5_EP_FOREIGN:-}" ]; then
+	read -r kernel source <<<"$MLX5_EP_FOREIGN"
+	plan 2
+	check "one more operation, $kernel: not loaded" \
+		refuses "$kernel" "$built\|$symbol" "$source"
+	check "the ib_core of $kernel: loaded" loads "$kernel"
+	ktap_finished
+fi
+plan 4
+check 'one more operation, no MODVERSIONS: mlx5_ep refuses' refuses 7.2 "$built"
+check 'the ib_core of 7.2: loaded' loads 7.2
+check 'one more operation, MODVERSIONS: the kernel refuses' refuses 6.12 "$symbol"
+check 'the ib_core of 6.12: loaded' loads 6.12
+ktap_finished
