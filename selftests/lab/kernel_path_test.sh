@@ -261,6 +261,25 @@ built_in()
 	refused 'mlx5_core is built into this kernel' "$lab/kernel" "$dir"
 }
 
+# A kernel with mlx5_ep as one of its own drivers: such a kernel may have all built in.
+has_mlx5_ep()
+{
+	local own=kernel/drivers/infiniband/hw/mlx5_ep/mlx5_ep.ko name
+
+	copy
+	name=$("$lab/kernel" "$dir")
+	[ "$(cat "build/lab/kernels/$name/own")" = '' ]
+	mkdir -p "$modules/${own%/*}"
+	cp "$(find "$modules" -name 'ib_umad.ko*')" "$modules/$own"
+	echo "$own" >>"$modules/modules.order"
+	name=$("$lab/kernel" "$dir")
+	[ "$(cat "build/lab/kernels/$name/own")" = own ]
+	printf '%s\n' "$own" kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko \
+		>>"$modules/modules.builtin"
+	name=$("$lab/kernel" "$dir")
+	[ "$(cat "build/lab/kernels/$name/own")" = builtin ]
+}
+
 config_lacks()
 {
 	local name
@@ -329,7 +348,7 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 14
+plan 15
 check 'a folder with image and modules boots' boots_folder
 check 'a built tree boots, named from inside it' boots_tree
 check 'a package boots, with the module built against its headers' boots_package
@@ -339,6 +358,7 @@ check 'the root of another system is understood' other_root
 check 'nobody writes to folders that the lab shows' shown_is_not_written
 check 'a kernel without mlx5_ib is refused' no_mlx5
 check 'a kernel with mlx5_ib built in is refused' built_in
+check 'a kernel that has mlx5_ep itself is understood' has_mlx5_ep
 check 'what the configuration lacks is named' config_lacks
 check 'headers that are missing or of another kernel are named' no_headers
 check 'what is no kernel is refused in one line' others
