@@ -27,28 +27,17 @@ source_of()
 	echo "$package/usr/src/$name.tar.xz"
 }
 
-# in_guest KERNEL FOLDER: prints what the kernel says of mlx5_ep after ib_core and
-# ib_uverbs of the folder were loaded, or those of the kernel
+# in_guest KERNEL [FOLDER]: prints what the kernel says of mlx5_ep after ib_core and
+# ib_uverbs were loaded, those of the folder or of the kernel
 in_guest()
 {
 	# shellcheck disable=SC2016 # for the guest
-	selftests/lab/vm --kernel "$1" --hca 0 -- bash -c '
-		set -e
-		if [ -n "$1" ]; then
-			# What they depend on
-			modprobe -a ib_core ib_uverbs
-			rmmod ib_uverbs ib_core
-			insmod "$1/ib_core.ko"
-			insmod "$1/ib_uverbs.ko"
-		else
-			modprobe ib_uverbs
-		fi
-		modprobe mlx5_core
-		insmod "build/modules/$(uname -r)/mlx5_ep.ko" &&
-			echo loaded
+	selftests/lab/vm --kernel "$1" --hca 0 ${2:+--drivers "$2"} -- bash -c '
+		modprobe -a mlx5_core ib_uverbs
+		insmod "$1" && echo loaded
 		dmesg | grep "mlx5_ep: " || :
 		[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep' \
-		- "${2:+$PWD/$2}"
+		- "$PWD/build/modules/$krel/mlx5_ep.ko"
 }
 
 # refuses KERNEL WORDS [SOURCE]
@@ -67,7 +56,8 @@ refuses()
 
 loads()
 {
-	in_guest "$1" '' >"$tmp/said"
+	lab_kernel "$1"
+	in_guest "$1" >"$tmp/said"
 	grep -x loaded "$tmp/said"
 }
 
