@@ -276,6 +276,7 @@ has_mlx5_ep()
 	[ "$(cat "build/lab/kernels/$name/own")" = own ]
 	printf '%s\n' "$own" kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko \
 		>>"$modules/modules.builtin"
+	sed -i "\\,^$own,d" "$modules/modules.order"
 	name=$("$lab/kernel" "$dir")
 	[ "$(cat "build/lab/kernels/$name/own")" = builtin ]
 }
