@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mpi_overlap NAME TESTS - how much of the time of each non-blocking collective of
- * an MPI is free for computation, see nbc/overlap.h
+ * mpi_overlap NAME TESTS [busy] - how much of the time of each non-blocking collective
+ * of an MPI is free for computation, see nbc/overlap.h
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,12 +54,12 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lib.name = argv[1];
 	lib.place = (struct plan_place){ rank, n };
-	ret = overlap_run(&lib, atoi(argv[2]));
+	ret = overlap_run(&lib, atoi(argv[2]), argc == 4);
 	if (ret) {
 		fprintf(stderr, "mpi_overlap: process %d: error %d\n", rank,
 			ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_overlap [-t TESTS] [OPTION...] - how much of the time of each
+ * nbc_overlap [-t TESTS] [-b] [OPTION...] - how much of the time of each
  * non-blocking collective is free for computation, see nbc/overlap.h
  *
  * Where no helper thread looks for completions (-g thread), a collective goes on
@@ -16,6 +16,7 @@
 #include "transport/launch.h"
 
 static unsigned int tests = 8;
+static bool computes;
 static struct nbc *nbc;
 static struct nbc_req *req;
 
@@ -69,14 +70,17 @@ static int run(struct transport *tp)
 
 	lib.place = (struct plan_place){ tp_rank(tp), tp_processes(tp) };
 	if (!ret)
-		ret = overlap_run(&lib, tests);
+		ret = overlap_run(&lib, tests, computes);
 	nbc_close(nbc);
 	return ret;
 }
 
 static int option(int c, const char *arg)
 {
-	return option_number(c, arg, 0, OVERLAP_TESTS, &tests);
+	if (c == 't')
+		return option_number(c, arg, 0, OVERLAP_TESTS, &tests);
+	computes = true;
+	return 0;
 }
 
 static int check(void)
@@ -88,8 +92,10 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_overlap",
-		.options = "t:",
-		.usage = "  -t TESTS     in each collective, at most 9 (8)\n",
+		.options = "t:b",
+		.usage = "  -t TESTS     in each collective, at most 9 (8)\n"
+			 "  -b           busy: compute meanwhile, on a CPU for each process,\n"
+			 "               in place of sleeping\n",
 		.option = option,
 		.check = check,
 		.run = run,

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Overlap of communication and computation; see overlap.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "compute.h"
 #include "overlap.h"
 
 #define LENS	3
-#define SAMPLES	5
+#define SAMPLES	5		/* where the caller sleeps */
+#define COMPUTED 15		/* where it computes */
 #define WARM_UP	2
 #define SLICES	OVERLAP_TESTS	/* of what is done meanwhile */
 #define SLICE_US 2000
@@ -80,6 +83,7 @@ struct run {
 	struct plan_item item;
 	void *in, *out;
 	unsigned int tests;
+	bool computes;
 	double clock_cost;
 };
 
@@ -150,6 +154,47 @@ static int overlapped(struct run *r, struct sample *s)
 	return ret;
 }
 
+/* The steps of a slice, with tests between them if something is under way. */
+static int compute(struct run *r, unsigned long steps, bool under_way)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < SLICES; i++) {
+		compute_steps(steps);
+		if (under_way && !ret && i < r->tests)
+			ret = r->lib->test();
+	}
+	return ret;
+}
+
+/*
+ * Compute for as long as the collective took, first alone and then beside one. What it
+ * takes longer then is the overhead, whoever had the processor in this time.
+ */
+static int computed(struct run *r, struct sample *s)
+{
+	unsigned long steps = s->pure * compute_rate() / SLICES + 1;
+	double since, alone;
+	int ret = r->lib->meet();
+
+	since = compute_now();
+	compute(r, steps, false);
+	alone = compute_now() - since;
+	if (!ret)
+		ret = r->lib->meet();
+	since = compute_now();
+	if (!ret)
+		ret = r->lib->begin(&r->item, r->in, r->out);
+	if (!ret)
+		ret = compute(r, steps, true);
+	/* A test may have said that it is done. */
+	if (!ret)
+		ret = r->lib->wait();
+	s->overhead = s->cpu = compute_now() - since - alone;
+	return ret < 0 ? ret : 0;
+}
+
 static int check(struct run *r)
 {
 	size_t len = plan_out_len(&r->item, r->lib->place);
@@ -166,15 +211,16 @@ static int check(struct run *r)
 
 static int measure(struct run *r, struct sample *result)
 {
-	double p[SAMPLES], o[SAMPLES], c[SAMPLES];
+	int i, samples = r->computes ? COMPUTED : SAMPLES, ret = 0;
+	double p[COMPUTED], o[COMPUTED], c[COMPUTED];
 	struct sample s = {};
-	int i, ret = 0;
 
-	for (i = -WARM_UP; i < SAMPLES && !ret; i++) {
+	for (i = -WARM_UP; i < samples && !ret; i++) {
 		ret = pure(r, &s);
 		plan_before(&r->item, r->lib->place, r->out);
 		if (!ret)
-			ret = overlapped(r, &s);
+			ret = r->computes ? computed(r, &s) :
+					    overlapped(r, &s);
 		if (!ret)
 			ret = check(r);
 		if (i < 0)
@@ -185,8 +231,8 @@ static int measure(struct run *r, struct sample *result)
 	}
 	if (ret)
 		return ret;
-	*result = (struct sample){ median(p, SAMPLES), median(o, SAMPLES),
-				   median(c, SAMPLES) };
+	*result = (struct sample){ median(p, samples), median(o, samples),
+				   median(c, samples) };
 	return r->lib->sum((double *)result, 3);
 }
 
@@ -208,14 +254,16 @@ static int one(struct run *r, unsigned int kind, size_t len)
 	plan_before(&r->item, place, r->out);
 	ret = measure(r, &s);
 	if (!ret && !place.rank)
-		printf("overlap: lib=%s tests=%u collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f free_all=%.3f\n",
-		       r->lib->name, r->tests, kinds[kind].name, place.n, len,
+		printf("overlap: lib=%s tests=%u meanwhile=%s collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f free_all=%.3f\n",
+		       r->lib->name, r->tests,
+		       r->computes ? "compute" : "sleep", kinds[kind].name,
+		       place.n, len,
 		       s.pure / place.n, s.overhead / place.n, s.cpu / place.n,
 		       1 - s.overhead / s.pure, 1 - s.cpu / s.pure);
 	return ret;
 }
 
-int overlap_run(const struct overlap_lib *lib, unsigned int tests)
+int overlap_run(const struct overlap_lib *lib, unsigned int tests, bool computes)
 {
 	static const size_t lens[LENS] = { 64, 65536, 262144 };
 	/* A part of a vector is up to twice as long, and a gap follows it. */
@@ -225,11 +273,14 @@ int overlap_run(const struct overlap_lib *lib, unsigned int tests)
 		.in = malloc(most),
 		.out = malloc(most),
 		.tests = tests,
+		.computes = computes,
 		.clock_cost = clock_cost(),
 	};
 	unsigned int kind, i;
 	int ret = r.in && r.out && tests <= SLICES ? 0 : -ENOMEM;
 
+	if (!ret && computes)
+		ret = compute_pin(lib->place.rank, lib->place.n);
 	for (kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
 		for (i = 0; i < LENS && !ret; i++)
 			if (i == 0 || kinds[kind].kind != NBC_BARRIER)

@@ -6,14 +6,21 @@
  * The time of a collective is what it takes where the caller begins it and waits.
  * The overhead is the processor time of the caller in the calls where it does
  * something else meanwhile. The share that is free is 1 - overhead / time; where the
- * time of all threads of the process counts as overhead, it is free_all. The caller
- * sleeps meanwhile, which leaves the processor to the other processes of the
- * guest, as if each had its own.
+ * time of all threads of the process counts as overhead, it is free_all.
+ *
+ * There are two ways to do something else. A caller that sleeps leaves the processor to
+ * the other processes of the guest. So the time of a collective alone holds the work of
+ * all of them, and a share of 1 - 1 / processes is free without any overlap. A caller
+ * that computes for as long as the collective takes, on a processor of its own, has as
+ * overhead what the computation takes longer beside a collective. That is the honest
+ * share: a helper thread, interrupts and the kernel take the processor from it, too.
  *
  * In a guest whose instructions QEMU counts, a nanosecond is an instruction.
  */
 #ifndef SELFTESTS_NBC_OVERLAP_H
 #define SELFTESTS_NBC_OVERLAP_H
+
+#include <stdbool.h>
 
 #include "plan.h"
 
@@ -39,8 +46,10 @@ struct overlap_lib {
 
 /*
  * Measure and print a line for each collective and length. @tests: in each
- * collective, while the caller does something else
+ * collective, while the caller does something else. @computes: it computes, and does
+ * not sleep. -ENOSPC if there is no processor for each process then.
  */
-int overlap_run(const struct overlap_lib *lib, unsigned int tests);
+int overlap_run(const struct overlap_lib *lib, unsigned int tests,
+		bool computes);
 
 #endif
