@@ -5,7 +5,7 @@
  * After the table of Begel et al. (2001): o_send in the call, o_recv in the process
  * that gets the message (its handler, its receive, its answer), o_done in the sender
  * afterwards (completions, answers). The gap is what the busier side pays for each
- * message, and bounds their rate. Latency without the adapter is o_send + o_recv.
+ * message, and bounds their rate. G is what a byte adds. Latency without the adapter is o_send + o_recv.
  * The time is that of one message with the adapter, see logp/clock.h.
  * Beside them are raw verbs and UCX, the uUAR policies and categories, and what empty
  * polls, events and registrations add.
@@ -85,77 +85,109 @@ static int measure(struct ends *e, logp_send send, struct logp_cost *cost)
 	return logp_measure(&sides, send, cost);
 }
 
+/* The length of each message. */
+static size_t bytes_sent;
+
 static int send_post(void *arg)
 {
 	struct ends *e = arg;
 
-	return tp_post(e->end[0].tp, 1, bytes, 8, NULL, 0);
+	return tp_post(e->end[0].tp, 1, bytes, bytes_sent, NULL, 0);
 }
 
 static int send_request(void *arg)
 {
 	struct ends *e = arg;
 
-	return am_request(e->end[0].am, 1, ENDS_SINK, NULL, bytes, 8);
-}
-
-static int send_long_request(void *arg)
-{
-	struct ends *e = arg;
-
-	return am_request(e->end[0].am, 1, ENDS_SINK, NULL, bytes, MAX);
+	return am_request(e->end[0].am, 1, ENDS_SINK, NULL, bytes, bytes_sent);
 }
 
 static int send_echo(void *arg)
 {
 	struct ends *e = arg;
 
-	return am_request(e->end[0].am, 1, ENDS_ECHO, NULL, bytes, 8);
+	return am_request(e->end[0].am, 1, ENDS_ECHO, NULL, bytes, bytes_sent);
 }
+
+/* The write is done when the ends are looked at, long before its request is used again. */
+static int send_request_bulk(void *arg)
+{
+	static struct tp_req reqs[2 * LOGP_BURST];
+	static unsigned int next;
+	struct ends *e = arg;
+
+	return am_begin_bulk(e->end[0].am, 1, ENDS_SINK, NULL, bulk, bytes_sent,
+			     0, &reqs[next++ % (2 * LOGP_BURST)]);
+}
+
+static const struct sc_global there = { 1, 0 };
 
 static int send_get(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_get(e->end[0].sc, bytes, (struct sc_global){ 1, 0 }, 8);
+	return sc_get(e->end[0].sc, bytes, there, bytes_sent);
 }
 
 static int send_put(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bytes, 8);
+	return sc_put(e->end[0].sc, there, bytes, bytes_sent);
 }
 
 static int send_store(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_store(e->end[0].sc, (struct sc_global){ 1, 0 }, bytes, 8);
+	return sc_store(e->end[0].sc, there, bytes, bytes_sent);
 }
 
 static int send_bulk_get(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_bulk_get(e->end[0].sc, bulk, (struct sc_global){ 1, 0 },
-			   LONG);
+	return sc_bulk_get(e->end[0].sc, bulk, there, bytes_sent);
 }
 
 static int send_bulk_put(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bulk,
-			   LONG);
+	return sc_bulk_put(e->end[0].sc, there, bulk, bytes_sent);
 }
 
-static int send_bulk_put_4x(void *arg)
+static int send_bulk_store(void *arg)
 {
 	struct ends *e = arg;
 
-	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, bulk,
-			   4 * LONG);
+	return sc_bulk_store(e->end[0].sc, there, bulk, bytes_sent);
+}
+
+/* A primitive with messages of two lengths, for the cost of a byte. */
+struct primitive {
+	const char *name;
+	unsigned int lens[2];
+	logp_send send;
+};
+
+/* Adds a row for each length. @cost: the shorter ones of the last one, or NULL */
+static int measure_all(struct ends *e, const struct primitive *p, unsigned int n,
+		       struct logp_cost *cost)
+{
+	struct logp_cost c;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < 2 * n && !ret; i++) {
+		bytes_sent = p[i / 2].lens[i % 2];
+		ret = measure(e, p[i / 2].send, &c);
+		if (!ret)
+			logp_row(p[i / 2].name, bytes_sent, &c);
+		if (cost && !(i % 2))
+			*cost = c;
+	}
+	return ret;
 }
 
 /* Other memory at the same address; its registration is not valid any more. */
@@ -165,7 +197,7 @@ static int send_unregistered(void *arg)
 	struct ends *e = arg;
 	char *at = bulk + (1 + slot++ % LOGP_BURST) * 4 * LONG;
 
-	return sc_bulk_put(e->end[0].sc, (struct sc_global){ 1, 0 }, at, LONG);
+	return sc_bulk_put(e->end[0].sc, there, at, LONG);
 }
 
 static int map_anew(void)
@@ -182,36 +214,29 @@ static int map_anew(void)
 
 static int active_messages(void)
 {
-	struct logp_cost c, large;
+	static const struct primitive all[] = {
+		{ "am_request", { 8, MAX }, send_request },
+		{ "am_request, am_reply", { 8, MAX }, send_echo },
+		{ "am_request_bulk", { LONG, 4 * LONG }, send_request_bulk },
+	};
 	struct ends e;
 	int ret = ends_open(&e, ENDS_AM, MLX5EP_CATEGORY_DYNAMIC);
 
-	if (ret)
-		return ret;
-	ret = measure(&e, send_request, &c);
-	logp_row("am_request", 8, &c);
 	if (!ret)
-		ret = measure(&e, send_long_request, &large);
-	logp_row("am_request", MAX, &large);
-	logp_add("per byte (G)", "am_request",
-		 (logp_whole(&large) - logp_whole(&c)) / (MAX - 8),
-		 (large.time.low - c.time.low) / (MAX - 8));
-	if (!ret)
-		ret = measure(&e, send_echo, &c);
-	logp_row("am_request, am_reply", 8, &c);
+		ret = measure_all(&e, all, 3, NULL);
 	return ret ? ret : ends_close(&e);
 }
 
 static int transport(void)
 {
-	struct logp_cost c;
+	static const struct primitive post = {
+		"transport post", { 8, MAX }, send_post
+	};
 	struct ends e;
 	int ret = ends_open(&e, ENDS_POST, MLX5EP_CATEGORY_DYNAMIC);
 
-	if (ret)
-		return ret;
-	ret = measure(&e, send_post, &c);
-	logp_row("transport post", 8, &c);
+	if (!ret)
+		ret = measure_all(&e, &post, 1, NULL);
 	return ret ? ret : ends_close(&e);
 }
 
@@ -242,36 +267,90 @@ static int registrations(struct ends *e, double warm)
 	return ret;
 }
 
-static int split_c(void)
-{
-	static const struct {
-		const char *name;
-		unsigned int len;
-		logp_send send;
-	} all[] = {
-		{ "splitc get", 8, send_get },
-		{ "splitc put", 8, send_put },
-		{ "splitc store", 8, send_store },
-		{ "splitc bulk get", LONG, send_bulk_get },
-		{ "splitc bulk put", LONG, send_bulk_put },
-		{ "splitc bulk put", 4 * LONG, send_bulk_put_4x },
-	};
-	struct logp_cost c = {}, last = {};
-	struct ends e;
-	unsigned int i;
-	int ret = ends_open(&e, ENDS_SC, MLX5EP_CATEGORY_DYNAMIC);
+#define BARRIERS 16u		/* of a sample: one end may be one ahead of the other */
 
-	for (i = 0; i < sizeof(all) / sizeof(*all) && !ret; i++) {
-		last = c;
-		ret = measure(&e, all[i].send, &c);
-		logp_row(all[i].name, all[i].len, &c);
+static int barriers(struct sc *sc)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < BARRIERS && !ret; i++)
+		ret = sc_barrier(sc);
+	return ret;
+}
+
+static void *enter_barriers(void *arg)
+{
+	struct ends *e = arg;
+	unsigned int i;
+
+	for (i = 0; i < LOGP_TIMES + 1 && !e->end[1].ret; i++)
+		e->end[1].ret = barriers(e->end[1].sc);
+	return NULL;
+}
+
+/* Nanoseconds of a barrier, by samples. The first sample warms up. */
+static int time_barriers(struct ends *e, double *ns)
+{
+	uint64_t since;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < LOGP_TIMES + 1 && !ret; i++) {
+		since = instr_now();
+		ret = barriers(e->end[0].sc);
+		if (i)
+			ns[i - 1] = (double)(instr_now() - since) / BARRIERS;
 	}
+	return ret;
+}
+
+/*
+ * Both ends wait in a barrier, so each needs a thread. An instruction takes a nanosecond,
+ * so the shortest time is what both threads do, the switches between them and the looks
+ * that find nothing, one half for each process.
+ */
+static int barrier(struct ends *e)
+{
+	double ns[LOGP_TIMES], median;
+	pthread_t other;
+	int ret = -pthread_create(&other, NULL, enter_barriers, e);
+
 	if (ret)
 		return ret;
-	logp_add("per byte (G)", "splitc bulk put",
-		 (logp_whole(&c) - logp_whole(&last)) / (3 * LONG),
-		 (c.time.low - last.time.low) / (3 * LONG));
-	ret = registrations(&e, last.send);
+	ret = time_barriers(e, ns);
+	pthread_join(other, NULL);
+	if (ret || e->end[1].ret)
+		return ret ? ret : e->end[1].ret;
+	median = logp_median(ns, LOGP_TIMES);
+	logp_row("splitc barrier", 0, &(struct logp_cost){
+		.send = ns[0] / 2,
+		.recv = ns[0] / 2,
+		.time = { median, ns[0], ns[LOGP_TIMES - 1] },
+	});
+	return 0;
+}
+
+static int split_c(void)
+{
+	static const struct primitive all[] = {
+		{ "splitc get", { 8, MAX }, send_get },
+		{ "splitc put", { 8, MAX }, send_put },
+		{ "splitc store", { 8, MAX }, send_store },
+		{ "splitc bulk get", { LONG, 4 * LONG }, send_bulk_get },
+		{ "splitc bulk store", { LONG, 4 * LONG }, send_bulk_store },
+		{ "splitc bulk put", { LONG, 4 * LONG }, send_bulk_put },
+	};
+	struct logp_cost put;
+	struct ends e;
+	int ret = ends_open(&e, ENDS_SC, MLX5EP_CATEGORY_DYNAMIC);
+
+	if (!ret)
+		ret = measure_all(&e, all, 6, &put);
+	if (!ret)
+		ret = registrations(&e, put.send);
+	if (!ret)
+		ret = barrier(&e);
 	return ret ? ret : ends_close(&e);
 }
 
@@ -282,6 +361,7 @@ static int placed(const char *policy, unsigned int category)
 	struct ends e;
 	int ret = sysfs_policy(policy, 0, false);
 
+	bytes_sent = 8;
 	if (!ret)
 		ret = ends_open(&e, ENDS_AM, category);
 	if (!ret)
@@ -337,6 +417,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "am_logp: %s\n", strerror(-ret));
 		return 1;
 	}
+	logp_per_byte();
 	logp_print(json);
 	return 0;
 }

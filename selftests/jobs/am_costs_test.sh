@@ -25,7 +25,10 @@ all()
 table()
 {
 	timeout $((200 * patience)) build/selftests/bench/am_logp -j >"$tmp/table"
-	all '(.primitives | length) == 17'
+	all '(.primitives | length) == 29'
+	all '[.primitives[] | select(.primitive == "splitc barrier")] | length == 1'
+	# Each primitive but raw verbs, a reply and a rendezvous of UCX, and the barrier.
+	all '[.adds[] | select(.what == "per byte (G)")] | length == 12'
 	all '[.placements[].category] | unique | length == 6'
 	all '[.placements[].policy] | unique | length == 4'
 	all '[.adds[].what] | unique == ["event", "event, asleep",

@@ -32,6 +32,16 @@ static const am_handler handlers[ENDS_HANDLERS] = {
 	[ENDS_PONG] = sink,
 };
 
+/* With a window, for requests that follow a write. */
+static int open_am(struct end *end)
+{
+	void *window;
+	int ret = tp_window(end->tp, MEMORY, &window);
+
+	return ret ? ret : am_open(&end->am, end->tp, DEPTH, handlers,
+				   ENDS_HANDLERS, NULL);
+}
+
 static void *open_end(void *arg)
 {
 	struct end *end = arg;
@@ -42,8 +52,7 @@ static void *open_end(void *arg)
 	if (end->kind == ENDS_POST)
 		tp_set_handler(end->tp, ignore, NULL);
 	else if (end->kind == ENDS_AM)
-		end->ret = am_open(&end->am, end->tp, DEPTH, handlers,
-				   ENDS_HANDLERS, NULL);
+		end->ret = open_am(end);
 	else
 		end->ret = sc_open(&end->sc, end->tp, MEMORY, DEPTH);
 	return NULL;

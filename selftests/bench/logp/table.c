@@ -44,6 +44,23 @@ void logp_add(const char *name, const char *of, double instructions, double ns)
 	adds[n_adds++].ns = ns;
 }
 
+void logp_per_byte(void)
+{
+	unsigned int i;
+	double more;
+
+	for (i = 1; i < n_rows; i++) {
+		if (strcmp(rows[i - 1].name, rows[i].name))
+			continue;
+		more = (double)rows[i].len - rows[i - 1].len;
+		logp_add("per byte (G)", rows[i].name,
+			 (logp_whole(&rows[i].cost) -
+			  logp_whole(&rows[i - 1].cost)) / more,
+			 (rows[i].cost.time.low -
+			  rows[i - 1].cost.time.low) / more);
+	}
+}
+
 void logp_placement(const char *policy, const char *category,
 		    const struct logp_cost *cost)
 {

@@ -33,6 +33,11 @@ void logp_row(const char *name, unsigned int len, const struct logp_cost *cost);
  */
 void logp_add(const char *name, const char *of, double instructions, double ns);
 
+/*
+ * One more line below for each primitive with rows of two lengths: what a byte adds (G).
+ */
+void logp_per_byte(void);
+
 /* One more row of the table of policies and categories. Both names stay. */
 void logp_placement(const char *policy, const char *category,
 		    const struct logp_cost *cost);
