@@ -42,7 +42,7 @@ struct fragment {
 
 static struct watched_setup setup;
 static struct mlx5ep_mr_cache *cache;
-static struct ibv_mr *doorbells, *untold;
+static struct ibv_mr *doorbells, *kept;
 static size_t bytes = 1 << 20, fragment = 64 << 10;
 static unsigned int reuse = 4, messages = 64;
 static bool json;
@@ -123,8 +123,8 @@ static void send_fragment(enum protocol protocol, char *at, size_t len,
 			fail("ibv_reg_mr", -errno);
 		registrations++;
 		post(f, at, len, f.mr->lkey, offset);
-	} else if (untold) {
-		post(f, at, len, untold->lkey, offset);
+	} else if (kept) {
+		post(f, at, len, kept->lkey, offset);
 	} else {
 		ret = mlx5ep_mr_cache_get(cache, at, len, &f.entry);
 		if (ret)
@@ -164,10 +164,10 @@ static uint64_t now(void)
 }
 
 /* Registers the whole buffer for good. */
-static void keep_untold(char *buf)
+static void keep_for_good(char *buf)
 {
-	untold = ibv_reg_mr(setup.verbs.pd, buf, bytes, 0);
-	if (!untold)
+	kept = ibv_reg_mr(setup.verbs.pd, buf, bytes, 0);
+	if (!kept)
 		fail("ibv_reg_mr", -errno);
 	registrations++;
 }
@@ -191,8 +191,8 @@ static unsigned int run(enum protocol protocol, bool told)
 			 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != buf)
 			fail("mmap", -errno);
 		watched_fill(buf, bytes, i + 1);
-		if (!told && protocol != PIPELINE && !untold)
-			keep_untold(buf);
+		if (!told && protocol != PIPELINE && !kept)
+			keep_for_good(buf);
 		start = now();
 		send_message(protocol, buf);
 		spent += now() - start;
@@ -205,9 +205,9 @@ static unsigned int run(enum protocol protocol, bool told)
 	       (double)bytes * messages * 1000 / spent,
 	       registrations + (unsigned long)stats.misses,
 	       (unsigned long)stats.hits, wrong);
-	if (untold)
-		ibv_dereg_mr(untold);
-	untold = NULL;
+	if (kept)
+		ibv_dereg_mr(kept);
+	kept = NULL;
 	munmap(buf, bytes);
 	mlx5ep_mr_cache_destroy(cache);
 	return wrong;
