@@ -106,7 +106,7 @@ death()
 # completion channel
 asleep()
 {
-	# shellcheck disable=SC2086 # several files
+	# shellcheck disable=SC2048,SC2086 # several files
 	grep -l -e poll -e uverbs ${pids[*]/%//task/*/wchan} 2>"$tmp/gone" | wc -l
 }
 

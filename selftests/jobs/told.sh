@@ -3,6 +3,10 @@
 #
 # What the last line of a job says about its processes. A test sources lib.sh before.
 
+: "${tmp:?}" "${patience:?}"
+# seconds that a job may take
+: "${limit:=$((40 * patience))}"
+
 # told COUNTS FILE: the job ended with these counts, within a bounded time
 told()
 {
