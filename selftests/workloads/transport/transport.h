@@ -46,7 +46,7 @@ enum tp_long {
 enum tp_mode {
 	TP_POLL,	/* who waits polls the CQ */
 	TP_EVENT,	/* who waits sleeps on the completion channel */
-	TP_THREAD,	/* a helper thread sleeps on the channel */
+	TP_THREAD,	/* a helper thread does; SIGUSR1 ends its sleep */
 };
 
 #define TP_CREDITS_MAX 1024u
