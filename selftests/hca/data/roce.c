@@ -179,7 +179,7 @@ void roce_header(const void *from, const struct ud_packet *pkt,
 /**
  * roce_cqe() - tell the receiver's completion about header and VLAN
  * @from: the sender's entry
- * @pkt: the packet
+ * @pkt: has the priority for the VLAN tag
  */
 void roce_cqe(const void *from, const struct ud_packet *pkt, struct cqe *cqe)
 {
