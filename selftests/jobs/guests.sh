@@ -3,7 +3,8 @@
 #
 # What each guest of a job over two guests does first.
 
-# guest_netdev: prints the interface of IP over InfiniBand
+# guest_netdev: prints the network interface of the HCA; over InfiniBand it is there
+# when ib_ipoib is loaded
 guest_netdev()
 {
 	local name

@@ -11,16 +11,8 @@
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-
-netdev()
-{
-	local name
-
-	for name in /sys/class/infiniband/mlx5_0/device/net/*; do
-		[ -e "$name" ] && basename "$name" && return
-	done
-	return 1
-}
+# shellcheck source=selftests/jobs/guests.sh
+. selftests/jobs/guests.sh
 
 objects()
 {
@@ -32,8 +24,8 @@ node()
 	local base dev
 
 	[ "$link" = eth ] || modprobe ib_ipoib
-	wait_for 20 netdev >/dev/null
-	dev=$(netdev)
+	wait_for 20 guest_netdev >/dev/null
+	dev=$(guest_netdev)
 	ip addr add "10.45.0.$((MLX5_EP_GUEST + 1))/24" dev "$dev"
 	ip link set "$dev" up
 	# The driver creates some objects at the first memory region, so
