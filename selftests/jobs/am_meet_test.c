@@ -3,19 +3,25 @@
 /*
  * Whom a process of a job is told of when another one dies: the one that died, and
  * not the one that was told first and has left. One that gives up and leaves is not
- * dead.
+ * dead. One that comes later is told, too. A connection of somebody who does not belong
+ * to the job takes nobody's place.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
+#include "patience.h"
 #include "transport/meet.h"
+#include "transport/meet_server.h"
 
 #define SECONDS 10
+#define STRANGERS 5
 
 static char where[48];
 
@@ -168,6 +174,171 @@ TEST_F(meetings, a_process_that_gives_up_is_not_dead)
 TEST_F(meetings, a_process_that_does_not_is)
 {
 	EXPECT_EQ(1, says_of(false));
+}
+
+/* Connect to @port, as somebody who says @len bytes of @hello. Return: a socket. */
+static int connect_to(unsigned int port, const void *hello, size_t len)
+{
+	struct sockaddr_in at = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int i, sock = -1;
+
+	for (i = 0; i < SECONDS * 100; i++) {
+		sock = socket(AF_INET, SOCK_STREAM, 0);
+		if (!connect(sock, (struct sockaddr *)&at, sizeof(at)))
+			break;
+		close(sock);
+		sock = -1;
+		usleep(10000);
+	}
+	if (sock >= 0 && send(sock, hello, len, MSG_NOSIGNAL) != (ssize_t)len) {
+		close(sock);
+		sock = -1;
+	}
+	return sock;
+}
+
+/* Return: whether the other end closes @sock within @seconds. */
+static bool closed(int sock, int seconds)
+{
+	struct timeval tv = { .tv_sec = seconds * patience_factor() };
+	ssize_t n;
+	char byte;
+
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	n = recv(sock, &byte, 1, 0);
+	/* It is reset if something was not read. */
+	return !n || (n < 0 && errno == ECONNRESET);
+}
+
+/* A process that comes, and leaves when it has seen all others. */
+static pid_t comes(unsigned int rank)
+{
+	pid_t pid = fork();
+	struct meet *meet;
+
+	if (pid)
+		return pid;
+	meet = come(rank);
+	meet_close(meet);
+	_exit(!meet);
+}
+
+static unsigned int came(const pid_t *pids, unsigned int n)
+{
+	unsigned int i, all = 0;
+	int status;
+
+	for (i = 0; i < n; i++)
+		all += waitpid(pids[i], &status, 0) == pids[i] && !status;
+	return all;
+}
+
+FIXTURE(port)
+{
+	unsigned int number;
+};
+
+FIXTURE_SETUP(port)
+{
+	self->number = free_port();
+	snprintf(where, sizeof(where), "tcp:127.0.0.1:%u", self->number);
+}
+
+FIXTURE_TEARDOWN(port)
+{
+}
+
+/*
+ * Strangers are those who say nothing and leave, who are of another program, and who have
+ * a rank that is not one of the job or that another process has.
+ */
+TEST_F(port, strangers_take_no_place)
+{
+	static const struct meet_hello wrong[] = {
+		{ .magic = MEET_MAGIC + 1, .rank = 1 },
+		{ .magic = MEET_MAGIC, .rank = 3 },
+		{ .magic = MEET_MAGIC, .rank = UINT32_MAX },
+		{ .magic = MEET_MAGIC, .rank = 0 },
+	};
+	pid_t pids[3] = { comes(0) };
+	unsigned int i;
+	int sock;
+
+	for (i = 0; i < STRANGERS; i++) {
+		sock = connect_to(self->number, "", 0);
+		ASSERT_LE(0, sock);
+		close(sock);
+	}
+	/* Process 0 is connected before the last one, who takes its rank. */
+	usleep(200000);
+	for (i = 0; i < 4; i++) {
+		sock = connect_to(self->number, &wrong[i], sizeof(wrong[i]));
+		ASSERT_LE(0, sock);
+		EXPECT_TRUE(closed(sock, SECONDS)) TH_LOG("stranger %u", i);
+		close(sock);
+	}
+	pids[1] = comes(1);
+	pids[2] = comes(2);
+	EXPECT_EQ(3, came(pids, 3));
+}
+
+TEST_F(port, one_that_says_nothing_keeps_no_place)
+{
+	struct meet *meet;
+	int quiet[2];
+
+	ASSERT_EQ(0, meet_open(&meet, where, 0, 3));
+	quiet[0] = connect_to(self->number, "", 0);
+	quiet[1] = connect_to(self->number, "half", 4);
+	EXPECT_TRUE(closed(quiet[0], 3 * MEET_BOUND_S));
+	EXPECT_TRUE(closed(quiet[1], 3 * MEET_BOUND_S));
+	close(quiet[0]);
+	close(quiet[1]);
+	meet_close(meet);
+}
+
+/* Nobody has to wait until they are gone. */
+TEST_F(port, some_that_say_nothing_hold_nobody_up)
+{
+	time_t since = time(NULL);
+	pid_t pids[3] = { comes(0) };
+	int quiet[2] = {
+		connect_to(self->number, "", 0),
+		connect_to(self->number, "", 0),
+	};
+
+	pids[1] = comes(1);
+	pids[2] = comes(2);
+	EXPECT_EQ(3, came(pids, 3));
+	EXPECT_GT(MEET_BOUND_S * patience_factor(), time(NULL) - since);
+	close(quiet[0]);
+	close(quiet[1]);
+}
+
+/* Process 1 dies before process 2 comes. */
+TEST_F(port, who_comes_late_is_told)
+{
+	struct meet *meet, *late;
+	char mine = 0, all[3];
+	pid_t pid;
+	int status;
+
+	ASSERT_EQ(0, meet_open(&meet, where, 0, 3));
+	pid = fork();
+	if (!pid)
+		_exit(meet_open(&late, where, 1, 3) ? 1 : 0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_EQ(1, told(meet));
+	ASSERT_EQ(0, meet_open(&late, where, 2, 3));
+	EXPECT_EQ(-ECONNRESET, meet_exchange(late, &mine, 1, all, SECONDS));
+	EXPECT_EQ(1, meet_dead(late));
+	meet_close(late);
+	meet_close(meet);
 }
 
 TEST_HARNESS_MAIN

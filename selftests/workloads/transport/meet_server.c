@@ -2,7 +2,11 @@
 /*
  * A thread of process 0, to which every process has a connection. It collects
  * what each gives in a round and sends the whole to all. When a connection ends
- * it tells the others.
+ * it tells the others, and those that come later.
+ *
+ * Anybody can connect to the port. A connection counts from when it has said which
+ * process it is. One that says something else, ends before, or says nothing for
+ * MEET_BOUND_S seconds is closed, and its place is free again.
  */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -22,19 +26,23 @@
 #define STOP_S 10
 #define PROBES 4			/* without an answer */
 #define ROUND_MAX (1u << 24)	/* bytes that a process gives at most */
+#define SPARE 4			/* places for connections that say nothing */
 
+/* A place is free if it has neither a socket nor a rank. */
 struct client {
-	int sock;		/* -1: not there yet, or gone */
-	int rank;		/* -1: not told yet, or it gave up */
+	int sock;		/* -1: nobody, or gone */
+	int rank;		/* -1: not told yet */
+	bool left;		/* it gave up: the end of its connection is no death */
 	bool given;		/* in this round */
+	time_t since;		/* connected, on the monotonic clock */
 };
 
 struct meet_server {
 	pthread_t thread;
 	atomic_bool stop;
 	int listener;
-	unsigned int n, joined, given;
-	struct client *clients;
+	unsigned int n, places, joined, given;
+	struct client *clients;	/* @places of them, which is more than @n */
 	struct meet_frame head;	/* of this round */
 	char *all;
 };
@@ -66,28 +74,49 @@ int meet_bound(int sock)
 	return ret;
 }
 
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 static bool receive(int sock, void *to, size_t len)
 {
 	return recv(sock, to, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+static void tell(const struct client *c, const void *bytes, size_t len)
+{
+	if (c->sock >= 0 && c->rank >= 0)
+		send(c->sock, bytes, len, MSG_NOSIGNAL);
 }
 
 static void tell_all(struct meet_server *s, const void *bytes, size_t len)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->joined; i++)
-		if (s->clients[i].sock >= 0)
-			send(s->clients[i].sock, bytes, len, MSG_NOSIGNAL);
+	for (i = 0; i < s->places; i++)
+		tell(&s->clients[i], bytes, len);
+}
+
+/* What others are told of a process that is gone. */
+static struct meet_frame news_of(const struct client *c)
+{
+	return c->left ? (struct meet_frame){ .kind = MEET_GIVE_UP } :
+			 (struct meet_frame){ .kind = MEET_DEAD,
+					      .len = c->rank };
 }
 
 static void lose(struct meet_server *s, struct client *c)
 {
-	struct meet_frame dead = { .kind = MEET_DEAD, .len = c->rank };
+	struct meet_frame news = news_of(c);
 
 	close(c->sock);
 	c->sock = -1;
 	if (c->rank >= 0)
-		tell_all(s, &dead, sizeof(dead));
+		tell_all(s, &news, sizeof(news));
 }
 
 /* A round is over: its bytes go to all. */
@@ -99,37 +128,57 @@ static void finish_round(struct meet_server *s)
 	head.len *= s->n;
 	tell_all(s, &head, sizeof(head));
 	tell_all(s, s->all, head.len);
-	for (i = 0; i < s->n; i++)
+	for (i = 0; i < s->places; i++)
 		s->clients[i].given = false;
 	s->given = 0;
 }
 
-/* A process will leave, and is not dead. Return: false, it is not listened to. */
-static bool take_leave(struct meet_server *s, struct client *c)
+static struct client *process(struct meet_server *s, uint32_t rank)
 {
-	struct meet_frame left = { .kind = MEET_GIVE_UP };
+	unsigned int i;
 
-	tell_all(s, &left, sizeof(left));
-	c->rank = -1;
-	return false;
+	for (i = 0; i < s->places; i++)
+		if (s->clients[i].rank == (int)rank)
+			return &s->clients[i];
+	return NULL;
+}
+
+/* Return: false if this is no process of the job, or one that is here already. */
+static bool take_hello(struct meet_server *s, struct client *c)
+{
+	struct meet_hello hello;
+	struct meet_frame news;
+	unsigned int i;
+
+	if (!receive(c->sock, &hello, sizeof(hello)) ||
+	    hello.magic != MEET_MAGIC || hello.rank >= s->n ||
+	    process(s, hello.rank))
+		return false;
+	set(c->sock, SOL_SOCKET, SO_RCVLOWAT, 1);
+	c->rank = hello.rank;
+	s->joined++;
+	for (i = 0; i < s->places; i++) {
+		if (s->clients[i].rank < 0 || s->clients[i].sock >= 0)
+			continue;
+		news = news_of(&s->clients[i]);
+		tell(c, &news, sizeof(news));
+	}
+	return true;
 }
 
 static bool take_frame(struct meet_server *s, struct client *c)
 {
 	struct meet_frame head;
-	uint32_t rank;
 	char *all;
 
-	if (c->rank < 0) {
-		if (!receive(c->sock, &rank, sizeof(rank)) || rank >= s->n)
-			return false;
-		c->rank = rank;
-		return true;
-	}
+	if (c->rank < 0)
+		return take_hello(s, c);
 	if (!receive(c->sock, &head, sizeof(head)))
 		return false;
-	if (head.kind == MEET_GIVE_UP)
-		return take_leave(s, c);
+	if (head.kind == MEET_GIVE_UP) {
+		c->left = true;
+		return false;
+	}
 	if (head.len > ROUND_MAX || c->given || (s->given && (head.len != s->head.len ||
 				      head.round != s->head.round)))
 		return false;
@@ -148,46 +197,63 @@ static bool take_frame(struct meet_server *s, struct client *c)
 	return true;
 }
 
-static void accept_one(struct meet_server *s)
+static struct client *free_place(struct meet_server *s)
 {
-	struct client *c = &s->clients[s->joined];
+	unsigned int i;
 
+	for (i = 0; i < s->places; i++)
+		if (s->clients[i].sock < 0 && s->clients[i].rank < 0)
+			return &s->clients[i];
+	return NULL;
+}
+
+static void accept_one(struct meet_server *s, struct client *c)
+{
 	c->sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (c->sock < 0)
 		return;
-	s->joined++;
-	if (meet_bound(c->sock))
+	c->since = seconds();
+	/* Half of a hello does not wake the thread, which would wait for the rest. */
+	if (meet_bound(c->sock) || set(c->sock, SOL_SOCKET, SO_RCVLOWAT,
+				       sizeof(struct meet_hello)))
 		lose(s, c);
 }
 
-/* Return: false if nobody is left. */
+static bool too_quiet(const struct client *c)
+{
+	return c->sock >= 0 && c->rank < 0 &&
+	       seconds() - c->since > MEET_BOUND_S * patience_factor();
+}
+
+/* Return: false if all have come, and nobody is left. */
 static bool serve(struct meet_server *s, struct pollfd *fds)
 {
-	unsigned int i, n = s->joined, here = 0;
+	struct client *next = s->joined < s->n ? free_place(s) : NULL;
+	unsigned int i, n = s->places, here = 0;
 
 	for (i = 0; i < n; i++) {
 		fds[i] = (struct pollfd){ .fd = s->clients[i].sock,
 					  .events = POLLIN };
 		here += s->clients[i].sock >= 0;
 	}
-	fds[n] = (struct pollfd){ .fd = n < s->n ? s->listener : -1,
+	fds[n] = (struct pollfd){ .fd = next ? s->listener : -1,
 				  .events = POLLIN };
-	if (n == s->n && !here)
+	if (s->joined == s->n && !here)
 		return false;
-	if (poll(fds, n + 1, POLL_MS) <= 0)
-		return true;
+	poll(fds, n + 1, POLL_MS);
 	for (i = 0; i < n; i++)
-		if (fds[i].revents && !take_frame(s, &s->clients[i]))
+		if ((fds[i].revents && !take_frame(s, &s->clients[i])) ||
+		    too_quiet(&s->clients[i]))
 			lose(s, &s->clients[i]);
 	if (fds[n].revents)
-		accept_one(s);
+		accept_one(s, next);
 	return true;
 }
 
 static void *server_thread(void *arg)
 {
 	struct meet_server *s = arg;
-	struct pollfd *fds = calloc(s->n + 1, sizeof(*fds));
+	struct pollfd *fds = calloc(s->places + 1, sizeof(*fds));
 	time_t end = 0;
 
 	while (fds && serve(s, fds)) {
@@ -212,11 +278,12 @@ int meet_server_start(struct meet_server **server,
 	if (!s)
 		return -ENOMEM;
 	s->n = n;
+	s->places = n + SPARE;
 	s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	s->clients = calloc(n, sizeof(*s->clients));
+	s->clients = calloc(s->places, sizeof(*s->clients));
 	if (!s->clients)
 		goto err_free;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < s->places; i++)
 		s->clients[i] = (struct client){ .sock = -1, .rank = -1 };
 	if (setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &one,
 		       sizeof(one)) ||
@@ -246,7 +313,7 @@ void meet_server_stop(struct meet_server *s)
 		return;
 	atomic_store(&s->stop, true);
 	pthread_join(s->thread, NULL);
-	for (i = 0; i < s->n; i++)
+	for (i = 0; i < s->places; i++)
 		if (s->clients[i].sock >= 0)
 			close(s->clients[i].sock);
 	close(s->listener);

@@ -8,6 +8,13 @@
 
 enum { MEET_ROUND, MEET_DEAD, MEET_GIVE_UP };
 
+#define MEET_MAGIC 0x6d656574u		/* "meet" */
+
+/* The first bytes of a connection: that it is one of the job, and of which process. */
+struct meet_hello {
+	uint32_t magic, rank;
+};
+
 /*
  * What goes before the bytes of a round. With MEET_DEAD and MEET_GIVE_UP no bytes
  * follow. With MEET_DEAD @len is the rank of the process.

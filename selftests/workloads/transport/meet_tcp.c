@@ -183,7 +183,7 @@ static int parse(const char *text, struct sockaddr_in *addr)
 static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 {
 	time_t end = time(NULL) + CONNECT_S * PATIENCE * patience_factor();
-	uint32_t rank = t->meet.rank;
+	struct meet_hello hello = { MEET_MAGIC, t->meet.rank };
 	int one = 1, ret;
 
 	for (;;) {
@@ -201,7 +201,7 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 	}
 	setsockopt(t->sock, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	ret = meet_bound(t->sock);
-	return ret ? ret : send_all(t->sock, &rank, sizeof(rank));
+	return ret ? ret : send_all(t->sock, &hello, sizeof(hello));
 }
 
 int meet_tcp_open(struct meet **meet, const char *address, unsigned int rank,
