@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 		.meet = meet,
 		.sum = sum,
 	};
+	struct overlap_how how = { .computes = argc == 4 };
 	int rank, n, ret;
 
 	MPI_Init(&argc, &argv);
@@ -59,7 +60,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lib.name = argv[1];
 	lib.place = (struct plan_place){ rank, n };
-	ret = overlap_run(&lib, atoi(argv[2]), argc == 4);
+	how.tests = atoi(argv[2]);
+	ret = overlap_run(&lib, how);
 	if (ret) {
 		fprintf(stderr, "mpi_overlap: process %d: error %d\n", rank,
 			ret);

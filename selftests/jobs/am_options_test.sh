@@ -29,7 +29,7 @@ numbers()
 	done
 	for program in 'messages n p i q Q e r s k S E' 'am_storm r d' 'am_threads t r k' \
 		'am_events r k S E' 'nbc_events r k E' 'nbc_check r s k' \
-		'splitc_ops r k' 'nbc_overlap t' 'nbc_programs n' \
+		'splitc_ops r k' 'nbc_overlap t r' 'nbc_programs n' \
 		'splitc_programs n' 'xsrq n p s m i'; do
 		read -ra letters <<<"$program"
 		program=${letters[0]}

@@ -61,7 +61,7 @@ no_figures()
 compared()
 {
 	{
-		lines nbc 8 1000
+		lines nbc 8 700
 		lines nbc 0 "$1"
 		lines openmpi 8 1000
 		lines mpich 8 1000
@@ -79,6 +79,24 @@ goal()
 	report
 	compared 701
 	! report || fail 'above the goal'
+	compared 700
+	sed -i '/lib=nbc tests=8 .*=alltoall .*=64 /s/cpu=700/cpu=701/' "$tmp/lines"
+	! report || fail 'above the goal at 64 bytes, where the caller tests'
+}
+
+# Two of 20 shares of the helper thread miss the goal. A length of 64 bytes has none.
+busy_table()
+{
+	compared 700
+	sed -i -e '/tests=0 .*=reduce .*bytes=65536/s/free=0.950/free=-0.120/' \
+		-e '/tests=0 .*=scan .*bytes=262144/s/free=0.950/free=0.899/' \
+		-e '/tests=0 .*=bcast .*bytes=64 /s/free=0.950/free=0.5/' "$tmp/lines"
+	selftests/cluster/overlap-report --busy "$tmp" >"$tmp/busy"
+	grep -q ': 18 of 20 reach 90 %; not reduce of 65536 bytes, 4 processes (-12 %), scan of 262144' \
+		"$tmp/busy"
+	grep -q '^| reduce | 4 | 65536 | 95 % | -12 % | 95 % | 95 % |$' "$tmp/busy"
+	sed -i '/lib=mpich .*scan .*=64 /d' "$tmp/lines"
+	must_fail selftests/cluster/overlap-report --busy "$tmp" >/dev/null 2>&1
 }
 
 no_library()
@@ -93,9 +111,10 @@ no_library()
 	! report || fail 'nothing was measured'
 }
 
-plan 4
+plan 5
 check 'the benchmark has 20 figures with a goal' all_lines
 check 'the benchmark fails without a figure' no_figures
 check 'the comparison knows its goal' goal
+check 'where processes compute, it counts the shares that reach the goal' busy_table
 check 'the comparison fails without a library' no_library
 ktap_finished

@@ -45,7 +45,16 @@ unfinished()
 	grep -q ' wrong=[1-9]' "$tmp/out"
 }
 
-plan 8
+# What is measured where processes compute: each needs a processor of its own.
+busy()
+{
+	timeout $((20 * patience)) nbc_overlap -n 2 -t 3 -r 1 -b >"$tmp/out"
+	[ "$(grep -c '^overlap: lib=nbc tests=3 meanwhile=compute ' "$tmp/out")" = 31 ]
+	code 1 timeout $((20 * patience)) nbc_overlap -n 3 -b
+	grep -q 'No space left on device' "$tmp/err"
+}
+
+plan 9
 check 'two processes' results
 check 'three processes with one credit, few rounds, the sender writes' \
 	results -n 3 -q 1 -l write -a rounds -s 2 -r 8
@@ -57,5 +66,6 @@ check 'four processes, one request in each send queue' \
 	results -p 2 -Q 1 -g thread -s 5 -r 4
 check 'a group keeps as many schedules as it may' evicted
 check 'before the end results are wrong' unfinished
+check 'the overlap of processes that compute has a figure for each' busy
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished

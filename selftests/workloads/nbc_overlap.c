@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_overlap [-t TESTS] [-b] [OPTION...] - how much of the time of each
+ * nbc_overlap [-t TESTS] [-r SAMPLES] [-b] [OPTION...] - how much of the time of each
  * non-blocking collective is free for computation, see nbc/overlap.h
  *
  * Where no helper thread looks for completions (-g thread), a collective goes on
@@ -15,8 +15,7 @@
 #include "option.h"
 #include "transport/launch.h"
 
-static unsigned int tests = 8;
-static bool computes;
+static struct overlap_how how = { .tests = 8 };
 static struct nbc *nbc;
 static struct nbc_req *req;
 
@@ -70,17 +69,24 @@ static int run(struct transport *tp)
 
 	lib.place = (struct plan_place){ tp_rank(tp), tp_processes(tp) };
 	if (!ret)
-		ret = overlap_run(&lib, tests, computes);
+		ret = overlap_run(&lib, how);
 	nbc_close(nbc);
 	return ret;
 }
 
 static int option(int c, const char *arg)
 {
-	if (c == 't')
-		return option_number(c, arg, 0, OVERLAP_TESTS, &tests);
-	computes = true;
-	return 0;
+	switch (c) {
+	case 't':
+		return option_number(c, arg, 0, OVERLAP_TESTS, &how.tests);
+	case 'r':
+		return option_number(c, arg, 1, OVERLAP_SAMPLES, &how.samples);
+	case 'b':
+		how.computes = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
 }
 
 static int check(void)
@@ -92,8 +98,9 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_overlap",
-		.options = "t:b",
+		.options = "t:r:b",
 		.usage = "  -t TESTS     in each collective, at most 9 (8)\n"
+			 "  -r SAMPLES   of each figure, at most 15 (5, with -b 15)\n"
 			 "  -b           busy: compute meanwhile, on a CPU for each process,\n"
 			 "               in place of sleeping\n",
 		.option = option,

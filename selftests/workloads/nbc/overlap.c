@@ -12,8 +12,7 @@
 #include "overlap.h"
 
 #define LENS	3
-#define SAMPLES	5		/* where the caller sleeps */
-#define COMPUTED 15		/* where it computes */
+#define SLEPT	5		/* samples where the caller sleeps */
 #define WARM_UP	2
 #define SLICES	OVERLAP_TESTS	/* of what is done meanwhile */
 #define SLICE_US 2000
@@ -82,8 +81,7 @@ struct run {
 	const struct overlap_lib *lib;
 	struct plan_item item;
 	void *in, *out;
-	unsigned int tests;
-	bool computes;
+	struct overlap_how how;
 	double clock_cost;
 };
 
@@ -114,7 +112,7 @@ static int slices(struct run *r, struct sample *s)
 
 	for (i = 0; i < SLICES; i++) {
 		usleep(SLICE_US);
-		if (ret || i >= r->tests)
+		if (ret || i >= r->how.tests)
 			continue;
 		since = thread_ns();
 		ret = r->lib->test();
@@ -162,7 +160,7 @@ static int compute(struct run *r, unsigned long steps, bool under_way)
 
 	for (i = 0; i < SLICES; i++) {
 		compute_steps(steps);
-		if (under_way && !ret && i < r->tests)
+		if (under_way && !ret && i < r->how.tests)
 			ret = r->lib->test();
 	}
 	return ret;
@@ -211,15 +209,15 @@ static int check(struct run *r)
 
 static int measure(struct run *r, struct sample *result)
 {
-	int i, samples = r->computes ? COMPUTED : SAMPLES, ret = 0;
-	double p[COMPUTED], o[COMPUTED], c[COMPUTED];
+	double p[OVERLAP_SAMPLES], o[OVERLAP_SAMPLES], c[OVERLAP_SAMPLES];
+	int i, samples = r->how.samples, ret = 0;
 	struct sample s = {};
 
 	for (i = -WARM_UP; i < samples && !ret; i++) {
 		ret = pure(r, &s);
 		plan_before(&r->item, r->lib->place, r->out);
 		if (!ret)
-			ret = r->computes ? computed(r, &s) :
+			ret = r->how.computes ? computed(r, &s) :
 					    overlapped(r, &s);
 		if (!ret)
 			ret = check(r);
@@ -255,15 +253,15 @@ static int one(struct run *r, unsigned int kind, size_t len)
 	ret = measure(r, &s);
 	if (!ret && !place.rank)
 		printf("overlap: lib=%s tests=%u meanwhile=%s collective=%s processes=%u bytes=%zu pure=%.0f overhead=%.0f cpu=%.0f free=%.3f free_all=%.3f\n",
-		       r->lib->name, r->tests,
-		       r->computes ? "compute" : "sleep", kinds[kind].name,
+		       r->lib->name, r->how.tests,
+		       r->how.computes ? "compute" : "sleep", kinds[kind].name,
 		       place.n, len,
 		       s.pure / place.n, s.overhead / place.n, s.cpu / place.n,
 		       1 - s.overhead / s.pure, 1 - s.cpu / s.pure);
 	return ret;
 }
 
-int overlap_run(const struct overlap_lib *lib, unsigned int tests, bool computes)
+int overlap_run(const struct overlap_lib *lib, struct overlap_how how)
 {
 	static const size_t lens[LENS] = { 64, 65536, 262144 };
 	/* A part of a vector is up to twice as long, and a gap follows it. */
@@ -272,14 +270,17 @@ int overlap_run(const struct overlap_lib *lib, unsigned int tests, bool computes
 		.lib = lib,
 		.in = malloc(most),
 		.out = malloc(most),
-		.tests = tests,
-		.computes = computes,
+		.how = how,
 		.clock_cost = clock_cost(),
 	};
 	unsigned int kind, i;
-	int ret = r.in && r.out && tests <= SLICES ? 0 : -ENOMEM;
+	int ret = r.in && r.out ? 0 : -ENOMEM;
 
-	if (!ret && computes)
+	if (!how.samples)
+		r.how.samples = how.computes ? OVERLAP_SAMPLES : SLEPT;
+	if (how.tests > SLICES || how.samples > OVERLAP_SAMPLES)
+		ret = -EINVAL;
+	if (!ret && how.computes)
 		ret = compute_pin(lib->place.rank, lib->place.n);
 	for (kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
 		for (i = 0; i < LENS && !ret; i++)

@@ -25,6 +25,18 @@
 #include "plan.h"
 
 #define OVERLAP_TESTS 9u		/* that overlap_run() can make at most */
+#define OVERLAP_SAMPLES 15u		/* likewise */
+
+/**
+ * struct overlap_how - what the caller does beside a collective
+ * @tests: in each collective, while the caller does something else
+ * @samples: of each figure, whose median counts; 0 for 15 where it computes, else 5
+ * @computes: it computes, and does not sleep
+ */
+struct overlap_how {
+	unsigned int tests, samples;
+	bool computes;
+};
 
 /**
  * struct overlap_lib - a library of collectives; functions return 0 or -errno
@@ -45,11 +57,9 @@ struct overlap_lib {
 };
 
 /*
- * Measure and print a line for each collective and length. @tests: in each
- * collective, while the caller does something else. @computes: it computes, and does
- * not sleep. -ENOSPC if there is no processor for each process then.
+ * Measure and print a line for each collective and length. -ENOSPC if processes compute
+ * and there is no processor for each. Another -errno.
  */
-int overlap_run(const struct overlap_lib *lib, unsigned int tests,
-		bool computes);
+int overlap_run(const struct overlap_lib *lib, struct overlap_how how);
 
 #endif
