@@ -70,6 +70,9 @@ together()
 	refused '-k, -S, -E' messages -S 2
 	refused '-k, -S, -E' messages -E 2
 	refused -K messages -K open
+	refused -r am_events -k 1 -r 2
+	refused -r am_events -S 0 -r 1
+	refused -r nbc_events -E 1 -r 2
 }
 
 plan 4

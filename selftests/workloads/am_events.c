@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 		.options = EVENTS_OPTIONS,
 		.usage = EVENTS_USAGE,
 		.option = events_option,
+		.check = events_check,
 		.run = run,
 		.has_middle = true,
 	};

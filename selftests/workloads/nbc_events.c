@@ -133,7 +133,7 @@ static int run(struct transport *tp)
 
 static int check(void)
 {
-	return launch_processes() <= PLAN_PROCESSES ? 0 : -EINVAL;
+	return launch_processes() <= PLAN_PROCESSES ? events_check() : -EINVAL;
 }
 
 int main(int argc, char **argv)

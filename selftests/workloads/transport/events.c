@@ -111,6 +111,17 @@ int events_run(struct events *e)
 	return ret < 0 ? ret : 0;
 }
 
+int events_check(void)
+{
+	char text[12];
+
+	/* A file that is there already ends the job after @rounds, too. */
+	if (!launch_asks_middle() || rounds > MIDDLE)
+		return 0;
+	snprintf(text, sizeof(text), "%u", rounds);
+	return launch_refuse('r', text, "3 or more, which -k, -S and -E need");
+}
+
 int events_option(int c, const char *arg)
 {
 	switch (c) {

@@ -47,8 +47,9 @@ struct events {
 	void *arg;
 };
 
-/* As struct launch has it; the program has_middle. */
+/* As struct launch has them; the program has_middle. */
 int events_option(int c, const char *arg);
+int events_check(void);
 
 /* Does process @rank unmap its first buffer while that is sent? */
 bool events_unmaps(unsigned int rank);

@@ -25,6 +25,12 @@ unsigned int launch_processes(void)
 	return job.attr.nodes * job.attr.ppn;
 }
 
+bool launch_asks_middle(void)
+{
+	return (job.in_middle && job.killed != OPTIONS_NONE) ||
+	       job.stopped != OPTIONS_NONE || job.erring != OPTIONS_NONE;
+}
+
 /* In a call of the transport. */
 static void reached(enum tp_step step)
 {

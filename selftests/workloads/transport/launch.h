@@ -45,4 +45,7 @@ int launch_middle(void);
 /* Of the job, once the options are known. */
 unsigned int launch_processes(void);
 
+/* Does launch_middle() do something to a process? Known with the options, too. */
+bool launch_asks_middle(void);
+
 #endif
