@@ -27,16 +27,16 @@ used()
 # figure LINK NAME UNIT DONE SECONDS TICKS
 figure()
 {
-	local name=hca_$1_$2 rate
+	local name=hca_$1_$2
 
-	rate=$(awk -v n="$4" -v ticks="$6" -v hz="$hz" \
-		'BEGIN { if (ticks > 0) printf "%.6g", n * hz / ticks }')
 	if [ "$2" = idle ]; then
 		bench_at_most "$name" "processor" 0.02 \
 			"$(ratio "$6" "$(awk -v s="$5" -v hz="$hz" 'BEGIN { print s * hz }')")"
 		return
 	fi
-	bench_note "$name" "$3/processor-s" "$rate"
+	bench_note "$name" "$3/processor-s" \
+		"$(awk -v n="$4" -v ticks="$6" -v hz="$hz" \
+			'BEGIN { if (ticks > 0) printf "%.6g", n * hz / ticks }')"
 	bench_note "${name}_rate" "$3/s" "$(ratio "$4" "$5")"
 }
 

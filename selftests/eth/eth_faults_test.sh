@@ -17,20 +17,6 @@ cd "$(dirname "$0")/../.."
 pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
 kinds='uar, uar_held, pd, td, cq, qp, mkey, rq, sq, tir, tis, rqt, flow_table, flow_group'
 
-# moved BYTES: TCP carries so many bytes each way, and both ends compare them
-moved()
-{
-	local peer status=0
-
-	in_b timeout $((120 * slowness)) selftests/eth/transfer.py \
-		listen 192.0.2.2 5001 "$1" &
-	peer=$!
-	in_a timeout $((120 * slowness)) selftests/eth/transfer.py \
-		connect 192.0.2.2 5001 "$1" || status=$?
-	wait $peer || status=$?
-	return $status
-}
-
 messages()
 {
 	in_a uuar_traffic -q -n 4 "$@"
@@ -46,11 +32,6 @@ first_end_up()
 attached()
 {
 	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
-}
-
-gid_there()
-{
-	gid_index >/dev/null
 }
 
 # The kernel may not resolve an address of a new netdev at once, and says ETIMEDOUT.
@@ -71,7 +52,7 @@ usable()
 	wait_for 20 messages_pass || fail 'no messages'
 	[ "$(hca_pages_rung)" = 4 ]
 	wait_for 20 in_a ping -c 1 -W 2 192.0.2.2
-	moved 300007
+	moved 192.0.2.2 300007
 }
 
 # begin: starts both kinds of traffic, which go on until they are ended or fail
@@ -119,7 +100,7 @@ cable()
 
 	messages -r 300 >"$tmp/messages" 2>&1 &
 	poster=$!
-	moved 3000017 &
+	moved 192.0.2.2 3000017 &
 	peer=$!
 	for i in 1 2 3; do
 		hca_cable 0 down
@@ -130,14 +111,6 @@ cable()
 	wait $peer
 	wait $poster || grep 'retry counter exceeded' "$tmp/messages"
 	usable
-}
-
-# made_again INODE: is the device of sysfs another one than that?
-made_again()
-{
-	local is
-
-	is=$(stat -L -c %i "$ep" 2>/dev/null) && [ "$is" != "$1" ] && attached
 }
 
 # reloaded CMD...: after CMD the device is another one

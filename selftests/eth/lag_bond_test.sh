@@ -27,11 +27,6 @@ lag()
 	simhca-ctl dump | jq -c '.hcas[0].lag'
 }
 
-gid_there()
-{
-	dev=$1 gid_index >/dev/null
-}
-
 settings()
 {
 	echo independent >$class/$first/mlx5_ep/uuar_policy
@@ -122,7 +117,7 @@ parted()
 }
 
 for dev in $first $second; do
-	netdevs+=("$(ls $class/$dev/device/net)")
+	netdevs+=("$(ls "$class/$dev/device/net")")
 	wait_for 10 gid_there "$dev" || :
 done
 plan 6

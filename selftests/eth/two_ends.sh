@@ -28,6 +28,22 @@ end_up()
 	becomes 20 1 ip netns exec "$1" cat "/sys/class/net/$2/carrier"
 }
 
+# moved ADDRESS BYTES: TCP carries so many bytes each way to and from this address of b.
+# Both ends compare them, and TCP refuses what arrives with a wrong checksum.
+# shellcheck disable=SC2154 # lib.sh sets slowness
+moved()
+{
+	local peer status=0
+
+	in_b timeout $((120 * slowness)) selftests/eth/transfer.py \
+		listen "$1" 5001 "$2" &
+	peer=$!
+	in_a timeout $((120 * slowness)) selftests/eth/transfer.py \
+		connect "$1" 5001 "$2" || status=$?
+	wait $peer || status=$?
+	return $status
+}
+
 ends_up()
 {
 	ip netns add a

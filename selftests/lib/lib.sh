@@ -55,6 +55,12 @@ gid_index()
 	return 1
 }
 
+# gid_there [DEVICE]: has the port a GID of RoCE v2?
+gid_there()
+{
+	dev=${1-$dev} gid_index >/dev/null
+}
+
 # check NAME CMD...: makes one result. The output of CMD is shown when it fails.
 # Lines that CMD writes to descriptor 3 are shown at once: CMD writes "#
 # progress: TEXT" there when it takes minutes.

@@ -43,6 +43,15 @@ attached()
 	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
 }
 
+# made_again INODE: is the module attached to another device than the one whose folder of
+# attributes had this inode?
+made_again()
+{
+	local is
+
+	is=$(stat -L -c %i "$ep" 2>/dev/null) && [ "$is" != "$1" ] && attached
+}
+
 # ep_insmod [PARAMETER...]: load the module that was built for this kernel
 # shellcheck disable=SC2120
 ep_insmod()

@@ -80,14 +80,6 @@ pci_address()
 	basename "$(readlink -f "/sys/class/infiniband/$dev/device")"
 }
 
-# Is the device of sysfs another one than FOLDER, which is there no more?
-made_again()
-{
-	local is
-
-	is=$(stat -L -c %i "$ep" 2>/dev/null) && [ "$is" != "$1" ] && attached
-}
-
 devlink_reload()
 {
 	local was
