@@ -38,14 +38,6 @@ comes_up()
 	becomes 20 '4: ACTIVE' cat /sys/class/infiniband/mlx5_1/ports/1/state
 }
 
-# refused CMD...: fails where CMD succeeds
-refused()
-{
-	if "$@"; then
-		fail "$* succeeded"
-	fi
-}
-
 # Does somebody wait for the client, by TCP or by librdmacm?
 listens()
 {
@@ -100,6 +92,42 @@ udaddy_on()
 		udaddy -b 192.0.2.1 -s 192.0.2.2 -C 5
 }
 
+# sends ADDRESS GROUP: ten datagrams to a group
+sends()
+{
+	in_a timeout $((20 * slowness)) mckey -m "$2" -b "$1" -s -C 10
+}
+
+# group SENDER RECEIVER GROUP: the receiver gets ten datagrams. The first ones may come
+# before it has joined.
+group()
+{
+	local pid
+
+	ip netns exec b timeout $((30 * slowness)) mckey -m "$3" -b "$2" -C 10 \
+		>"$tmp/server" 2>&1 &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		sends "$1" "$3"
+	done
+	wait $pid || fail "$(cat "$tmp/server")"
+}
+
+# The kernel joins no group of IPv6 over RoCE v2.
+groups()
+{
+	local pid
+
+	group 192.0.2.1 192.0.2.2 239.1.2.3
+	ip netns exec b timeout 3 mckey -m 239.1.2.4 -b 192.0.2.2 -C 10 \
+		>"$tmp/server" 2>&1 &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		sends 192.0.2.1 239.1.2.3
+	done
+	code 124 wait $pid
+}
+
 perftest_cm()
 {
 	pair ib_send_bw -R -d mlx5_1 -n 200 -s 1024 -- \
@@ -136,7 +164,7 @@ wrong_mac()
 {
 	in_a ip neigh replace 192.0.2.2 lladdr 02:00:00:00:00:99 dev "$a" \
 		nud permanent
-	refused rping_on 192.0.2.1 192.0.2.2
+	must_fail rping_on 192.0.2.1 192.0.2.2
 	in_a ip neigh del 192.0.2.2 dev "$a"
 	rping_on 192.0.2.1 192.0.2.2
 }
@@ -153,7 +181,7 @@ gids()
 	in_b ip addr add 198.51.100.2/24 dev vlan7
 	in_b ip link set vlan7 up
 	wait_for 10 index mlx5_1 c633:6402
-	refused ud_pingpong "$(index mlx5_1 c633:6402)"
+	must_fail ud_pingpong "$(index mlx5_1 c633:6402)"
 	in_b ip link del vlan7
 	wait_for 10 gone c633:6402
 	in_b ip addr add 192.0.2.3/24 dev "$b"
@@ -193,13 +221,14 @@ both_clean()
 	hca_clean '' 1
 }
 
-plan 13
+plan 14
 check 'two RoCE ports with addresses' comes_up
 check 'UD moves checked data' ud_pingpong "$(index mlx5_1 c000:0202)"
 check 'rping over IPv4 connects and checks data' rping_on 192.0.2.1 192.0.2.2
 check 'rping over IPv6' rping_on 2001:db8::1 2001:db8::2
 check 'ucmatose connects twice' ucmatose_on
 check 'udaddy, datagrams of librdmacm' udaddy_on
+check 'mckey, datagrams to the members of a group' groups
 check 'perftest connects with librdmacm' perftest_cm
 check 'requests are counted by kind' hw_counters
 check 'a wrong MAC address is not delivered' wrong_mac

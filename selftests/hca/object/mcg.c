@@ -87,6 +87,17 @@ void mcg_deliver(struct hca *hca, const uint8_t gid[GID_LEN],
 			deliver(g->members[i].qp, arg);
 }
 
+/* On Ethernet also the GID of an IPv4 group, ::ffff:224.0.0.0 and above. */
+static bool is_multicast(const struct hca *hca, const uint8_t gid[GID_LEN])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (gid[0] == MCAST_PREFIX)
+		return true;
+	return hca->link == LINK_ETH && !memcmp(gid, mapped, sizeof(mapped)) &&
+	       gid[12] >> 4 == 0xe;
+}
+
 static uint8_t attach(struct cmd *cmd)
 {
 	const uint8_t *gid = IFC_ADDR_OF(attach_to_mcg_in, cmd->in,
@@ -98,7 +109,7 @@ static uint8_t attach(struct cmd *cmd)
 
 	if (!qp)
 		return CMD_BAD_RES;
-	if (gid[0] != MCAST_PREFIX || qp->type != QP_UD)
+	if (!is_multicast(cmd->hca, gid) || qp->type != QP_UD)
 		return CMD_BAD_PARAM;
 	if (mcg_find(cmd->hca->objs->mcgs, qp, gid))
 		return CMD_OK;
