@@ -19,6 +19,7 @@
 #include "fw/eq.h"
 #include "fw/fw.h"
 #include "fw/iseg.h"
+#include "object/memic.h"
 #include "object/objects.h"
 
 /* Function level reset. */
@@ -35,6 +36,8 @@ static const struct bus_ops bus_ops = {
 	.iseg_read = iseg_read,
 	.iseg_write = iseg_write,
 	.uar_write = uar_write,
+	.memic_read = memic_read,
+	.memic_write = memic_write,
 };
 
 static int hca_init_parts(struct hca *hca)

@@ -122,6 +122,7 @@ struct port;
 struct lag;
 struct faults;
 struct objects;
+struct memic;
 struct eth;
 struct nic;
 
@@ -170,6 +171,7 @@ struct hca {
 	struct lag *lag;
 	struct faults *faults;
 	struct objects *objs;
+	struct memic *memic;
 	struct eth *eth;
 	struct nic *nic;
 	uint64_t errors[SIM_ERR_MAX];

@@ -18,7 +18,8 @@
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
 	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
-	"uar_held", "eq", "uctx", "umem", "tis", "sq", "page",
+	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic",
+	"page",
 	"mkey",
 };
 
@@ -26,8 +27,8 @@ static int kinds_in(enum baseline_scope scope)
 {
 	static const int count[] = {
 		[BASELINE_VERBS] = 8,
-		[BASELINE_DRIVER] = 15,
-		[BASELINE_MKEYS] = 16,
+		[BASELINE_DRIVER] = 16,
+		[BASELINE_MKEYS] = 17,
 	};
 
 	return count[scope];

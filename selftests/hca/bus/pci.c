@@ -3,7 +3,7 @@
  * The PCI function: configuration space, and which part of BAR 0 is what.
  *
  * BAR 0: initialisation segment, MSI-X table and PBA (both of which the VMM
- * emulates), then UAR pages from UAR_FIRST on, page n at n * 4 KiB.
+ * emulates), then UAR pages from UAR_FIRST on, page n at n * 4 KiB, then device memory.
  *
  * Invariants
  * - A guest can change the bits of config_wmask alone.
@@ -209,6 +209,16 @@ static bool in_bar(const struct hca *hca, uint64_t off, size_t len)
 	return off <= bytes && len <= bytes - off;
 }
 
+static bool in_memic(const struct hca *hca, uint64_t off)
+{
+	return pci_memic_at(hca) && off >= pci_memic_at(hca);
+}
+
+static bool in_msix(uint64_t off, size_t len)
+{
+	return off >= PCI_MSIX_TABLE_AT && off + len <= PCI_MSIX_END;
+}
+
 /**
  * pci_bar_read() - read BAR 0
  * @buf: zeroed; set to what is there
@@ -222,7 +232,10 @@ int pci_bar_read(struct hca *hca, uint64_t off, void *buf, size_t len)
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
 		hca->bus_ops->iseg_read(hca, (uint32_t)off, buf, len);
-	else if (off < PCI_MSIX_TABLE_AT || off + len > PCI_MSIX_END)
+	else if (in_memic(hca, off) &&
+		 !hca->bus_ops->memic_read(hca, off, buf, len))
+		return 0;
+	else if (!in_msix(off, len))
 		hca_error(hca, SIM_ERR_BAD_MMIO, "read of %zu bytes at 0x%llx",
 			  len, (unsigned long long)off);
 	return 0;
@@ -242,10 +255,14 @@ int pci_bar_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 		return -EINVAL;
 	if (off + len <= ISEG_BYTES)
 		hca->bus_ops->iseg_write(hca, at, buf, len);
-	else if (off >= UAR_FIRST * SIM_PAGE && at % SIM_PAGE + len <= SIM_PAGE)
+	else if (in_memic(hca, off) &&
+		 !hca->bus_ops->memic_write(hca, off, buf, len))
+		return 0;
+	else if (off >= UAR_FIRST * SIM_PAGE && !in_memic(hca, off) &&
+		 at % SIM_PAGE + len <= SIM_PAGE)
 		hca->bus_ops->uar_write(hca, at / SIM_PAGE, at % SIM_PAGE, buf,
 					len);
-	else if (off < PCI_MSIX_TABLE_AT || off + len > PCI_MSIX_END)
+	else if (!in_msix(off, len))
 		hca_error(hca, SIM_ERR_BAD_MMIO, "write of %zu bytes at 0x%llx",
 			  len, (unsigned long long)off);
 	return 0;

@@ -76,7 +76,7 @@ static uint8_t umr_translations(const struct umr *u, struct mkey *m)
 	if (u->ctrl.flags & UMR_XLT_OFFSET)
 		off = ((uint64_t)be32toh(u->ctrl.xlt_offset_47_16) << 16 |
 		       be16toh(u->ctrl.xlt_offset)) * OCTOWORD;
-	if (m->mode == MKEY_PA || off > m->xlt_len)
+	if (!m->xlt || off > m->xlt_len)
 		return SYND_MW_BIND;
 	entries = malloc(len);
 	if (!entries)

@@ -25,6 +25,7 @@ enum {
 	CAP_ATOMIC = 3,
 	CAP_ROCE = 4,
 	CAP_FLOW = 7,
+	CAP_MEMORY = 0xf,
 	CAP_LAST = 0x2a,
 };
 /* op_mod: type << 1 | mode (enum mlx5_cap_mode, same source) */
@@ -36,13 +37,17 @@ enum { CAP_MAX = 0, CAP_CUR = 1 };
 #define ATOMIC_FETCH_ADD 0x2
 #define ATOMIC_SIZE_8B 0x8
 
-/* Only the first two change; those with an Ethernet port have the others. */
+/*
+ * Only the first two change. Those with an Ethernet port have the next three. A PF has
+ * the last one.
+ */
 struct caps {
 	uint8_t general[2][CAP_SZ];
 	uint8_t atomic[2][CAP_SZ];
 	uint8_t eth[CAP_SZ];
 	uint8_t roce[CAP_SZ];
 	uint8_t flow[CAP_SZ];
+	uint8_t memory[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -87,8 +92,8 @@ static void caps_sizes(uint8_t *c)
 /* What depends on the function: a VF manages no other one. */
 static void caps_function(const struct hca *hca, uint8_t *c)
 {
-	/* MB, a power of two: the BAR */
-	GEN(uar_sz, (unsigned int)__builtin_ctz(pci_bar_bytes(hca) >> 20));
+	/* MB, a power of two */
+	GEN(uar_sz, (unsigned int)__builtin_ctz(pci_uar_bytes(hca) >> 20));
 	GEN(uar_4k, !hca->large_uar);
 	if (hca->function == FUNCTION_VF)
 		GEN(vport_group_manager, 0);
@@ -159,6 +164,18 @@ static void caps_eth_general(uint8_t *c)
 	GEN(log_max_current_uc_list, 7);
 	GEN(log_max_current_mc_list, 7);
 	GEN(log_max_vlan_list, 7);
+}
+
+/* Device memory; without the operations by a store. */
+static void caps_memory(const struct hca *hca, uint8_t *c)
+{
+	IFC_SET(device_mem_cap, c, memic, 1);
+	IFC_SET(device_mem_cap, c, log_min_memic_alloc_size, MEMIC_LOG_UNIT);
+	IFC_SET(device_mem_cap, c, log_max_memic_addr_alignment,
+		MEMIC_LOG_ALIGN_MAX);
+	IFC_SET64(device_mem_cap, c, memic_bar_start_addr, pci_memic_at(hca));
+	IFC_SET(device_mem_cap, c, memic_bar_size, MEMIC_BYTES);
+	IFC_SET(device_mem_cap, c, max_memic_size, MEMIC_BYTES);
 }
 
 /* Two functions of a card, which a driver can join. */
@@ -260,6 +277,10 @@ void caps_reset(struct hca *hca)
 	caps_features(caps->general[CAP_MAX]);
 	caps_function(hca, caps->general[CAP_MAX]);
 	caps_atomic(caps->atomic[CAP_MAX]);
+	if (pci_memic_at(hca)) {
+		IFC_SET(cmd_hca_cap, caps->general[CAP_MAX], device_memory, 1);
+		caps_memory(hca, caps->memory);
+	}
 	if (hca->link == LINK_ETH) {
 		caps_eth_general(caps->general[CAP_MAX]);
 		caps_eth(caps, hca->native_port ? FT_LEVELS_LAG : FT_LEVELS);
@@ -297,6 +318,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_FLOW:
 		from = cmd->hca->caps->flow;
+		break;
+	case CAP_MEMORY:
+		from = cmd->hca->caps->memory;
 		break;
 	default:	/* of what the adapter cannot do, all is 0 */
 		return CMD_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fw/cmd.h"
+#include "object/memic.h"
 #include "object/mkey.h"
 #include "object/wqe.h"
 
@@ -95,9 +96,13 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 	mkey->len = IFC_GET64(mkc, mkc, len);
 	mkey->log_page = IFC_GET(mkc, mkc, log_page_size);
 	mkey_set_rights(mkey, mkc, ~0u);
-	if (mode > MKEY_KSM || IFC_GET(mkc, mkc, bsf_en) ||
+	if ((mode > MKEY_KSM && mode != MKEY_MEMIC) || IFC_GET(mkc, mkc, bsf_en) ||
 	    IFC_GET(mkc, mkc, ma_translation_mode) ||
 	    IFC_GET(create_mkey_in, cmd->in, mkey_umem_valid))
+		return CMD_BAD_PARAM;
+	/* A key without bytes is allowed, and reaches none. */
+	if (mode == MKEY_MEMIC && mkey->len &&
+	    !memic_ptr(cmd->hca, mkey->start, mkey->len))
 		return CMD_BAD_PARAM;
 	/* A page size of 0 is valid here: a UMR can set it later. */
 	if (mkey->log_page > LOG_PAGE_MAX)
@@ -128,7 +133,7 @@ static uint8_t mkey_take_xlt(struct cmd *cmd, struct mkey *mkey,
 	uint64_t given = IFC_GET(create_mkey_in, cmd->in,
 				 translations_octword_actual_size);
 
-	if (mkey->mode == MKEY_PA)
+	if (mkey->mode == MKEY_PA || mkey->mode == MKEY_MEMIC)
 		return CMD_OK;
 	size *= OCTOWORD;
 	given *= OCTOWORD;
@@ -225,6 +230,7 @@ static uint8_t query_mkey(struct cmd *cmd)
 		return CMD_BAD_RES;
 	IFC_SET(mkc, mkc, free, mkey->free);
 	IFC_SET(mkc, mkc, access_mode_1_0, mkey->mode);
+	IFC_SET(mkc, mkc, access_mode_4_2, mkey->mode >> 2);
 	IFC_SET(mkc, mkc, umr_en, mkey->umr_en);
 	IFC_SET(mkc, mkc, en_rinval, mkey->rinval);
 	IFC_SET(mkc, mkc, length64, mkey->length64);

@@ -26,7 +26,7 @@ enum {
 
 #define MKEY_ANY_QP 0xffffffu
 
-enum mkey_mode { MKEY_PA, MKEY_MTT, MKEY_KLM, MKEY_KSM };
+enum mkey_mode { MKEY_PA, MKEY_MTT, MKEY_KLM, MKEY_KSM, MKEY_MEMIC = 5 };
 
 /* Access rights of an mkey, and rights that an access needs */
 enum {

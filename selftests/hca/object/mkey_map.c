@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "bus/dma.h"
+#include "object/memic.h"
 #include "object/mkey.h"
 #include "object/wqe.h"
 
@@ -196,8 +197,19 @@ static int walk_null(const struct walk *w, uint64_t len)
 	return ret;
 }
 
+/* Addresses under such a key count from 0, and the key begins where its memory is. */
+static int walk_memic(const struct walk *w, const struct mkey *m, uint64_t va,
+		      uint64_t len)
+{
+	void *p = memic_ptr(w->hca, m->start + va, len);
+
+	return p ? sgl_add(w->out, p, len) : -EACCES;
+}
+
 static bool mkey_covers(const struct mkey *m, uint64_t va, uint64_t len)
 {
+	if (m->mode == MKEY_MEMIC)
+		return va <= m->len && len <= m->len - va;
 	if (va + len < va)
 		return false;
 	if (m->length64)
@@ -234,6 +246,8 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 		return walk_klm(w, m, va - m->start, len, depth);
 	case MKEY_KSM:
 		return walk_ksm(w, m, va, len, depth);
+	case MKEY_MEMIC:
+		return walk_memic(w, m, va, len);
 	}
 	return -EACCES;
 }

@@ -8,6 +8,7 @@
 
 #include "object/cq.h"
 #include "object/mcg.h"
+#include "object/memic.h"
 #include "object/mkey.h"
 #include "object/qp.h"
 #include "object/srq.h"
@@ -33,6 +34,10 @@ int objects_init(struct hca *hca)
 
 	if (!objs)
 		return -ENOMEM;
+	if (memic_init(hca)) {
+		free(objs);
+		return -ENOMEM;
+	}
 	objs->hca = hca;
 	idtable_init(&objs->pds, FIRST_PD, 1u << LOG_MAX_PD);
 	idtable_init(&objs->tds, FIRST_PD, 1u << LOG_MAX_TD);
@@ -106,6 +111,7 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->tds, free);
 	table_clear(&objs->pds, free);
 	table_clear(&objs->umems, umem_drop);	/* queues held them */
+	memic_reset(hca);
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
 }
@@ -116,6 +122,7 @@ void objects_reset(struct hca *hca)
 void objects_fini(struct hca *hca)
 {
 	objects_reset(hca);
+	memic_fini(hca);
 	free(hca->objs);
 	hca->objs = NULL;
 }
@@ -177,6 +184,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "tis", objs->tiss.count);
 	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
 	add_count(alive, "umem", objs->umems.count);
+	add_count(alive, "memic", memic_pieces(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
 }
 

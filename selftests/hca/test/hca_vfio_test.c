@@ -114,7 +114,7 @@ TEST_F(vfio, regions_and_interrupts)
 		  vmm_call(&self->vmm, VFIO_USER_DEVICE_GET_REGION_INFO,
 			   &region, sizeof(region), NULL, 0, &region,
 			   sizeof(region)));
-	EXPECT_EQ(32u << 20, region.size);
+	EXPECT_EQ(64u << 20, region.size);
 	region.index = VFIO_PCI_NUM_REGIONS;
 	EXPECT_EQ(-EINVAL,
 		  vmm_call(&self->vmm, VFIO_USER_DEVICE_GET_REGION_INFO,
@@ -139,7 +139,7 @@ TEST_F(vfio, config_space_is_a_connectx)
 	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0, &id, 4));
 	EXPECT_EQ(0x101715b3u, id);
 	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x10, &bar, 4));
-	EXPECT_EQ(0xfe00000cu, bar);
+	EXPECT_EQ(0xfc00000cu, bar);
 	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x34, &cap, 1));
 	while (cap && kinds < 8) {
 		ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, cap, head, 2));

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Device memory (MEMIC): memory of the adapter, which a PF has in its BAR behind the
+ * UAR pages. The driver allocates pieces of it for programs, which map them and
+ * register them as memory keys of a mode of their own.
+ *
+ * Invariants
+ * - A piece has no byte of another one, and is zeroed when it is allocated.
+ * - The guest and memory keys reach bytes of a piece only. A key that outlives its
+ *   piece reaches nothing.
+ */
+#ifndef SIMHCA_MEMIC_H
+#define SIMHCA_MEMIC_H
+
+#include "hca.h"
+
+struct memic;
+
+/* ---- memic.c */
+int memic_init(struct hca *hca);
+void memic_fini(struct hca *hca);
+void memic_reset(struct hca *hca);
+unsigned int memic_pieces(const struct hca *hca);
+void *memic_ptr(struct hca *hca, uint64_t at, uint64_t len);
+int memic_read(struct hca *hca, uint64_t at, void *buf, size_t len);
+int memic_write(struct hca *hca, uint64_t at, const void *buf, size_t len);
+
+#endif
