@@ -35,7 +35,7 @@ mpi_cells()
 		mpi_launcher $name 3
 		cell $name run mpi_run $name "${launcher[@]}"
 	done
-	for column in hooks untold library; do
+	for column in hooks hooks-off library; do
 		for name in mpich openmpi; do
 			mpi_launcher $name 2
 			cell $name "remapped, $column" mpi_remapped $name \
@@ -117,20 +117,20 @@ mpi_nbc()
 }
 
 # mpi_remapped PROGRAM COLUMN LAUNCHER...: who tells UCX of changes, and what is seen
-#   hooks    UCX's or Open MPI's; they miss what passes no function of glibc
-#   untold   nobody
-#   library  mlx5ep run; without the module that leaves the hooks
+#   hooks      UCX's or Open MPI's; they miss what passes no function of glibc
+#   hooks-off  nobody
+#   library    mlx5ep run; without the module that leaves the hooks
 mpi_remapped()
 {
 	local program=$1 column=$2
 	local -a words=("${@:3}")
 
 	case $column in
-	untold)
+	hooks-off)
 		export UCX_MEM_MMAP_HOOK_MODE=none
 		[ "$program" != openmpi ] ||
 			words+=(--mca opal_common_ucx_opal_mem_hooks 0)
-		words+=("$cells_tmp/$program-remapped" untold)
+		words+=("$cells_tmp/$program-remapped" hooks-off)
 		;;
 	hooks) words+=("$cells_tmp/$program-remapped") ;;
 	library) words+=(build/bin/mlx5ep run -- "$cells_tmp/$program-remapped") ;;
@@ -138,7 +138,7 @@ mpi_remapped()
 	UCX_TLS=ib UCX_RNDV_THRESH=0 UCX_ZCOPY_THRESH=0 \
 		said '^mpi_remapped: ftruncate by another process' "${words[@]}"
 	case $column/$state in
-	untold/*) mpi_stale 0 5 ;;
+	hooks-off/*) mpi_stale 0 5 ;;
 	hooks/* | */absent) mpi_stale 1 4 ;;
 	library/*) mpi_stale 5 0 ;;
 	esac

@@ -6,8 +6,8 @@
  * Two ranks send each other messages from the same addresses and to the same
  * addresses. Before each message, sender and receiver change the memory there in one
  * of several ways. Prints "mpi_remapped: CHANGE: stale S of N", where S messages did
- * not arrive as they were sent. With "untold" as argument, UCX is told that somebody
- * tells it of changes, and nobody does.
+ * not arrive as they were sent. With "hooks-off" as argument, UCX is told that
+ * its events come from outside, and none come.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -172,7 +172,7 @@ static void run(const struct change *change, char *addr)
 		       2 * ROUNDS);
 }
 
-static void tell_nothing(void)
+static void turn_hooks_off(void)
 {
 	void *ucm = dlopen("libucm.so.0", RTLD_NOW | RTLD_GLOBAL);
 	void (*external)(int events) = NULL;
@@ -188,8 +188,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	start_other();
-	if (argc > 1 && !strcmp(argv[1], "untold"))
-		tell_nothing();
+	if (argc > 1 && !strcmp(argv[1], "hooks-off"))
+		turn_hooks_off();
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (i = 0; i < CHANGES; i++)

@@ -25,11 +25,11 @@ hooks()
 	grep -q 'mmap installed events' "$tmp/hooks"
 }
 
-untold()
+hooks_off()
 {
-	UCX_MEM_MMAP_HOOK_MODE=none ucx_run untold \
-		build/bin/ucx_cache untold $rounds
-	ucx_each untold some
+	UCX_MEM_MMAP_HOOK_MODE=none ucx_run hooks_off \
+		build/bin/ucx_cache hooks-off $rounds
+	ucx_each hooks_off some
 }
 
 library()
@@ -54,10 +54,10 @@ threads()
 	ucx_stale threads '3 threads' 0
 }
 
-threads_untold()
+threads_hooks()
 {
-	ucx_run threads_untold build/bin/ucx_cache threads $rounds
-	ucx_stale threads_untold '3 threads' some
+	ucx_run threads_hooks build/bin/ucx_cache threads $rounds
+	ucx_stale threads_hooks '3 threads' some
 }
 
 off()
@@ -100,11 +100,11 @@ child()
 
 plan 10
 check 'hooks miss what does not pass them' hooks
-check 'where nobody tells, all changes are missed' untold
+check 'with hooks off all changes are missed' hooks_off
 check 'with the library nothing is stale, and glibc is not patched' library
 check 'the library told UCX of each change' told
 check 'threads that change memory meet nothing stale' threads
-check 'threads meet what is stale with hooks' threads_untold
+check 'threads meet what is stale with hooks' threads_hooks
 check 'off in the environment leaves the hooks' off
 check 'an older UCX keeps its hooks' old
 check 'registrations without a watch are not kept' full

@@ -16,11 +16,11 @@ cd "$(dirname "$0")/../.."
 
 rounds=60
 
-# untold NAME CMD...: hooks off, and nobody tells UCX
-untold()
+# hooks_off NAME CMD...: without hooks, and without events from elsewhere
+hooks_off()
 {
 	UCX_MEM_MMAP_HOOK_MODE=none ucx_run "$1" env \
-		LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$PWD/build/selftests/ucx_untold.so" \
+		LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$PWD/build/selftests/ucx_hooks_off.so" \
 		"${@:2}"
 }
 
@@ -30,15 +30,15 @@ moved()
 	grep -q 'moved [1-9]' "$tmp/$1"
 }
 
-# allocator LIBRARY: with the library nothing is stale; a UCX that is not told is
-# found out
+# allocator LIBRARY: with the library nothing is stale; with hooks off
+# something is
 allocator()
 {
 	LD_PRELOAD=$1 ucx_with_library told build/bin/ucx_memory malloc $rounds
 	ucx_stale told malloc 0
 	moved told
-	LD_PRELOAD=$1 untold untold build/bin/ucx_memory malloc $rounds
-	ucx_stale untold malloc some
+	LD_PRELOAD=$1 hooks_off hooks_off build/bin/ucx_memory malloc $rounds
+	ucx_stale hooks_off malloc some
 }
 
 window()
@@ -100,7 +100,7 @@ check 'the program is built with ASan' asan_build
 check 'ASan: nothing is stale' asan_told
 check 'ASan: hooks are blind' asan_hooks
 check 'the HCA has nothing to complain of' hca_clean
-for name in told untold window window_hooks asan; do
+for name in told hooks_off window window_hooks asan; do
 	grep -h -e stale -e 'exit status' "$tmp/$name" | sed "s/^/# $name: /" || true
 done
 ktap_finished

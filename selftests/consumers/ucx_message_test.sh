@@ -21,11 +21,11 @@ hooks()
 	ucx_each hooks some 1
 }
 
-untold()
+hooks_off()
 {
-	UCX_TLS=$1 UCX_MEM_MMAP_HOOK_MODE=none ucx_run untold \
-		build/bin/ucx_cache 'message untold' $rounds
-	ucx_each untold some
+	UCX_TLS=$1 UCX_MEM_MMAP_HOOK_MODE=none ucx_run hooks_off \
+		build/bin/ucx_cache 'message hooks-off' $rounds
+	ucx_each hooks_off some
 }
 
 library()
@@ -46,7 +46,7 @@ plan 8
 check 'messages go by rendezvous, without a copy' rendezvous
 for tls in rc_x rc_v; do
 	check "$tls: hooks miss what does not pass them" hooks $tls
-	check "$tls: where nobody tells, all changes are missed" untold $tls
+	check "$tls: with hooks off all changes are missed" hooks_off $tls
 	check "$tls: with the library nothing is stale" library $tls
 done
 check 'the HCA has nothing to complain of' hca_clean

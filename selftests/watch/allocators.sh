@@ -64,9 +64,9 @@ each()
 	[ "$(field left)" = 0 ]
 }
 
-# untold ALLOCATOR SECONDS: a cache without notifications must show what these
+# blind ALLOCATOR SECONDS: a cache without notifications must show what these
 # tests look for, in four times the SECONDS where the machine is busy
-untold()
+blind()
 {
 	local seconds
 
@@ -90,7 +90,7 @@ allocators_test()
 			served "$allocator" "$1"
 		check "$name: registering each time" each "$allocator" 3
 		check "$name: a cache that is not told is found out" \
-			untold "$allocator" $((5 * slowness))
+			blind "$allocator" $((5 * slowness))
 	done
 	cat "$tmp/figures"
 	ktap_finished

@@ -11,7 +11,7 @@
  *
  * Prints "CHANGE: stale S of N" for each change. HOW has words:
  *   message   tagged messages in place of put and get
- *   untold    UCX is told that somebody reports changes, and nobody does
+ *   hooks-off UCX is told that its events come from outside, and none come
  *   threads   several threads make the changes, each with a buffer and a worker
  *   child     a forked child opens and closes UCX between two rounds of changes
  */
@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 		len = atoi(argv[3]) * 4096ul;
 	messages = strstr(how, "message");
 	start_other();
-	if (strstr(how, "untold"))
+	if (strstr(how, "hooks-off"))
 		ucm_set_external_event(UCM_EVENT_VM_UNMAPPED);
 	ucx_link_init(features, threads);
 	if (strstr(how, "child")) {

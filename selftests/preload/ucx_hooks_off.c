@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * ucx_untold.so - preloaded into a program over UCX, says to UCX that somebody tells
- * it what happens to memory; nobody does
+ * ucx_hooks_off.so - preloaded into a program over UCX, turns UCX's hooks off: it says
+ * to UCX that events of memory come from outside, and none come
  */
 #include <dlfcn.h>
 
 #include <ucm/api/ucm.h>
 
-static void __attribute__((constructor)) say(void)
+static void __attribute__((constructor)) turn_off(void)
 {
 	void *ucm = dlopen("libucm.so.0", RTLD_NOW | RTLD_GLOBAL);
 	__typeof__(&ucm_set_external_event) external = NULL;
