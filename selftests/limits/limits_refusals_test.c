@@ -2,7 +2,8 @@
 /* runs on: guest, timeout: 60, config: EVENT_TRACING */
 /*
  * Each limit, and a strict policy, counts what it refuses in `refusals`, and counts
- * nothing else. What is refused to a process is traced with its name. The counts of shared XRC receive QPs follow what is alive.
+ * nothing else. What is refused to a process is traced with its name. The counts of
+ * shared XRC receive QPs follow what is alive.
  */
 #include "kselftest_harness.h"
 
