@@ -87,7 +87,8 @@ $(ST_LIB): $(ST_LIB_OBJS)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-# A program is one source file and the library beside it.
+# A program is one source file and the library beside it. It finds libmlx5ep.so when it
+# starts, so a change of that library links no program again.
 define st_program
 @mkdir -p $(@D)
 @echo "  CCLD    $@"
@@ -96,13 +97,13 @@ endef
 
 vpath %_test.c $(ST_AREAS)
 
-$(ST_TESTS): $(ST_OUT)/%: %.c $(ST_LIB) build/lib/libmlx5ep.so
+$(ST_TESTS): $(ST_OUT)/%: %.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-$(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) build/lib/libmlx5ep.so
+$(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-$(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) build/lib/libmlx5ep.so
+$(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
 # The fuzzer is one program.
@@ -114,7 +115,7 @@ $(ST_FUZZ_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -c -o $@ $<
 
-$(ST_OUT)/fuzz: $(ST_FUZZ_OBJS) $(ST_LIB) build/lib/libmlx5ep.so
+$(ST_OUT)/fuzz: $(ST_FUZZ_OBJS) $(ST_LIB) | build/lib/libmlx5ep.so
 	@echo "  CCLD    $@"
 	@$(CC) -o $@ $(ST_FUZZ_OBJS) $(ST_LIBS)
 
@@ -128,7 +129,7 @@ $(ST_TSAN_OBJS): $(ST_OUT)/tsan/obj/%.o: selftests/%.c
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -fsanitize=thread -c -o $@ $<
 
-$(ST_OUT)/tsan/am_threads: $(ST_TSAN_OBJS) $(ST_LIB) build/lib/libmlx5ep.so
+$(ST_OUT)/tsan/am_threads: $(ST_TSAN_OBJS) $(ST_LIB) | build/lib/libmlx5ep.so
 	@echo "  CCLD    $@"
 	@$(CC) -fsanitize=thread -o $@ $(ST_TSAN_OBJS) $(ST_LIBS)
 
