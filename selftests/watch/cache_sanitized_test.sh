@@ -41,7 +41,7 @@ copy()
 	rm -rf "$tmp/userlib"
 	mkdir -p "$tmp/selftests/watch"
 	cp -r userlib "$tmp/"
-	cp selftests/watch/cache_threads_test.c "$tmp/selftests/watch/"
+	cp selftests/watch/cache_{threads_test.c,fake.h} "$tmp/selftests/watch/"
 }
 
 # Lost threads of a mutant end with the process.
