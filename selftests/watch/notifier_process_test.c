@@ -192,6 +192,32 @@ static bool attached_within(int seconds)
 	return false;
 }
 
+TEST_F(process, tells_that_the_device_is_gone_when_the_address_space_is_too)
+{
+	struct mlx5_ep_event ev;
+	char name[NAME_MAX + 1];
+	int sock[2], fd, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_auxdev(name, sizeof(name)));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	if (!pid)
+		child_with_notifier(sock[1]);
+	fd = fdpass_receive(sock[0]);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", name));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(MLX5_EP_EVENT_DEVICE_REMOVED, ev.type);
+	EXPECT_EQ(-1, read(fd, &ev, sizeof(ev)));
+	EXPECT_EQ(EIO, errno);
+	close(fd);
+	EXPECT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", name));
+	EXPECT_TRUE(attached_within(30));
+}
+
 TEST_F(process, is_told_that_the_device_is_gone)
 {
 	struct pollfd p = { .fd = self->fd, .events = POLLIN };

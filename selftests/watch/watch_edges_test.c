@@ -195,6 +195,40 @@ TEST_F(edges, of_life_two_mappings_go_one_at_a_time)
 	EXPECT_EQ(0, notifiers_of_mine());
 }
 
+#define TURNS 128	/* watches: more than a chunk of the module has */
+
+TEST_F(edges, of_reading_a_watch_that_is_hit_again_comes_after_the_others)
+{
+	/* The second hit of the first watch comes after the first read. */
+	static const unsigned int hits[] = { 0, 1, TURNS - 1 };
+	static const unsigned int turns[] = { 0, TURNS - 1, 1, 0 };
+	char *mem = mmap(NULL, TURNS * 2 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct mlx5ep_watch w[TURNS];
+	struct mlx5_ep_event event;
+	struct mlx5ep_notifier *n;
+	unsigned int i;
+
+	ASSERT_NE(MAP_FAILED, mem);
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, TURNS, &n));
+	ASSERT_EQ(0, fcntl(mlx5ep_notifier_fd(n), F_SETFL, O_NONBLOCK));
+	for (i = 0; i < TURNS; i++)
+		ASSERT_EQ(0, mlx5ep_watch_add(n, mem + i * 2 * PAGE, 2 * PAGE,
+					      i, &w[i]));
+	for (i = 0; i < ARRAY_SIZE(hits); i++)
+		ASSERT_EQ(0, madvise(mem + hits[i] * 2 * PAGE, PAGE,
+				     MADV_DONTNEED));
+	for (i = 0; i < ARRAY_SIZE(turns); i++) {
+		ASSERT_EQ(1, mlx5ep_notifier_read(n, &event, 1));
+		EXPECT_EQ(turns[i], event.cookie);
+		if (!i)
+			ASSERT_EQ(0, madvise(mem, PAGE, MADV_DONTNEED));
+	}
+	EXPECT_EQ(-EAGAIN, mlx5ep_notifier_read(n, &event, 1));
+	mlx5ep_notifier_destroy(n);
+	munmap(mem, TURNS * 2 * PAGE);
+}
+
 struct waiter {
 	struct mlx5ep_notifier *n;
 	bool reads;
