@@ -35,7 +35,8 @@ struct fake_mr {
 	uint64_t born;
 	uint64_t iova;
 	int access;
-	int fd;		/* of a dma-buf, or -1 */
+	bool dmabuf;
+	int fd;		/* of a dma-buf */
 };
 
 static struct {
@@ -52,10 +53,14 @@ static struct {
 	bool dereg_fails;		/* now and then */
 	bool dereg_broken;		/* always */
 	int create_fails;		/* an errno */
+	uint32_t capacity;		/* of a notifier; 0: SLOTS */
+	bool no_file;			/* a notifier has none */
 	uint32_t asked;			/* watches that a notifier was made for */
 	uint64_t locked, may_lock;	/* bytes; 0: any number */
 	bool born_stale;		/* changed while it is registered */
 	unsigned int verified;		/* watches, by calls for several */
+	int read_fails;			/* an errno */
+	void (*on_read)(void);		/* what another thread does meanwhile */
 	unsigned int notifiers;
 } fake = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -84,9 +89,9 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 		return -fake.create_fails;
 	fake.notifiers++;
 	fake.token = 1;
-	fake.page.capacity = SLOTS;
+	fake.page.capacity = fake.capacity ? fake.capacity : SLOTS;
 	fake.notifier = (struct mlx5ep_notifier){
-		.fd = open("/dev/null", O_RDONLY),
+		.fd = fake.no_file ? -1 : open("/dev/null", O_RDONLY),
 		.page = &fake.page,
 		.words = fake.words,
 		.token = &fake.token,
@@ -124,6 +129,10 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 	size_t n = 0;
 	uint32_t i;
 
+	if (fake.on_read)
+		fake.on_read();
+	if (fake.read_fails)
+		return -fake.read_fails;
 	pthread_mutex_lock(&fake.lock);
 	for (i = 0; i < SLOTS && n < count; i++) {
 		if (!fake.watches[i].pending)
@@ -189,7 +198,6 @@ int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 	if (!ret) {
 		((struct fake_mr *)mr->mr)->iova = iova;
 		((struct fake_mr *)mr->mr)->access = access;
-		((struct fake_mr *)mr->mr)->fd = -1;
 	}
 	return ret;
 }
@@ -201,8 +209,10 @@ int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 	int ret = mlx5ep_reg_mr_iova(notifier, pd, (void *)offset, length, iova,
 				     access, cookie, mr);
 
-	if (!ret)
+	if (!ret) {
+		((struct fake_mr *)mr->mr)->dmabuf = true;
 		((struct fake_mr *)mr->mr)->fd = fd;
+	}
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #include "kselftest_harness.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "cache_fake.h"
 
@@ -104,6 +105,7 @@ TEST_F(rules, what_is_covered_is_found_and_counted)
 	EXPECT_EQ(BASE, (uintptr_t)mr->mr.addr);
 	EXPECT_EQ(4 * PAGE, mr->mr.length);
 	EXPECT_EQ(BASE, mr->iova);
+	EXPECT_FALSE(mr->dmabuf);
 	EXPECT_EQ(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
 		  IBV_ACCESS_REMOTE_WRITE, mr->access);
 	EXPECT_STATS(0, 1, 0, 0, 0, 0, 1, 4);
@@ -294,6 +296,81 @@ TEST_F(rules, many_events_are_read_at_once)
 	EXPECT_STATS(0, PAGES, 0, 0, PAGES, 0, 0, 0);
 }
 
+#define EVENTS	40	/* more than one read takes */
+
+static uint64_t meanwhile;	/* what becomes of a watch when the second read begins */
+
+static void change_without_event(void)
+{
+	static unsigned int calls;
+
+	if (calls++ & 1)
+		set_word(EVENTS - 32, meanwhile);
+}
+
+/* The events of the first read are still in memory behind those of the second. */
+TEST_F(rules, an_event_is_handled_once)
+{
+	unsigned int i, j;
+
+	for (j = 0; j < 2; j++) {
+		remake(_metadata, self, PAGES, 0);
+		for (i = 0; i < EVENTS; i++)
+			misses(self, i, 1);
+		for (i = 0; i < EVENTS; i++)
+			change(i, TOUCHED);
+		meanwhile = j ? MLX5_EP_WATCH_STATE_STALE :
+				MLX5_EP_WATCH_STATE_SUSPECT;
+		fake.on_read = change_without_event;
+		fake.verified = 0;
+		EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
+		fake.on_read = NULL;
+		EXPECT_EQ(EVENTS, fake.verified);
+		EXPECT_STATS(0, EVENTS, 0, EVENTS, 0, 0, EVENTS, EVENTS);
+	}
+}
+
+static int state_in_read;
+
+static void ask_cancel_state(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_in_read);
+}
+
+TEST_F(rules, a_thread_is_not_cancelled_while_it_reads_events)
+{
+	int state;
+
+	misses(self, 0, 1);
+	change(0, UNMAPPED);
+	state_in_read = PTHREAD_CANCEL_ENABLE;
+	fake.on_read = ask_cancel_state;
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	fake.on_read = NULL;
+	EXPECT_EQ(PTHREAD_CANCEL_DISABLE, state_in_read);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+	EXPECT_EQ(PTHREAD_CANCEL_ENABLE, state);
+}
+
+TEST_F(rules, what_a_get_has_verified_is_not_verified_again)
+{
+	misses(self, 0, 1);
+	change(0, TOUCHED);
+	set_word(0, MLX5_EP_WATCH_STATE_ARMED);
+	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(0, fake.verified);
+}
+
+TEST_F(rules, what_another_reader_has_taken_is_not_waited_for)
+{
+	misses(self, 0, 1);
+	change(0, UNMAPPED);
+	fake.read_fails = EAGAIN;
+	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
+	fake.read_fails = 0;
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+}
+
 TEST_F(rules, an_event_of_an_older_watch_is_passed_over)
 {
 	misses(self, 0, 1);
@@ -435,6 +512,12 @@ TEST_F(rules, dmabufs_are_told_apart_by_their_inodes)
 	struct mlx5ep_mr_cache_get_attr attr = {};
 	int i, other = open("/proc/self/stat", O_RDONLY);
 
+	/* A file that could not be registered says nothing about the others. */
+	fake.may_lock = 1;
+	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_get_dmabuf(self->cache, other, BASE,
+						      PAGE, &attr,
+						      &entries[0]));
+	fake.may_lock = 0;
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, mlx5ep_mr_cache_get_dmabuf(
 				     self->cache, i == 2 ? dup(fds[0]) :
@@ -443,6 +526,7 @@ TEST_F(rules, dmabufs_are_told_apart_by_their_inodes)
 	EXPECT_EQ(entries[0], entries[2]);
 	EXPECT_EQ(entries[1], entries[3]);
 	EXPECT_NE(entries[0], entries[1]);
+	EXPECT_TRUE(((struct fake_mr *)entries[1]->mr)->dmabuf);
 	EXPECT_EQ(fds[1], ((struct fake_mr *)entries[1]->mr)->fd);
 	EXPECT_TRUE(misses(self, 0, 1));
 	/* A file of another file system is no dma-buf. */
@@ -492,6 +576,25 @@ TEST_F(rules, a_cache_is_made_as_asked_or_not_at_all)
 		mlx5ep_mr_cache_put(cache, entry);
 		EXPECT_EQ(0, mlx5ep_mr_cache_destroy(cache));
 	}
+	EXPECT_EQ(0, fake.notifiers);
+}
+
+TEST_F(rules, a_cache_that_cannot_be_made_leaves_no_notifier)
+{
+	struct rlimit limit = { 1 << 30, 1 << 30 };
+	struct mlx5ep_mr_cache_attr attr = {};
+	struct mlx5ep_mr_cache *cache;
+
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
+	self->cache = NULL;
+	fake.no_file = true;
+	EXPECT_EQ(-EBADF, mlx5ep_mr_cache_create(&self->pd, &attr, &cache));
+	EXPECT_EQ(0, fake.notifiers);
+	fake.no_file = false;
+	/* Its slots need 2 GiB. */
+	fake.capacity = 1 << 28;
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
+	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_create(&self->pd, &attr, &cache));
 	EXPECT_EQ(0, fake.notifiers);
 }
 
