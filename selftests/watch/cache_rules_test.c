@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -596,6 +597,22 @@ TEST_F(rules, a_cache_that_cannot_be_made_leaves_no_notifier)
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
 	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_create(&self->pd, &attr, &cache));
 	EXPECT_EQ(0, fake.notifiers);
+}
+
+TEST_F(rules, a_cache_that_was_destroyed_has_no_memory)
+{
+	size_t before = 0;
+	int i;
+
+	/* What the C library keeps for the next allocation counts as used. */
+	for (i = 0; i < 8; i++) {
+		if (i == 4)
+			before = mallinfo2().uordblks;
+		misses(self, 0, 1);
+		misses(self, 2, 1);
+		remake(_metadata, self, 16, 0);
+	}
+	EXPECT_EQ(before, mallinfo2().uordblks);
 }
 
 #define NODES 512
