@@ -339,8 +339,9 @@ rules_name_figures()
 # 256 contexts with 10240 QPs, and 10000 shared QPs in the table of XRC
 costs_little()
 {
-	local took
+	local took most=0.001
 
+	[[ $tool != */san/* ]] || most=0.01
 	tree
 	awk 'BEGIN { print "pid policy strict source managed static dynamic held low_latency qps placed used_pages used_uuars shared_uuars comm"
 		for (i = 0; i < 256; i++)
@@ -355,7 +356,7 @@ costs_little()
 	has 'mlx5ep_xrc_qps{device="mlx5_0"} 10000'
 	took=$(least_time)
 	echo "# 256 contexts, 10240 QPs, 10000 shared QPs collected in $took s" >&3
-	awk -v t="$took" 'BEGIN { exit !(t < 0.001) }'
+	awk -v t="$took" -v most=$most 'BEGIN { exit !(t < most) }'
 }
 
 # A busy machine takes its time now and then: prints the least of ten.
