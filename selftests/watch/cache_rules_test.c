@@ -35,6 +35,8 @@ static void remake(struct __test_metadata *_metadata,
 
 FIXTURE_SETUP(rules)
 {
+	/* Memory that was never used is not zero. */
+	mallopt(M_PERTURB, 0x5a);
 	self->pd.context = &self->context;
 	remake(_metadata, self, 16, 0);
 }
@@ -121,6 +123,17 @@ TEST_F(rules, what_is_covered_is_found_and_counted)
 	mlx5ep_mr_cache_put(self->cache, entry);
 	EXPECT_STATS(2, 2, 0, 0, 0, 0, 2, 5);
 	EXPECT_FALSE(misses(self, 4, 1));
+}
+
+TEST_F(rules, a_hit_by_a_hint_takes_no_lock)
+{
+	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 2);
+
+	pthread_mutex_lock(&self->cache->lock);
+	EXPECT_EQ(entry, get(self, 0, 2));
+	mlx5ep_mr_cache_put(self->cache, entry);
+	mlx5ep_mr_cache_put(self->cache, entry);
+	pthread_mutex_unlock(&self->cache->lock);
 }
 
 TEST_F(rules, a_range_is_of_whole_pages)
