@@ -11,6 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
 # shellcheck source=selftests/eth/two_ends.sh
 . selftests/eth/two_ends.sh
 
@@ -27,11 +29,6 @@ first_end_up()
 {
 	a=$(basename /sys/class/infiniband/"$dev"/device/net/*)
 	[ "$a" = '*' ] || end_up a "$a" 1
-}
-
-attached()
-{
-	[ "$(cat "$ep/attached" 2>/dev/null)" = yes ]
 }
 
 # The kernel may not resolve an address of a new netdev at once, and says ETIMEDOUT.
