@@ -66,7 +66,8 @@ static int share_ioctl(int fd, struct ib_uverbs_ioctl_hdr *hdr)
 	int ret;
 
 	memcpy(buf, (void *)(uintptr_t)was_in, in->len);
-	in->data = out->data = (uintptr_t)buf;
+	in->data = (uintptr_t)buf;
+	out->data = (uintptr_t)buf;
 	ret = real_ioctl(fd, hdr);
 	memcpy((void *)(uintptr_t)was_out, buf, out->len);
 	in->data = was_in;
@@ -106,7 +107,8 @@ static int share_write(int fd, struct ib_uverbs_ioctl_hdr *hdr)
 	cmd->command = IB_USER_VERBS_CMD_CREATE_QP;
 	cmd->in_words = (sizeof(*cmd) + sizeof(*core) + in) / 4;
 	cmd->out_words = (sizeof(*answer) + out) / 4;
-	core->response = (uintptr_t)--answer;
+	answer--;
+	core->response = (uintptr_t)answer;
 	if (write(fd, buf, 4 * cmd->in_words) < 0)
 		return -1;
 	memcpy(data, answer + 1, out);
