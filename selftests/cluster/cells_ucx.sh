@@ -41,6 +41,8 @@ ucx_no_devx()
 # ucx_perftest_pair TEST
 ucx_perftest_pair()
 {
+	# See consumers/perftest.sh.
+	local -x OMPI_MCA_pml=ob1 OMPI_MCA_btl=self
 	local -a words=(ucx_perftest -P 0 -p $((ucx_port + RANDOM % 10000)))
 
 	pair "${words[@]}" -- "${words[@]}" -t "$1" -s 4096 -n 200 -w 20 127.0.0.1
