@@ -214,6 +214,43 @@ TEST_F(rules, a_stale_registration_is_not_merged)
 	EXPECT_STATS(0, 2, 0, 0, 1, 0, 1, 4);
 }
 
+TEST_F(rules, one_that_is_stale_without_an_event_is_not_merged)
+{
+	misses(self, 0, 4);
+	set_word(0, MLX5_EP_WATCH_STATE_STALE);
+	EXPECT_TRUE(misses(self, 1, 4));
+	EXPECT_STATS(0, 2, 0, 0, 0, 0, 2, 8);
+}
+
+TEST_F(rules, entries_are_used_again)
+{
+	struct cache_entry *entry;
+	unsigned int i;
+
+	remake(_metadata, self, 2, 0);
+	for (i = 0; i < 20; i++)
+		misses(self, 2 * i, 1);
+	for (i = 0, entry = self->cache->table.pool; entry;
+	     entry = entry->pool_next)
+		i++;
+	EXPECT_EQ(3, i);
+}
+
+TEST_F(rules, a_put_is_fast_again_when_the_maximum_is_kept)
+{
+	struct mlx5ep_mr_cache_entry *entries[2];
+
+	remake(_metadata, self, 1, 0);
+	entries[0] = get(self, 0, 1);
+	entries[1] = get(self, 2, 1);
+	EXPECT_TRUE(self->cache->table.over);
+	change(0, UNMAPPED);
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	mlx5ep_mr_cache_put(self->cache, entries[0]);
+	EXPECT_FALSE(self->cache->table.over);
+	mlx5ep_mr_cache_put(self->cache, entries[1]);
+}
+
 TEST_F(rules, the_one_that_was_not_used_for_longest_is_evicted)
 {
 	remake(_metadata, self, 3, 0);
