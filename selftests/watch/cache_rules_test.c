@@ -147,6 +147,8 @@ TEST_F(rules, a_range_is_of_whole_pages)
 	mlx5ep_mr_cache_put(self->cache, entry);
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, (void *)BASE, 0,
 					       &entry));
+	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, (void *)(BASE + 1),
+					       0, &entry));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, (void *)BASE,
 					       -BASE, &entry));
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, (void *)BASE,
