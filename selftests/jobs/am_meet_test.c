@@ -3,15 +3,14 @@
 /*
  * Whom a process of a job is told of when another one dies: the one that died, and
  * not the one that was told first and has left. One that gives up and leaves is not
- * dead. One that comes later is told, too. A connection of somebody who does not belong
- * to the job takes nobody's place.
+ * dead. One that comes later is told of the same one. A connection of somebody who does
+ * not belong to the job takes nobody's place, and holds nobody up.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -21,9 +20,21 @@
 #include "transport/meet_server.h"
 
 #define SECONDS 10
+#define SOON 5			/* seconds in which those end whom nobody holds up */
 #define STRANGERS 5
 
 static char where[48];
+
+/* The time of day, in place of the C library's: somebody sets it back all the time. */
+time_t time(time_t *at)
+{
+	static time_t now = 1000000000;
+
+	now -= 3600;
+	if (at)
+		*at = now;
+	return now;
+}
 
 /* Come to the meeting, and see all others. */
 static struct meet *come(unsigned int rank)
@@ -176,6 +187,19 @@ TEST_F(meetings, a_process_that_does_not_is)
 	EXPECT_EQ(1, says_of(false));
 }
 
+/* Process 1 does not come. */
+TEST_F(meetings, the_time_of_day_is_no_limit)
+{
+	time_t since = patience_now();
+	char mine = 0, all[2];
+	struct meet *meet;
+
+	ASSERT_EQ(0, meet_open(&meet, where, 0, 2));
+	EXPECT_EQ(-ETIMEDOUT, meet_exchange(meet, &mine, sizeof(mine), all, 0));
+	EXPECT_GT(SOON * patience_factor(), patience_now() - since);
+	meet_close(meet);
+}
+
 /* Connect to @port, as somebody who says @len bytes of @hello. Return: a socket. */
 static int connect_to(unsigned int port, const void *hello, size_t len)
 {
@@ -301,10 +325,10 @@ TEST_F(port, one_that_says_nothing_keeps_no_place)
 	meet_close(meet);
 }
 
-/* Nobody has to wait until they are gone. */
+/* Nobody has to wait until they are gone, process 0 neither, which is left last. */
 TEST_F(port, some_that_say_nothing_hold_nobody_up)
 {
-	time_t since = time(NULL);
+	time_t since = patience_now();
 	pid_t pids[3] = { comes(0) };
 	int quiet[2] = {
 		connect_to(self->number, "", 0),
@@ -314,7 +338,7 @@ TEST_F(port, some_that_say_nothing_hold_nobody_up)
 	pids[1] = comes(1);
 	pids[2] = comes(2);
 	EXPECT_EQ(3, came(pids, 3));
-	EXPECT_GT(MEET_BOUND_S * patience_factor(), time(NULL) - since);
+	EXPECT_GT(SOON * patience_factor(), patience_now() - since);
 	close(quiet[0]);
 	close(quiet[1]);
 }
@@ -337,6 +361,39 @@ TEST_F(port, who_comes_late_is_told)
 	ASSERT_EQ(0, meet_open(&late, where, 2, 3));
 	EXPECT_EQ(-ECONNRESET, meet_exchange(late, &mine, 1, all, SECONDS));
 	EXPECT_EQ(1, meet_dead(late));
+	meet_close(late);
+	meet_close(meet);
+}
+
+/* A process that comes, is told that @gone is dead, and leaves. */
+static pid_t leaves_told(unsigned int rank, unsigned int n, int gone)
+{
+	pid_t pid = fork();
+	struct meet *meet;
+
+	if (pid)
+		return pid;
+	if (meet_open(&meet, where, rank, n))
+		_exit(2);
+	_exit(told(meet) == gone ? 0 : 1);
+}
+
+/* Process 2 connects first, process 1 dies, process 2 is told, and leaves. */
+TEST_F(port, who_comes_late_is_told_who_went_first)
+{
+	struct meet *meet, *late;
+	pid_t pids[2];
+
+	ASSERT_EQ(0, meet_open(&meet, where, 0, 4));
+	pids[0] = leaves_told(2, 4, 1);
+	usleep(300000);
+	pids[1] = fork();
+	if (!pids[1])
+		_exit(meet_open(&late, where, 1, 4) ? 1 : 0);
+	ASSERT_EQ(2, came(pids, 2));
+	EXPECT_EQ(1, told(meet));
+	ASSERT_EQ(0, meet_open(&late, where, 3, 4));
+	EXPECT_EQ(1, told(late));
 	meet_close(late);
 	meet_close(meet);
 }

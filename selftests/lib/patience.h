@@ -8,6 +8,7 @@
 #define SELFTESTS_PATIENCE_H
 
 #include <stdlib.h>
+#include <time.h>
 
 #define PATIENCE 4
 
@@ -21,6 +22,15 @@ static inline int patience_factor(void)
 	const char *slowness = getenv("MLX5_EP_SLOWNESS");
 
 	return slowness ? atoi(slowness) : 1;
+}
+
+/* Seconds on the clock for limits, which nobody can set. */
+static inline time_t patience_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
 }
 
 /*

@@ -2,7 +2,6 @@
 /* Processes meet: the calls, whatever the kind of meeting. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "meet.h"
@@ -43,7 +42,7 @@ int meet_test(struct meet *meet, void *all)
 int meet_exchange(struct meet *meet, const void *mine, size_t len, void *all,
 		  unsigned int seconds)
 {
-	time_t end = time(NULL) + seconds * PATIENCE * patience_factor();
+	time_t end = patience_now() + seconds * PATIENCE * patience_factor();
 	int ret;
 
 	ret = meet_begin(meet, mine, len);
@@ -51,7 +50,7 @@ int meet_exchange(struct meet *meet, const void *mine, size_t len, void *all,
 		ret = meet_test(meet, all);
 		if (ret)
 			return ret < 0 ? ret : 0;
-		if (time(NULL) > end)
+		if (patience_now() > end)
 			return -ETIMEDOUT;
 		usleep(TEST_US);
 	}

@@ -2,11 +2,11 @@
 /*
  * A thread of process 0, to which every process has a connection. It collects
  * what each gives in a round and sends the whole to all. When a connection ends
- * it tells the others, and those that come later.
+ * it tells the others. It tells those that come later which one ended first.
  *
  * Anybody can connect to the port. A connection counts from when it has said which
  * process it is. One that says something else, ends before, or says nothing for
- * MEET_BOUND_S seconds is closed, and its place is free again.
+ * MEET_BOUND_S seconds is closed, and its place is free again. Nobody waits for it.
  */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "meet_server.h"
@@ -44,6 +43,7 @@ struct meet_server {
 	unsigned int n, places, joined, given;
 	struct client *clients;	/* @places of them, which is more than @n */
 	struct meet_frame head;	/* of this round */
+	struct meet_frame gone;	/* news of who went first; MEET_ROUND: all are here */
 	char *all;
 };
 
@@ -72,14 +72,6 @@ int meet_bound(int sock)
 		     setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv))))
 		ret = -errno;
 	return ret;
-}
-
-static time_t seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
 }
 
 static bool receive(int sock, void *to, size_t len)
@@ -115,8 +107,11 @@ static void lose(struct meet_server *s, struct client *c)
 
 	close(c->sock);
 	c->sock = -1;
-	if (c->rank >= 0)
-		tell_all(s, &news, sizeof(news));
+	if (c->rank < 0)
+		return;
+	if (s->gone.kind == MEET_ROUND)
+		s->gone = news;
+	tell_all(s, &news, sizeof(news));
 }
 
 /* A round is over: its bytes go to all. */
@@ -147,8 +142,6 @@ static struct client *process(struct meet_server *s, uint32_t rank)
 static bool take_hello(struct meet_server *s, struct client *c)
 {
 	struct meet_hello hello;
-	struct meet_frame news;
-	unsigned int i;
 
 	if (!receive(c->sock, &hello, sizeof(hello)) ||
 	    hello.magic != MEET_MAGIC || hello.rank >= s->n ||
@@ -157,12 +150,8 @@ static bool take_hello(struct meet_server *s, struct client *c)
 	set(c->sock, SOL_SOCKET, SO_RCVLOWAT, 1);
 	c->rank = hello.rank;
 	s->joined++;
-	for (i = 0; i < s->places; i++) {
-		if (s->clients[i].rank < 0 || s->clients[i].sock >= 0)
-			continue;
-		news = news_of(&s->clients[i]);
-		tell(c, &news, sizeof(news));
-	}
+	if (s->gone.kind != MEET_ROUND)
+		tell(c, &s->gone, sizeof(s->gone));
 	return true;
 }
 
@@ -212,7 +201,7 @@ static void accept_one(struct meet_server *s, struct client *c)
 	c->sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (c->sock < 0)
 		return;
-	c->since = seconds();
+	c->since = patience_now();
 	/* Half of a hello does not wake the thread, which would wait for the rest. */
 	if (meet_bound(c->sock) || set(c->sock, SOL_SOCKET, SO_RCVLOWAT,
 				       sizeof(struct meet_hello)))
@@ -222,7 +211,7 @@ static void accept_one(struct meet_server *s, struct client *c)
 static bool too_quiet(const struct client *c)
 {
 	return c->sock >= 0 && c->rank < 0 &&
-	       seconds() - c->since > MEET_BOUND_S * patience_factor();
+	       patience_now() - c->since > MEET_BOUND_S * patience_factor();
 }
 
 /* Return: false if all have come, and nobody is left. */
@@ -234,7 +223,7 @@ static bool serve(struct meet_server *s, struct pollfd *fds)
 	for (i = 0; i < n; i++) {
 		fds[i] = (struct pollfd){ .fd = s->clients[i].sock,
 					  .events = POLLIN };
-		here += s->clients[i].sock >= 0;
+		here += s->clients[i].sock >= 0 && s->clients[i].rank >= 0;
 	}
 	fds[n] = (struct pollfd){ .fd = next ? s->listener : -1,
 				  .events = POLLIN };
@@ -260,8 +249,8 @@ static void *server_thread(void *arg)
 		if (!atomic_load(&s->stop))
 			continue;
 		if (!end)
-			end = time(NULL) + STOP_S;
-		if (time(NULL) > end || s->joined < s->n)
+			end = patience_now() + STOP_S;
+		if (patience_now() > end || s->joined < s->n)
 			break;
 	}
 	free(fds);

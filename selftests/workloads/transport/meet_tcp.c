@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "meet.h"
@@ -182,7 +181,7 @@ static int parse(const char *text, struct sockaddr_in *addr)
 
 static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 {
-	time_t end = time(NULL) + CONNECT_S * PATIENCE * patience_factor();
+	time_t end = patience_now() + CONNECT_S * PATIENCE * patience_factor();
 	struct meet_hello hello = { MEET_MAGIC, t->meet.rank };
 	int one = 1, ret;
 
@@ -195,7 +194,7 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 			break;
 		close(t->sock);
 		t->sock = -1;
-		if (time(NULL) > end)
+		if (patience_now() > end)
 			return -ETIMEDOUT;
 		usleep(CONNECT_US);
 	}
