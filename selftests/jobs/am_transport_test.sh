@@ -161,6 +161,14 @@ remap()
 	grep -q ' wrong=[1-9]' "$tmp/out" || fail 'nobody would see old bytes'
 }
 
+# SIGUSR1 ends the helper thread, also where the program has blocked it.
+blocked()
+{
+	timeout "$limit" env --block-signal=USR1 messages -g thread -r 1 >"$tmp/out" ||
+		fail "exit status $?: $(cat "$tmp/out")"
+	grep -q ' wrong=0$' "$tmp/out"
+}
+
 over_tcp()
 {
 	job -n 3 -m tcp:127.0.0.1:17400
@@ -262,7 +270,7 @@ both_clean()
 	hca_clean '' 1
 }
 
-plan 12
+plan 13
 timeout "$limit" messages -r 1 >/dev/null
 base=$(objects)
 check 'QPs of a node: as many as published' clean counts
@@ -271,6 +279,7 @@ check 'the sender writes long messages' clean modes write
 check 'one credit: messages wait and nothing stops' clean one_credit
 check 'all categories of send queues' clean categories
 check 'memory that was mapped anew is sent as it is now' clean remap
+check 'a program that blocks SIGUSR1 ends' clean blocked
 check 'processes meet over TCP' clean over_tcp
 check 'a killed process is an error at all others' clean death
 check 'so is one that is killed in a call' clean death_inside

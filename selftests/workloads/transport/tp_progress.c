@@ -277,10 +277,21 @@ static void read_channel(struct transport *tp)
 		tp_fail(tp, -EIO);
 }
 
+/* The caller may have blocked the signal, and a thread begins with its mask. */
+static void let_stop(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, STOP_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void *helper(void *arg)
 {
 	struct transport *tp = arg;
 
+	let_stop();
 	pthread_mutex_lock(&tp->lock);
 	while (!tp->failed && !tp->stops) {
 		tp_poll(tp);
