@@ -201,11 +201,11 @@ int nbc_split(struct nbc *nbc, int color, int key, struct nbc **out)
 		ret = nbc_iallgather(nbc, &mine, sizeof(mine), all, &req);
 	if (!ret)
 		ret = nbc_wait(req);
-	if (!ret)
-		ret = join(nbc, all, color, out);
 	/* After an error nothing is freed: it may still be moving. */
-	if (!ret)
-		free(all);
+	if (ret)
+		return ret;
+	ret = join(nbc, all, color, out);
+	free(all);
 	return ret;
 }
 

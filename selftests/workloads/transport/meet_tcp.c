@@ -189,6 +189,10 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 		t->sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (t->sock < 0)
 			return -errno;
+		/* It bounds the connect(), too. */
+		ret = meet_bound(t->sock);
+		if (ret)
+			return ret;
 		if (!connect(t->sock, (const struct sockaddr *)addr,
 			     sizeof(*addr)))
 			break;
@@ -199,8 +203,7 @@ static int join(struct meet_tcp *t, const struct sockaddr_in *addr)
 		usleep(CONNECT_US);
 	}
 	setsockopt(t->sock, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	ret = meet_bound(t->sock);
-	return ret ? ret : send_all(t->sock, &hello, sizeof(hello));
+	return send_all(t->sock, &hello, sizeof(hello));
 }
 
 int meet_tcp_open(struct meet **meet, const char *address, unsigned int rank,
