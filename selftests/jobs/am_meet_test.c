@@ -8,6 +8,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +35,18 @@ time_t time(time_t *at)
 	if (at)
 		*at = now;
 	return now;
+}
+
+static int drop(const char *path, const struct stat *st, int type,
+		struct FTW *ftw)
+{
+	return remove(path);
+}
+
+/* Remove the folder of a meeting, with what is in it. */
+static void remove_folder(void)
+{
+	nftw(where + strlen("file:"), drop, 4, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Come to the meeting, and see all others. */
@@ -95,6 +108,7 @@ TEST(a_process_that_was_told_and_left_is_not_the_dead_one)
 	dead = told(meet);
 	EXPECT_EQ(1, dead);
 	meet_close(meet);
+	remove_folder();
 }
 
 /* A TCP port that nobody has. */
@@ -175,6 +189,8 @@ FIXTURE_SETUP(meetings)
 
 FIXTURE_TEARDOWN(meetings)
 {
+	if (!variant->tcp)
+		remove_folder();
 }
 
 TEST_F(meetings, a_process_that_gives_up_is_not_dead)
@@ -288,26 +304,30 @@ TEST_F(port, strangers_take_no_place)
 		{ .magic = MEET_MAGIC, .rank = UINT32_MAX },
 		{ .magic = MEET_MAGIC, .rank = 0 },
 	};
-	pid_t pids[3] = { comes(0) };
+	char mine = 0, all[3];
+	struct meet *meet;
+	pid_t pids[2];
 	unsigned int i;
 	int sock;
 
+	/* Process 0 is connected before the last stranger, who says its rank. */
+	ASSERT_EQ(0, meet_open(&meet, where, 0, 3));
 	for (i = 0; i < STRANGERS; i++) {
 		sock = connect_to(self->number, "", 0);
 		ASSERT_LE(0, sock);
 		close(sock);
 	}
-	/* Process 0 is connected before the last one, who takes its rank. */
-	usleep(200000);
 	for (i = 0; i < 4; i++) {
 		sock = connect_to(self->number, &wrong[i], sizeof(wrong[i]));
 		ASSERT_LE(0, sock);
 		EXPECT_TRUE(closed(sock, SECONDS)) TH_LOG("stranger %u", i);
 		close(sock);
 	}
-	pids[1] = comes(1);
-	pids[2] = comes(2);
-	EXPECT_EQ(3, came(pids, 3));
+	pids[0] = comes(1);
+	pids[1] = comes(2);
+	EXPECT_EQ(0, meet_exchange(meet, &mine, sizeof(mine), all, SECONDS));
+	EXPECT_EQ(2, came(pids, 2));
+	meet_close(meet);
 }
 
 TEST_F(port, one_that_says_nothing_keeps_no_place)
