@@ -352,7 +352,7 @@ TEST_F(port, some_that_say_nothing_hold_nobody_up)
 	pid_t pids[3] = { comes(0) };
 	int quiet[2] = {
 		connect_to(self->number, "", 0),
-		connect_to(self->number, "", 0),
+		connect_to(self->number, "half", 4),
 	};
 
 	pids[1] = comes(1);
