@@ -218,12 +218,18 @@ static int barriers(struct ops *o)
 static int refusals(struct ops *o)
 {
 	struct sc_global at = sc_element(&o->words, 0);
+	struct sc_spread before = o->slots;
 	int ret;
 
 	tally_expect(&o->tally, sc_get(o->sc, o->back, at,
 				       sc_max(o->sc) + 1) == -EINVAL);
 	tally_expect(&o->tally, sc_spread_alloc(o->sc, 1 << 30, 8,
 						&o->slots) == -ENOMEM);
+	/* so many that their bytes are a small number of 64 bits */
+	tally_expect(&o->tally, sc_spread_alloc(o->sc, 16 * o->n, SIZE_MAX / 16 + 1,
+						&o->slots) == -ENOMEM);
+	tally_expect(&o->tally, o->slots.n == before.n &&
+				o->slots.size == before.size);
 	at.process = o->n;
 	tally_expect(&o->tally, sc_put(o->sc, at, o->back, 8) == -EFAULT);
 	at.process = 0;

@@ -128,11 +128,16 @@ int sc_spread_alloc(struct sc *sc, size_t n, size_t size,
 		    struct sc_spread *array)
 {
 	unsigned int processes = sc_processes(sc);
+	size_t mine = n / processes + !!(n % processes), len, at;
+	int ret;
 
-	*array = (struct sc_spread){ .size = size, .n = n,
-				     .processes = processes };
-	return sc_alloc(sc, (n + processes - 1) / processes * size,
-			&array->at);
+	if (__builtin_mul_overflow(mine, size, &len))
+		return -ENOMEM;
+	ret = sc_alloc(sc, len, &at);
+	if (!ret)
+		*array = (struct sc_spread){ .size = size, .n = n, .at = at,
+					     .processes = processes };
+	return ret;
 }
 
 unsigned int sc_rank(const struct sc *sc)

@@ -55,7 +55,10 @@ void *sc_local(const struct sc *sc, size_t at);
  */
 int sc_alloc(struct sc *sc, size_t len, size_t *at);
 
-/* Take memory for a spread array of @n elements of @size bytes. */
+/*
+ * Take memory for a spread array of @n elements of @size bytes. -ENOMEM if so many are
+ * not left; @array stays as it is then.
+ */
 int sc_spread_alloc(struct sc *sc, size_t n, size_t size,
 		    struct sc_spread *array);
 

@@ -14,6 +14,7 @@
 
 #define TP_SPARE 2u		/* receives for messages that only return credits */
 #define TP_INLINE 64u
+#define TP_LONGEST (1u << 30)		/* bytes of a message, a put or a get */
 #define TP_SECONDS 30		/* for a round of a meeting */
 
 enum tp_kind {

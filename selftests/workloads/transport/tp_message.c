@@ -9,8 +9,6 @@
 
 #include "tp.h"
 
-#define LONGEST (1u << 30)
-
 static bool fits(const struct tp_header *head, const struct tp_req *req)
 {
 	return head->tag == req->tag &&
@@ -143,7 +141,7 @@ int tp_isend(struct transport *tp, unsigned int to, uint32_t tag,
 {
 	int ret;
 
-	if (to >= tp->processes || to == tp->attr.rank || len > LONGEST)
+	if (to >= tp->processes || to == tp->attr.rank || len > TP_LONGEST)
 		return -EINVAL;
 	*req = (struct tp_req){
 		.status = -EINPROGRESS,

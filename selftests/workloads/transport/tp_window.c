@@ -112,7 +112,7 @@ static int start(struct transport *tp, unsigned int rank, size_t offset,
 	struct tp_exchange *x;
 	int ret = -ENOMEM;
 
-	if (rank >= tp->processes || !tp->window || !len ||
+	if (rank >= tp->processes || !tp->window || !len || len > TP_LONGEST ||
 	    offset > tp->window_len || len > tp->window_len - offset)
 		return -EINVAL;
 	*req = (struct tp_req){ .status = -EINPROGRESS, .buf = buf, .len = len,

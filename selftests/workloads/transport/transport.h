@@ -221,6 +221,7 @@ int tp_window(struct transport *tp, size_t len, void **base);
  * tp_put() - write into the window of another process
  * @to: this process too, whose bytes are copied at once
  * @offset: in its window
+ * @len: at most 1 GiB, as of a message; -EINVAL if it is more
  *
  * A message that is sent after the call arrives after the bytes.
  */
