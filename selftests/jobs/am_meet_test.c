@@ -125,7 +125,7 @@ static unsigned int free_port(void)
 	return ntohs(at.sin_port);
 }
 
-/* A process that comes, and may give up before it leaves. */
+/* A process that comes, sees all others, and may give up before it leaves. */
 static pid_t leaves(unsigned int rank, bool gives_up)
 {
 	pid_t pid = fork();
@@ -254,19 +254,6 @@ static bool closed(int sock, int seconds)
 	return !n || (n < 0 && errno == ECONNRESET);
 }
 
-/* A process that comes, and leaves when it has seen all others. */
-static pid_t comes(unsigned int rank)
-{
-	pid_t pid = fork();
-	struct meet *meet;
-
-	if (pid)
-		return pid;
-	meet = come(rank);
-	meet_close(meet);
-	_exit(!meet);
-}
-
 static unsigned int came(const pid_t *pids, unsigned int n)
 {
 	unsigned int i, all = 0;
@@ -323,8 +310,8 @@ TEST_F(port, strangers_take_no_place)
 		EXPECT_TRUE(closed(sock, SECONDS)) TH_LOG("stranger %u", i);
 		close(sock);
 	}
-	pids[0] = comes(1);
-	pids[1] = comes(2);
+	pids[0] = leaves(1, false);
+	pids[1] = leaves(2, false);
 	EXPECT_EQ(0, meet_exchange(meet, &mine, sizeof(mine), all, SECONDS));
 	EXPECT_EQ(2, came(pids, 2));
 	meet_close(meet);
@@ -349,14 +336,14 @@ TEST_F(port, one_that_says_nothing_keeps_no_place)
 TEST_F(port, some_that_say_nothing_hold_nobody_up)
 {
 	time_t since = patience_now();
-	pid_t pids[3] = { comes(0) };
+	pid_t pids[3] = { leaves(0, false) };
 	int quiet[2] = {
 		connect_to(self->number, "", 0),
 		connect_to(self->number, "half", 4),
 	};
 
-	pids[1] = comes(1);
-	pids[2] = comes(2);
+	pids[1] = leaves(1, false);
+	pids[2] = leaves(2, false);
 	EXPECT_EQ(3, came(pids, 3));
 	EXPECT_GT(SOON * patience_factor(), patience_now() - since);
 	close(quiet[0]);
