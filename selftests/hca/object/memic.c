@@ -16,11 +16,9 @@
  * @owner: number of the piece that has the unit, 0 for none
  * @last: number of the newest piece
  * @pieces: that there are
- * @begins: this unit is the first one of its piece
  */
 struct memic {
 	uint32_t owner[UNITS];
-	bool begins[UNITS];
 	uint32_t last;
 	unsigned int pieces;
 	uint8_t bytes[MEMIC_BYTES];
@@ -73,6 +71,12 @@ static bool inside(const struct hca *hca, uint64_t at, uint64_t len,
 		return false;
 	*off = at - first;
 	return true;
+}
+
+/* Is the byte one of piece @owner? */
+static bool is_of(const struct memic *m, uint64_t off, uint32_t owner)
+{
+	return off < MEMIC_BYTES && m->owner[off / UNIT] == owner;
 }
 
 /* Do all units of [off, off + len) belong to piece @owner? */
@@ -143,10 +147,8 @@ static void give(struct memic *m, uint64_t off, uint64_t len, uint32_t owner)
 {
 	uint64_t i;
 
-	for (i = off / UNIT; i < (off + len) / UNIT; i++) {
+	for (i = off / UNIT; i < (off + len) / UNIT; i++)
 		m->owner[i] = owner;
-		m->begins[i] = owner && i == off / UNIT;
-	}
 }
 
 /* The driver says in which range a piece may be: no other one is in its pages. */
@@ -190,9 +192,8 @@ static uint8_t dealloc_memic(struct cmd *cmd)
 	    off % UNIT)
 		return CMD_BAD_PARAM;
 	owner = m->owner[off / UNIT];
-	if (!owner || !m->begins[off / UNIT] || !all_of(m, off, size, owner))
-		return CMD_BAD_RES;
-	if (off + size < MEMIC_BYTES && m->owner[(off + size) / UNIT] == owner)
+	if (!owner || !all_of(m, off, size, owner) ||
+	    is_of(m, off - 1, owner) || is_of(m, off + size, owner))
 		return CMD_BAD_RES;
 	give(m, off, size, 0);
 	m->pieces--;
