@@ -105,14 +105,7 @@ static void bind_seg(struct umr_seg *s, uint64_t start, uint64_t len,
 static uint8_t write_from(struct pair *p, uint64_t va, uint32_t len,
 			  uint32_t key)
 {
-	struct w_wqe w;
-
-	w_wqe(&w, &p->qp[0], WQE_OP_RDMA_WRITE, OK, 0);
-	w_raddr(&w, p->mem[1], p->key[1]);
-	w_data(&w, va, len, key);
-	w_post(&p->qp[0], &w);
-	w_ring(&p->qp[0]);
-	return pair_syndrome(p, 10);
+	return pair_move(p, WQE_OP_RDMA_WRITE, va, len, key);
 }
 
 static struct wqe_klm klm(uint64_t va, uint32_t len, uint32_t key)

@@ -11,7 +11,6 @@
 #include "object/memic.h"
 #include "test/unit/pair.h"
 
-#define OK W_SIGNALED
 #define PIECE 4096u
 
 /* ALLOC_MEMIC in the range that begins @off behind the start; sets @at. */
@@ -70,20 +69,6 @@ static uint32_t memic_mkey(uint32_t pd, uint64_t at, uint64_t len)
 	return IFC_GET(create_mkey_out, out, mkey_index) << 8 | 0x55;
 }
 
-/* One RDMA operation between @len bytes of the key and the peer's memory. */
-static uint8_t move(struct pair *p, uint8_t op, uint64_t va, uint32_t len,
-		    uint32_t key)
-{
-	struct w_wqe w;
-
-	w_wqe(&w, &p->qp[0], op, OK, 0);
-	w_raddr(&w, p->mem[1], p->key[1]);
-	w_data(&w, va, len, key);
-	w_post(&p->qp[0], &w);
-	w_ring(&p->qp[0]);
-	return pair_syndrome(p, 10);
-}
-
 static void a_key_moves_the_bytes_of_its_piece(void)
 {
 	uint8_t bytes[PIECE];
@@ -99,16 +84,16 @@ static void a_key_moves_the_bytes_of_its_piece(void)
 	CHECK(key);
 	pair_fill(&p, 0, PIECE, 5);
 	CHECK(!memic_write(&w_hca[0], at, w_at(0, p.mem[0]), PIECE));
-	CHECK_EQ(move(&p, WQE_OP_RDMA_WRITE, 36, 1000, key), SYND_OK);
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_WRITE, 36, 1000, key), SYND_OK);
 	CHECK(!memcmp(w_at(1, p.mem[1]), w_at(0, p.mem[0] + 100), 1000));
 
 	pair_fill(&p, 1, PIECE, 9);
-	CHECK_EQ(move(&p, WQE_OP_RDMA_READ, 0, PIECE - 128, key), SYND_OK);
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_READ, 0, PIECE - 128, key), SYND_OK);
 	CHECK(!memic_read(&w_hca[0], at, bytes, PIECE));
 	CHECK(!memcmp(bytes, w_at(0, p.mem[0]), 64));
 	CHECK(!memcmp(bytes + 64, w_at(1, p.mem[1]), PIECE - 128));
 	CHECK(!memcmp(bytes + PIECE - 64, w_at(0, p.mem[0] + PIECE - 64), 64));
-	CHECK_EQ(move(&p, WQE_OP_RDMA_WRITE, 1, PIECE - 128, key),
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_WRITE, 1, PIECE - 128, key),
 		 SYND_LOCAL_PROT);
 }
 
@@ -124,15 +109,15 @@ static void a_key_of_a_freed_piece_reaches_nothing(void)
 	CHECK(memic_mkey(p.pd[0], at, 0));
 	CHECK(!memic_mkey(p.pd[0], at + PIECE, 64));
 	key = memic_mkey(p.pd[0], at, 128);
-	CHECK_EQ(move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_OK);
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_OK);
 	CHECK_EQ(dealloc(at, 128), 0);
-	CHECK_EQ(move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_LOCAL_PROT);
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_LOCAL_PROT);
 
 	/* Two pieces have these bytes now. */
 	CHECK(pair_connect(&p, &w_rc_attr));
 	CHECK_EQ(alloc(0, 64, 64, &at), 0);
 	CHECK_EQ(alloc(64, 64, 64, &again), 0);
-	CHECK_EQ(move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_LOCAL_PROT);
+	CHECK_EQ(pair_move(&p, WQE_OP_RDMA_WRITE, 0, 128, key), SYND_LOCAL_PROT);
 }
 
 static void pieces_have_nothing_in_common(void)

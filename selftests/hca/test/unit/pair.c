@@ -69,6 +69,27 @@ bool pair_same(struct pair *p, uint32_t len)
 }
 
 /**
+ * pair_move() - one RDMA operation with memory of any key
+ * @op: WQE_OP_RDMA_*
+ * @va: where, under the key
+ * @key: of the first adapter
+ *
+ * Return: the syndrome
+ */
+uint8_t pair_move(struct pair *p, uint8_t op, uint64_t va, uint32_t len,
+		  uint32_t key)
+{
+	struct w_wqe w;
+
+	w_wqe(&w, &p->qp[0], op, W_SIGNALED, 0);
+	w_raddr(&w, p->mem[1], p->key[1]);
+	w_data(&w, va, len, key);
+	w_post(&p->qp[0], &w);
+	w_ring(&p->qp[0]);
+	return pair_syndrome(p, 10);
+}
+
+/**
  * pair_send() - post one request with data from the first side's memory
  * @op: WQE_OP_*; with an address where it needs one: the start of the second
  * side's memory

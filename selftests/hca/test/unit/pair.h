@@ -26,6 +26,13 @@ bool pair_same(struct pair *p, uint32_t len);
 
 /* Wait for the next CQE of the first adapter; return its syndrome. */
 uint8_t pair_syndrome(struct pair *p, unsigned int ms);
+
+/*
+ * One RDMA operation between @len bytes of a key of the first adapter, from @va on, and
+ * the start of the second side's memory; its syndrome.
+ */
+uint8_t pair_move(struct pair *p, uint8_t op, uint64_t va, uint32_t len,
+		  uint32_t key);
 void pair_send(struct pair *p, uint8_t op, uint8_t flags, uint32_t len);
 
 #endif
