@@ -126,18 +126,31 @@ static void child_with_notifier(int sock)
 	_exit(1);
 }
 
+/*
+ * Starts a process that makes a notifier, and executes another program when it gets a
+ * byte through @sock. Returns the notifier's file, or a negative number.
+ */
+static int start_child(int *sock, pid_t *pid)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		return -errno;
+	*pid = fork();
+	if (!*pid)
+		child_with_notifier(ends[1]);
+	*sock = ends[0];
+	return fdpass_receive(ends[0]);
+}
+
 TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 {
 	struct pollfd p = { .events = POLLIN };
 	struct mlx5_ep_event ev;
-	int sock[2], fd, status;
+	int sock, fd, status;
 	pid_t pid;
 
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
-	pid = fork();
-	if (!pid)
-		child_with_notifier(sock[1]);
-	fd = fdpass_receive(sock[0]);
+	fd = start_child(&sock, &pid);
 	ASSERT_GE(fd, 0);
 
 	/* While the notifier belongs to another process, only waiting works. */
@@ -149,7 +162,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	p.fd = fd;
 	EXPECT_EQ(0, poll(&p, 1, 0));
 
-	ASSERT_EQ(1, write(sock[0], "x", 1));
+	ASSERT_EQ(1, write(sock, "x", 1));
 	ASSERT_EQ(1, poll(&p, 1, PATIENCE * EVENT_MS));
 	EXPECT_TRUE(p.revents & POLLHUP);
 	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
@@ -196,15 +209,11 @@ TEST_F(process, tells_that_the_device_is_gone_when_the_address_space_is_too)
 {
 	struct mlx5_ep_event ev;
 	char name[NAME_MAX + 1];
-	int sock[2], fd, status;
+	int sock, fd, status;
 	pid_t pid;
 
 	ASSERT_EQ(0, sysfs_auxdev(name, sizeof(name)));
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
-	pid = fork();
-	if (!pid)
-		child_with_notifier(sock[1]);
-	fd = fdpass_receive(sock[0]);
+	fd = start_child(&sock, &pid);
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", name));
 	EXPECT_EQ(0, kill(pid, SIGKILL));
