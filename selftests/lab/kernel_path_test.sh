@@ -20,6 +20,8 @@ stock=/usr/lib/modules/$rel
 lab=selftests/lab
 # A guest sees what is below the checkout.
 work=$PWD/build/kernel_path.$$
+# The lab shows no folder of this one by itself.
+sources=/var/tmp/kernel_path.$$
 mkdir -p "$work"
 
 # clean_up: also what the lab keeps of kernels that are gone
@@ -32,7 +34,7 @@ clean_up()
 		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id" \
 			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
 	done
-	rm -rf "$work" "$tmp"
+	rm -rf "$work" "$sources" "$tmp"
 }
 trap clean_up EXIT
 
@@ -136,6 +138,23 @@ boots_tree()
 	cd "$work/tree"
 	boots . --no-module
 	grep -q "^kernel: $rel-.* ready in .* from $work/tree$" "$tmp/err"
+}
+
+# A tree that was built with O=: its sources are in another folder, which the lab shows,
+# too.
+tree_beside_sources()
+{
+	local name
+
+	mkdir "$sources"
+	echo source >"$sources/file"
+	cp -al "$work/tree" "$work/beside"
+	ln -sfn "$sources" "$work/beside/source"
+	name=$("$lab/kernel" "$work/beside")
+	"$lab/enter" --show "build/lab/kernels/$name/shows" \
+		cat "$sources/file" "$work/beside/modules.order" >"$tmp/out"
+	[ "$(sed -n 1p "$tmp/out")" = source ]
+	sed 1d "$tmp/out" | cmp - "$work/beside/modules.order"
 }
 
 # The module is built against the headers of the packages, not those of the lab.
@@ -349,9 +368,10 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 15
+plan 16
 check 'a folder with image and modules boots' boots_folder
 check 'a built tree boots, named from inside it' boots_tree
+check 'the sources of a tree are shown, too' tree_beside_sources
 check 'a package boots, with the module built against its headers' boots_package
 check 'an RPM package is understood' rpm_package
 check 'an installed kernel is understood, and done once' installed
