@@ -134,6 +134,7 @@ static void caps_features(uint8_t *c)
 	GEN(cq_oi, 1);
 	GEN(cq_resize, 1);
 	GEN(cq_moderation, 1);
+	GEN(cqe_128_always, 1);	/* entries of 128 bytes can be padded */
 	GEN(device_frequency_mhz, 1000);
 	GEN(device_frequency_khz, 1000000);
 }

@@ -103,6 +103,17 @@ static bool cq_full(struct cq *cq)
 	return ((cq->pi - cq->ci) & CI_MASK) >= size;
 }
 
+/* Make the first half of an entry of 128 bytes 0: the CQE is in the second one. */
+static int cq_pad(struct cq *cq, uint64_t off)
+{
+	void *to = qbuf_ptr(cq->hca, &cq->buf, off, CQE_SIZE, true);
+
+	if (!to)
+		return -EFAULT;
+	memset(to, 0, CQE_SIZE);
+	return 0;
+}
+
 /* Write the CQE at the producer index, wherever the buffer is. */
 static int cq_write(struct cq *cq, const struct cqe *cqe)
 {
@@ -114,6 +125,8 @@ static int cq_write(struct cq *cq, const struct cqe *cqe)
 	uint64_t now = loop_now();
 
 	if (!to)
+		return -EFAULT;
+	if (cq->cqe_sz == CQE_SZ_128_PAD && cq_pad(cq, off - CQE_SIZE))
 		return -EFAULT;
 	memcpy(to, cqe, offsetof(struct cqe, op_own));
 	if (!cqe->syndrome) {

@@ -17,6 +17,9 @@
 #include "object/qbuf.h"
 #include "object/wqe.h"
 
+/* cqe_sz of the context; with padding the adapter writes all 128 bytes */
+enum cqe_sz { CQE_SZ_64, CQE_SZ_128, CQE_SZ_128_PAD };
+
 enum cq_arm { CQ_UNARMED, CQ_ARM_SOLICITED, CQ_ARM_ANY };
 
 struct cq {

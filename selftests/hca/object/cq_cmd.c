@@ -29,7 +29,6 @@ enum {
 	CQC_DBR_UMEM_ID = 0x20,
 };
 
-enum { CQE_SZ_64, CQE_SZ_128, CQE_SZ_128_PAD };
 enum { CQ_STATUS_OK = 0x0, CQ_STATUS_OVERFLOW = 0x9 };
 enum { CQ_ST_ARMED_SOLICITED = 0x6, CQ_ST_ARMED = 0x9, CQ_ST_FIRED = 0xa };
 
