@@ -167,7 +167,13 @@ static void caps_eth_general(uint8_t *c)
 	GEN(log_max_vlan_list, 7);
 }
 
-/* Device memory; without the operations by a store. */
+/* Where device_mem_cap has what mlx5_ifc.h calls reserved (offsets in bits). */
+#define MEMIC_INCREMENT_SIZES 0x20
+#define MEMIC_TEST_AND_SET_SIZES 0x30
+#define MEMIC_ONE_BYTE 1	/* of their bits */
+#define MEMIC_BOTH_OPERATIONS 3
+
+/* Device memory, and increments and test-and-set of its bytes. */
 static void caps_memory(const struct hca *hca, uint8_t *c)
 {
 	IFC_SET(device_mem_cap, c, memic, 1);
@@ -177,6 +183,9 @@ static void caps_memory(const struct hca *hca, uint8_t *c)
 	IFC_SET64(device_mem_cap, c, memic_bar_start_addr, pci_memic_at(hca));
 	IFC_SET(device_mem_cap, c, memic_bar_size, MEMIC_BYTES);
 	IFC_SET(device_mem_cap, c, max_memic_size, MEMIC_BYTES);
+	IFC_SET(device_mem_cap, c, memic_operations, MEMIC_BOTH_OPERATIONS);
+	ifc_set32(c, MEMIC_INCREMENT_SIZES, 8, MEMIC_ONE_BYTE);
+	ifc_set32(c, MEMIC_TEST_AND_SET_SIZES, 8, MEMIC_ONE_BYTE);
 }
 
 /* Two functions of a card, which a driver can join. */

@@ -11,14 +11,19 @@
 #define UNIT (1u << MEMIC_LOG_UNIT)
 #define UNITS (MEMIC_BYTES / UNIT)
 
+/* memic_operation_type of MODIFY_MEMIC */
+enum memic_op { MEMIC_INCREMENT, MEMIC_TEST_AND_SET, MEMIC_OPS };
+
 /**
  * struct memic - the device memory of an adapter
  * @owner: number of the piece that has the unit, 0 for none
+ * @ops: of a piece's first unit: the operations that have an address, a bit each
  * @last: number of the newest piece
  * @pieces: that there are
  */
 struct memic {
 	uint32_t owner[UNITS];
+	uint8_t ops[UNITS];
 	uint32_t last;
 	unsigned int pieces;
 	uint8_t bytes[MEMIC_BYTES];
@@ -58,6 +63,18 @@ void memic_reset(struct hca *hca)
 unsigned int memic_pieces(const struct hca *hca)
 {
 	return hca->memic->pieces;
+}
+
+/**
+ * memic_op_addresses() - how many operations of pieces have an address
+ */
+unsigned int memic_op_addresses(const struct hca *hca)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < UNITS; i++)
+		n += (unsigned int)__builtin_popcount(hca->memic->ops[i]);
+	return n;
 }
 
 /* Is [at, at + len) in the device memory of the BAR? Sets @off to where it is there. */
@@ -110,8 +127,30 @@ void *memic_ptr(struct hca *hca, uint64_t at, uint64_t len)
 	return owner && all_of(m, off, len, owner) ? m->bytes + off : NULL;
 }
 
+/*
+ * The byte that an operation's address means, if the piece has this operation. The
+ * addresses are a picture of the device memory for each operation, behind it.
+ */
+static uint8_t *op_byte(struct hca *hca, enum memic_op op, uint64_t at,
+			size_t len)
+{
+	uint64_t behind = pci_memic_at(hca) + (op + 1ull) * MEMIC_BYTES;
+	struct memic *m = hca->memic;
+	uint64_t off, first;
+
+	if (at < behind || at - behind >= MEMIC_BYTES || len != 1)
+		return NULL;
+	off = at - behind;
+	first = off / UNIT;
+	if (!m->owner[first])
+		return NULL;
+	while (first && m->owner[first - 1] == m->owner[first])
+		first--;
+	return m->ops[first] & 1 << op ? m->bytes + off : NULL;
+}
+
 /**
- * memic_read() - the guest reads device memory
+ * memic_read() - the guest reads device memory, or tests and sets a byte of it
  * @at: where in the BAR
  *
  * Return: 0, or -EFAULT where nothing is allocated
@@ -119,7 +158,13 @@ void *memic_ptr(struct hca *hca, uint64_t at, uint64_t len)
 int memic_read(struct hca *hca, uint64_t at, void *buf, size_t len)
 {
 	const void *from = memic_ptr(hca, at, len);
+	uint8_t *set = op_byte(hca, MEMIC_TEST_AND_SET, at, len);
 
+	if (set) {
+		memcpy(buf, set, 1);
+		*set = 1;
+		return 0;
+	}
 	if (!from)
 		return -EFAULT;
 	memcpy(buf, from, len);
@@ -127,15 +172,21 @@ int memic_read(struct hca *hca, uint64_t at, void *buf, size_t len)
 }
 
 /**
- * memic_write() - the guest writes device memory
+ * memic_write() - the guest writes device memory, or increments a byte of it
  * @at: where in the BAR
+ * @buf: the bytes, or by how much
  *
  * Return: 0, or -EFAULT where nothing is allocated
  */
 int memic_write(struct hca *hca, uint64_t at, const void *buf, size_t len)
 {
 	void *to = memic_ptr(hca, at, len);
+	uint8_t *sum = op_byte(hca, MEMIC_INCREMENT, at, len);
 
+	if (sum) {
+		*sum += *(const uint8_t *)buf;
+		return 0;
+	}
 	if (!to)
 		return -EFAULT;
 	memcpy(to, buf, len);
@@ -195,12 +246,45 @@ static uint8_t dealloc_memic(struct cmd *cmd)
 	if (!owner || !all_of(m, off, size, owner) ||
 	    is_of(m, off - 1, owner) || is_of(m, off + size, owner))
 		return CMD_BAD_RES;
+	if (m->ops[off / UNIT])
+		return CMD_BAD_RES_STATE;
 	give(m, off, size, 0);
 	m->pieces--;
 	return CMD_OK;
 }
 
+/* An address for one operation of a piece, and the end of it. */
+static uint8_t modify_memic(struct cmd *cmd)
+{
+	uint64_t at = IFC_GET64(modify_memic_in, cmd->in, memic_start_addr);
+	uint32_t op = IFC_GET(modify_memic_in, cmd->in, memic_operation_type);
+	struct memic *m = cmd->hca->memic;
+	uint64_t off;
+	uint8_t *ops;
+
+	if (op >= MEMIC_OPS || !inside(cmd->hca, at, UNIT, &off) || off % UNIT ||
+	    cmd->op_mod > MLX5_MODIFY_MEMIC_OP_MOD_DEALLOC)
+		return CMD_BAD_PARAM;
+	if (!m->owner[off / UNIT] || is_of(m, off - 1, m->owner[off / UNIT]))
+		return CMD_BAD_RES;
+	ops = &m->ops[off / UNIT];
+	if (cmd->op_mod == MLX5_MODIFY_MEMIC_OP_MOD_DEALLOC) {
+		if (!(*ops & 1 << op))
+			return CMD_BAD_RES_STATE;
+		*ops &= ~(1 << op);
+		return CMD_OK;
+	}
+	if (*ops & 1 << op)
+		return CMD_BAD_RES_STATE;
+	*ops |= 1 << op;
+	IFC_SET64(modify_memic_out, cmd->out, memic_operation_addr,
+		  at + (op + 1ull) * MEMIC_BYTES);
+	return CMD_OK;
+}
+
 const struct cmd_def memic_cmds[] = {
+	{ MLX5_CMD_OP_MODIFY_MEMIC, "MODIFY_MEMIC", IFC_SZ(modify_memic_in),
+	  IFC_SZ(modify_memic_out), modify_memic },
 	{ MLX5_CMD_OP_ALLOC_MEMIC, "ALLOC_MEMIC", IFC_SZ(alloc_memic_in),
 	  IFC_SZ(alloc_memic_out), alloc_memic },
 	{ MLX5_CMD_OP_DEALLOC_MEMIC, "DEALLOC_MEMIC",

@@ -185,6 +185,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
 	add_count(alive, "umem", objs->umems.count);
 	add_count(alive, "memic", memic_pieces(hca));
+	add_count(alive, "memic_op", memic_op_addresses(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
 }
 

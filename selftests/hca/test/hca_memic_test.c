@@ -13,6 +13,8 @@
 
 #define PIECE 4096u
 
+enum { INCREMENT, TEST_AND_SET };	/* memic_operation_type */
+
 /* ALLOC_MEMIC in the range that begins @off behind the start; sets @at. */
 static uint8_t alloc_aligned(uint64_t off, uint32_t range, uint32_t size,
 			     uint32_t log, uint64_t *at)
@@ -174,6 +176,69 @@ static void pieces_are_where_they_may_be(void)
 	w_hca[0].function = FUNCTION_PF;
 }
 
+/* MODIFY_MEMIC: an address for operation @op of the piece at @at, or its end */
+static uint8_t operation(bool end, uint32_t op, uint64_t at, uint64_t *op_at)
+{
+	uint8_t in[IFC_SZ(modify_memic_in)] = { 0 };
+	uint8_t out[IFC_SZ(modify_memic_out)] = { 0 };
+	uint8_t status;
+
+	IFC_SET(modify_memic_in, in, memic_operation_type, op);
+	IFC_SET64(modify_memic_in, in, memic_start_addr, at);
+	status = w_cmd(0, memic_cmds, MLX5_CMD_OP_MODIFY_MEMIC, end, 0, in,
+		       sizeof(in), out, sizeof(out));
+	*op_at = IFC_GET64(modify_memic_out, out, memic_operation_addr);
+	return status;
+}
+
+static void a_byte_is_incremented_and_tested_by_a_store_and_a_load(void)
+{
+	const uint8_t three = 3;
+	uint64_t at, sum, set;
+	uint8_t byte = 250;
+
+	CHECK_EQ(alloc(0, PIECE, PIECE, &at), 0);
+	CHECK_EQ(operation(false, INCREMENT, at, &sum), 0);
+	CHECK_EQ(operation(false, TEST_AND_SET, at, &set), 0);
+	CHECK(!memic_write(&w_hca[0], at + 70, &byte, 1));
+	CHECK(!memic_write(&w_hca[0], sum + 70, &three, 1));
+	CHECK(!memic_read(&w_hca[0], set + 70, &byte, 1));
+	CHECK_EQ(byte, 253);
+	CHECK(!memic_read(&w_hca[0], at + 70, &byte, 1));
+	CHECK_EQ(byte, 1);
+	CHECK(!memic_read(&w_hca[0], at + 71, &byte, 1));
+	CHECK_EQ(byte, 0);
+	/* one byte, and each address for its operation only */
+	CHECK_EQ(memic_write(&w_hca[0], sum, &at, 2), -EFAULT);
+	CHECK_EQ(memic_read(&w_hca[0], set, &byte, 2), -EFAULT);
+	CHECK_EQ(memic_read(&w_hca[0], sum, &byte, 1), -EFAULT);
+	CHECK_EQ(memic_write(&w_hca[0], set, &byte, 1), -EFAULT);
+}
+
+static void an_operation_has_an_address_until_it_is_freed(void)
+{
+	uint64_t at, other, op_at, no;
+	uint8_t byte = 0;
+
+	CHECK_EQ(alloc(0, PIECE, 128, &at), 0);
+	CHECK_EQ(alloc(128, PIECE, 64, &other), 0);
+	CHECK_EQ(operation(false, TEST_AND_SET + 1, at, &no), CMD_BAD_PARAM);
+	CHECK_EQ(operation(false, INCREMENT, at + 1, &no), CMD_BAD_PARAM);
+	CHECK_EQ(operation(false, INCREMENT, at + 64, &no), CMD_BAD_RES);
+	CHECK_EQ(operation(false, INCREMENT, at + PIECE, &no), CMD_BAD_RES);
+	CHECK_EQ(operation(true, INCREMENT, at, &no), CMD_BAD_RES_STATE);
+	CHECK_EQ(operation(false, INCREMENT, at, &op_at), 0);
+	CHECK_EQ(operation(false, INCREMENT, at, &no), CMD_BAD_RES_STATE);
+	CHECK_EQ(memic_op_addresses(&w_hca[0]), 1);
+	CHECK(!memic_write(&w_hca[0], op_at + 127, &byte, 1));
+	CHECK_EQ(memic_write(&w_hca[0], op_at + 128, &byte, 1), -EFAULT);
+	CHECK_EQ(dealloc(at, 128), CMD_BAD_RES_STATE);
+	CHECK_EQ(operation(true, INCREMENT, at, &no), 0);
+	CHECK_EQ(memic_write(&w_hca[0], op_at + 127, &byte, 1), -EFAULT);
+	CHECK_EQ(dealloc(at, 128), 0);
+	CHECK_EQ(memic_op_addresses(&w_hca[0]), 0);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -181,6 +246,8 @@ static const struct ktap_test tests[] = {
 	TEST(a_key_of_a_freed_piece_reaches_nothing),
 	TEST(pieces_have_nothing_in_common),
 	TEST(pieces_are_where_they_may_be),
+	TEST(a_byte_is_incremented_and_tested_by_a_store_and_a_load),
+	TEST(an_operation_has_an_address_until_it_is_freed),
 };
 
 int main(void)
