@@ -84,6 +84,8 @@ void qp_reset(struct qp *qp)
 	memcpy(qp->qpc, qp->qpc_new, QPC_SIZE);
 	qp->state = QP_RST;
 	qp->sq_head = 0;
+	qp->sq_end = 0;
+	qp->mmo = false;
 	qp->rq_head = 0;
 	qp->send_psn = 0;
 	qp->recv_psn = 0;

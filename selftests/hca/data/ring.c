@@ -29,6 +29,22 @@ void qp_retry(struct sim_timer *timer)
 	qp_kick(qp);
 }
 
+/* The QP that a doorbell names, with or without a doorbell record. */
+static enum ring_result find(struct hca *hca, uint32_t uar, uint32_t qpn,
+			     bool no_record, struct qp **found)
+{
+	struct qp *qp = idtable_get(&hca->objs->qps, qpn);
+
+	if (!qp || !qp->has_sq)
+		return RING_NO_QP;
+	if (qp->uar != uar)
+		return RING_WRONG_UAR;
+	if (qp->state < QP_RTS || qp->no_record != no_record)
+		return RING_BAD_STATE;
+	*found = qp;
+	return RING_OK;
+}
+
 /**
  * qp_ring() - a doorbell or BlueFlame write named a QP
  * @uar: page that was written
@@ -43,14 +59,12 @@ void qp_retry(struct sim_timer *timer)
 enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
 			 uint16_t index, const void *bf, size_t bf_len)
 {
-	struct qp *qp = idtable_get(&hca->objs->qps, qpn);
+	enum ring_result ret;
+	struct qp *qp;
 
-	if (!qp || !qp->has_sq)
-		return RING_NO_QP;
-	if (qp->uar != uar)
-		return RING_WRONG_UAR;
-	if (qp->state < QP_RTS)
-		return RING_BAD_STATE;
+	ret = find(hca, uar, qpn, false, &qp);
+	if (ret != RING_OK)
+		return ret;
 	if (hca->fatal || qp->waiting)
 		return RING_OK;
 	qp->torn = false;
@@ -61,4 +75,29 @@ enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
 	qp_kick(qp);
 	qp->bf = NULL;
 	return qp->torn ? RING_TORN : RING_OK;
+}
+
+/**
+ * qp_ring_to() - a doorbell named a QP that has no doorbell record for its requests
+ * @uar: page that was written
+ * @end: index behind the last request that is posted
+ *
+ * Return: RING_OK, RING_NO_QP, RING_WRONG_UAR; RING_BAD_STATE: also if so much cannot
+ * be posted
+ */
+enum ring_result qp_ring_to(struct hca *hca, uint32_t uar, uint32_t qpn,
+			    uint16_t end)
+{
+	enum ring_result ret;
+	struct qp *qp;
+
+	ret = find(hca, uar, qpn, true, &qp);
+	if (ret != RING_OK)
+		return ret;
+	if ((uint16_t)(end - qp->sq_head) > 1u << qp->log_sq)
+		return RING_BAD_STATE;
+	qp->sq_end = end;
+	if (!hca->fatal && !qp->waiting)
+		qp_kick(qp);
+	return RING_OK;
 }

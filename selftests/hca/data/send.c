@@ -40,6 +40,8 @@ static bool op_known(const struct qp *qp, uint8_t op)
 	case WQE_OP_SEND_INVAL:
 	case WQE_OP_UMR:
 		return !qp_is_ud(qp);
+	case WQE_OP_MMO:
+		return qp->mmo;
 	case WQE_OP_RDMA_READ:
 	case WQE_OP_ATOMIC_CS:
 	case WQE_OP_ATOMIC_FA:
@@ -90,7 +92,7 @@ static bool parse_head(const struct qp *qp, struct segs *s, struct send_wqe *w)
 {
 	struct wqe_xrc xrc;
 
-	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR)
+	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR || w->op == WQE_OP_MMO)
 		return true;
 	if (qp->kind == QP_KIND_SQ)
 		return parse_eth(s, &w->eth);
@@ -174,19 +176,21 @@ static uint8_t parse(struct qp *qp, const uint8_t *wqe, size_t len,
 		return SYND_LOCAL_QP_OP;
 	word = be32toh(ctrl.opmod_idx_opcode);
 	w->op = word & 0xff;
+	w->mod = word >> 24;
 	w->blocks = (len + WQE_BB - 1) / WQE_BB;
 	w->ce = ctrl.fm_ce_se >> WQE_CE_SHIFT & WQE_CE_MASK;
 	w->solicited = ctrl.fm_ce_se & WQE_SOLICITED;
 	w->imm = ctrl.imm;
 	w->stream = ctrl.stream[0] << 8 | ctrl.stream[1];
 	if ((word >> 8 & 0xffff) != qp->sq_head ||
-	    be32toh(ctrl.qpn_ds) >> 8 != qp->obj.id || word >> 24)
+	    be32toh(ctrl.qpn_ds) >> 8 != qp->obj.id ||
+	    (w->mod && w->op != WQE_OP_MMO))
 		return SYND_LOCAL_QP_OP;
 	if (!op_known(qp, w->op) || !parse_head(qp, &s, w))
 		return SYND_LOCAL_QP_OP;
 	if (w->op == WQE_OP_NOP)
 		return SYND_OK;
-	if (w->op == WQE_OP_UMR) {
+	if (w->op == WQE_OP_UMR || w->op == WQE_OP_MMO) {
 		w->tail = s.p;
 		w->tail_len = s.left;
 		return SYND_OK;
@@ -208,6 +212,10 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 	if (w->op == WQE_OP_UMR) {
 		*synd = umr_execute(qp->hca, &who, be32toh(w->imm), w->tail,
 				    w->tail_len);
+		return *synd ? SEND_FAILED : SEND_DONE;
+	}
+	if (w->op == WQE_OP_MMO) {
+		*synd = mmo_execute(qp, w->mod, w->tail, w->tail_len);
 		return *synd ? SEND_FAILED : SEND_DONE;
 	}
 	if (qp_is_ud(qp))

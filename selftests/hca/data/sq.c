@@ -84,7 +84,7 @@ void sq_cqe(const struct qp *qp, uint8_t op, uint8_t synd,
 }
 
 /**
- * sq_posted() - how many blocks the doorbell record says are posted
+ * sq_posted() - how many blocks are posted, by the doorbell record or the doorbells
  *
  * Return: their number; -1 where the record cannot be read or cannot be true
  */
@@ -93,7 +93,9 @@ int sq_posted(struct qp *qp)
 	uint32_t counter;
 	uint16_t n;
 
-	if (db_read(qp->hca, qp->dbr + sizeof(counter), &counter))
+	if (qp->no_record)
+		counter = qp->sq_end;
+	else if (db_read(qp->hca, qp->dbr + sizeof(counter), &counter))
 		return -1;
 	n = (uint16_t)counter - qp->sq_head;
 	if (n > 1u << qp->log_sq) {

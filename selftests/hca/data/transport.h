@@ -26,6 +26,7 @@ struct eth_wqe {
 /**
  * struct send_wqe - a send work request, parsed
  * @op: WQE_OP_*
+ * @mod: MMO: operation modifier
  * @blocks: length in blocks of 64 bytes
  * @ce: WQE_CE_*
  * @solicited: the receiver's completion is a solicited one
@@ -35,12 +36,13 @@ struct eth_wqe {
  * @av: UD, DC: address vector
  * @eth: bare send queue: what the Ethernet segment says
  * @raddr: RDMA and atomic: remote address and key
- * @tail: UMR: the segments after the control segment
+ * @tail: UMR, MMO: the segments after the control segment
  * @tail_len: bytes of @tail
  * @data: local memory: source of a send or write, target of a read
  */
 struct send_wqe {
 	uint8_t op;
+	uint8_t mod;
 	uint16_t blocks;
 	uint8_t ce;
 	bool solicited;
@@ -108,6 +110,10 @@ enum outcome dc_send(struct qp *qp, const struct send_wqe *w,
 bool dc_stream_is_bad(const struct qp *qp, uint16_t stream);
 bool dc_stream_failed(struct qp *qp, uint16_t stream);
 bool dc_stream_reset(struct qp *qp, uint16_t stream);
+
+/* mmo.c */
+uint8_t mmo_execute(struct qp *qp, uint8_t mod, const uint8_t *tail,
+		    size_t len);
 
 /* respond.c: the responder's side */
 enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w);

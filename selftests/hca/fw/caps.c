@@ -26,6 +26,7 @@ enum {
 	CAP_ROCE = 4,
 	CAP_FLOW = 7,
 	CAP_MEMORY = 0xf,
+	CAP_GENERAL_2 = 0x20,
 	CAP_LAST = 0x2a,
 };
 /* op_mod: type << 1 | mode (enum mlx5_cap_mode, same source) */
@@ -39,7 +40,7 @@ enum { CAP_MAX = 0, CAP_CUR = 1 };
 
 /*
  * Only the first two change. Those with an Ethernet port have the next three. A PF has
- * the last one.
+ * the one of device memory.
  */
 struct caps {
 	uint8_t general[2][CAP_SZ];
@@ -48,6 +49,7 @@ struct caps {
 	uint8_t roce[CAP_SZ];
 	uint8_t flow[CAP_SZ];
 	uint8_t memory[CAP_SZ];
+	uint8_t general_2[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -101,6 +103,7 @@ static void caps_function(const struct hca *hca, uint8_t *c)
 
 static void caps_features(uint8_t *c)
 {
+	GEN(hca_cap_2, 1);
 	GEN(page_request_disable, 1);
 	GEN(num_ports, 1);
 	GEN(ib_virt, 1);
@@ -286,6 +289,7 @@ void caps_reset(struct hca *hca)
 	caps_sizes(caps->general[CAP_MAX]);
 	caps_features(caps->general[CAP_MAX]);
 	caps_function(hca, caps->general[CAP_MAX]);
+	caps_user_general(hca, caps->general[CAP_MAX]);
 	caps_atomic(caps->atomic[CAP_MAX]);
 	if (pci_memic_at(hca)) {
 		IFC_SET(cmd_hca_cap, caps->general[CAP_MAX], device_memory, 1);
@@ -297,6 +301,7 @@ void caps_reset(struct hca *hca)
 		if (hca->native_port)
 			caps_two_ports(hca, caps->general[CAP_MAX]);
 	}
+	caps_user_2(caps->general_2);
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
 	/* A driver asks for it where its pages are larger. */
 	IFC_SET(cmd_hca_cap, caps->general[CAP_CUR], uar_4k, 0);
@@ -331,6 +336,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_MEMORY:
 		from = cmd->hca->caps->memory;
+		break;
+	case CAP_GENERAL_2:
+		from = cmd->hca->caps->general_2;
 		break;
 	default:	/* of what the adapter cannot do, all is 0 */
 		return CMD_OK;

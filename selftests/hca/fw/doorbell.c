@@ -12,11 +12,15 @@
 
 #include "fw/eq.h"
 #include "fw/uar.h"
-#include "object/cq.h"
+#include "object/qp.h"
 
 #define UAR_CQ_DOORBELL 0x20u
 #define UAR_EQ_ARM 0x40u
 #define UAR_EQ_NO_ARM 0x48u
+#define UAR_SQ_DOORBELL 0x600u	/* of queues without a doorbell record */
+
+#define DS_MASK 0x3fu
+#define DS_PER_BLOCK (WQE_BB / WQE_DS)
 
 static void uar_cq(struct uar *uar, uint32_t sn_cmd_ci, uint32_t cqn)
 {
@@ -29,6 +33,36 @@ static void uar_cq(struct uar *uar, uint32_t sn_cmd_ci, uint32_t cqn)
 		uar_refused(uar, ret, "CQ", cqn);
 }
 
+/* The start of the last request's control segment: it ends what is posted. */
+static void uar_sq(struct uar *uar, uint32_t opmod_idx_opcode, uint32_t qpn_ds)
+{
+	uint32_t blocks = ((qpn_ds & DS_MASK) + DS_PER_BLOCK - 1) / DS_PER_BLOCK;
+	enum ring_result ret;
+
+	ret = qp_ring_to(uar->hca, uar->index, qpn_ds >> 8,
+			 (opmod_idx_opcode >> 8) + blocks);
+	if (ret != RING_OK)
+		uar_refused(uar, ret, "QP", qpn_ds >> 8);
+	else
+		qp_count_ring(uar->hca, qpn_ds >> 8, false, false);
+}
+
+/* A doorbell of 8 bytes at @at, stored at once or in halves, the first one in @first. */
+static bool uar_pair(uint32_t at, uint32_t off, const uint32_t *dw, size_t len,
+		     uint32_t *first, struct uar *uar,
+		     void (*ring)(struct uar *uar, uint32_t a, uint32_t b))
+{
+	if (off == at && len == 8)
+		ring(uar, be32toh(dw[0]), be32toh(dw[1]));
+	else if (off == at)
+		*first = be32toh(dw[0]);
+	else if (off == at + 4 && len == 4)
+		ring(uar, *first, be32toh(dw[0]));
+	else
+		return false;
+	return true;
+}
+
 static bool uar_doorbell(struct uar *uar, uint32_t off, const uint8_t *buf,
 			 size_t len)
 {
@@ -38,13 +72,10 @@ static bool uar_doorbell(struct uar *uar, uint32_t off, const uint8_t *buf,
 	if (len != 4 && len != 8)
 		return false;
 	memcpy(dw, buf, len);
-	if (off == UAR_CQ_DOORBELL && len == 8) {
-		uar_cq(uar, be32toh(dw[0]), be32toh(dw[1]));
-	} else if (off == UAR_CQ_DOORBELL) {
-		uar->cq_first = be32toh(dw[0]);
-	} else if (off == UAR_CQ_DOORBELL + 4 && len == 4) {
-		uar_cq(uar, uar->cq_first, be32toh(dw[0]));
-	} else if ((off == UAR_EQ_ARM || off == UAR_EQ_NO_ARM) && len == 4) {
+	if (uar_pair(UAR_CQ_DOORBELL, off, dw, len, &uar->cq_first, uar, uar_cq) ||
+	    uar_pair(UAR_SQ_DOORBELL, off, dw, len, &uar->sq_first, uar, uar_sq))
+		return true;
+	if ((off == UAR_EQ_ARM || off == UAR_EQ_NO_ARM) && len == 4) {
 		ret = eq_ring(uar->hca, uar->index, be32toh(dw[0]),
 			      off == UAR_EQ_ARM);
 		if (ret != RING_OK)

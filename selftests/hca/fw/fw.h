@@ -18,6 +18,10 @@ int caps_init(struct hca *hca);
 void caps_fini(struct hca *hca);
 void caps_reset(struct hca *hca);
 
+/* ---- caps_user.c */
+void caps_user_general(const struct hca *hca, uint8_t *c);
+void caps_user_2(uint8_t *c);
+
 /* ---- uctx.c */
 int uctxs_init(struct hca *hca);
 void uctxs_fini(struct hca *hca);

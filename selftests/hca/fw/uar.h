@@ -76,6 +76,7 @@ struct uar {
 	unsigned int holds;
 	uint64_t cq_arms;
 	uint32_t cq_first;	/* first half of a CQ doorbell in two stores */
+	uint32_t sq_first;	/* that of a doorbell without a record */
 	struct uar_slot slots[UAR_SLOTS];
 	struct uar_buf bufs[UAR_BUFS];
 };

@@ -36,6 +36,7 @@ enum {
 	LOG_MAX_UMEM = 16,
 	LOG_MAX_DCI_STREAMS = 4,
 	LOG_MAX_DCI_ERRORED = 4,
+	LOG_MAX_MMO = 20,	/* bytes of one copy */
 };
 
 struct obj {

@@ -96,6 +96,8 @@ struct qp {
 	uint8_t log_rq_stride;
 	uint16_t sq_head;	/* next block to execute */
 	uint16_t rq_head;
+	bool no_record;		/* doorbells tell what is posted, no record does */
+	uint16_t sq_end;	/* @no_record: the block behind what is posted */
 	const void *bf;		/* BlueFlame copy of the request at sq_head */
 	size_t bf_len;
 	bool torn;		/* @bf differs from the request in memory */
@@ -108,6 +110,7 @@ struct qp {
 	uint8_t mtu;		/* enum ib_mtu */
 	uint8_t pm_state;
 	bool rre, rwe, rae;
+	bool mmo;		/* may copy memory (data/mmo.c) */
 
 	uint32_t send_psn;
 	uint32_t recv_psn;
@@ -145,16 +148,20 @@ static inline bool qp_can_receive(const struct qp *qp)
 	return qp->state >= QP_RTR && qp->state <= QP_SQD;
 }
 
-/* ---- qp_cmd.c, qp_modify.c */
+/* ---- qp_cmd.c, qp_modify.c, qp_ext.c */
 uint8_t qp_destroy(struct cmd *cmd, struct qp *qp);
 void qp_hold_refs(struct qp *qp);
 uint8_t qp_modify(struct cmd *cmd);
+bool qp_ext_present(const struct cmd *cmd);
+uint8_t qp_ext_modify(struct cmd *cmd, struct qp *qp);
 
 /* ---- data/ring.c */
 void qp_kick(struct qp *qp);
 void qp_retry(struct sim_timer *timer);
 enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
 			 uint16_t index, const void *bf, size_t bf_len);
+enum ring_result qp_ring_to(struct hca *hca, uint32_t uar, uint32_t qpn,
+			    uint16_t end);
 
 /* ---- data/qp_error.c */
 void qp_init(struct hca *hca);

@@ -11,8 +11,12 @@
 
 #define LOG_DS 4	/* log_rq_stride counts 16 bytes */
 
-/* Where the context has what mlx5_ifc.h calls reserved (offset in bits). */
+/* Where the context has what mlx5_ifc.h calls reserved (offsets in bits). */
+#define QPC_SEND_DBR_MODE 0x80
 #define QPC_DBR_UMEM_ID 0x720
+
+/* send_dbr_mode: what tells the adapter how many requests are posted */
+enum { DBR_RECORD, DBR_DOORBELL };
 
 enum { RQ_OWN, RQ_SHARED, RQ_CROSS };	/* rq_type */
 
@@ -69,7 +73,8 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	if (is_the_drivers(c) && !uid_privileged(cmd->uid))
 		return CMD_BAD_PARAM;
 	if (IFC_GET(qpc, c, wq_signature) || IFC_GET(qpc, c, offload_type) ||
-	    IFC_GET(qpc, c, ulp_stateless_offload_mode))
+	    IFC_GET(qpc, c, ulp_stateless_offload_mode) ||
+	    ifc_get32(c, QPC_SEND_DBR_MODE, 2) > DBR_DOORBELL)
 		return CMD_BAD_PARAM;
 	qp->hca = cmd->hca;
 	qp->type = IFC_GET(qpc, c, st);
@@ -82,6 +87,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	qp->log_sq = IFC_GET(qpc, c, log_sq_size);
 	qp->log_rq = IFC_GET(qpc, c, log_rq_size);
 	qp->log_rq_stride = IFC_GET(qpc, c, log_rq_stride) + LOG_DS;
+	qp->no_record = ifc_get32(c, QPC_SEND_DBR_MODE, 2) == DBR_DOORBELL;
 	qp->timer.fire = qp_retry;
 	memcpy(qp->qpc_new, c, QPC_SIZE);
 	if (qp->log_sq > LOG_MAX_QP_SZ || qp->log_rq > LOG_MAX_QP_SZ ||

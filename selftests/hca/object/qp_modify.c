@@ -17,15 +17,6 @@
 #define MTU_MAX 5
 #define MCAST_LID 0xc000u
 
-/* Where MODIFY_QP commands have what mlx5_ifc.h calls reserved or lacks (offsets
- * in bits): an extension of the context and the mask of its parts.
- */
-#define MODIFY_EXT 0x40
-#define MODIFY_EXT_MASK 0x840
-#define MODIFY_EXT_STREAM 0x890
-#define MODIFY_EXT_LEN 0x8a0
-#define EXT_MASK_STREAM 1
-
 /* Parts of the context. The first ones are the bits of opt_param_mask
  * (linux/mlx5/qp.h, enum mlx5_qp_optpar); the others have no bit there.
  */
@@ -234,17 +225,6 @@ static void enter(struct qp *qp, const struct transition *t, uint32_t parts,
 		qp_kick(qp);
 }
 
-/* The extension of the context has one part: a stream to take out of error. */
-static uint8_t take_extension(struct cmd *cmd, struct qp *qp)
-{
-	if (cmd->in_len < MODIFY_EXT_LEN / 8 || !qp->streams.on ||
-	    cmd->opcode != MLX5_CMD_OP_RTS2RTS_QP ||
-	    ifc_get64(cmd->in, MODIFY_EXT_MASK) != EXT_MASK_STREAM)
-		return CMD_BAD_PARAM;
-	return dc_stream_reset(qp, ifc_get32(cmd->in, MODIFY_EXT_STREAM, 16)) ?
-		       CMD_OK : CMD_BAD_RES_STATE;
-}
-
 /**
  * qp_modify() - any command that moves a QP to another state
  * @cmd: the command; all of them have one layout
@@ -273,8 +253,8 @@ uint8_t qp_modify(struct cmd *cmd)
 		qp_reset(qp);
 		return CMD_OK;
 	}
-	if (ifc_get32(cmd->in, MODIFY_EXT, 1))
-		return take_extension(cmd, qp);
+	if (qp_ext_present(cmd))
+		return qp_ext_modify(cmd, qp);
 	parts = IFC_GET(rst2init_qp_in, cmd->in, opt_param_mask);
 	if (parts & ~PART_OPTIONAL)
 		return CMD_BAD_PARAM;

@@ -29,6 +29,7 @@ enum {
 	WQE_OP_ATOMIC_CS = 0x11,
 	WQE_OP_ATOMIC_FA = 0x12,
 	WQE_OP_UMR = 0x25,
+	WQE_OP_MMO = 0x2f,
 };
 
 /* fm_ce_se of the control segment */

@@ -109,6 +109,8 @@ struct w_qp_attr {
 	bool rtr_only;		/* w_qp_rts() stops in RTR */
 	bool fre;		/* fast registration, which no user may have */
 	bool streams;		/* DC: 4 streams; 2 in error end the QP */
+	bool no_record;		/* no doorbell record for requests */
+	bool mmo;		/* w_qp_rts() allows copies of memory */
 };
 
 extern const struct w_qp_attr w_rc_attr;
@@ -117,6 +119,7 @@ uint8_t w_qp(struct w_qp *qp, unsigned int hca, const struct w_qp_attr *attr,
 	     const struct w_cq *scq, const struct w_cq *rcq);
 uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 		 const struct w_qp *peer);
+uint8_t w_qp_mmo(const struct w_qp *qp, uint16_t opcode);
 uint8_t w_qp_simple(const struct w_qp *qp, uint16_t opcode);
 enum qp_state w_qp_state(const struct w_qp *qp);
 

@@ -9,6 +9,16 @@
 
 #define CMD_MAX 8192
 
+/* Where contexts and commands have what mlx5_ifc.h lacks (offsets in bits) */
+enum {
+	QPC_SEND_DBR_MODE = 0x80,
+	MODIFY_EXT = 0x40,
+	MODIFY_MASK = 0x840,
+	MODIFY_MMO = 0x882,
+	MODIFY_LEN = 0x8a0,
+	MASK_MMO = 1 << 3,
+};
+
 const struct w_qp_attr w_rc_attr = {
 	.type = QP_RC,
 	.retry_count = 1,
@@ -221,6 +231,7 @@ static void fill_qpc(uint8_t *c, const struct w_qp *qp,
 	IFC_SET(qpc, c, user_index, NO_USER_INDEX);
 	IFC_SET(qpc, c, no_sq, attr->no_sq);
 	IFC_SET(qpc, c, fre, attr->fre);
+	ifc_set32(c, QPC_SEND_DBR_MODE, 2, attr->no_record);
 	IFC_SET(qpc, c, log_num_dci_stream_channels, attr->streams * 2);
 	IFC_SET(qpc, c, log_num_dci_errored_streams, attr->streams);
 	IFC_SET(qpc, c, log_sq_size, qp->log_sq);
@@ -265,6 +276,22 @@ uint8_t w_qp(struct w_qp *qp, unsigned int hca, const struct w_qp_attr *attr,
 		       IFC_OFF(create_qp_in, pas) + len, out, sizeof(out));
 	qp->qpn = IFC_GET(create_qp_out, out, qpn);
 	return status;
+}
+
+/**
+ * w_qp_mmo() - let a QP copy memory
+ * @qp: the QP, in INIT
+ * @opcode: MLX5_CMD_OP_INIT2INIT_QP, or one that must fail
+ */
+uint8_t w_qp_mmo(const struct w_qp *qp, uint16_t opcode)
+{
+	uint8_t in[MODIFY_LEN / 8] = { 0 };
+
+	IFC_SET(rst2init_qp_in, in, qpn, qp->qpn);
+	ifc_set32(in, MODIFY_EXT, 1, 1);
+	ifc_set64(in, MODIFY_MASK, MASK_MMO);
+	ifc_set32(in, MODIFY_MMO, 1, 1);
+	return w_cmd(qp->hca, qp_cmds, opcode, 0, 0, in, sizeof(in), NULL, 0);
 }
 
 /**
@@ -314,9 +341,12 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 	IFC_SET(qpc, c, rre, 1);
 	IFC_SET(qpc, c, rwe, 1);
 	IFC_SET(qpc, c, rae, 1);
-	for (i = 0; i < ARRAY_SIZE(steps) - attr->rtr_only && !status; i++)
+	for (i = 0; i < ARRAY_SIZE(steps) - attr->rtr_only && !status; i++) {
 		status = w_cmd(qp->hca, qp_cmds, steps[i], 0, 0, in,
 			       sizeof(in), NULL, 0);
+		if (!status && !i && attr->mmo)
+			status = w_qp_mmo(qp, MLX5_CMD_OP_INIT2INIT_QP);
+	}
 	return status;
 }
 

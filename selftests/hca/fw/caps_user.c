@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Capabilities of which mlx5_ifc.h of the kernel knows no fields, because only
+ * user-space libraries read them. See caps.c.
+ */
+#include "fw/fw.h"
+#include "object/objects.h"
+
+/* Of the general capabilities: offsets in bits, and numbers of bits */
+#define LOG_DMA_MMO_MAX_SIZE 0x6b, 5
+#define RTS2RTS_QP_UDP_SPORT 0x151, 1
+#define DMA_MMO_QP 0x748, 1
+
+/* Of the second part of them */
+#define NO_RECORD 0x2e1, 1	/* send_dbr_mode_no_dbr_ext */
+#define LOG_MAX_NO_RECORD_SQ 0x2e3, 5
+
+/**
+ * caps_user_general() - add to the general capabilities
+ * @c: the capabilities, with those that the kernel knows
+ */
+void caps_user_general(const struct hca *hca, uint8_t *c)
+{
+	ifc_set32(c, DMA_MMO_QP, 1);
+	ifc_set32(c, LOG_DMA_MMO_MAX_SIZE, LOG_MAX_MMO);
+	if (hca->link == LINK_ETH)
+		ifc_set32(c, RTS2RTS_QP_UDP_SPORT, 1);
+}
+
+/**
+ * caps_user_2() - add to the second part of the general capabilities
+ */
+void caps_user_2(uint8_t *c)
+{
+	ifc_set32(c, NO_RECORD, 1);
+	ifc_set32(c, LOG_MAX_NO_RECORD_SQ, LOG_MAX_QP_SZ);
+}
