@@ -18,7 +18,7 @@
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
 	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
-	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic", "memic_op",
+	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic", "memic_op", "general",
 	"page",
 	"mkey",
 };
@@ -27,8 +27,8 @@ static int kinds_in(enum baseline_scope scope)
 {
 	static const int count[] = {
 		[BASELINE_VERBS] = 8,
-		[BASELINE_DRIVER] = 17,
-		[BASELINE_MKEYS] = 18,
+		[BASELINE_DRIVER] = 18,
+		[BASELINE_MKEYS] = 19,
 	};
 
 	return count[scope];

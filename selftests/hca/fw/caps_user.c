@@ -4,7 +4,7 @@
  * user-space libraries read them. See caps.c.
  */
 #include "fw/fw.h"
-#include "object/objects.h"
+#include "object/general.h"
 
 /* Of the general capabilities: offsets in bits, and numbers of bits */
 #define LOG_DMA_MMO_MAX_SIZE 0x6b, 5
@@ -12,6 +12,7 @@
 #define DMA_MMO_QP 0x748, 1
 
 /* Of the second part of them */
+#define LOG_RESERVED_QPN_GRANULARITY 0x93, 5
 #define NO_RECORD 0x2e1, 1	/* send_dbr_mode_no_dbr_ext */
 #define LOG_MAX_NO_RECORD_SQ 0x2e3, 5
 
@@ -21,6 +22,9 @@
  */
 void caps_user_general(const struct hca *hca, uint8_t *c)
 {
+	IFC_SET64(cmd_hca_cap, c, general_obj_types,
+		  IFC_GET64(cmd_hca_cap, c, general_obj_types) |
+			  general_kinds());
 	ifc_set32(c, DMA_MMO_QP, 1);
 	ifc_set32(c, LOG_DMA_MMO_MAX_SIZE, LOG_MAX_MMO);
 	if (hca->link == LINK_ETH)
@@ -32,6 +36,7 @@ void caps_user_general(const struct hca *hca, uint8_t *c)
  */
 void caps_user_2(uint8_t *c)
 {
+	ifc_set32(c, LOG_RESERVED_QPN_GRANULARITY, GENERAL_LOG_QPNS);
 	ifc_set32(c, NO_RECORD, 1);
 	ifc_set32(c, LOG_MAX_NO_RECORD_SQ, LOG_MAX_QP_SZ);
 }

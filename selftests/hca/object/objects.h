@@ -36,6 +36,8 @@ enum {
 	LOG_MAX_UMEM = 16,
 	LOG_MAX_DCI_STREAMS = 4,
 	LOG_MAX_DCI_ERRORED = 4,
+	LOG_MAX_QPN_BLOCKS = 13,
+	LOG_MAX_AV_MAPS = 16,
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 };
 
@@ -61,6 +63,8 @@ struct objects {
 	struct idtable qps;	/* QP, SQ and RQ too, and DCT */
 	struct idtable tiss;
 	struct idtable umems;
+	struct idtable qpn_blocks;	/* general objects (general.h) */
+	struct idtable av_maps;
 	struct mcgs *mcgs;
 	struct qp *special[2];	/* QP0 and QP1 */
 	struct qp *err_list;	/* QPs in error that have a receive queue */
