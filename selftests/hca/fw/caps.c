@@ -134,6 +134,9 @@ static void caps_features(uint8_t *c)
 	GEN(fixed_buffer_size, 1); /* KSM: lists of keys of one size */
 	GEN(umr_ptr_rlky, 1);
 	GEN(umr_extended_translation_offset, 1);
+	/* A receiver that takes packets in any order: the cable has one order. */
+	GEN(dp_ordering_ooo_all_rc, 1);
+	GEN(dp_ordering_ooo_all_xrc, 1);
 	GEN(cq_oi, 1);
 	GEN(cq_resize, 1);
 	GEN(cq_moderation, 1);
@@ -301,6 +304,7 @@ void caps_reset(struct hca *hca)
 		if (hca->native_port)
 			caps_two_ports(hca, caps->general[CAP_MAX]);
 	}
+	IFC_SET(cmd_hca_cap_2, caps->general_2, dp_ordering_force, 1);
 	caps_user_2(caps->general_2);
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
 	/* A driver asks for it where its pages are larger. */

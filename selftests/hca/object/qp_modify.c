@@ -48,6 +48,7 @@ enum part {
 	PART_REMOTE_QPN = 1 << 27,
 	PART_SQ_PSN = 1 << 28,
 	PART_RQ_PSN = 1 << 29,
+	PART_ORDER = 1 << 30,
 	PART_RIGHTS = PART_RRE | PART_RAE | PART_RWE,
 };
 
@@ -72,7 +73,7 @@ static const struct transition transitions[] = {
 	{ MLX5_CMD_OP_INIT2INIT_QP, 1 << QP_INIT, QP_INIT, 0 },
 	{ MLX5_CMD_OP_INIT2RTR_QP, 1 << QP_INIT, QP_RTR,
 	  PART_PATH | PART_MTU | PART_REMOTE_QPN | PART_RQ_PSN |
-		  PART_RNR_TIMER | PART_RRA },
+		  PART_RNR_TIMER | PART_RRA | PART_ORDER },
 	{ MLX5_CMD_OP_RTR2RTS_QP, 1 << QP_RTR, QP_RTS,
 	  PART_TIMEOUT | PART_RETRY | PART_RNR_RETRY | PART_SQ_PSN |
 		  PART_SRA },
@@ -164,6 +165,10 @@ static void take_parts(uint8_t *to, const uint8_t *from, uint32_t parts)
 		COPY(mtu);
 		COPY(log_msg_max);
 	}
+	if (parts & PART_ORDER) {
+		COPY(dp_ordering_1);
+		COPY(dp_ordering_force);
+	}
 	if (parts & PART_REMOTE_QPN)
 		COPY(remote_qpn);
 	if (parts & PART_SQ_PSN)
@@ -178,6 +183,14 @@ static bool is_connected(const struct qp *qp)
 	       qp->type == QP_DCI;
 }
 
+/* May the packets of this QP arrive in any order, if its user forces that? */
+static bool order_fits(const struct qp *qp, const uint8_t *c)
+{
+	return qp->type == QP_RC || qp->type == QP_XRC ||
+	       !(IFC_GET(qpc, c, dp_ordering_1) ||
+		 IFC_GET(qpc, c, dp_ordering_force));
+}
+
 /* Is the new context valid in the new state? */
 static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 			   uint32_t parts)
@@ -190,6 +203,8 @@ static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 		return CMD_BAD_PARAM;
 	if (parts & PART_PKEY &&
 	    !port_pkey(qp->hca, IFC_GET(ads, path, pkey_index), &pkey))
+		return CMD_BAD_PARAM;
+	if (parts & PART_ORDER && !order_fits(qp, c))
 		return CMD_BAD_PARAM;
 	if (!is_connected(qp))
 		return CMD_OK;

@@ -2,8 +2,8 @@
 // runs on: host
 /*
  * Parts of a QP that user-space libraries change by the second mask of INIT2INIT_QP and
- * RTS2RTS_QP, without a VMM: copies of memory, the source port of RoCE v2. Also queues
- * without a doorbell record.
+ * RTS2RTS_QP, without a VMM: copies of memory, the source port of RoCE v2. Also the order
+ * of packets, and queues without a doorbell record.
  */
 #include <string.h>
 
@@ -30,15 +30,21 @@ static uint8_t udp_sport(const struct w_qp *qp, uint16_t opcode, uint32_t port)
 	return w_cmd(qp->hca, qp_cmds, opcode, 0, 0, in, sizeof(in), NULL, 0);
 }
 
-static uint32_t sport_of(const struct w_qp *qp)
+/* The context of a QP, as the adapter tells it */
+static const uint8_t *query(const struct w_qp *qp)
 {
+	static uint8_t out[IFC_SZ(query_qp_out)];
 	uint8_t in[IFC_SZ(query_qp_in)] = { 0 };
-	uint8_t out[IFC_SZ(query_qp_out)] = { 0 };
 
 	IFC_SET(query_qp_in, in, qpn, qp->qpn);
 	w_must(w_cmd(qp->hca, qp_cmds, MLX5_CMD_OP_QUERY_QP, 0, 0, in,
 		     sizeof(in), out, sizeof(out)));
-	return IFC_GET(query_qp_out, out, qpc.primary_address_path.udp_sport);
+	return IFC_ADDR_OF(query_qp_out, out, qpc);
+}
+
+static uint32_t sport_of(const struct w_qp *qp)
+{
+	return IFC_GET(qpc, query(qp), primary_address_path.udp_sport);
 }
 
 static void a_source_port_is_changed_in_rts(void)
@@ -143,6 +149,24 @@ static void only_a_qp_that_was_told_so_copies(void)
 	CHECK_EQ(w_qp_rts(&p.qp[0], &uc, &p.qp[1]), CMD_BAD_PARAM);
 }
 
+static void a_qp_takes_any_order_of_packets_if_its_type_does(void)
+{
+	struct w_qp_attr attr = w_rc_attr;
+	struct pair p;
+
+	attr.any_order = true;
+	CHECK(pair_connect(&p, &attr));
+	CHECK_EQ(IFC_GET(qpc, query(&p.qp[0]), dp_ordering_1), 1);
+	CHECK_EQ(IFC_GET(qpc, query(&p.qp[0]), dp_ordering_force), 1);
+	pair_fill(&p, 0, LEN, 7);
+	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
+	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
+	CHECK(pair_same(&p, LEN));
+	attr.type = QP_UC;
+	CHECK(pair_make(&p, &attr));
+	CHECK_EQ(w_qp_rts(&p.qp[0], &attr, &p.qp[1]), CMD_BAD_PARAM);
+}
+
 /* Ring a queue without a doorbell record: so much is posted. */
 static enum ring_result ring_to(const struct w_qp *qp, uint16_t end)
 {
@@ -191,6 +215,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_copy_stays_on_its_adapter),
 	TEST(a_copy_needs_rights_of_both_keys),
 	TEST(only_a_qp_that_was_told_so_copies),
+	TEST(a_qp_takes_any_order_of_packets_if_its_type_does),
 	TEST(a_queue_without_a_record_runs_what_the_doorbell_says),
 	TEST(a_queue_with_a_record_is_not_rung_without_it),
 };

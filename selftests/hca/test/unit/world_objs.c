@@ -338,6 +338,8 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 	IFC_SET(qpc, c, next_send_psn, attr->sq_psn);
 	IFC_SET(qpc, c, next_rcv_psn, attr->rq_psn);
 	IFC_SET(qpc, c, q_key, attr->qkey);
+	IFC_SET(qpc, c, dp_ordering_1, attr->any_order);
+	IFC_SET(qpc, c, dp_ordering_force, attr->any_order);
 	IFC_SET(qpc, c, rre, 1);
 	IFC_SET(qpc, c, rwe, 1);
 	IFC_SET(qpc, c, rae, 1);
