@@ -119,6 +119,7 @@ static void caps_features(uint8_t *c)
 	GEN(dct, 1);
 	GEN(qpc_extension, 1);	/* its only part: streams of DC */
 	GEN(apm, 1);
+	GEN(block_lb_mc, 1);
 	GEN(pkv, 1);
 	GEN(qkv, 1);
 	GEN(bf, 1);

@@ -235,7 +235,7 @@ static uint8_t group(const struct w_qp *qp, uint16_t opcode)
 	return w_cmd(qp->hca, mcg_cmds, opcode, 0, 0, in, sizeof(in), NULL, 0);
 }
 
-static void a_group_gets_what_is_sent_to_it(void)
+static struct wqe_av to_group(void)
 {
 	struct wqe_av av = {
 		.qkey = htobe32(QKEY),
@@ -243,12 +243,19 @@ static void a_group_gets_what_is_sent_to_it(void)
 		.rlid = htobe16(MLID),
 		.grh_gid_fl = htobe32(WQE_AV_GRH),
 	};
+
+	memcpy(av.rgid, mgid, sizeof(mgid));
+	return av;
+}
+
+static void a_group_gets_what_is_sent_to_it(void)
+{
+	struct wqe_av av = to_group();
 	struct pair p;
 	struct cqe cqe;
 	unsigned int i;
 
 	CHECK(pair_connect(&p, &ud_attr));
-	memcpy(av.rgid, mgid, sizeof(mgid));
 	for (i = 0; i < W_HCAS; i++) {
 		w_recv(&p.qp[i], p.mem[i] + 1024, 1024, p.key[i]);
 		CHECK_EQ(group(&p.qp[i], MLX5_CMD_OP_ATTACH_TO_MCG), 0);
@@ -269,6 +276,25 @@ static void a_group_gets_what_is_sent_to_it(void)
 	CHECK_EQ(w_qp_simple(&p.qp[1], MLX5_CMD_OP_DESTROY_QP), 0);
 }
 
+static void a_qp_can_be_spared_what_its_own_adapter_sends(void)
+{
+	struct w_qp_attr attr = ud_attr;
+	struct wqe_av av = to_group();
+	struct pair p;
+	struct cqe cqe;
+	unsigned int i;
+
+	attr.block_lb = true;
+	CHECK(pair_connect(&p, &attr));
+	for (i = 0; i < W_HCAS; i++) {
+		w_recv(&p.qp[i], p.mem[i] + 1024, 1024, p.key[i]);
+		CHECK_EQ(group(&p.qp[i], MLX5_CMD_OP_ATTACH_TO_MCG), 0);
+	}
+	send_to(&p, &av, 64);
+	CHECK(w_poll(&p.rcq[1], &cqe));
+	CHECK(!w_poll(&p.rcq[0], &cqe));
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -283,6 +309,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_management_qp_ends_in_sq_error),
 	TEST(qp0_hears_qp0_alone),
 	TEST(a_group_gets_what_is_sent_to_it),
+	TEST(a_qp_can_be_spared_what_its_own_adapter_sends),
 };
 
 int main(void)

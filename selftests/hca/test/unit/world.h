@@ -110,6 +110,7 @@ struct w_qp_attr {
 	bool fre;		/* fast registration, which no user may have */
 	bool streams;		/* DC: 4 streams; 2 in error end the QP */
 	bool no_record;		/* no doorbell record for requests */
+	bool block_lb;		/* UD: no multicast from its own adapter */
 	bool any_order;		/* its user forces packets in any order */
 	bool mmo;		/* w_qp_rts() allows copies of memory */
 };
