@@ -87,6 +87,25 @@ static enum reply finish(struct request *r, struct recv *recv, uint8_t opcode,
 	return REPLY_ACK;
 }
 
+/* Does the receive go to a signature key? */
+static bool recv_signed(const struct request *r, const struct recv *recv)
+{
+	return recv->wqe.n == 1 &&
+	       sig_key(r->qp->hca, be32toh(recv->wqe.segs[0].lkey));
+}
+
+/* Put what was sent into the memory of a signature key. */
+static uint8_t put_signed(struct request *r, const struct recv *recv)
+{
+	const struct wqe_data *d = &recv->wqe.segs[0];
+
+	if (r->w->data->len > be32toh(d->byte_count))
+		return SYND_LOCAL_LENGTH;
+	return sig_write(r->qp, r->qp->rcq, &r->scatter, be32toh(d->lkey),
+			 be64toh(d->addr), ACCESS_LOCAL_WRITE, r->w->data) ?
+		       SYND_LOCAL_PROT : SYND_OK;
+}
+
 static enum reply do_send(struct request *r)
 {
 	struct sglist *to = &r->qp->hca->objs->dst;
@@ -98,7 +117,8 @@ static enum reply do_send(struct request *r)
 	if (reply != REPLY_ACK)
 		return reply;
 	sgl_reset(to);
-	synd = recv_map(&recv, &r->scatter, w->data->len, to);
+	synd = recv_signed(r, &recv) ? put_signed(r, &recv) :
+		recv_map(&recv, &r->scatter, w->data->len, to);
 	if (synd)
 		return recv_nak(r, &recv, synd);
 	if (w->op == WQE_OP_SEND_INVAL) {
@@ -126,29 +146,47 @@ static bool map_remote(struct request *r, uint64_t len, unsigned int access)
 static enum reply do_write(struct request *r)
 {
 	const struct send_wqe *w = r->w;
+	bool is_signed = sig_key(r->qp->hca, be32toh(w->raddr.rkey));
 	uint64_t len = w->data->len;
 	enum reply reply;
 	struct recv recv;
 
 	if (!r->qp->rwe)
 		return nak(r, REPLY_ACCESS);
-	if (!map_remote(r, len, ACCESS_REMOTE_WRITE))
+	if (!is_signed && !map_remote(r, len, ACCESS_REMOTE_WRITE))
 		return nak(r, REPLY_ACCESS);
 	if (w->op == WQE_OP_RDMA_WRITE_IMM) {
 		reply = take(r, &recv);
 		if (reply != REPLY_ACK)
 			return reply;
 	}
-	sgl_copy(&r->qp->hca->objs->dst, w->data);
+	if (!is_signed)
+		sgl_copy(&r->qp->hca->objs->dst, w->data);
+	else if (sig_write(r->qp, r->qp->rcq, &r->who, be32toh(w->raddr.rkey),
+			   be64toh(w->raddr.addr), ACCESS_REMOTE_WRITE, w->data))
+		return nak(r, REPLY_ACCESS);
 	if (w->op != WQE_OP_RDMA_WRITE_IMM)
 		return REPLY_ACK;
 	return finish(r, &recv, CQE_RESP_WRITE_IMM, len);
 }
 
+/* What a read reads, of a signature key too. */
+static bool find_remote(struct request *r)
+{
+	struct sglist *l = &r->qp->hca->objs->dst;
+	const struct wqe_raddr *a = &r->w->raddr;
+
+	if (!sig_key(r->qp->hca, be32toh(a->rkey)))
+		return map_remote(r, r->w->data->len, ACCESS_REMOTE_READ);
+	sgl_reset(l);
+	return !sig_read(r->qp, r->qp->rcq, &r->who, be32toh(a->rkey),
+			 be64toh(a->addr), r->w->data->len,
+			 ACCESS_REMOTE_READ, l);
+}
+
 static enum reply do_read(struct request *r)
 {
-	if (!r->qp->rre ||
-	    !map_remote(r, r->w->data->len, ACCESS_REMOTE_READ))
+	if (!r->qp->rre || !find_remote(r))
 		return nak(r, REPLY_ACCESS);
 	sgl_copy(r->w->data, &r->qp->hca->objs->dst);
 	return REPLY_ACK;

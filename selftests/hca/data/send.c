@@ -2,6 +2,7 @@
 /*
  * Send queues: parse, execute, complete.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "data/transport.h"
@@ -40,6 +41,8 @@ static bool op_known(const struct qp *qp, uint8_t op)
 	case WQE_OP_SEND_INVAL:
 	case WQE_OP_UMR:
 		return !qp_is_ud(qp);
+	case WQE_OP_SET_PSV:
+		return qp->pd && !qp_is_ud(qp);
 	case WQE_OP_MMO:
 		return qp->mmo;
 	case WQE_OP_RDMA_READ:
@@ -49,6 +52,12 @@ static bool op_known(const struct qp *qp, uint8_t op)
 		       qp->type == QP_DCI;
 	}
 	return false;
+}
+
+/* Requests that have segments of their own, and no data that is sent */
+static bool op_has_tail(uint8_t op)
+{
+	return op == WQE_OP_UMR || op == WQE_OP_MMO || op == WQE_OP_SET_PSV;
 }
 
 static bool parse_av(struct segs *s, struct wqe_av *av)
@@ -92,7 +101,7 @@ static bool parse_head(const struct qp *qp, struct segs *s, struct send_wqe *w)
 {
 	struct wqe_xrc xrc;
 
-	if (w->op == WQE_OP_NOP || w->op == WQE_OP_UMR || w->op == WQE_OP_MMO)
+	if (w->op == WQE_OP_NOP || op_has_tail(w->op))
 		return true;
 	if (qp->kind == QP_KIND_SQ)
 		return parse_eth(s, &w->eth);
@@ -132,21 +141,47 @@ static uint8_t parse_inline(struct segs *s, uint32_t count, struct sglist *l)
 	return SYND_OK;
 }
 
+/* Is local memory where the request writes? */
+static bool is_target(const struct send_wqe *w)
+{
+	return w->op == WQE_OP_RDMA_READ || w->op == WQE_OP_ATOMIC_CS ||
+	       w->op == WQE_OP_ATOMIC_FA;
+}
+
+static int map_segment(struct qp *qp, const struct wqe_data *d, uint32_t count,
+		       struct send_wqe *w)
+{
+	struct accessor who = qp_accessor(qp);
+	uint32_t key = be32toh(d->lkey);
+	uint64_t va = be64toh(d->addr);
+
+	if (w->sink.byte_count)		/* such a segment is the only one */
+		return -EACCES;
+	if (!sig_key(qp->hca, key))
+		return mkey_map(qp->hca, &who, key, va, count, is_target(w) ?
+				ACCESS_LOCAL_WRITE : ACCESS_LOCAL_READ, w->data);
+	if (!is_target(w))
+		return sig_read(qp, qp->scq, &who, key, va, count,
+				ACCESS_LOCAL_READ, w->data);
+	if (w->op != WQE_OP_RDMA_READ)
+		return -EACCES;
+	w->sink = *d;
+	return sig_sink(qp, count, w->data);
+}
+
 static uint8_t parse_data(struct qp *qp, struct segs *s, struct send_wqe *w)
 {
-	bool target = w->op == WQE_OP_RDMA_READ ||
-		      w->op == WQE_OP_ATOMIC_CS || w->op == WQE_OP_ATOMIC_FA;
-	struct accessor who = qp_accessor(qp);
 	struct wqe_data d;
 	uint32_t count;
 	uint8_t synd;
+	int ret;
 
 	sgl_reset(w->data);
 	while (s->left >= sizeof(d)) {
 		memcpy(&d, s->p, sizeof(d));
 		count = be32toh(d.byte_count);
 		if (count & WQE_INLINE) {
-			synd = target ? SYND_LOCAL_QP_OP :
+			synd = is_target(w) ? SYND_LOCAL_QP_OP :
 					parse_inline(s, count, w->data);
 			if (synd)
 				return synd;
@@ -157,9 +192,8 @@ static uint8_t parse_data(struct qp *qp, struct segs *s, struct send_wqe *w)
 			count = DATA_SEG_MAX;
 		if (w->data->len + count > 1ull << LOG_MAX_MSG)
 			return SYND_LOCAL_LENGTH;
-		if (mkey_map(qp->hca, &who, be32toh(d.lkey), be64toh(d.addr),
-			     count, target ? ACCESS_LOCAL_WRITE :
-					     ACCESS_LOCAL_READ, w->data))
+		ret = map_segment(qp, &d, count, w);
+		if (ret)
 			return SYND_LOCAL_PROT;
 	}
 	return s->left ? SYND_LOCAL_QP_OP : SYND_OK;
@@ -190,7 +224,7 @@ static uint8_t parse(struct qp *qp, const uint8_t *wqe, size_t len,
 		return SYND_LOCAL_QP_OP;
 	if (w->op == WQE_OP_NOP)
 		return SYND_OK;
-	if (w->op == WQE_OP_UMR || w->op == WQE_OP_MMO) {
+	if (op_has_tail(w->op)) {
 		w->tail = s.p;
 		w->tail_len = s.left;
 		return SYND_OK;
@@ -212,6 +246,10 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 	if (w->op == WQE_OP_UMR) {
 		*synd = umr_execute(qp->hca, &who, be32toh(w->imm), w->tail,
 				    w->tail_len);
+		return *synd ? SEND_FAILED : SEND_DONE;
+	}
+	if (w->op == WQE_OP_SET_PSV) {
+		*synd = psv_set(qp->hca, qp->pd, w->tail, w->tail_len);
 		return *synd ? SEND_FAILED : SEND_DONE;
 	}
 	if (w->op == WQE_OP_MMO) {
@@ -276,6 +314,18 @@ static bool send_fail(struct qp *qp, uint8_t syndrome)
 	return false;
 }
 
+/* What was read to a signature key goes to its memory. */
+static uint8_t put_read(struct qp *qp, const struct send_wqe *w)
+{
+	struct accessor who = qp_accessor(qp);
+
+	if (!w->sink.byte_count)
+		return SYND_OK;
+	return sig_write(qp, qp->scq, &who, be32toh(w->sink.lkey),
+			 be64toh(w->sink.addr), ACCESS_LOCAL_WRITE, w->data) ?
+		       SYND_LOCAL_PROT : SYND_OK;
+}
+
 /* Execute the request at the head. False: stop here. */
 static bool send_one(struct qp *qp)
 {
@@ -300,7 +350,7 @@ static bool send_one(struct qp *qp)
 			qp->waiting = true;
 			return false;
 		case SEND_DONE:
-			synd = SYND_OK;
+			synd = put_read(qp, &w);
 			break;
 		case SEND_FAILED:
 			break;

@@ -38,6 +38,7 @@ struct eth_wqe {
  * @raddr: RDMA and atomic: remote address and key
  * @tail: UMR, MMO: the segments after the control segment
  * @tail_len: bytes of @tail
+ * @sink: RDMA read to a signature key: that segment, or a byte count of 0
  * @data: local memory: source of a send or write, target of a read
  */
 struct send_wqe {
@@ -55,6 +56,7 @@ struct send_wqe {
 	struct wqe_atomic atomic;
 	const uint8_t *tail;
 	size_t tail_len;
+	struct wqe_data sink;
 	struct sglist *data;
 };
 
@@ -110,6 +112,16 @@ enum outcome dc_send(struct qp *qp, const struct send_wqe *w,
 bool dc_stream_is_bad(const struct qp *qp, uint16_t stream);
 bool dc_stream_failed(struct qp *qp, uint16_t stream);
 bool dc_stream_reset(struct qp *qp, uint16_t stream);
+
+/* sig.c */
+bool sig_key(struct hca *hca, uint32_t key);
+int sig_read(struct qp *qp, struct cq *cq, const struct accessor *who,
+	     uint32_t key, uint64_t va, uint64_t len, unsigned int access,
+	     struct sglist *out);
+int sig_sink(struct qp *qp, uint64_t len, struct sglist *out);
+int sig_write(struct qp *qp, struct cq *cq, const struct accessor *who,
+	      uint32_t key, uint64_t va, unsigned int access,
+	      const struct sglist *from);
 
 /* mmo.c */
 uint8_t mmo_execute(struct qp *qp, uint8_t mod, const uint8_t *tail,

@@ -19,7 +19,7 @@
 	(UMR_MASK_LEN | UMR_MASK_PAGE_SIZE | UMR_MASK_START | UMR_MASK_PD | \
 	 UMR_MASK_RINVAL | UMR_MASK_KEY | UMR_MASK_QPN | UMR_MASK_LR |      \
 	 UMR_MASK_LW | UMR_MASK_RR | UMR_MASK_RW | UMR_MASK_A |             \
-	 UMR_MASK_FREE)
+	 UMR_MASK_FREE | UMR_MASK_SIG_ERR | UMR_MASK_BSF | UMR_MASK_FENCE)
 
 /**
  * struct umr - a UMR being executed
@@ -95,6 +95,34 @@ static uint8_t umr_translations(const struct umr *u, struct mkey *m)
 	return synd;
 }
 
+/*
+ * The new format, which stands behind the entries. It has the place of their offset in
+ * the control segment. A key without a format has none from then on.
+ */
+static uint8_t umr_format(const struct umr *u, struct mkey *m)
+{
+	size_t at = (size_t)be16toh(u->ctrl.xlt_octowords) * OCTOWORD;
+	size_t len = (size_t)be16toh(u->ctrl.xlt_offset) * OCTOWORD;
+	struct sig_format f;
+
+	if (!(u->mask & UMR_MASK_BSF))
+		return SYND_OK;
+	if (!m->bsf_room || u->ctrl.flags & UMR_XLT_OFFSET)
+		return SYND_MW_BIND;
+	if (!IFC_GET(mkc, u->mkc, bsf_en)) {
+		m->bsf_en = false;
+		return SYND_OK;
+	}
+	if (len != SIG_FORMAT_LEN || !(u->ctrl.flags & UMR_INLINE) ||
+	    at + len > u->rest_len)
+		return SYND_LOCAL_QP_OP;
+	if (!sig_parse(u->rest + at, &f))
+		return SYND_MW_BIND;
+	memcpy(m->bsf, u->rest + at, len);
+	m->bsf_en = f.mem.block;
+	return SYND_OK;
+}
+
 static void umr_fields(const struct umr *u, struct mkey *m)
 {
 	unsigned int rights = 0;
@@ -127,6 +155,8 @@ static void umr_fields(const struct umr *u, struct mkey *m)
 		rights |= ACCESS_REMOTE_WRITE;
 	if (u->mask & UMR_MASK_A)
 		rights |= ACCESS_ATOMIC;
+	if (u->mask & UMR_MASK_SIG_ERR)
+		m->sig_err = false;
 	mkey_set_rights(m, u->mkc, rights);
 	mkey_hold_pd(u->hca, m);
 }
@@ -197,6 +227,8 @@ uint8_t umr_execute(struct hca *hca, const struct accessor *who, uint32_t key,
 	u.rest = u.mkc + MKC_SIZE;
 	u.rest_len = len - sizeof(u.ctrl) - MKC_SIZE;
 	synd = umr_check(&u, m, key);
+	if (!synd)
+		synd = umr_format(&u, m);
 	if (!synd)
 		synd = umr_translations(&u, m);
 	if (!synd)

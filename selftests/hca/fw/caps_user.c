@@ -9,6 +9,7 @@
 /* Of the general capabilities: offsets in bits, and numbers of bits */
 #define LOG_DMA_MMO_MAX_SIZE 0x6b, 5
 #define RTS2RTS_QP_UDP_SPORT 0x151, 1
+#define SIGERR_DOMAIN_AND_SIG_TYPE 0x480, 1
 #define DMA_MMO_QP 0x748, 1
 
 /* Of the second part of them */
@@ -25,6 +26,7 @@ void caps_user_general(const struct hca *hca, uint8_t *c)
 	IFC_SET64(cmd_hca_cap, c, general_obj_types,
 		  IFC_GET64(cmd_hca_cap, c, general_obj_types) |
 			  general_kinds());
+	ifc_set32(c, SIGERR_DOMAIN_AND_SIG_TYPE, 1);
 	ifc_set32(c, DMA_MMO_QP, 1);
 	ifc_set32(c, LOG_DMA_MMO_MAX_SIZE, LOG_MAX_MMO);
 	if (hca->link == LINK_ETH)

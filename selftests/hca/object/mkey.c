@@ -96,8 +96,13 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 	mkey->len = IFC_GET64(mkc, mkc, len);
 	mkey->log_page = IFC_GET(mkc, mkc, log_page_size);
 	mkey_set_rights(mkey, mkc, ~0u);
-	if ((mode > MKEY_KSM && mode != MKEY_MEMIC) || IFC_GET(mkc, mkc, bsf_en) ||
-	    IFC_GET(mkc, mkc, ma_translation_mode) ||
+	/* A UMR sets the format. */
+	mkey->bsf_room = IFC_GET(mkc, mkc, bsf_en);
+	if (mkey->bsf_room && (mode != MKEY_KLM || !mkey->free ||
+			       IFC_GET(mkc, mkc, bsf_octword_size) !=
+				       SIG_FORMAT_LEN / OCTOWORD))
+		return CMD_BAD_PARAM;
+	if ((mode > MKEY_KSM && mode != MKEY_MEMIC) || IFC_GET(mkc, mkc, ma_translation_mode) ||
 	    IFC_GET(create_mkey_in, cmd->in, mkey_umem_valid))
 		return CMD_BAD_PARAM;
 	/* A key without bytes is allowed, and reaches none. */

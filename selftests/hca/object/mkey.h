@@ -15,6 +15,7 @@
 #define SIMHCA_MKEY_H
 
 #include "object/objects.h"
+#include "object/sig.h"
 
 /* Reserved indices, below the first that CREATE_MKEY hands out. */
 enum {
@@ -56,6 +57,10 @@ struct mkey {
 	uint8_t log_page;
 	size_t xlt_len;		/* bytes */
 	uint8_t *xlt;
+	bool bsf_room;		/* it can have a format of signatures (sig.h) */
+	bool bsf_en;		/* it has one */
+	bool sig_err;		/* it has reported a bad signature */
+	uint8_t bsf[SIG_FORMAT_LEN];
 };
 
 /**
@@ -84,6 +89,9 @@ void mkeys_dump(struct hca *hca, struct json_object *o);
 int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,
 	     uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out);
+int mkey_map_below(struct hca *hca, const struct accessor *who, uint32_t key,
+		   uint64_t va, uint64_t len, unsigned int access,
+		   struct sglist *out);
 
 /* umr.c */
 uint8_t umr_execute(struct hca *hca, const struct accessor *who, uint32_t key,

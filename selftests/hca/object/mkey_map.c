@@ -262,12 +262,28 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
  * @access: ACCESS_* that are needed
  * @out: gets the pieces, after those it already has
  *
- * Return: 0; -EACCES where a rule forbids it, -EFAULT where the memory is not
+ * Return: 0; -EACCES where a rule forbids it or the key has a format of signatures, -EFAULT where the memory is not
  * mapped, -ENOMEM. On failure @out has some of the pieces.
  */
 int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,
 	     uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out)
+{
+	const struct mkey *m = mkey_get(hca, key);
+
+	if (m && m->bsf_en)
+		return len ? -EACCES : 0;
+	return mkey_map_below(hca, who, key, va, len, access, out);
+}
+
+/**
+ * mkey_map_below() - the same for a key with a format of signatures too
+ *
+ * Return: as mkey_map(); the pieces are those in memory, with their signatures
+ */
+int mkey_map_below(struct hca *hca, const struct accessor *who, uint32_t key,
+		   uint64_t va, uint64_t len, unsigned int access,
+		   struct sglist *out)
 {
 	unsigned int steps = MAX_STEPS;
 	struct walk w = { .hca = hca, .who = who, .out = out, .steps = &steps,

@@ -50,6 +50,7 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->tiss, FIRST_PD, 1u << LOG_MAX_TIS);
 	idtable_init(&objs->umems, FIRST_PD, 1u << LOG_MAX_UMEM);
 	idtable_init(&objs->qpn_blocks, 0, 1u << LOG_MAX_QPN_BLOCKS);
+	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
 	idtable_init(&objs->av_maps, FIRST_PD, 1u << LOG_MAX_AV_MAPS);
 	hca->objs = objs;
 	qp_init(hca);
@@ -116,7 +117,12 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->umems, umem_drop);	/* queues held them */
 	table_clear(&objs->qpn_blocks, free);
 	table_clear(&objs->av_maps, free);
+	table_clear(&objs->psvs, free);
 	memic_reset(hca);
+	free(objs->sig_wire);
+	objs->sig_wire = NULL;
+	free(objs->sig_sink);
+	objs->sig_sink = NULL;
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
 }
@@ -190,6 +196,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
 	add_count(alive, "umem", objs->umems.count);
 	add_count(alive, "general", general_count(objs));
+	add_count(alive, "psv", objs->psvs.count);
 	add_count(alive, "memic", memic_pieces(hca));
 	add_count(alive, "memic_op", memic_op_addresses(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);

@@ -38,6 +38,7 @@ enum {
 	LOG_MAX_DCI_ERRORED = 4,
 	LOG_MAX_QPN_BLOCKS = 13,
 	LOG_MAX_AV_MAPS = 16,
+	LOG_MAX_PSV = 16,
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 };
 
@@ -65,6 +66,7 @@ struct objects {
 	struct idtable umems;
 	struct idtable qpn_blocks;	/* general objects (general.h) */
 	struct idtable av_maps;
+	struct idtable psvs;
 	struct mcgs *mcgs;
 	struct qp *special[2];	/* QP0 and QP1 */
 	struct qp *err_list;	/* QPs in error that have a receive queue */
@@ -72,6 +74,8 @@ struct objects {
 	uint64_t err_poll_ns;
 	struct sglist src;	/* used during one transfer */
 	struct sglist dst;
+	uint8_t *sig_wire;	/* what a signature key sends (data/sig.c) */
+	uint8_t *sig_sink;	/* what such a key reads */
 };
 
 /* ---- objects.c */

@@ -28,6 +28,7 @@ enum {
 	WQE_OP_RDMA_READ = 0x10,
 	WQE_OP_ATOMIC_CS = 0x11,
 	WQE_OP_ATOMIC_FA = 0x12,
+	WQE_OP_SET_PSV = 0x20,
 	WQE_OP_UMR = 0x25,
 	WQE_OP_MMO = 0x2f,
 };
@@ -97,6 +98,13 @@ struct wqe_raddr {
 	uint32_t rsvd;
 };
 
+struct wqe_psv {
+	uint32_t index;
+	uint16_t syndrome;
+	uint8_t rsvd[2];
+	uint64_t value;
+};
+
 struct wqe_atomic {
 	uint64_t swap_add;
 	uint64_t compare;
@@ -133,7 +141,7 @@ struct wqe_umr {
 	uint8_t flags;
 	uint8_t rsvd0[3];
 	uint16_t xlt_octowords;
-	uint16_t xlt_offset;
+	uint16_t xlt_offset;	/* or octowords of a format of signatures */
 	uint64_t mkey_mask;
 	uint32_t xlt_offset_47_16;
 	uint8_t rsvd1[28];
@@ -145,6 +153,8 @@ struct wqe_umr {
 #define UMR_MASK_START (1ull << 6)
 #define UMR_MASK_PD (1ull << 7)
 #define UMR_MASK_RINVAL (1ull << 8)
+#define UMR_MASK_SIG_ERR (1ull << 9)
+#define UMR_MASK_BSF (1ull << 12)
 #define UMR_MASK_KEY (1ull << 13)
 #define UMR_MASK_QPN (1ull << 14)
 #define UMR_MASK_LR (1ull << 17)
@@ -152,6 +162,7 @@ struct wqe_umr {
 #define UMR_MASK_RR (1ull << 19)
 #define UMR_MASK_RW (1ull << 20)
 #define UMR_MASK_A (1ull << 21)
+#define UMR_MASK_FENCE (1ull << 23)
 #define UMR_MASK_FREE (1ull << 29)
 
 struct wqe_mtt {
@@ -193,6 +204,7 @@ enum {
 	CQE_RESP_SEND_IMM = 3,
 	CQE_RESP_SEND_INV = 4,
 	CQE_RESIZE = 5,
+	CQE_SIG_ERR = 12,
 	CQE_REQ_ERR = 13,
 	CQE_RESP_ERR = 14,
 };
@@ -289,6 +301,7 @@ _Static_assert(sizeof(struct wqe_xrc) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_av) == 48, "wire format");
 _Static_assert(sizeof(struct wqe_eth) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_raddr) == 16, "wire format");
+_Static_assert(sizeof(struct wqe_psv) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_umr) == 48, "wire format");
 _Static_assert(sizeof(struct wqe_repeat) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_repeat_entry) == 16, "wire format");
