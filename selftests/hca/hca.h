@@ -142,6 +142,7 @@ struct nic;
  *	page in a page of the system, however many one command allocates
  * @uars_together: UAR pages that one command allocates
  * @uar_log: log2 of the size of a UAR page in units of 4 KiB
+ * @odp_cap: capabilities of on-demand paging that are in force (fw/caps_odp.c)
  */
 struct hca {
 	unsigned int index;
@@ -174,6 +175,7 @@ struct hca {
 	struct memic *memic;
 	struct eth *eth;
 	struct nic *nic;
+	uint8_t odp_cap[IFC_SZ(odp_cap)];
 	uint64_t errors[SIM_ERR_MAX];
 };
 

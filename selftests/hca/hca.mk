@@ -55,10 +55,11 @@ HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 HCA_TEST_OBJ := build/hca-test
 HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 	$(patsubst $(HCA)/%.c,%,$(wildcard $(HCA)/object/*.c $(HCA)/data/*.c)) \
-	base/idtable base/loop base/log base/sglist bus/dma bus/guard \
+	base/idtable base/loop base/log fw/caps_odp base/sglist bus/dma bus/guard \
 	$(addprefix test/unit/,ktap world world_objs world_post pair))
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
-	hca_users hca_dc hca_memic hca_cqe hca_qp_ext hca_general hca_sig hca_fuzz
+	hca_users hca_dc hca_memic hca_cqe hca_qp_ext hca_general hca_sig hca_odp \
+	hca_fuzz
 
 # Bus and firmware are tested from outside: a VMM (test/unit/vmm.c) speaks
 # vfio-user to a simhca built like the tests.

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "object/page_fault.h"
 #include "object/qp.h"
 
 /* How often receive queues of QPs in error are looked at: posting to them
@@ -79,6 +80,7 @@ void qp_init(struct hca *hca)
  */
 void qp_reset(struct qp *qp)
 {
+	fault_done(qp);
 	timer_cancel(&qp->timer);
 	err_list_remove(qp);
 	memcpy(qp->qpc, qp->qpc_new, QPC_SIZE);
@@ -104,6 +106,7 @@ void qp_error(struct qp *qp, uint8_t event)
 	if (qp->state == QP_ERR)
 		return;
 	qp->state = QP_ERR;
+	fault_done(qp);
 	timer_cancel(&qp->timer);
 	qp->waiting = false;
 	if (event)

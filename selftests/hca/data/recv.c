@@ -56,6 +56,18 @@ int recv_take(struct qp *qp, struct srq *srq, struct recv *r)
 }
 
 /**
+ * recv_put_back() - make a work request the next one of its queue again
+ * @r: the last one that was taken from it
+ */
+void recv_put_back(struct recv *r)
+{
+	if (r->srq)
+		srq_put_back(r->srq, r->wqe.index);
+	else
+		r->qp->rq_head--;
+}
+
+/**
  * recv_map() - where the first bytes of a message go
  * @r: the work request
  * @who: on whose behalf
@@ -63,7 +75,8 @@ int recv_take(struct qp *qp, struct srq *srq, struct recv *r)
  * @out: gets the pieces
  *
  * Return: SYND_OK; SYND_LOCAL_LENGTH where the message is longer than the
- * request; SYND_LOCAL_PROT where memory may not be written
+ * request; SYND_LOCAL_PROT where memory may not be written; SYND_PAGE where a
+ * page of it is not present
  */
 uint8_t recv_map(const struct recv *r, const struct accessor *who,
 		 uint64_t len, struct sglist *out)
@@ -71,6 +84,7 @@ uint8_t recv_map(const struct recv *r, const struct accessor *who,
 	const struct wqe_data *d;
 	uint64_t piece;
 	uint16_t i;
+	int ret;
 
 	for (i = 0; i < r->wqe.n && len; i++) {
 		d = &r->wqe.segs[i];
@@ -79,9 +93,11 @@ uint8_t recv_map(const struct recv *r, const struct accessor *who,
 			piece = DATA_SEG_MAX;
 		if (piece > len)
 			piece = len;
-		if (mkey_map(r->qp->hca, who, be32toh(d->lkey),
-			     be64toh(d->addr), piece, ACCESS_LOCAL_WRITE, out))
-			return SYND_LOCAL_PROT;
+		ret = mkey_map(r->qp->hca, who, be32toh(d->lkey),
+			       be64toh(d->addr), piece, ACCESS_LOCAL_WRITE,
+			       out);
+		if (ret)
+			return ret == -EAGAIN ? SYND_PAGE : SYND_LOCAL_PROT;
 		len -= piece;
 	}
 	return len ? SYND_LOCAL_LENGTH : SYND_OK;

@@ -12,6 +12,7 @@
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/port.h"
+#include "object/page_fault.h"
 
 #define ATOMIC_LEN 8u
 
@@ -24,7 +25,7 @@
  */
 struct request {
 	struct qp *qp;
-	const struct qp *from;
+	struct qp *from;
 	const struct send_wqe *w;
 	struct srq *srq;
 	struct accessor who;
@@ -106,6 +107,15 @@ static uint8_t put_signed(struct request *r, const struct recv *recv)
 		       SYND_LOCAL_PROT : SYND_OK;
 }
 
+/* The memory of a receive has a page that is not present. */
+static enum reply recv_page(struct request *r, struct recv *recv)
+{
+	if (!fault_recv(r->from, recv, r->w->data->len))
+		return recv_nak(r, recv, SYND_LOCAL_PROT);
+	recv_put_back(recv);
+	return REPLY_PAGE;
+}
+
 static enum reply do_send(struct request *r)
 {
 	struct sglist *to = &r->qp->hca->objs->dst;
@@ -119,6 +129,8 @@ static enum reply do_send(struct request *r)
 	sgl_reset(to);
 	synd = recv_signed(r, &recv) ? put_signed(r, &recv) :
 		recv_map(&recv, &r->scatter, w->data->len, to);
+	if (synd == SYND_PAGE)
+		return recv_page(r, &recv);
 	if (synd)
 		return recv_nak(r, &recv, synd);
 	if (w->op == WQE_OP_SEND_INVAL) {
@@ -133,14 +145,19 @@ static enum reply do_send(struct request *r)
 }
 
 /* Translate the remote end of a write, read or atomic. */
-static bool map_remote(struct request *r, uint64_t len, unsigned int access)
+static enum reply map_remote(struct request *r, uint64_t len,
+			     unsigned int access, enum odp_op op)
 {
 	struct sglist *l = &r->qp->hca->objs->dst;
-	const struct wqe_raddr *a = &r->w->raddr;
+	uint64_t va = be64toh(r->w->raddr.addr);
+	uint32_t rkey = be32toh(r->w->raddr.rkey);
+	int ret;
 
 	sgl_reset(l);
-	return !mkey_map(r->qp->hca, &r->who, be32toh(a->rkey),
-			 be64toh(a->addr), len, access, l);
+	ret = mkey_map(r->qp->hca, &r->who, rkey, va, len, access, l);
+	if (ret == -EAGAIN && fault_rdma(r->from, r->qp, rkey, va, len, op))
+		return REPLY_PAGE;
+	return ret ? nak(r, REPLY_ACCESS) : REPLY_ACK;
 }
 
 static enum reply do_write(struct request *r)
@@ -153,8 +170,11 @@ static enum reply do_write(struct request *r)
 
 	if (!r->qp->rwe)
 		return nak(r, REPLY_ACCESS);
-	if (!is_signed && !map_remote(r, len, ACCESS_REMOTE_WRITE))
-		return nak(r, REPLY_ACCESS);
+	if (!is_signed) {
+		reply = map_remote(r, len, ACCESS_REMOTE_WRITE, ODP_WRITE);
+		if (reply != REPLY_ACK)
+			return reply;
+	}
 	if (w->op == WQE_OP_RDMA_WRITE_IMM) {
 		reply = take(r, &recv);
 		if (reply != REPLY_ACK)
@@ -171,25 +191,30 @@ static enum reply do_write(struct request *r)
 }
 
 /* What a read reads, of a signature key too. */
-static bool find_remote(struct request *r)
+static enum reply find_remote(struct request *r)
 {
 	struct sglist *l = &r->qp->hca->objs->dst;
 	const struct wqe_raddr *a = &r->w->raddr;
 
 	if (!sig_key(r->qp->hca, be32toh(a->rkey)))
-		return map_remote(r, r->w->data->len, ACCESS_REMOTE_READ);
+		return map_remote(r, r->w->data->len, ACCESS_REMOTE_READ,
+				  ODP_READ);
 	sgl_reset(l);
-	return !sig_read(r->qp, r->qp->rcq, &r->who, be32toh(a->rkey),
-			 be64toh(a->addr), r->w->data->len,
-			 ACCESS_REMOTE_READ, l);
+	return sig_read(r->qp, r->qp->rcq, &r->who, be32toh(a->rkey),
+			be64toh(a->addr), r->w->data->len, ACCESS_REMOTE_READ,
+			l) ? nak(r, REPLY_ACCESS) : REPLY_ACK;
 }
 
 static enum reply do_read(struct request *r)
 {
-	if (!r->qp->rre || !find_remote(r))
+	enum reply reply;
+
+	if (!r->qp->rre)
 		return nak(r, REPLY_ACCESS);
-	sgl_copy(r->w->data, &r->qp->hca->objs->dst);
-	return REPLY_ACK;
+	reply = find_remote(r);
+	if (reply == REPLY_ACK)
+		sgl_copy(r->w->data, &r->qp->hca->objs->dst);
+	return reply;
 }
 
 /* Memory and the answer to the requester are in the byte order of the host. */
@@ -210,12 +235,16 @@ static enum reply do_atomic(struct request *r)
 {
 	struct sglist *l = &r->qp->hca->objs->dst;
 	const struct send_wqe *w = r->w;
+	enum reply reply;
 	uint64_t old;
 
 	if (be64toh(w->raddr.addr) % ATOMIC_LEN)
 		return nak(r, REPLY_INVAL);
-	if (!r->qp->rae || !map_remote(r, ATOMIC_LEN, ACCESS_ATOMIC))
+	if (!r->qp->rae)
 		return nak(r, REPLY_ACCESS);
+	reply = map_remote(r, ATOMIC_LEN, ACCESS_ATOMIC, ODP_ATOMIC);
+	if (reply != REPLY_ACK)
+		return reply;
 	if (l->n != 1 || (uintptr_t)l->v[0].iov_base % ATOMIC_LEN)
 		return nak(r, REPLY_INVAL);
 	old = atomic_execute(l->v[0].iov_base, w);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/transport.h"
+#include "object/page_fault.h"
 
 /* Cursor over the segments of a work request. */
 struct segs {
@@ -194,7 +195,7 @@ static uint8_t parse_data(struct qp *qp, struct segs *s, struct send_wqe *w)
 			return SYND_LOCAL_LENGTH;
 		ret = map_segment(qp, &d, count, w);
 		if (ret)
-			return SYND_LOCAL_PROT;
+			return ret == -EAGAIN ? SYND_PAGE : SYND_LOCAL_PROT;
 	}
 	return s->left ? SYND_LOCAL_QP_OP : SYND_OK;
 }
@@ -342,8 +343,15 @@ static bool send_one(struct qp *qp)
 		hca_error(qp->hca, SIM_ERR_BAD_WQE,
 			  "%s QP 0x%x: request %u, opcode 0x%x, %zu bytes",
 			  qp_type_name(qp), qp->obj.id, qp->sq_head, w.op, len);
-	if (!synd && dc_stream_is_bad(qp, w.stream))
+	if ((!synd || synd == SYND_PAGE) && dc_stream_is_bad(qp, w.stream))
 		synd = SYND_FLUSH;
+	if (synd == SYND_PAGE) {
+		if (fault_local(qp, is_target(&w))) {
+			qp->waiting = true;
+			return false;
+		}
+		synd = SYND_LOCAL_PROT;
+	}
 	if (!synd) {
 		switch (execute(qp, &w, &synd)) {
 		case SEND_WAIT:
@@ -356,6 +364,7 @@ static bool send_one(struct qp *qp)
 			break;
 		}
 	}
+	fault_done(qp);
 	if (qp->state != QP_RTS)	/* the responder was this QP */
 		return false;
 	if (synd)

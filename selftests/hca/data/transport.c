@@ -187,6 +187,8 @@ enum outcome connected_answer(struct qp *qp, const struct qp *peer,
 	case REPLY_ACCESS:
 		*syndrome = SYND_REMOTE_ACCESS;
 		return SEND_FAILED;
+	case REPLY_PAGE:
+		return SEND_WAIT;
 	case REPLY_OP:
 		*syndrome = SYND_REMOTE_OP;
 		return SEND_FAILED;

@@ -77,6 +77,7 @@ enum outcome { SEND_DONE, SEND_WAIT, SEND_FAILED };
  * @REPLY_INVAL: NAK, invalid request
  * @REPLY_ACCESS: NAK, remote access error
  * @REPLY_OP: NAK, remote operational error
+ * @REPLY_PAGE: the requester waits for a page of the responder
  */
 enum reply {
 	REPLY_ACK,
@@ -85,6 +86,7 @@ enum reply {
 	REPLY_INVAL,
 	REPLY_ACCESS,
 	REPLY_OP,
+	REPLY_PAGE,
 };
 
 /**

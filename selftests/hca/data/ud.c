@@ -142,7 +142,8 @@ static void deliver(struct qp *qp, void *arg)
 	sgl_reset(to);
 	synd = recv_map(&r, &who, GRH_LEN + d->pkt->len, to);
 	if (synd) {
-		recv_fail(&r, synd);
+		/* A datagram waits for no page. */
+		recv_fail(&r, synd == SYND_PAGE ? SYND_LOCAL_PROT : synd);
 		qp_error(qp, 0);
 		return;
 	}

@@ -198,7 +198,7 @@ static uint8_t umr_check(const struct umr *u, const struct mkey *m,
 	    m->mode != MKEY_KSM)
 		return SYND_MW_BIND;
 	if (u->mask & UMR_MASK_PAGE_SIZE &&
-	    IFC_GET(mkc, u->mkc, log_page_size) > 40)
+	    IFC_GET(mkc, u->mkc, log_page_size) > MKEY_LOG_PAGE_MAX)
 		return SYND_MW_BIND;
 	return SYND_OK;
 }

@@ -13,6 +13,7 @@
 
 #include "bus/bus.h"
 #include "fabric/port.h"
+#include "fw/caps_odp.h"
 #include "fw/cmd.h"
 #include "fw/fw.h"
 
@@ -22,6 +23,7 @@
 enum {
 	CAP_GENERAL = 0,
 	CAP_ETH = 1,
+	CAP_ODP = 2,
 	CAP_ATOMIC = 3,
 	CAP_ROCE = 4,
 	CAP_FLOW = 7,
@@ -67,6 +69,7 @@ static void caps_sizes(uint8_t *c)
 	GEN(log_max_mkey, 20);
 	GEN(log_max_mrw_sz, 63);
 	GEN(log_max_klm_list_size, 16);
+	GEN(max_indirection, 4);
 	GEN(log_max_ra_req_qp, 4);
 	GEN(log_max_ra_res_qp, 4);
 	GEN(log_max_ra_req_dc, 4);
@@ -126,12 +129,8 @@ static void caps_features(uint8_t *c)
 	GEN(driver_version, 1);
 	GEN(atomic, 1);
 	GEN(imaicl, 1);
-	/*
-	 * mlx5_ib registers dma-bufs only where the adapter can fault pages in. No
-	 * transport can (the capabilities of paging are 0): an access to an entry
-	 * that is not present is an error.
-	 */
-	GEN(pg, 1);
+	GEN(pg, 1);		/* on-demand paging: caps_odp.c has the rest */
+	GEN(null_mkey, 1);
 	GEN(fixed_buffer_size, 1); /* KSM: lists of keys of one size */
 	GEN(umr_ptr_rlky, 1);
 	GEN(sho, 1);	/* signatures */
@@ -291,6 +290,7 @@ void caps_reset(struct hca *hca)
 	struct caps *caps = hca->caps;
 
 	memset(caps, 0, sizeof(*caps));
+	caps_odp_reset(hca);
 	caps_sizes(caps->general[CAP_MAX]);
 	caps_features(caps->general[CAP_MAX]);
 	caps_function(hca, caps->general[CAP_MAX]);
@@ -319,6 +319,7 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 {
 	size_t room = cmd->out_len - IFC_OFF(query_hca_cap_out, capability);
 	unsigned int type = cmd->op_mod >> 1;
+	uint8_t odp[CAP_SZ] = { 0 };
 	const uint8_t *from;
 
 	if (IFC_GET(query_hca_cap_in, cmd->in, other_function) ||
@@ -327,6 +328,10 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 	switch (type) {
 	case CAP_GENERAL:
 		from = cmd->hca->caps->general[cmd->op_mod & 1];
+		break;
+	case CAP_ODP:
+		caps_odp_get(cmd->hca, cmd->op_mod & 1, odp);
+		from = odp;
 		break;
 	case CAP_ATOMIC:
 		from = cmd->hca->caps->atomic[cmd->op_mod & 1];
@@ -392,6 +397,8 @@ static uint8_t set_hca_cap(struct cmd *cmd)
 	switch (cmd->op_mod >> 1) {
 	case CAP_GENERAL:
 		return set_general(cmd->hca, cap);
+	case CAP_ODP:
+		return caps_odp_set(cmd->hca, cap);
 	case CAP_ATOMIC:
 		return set_atomic(cmd->hca->caps, cap);
 	default:

@@ -157,6 +157,21 @@ static void eq_interrupt(struct eq *eq)
 	vfio_irq_raise(eq->hca, eq->vector);
 }
 
+static bool eq_full(const struct eq *eq)
+{
+	return eq->pi - eq->ci >= 1u << eq->log_size;
+}
+
+/**
+ * eq_has_room() - can a queue take one more entry?
+ */
+bool eq_has_room(struct hca *hca, uint32_t eqn)
+{
+	struct eq *eq = idtable_get(&hca->eqs->table, eqn);
+
+	return eq && !eq_full(eq);
+}
+
 void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
 	     const void *data)
 {
@@ -165,7 +180,7 @@ void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
 
 	if (!eq || hca->fatal)
 		return;
-	if (eq->pi - eq->ci >= 1u << eq->log_size) {
+	if (eq_full(eq)) {
 		eq->failed = true;
 		hca_error(hca, SIM_ERR_EQ_OVERRUN, "EQ %u of %u entries", eqn,
 			  1u << eq->log_size);

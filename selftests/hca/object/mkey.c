@@ -12,7 +12,6 @@
 
 #define OCTOWORD 16u
 #define MAX_XLT (1u << 26)	/* bytes of translation one mkey may have */
-#define LOG_PAGE_MAX 40
 
 /**
  * mkey_get() - find an mkey by its whole key
@@ -110,7 +109,7 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 	    !memic_ptr(cmd->hca, mkey->start, mkey->len))
 		return CMD_BAD_PARAM;
 	/* A page size of 0 is valid here: a UMR can set it later. */
-	if (mkey->log_page > LOG_PAGE_MAX)
+	if (mkey->log_page > MKEY_LOG_PAGE_MAX)
 		return CMD_BAD_PARAM;
 	if (!mkey->free && !pd_find(cmd->hca, mkey->pd, cmd->uid))
 		return CMD_BAD_RES;
@@ -223,6 +222,17 @@ void mkeys_dump(struct hca *hca, struct json_object *o)
 	json_object_object_add(o, "mtt", mtt);
 }
 
+/* What a list of keys names, as far as the output has room. */
+static void put_list(struct cmd *cmd, const struct mkey *mkey)
+{
+	size_t off = IFC_OFF(query_mkey_out, bsf0_klm0_pas_mtt0_1);
+	size_t len = cmd->out_len - off;
+
+	if (mkey->mode == MKEY_KLM || mkey->mode == MKEY_KSM)
+		memcpy(cmd->out + off, mkey->xlt,
+		       len < mkey->xlt_len ? len : mkey->xlt_len);
+}
+
 static uint8_t query_mkey(struct cmd *cmd)
 {
 	uint8_t *mkc = IFC_ADDR_OF(query_mkey_out, cmd->out,
@@ -252,6 +262,7 @@ static uint8_t query_mkey(struct cmd *cmd)
 	IFC_SET(mkc, mkc, log_page_size, mkey->log_page);
 	IFC_SET(mkc, mkc, translations_octword_size,
 		mkey->xlt_len / OCTOWORD);
+	put_list(cmd, mkey);
 	return CMD_OK;
 }
 

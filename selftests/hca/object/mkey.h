@@ -26,6 +26,8 @@ enum {
 };
 
 #define MKEY_ANY_QP 0xffffffu
+#define MKEY_MAX_DEPTH 4	/* lists of lists of keys: so many above the memory */
+#define MKEY_LOG_PAGE_MAX 62
 
 enum mkey_mode { MKEY_PA, MKEY_MTT, MKEY_KLM, MKEY_KSM, MKEY_MEMIC = 5 };
 

@@ -10,11 +10,11 @@
 #include <errno.h>
 
 #include "bus/dma.h"
+#include "fw/caps_odp.h"
 #include "object/memic.h"
 #include "object/mkey.h"
 #include "object/wqe.h"
 
-#define MAX_DEPTH 4
 #define MAX_MESSAGE (1ull << 31)
 #define MAX_STEPS (1u << 22)	/* many times the pieces of a whole message */
 
@@ -52,6 +52,19 @@ static int walk_phys(const struct walk *w, uint64_t addr, uint64_t len)
 	return p ? sgl_add(w->out, p, len) : -EFAULT;
 }
 
+/* The page is not present, or not to be written yet: tell which. */
+static int missing(const struct walk *w, const struct mkey *m, uint64_t va,
+		   uint64_t len)
+{
+	w->hca->objs->miss = (struct miss){
+		.key = m->obj.id << 8 | m->variant,
+		.va = va,
+		.len = len,
+		.end = m->length64 ? 0 : m->start + m->len,
+	};
+	return -EAGAIN;
+}
+
 static int walk_mtt(const struct walk *w, const struct mkey *m, uint64_t va,
 		    uint64_t len)
 {
@@ -66,7 +79,7 @@ static int walk_mtt(const struct walk *w, const struct mkey *m, uint64_t va,
 		memcpy(&e, m->xlt + i * sizeof(e), sizeof(e));
 		e = be64toh(e);
 		if (!(e & need))
-			return -EACCES;
+			return missing(w, m, va, len);
 		in_page = va & (page - 1);
 		piece = page - in_page < len ? page - in_page : len;
 		e &= ~(MTT_FLAGS | (page - 1));
@@ -223,13 +236,15 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 {
 	const struct mkey *m;
 
+	/* In a list it holds the place of a key that a driver will put there. */
 	if (key == MKEY_NULL)
-		return walk_null(w, len);
+		return depth && !odp_memory_scheme(w->hca) ? -EAGAIN :
+							     walk_null(w, len);
 	if (key == MKEY_RESERVED_LKEY && w->who->rlky &&
 	    !(access & ~(ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE)))
 		return walk_phys(w, va, len);
 	m = mkey_get(w->hca, key);
-	if (!m || m->free || depth > MAX_DEPTH)
+	if (!m || m->free || depth > MKEY_MAX_DEPTH)
 		return -EACCES;
 	if ((m->rights & access) != access || !mkey_covers(m, va, len))
 		return -EACCES;
@@ -262,8 +277,9 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
  * @access: ACCESS_* that are needed
  * @out: gets the pieces, after those it already has
  *
- * Return: 0; -EACCES where a rule forbids it or the key has a format of signatures, -EFAULT where the memory is not
- * mapped, -ENOMEM. On failure @out has some of the pieces.
+ * Return: 0; -EAGAIN where a page is not present, which objects.miss then tells;
+ * -EACCES where a rule forbids it or the key has a format of signatures, -EFAULT where
+ * the memory is not mapped, -ENOMEM. On failure @out has some of the pieces.
  */
 int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,
 	     uint64_t va, uint64_t len, unsigned int access,

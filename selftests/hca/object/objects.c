@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "object/cq.h"
 #include "object/mcg.h"
 #include "object/general.h"
 #include "object/memic.h"
 #include "object/mkey.h"
+#include "object/page_fault.h"
 #include "object/qp.h"
 #include "object/srq.h"
 #include "object/umem.h"
@@ -48,6 +50,7 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->srqs, FIRST_SRQ, 1u << LOG_MAX_SRQ);
 	idtable_init(&objs->qps, FIRST_QP, 1u << LOG_MAX_QP);
 	idtable_init(&objs->tiss, FIRST_PD, 1u << LOG_MAX_TIS);
+	idtable_init(&objs->faults, 1, 1u << LOG_MAX_FAULT);
 	idtable_init(&objs->umems, FIRST_PD, 1u << LOG_MAX_UMEM);
 	idtable_init(&objs->qpn_blocks, 0, 1u << LOG_MAX_QPN_BLOCKS);
 	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
@@ -107,6 +110,7 @@ void objects_reset(struct hca *hca)
 	objs->special[0] = NULL;
 	objs->special[1] = NULL;
 	table_clear(&objs->qps, qp_drop);
+	faults_reset(hca);
 	table_clear(&objs->srqs, srq_drop);
 	table_clear(&objs->cqs, cq_drop);
 	table_clear(&objs->mkeys, mkey_drop);
@@ -148,7 +152,7 @@ void objects_kick(struct hca *hca)
 
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		/* Without a timer the QP would wait for ever: send again. */
-		if (!timer_armed(&qp->timer))
+		if (!timer_armed(&qp->timer) && !qp->fault)
 			qp->waiting = false;
 		qp_kick(qp);
 	}
@@ -161,7 +165,7 @@ static void add_count(struct json_object *alive, const char *name, uint32_t n)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @o: gets "qps" and "mtt"
+ * @o: gets "qps", "mtt" and "page_faults"
  * @alive: gets the number of each kind
  */
 void objects_dump(struct hca *hca, struct json_object *o,
@@ -185,6 +189,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 		kinds[srq->kind]++;
 	json_object_object_add(o, "qps", qps);
 	mkeys_dump(hca, o);
+	faults_dump(hca, o);
 	add_count(alive, "pd", objs->pds.count);
 	add_count(alive, "td", objs->tds.count);
 	add_count(alive, "xrcd", objs->xrcds.count);
@@ -197,6 +202,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "umem", objs->umems.count);
 	add_count(alive, "general", general_count(objs));
 	add_count(alive, "psv", objs->psvs.count);
+	add_count(alive, "page_fault", objs->faults.count);
 	add_count(alive, "memic", memic_pieces(hca));
 	add_count(alive, "memic_op", memic_op_addresses(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
@@ -210,6 +216,7 @@ void objects_clear_counters(struct hca *hca)
 	struct qp *qp;
 	uint32_t id;
 
+	memset(&hca->objs->fault_counts, 0, sizeof(hca->objs->fault_counts));
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		qp->doorbells = 0;
 		qp->blueflame = 0;

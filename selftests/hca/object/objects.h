@@ -40,6 +40,7 @@ enum {
 	LOG_MAX_AV_MAPS = 16,
 	LOG_MAX_PSV = 16,
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
+	LOG_MAX_FAULT = 20,
 };
 
 struct obj {
@@ -51,6 +52,27 @@ struct obj {
 /* A protection domain, transport domain or XRC domain, and its users. */
 struct domain {
 	struct obj obj;
+};
+
+/**
+ * struct miss - what the last translation that returned -EAGAIN did not find
+ * @key: the key whose page it is
+ * @va: under that key
+ * @len: bytes that the access needs from there on
+ * @end: of the key's range
+ */
+struct miss {
+	uint32_t key;
+	uint64_t va;
+	uint64_t len;
+	uint64_t end;
+};
+
+/* Page faults since the counters were cleared (object/page_fault.h). */
+struct fault_counts {
+	uint64_t raised[3];	/* of each enum fault_kind */
+	uint64_t resumed;
+	uint64_t failed;	/* of those, with an error */
 };
 
 struct objects {
@@ -67,6 +89,9 @@ struct objects {
 	struct idtable qpn_blocks;	/* general objects (general.h) */
 	struct idtable av_maps;
 	struct idtable psvs;
+	struct idtable faults;
+	struct fault_counts fault_counts;
+	struct miss miss;
 	struct mcgs *mcgs;
 	struct qp *special[2];	/* QP0 and QP1 */
 	struct qp *err_list;	/* QPs in error that have a receive queue */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fabric/port.h"
+#include "object/page_fault.h"
 #include "object/qp.h"
 
 /**
@@ -26,6 +27,7 @@ struct qp *qp_find(struct hca *hca, uint32_t qpn, uint16_t uid)
  */
 void qp_free(struct qp *qp)
 {
+	fault_done(qp);
 	timer_cancel(&qp->timer);
 	qbuf_fini(&qp->buf);
 	free(qp);

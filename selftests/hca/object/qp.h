@@ -15,6 +15,7 @@
 #ifndef SIMHCA_QP_H
 #define SIMHCA_QP_H
 
+#include "fw/caps_odp.h"
 #include "fw/uar.h"
 #include "object/cq.h"
 #include "object/mkey.h"
@@ -69,6 +70,8 @@ struct dci_streams {
 	uint16_t bad[MAX_BAD_STREAMS];
 };
 
+struct page_fault;
+
 struct qp {
 	struct obj obj;
 	struct hca *hca;
@@ -116,6 +119,8 @@ struct qp {
 	uint32_t recv_psn;
 	struct sim_timer timer;	/* retry, RNR */
 	bool waiting;		/* the request at sq_head waits for an answer */
+	struct page_fault *fault; /* that it waits for */
+	uint8_t fault_failed;	/* enum fault_side: resumed with an error there */
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool comm_est;
@@ -183,6 +188,7 @@ struct recv {
 	struct srq *srq;	/* NULL: the QP's own queue */
 	struct recv_wqe wqe;
 };
+void recv_put_back(struct recv *r);
 int recv_take(struct qp *qp, struct srq *srq, struct recv *r);
 uint8_t recv_map(const struct recv *r, const struct accessor *who,
 		 uint64_t len, struct sglist *out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fw/cmd.h"
+#include "object/page_fault.h"
 #include "object/qp.h"
 #include "object/umem.h"
 
@@ -195,6 +196,8 @@ uint8_t qp_destroy(struct cmd *cmd, struct qp *qp)
 	if (qp->obj.holds)
 		return CMD_BAD_RES_STATE;
 	err_list_remove(qp);
+	fault_done(qp);
+	fault_queue_gone(cmd->hca, false, qp->obj.id);
 	idtable_remove(&objs->qps, qp->obj.id);
 	if (qp == objs->special[0])
 		objs->special[0] = NULL;

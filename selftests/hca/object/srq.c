@@ -116,3 +116,15 @@ int srq_take(struct srq *srq, struct recv_wqe *rw)
 	srq_check_limit(srq);
 	return 0;
 }
+
+/**
+ * srq_put_back() - undo srq_take()
+ * @index: of the work request that was taken last
+ *
+ * The limit event may have come by then. It is not taken back.
+ */
+void srq_put_back(struct srq *srq, uint16_t index)
+{
+	srq->head = index;
+	srq->taken--;
+}

@@ -57,6 +57,7 @@ struct recv_wqe {
 
 struct srq *srq_find(struct hca *hca, uint32_t srqn, uint16_t uid);
 int srq_take(struct srq *srq, struct recv_wqe *rw);
+void srq_put_back(struct srq *srq, uint16_t index);
 void srq_check_limit(struct srq *srq);
 uint16_t srq_posted(struct srq *srq);
 void srq_free(struct srq *srq);

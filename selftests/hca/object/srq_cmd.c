@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fw/cmd.h"
+#include "object/page_fault.h"
 #include "object/srq.h"
 #include "object/umem.h"
 
@@ -93,6 +94,7 @@ static uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 		obj_release(&srq->xrcd->obj);
 	if (srq->cq)
 		obj_release(&srq->cq->obj);
+	fault_queue_gone(cmd->hca, true, srqn);
 	srq_free(srq);
 	return CMD_OK;
 }

@@ -209,7 +209,7 @@ enum {
 	CQE_RESP_ERR = 14,
 };
 
-/* Syndromes of error completions; SYND_OK is the model's own. */
+/* Syndromes of error completions; SYND_OK and SYND_PAGE are the model's own. */
 enum syndrome {
 	SYND_OK = 0x00,
 	SYND_LOCAL_LENGTH = 0x01,
@@ -222,6 +222,7 @@ enum syndrome {
 	SYND_REMOTE_OP = 0x14,
 	SYND_RETRY_EXC = 0x15,
 	SYND_RNR_RETRY_EXC = 0x16,
+	SYND_PAGE = 0xff,	/* no completion yet: a page is not present */
 };
 
 #define CQE_GRH_IN_BUFFER (1u << 28)	/* in flags_rqpn */
@@ -264,6 +265,7 @@ enum {
 	EVENT_COMM_EST = 0x02,
 	EVENT_CQ_ERROR = 0x04,
 	EVENT_QP_CATAS = 0x05,
+	EVENT_PAGE_FAULT = 0x0c,
 	EVENT_QP_INVAL_REQ = 0x10,
 	EVENT_QP_ACCESS = 0x11,
 	EVENT_SRQ_CATAS = 0x12,
@@ -296,6 +298,44 @@ struct event_qp_srq {
 	uint32_t qp_srq_n;
 };
 
+#define FAULT_LAST 0x80	/* no other event has the same token */
+
+/* A page fault: of a work request, of an RDMA operation, of memory */
+struct event_fault {
+	union {
+		struct {
+			uint32_t committed;
+			uint16_t rsvd0;
+			uint16_t index;
+			uint16_t rsvd1;
+			uint16_t packet;
+			uint32_t token;
+			uint32_t rsvd2[2];
+			uint32_t type_wq;
+		} wqe;
+		struct __attribute__((packed)) {
+			uint32_t committed;
+			uint32_t rkey;
+			uint16_t rsvd0;
+			uint16_t packet;
+			uint32_t op_len;
+			uint64_t va;
+			uint32_t type_token;
+		} rdma;
+		struct __attribute__((packed)) {
+			uint8_t flags;
+			uint8_t rsvd0;
+			uint16_t pages_after;
+			uint16_t pages_before;
+			uint16_t token_high;
+			uint32_t token_low;
+			uint32_t bytes;
+			uint32_t key;
+			uint64_t va;
+		} memory;
+	};
+};
+
 _Static_assert(sizeof(struct wqe_ctrl) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_xrc) == 16, "wire format");
 _Static_assert(sizeof(struct wqe_av) == 48, "wire format");
@@ -310,5 +350,6 @@ _Static_assert(sizeof(struct cqe) == CQE_SIZE, "wire format");
 _Static_assert(sizeof(struct event_comp) == EVENT_DATA, "wire format");
 _Static_assert(sizeof(struct event_cq_err) == EVENT_DATA, "wire format");
 _Static_assert(sizeof(struct event_qp_srq) == EVENT_DATA, "wire format");
+_Static_assert(sizeof(struct event_fault) == EVENT_DATA, "wire format");
 
 #endif

@@ -12,6 +12,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "fw/caps_odp.h"
 #include "fw/eq.h"
 #include "test/unit/world.h"
 
@@ -22,6 +23,9 @@ struct hca w_hca[W_HCAS];
 struct w_event w_events[W_EVENTS];
 unsigned int w_nevents;
 bool w_port_down;
+enum w_fault_queue w_fault_queue;
+struct w_fault w_faults[W_EVENTS];
+unsigned int w_nfaults;
 
 static uint8_t *mem[W_HCAS];
 static uint64_t mem_end[W_HCAS];
@@ -76,8 +80,30 @@ void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,
 void eq_post_async(struct hca *hca, uint8_t type, uint8_t sub_type,
 		   const void *data)
 {
-	(void)sub_type;
-	keep(hca, type, data);
+	struct w_fault *f = &w_faults[w_nfaults];
+
+	if (type != EVENT_PAGE_FAULT) {
+		keep(hca, type, data);
+	} else if (w_nfaults < W_EVENTS) {
+		w_nfaults++;
+		f->hca = hca->index;
+		f->kind = sub_type;
+		memcpy(&f->ev, data, sizeof(f->ev));
+	}
+}
+
+bool eq_for_event(struct hca *hca, uint8_t type, uint32_t *eqn)
+{
+	(void)hca;
+	*eqn = W_EQN;
+	return type != EVENT_PAGE_FAULT || w_fault_queue != W_FAULTS_NONE;
+}
+
+bool eq_has_room(struct hca *hca, uint32_t eqn)
+{
+	(void)hca;
+	(void)eqn;
+	return w_fault_queue != W_FAULTS_FULL;
 }
 
 bool eq_exists(struct hca *hca, uint32_t eqn)
@@ -201,6 +227,7 @@ static void setup_one(unsigned int i)
 
 	memset(hca, 0, sizeof(*hca));
 	hca->index = i;
+	caps_odp_reset(hca);
 	memset(gids[i], 0, sizeof(gids[i]));
 	gids[i][0] = 0xfe;
 	gids[i][15] = i + 1;
@@ -225,6 +252,8 @@ void w_setup(void)
 
 	w_nevents = 0;
 	w_port_down = false;
+	w_fault_queue = W_FAULTS_NONE;
+	w_nfaults = 0;
 	if (loop_init())
 		abort();
 	loop_simulate_time();

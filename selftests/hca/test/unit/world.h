@@ -32,6 +32,19 @@ struct w_event {
 	uint32_t number;	/* of the CQ, QP or SRQ */
 };
 
+/* What the driver's event queue for page faults does: there is none at first. */
+enum w_fault_queue { W_FAULTS_NONE, W_FAULTS_TAKEN, W_FAULTS_FULL };
+
+/* A page fault that an adapter raised. */
+struct w_fault {
+	unsigned int hca;
+	uint8_t kind;		/* enum fault_kind */
+	struct event_fault ev;
+};
+
+extern enum w_fault_queue w_fault_queue;
+extern struct w_fault w_faults[W_EVENTS];
+extern unsigned int w_nfaults;
 extern struct hca w_hca[W_HCAS];
 extern struct w_event w_events[W_EVENTS];
 extern unsigned int w_nevents;
