@@ -4,8 +4,9 @@
  * present, and in which form a driver is told.
  *
  * Invariants
- * - Both schemes serve the same operations. A driver chooses one of them while it
- *   starts; without its choice it is the transport scheme.
+ * - Every adapter has the transport scheme. Those with an Ethernet port also have the
+ *   memory scheme, which a driver may choose while it starts.
+ * - Both schemes serve the same operations.
  */
 #include <string.h>
 
@@ -32,15 +33,15 @@ static uint32_t op_bit(enum odp_op op)
 	return 1u << (SET_BITS - 1 - op);
 }
 
-static void fill_max(uint8_t *cap)
+static void fill_max(const struct hca *hca, uint8_t *cap)
 {
 	uint32_t both = op_bit(ODP_SEND) | op_bit(ODP_SRQ_RECEIVE) |
 			op_bit(ODP_WRITE) | op_bit(ODP_READ) |
 			op_bit(ODP_ATOMIC);
-	unsigned int memory;
+	unsigned int schemes = hca->link == LINK_ETH ? 2 : 1, memory;
 
 	memset(cap, 0, IFC_SZ(odp_cap));
-	for (memory = 0; memory < 2; memory++) {
+	for (memory = 0; memory < schemes; memory++) {
 		ifc_set32(cap, set_off(memory, ODP_RC), SET_BITS,
 			  both | op_bit(ODP_RECEIVE));
 		ifc_set32(cap, set_off(memory, ODP_UD), SET_BITS,
@@ -48,8 +49,9 @@ static void fill_max(uint8_t *cap)
 		ifc_set32(cap, set_off(memory, ODP_XRC), SET_BITS, both);
 		ifc_set32(cap, set_off(memory, ODP_DC), SET_BITS, both);
 	}
-	IFC_SET(odp_cap, cap, memory_page_fault_scheme_cap.page_prefetch, 1);
-	IFC_SET(odp_cap, cap, mem_page_fault, 1);
+	IFC_SET(odp_cap, cap, memory_page_fault_scheme_cap.page_prefetch,
+		schemes > 1);
+	IFC_SET(odp_cap, cap, mem_page_fault, schemes > 1);
 }
 
 /**
@@ -57,7 +59,7 @@ static void fill_max(uint8_t *cap)
  */
 void caps_odp_reset(struct hca *hca)
 {
-	fill_max(hca->odp_cap);
+	fill_max(hca, hca->odp_cap);
 	IFC_SET(odp_cap, hca->odp_cap, mem_page_fault, 0);
 }
 
@@ -71,7 +73,7 @@ void caps_odp_get(const struct hca *hca, bool current, uint8_t *to)
 	if (current)
 		memcpy(to, hca->odp_cap, sizeof(hca->odp_cap));
 	else
-		fill_max(to);
+		fill_max(hca, to);
 }
 
 /**
@@ -85,7 +87,7 @@ uint8_t caps_odp_set(struct hca *hca, const uint8_t *cap)
 	uint8_t max[sizeof(hca->odp_cap)];
 	size_t i;
 
-	fill_max(max);
+	fill_max(hca, max);
 	for (i = 0; i < sizeof(max); i++)
 		if (cap[i] & ~max[i])
 			return CMD_BAD_PARAM;

@@ -235,6 +235,7 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 		    uint64_t len, unsigned int access, unsigned int depth)
 {
 	const struct mkey *m;
+	int ret;
 
 	/* In a list it holds the place of a key that a driver will put there. */
 	if (key == MKEY_NULL)
@@ -256,7 +257,9 @@ static int walk_key(const struct walk *w, uint32_t key, uint64_t va,
 	case MKEY_PA:
 		return walk_phys(w, va, len);
 	case MKEY_MTT:
-		return walk_mtt(w, m, va, len);
+		ret = walk_mtt(w, m, va, len);
+		w->hca->objs->miss.listed = depth > 0;
+		return ret;
 	case MKEY_KLM:
 		return walk_klm(w, m, va - m->start, len, depth);
 	case MKEY_KSM:

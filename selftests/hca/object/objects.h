@@ -59,13 +59,15 @@ struct domain {
  * @key: the key whose page it is
  * @va: under that key
  * @len: bytes that the access needs from there on
- * @end: of the key's range
+ * @end: of the key's range; 0 if it has no end
+ * @listed: was the key found in a list of keys?
  */
 struct miss {
 	uint32_t key;
 	uint64_t va;
 	uint64_t len;
 	uint64_t end;
+	bool listed;
 };
 
 /* Page faults since the counters were cleared (object/page_fault.h). */

@@ -10,6 +10,8 @@
 #include "object/page_fault.h"
 
 #define EQ_FULL_RETRY NSEC_PER_MSEC
+#define LIST_TRIES 20u
+#define LIST_PAUSE (10 * NSEC_PER_MSEC)
 #define PREFETCH_PAGES 8u	/* behind the ones that the access needs */
 
 /* What the event of the transport scheme says; two of them tell a WQE's queue. */
@@ -43,7 +45,7 @@ static uint64_t page_of(uint64_t va)
 }
 
 /* The memory scheme tells of a key and pages, and not of who needs them. */
-static void fill_memory(const struct page_fault *f, struct event_fault *ev)
+static void fill_memory(struct page_fault *f, struct event_fault *ev)
 {
 	const struct miss *m = &f->hca->objs->miss;
 	uint64_t from = page_of(m->va);
@@ -52,6 +54,7 @@ static void fill_memory(const struct page_fault *f, struct event_fault *ev)
 
 	if (m->end < to)
 		after = 0;
+	f->listed = m->listed;
 	memset(ev, 0, sizeof(*ev));	/* what it says in the other scheme */
 	ev->memory.flags = FAULT_LAST;
 	ev->memory.pages_after = htobe16(after < PREFETCH_PAGES ?
@@ -209,18 +212,21 @@ void fault_done(struct qp *qp)
 		qp->fault->waiter = NULL;
 	qp->fault = NULL;
 	qp->fault_failed = FAULT_NOWHERE;
+	qp->fault_tries = 0;
 }
 
 /* The end of a fault. Whoever waited sends again, but not inside this call. */
 static void fault_end(struct page_fault *f, bool failed)
 {
+	bool again = failed && f->listed;
 	struct qp *qp = f->waiter;
 
 	idtable_remove(&f->hca->objs->faults, f->obj.id);
 	if (qp) {
+		again = again && qp->fault_tries++ < LIST_TRIES;
 		qp->fault = NULL;
-		qp->fault_failed = failed ? f->side : FAULT_NOWHERE;
-		timer_arm(&qp->timer, 0);
+		qp->fault_failed = failed && !again ? f->side : FAULT_NOWHERE;
+		timer_arm(&qp->timer, again ? LIST_PAUSE : 0);
 	}
 	free(f);
 }

@@ -12,6 +12,9 @@
  *   driver sends is not refused.
  * - A fault that was resumed with an error is not raised again by the same request:
  *   the access fails where the page is still not present.
+ * - With the memory scheme a key in a list gets some more tries after an error. The
+ *   driver may have forgotten that key, and be about to change the list: mlx5_ib does
+ *   so with the parts of an implicit region.
  * - Without an event queue for page faults, or without the capability, such an access
  *   fails at once.
  */
@@ -34,6 +37,7 @@ enum fault_side { FAULT_NOWHERE, FAULT_LOCAL, FAULT_REMOTE };
  * @side: of the memory, seen from the requester
  * @kind: FAULT_*
  * @type: FAULT_TYPE_* of the transport scheme
+ * @listed: memory scheme: is the key in a list of keys?
  * @wq: number of the queue, which a resume of the transport scheme repeats
  */
 struct page_fault {
@@ -43,6 +47,7 @@ struct page_fault {
 	enum fault_side side;
 	enum fault_kind kind;
 	uint8_t type;
+	bool listed;
 	uint32_t wq;
 };
 

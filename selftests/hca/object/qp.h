@@ -120,6 +120,7 @@ struct qp {
 	struct sim_timer timer;	/* retry, RNR */
 	bool waiting;		/* the request at sq_head waits for an answer */
 	struct page_fault *fault; /* that it waits for */
+	uint8_t fault_tries;	/* of keys in lists, resumed with an error */
 	uint8_t fault_failed;	/* enum fault_side: resumed with an error there */
 	uint8_t retry_left;
 	uint8_t rnr_left;
