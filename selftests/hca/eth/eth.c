@@ -19,7 +19,18 @@ int eth_init(struct hca *hca)
 		return -ENOMEM;
 	rx_init(&hca->eth->rx);
 	flows_init(&hca->eth->flows);
+	flow_counters_init(&hca->eth->flows);
+	header_ctxs_init(&hca->eth->flows);
+	reformat_ctxs_init(&hca->eth->flows);
 	return nic_init(hca);
+}
+
+static void flows_forget(struct flows *flows)
+{
+	flows_reset(flows);
+	flow_counters_reset(flows);
+	header_ctxs_reset(flows);
+	reformat_ctxs_reset(flows);
 }
 
 /**
@@ -27,7 +38,7 @@ int eth_init(struct hca *hca)
  */
 void eth_reset(struct hca *hca)
 {
-	flows_reset(&hca->eth->flows);
+	flows_forget(&hca->eth->flows);
 	rx_reset(&hca->eth->rx);
 	nic_reset(hca);
 }
@@ -39,7 +50,7 @@ void eth_fini(struct hca *hca)
 {
 	if (!hca->eth)
 		return;
-	flows_reset(&hca->eth->flows);
+	flows_forget(&hca->eth->flows);
 	rx_reset(&hca->eth->rx);
 	nic_fini(hca);
 	free(hca->eth);
@@ -65,4 +76,9 @@ void eth_dump(struct hca *hca, struct json_object *alive)
 	add_count(alive, "tir", &hca->eth->rx.tirs);
 	add_count(alive, "flow_table", &hca->eth->flows.tables);
 	add_count(alive, "flow_group", &hca->eth->flows.groups);
+	add_count(alive, "flow_counter", &hca->eth->flows.counters);
+	add_count(alive, "modify_header", &hca->eth->flows.headers);
+	add_count(alive, "packet_reformat", &hca->eth->flows.reformats);
+	json_object_object_add(alive, "flow",
+			       json_object_new_int64(hca->eth->flows.entries));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The Ethernet objects of an adapter: the context of its NIC (nic.c), receive
- * queues, RQTs and TIRs (rx.c), and flow tables (flow.c).
+ * queues, RQTs and TIRs (rx.c), and flow tables (flow.c) with their entries (fte.c).
  *
  * Invariants
  * - An object that another object names is held and cannot be destroyed.
@@ -24,6 +24,7 @@ const void *nic_roce_address(const struct hca *hca, unsigned int index);
 bool nic_answers(const struct hca *hca, const void *from,
 		 const uint8_t gid[16], uint64_t mac);
 bool nic_admits(const struct hca *hca, const uint8_t *mac);
+bool nic_loops(const struct hca *hca, const uint8_t *mac);
 
 /*
  * What a counter set counts: requests that were executed, connections of DC, and
@@ -49,23 +50,46 @@ struct rx_tables {
 
 void rx_init(struct rx_tables *rx);
 void rx_reset(struct rx_tables *rx);
-struct tir *tir_find(struct hca *hca, uint32_t tirn);
+struct tir *tir_find(struct hca *hca, uint32_t tirn, uint16_t uid);
 
 /* ---- flow.c */
+enum flow_side { FLOW_RX, FLOW_TX, FLOW_SIDES };
+
+/**
+ * struct flows - flow tables and what their entries name
+ * @tables: of both sides
+ * @groups: of all tables
+ * @counters: of flows
+ * @headers: contexts that change headers
+ * @reformats: contexts that add or remove headers
+ * @entries: how many all tables have
+ * @root: number of the first table of each side; 0: none
+ */
 struct flows {
 	struct idtable tables;
 	struct idtable groups;
-	uint32_t root;		/* of the receive side; 0: none */
+	struct idtable counters;
+	struct idtable headers;
+	struct idtable reformats;
+	uint32_t entries;
+	uint32_t root[FLOW_SIDES];
 };
 
 void flows_init(struct flows *flows);
 void flows_reset(struct flows *flows);
-void flows_forward(struct hca *hca, const struct frame *f);
+
+/* ---- flow_counter.c, flow_header.c, flow_reformat.c */
+void flow_counters_init(struct flows *flows);
+void flow_counters_reset(struct flows *flows);
+void header_ctxs_init(struct flows *flows);
+void header_ctxs_reset(struct flows *flows);
+void reformat_ctxs_init(struct flows *flows);
+void reformat_ctxs_reset(struct flows *flows);
 
 /**
  * struct eth - the Ethernet side of an adapter
  * @rx: receive queues, and the RQTs and TIRs that distribute packets to them
- * @flows: flow tables of the receive side
+ * @flows: flow tables
  */
 struct eth {
 	struct rx_tables rx;

@@ -8,8 +8,6 @@
 
 #define TYPE_VLAN 0x8100
 #define TYPE_SVLAN 0x88a8
-#define TYPE_IPV4 0x0800
-#define TYPE_IPV6 0x86dd
 #define IPV4_HEAD 20u
 #define IPV6_HEAD 40u
 #define TCP_HEAD 20u
@@ -27,7 +25,10 @@ static void parse_l4(struct frame *f, size_t at)
 	size_t need = f->proto == IP_TCP ? TCP_HEAD :
 		      f->proto == IP_UDP ? UDP_HEAD : 0;
 
-	if (need && !f->frag && at + need <= f->l3_end)
+	if (f->frag || at > f->l3_end)
+		return;
+	f->above = at;
+	if (need && at + need <= f->l3_end)
 		f->l4 = at;
 }
 
@@ -80,10 +81,19 @@ static void parse_ipv6(struct frame *f, size_t at)
 	parse_l4(f, next);
 }
 
+static void parse_ip(struct frame *f, size_t at, uint16_t type)
+{
+	f->ethertype = type;
+	if (type == TYPE_IPV4)
+		parse_ipv4(f, at);
+	else if (type == TYPE_IPV6)
+		parse_ipv6(f, at);
+}
+
 static void parse(struct frame *f)
 {
 	const uint8_t *data = f->data;
-	size_t at = ETH_HEAD, len = f->len;
+	size_t at = f->at + ETH_HEAD, len = f->len;
 	uint16_t type = be16_at(data + at - 2);
 
 	while ((type == TYPE_VLAN || type == TYPE_SVLAN) &&
@@ -95,11 +105,7 @@ static void parse(struct frame *f)
 		type = be16_at(data + at + 2);
 		at += ETH_TAG;
 	}
-	f->ethertype = type;
-	if (type == TYPE_IPV4)
-		parse_ipv4(f, at);
-	else if (type == TYPE_IPV6)
-		parse_ipv6(f, at);
+	parse_ip(f, at, type);
 }
 
 /**
@@ -110,6 +116,32 @@ void frame_parse(struct frame *f, const uint8_t *data, size_t len)
 {
 	*f = (struct frame){ .data = data, .len = len };
 	parse(f);
+}
+
+/**
+ * frame_parse_inner() - find the headers of what a tunnel carries
+ * @outer: the frame that carries it
+ * @at: offset of the first inner header in the frame
+ * @type: ethertype of the inner packet, TYPE_ETH if it is a frame
+ *
+ * Return: false where there is neither a frame nor an IP packet
+ */
+bool frame_parse_inner(struct frame *f, const struct frame *outer, size_t at,
+		       uint16_t type)
+{
+	*f = (struct frame){
+		.data = outer->data,
+		.len = outer->l3_end,
+		.at = at,
+		.bare = type != TYPE_ETH,
+	};
+	if (f->bare)
+		parse_ip(f, at, type);
+	else if (at + ETH_HEAD <= f->len)
+		parse(f);
+	else
+		return false;
+	return f->l3 || !f->bare;
 }
 
 /**

@@ -19,16 +19,20 @@
 #define ETH_TAG 4u	/* bytes of a VLAN tag */
 #define ETH_ADDR 6u
 
-enum { IP_TCP = 6, IP_UDP = 17 };
+enum { IP_TCP = 6, IP_UDP = 17, IP_GRE = 47 };
+enum { TYPE_IPV4 = 0x0800, TYPE_ETH = 0x6558, TYPE_IPV6 = 0x86dd };
 
 /**
  * struct frame - a frame and its headers
+ * @at: offset of the Ethernet header, or of the IP header where @bare
+ * @bare: there is no Ethernet header: a tunnel carries IP
  * @ethertype: of what follows the VLAN tags
  * @vlan: ethertype of the first VLAN tag, 0: there is none
  * @tci: its priority and number
  * @l3: offset of the IP header, 0: it is not IP
  * @l3_end: offset after the IP packet; padding may follow
- * @l4: offset of the header above IP, 0: none, or it is a fragment
+ * @above: offset of what is above IP, 0: none, or it is a fragment
+ * @l4: offset of the header of TCP or UDP, 0: none, or it is a fragment
  * @frag: it is a fragment of an IP packet
  * @cut: only the headers are there, and lengths in them count what follows
  * @proto: protocol above IP
@@ -36,11 +40,14 @@ enum { IP_TCP = 6, IP_UDP = 17 };
 struct frame {
 	const uint8_t *data;
 	size_t len;
+	size_t at;
+	bool bare;
 	uint16_t ethertype;
 	uint16_t vlan;
 	uint16_t tci;
 	size_t l3;
 	size_t l3_end;
+	size_t above;
 	size_t l4;
 	bool ipv6;
 	bool frag;
@@ -49,6 +56,8 @@ struct frame {
 };
 
 void frame_parse(struct frame *f, const uint8_t *data, size_t len);
+bool frame_parse_inner(struct frame *f, const struct frame *outer, size_t at,
+		       uint16_t type);
 void frame_parse_head(struct frame *f, const uint8_t *data, size_t len);
 uint32_t sum_bytes(const void *p, size_t len, uint32_t sum);
 uint16_t sum_fold(uint32_t sum);

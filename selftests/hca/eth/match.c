@@ -54,15 +54,14 @@ static void match_l4(const struct frame *f, uint8_t *to)
 	}
 }
 
-/**
- * match_headers() - bring the headers of a frame into the layout of flows
- * @to: MATCH_BYTES bytes
- */
-void match_headers(const struct frame *f, uint8_t *to)
+static void match_lyr_2_4(const struct frame *f, uint8_t *to)
 {
-	memset(to, 0, MATCH_BYTES);
-	memcpy(MATCH_AT(dmac_47_16), f->data, ETH_ADDR);
-	memcpy(MATCH_AT(smac_47_16), f->data + ETH_ADDR, ETH_ADDR);
+	const uint8_t *eth = f->data + f->at;
+
+	if (!f->bare) {
+		memcpy(MATCH_AT(dmac_47_16), eth, ETH_ADDR);
+		memcpy(MATCH_AT(smac_47_16), eth + ETH_ADDR, ETH_ADDR);
+	}
 	MATCH(ethertype, f->ethertype);
 	if (f->vlan) {
 		if (f->vlan == TYPE_CVLAN)
@@ -77,6 +76,97 @@ void match_headers(const struct frame *f, uint8_t *to)
 		match_ip(f, to);
 	if (f->l4)
 		match_l4(f, to);
+}
+
+#define SET_OF(fld) IFC_ADDR_OF(fte_match_param, to, fld)
+
+/**
+ * match_headers() - bring the headers of a frame into the layout of flows
+ * @to: MATCH_BYTES bytes; the registers are 0
+ */
+void match_headers(const struct frame *f, uint8_t *to)
+{
+	struct tunnel t;
+
+	memset(to, 0, MATCH_BYTES);
+	match_lyr_2_4(f, SET_OF(outer_headers));
+	tunnel_find(&t, f);
+	tunnel_match(&t, f, SET_OF(misc_parameters));
+	if (t.inner.data)
+		match_lyr_2_4(&t.inner, SET_OF(inner_headers));
+}
+
+/**
+ * match_regs() - bring the registers of a frame into the layout of flows
+ * @to: MATCH_BYTES bytes, of which those of the registers are written
+ */
+void match_regs(const uint32_t regs[MATCH_REGS], uint8_t *to)
+{
+	uint8_t *at = IFC_ADDR_OF(fte_match_param, to,
+				  misc_parameters_2.metadata_reg_c_0);
+	unsigned int i;
+
+	/* register 7 is the first one */
+	for (i = 0; i < MATCH_REGS; i++, at -= sizeof(uint32_t)) {
+		uint32_t v = htobe32(regs[i]);
+
+		memcpy(at, &v, sizeof(v));
+	}
+}
+
+/* All bits that match_headers() and match_regs() know. */
+static void match_known(uint8_t *to)
+{
+	static const uint32_t regs[MATCH_REGS] = {
+		-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u,
+	};
+	const size_t set = IFC_SZ(fte_match_set_lyr_2_4);
+	uint8_t *misc = SET_OF(misc_parameters);
+
+	memset(to, 0, MATCH_BYTES);
+	memset(SET_OF(outer_headers), 0xff, set);
+	memset(SET_OF(inner_headers), 0xff, set);
+#define MISC(fld) IFC_SET(fte_match_set_misc, misc, fld, -1u)
+	MISC(gre_c_present);
+	MISC(gre_k_present);
+	MISC(gre_s_present);
+	MISC(gre_protocol);
+	MISC(gre_key.key);
+	MISC(vxlan_vni);
+	MISC(geneve_vni);
+	MISC(geneve_oam);
+	MISC(geneve_opt_len);
+	MISC(geneve_protocol_type);
+#undef MISC
+	match_regs(regs, to);
+}
+
+/**
+ * match_mask() - take over what a group compares
+ * @which: bits of match_criteria_enable
+ * @criteria: a struct mlx5_ifc_fte_match_param_bits
+ * @mask: MATCH_BYTES bytes
+ *
+ * Return: false where the model does not know a header or a field
+ */
+bool match_mask(uint32_t which, const uint8_t *criteria, uint8_t *mask)
+{
+	const size_t set = IFC_SZ(fte_match_set_lyr_2_4);
+	uint8_t known[MATCH_BYTES];
+	size_t i;
+
+	memset(mask, 0, MATCH_BYTES);
+	if (which & ~(MATCH_OUTER | MATCH_MISC | MATCH_INNER | MATCH_MISC_2))
+		return false;
+	/* the four sets have one size, and their order is that of the bits */
+	for (i = 0; i < MATCH_BYTES; i++)
+		if (which & 1u << i / set)
+			mask[i] = criteria[i];
+	match_known(known);
+	for (i = 0; i < MATCH_BYTES; i++)
+		if (mask[i] & ~known[i])
+			return false;
+	return true;
 }
 
 /**

@@ -145,6 +145,18 @@ bool nic_admits(const struct hca *hca, const uint8_t *mac)
 }
 
 /**
+ * nic_loops() - does the adapter receive what it sends itself to this address?
+ * @mac: destination of the frame
+ */
+bool nic_loops(const struct hca *hca, const uint8_t *mac)
+{
+	const uint8_t *c = hca->nic->ctx;
+
+	return mac[0] & 1 ? !IFC_GET(nic_vport_context, c, disable_mc_local_lb) :
+			    !IFC_GET(nic_vport_context, c, disable_uc_local_lb);
+}
+
+/**
  * nic_count() - count for a counter set
  * @set: number of the set; nothing is counted where there is none
  */

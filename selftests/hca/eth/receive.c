@@ -16,6 +16,7 @@ enum { L2_OK = 1 << 0, L3_OK = 1 << 1, L4_OK = 1 << 2 };
 enum { VLAN_STRIPPED = 1 << 0, L3_IPV6 = 1 << 2, L3_IPV4 = 2 << 2 };
 enum { L4_TCP = 1 << 4, L4_UDP = 2 << 4 };
 enum { HASH_IPV4 = 1 << 2, HASH_IPV6 = 2 << 2 };
+enum { SELF_LB_UNICAST = 1 << 0, SELF_LB_MULTICAST = 1 << 1 };
 #define SUM_CORRECT 0xffff
 #define TYPE_CVLAN 0x8100
 #define TAG_AT (2 * ETH_ADDR)
@@ -86,6 +87,7 @@ static void rq_fail(struct rq *rq, const struct recv_wqe *rw, uint8_t synd)
 {
 	struct cqe cqe = {
 		.syndrome = synd,
+		.srqn_uidx = htobe32(rq->user_index),
 		.opcode_qpn = htobe32(rq->obj.id),
 		.wqe_counter = htobe16(rw->index),
 		.op_own = CQE_RESP_ERR << 4,
@@ -127,6 +129,7 @@ static void rq_receive(struct rq *rq, const struct frame *f, uint32_t hash,
 		.rss_hash_result = htobe32(hash),
 		.rss_hash_type = !hash ? 0 : f->ipv6 ? HASH_IPV6 : HASH_IPV4,
 		.byte_cnt = htobe32(len),
+		.srqn_uidx = htobe32(rq->user_index),
 		.opcode_qpn = htobe32(flow_tag),
 		.op_own = CQE_RESP_SEND << 4,
 	};
@@ -155,15 +158,32 @@ static void rq_receive(struct rq *rq, const struct frame *f, uint32_t hash,
 		rq->state = RQ_ERR;
 }
 
+/*
+ * Frames of the own transport domain are received where the TIR allows it: bit 0 of
+ * self_lb_block for unicast, bit 1 for multicast.
+ */
+static bool tir_takes(const struct tir *tir, const struct frame *f, uint32_t td)
+{
+	uint32_t allowed = IFC_GET(tirc, tir->ctx, self_lb_block);
+
+	if (!td || !tir->td || tir->td->obj.id != td)
+		return true;
+	return allowed & (f->data[0] & 1 ? SELF_LB_MULTICAST : SELF_LB_UNICAST);
+}
+
 /**
  * tir_receive() - a flow ends at a TIR
  * @flow_tag: of the entry, for the completion
+ * @td: transport domain of the queue that sent the frame; 0: it is from the cable
  */
-void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag)
+void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag,
+		 uint32_t td)
 {
 	uint32_t hash = frame_hash(tir->ctx, f);
 	struct rq *rq = tir->rq;
 
+	if (!tir_takes(tir, f, td))
+		return;
 	if (!rq)
 		rq = tir->rqt->rqs[hash % tir->rqt->n];
 	rq_receive(rq, f, hash, flow_tag);

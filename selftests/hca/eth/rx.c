@@ -56,10 +56,11 @@ void rx_reset(struct rx_tables *rx)
 
 /**
  * tir_find() - the TIR that a flow goes to, NULL where there is none
+ * @uid: DevX uid of the command
  */
-struct tir *tir_find(struct hca *hca, uint32_t tirn)
+struct tir *tir_find(struct hca *hca, uint32_t tirn, uint16_t uid)
 {
-	return idtable_get(&hca->eth->rx.tirs, tirn);
+	return obj_find(&hca->eth->rx.tirs, tirn, uid);
 }
 
 static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
@@ -77,6 +78,7 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 	rq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	rq->keep_tag = IFC_GET(rqc, c, vsd);
 	rq->counter_set = IFC_GET(rqc, c, counter_set_id);
+	rq->user_index = IFC_GET(rqc, c, user_index);
 
 	if (cmd->hca->link != LINK_ETH || IFC_GET(rqc, c, mem_rq_type) ||
 	    IFC_GET(rqc, c, state) != RQ_RST || IFC_GET(rqc, c, hairpin) ||
@@ -153,6 +155,7 @@ static uint8_t query_rq(struct cmd *cmd)
 	IFC_SET(rqc, c, vsd, rq->keep_tag);
 	IFC_SET(rqc, c, cqn, rq->cq->obj.id);
 	IFC_SET(rqc, c, counter_set_id, rq->counter_set);
+	IFC_SET(rqc, c, user_index, rq->user_index);
 	IFC_SET(rqc, c, wq.pd, rq->pd);
 	IFC_SET(rqc, c, wq.log_wq_sz, rq->log_size);
 	IFC_SET(rqc, c, wq.log_wq_stride, rq->log_stride);
@@ -269,18 +272,27 @@ static struct obj *tir_held(struct tir *tir)
 	return tir->rq ? &tir->rq->obj : &tir->rqt->obj;
 }
 
+/* A DevX user need not name a transport domain: 0. */
+static bool tir_td(struct cmd *cmd, struct tir *tir)
+{
+	uint32_t td = IFC_GET(tirc, tir->ctx, transport_domain);
+
+	tir->td = td_find(cmd->hca, td, cmd->uid);
+	return tir->td || (!td && !uid_privileged(cmd->uid));
+}
+
 static uint8_t create_tir(struct cmd *cmd)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_tir_in, cmd->in, ctx);
-	struct domain *td = td_find(cmd->hca,
-				    IFC_GET(tirc, c, transport_domain),
-				    cmd->uid);
-	struct tir *tir = calloc(1, sizeof(*tir));
+	struct tir *tir;
 
+	if (cmd->hca->link != LINK_ETH)
+		return CMD_BAD_PARAM;
+	tir = calloc(1, sizeof(*tir));
 	if (!tir)
 		return CMD_NO_RES;
 	memcpy(tir->ctx, c, sizeof(tir->ctx));
-	if (!td || !tir_target(cmd, tir)) {
+	if (!tir_td(cmd, tir) || !tir_target(cmd, tir)) {
 		free(tir);
 		return CMD_BAD_RES;
 	}
@@ -288,14 +300,14 @@ static uint8_t create_tir(struct cmd *cmd)
 		free(tir);
 		return CMD_LIM;
 	}
-	tir->td = td;
-	obj_hold(&td->obj);
+	if (tir->td)
+		obj_hold(&tir->td->obj);
 	obj_hold(tir_held(tir));
 	IFC_SET(create_tir_out, cmd->out, tirn, tir->obj.id);
 	return CMD_OK;
 }
 
-/* MODIFY_TIR may change the hash of packets and the self-loopback mode. */
+/* MODIFY_TIR may change the hash of packets and self-loopback. */
 static uint8_t modify_tir(struct cmd *cmd)
 {
 	const uint8_t *c = IFC_ADDR_OF(modify_tir_in, cmd->in, ctx);
@@ -305,6 +317,9 @@ static uint8_t modify_tir(struct cmd *cmd)
 
 	if (!tir)
 		return CMD_BAD_RES;
+	if (IFC_GET(modify_tir_in, cmd->in, bitmask.self_lb_en))
+		IFC_SET(tirc, tir->ctx, self_lb_block,
+			IFC_GET(tirc, c, self_lb_block));
 	if (!IFC_GET(modify_tir_in, cmd->in, bitmask.hash))
 		return CMD_OK;
 #define COPY(fld) IFC_SET(tirc, tir->ctx, fld, IFC_GET(tirc, c, fld))
@@ -329,7 +344,8 @@ static uint8_t destroy_tir(struct cmd *cmd)
 		return CMD_BAD_RES;
 	if (tir->obj.holds)
 		return CMD_BAD_RES_STATE;
-	obj_release(&tir->td->obj);
+	if (tir->td)
+		obj_release(&tir->td->obj);
 	obj_release(tir_held(tir));
 	free(idtable_remove(&cmd->hca->eth->rx.tirs, tirn));
 	return CMD_OK;

@@ -27,6 +27,7 @@ struct rq {
 	uint32_t state;
 	uint32_t pd;
 	uint32_t counter_set;
+	uint32_t user_index;
 	uint64_t dbr;
 	uint8_t log_size;
 	uint8_t log_stride;
@@ -42,13 +43,14 @@ struct rqt {
 
 struct tir {
 	struct obj obj;
-	struct domain *td;
+	struct domain *td;	/* NULL: a DevX user named none */
 	struct rq *rq;		/* NULL: @rqt has the queues */
 	struct rqt *rqt;
 	uint8_t ctx[IFC_SZ(tirc)];
 };
 
 /* ---- receive.c */
-void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag);
+void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag,
+		 uint32_t td);
 
 #endif

@@ -3,14 +3,15 @@
  * Send queues of Ethernet: a work request becomes a frame, or with LSO several;
  * checksums; the cable.
  *
- * The cable is a hub: a frame goes to all other adapters, and each one drops
- * what it did not ask for. A frame longer than the sender's MTU is not sent.
+ * A frame passes the flow tables of the sending side. The cable is a hub: the frame
+ * goes to all other adapters, and each one drops what it did not ask for. A frame
+ * longer than the sender's MTU is not sent. Where the driver allows it, the flow
+ * tables of the sender's own receiving side get the frame too, whatever its address.
  */
 #include <string.h>
 
 #include "data/transport.h"
-#include "eth/eth.h"
-#include "eth/frame.h"
+#include "eth/pass.h"
 #include "fabric/fabric.h"
 
 #define WIRE_MAX 10240u
@@ -32,22 +33,26 @@ static uint8_t wire[WIRE_MAX];
 /* A frame arrives from the cable. */
 static void arrive(struct hca *hca, const uint8_t *data, size_t len)
 {
-	struct frame f;
+	struct packet p;
 
 	if (hca->link != LINK_ETH || !port_active(hca) ||
 	    len + ETH_FCS > hca->port->mtu_bytes || !nic_admits(hca, data))
 		return;
 	port_count(hca, PORT_RX, data, len);
-	frame_parse(&f, data, len);
-	flows_forward(hca, &f);
+	packet_init(&p, data, len, 0);
+	pass_receive(hca, &p);
 }
 
-static void to_cable(struct hca *hca, const uint8_t *data, size_t len)
+/* A frame leaves the flow tables of the sending side. */
+static void to_cable(struct hca *hca, const struct packet *sent)
 {
+	const uint8_t *data = sent->f.data;
+	size_t len = sent->f.len;
+	struct packet looped;
 	struct hca *to;
 	unsigned int i;
 
-	if (!port_active(hca) || len + ETH_FCS > hca->port->mtu_bytes)
+	if (len + ETH_FCS > hca->port->mtu_bytes)
 		return;
 	port_count(hca, PORT_TX, data, len);
 	for (i = 0; i < fabric_hcas(); i++) {
@@ -55,20 +60,28 @@ static void to_cable(struct hca *hca, const uint8_t *data, size_t len)
 		if (to != hca)
 			arrive(to, data, len);
 	}
+	if (!nic_loops(hca, data))
+		return;
+	packet_init(&looped, data, len, sent->td);
+	pass_receive(hca, &looped);
 }
 
 /* Send what is in wire[]. */
-static void send_frame(struct hca *hca, size_t len, bool l3, bool l4)
+static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 {
+	struct packet p;
 	struct frame f;
 
+	if (!port_active(sq->hca))
+		return;
 	frame_parse(&f, wire, len);
 	frame_put_sums(&f, wire, l3, l4);
 	if (len < ETH_MIN) {
 		memset(wire + len, 0, ETH_MIN - len);
 		len = ETH_MIN;
 	}
-	to_cable(hca, wire, len);
+	packet_init(&p, wire, len, sq->td);
+	pass_send(sq->hca, &p, to_cable);
 }
 
 /**
@@ -118,7 +131,7 @@ static void fix_headers(const struct frame *head, size_t head_len,
  * each frame. The lengths in the headers are those of the whole packet, which
  * may be more than they can tell.
  */
-static uint8_t send_lso(struct hca *hca, const struct send_wqe *w, size_t len)
+static uint8_t send_lso(struct qp *sq, const struct send_wqe *w, size_t len)
 {
 	size_t head_len = w->eth.inline_len, payload = len - head_len;
 	struct segment s = { 0 };
@@ -138,7 +151,7 @@ static uint8_t send_lso(struct hca *hca, const struct send_wqe *w, size_t len)
 		memcpy(wire, packet, head_len);
 		memcpy(wire + head_len, packet + head_len + s.at, s.len);
 		fix_headers(&head, head_len, &s);
-		send_frame(hca, head_len + s.len, true, true);
+		send_frame(sq, head_len + s.len, true, true);
 	}
 	return SYND_OK;
 }
@@ -159,11 +172,11 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 	memcpy(packet, w->eth.inlined, w->eth.inline_len);
 	sgl_read(w->data, packet + w->eth.inline_len, w->data->len);
 	if (w->op == WQE_OP_LSO)
-		return send_lso(sq->hca, w, len);
+		return send_lso(sq, w, len);
 	if (len < ETH_HEAD || len > WIRE_MAX)
 		return SYND_LOCAL_LENGTH;
 	memcpy(wire, packet, len);
-	send_frame(sq->hca, len, w->eth.flags & WQE_ETH_L3_SUM,
+	send_frame(sq, len, w->eth.flags & WQE_ETH_L3_SUM,
 		   w->eth.flags & WQE_ETH_L4_SUM);
 	return SYND_OK;
 }

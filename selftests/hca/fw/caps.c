@@ -162,6 +162,10 @@ static void caps_eth_general(uint8_t *c)
 	GEN(ib_virt, 0);
 	GEN(eth_net_offloads, 1);
 	GEN(nic_flow_table, 1);
+	GEN(max_flow_counter_15_0, FLOW_COUNTERS);
+	GEN(log_max_flow_counter_bulk, FLOW_LOG_BULK);
+	GEN(disable_local_lb_uc, 1);
+	GEN(disable_local_lb_mc, 1);
 	GEN(roce, 1);
 	GEN(log_max_rq, 10);
 	GEN(log_max_tir, 10);
@@ -214,7 +218,7 @@ enum { FT_LEVELS = 64, FT_LEVELS_LAG = 128 };
 
 static void caps_eth(struct caps *caps, unsigned int levels)
 {
-	uint8_t *c = caps->eth, *rx;
+	uint8_t *c = caps->eth;
 
 	/* mlx5e insists on the first three and on rss_ind_tbl_cap. */
 	IFC_SET(per_protocol_networking_offload_caps, c, csum_cap, 1);
@@ -231,15 +235,7 @@ static void caps_eth(struct caps *caps, unsigned int levels)
 	IFC_SET(roce_cap, c, r_roce_min_src_udp_port, R_ROCE_SPORT_MIN);
 	IFC_SET(roce_cap, c, r_roce_max_src_udp_port, R_ROCE_SPORT_MAX);
 	IFC_SET(roce_cap, c, roce_address_table_size, PORT_ROCE_GIDS);
-	rx = IFC_ADDR_OF(flow_table_nic_cap, caps->flow,
-			 flow_table_properties_nic_receive);
-	IFC_SET(flow_table_prop_layout, rx, ft_support, 1);
-	IFC_SET(flow_table_prop_layout, rx, modify_root, 1);
-	IFC_SET(flow_table_prop_layout, rx, log_max_ft_size, 16);
-	IFC_SET(flow_table_prop_layout, rx, log_max_ft_num, 10);
-	IFC_SET(flow_table_prop_layout, rx, log_max_flow, 16);
-	IFC_SET(flow_table_prop_layout, rx, log_max_destination, 3);
-	IFC_SET(flow_table_prop_layout, rx, max_ft_level, levels);
+	caps_flow(caps->flow, levels);
 }
 
 /**

@@ -28,4 +28,10 @@ void uctxs_fini(struct hca *hca);
 void uctxs_reset(struct hca *hca);
 unsigned int uctxs_alive(struct hca *hca);
 
+/* ---- caps_flow.c */
+#define FLOW_COUNTERS 32767u	/* of an adapter */
+#define FLOW_LOG_BULK 10u	/* counters that one query reads */
+
+void caps_flow(uint8_t *caps, unsigned int levels);
+
 #endif

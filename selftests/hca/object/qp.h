@@ -90,6 +90,7 @@ struct qp {
 	bool has_rq;
 	uint32_t uar;
 	uint32_t user_index;
+	uint32_t td;		/* transport domain of a bare SQ; 0: none */
 
 	struct qbuf buf;
 	uint64_t dbr;

@@ -55,6 +55,20 @@ static uint8_t destroy_tis(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* A queue may name no TIS; else its frames are of the transport domain of the TIS. */
+static bool sq_tis(struct cmd *cmd, struct qp *sq, const uint8_t *c)
+{
+	struct tis *tis;
+
+	if (!IFC_GET(sqc, c, tis_lst_sz))
+		return true;
+	tis = obj_find(&cmd->hca->objs->tiss, IFC_GET(sqc, c, tis_num_0),
+		       cmd->uid);
+	if (tis)
+		sq->td = tis->td->obj.id;
+	return tis;
+}
+
 static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_sq_in, cmd->in, ctx);
@@ -77,11 +91,8 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	/* A queue of NOPs accesses no memory, so it may name no PD. */
 	sq->pd = pd_find(cmd->hca, IFC_GET(wq, wq, pd), cmd->uid);
 	sq->scq = cq_find(cmd->hca, IFC_GET(sqc, c, cqn), cmd->uid);
-	if (!sq->scq ||
-	    !uar_usable(cmd->hca, sq->uar, cmd->uid) ||
-	    (IFC_GET(sqc, c, tis_lst_sz) &&
-	     !obj_find(&cmd->hca->objs->tiss, IFC_GET(sqc, c, tis_num_0),
-		       cmd->uid)))
+	if (!sq->scq || !uar_usable(cmd->hca, sq->uar, cmd->uid) ||
+	    !sq_tis(cmd, sq, c))
 		return CMD_BAD_RES;
 	if (qbuf_init(cmd->hca, &sq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
 		      IFC_GET(wq, wq, page_offset),

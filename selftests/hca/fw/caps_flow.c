@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Capabilities of flow tables: of each side what eth/flow.c, eth/fte.c and the
+ * contexts have, and of headers what eth/match.c compares.
+ */
+#include "base/ifc.h"
+#include "fw/fw.h"
+
+#define LOG_TABLES 10u
+#define LOG_ENTRIES 16u
+#define LOG_DESTS 3u
+#define LOG_CONTEXTS 10u
+#define ENCAP_BYTES 128u
+#define HEADER_ACTIONS 16u
+
+#define FIELD(fld) IFC_SET(flow_table_fields_supported, c, fld, 1)
+#define BOTH(fld) \
+	do { \
+		FIELD(outer_##fld); \
+		FIELD(inner_##fld); \
+	} while (0)
+
+static void caps_fields(uint8_t *c)
+{
+	BOTH(dmac);
+	BOTH(smac);
+	BOTH(ether_type);
+	BOTH(ip_version);
+	BOTH(first_prio);
+	BOTH(first_cfi);
+	BOTH(first_vid);
+	BOTH(sip);
+	BOTH(dip);
+	BOTH(frag);
+	BOTH(ip_protocol);
+	BOTH(ip_ecn);
+	BOTH(ip_dscp);
+	BOTH(udp_sport);
+	BOTH(udp_dport);
+	BOTH(tcp_sport);
+	BOTH(tcp_dport);
+	BOTH(tcp_flags);
+	FIELD(outer_ipv4_ttl);
+	FIELD(outer_gre_protocol);
+	FIELD(outer_gre_key);
+	FIELD(outer_vxlan_vni);
+	FIELD(outer_geneve_vni);
+	FIELD(outer_geneve_oam);
+	FIELD(outer_geneve_protocol_type);
+	FIELD(outer_geneve_opt_len);
+	FIELD(metadata_reg_c_7);
+	FIELD(metadata_reg_c_6);
+	FIELD(metadata_reg_c_5);
+	FIELD(metadata_reg_c_4);
+	FIELD(metadata_reg_c_3);
+	FIELD(metadata_reg_c_2);
+	FIELD(metadata_reg_c_1);
+	FIELD(metadata_reg_c_0);
+}
+
+#define PROP(fld, v) IFC_SET(flow_table_prop_layout, c, fld, v)
+
+static void caps_side(uint8_t *c, unsigned int levels)
+{
+	PROP(ft_support, 1);
+	PROP(flow_counter, 1);
+	PROP(flow_modify_en, 1);
+	PROP(modify_root, 1);
+	PROP(identified_miss_table_mode, 1);
+	PROP(flow_table_modify, 1);
+	PROP(reformat, 1);
+	PROP(log_max_ft_size, LOG_ENTRIES);
+	PROP(log_max_ft_num, LOG_TABLES);
+	PROP(log_max_flow, LOG_ENTRIES);
+	PROP(log_max_destination, LOG_DESTS);
+	PROP(log_max_modify_header_context, LOG_CONTEXTS);
+	PROP(max_modify_header_actions, HEADER_ACTIONS);
+	PROP(max_ft_level, levels);
+	caps_fields(IFC_ADDR_OF(flow_table_prop_layout, c, ft_field_support));
+	caps_fields(IFC_ADDR_OF(flow_table_prop_layout, c,
+				ft_field_bitmask_support));
+}
+
+/**
+ * caps_flow() - what flow tables can do
+ * @caps: a struct mlx5_ifc_flow_table_nic_cap_bits, all 0
+ * @levels: of tables
+ */
+void caps_flow(uint8_t *caps, unsigned int levels)
+{
+	uint8_t *c;
+
+	IFC_SET(flow_table_nic_cap, caps, encap_general_header, 1);
+	IFC_SET(flow_table_nic_cap, caps, log_max_packet_reformat_context,
+		LOG_CONTEXTS);
+	IFC_SET(flow_table_nic_cap, caps, max_encap_header_size, ENCAP_BYTES);
+	c = IFC_ADDR_OF(flow_table_nic_cap, caps,
+			flow_table_properties_nic_receive);
+	caps_side(c, levels);
+	PROP(decap, 1);
+	PROP(reformat_l3_tunnel_to_l2, 1);
+	c = IFC_ADDR_OF(flow_table_nic_cap, caps,
+			flow_table_properties_nic_transmit);
+	caps_side(c, levels);
+	PROP(reformat_l2_to_l3_tunnel, 1);
+}
