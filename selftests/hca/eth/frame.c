@@ -32,6 +32,13 @@ static void parse_l4(struct frame *f, size_t at)
 		f->l4 = at;
 }
 
+/* Adapters find headers of a packet whose length is wrong, too. */
+static void end_at(struct frame *f, size_t end)
+{
+	f->beyond = end > f->len;
+	f->l3_end = f->beyond ? f->len : end;
+}
+
 static void parse_ipv4(struct frame *f, size_t at)
 {
 	const uint8_t *ip = f->data + at;
@@ -43,10 +50,10 @@ static void parse_ipv4(struct frame *f, size_t at)
 	total = be16_at(ip + 2);
 	if (f->cut)
 		total = f->len - at;
-	if (head < IPV4_HEAD || total < head || at + total > f->len)
+	if (head < IPV4_HEAD || total < head || at + head > f->len)
 		return;
 	f->l3 = at;
-	f->l3_end = at + total;
+	end_at(f, at + total);
 	f->proto = ip[9];
 	f->frag = be16_at(ip + 6) & IPV4_FRAG;
 	parse_l4(f, at + head);
@@ -61,11 +68,9 @@ static void parse_ipv6(struct frame *f, size_t at)
 	if (next > f->len || ip[0] >> 4 != 6)
 		return;
 	payload = f->cut ? f->len - next : be16_at(ip + 4);
-	if (next + payload > f->len)
-		return;
 	f->ipv6 = true;
 	f->l3 = at;
-	f->l3_end = next + payload;
+	end_at(f, next + payload);
 	f->proto = ip[6];
 	for (i = 0; i < IPV6_OPTIONS && next + 8 <= f->l3_end; i++) {
 		if (f->proto == IP6_FRAG)

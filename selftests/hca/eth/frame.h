@@ -30,10 +30,11 @@ enum { TYPE_IPV4 = 0x0800, TYPE_ETH = 0x6558, TYPE_IPV6 = 0x86dd };
  * @vlan: ethertype of the first VLAN tag, 0: there is none
  * @tci: its priority and number
  * @l3: offset of the IP header, 0: it is not IP
- * @l3_end: offset after the IP packet; padding may follow
+ * @l3_end: offset after the IP packet; padding may follow. Where @beyond, @len
  * @above: offset of what is above IP, 0: none, or it is a fragment
  * @l4: offset of the header of TCP or UDP, 0: none, or it is a fragment
  * @frag: it is a fragment of an IP packet
+ * @beyond: the length of the IP packet is more than the frame has
  * @cut: only the headers are there, and lengths in them count what follows
  * @proto: protocol above IP
  */
@@ -51,6 +52,7 @@ struct frame {
 	size_t l4;
 	bool ipv6;
 	bool frag;
+	bool beyond;
 	bool cut;
 	uint8_t proto;
 };

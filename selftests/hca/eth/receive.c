@@ -69,7 +69,7 @@ static uint8_t rq_map(struct rq *rq, const struct recv_wqe *rw, size_t len,
 static void fill_headers(const struct frame *f, struct cqe *cqe)
 {
 	cqe->hds_ip_ext = L2_OK;
-	if (!f->l3)
+	if (!f->l3 || f->beyond)
 		return;
 	cqe->check_sum = sum_fold(sum_bytes(f->data + f->l3,
 					    f->l3_end - f->l3, 0));
