@@ -88,6 +88,7 @@ void qp_reset(struct qp *qp)
 	qp->sq_head = 0;
 	qp->sq_end = 0;
 	qp->mmo = false;
+	qp->drain = false;
 	qp->rq_head = 0;
 	qp->send_psn = 0;
 	qp->recv_psn = 0;

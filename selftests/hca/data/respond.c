@@ -102,7 +102,7 @@ static uint8_t put_signed(struct request *r, const struct recv *recv)
 
 	if (r->w->data->len > be32toh(d->byte_count))
 		return SYND_LOCAL_LENGTH;
-	return sig_write(r->qp, r->qp->rcq, &r->scatter, be32toh(d->lkey),
+	return sig_write(r->qp, SIG_RESPONDER, &r->scatter, be32toh(d->lkey),
 			 be64toh(d->addr), ACCESS_LOCAL_WRITE, r->w->data) ?
 		       SYND_LOCAL_PROT : SYND_OK;
 }
@@ -182,7 +182,7 @@ static enum reply do_write(struct request *r)
 	}
 	if (!is_signed)
 		sgl_copy(&r->qp->hca->objs->dst, w->data);
-	else if (sig_write(r->qp, r->qp->rcq, &r->who, be32toh(w->raddr.rkey),
+	else if (sig_write(r->qp, SIG_RESPONDER, &r->who, be32toh(w->raddr.rkey),
 			   be64toh(w->raddr.addr), ACCESS_REMOTE_WRITE, w->data))
 		return nak(r, REPLY_ACCESS);
 	if (w->op != WQE_OP_RDMA_WRITE_IMM)
@@ -200,7 +200,7 @@ static enum reply find_remote(struct request *r)
 		return map_remote(r, r->w->data->len, ACCESS_REMOTE_READ,
 				  ODP_READ);
 	sgl_reset(l);
-	return sig_read(r->qp, r->qp->rcq, &r->who, be32toh(a->rkey),
+	return sig_read(r->qp, SIG_RESPONDER, &r->who, be32toh(a->rkey),
 			be64toh(a->addr), r->w->data->len, ACCESS_REMOTE_READ,
 			l) ? nak(r, REPLY_ACCESS) : REPLY_ACK;
 }

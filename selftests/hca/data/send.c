@@ -162,7 +162,7 @@ static int map_segment(struct qp *qp, const struct wqe_data *d, uint32_t count,
 		return mkey_map(qp->hca, &who, key, va, count, is_target(w) ?
 				ACCESS_LOCAL_WRITE : ACCESS_LOCAL_READ, w->data);
 	if (!is_target(w))
-		return sig_read(qp, qp->scq, &who, key, va, count,
+		return sig_read(qp, SIG_REQUESTER, &who, key, va, count,
 				ACCESS_LOCAL_READ, w->data);
 	if (w->op != WQE_OP_RDMA_READ)
 		return -EACCES;
@@ -322,9 +322,20 @@ static uint8_t put_read(struct qp *qp, const struct send_wqe *w)
 
 	if (!w->sink.byte_count)
 		return SYND_OK;
-	return sig_write(qp, qp->scq, &who, be32toh(w->sink.lkey),
+	return sig_write(qp, SIG_REQUESTER, &who, be32toh(w->sink.lkey),
 			 be64toh(w->sink.addr), ACCESS_LOCAL_WRITE, w->data) ?
 		       SYND_LOCAL_PROT : SYND_OK;
+}
+
+/* Does the queue stop here, because of a bad signature? Then it is drained. */
+static bool drained(struct qp *qp)
+{
+	if (!qp->drain)
+		return false;
+	qp->drain = false;
+	qp->state = QP_SQD;
+	event_post(qp->hca, EVENT_SQ_DRAINED, qp->obj.id);
+	return true;
 }
 
 /* Execute the request at the head. False: stop here. */
@@ -374,7 +385,7 @@ static bool send_one(struct qp *qp)
 		return false;
 	}
 	qp->sq_head += w.blocks;
-	return true;
+	return !drained(qp);
 }
 
 /**

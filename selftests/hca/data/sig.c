@@ -141,12 +141,21 @@ static void convert(struct way *w, const uint8_t *in, uint64_t in_len,
 	}
 }
 
-/* Tell the program about a bad signature, if it knows of none of this key yet. */
-static void report(struct way *w, struct mkey *m, uint32_t key, struct cq *cq)
+/*
+ * Tell the program about a bad signature, if it knows of none of this key yet. A send
+ * queue whose user asked for that stops behind the request.
+ */
+static void report(struct way *w, struct mkey *m, uint32_t key, struct qp *qp,
+		   enum sig_end end)
 {
+	struct cq *cq = end == SIG_REQUESTER ? qp->scq : qp->rcq;
 	struct cqe cqe;
 
-	if (!w->bad.op_own || m->sig_err)
+	if (!w->bad.op_own)
+		return;
+	if (end == SIG_REQUESTER && IFC_GET(qpc, qp->qpc, drain_sigerr))
+		qp->drain = true;
+	if (m->sig_err)
 		return;
 	m->sig_err = true;
 	w->bad.key = htobe32(key);
@@ -175,7 +184,7 @@ static int map(struct qp *qp, const struct accessor *who, uint32_t key,
 /**
  * sig_read() - the bytes that a key sends
  * @qp: whose request it is
- * @cq: gets a completion where a signature in memory is bad
+ * @end: of the connection that @qp is; its CQ gets the completion of a bad signature
  * @va: address under the key
  * @len: bytes on the wire
  * @access: ACCESS_* that are needed
@@ -183,7 +192,7 @@ static int map(struct qp *qp, const struct accessor *who, uint32_t key,
  *
  * Return: 0, -EACCES, -EFAULT, -ENOMEM as mkey_map()
  */
-int sig_read(struct qp *qp, struct cq *cq, const struct accessor *who,
+int sig_read(struct qp *qp, enum sig_end end, const struct accessor *who,
 	     uint32_t key, uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out)
 {
@@ -206,7 +215,7 @@ int sig_read(struct qp *qp, struct cq *cq, const struct accessor *who,
 	if (!ret) {
 		sgl_read(&l, in, l.len);
 		convert(&w, in, l.len, objs->sig_wire, len);
-		report(&w, m, key, cq);
+		report(&w, m, key, qp, end);
 		ret = sgl_add(out, objs->sig_wire, len);
 	}
 	free(in);
@@ -235,14 +244,14 @@ int sig_sink(struct qp *qp, uint64_t len, struct sglist *out)
 /**
  * sig_write() - write what came to the memory of a key
  * @qp: whose request it is
- * @cq: gets a completion where a signature on the wire is bad
+ * @end: of the connection that @qp is; its CQ gets the completion of a bad signature
  * @va: address under the key
  * @access: ACCESS_* that are needed
  * @from: the bytes on the wire
  *
  * Return: 0, -EACCES, -EFAULT, -ENOMEM as mkey_map()
  */
-int sig_write(struct qp *qp, struct cq *cq, const struct accessor *who,
+int sig_write(struct qp *qp, enum sig_end end, const struct accessor *who,
 	      uint32_t key, uint64_t va, unsigned int access,
 	      const struct sglist *from)
 {
@@ -263,7 +272,7 @@ int sig_write(struct qp *qp, struct cq *cq, const struct accessor *who,
 	if (!ret) {
 		sgl_read(from, in, from->len);
 		convert(&w, in, from->len, out, l.len);
-		report(&w, m, key, cq);
+		report(&w, m, key, qp, end);
 		sgl_write(&l, out, l.len);
 	}
 	free(in);

@@ -116,12 +116,14 @@ bool dc_stream_failed(struct qp *qp, uint16_t stream);
 bool dc_stream_reset(struct qp *qp, uint16_t stream);
 
 /* sig.c */
+enum sig_end { SIG_REQUESTER, SIG_RESPONDER };
+
 bool sig_key(struct hca *hca, uint32_t key);
-int sig_read(struct qp *qp, struct cq *cq, const struct accessor *who,
+int sig_read(struct qp *qp, enum sig_end end, const struct accessor *who,
 	     uint32_t key, uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out);
 int sig_sink(struct qp *qp, uint64_t len, struct sglist *out);
-int sig_write(struct qp *qp, struct cq *cq, const struct accessor *who,
+int sig_write(struct qp *qp, enum sig_end end, const struct accessor *who,
 	      uint32_t key, uint64_t va, unsigned int access,
 	      const struct sglist *from);
 

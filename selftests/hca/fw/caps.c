@@ -134,6 +134,7 @@ static void caps_features(uint8_t *c)
 	GEN(fixed_buffer_size, 1); /* KSM: lists of keys of one size */
 	GEN(umr_ptr_rlky, 1);
 	GEN(sho, 1);	/* signatures */
+	GEN(drain_sigerr, 1);
 	GEN(umr_extended_translation_offset, 1);
 	/* A receiver that takes packets in any order: the cable has one order. */
 	GEN(dp_ordering_ooo_all_rc, 1);

@@ -25,7 +25,7 @@ void caps_user_general(const struct hca *hca, uint8_t *c)
 {
 	IFC_SET64(cmd_hca_cap, c, general_obj_types,
 		  IFC_GET64(cmd_hca_cap, c, general_obj_types) |
-			  general_kinds());
+			  GENERAL_KINDS);
 	ifc_set32(c, SIGERR_DOMAIN_AND_SIG_TYPE, 1);
 	ifc_set32(c, DMA_MMO_QP, 1);
 	ifc_set32(c, LOG_DMA_MMO_MAX_SIZE, LOG_MAX_MMO);

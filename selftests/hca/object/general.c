@@ -51,19 +51,6 @@ static const struct kind kinds[] = {
 };
 
 /**
- * general_kinds() - the kinds that there are, a bit each
- */
-uint64_t general_kinds(void)
-{
-	uint64_t bits = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		bits |= 1ull << kinds[i].type;
-	return bits;
-}
-
-/**
  * general_count() - how many general objects there are
  */
 unsigned int general_count(const struct objects *objs)

@@ -18,10 +18,13 @@ enum {
 	GENERAL_AV_QP_MAPPING = 0x3a,
 };
 
+/* The kinds, a bit each, as the capabilities have them */
+#define GENERAL_KINDS \
+	(1ull << GENERAL_RESERVED_QPN | 1ull << GENERAL_AV_QP_MAPPING)
+
 #define GENERAL_LOG_QPNS 5u	/* QP numbers of one reservation */
 
 /* ---- general.c */
-uint64_t general_kinds(void);
 unsigned int general_count(const struct objects *objs);
 
 #endif

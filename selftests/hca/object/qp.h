@@ -115,6 +115,7 @@ struct qp {
 	uint8_t pm_state;
 	bool rre, rwe, rae;
 	bool mmo;		/* may copy memory (data/mmo.c) */
+	bool drain;		/* stops behind the request that is executed */
 
 	uint32_t send_psn;
 	uint32_t recv_psn;

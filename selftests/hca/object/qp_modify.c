@@ -32,6 +32,7 @@ enum part {
 	PART_SRA = 1 << 8,
 	PART_RRA = 1 << 9,
 	PART_PM_STATE = 1 << 10,
+	PART_DRAIN = 1 << 11,	/* at a bad signature */
 	PART_RETRY = 1 << 12,
 	PART_RNR_RETRY = 1 << 13,
 	PART_TIMEOUT = 1 << 14,
@@ -41,7 +42,7 @@ enum part {
 	PART_COUNTER = 1 << 25,
 	PART_OPTIONAL = PART_ALT_PATH | PART_RRE | PART_RAE | PART_RWE |
 			PART_PKEY | PART_QKEY | PART_RNR_TIMER | PART_PATH |
-			PART_SRA | PART_RRA | PART_PM_STATE | PART_RETRY |
+			PART_SRA | PART_RRA | PART_PM_STATE | PART_DRAIN | PART_RETRY |
 			PART_RNR_RETRY | PART_TIMEOUT | PART_LAG | PART_PORT |
 			PART_PP_INDEX | PART_COUNTER,
 	PART_MTU = 1 << 26,
@@ -155,6 +156,8 @@ static void take_parts(uint8_t *to, const uint8_t *from, uint32_t parts)
 		COPY(retry_count);
 	if (parts & PART_RNR_RETRY)
 		COPY(rnr_retry);
+	if (parts & PART_DRAIN)
+		COPY(drain_sigerr);
 	if (parts & PART_LAG)
 		COPY(lag_tx_port_affinity);
 	if (parts & PART_PP_INDEX)

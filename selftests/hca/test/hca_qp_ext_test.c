@@ -67,11 +67,16 @@ static void a_source_port_is_changed_in_rts(void)
 	CHECK_EQ(w_qp_state(&p.qp[0]), QP_RTS);
 }
 
+static uint8_t allow_copies(const struct w_qp *qp)
+{
+	return w_qp_mmo(qp, MLX5_CMD_OP_INIT2INIT_QP);
+}
+
 static bool copying_pair(struct pair *p)
 {
 	struct w_qp_attr attr = w_rc_attr;
 
-	attr.mmo = true;
+	attr.in_init = allow_copies;
 	return pair_connect(p, &attr);
 }
 
@@ -144,7 +149,7 @@ static void only_a_qp_that_was_told_so_copies(void)
 		 SYND_LOCAL_QP_OP);
 	CHECK_EQ(w_qp_mmo(&p.qp[1], MLX5_CMD_OP_RTS2RTS_QP), CMD_BAD_PARAM);
 	uc.type = QP_UC;
-	uc.mmo = true;
+	uc.in_init = allow_copies;
 	CHECK(pair_make(&p, &uc));
 	CHECK_EQ(w_qp_rts(&p.qp[0], &uc, &p.qp[1]), CMD_BAD_PARAM);
 }

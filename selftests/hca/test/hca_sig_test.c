@@ -301,6 +301,44 @@ static void writes_and_reads_sign_too(void)
 	CHECK(!memcmp(out(&p, 0), w_at(0, p.mem[0]), BLOCK));
 }
 
+/* INIT2INIT: the QP's send queue stops behind a request with a bad signature. */
+static uint8_t drain_at_errors(const struct w_qp *qp)
+{
+	uint8_t in[IFC_SZ(init2init_qp_in)] = { 0 };
+
+	IFC_SET(init2init_qp_in, in, qpn, qp->qpn);
+	IFC_SET(init2init_qp_in, in, opt_param_mask, 1 << 11);
+	IFC_SET(init2init_qp_in, in, qpc.drain_sigerr, 1);
+	return w_cmd(qp->hca, qp_cmds, MLX5_CMD_OP_INIT2INIT_QP, 0, 0, in,
+		     sizeof(in), NULL, 0);
+}
+
+static void a_queue_stops_behind_a_bad_signature_if_asked_to(void)
+{
+	struct w_qp_attr attr = w_rc_attr;
+	uint8_t bsf[SIG_FORMAT_LEN];
+	struct pair p;
+	struct cqe cqe;
+	uint32_t key;
+
+	attr.in_init = drain_at_errors;
+	CHECK(pair_connect(&p, &attr));
+	key = sig_mkey(&p, 0, 4);
+	crc_format(bsf, IN_MEMORY, CRC_BYTES);
+	CHECK_EQ(configure(&p, 0, key, p.mem[0], BLOCK + CRC, bsf), SYND_OK);
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_WRITE, key, 0, p.key[1], p.mem[1], BLOCK),
+		 SYND_OK);			/* that of the key */
+	CHECK(w_poll(&p.scq[0], &cqe));
+	CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(w_qp_state(&p.qp[0]), QP_SQD);
+	CHECK(w_event_seen(0, EVENT_SQ_DRAINED, p.qp[0].qpn));
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_WRITE, p.key[0], p.mem[0], p.key[1],
+		      p.mem[1], 8), 0xff);
+	CHECK_EQ(w_qp_simple(&p.qp[0], MLX5_CMD_OP_SQD_RTS_QP), 0);
+	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
+	CHECK_EQ(w_qp_state(&p.qp[0]), QP_RTS);
+}
+
 static void formats_and_variables_are_checked(void)
 {
 	struct wqe_psv seg = { 0 };
@@ -347,6 +385,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_one_key_made_another_one_checks_and_takes_off),
 	TEST(a_bad_signature_in_memory_is_told_once),
 	TEST(writes_and_reads_sign_too),
+	TEST(a_queue_stops_behind_a_bad_signature_if_asked_to),
 	TEST(formats_and_variables_are_checked),
 };
 

@@ -125,7 +125,7 @@ struct w_qp_attr {
 	bool no_record;		/* no doorbell record for requests */
 	bool block_lb;		/* UD: no multicast from its own adapter */
 	bool any_order;		/* its user forces packets in any order */
-	bool mmo;		/* w_qp_rts() allows copies of memory */
+	uint8_t (*in_init)(const struct w_qp *qp); /* called in INIT */
 };
 
 extern const struct w_qp_attr w_rc_attr;

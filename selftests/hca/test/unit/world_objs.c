@@ -347,8 +347,8 @@ uint8_t w_qp_rts(struct w_qp *qp, const struct w_qp_attr *attr,
 	for (i = 0; i < ARRAY_SIZE(steps) - attr->rtr_only && !status; i++) {
 		status = w_cmd(qp->hca, qp_cmds, steps[i], 0, 0, in,
 			       sizeof(in), NULL, 0);
-		if (!status && !i && attr->mmo)
-			status = w_qp_mmo(qp, MLX5_CMD_OP_INIT2INIT_QP);
+		if (!status && !i && attr->in_init)
+			status = attr->in_init(qp);
 	}
 	return status;
 }
