@@ -18,7 +18,7 @@
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
 	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
-	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic", "memic_op", "general", "psv",
+	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic", "memic_op", "general", "psv", "pace",
 	"page",
 	"mkey",
 };
@@ -27,8 +27,8 @@ static int kinds_in(enum baseline_scope scope)
 {
 	static const int count[] = {
 		[BASELINE_VERBS] = 8,
-		[BASELINE_DRIVER] = 19,
-		[BASELINE_MKEYS] = 20,
+		[BASELINE_DRIVER] = 20,
+		[BASELINE_MKEYS] = 21,
 	};
 
 	return count[scope];

@@ -327,6 +327,24 @@ static uint8_t put_read(struct qp *qp, const struct send_wqe *w)
 		       SYND_LOCAL_PROT : SYND_OK;
 }
 
+static uint32_t pace_index(const struct qp *qp)
+{
+	return qp->kind == QP_KIND_QP ?
+		       IFC_GET(qpc, qp->qpc, packet_pacing_rate_limit_index) : 0;
+}
+
+/* Does the rate of the QP allow the next request? Else its timer tries again. */
+static bool its_turn(struct qp *qp)
+{
+	uint64_t ns = pace_wait(qp->hca, pace_index(qp));
+
+	if (!ns)
+		return true;
+	qp->waiting = true;
+	timer_arm(&qp->timer, ns);
+	return false;
+}
+
 /* Does the queue stop here, because of a bad signature? Then it is drained. */
 static bool drained(struct qp *qp)
 {
@@ -363,6 +381,8 @@ static bool send_one(struct qp *qp)
 		}
 		synd = SYND_LOCAL_PROT;
 	}
+	if (!synd && !its_turn(qp))
+		return false;
 	if (!synd) {
 		switch (execute(qp, &w, &synd)) {
 		case SEND_WAIT:
@@ -385,6 +405,7 @@ static bool send_one(struct qp *qp)
 		return false;
 	}
 	qp->sq_head += w.blocks;
+	pace_charge(qp->hca, pace_index(qp), w.data->len);
 	return !drained(qp);
 }
 

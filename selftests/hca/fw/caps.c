@@ -16,6 +16,7 @@
 #include "fw/caps_odp.h"
 #include "fw/cmd.h"
 #include "fw/fw.h"
+#include "object/pace.h"
 
 #define CAP_SZ IFC_UN_SZ(hca_cap_union)
 
@@ -27,6 +28,7 @@ enum {
 	CAP_ATOMIC = 3,
 	CAP_ROCE = 4,
 	CAP_FLOW = 7,
+	CAP_QOS = 0xc,
 	CAP_MEMORY = 0xf,
 	CAP_GENERAL_2 = 0x20,
 	CAP_LAST = 0x2a,
@@ -52,6 +54,7 @@ struct caps {
 	uint8_t flow[CAP_SZ];
 	uint8_t memory[CAP_SZ];
 	uint8_t general_2[CAP_SZ];
+	uint8_t qos[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -200,6 +203,25 @@ static void caps_memory(const struct hca *hca, uint8_t *c)
 	ifc_set32(c, MEMIC_TEST_AND_SET_SIZES, 8, MEMIC_ONE_BYTE);
 }
 
+/*
+ * Packet pacing of QPs, on InfiniBand: an Ethernet driver would expect the shaping of its
+ * traffic classes with it.
+ */
+static void caps_qos(struct caps *caps)
+{
+	uint8_t *c = caps->general[CAP_MAX];
+
+	GEN(qos, 1);
+	c = caps->qos;
+	IFC_SET(qos_cap, c, packet_pacing, 1);
+	IFC_SET(qos_cap, c, packet_pacing_uid, 1);
+	IFC_SET(qos_cap, c, packet_pacing_req_ud, 1);
+	IFC_SET(qos_cap, c, packet_pacing_req_uc, 1);
+	IFC_SET(qos_cap, c, packet_pacing_min_rate, 1);
+	IFC_SET(qos_cap, c, packet_pacing_max_rate, PACE_KBPS_MAX);
+	IFC_SET(qos_cap, c, packet_pacing_rate_table_size, PACE_ENTRIES);
+}
+
 /* Two functions of a card, which a driver can join. */
 static void caps_two_ports(const struct hca *hca, uint8_t *c)
 {
@@ -297,6 +319,8 @@ void caps_reset(struct hca *hca)
 		IFC_SET(cmd_hca_cap, caps->general[CAP_MAX], device_memory, 1);
 		caps_memory(hca, caps->memory);
 	}
+	if (hca->link == LINK_IB)
+		caps_qos(caps);
 	if (hca->link == LINK_ETH) {
 		caps_eth_general(caps->general[CAP_MAX]);
 		caps_eth(caps, hca->native_port ? FT_LEVELS_LAG : FT_LEVELS);
@@ -344,6 +368,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_MEMORY:
 		from = cmd->hca->caps->memory;
+		break;
+	case CAP_QOS:
+		from = cmd->hca->caps->qos;
 		break;
 	case CAP_GENERAL_2:
 		from = cmd->hca->caps->general_2;

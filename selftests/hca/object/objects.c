@@ -123,6 +123,7 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->av_maps, free);
 	table_clear(&objs->psvs, free);
 	memic_reset(hca);
+	memset(objs->paces, 0, sizeof(objs->paces));
 	free(objs->sig_wire);
 	objs->sig_wire = NULL;
 	free(objs->sig_sink);
@@ -203,6 +204,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "general", general_count(objs));
 	add_count(alive, "psv", objs->psvs.count);
 	add_count(alive, "page_fault", objs->faults.count);
+	add_count(alive, "pace", pace_count(objs));
 	add_count(alive, "memic", memic_pieces(hca));
 	add_count(alive, "memic_op", memic_op_addresses(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);

@@ -207,6 +207,10 @@ static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 	if (parts & PART_PKEY &&
 	    !port_pkey(qp->hca, IFC_GET(ads, path, pkey_index), &pkey))
 		return CMD_BAD_PARAM;
+	if (parts & PART_PP_INDEX &&
+	    !pace_usable(qp->hca, IFC_GET(qpc, c, packet_pacing_rate_limit_index),
+			 qp->obj.uid))
+		return CMD_BAD_PARAM;
 	if (parts & PART_ORDER && !order_fits(qp, c))
 		return CMD_BAD_PARAM;
 	if (!is_connected(qp))
