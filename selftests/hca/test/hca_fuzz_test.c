@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "object/page_fault.h"
 #include "test/unit/pair.h"
 
 #define DEFAULT_ROUNDS 500	/* of ROUND steps */
@@ -185,7 +186,7 @@ static void any_command(struct set *s)
 {
 	static const struct cmd_def *const tables[] = {
 		pd_cmds, mkey_cmds, cq_cmds, srq_cmds, qp_cmds, mcg_cmds,
-		rawq_cmds, umem_cmds,
+		rawq_cmds, umem_cmds, fault_cmds,
 	};
 	const struct cmd_def *table = tables[rnd() % ARRAY_SIZE(tables)];
 	size_t n = 0, len, i;
@@ -210,12 +211,43 @@ static void any_command(struct set *s)
 	free(in);
 }
 
+/* Take the pages of a key away. */
+static void any_eviction(struct set *s)
+{
+	unsigned int t = rnd() % TYPES, hca = rnd() % W_HCAS;
+	struct mkey *m = mkey_get(&w_hca[hca], any_key(s, t, hca));
+
+	if (m && m->xlt && m->mode == MKEY_MTT)
+		memset(m->xlt, 0, rnd() % (m->xlt_len + 1));
+}
+
+/* Resume a fault that may exist, as a driver does. */
+static void any_resume(void)
+{
+	uint8_t in[IFC_SZ(page_fault_resume_in)] = { 0 };
+	uint8_t *i = IFC_ADDR_OF(page_fault_resume_in, in, page_fault_info);
+	unsigned int hca = rnd() % W_HCAS;
+	struct page_fault *f;
+	uint32_t id = 0;
+
+	f = idtable_next(&w_hca[hca].objs->faults, &id);
+	if (!f)
+		return;
+	IFC_SET(trans_page_fault_info, i, page_fault_type, f->type);
+	IFC_SET(trans_page_fault_info, i, wq_number, f->wq);
+	IFC_SET(trans_page_fault_info, i, fault_token, id);
+	IFC_SET(trans_page_fault_info, i, error, chance(20));
+	w_must(w_cmd(hca, fault_cmds, MLX5_CMD_OP_PAGE_FAULT_RESUME, 0, 0, in,
+		     sizeof(in), NULL, 0));
+	w_run(0);
+}
+
 static void any_damage(struct set *s)
 {
 	unsigned int t = rnd() % TYPES, hca = rnd() % W_HCAS;
 	uint8_t *at;
 
-	switch (rnd() % 4) {
+	switch (rnd() % 8) {
 	case 0:
 		at = w_at(1, chance(50) ? s->rmp.buf : s->xrc.buf);
 		at[rnd() % 512] = rnd();
@@ -231,6 +263,11 @@ static void any_damage(struct set *s)
 	case 3:
 		cq_ring(&w_hca[hca], W_UAR, rnd(), s->p[t].scq[hca].cqn);
 		break;
+	case 4:
+		any_eviction(s);
+		break;
+	default:
+		any_resume();
 	}
 }
 
@@ -276,6 +313,7 @@ static void the_model_survives_any_guest(void)
 
 	for (round = 0; round < rounds; round++) {
 		make_set(&s);
+		w_fault_queue = round % 2 ? W_FAULTS_TAKEN : W_FAULTS_NONE;
 		for (i = 0; i < ROUND; i++) {
 			/* positions stay sane, contents need not be */
 			s.rmp.head %= 8;
