@@ -7,8 +7,8 @@
 
 #include "eth/flow.h"
 #include "fw/cmd.h"
+#include "fw/fw.h"
 
-#define LOG_MAX_COUNTERS 15u
 #define STATS_AT IFC_OFF(query_flow_counter_out, flow_statistics)
 
 /**
@@ -16,7 +16,7 @@
  */
 void flow_counters_init(struct flows *flows)
 {
-	idtable_init(&flows->counters, 1, 1u << LOG_MAX_COUNTERS);
+	idtable_init(&flows->counters, 1, FLOW_COUNTERS);
 }
 
 /**
@@ -88,7 +88,8 @@ static uint8_t query_flow_counter(struct cmd *cmd)
 	struct flow_counter *c;
 	uint32_t i;
 
-	if (cmd->hca->link != LINK_ETH || cmd->op_mod)
+	if (cmd->hca->link != LINK_ETH || cmd->op_mod ||
+	    n > 1u << FLOW_LOG_BULK)
 		return CMD_BAD_PARAM;
 	if ((cmd->out_len - STATS_AT) / size < (n ? n : 1))
 		return CMD_BAD_OUTP_LEN;
