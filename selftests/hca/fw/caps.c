@@ -160,8 +160,10 @@ static void caps_atomic(uint8_t *c)
 }
 
 /* On Ethernet: no agent of a subnet, but a NIC and RoCE. */
-static void caps_eth_general(uint8_t *c)
+static void caps_eth_general(const struct hca *hca, uint8_t *c)
 {
+	/* of an e-switch without other ports, which stays in the legacy mode */
+	GEN(eswitch_manager, hca->function != FUNCTION_VF);
 	GEN(port_type, 1);
 	GEN(ib_virt, 0);
 	GEN(eth_net_offloads, 1);
@@ -322,7 +324,7 @@ void caps_reset(struct hca *hca)
 	if (hca->link == LINK_IB)
 		caps_qos(caps);
 	if (hca->link == LINK_ETH) {
-		caps_eth_general(caps->general[CAP_MAX]);
+		caps_eth_general(hca, caps->general[CAP_MAX]);
 		caps_eth(caps, hca->native_port ? FT_LEVELS_LAG : FT_LEVELS);
 		if (hca->native_port)
 			caps_two_ports(hca, caps->general[CAP_MAX]);
