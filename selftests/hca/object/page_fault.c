@@ -174,7 +174,6 @@ bool fault_recv(struct qp *waiter, const struct recv *r, uint64_t len)
 
 /**
  * fault_rdma() - a write, read or atomic met a missing page at the responder
- * @waiter: the requester
  * @rkey: that it named
  * @va: that it named
  * @len: bytes of the operation
