@@ -18,7 +18,8 @@
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
 	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
-	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic", "memic_op", "general", "psv", "pace",
+	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic",
+	"memic_op", "general", "psv", "pace",
 	"page",
 	"mkey",
 };

@@ -206,8 +206,8 @@ static void caps_memory(const struct hca *hca, uint8_t *c)
 }
 
 /*
- * Packet pacing of QPs, on InfiniBand: an Ethernet driver would expect the shaping of its
- * traffic classes with it.
+ * Packet pacing of QPs, on InfiniBand: an Ethernet driver would expect the shaping of
+ * its traffic classes with it.
  */
 static void caps_qos(struct caps *caps)
 {

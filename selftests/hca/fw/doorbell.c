@@ -47,7 +47,7 @@ static void uar_sq(struct uar *uar, uint32_t opmod_idx_opcode, uint32_t qpn_ds)
 		qp_count_ring(uar->hca, qpn_ds >> 8, false, false);
 }
 
-/* A doorbell of 8 bytes at @at, stored at once or in halves, the first one in @first. */
+/* A doorbell of 8 bytes at @at, stored at once, or in halves: then @first has one. */
 static bool uar_pair(uint32_t at, uint32_t off, const uint32_t *dw, size_t len,
 		     uint32_t *first, struct uar *uar,
 		     void (*ring)(struct uar *uar, uint32_t a, uint32_t b))

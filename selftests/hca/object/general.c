@@ -29,11 +29,10 @@ struct general {
 
 /**
  * struct kind - one kind of general objects
- * @type: its number
  * @log_range: log2 of the numbers that an object has
  * @first: number of the first object
  * @len: bits that commands need to have
- * @at: its table
+ * @at: where in struct objects its table is
  */
 struct kind {
 	uint16_t type;

@@ -101,7 +101,8 @@ static uint8_t mkey_take(struct cmd *cmd, struct mkey *mkey, const void *mkc)
 			       IFC_GET(mkc, mkc, bsf_octword_size) !=
 				       SIG_FORMAT_LEN / OCTOWORD))
 		return CMD_BAD_PARAM;
-	if ((mode > MKEY_KSM && mode != MKEY_MEMIC) || IFC_GET(mkc, mkc, ma_translation_mode) ||
+	if ((mode > MKEY_KSM && mode != MKEY_MEMIC) ||
+	    IFC_GET(mkc, mkc, ma_translation_mode) ||
 	    IFC_GET(create_mkey_in, cmd->in, mkey_umem_valid))
 		return CMD_BAD_PARAM;
 	/* A key without bytes is allowed, and reaches none. */

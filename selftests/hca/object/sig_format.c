@@ -158,7 +158,6 @@ static uint16_t sum_ip(const uint8_t *p, size_t len, uint16_t start)
 /**
  * sig_make() - the signature of a block
  * @number: of the block in its transfer
- * @data: the block
  * @sig: set, as it is in memory or on the wire, then zeroes
  */
 void sig_make(const struct sig_domain *d, uint32_t number, const uint8_t *data,
