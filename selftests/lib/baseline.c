@@ -18,6 +18,7 @@
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
 	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
+	"flow_counter", "modify_header", "packet_reformat",
 	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic",
 	"memic_op", "general", "psv", "pace",
 	"page",
@@ -27,9 +28,9 @@ static const char *const kinds[BASELINE_KINDS] = {
 static int kinds_in(enum baseline_scope scope)
 {
 	static const int count[] = {
-		[BASELINE_VERBS] = 8,
-		[BASELINE_DRIVER] = 20,
-		[BASELINE_MKEYS] = 21,
+		[BASELINE_VERBS] = 11,
+		[BASELINE_DRIVER] = 23,
+		[BASELINE_MKEYS] = 24,
 	};
 
 	return count[scope];

@@ -24,7 +24,7 @@ enum base {
 
 /**
  * struct field - a field that actions can change
- * @id: enum mlx5_modification_field...: MLX5_ACTION_IN_FIELD_*
+ * @id: MLX5_ACTION_IN_FIELD_*
  * @at: offset in bytes from @base; with AT_REG the number of the register
  * @bytes: length of the big-endian word that has it
  * @shift: bits below it in that word
@@ -271,7 +271,7 @@ static uint8_t *locate(struct packet *p, const struct field *field)
 	}
 }
 
-/* DSCP is at the same place of the word of neither IP version. */
+/* The DSCP begins at another bit in IPv4 than in IPv6. */
 static unsigned int shift_of(const struct packet *p, const struct field *field)
 {
 	if (field->base == AT_IP)
