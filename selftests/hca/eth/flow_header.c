@@ -28,7 +28,7 @@ enum base {
  * @at: offset in bytes from @base; with AT_REG the number of the register
  * @bytes: length of the big-endian word that has it
  * @shift: bits below it in that word
- * @bits: its length
+ * @bits: width of the field, up to 32
  */
 struct field {
 	uint16_t id;
@@ -345,7 +345,7 @@ static void action_apply(struct packet *p, const struct action *a)
 
 /**
  * header_ctx_apply() - change the headers of a frame
- * @p: a copy
+ * @p: made by packet_copy()
  */
 void header_ctx_apply(const struct header_ctx *ctx, struct packet *p)
 {

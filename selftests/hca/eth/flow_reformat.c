@@ -199,7 +199,7 @@ static bool leave_tunnel(struct packet *p, bool bare, const uint8_t *head,
 
 /**
  * packet_decap() - take a frame out of its tunnel
- * @p: a copy
+ * @p: made by packet_copy()
  *
  * Return: false where there is no tunnel with a frame, so that the frame is lost
  */
@@ -210,7 +210,7 @@ bool packet_decap(struct packet *p)
 
 /**
  * reformat_ctx_apply() - add or remove headers
- * @p: a copy
+ * @p: made by packet_copy()
  *
  * Return: false where the frame cannot be changed so, and is lost
  */

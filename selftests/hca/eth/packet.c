@@ -42,7 +42,7 @@ void packet_parse(struct packet *p)
 
 /**
  * packet_replace() - put other bytes in front of a frame
- * @p: a copy
+ * @p: made by packet_copy()
  * @skip: bytes that go away, up to the length of the frame
  * @head: the new first bytes
  *
