@@ -80,7 +80,7 @@ static void fte_act(struct pass *pass, const struct fte *fte,
 {
 	struct packet *copy;
 
-	if (fte->counter) {
+	if (fte->action & ACTION_COUNT && fte->counter) {
 		fte->counter->packets++;
 		fte->counter->bytes += p->f.len;
 	}

@@ -323,7 +323,7 @@ static void an_entry_drops_counts_and_goes_on(void)
 
 static void a_change_leaves_what_it_does_not_select(void)
 {
-	uint32_t t = table(TX, 0), n = counter();
+	uint32_t t = table(TX, 0), n = counter(), other = counter();
 	uint8_t *c;
 
 	CHECK_EQ(root(TX, t), 0);
@@ -340,10 +340,17 @@ static void a_change_leaves_what_it_does_not_select(void)
 	CHECK_EQ(set(1, 1), 0);
 	CHECK_EQ(pass(1), 0);
 	CHECK_EQ(pass(9), 1);
-	fte(TX, t, 3, 9, ACTION_ALLOW);
+	/* the action alone: the counter stays */
+	c = fte(TX, t, 3, 9, ACTION_ALLOW | ACTION_COUNT);
 	IFC_SET(set_fte_in, in, modify_enable_mask, 1);
-	CHECK_EQ(set(1, 0), 0);
+	IFC_SET(flow_context, c, flow_counter_list_size, 1);
+	IFC_SET(flow_counter_list, item(0), flow_counter_id, other);
+	CHECK_EQ(set(1, 1), 0);
 	CHECK_EQ(pass(1), 1);
+	CHECK_EQ(query(n, 0, false, 1), 0);
+	CHECK_EQ(queried(0), 1);
+	CHECK_EQ(query(other, 0, false, 1), 0);
+	CHECK_EQ(queried(0), 0);
 	CHECK_EQ(w_hca[0].eth->flows.entries, 1);
 }
 
