@@ -186,6 +186,7 @@ static int raw_send(struct raw *raw, const struct what *what)
 	return n == 1 && !wc.status ? 0 : -EIO;
 }
 
+/* What ibv_create_flow() wants: the attributes, and the specifications behind them. */
 struct flow_attr {
 	struct ibv_flow_attr attr;
 	struct ibv_flow_spec_eth eth;
@@ -195,7 +196,7 @@ struct flow_attr {
 		struct ibv_flow_spec_action_drop drop;
 		struct ibv_flow_spec_counter_action count;
 	};
-} __attribute__((packed));
+} __attribute__((packed, aligned(8)));
 
 static struct flow_attr flow_attr(const struct what *what, uint16_t priority)
 {
@@ -216,12 +217,17 @@ static struct flow_attr flow_attr(const struct what *what, uint16_t priority)
 	return flow;
 }
 
+static struct ibv_flow *flow_create(struct ibv_qp *qp, struct flow_attr *flow)
+{
+	return ibv_create_flow(qp, (struct ibv_flow_attr *)flow);
+}
+
 static struct ibv_flow *flow_add(struct raw *raw, const struct what *what,
 				 uint16_t priority)
 {
 	struct flow_attr flow = flow_attr(what, priority);
 
-	return ibv_create_flow(raw->qp, &flow.attr);
+	return flow_create(raw->qp, &flow);
 }
 
 static struct ibv_flow *flow_drop(struct raw *raw, const struct what *what,
@@ -232,7 +238,7 @@ static struct ibv_flow *flow_drop(struct raw *raw, const struct what *what,
 	flow.attr.num_of_specs++;
 	flow.drop.type = IBV_FLOW_SPEC_ACTION_DROP;
 	flow.drop.size = sizeof(flow.drop);
-	return ibv_create_flow(raw->qp, &flow.attr);
+	return flow_create(raw->qp, &flow);
 }
 
 static struct ibv_flow *flow_count(struct raw *raw, const struct what *what,
@@ -244,7 +250,7 @@ static struct ibv_flow *flow_count(struct raw *raw, const struct what *what,
 	flow.count.type = IBV_FLOW_SPEC_ACTION_COUNT;
 	flow.count.size = sizeof(flow.count);
 	flow.count.counters = counters;
-	return ibv_create_flow(raw->qp, &flow.attr);
+	return flow_create(raw->qp, &flow);
 }
 
 /* How many of a kind the receiving adapter has. */
@@ -512,13 +518,13 @@ TEST_F(flows, what_is_not_there_is_refused)
 	struct flow_attr flow = flow_attr(&self->what, 0);
 
 	flow.attr.port = 2;
-	EXPECT_EQ(NULL, ibv_create_flow(self->one->qp, &flow.attr));
+	EXPECT_EQ(NULL, flow_create(self->one->qp, &flow));
 	flow = flow_attr(&self->what, UINT16_MAX);
-	EXPECT_EQ(NULL, ibv_create_flow(self->one->qp, &flow.attr));
+	EXPECT_EQ(NULL, flow_create(self->one->qp, &flow));
 	flow = flow_attr(&self->what, 0);
 	flow.attr.type = IBV_FLOW_ATTR_SNIFFER;
 	flow.attr.num_of_specs = 0;
-	EXPECT_EQ(NULL, ibv_create_flow(self->one->qp, &flow.attr));
+	EXPECT_EQ(NULL, flow_create(self->one->qp, &flow));
 	EXPECT_EQ(EOPNOTSUPP, errno);
 	EXPECT_EQ(self->flows, alive("flow"));
 }
