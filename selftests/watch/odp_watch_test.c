@@ -149,22 +149,28 @@ TEST_F(odp, the_hca_follows_what_the_process_does)
 TEST_F(odp, a_fork_shares_no_page_with_the_hca)
 {
 	struct mlx5ep_watch watch;
-	int status;
+	int status, gate[2];
 	pid_t pid;
+	char c;
 
 	EXPECT_EQ(0, differs(self));
 	watched_fill(self->mem, LEN, 5);
 	ASSERT_EQ(0, mlx5ep_watch_add(self->setup.notifier, self->mem, LEN, 1,
 				      &watch));
+	ASSERT_EQ(0, pipe(gate));
 	pid = fork();
 	if (!pid) {
+		close(gate[1]);
+		(void)!read(gate[0], &c, 1);
 		watched_fill(self->mem, LEN, 6);
 		_exit(0);
 	}
+	close(gate[0]);
 	EXPECT_EQ(0, differs(self));
 	/* The pages are not pinned: it is the parent who got copies. */
 	EXPECT_FALSE(mlx5ep_watch_valid(&watch));
 	EXPECT_EQ(0, mlx5ep_watch_del(&watch));
+	close(gate[1]);		/* The child writes now. */
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, hca_writes(self, self->mem, 7));
 	EXPECT_TRUE(process_has(self, self->mem));
