@@ -11,6 +11,7 @@
 
 #include "object/page_fault.h"
 #include "object/qp.h"
+#include "object/sched.h"
 
 /* How often receive queues of QPs in error are looked at: posting to them
  * rings no doorbell.
@@ -89,6 +90,8 @@ void qp_reset(struct qp *qp)
 	qp->sq_end = 0;
 	qp->mmo = false;
 	qp->drain = false;
+	sched_move(&qp->group, NULL);
+	sched_move(&qp->read_group, NULL);
 	qp->rq_head = 0;
 	qp->send_psn = 0;
 	qp->recv_psn = 0;

@@ -7,6 +7,7 @@
 
 #include "data/transport.h"
 #include "object/page_fault.h"
+#include "object/sched.h"
 
 /* Cursor over the segments of a work request. */
 struct segs {
@@ -333,11 +334,13 @@ static uint32_t pace_index(const struct qp *qp)
 		       IFC_GET(qpc, qp->qpc, packet_pacing_rate_limit_index) : 0;
 }
 
-/* Does the rate of the QP allow the next request? Else its timer tries again. */
+/* Do the rate of the QP and its group allow the next request? Else its timer tries again. */
 static bool its_turn(struct qp *qp)
 {
 	uint64_t ns = pace_wait(qp->hca, pace_index(qp));
 
+	if (!ns)
+		ns = sched_wait(qp->hca, qp->group);
 	if (!ns)
 		return true;
 	qp->waiting = true;
@@ -406,6 +409,7 @@ static bool send_one(struct qp *qp)
 	}
 	qp->sq_head += w.blocks;
 	pace_charge(qp->hca, pace_index(qp), w.data->len);
+	sched_charge(qp->group, w.op == WQE_OP_RDMA_READ ? 0 : w.data->len);
 	return !drained(qp);
 }
 

@@ -15,6 +15,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "object/sched.h"
 
 #define PKEY_FULL 0x8000u
 #define RNR_INFINITE 7
@@ -200,7 +201,14 @@ static enum outcome exchange(struct qp *qp, struct qp *peer,
 			     const struct send_wqe *w, uint8_t *syndrome)
 {
 	uint32_t psn = qp->send_psn, n = packets(qp, w->data->len);
+	bool reads = w->op == WQE_OP_RDMA_READ;
+	uint64_t ns = reads ? sched_wait(peer->hca, peer->read_group) : 0;
 	enum reply reply;
+
+	if (ns) {		/* the peer answers when its group lets it */
+		timer_arm(&qp->timer, ns);
+		return SEND_WAIT;
+	}
 
 	/* UC takes any sequence number that starts a message. */
 	if (qp->type == QP_UC)
@@ -217,6 +225,8 @@ static enum outcome exchange(struct qp *qp, struct qp *peer,
 	}
 	if (reply == REPLY_ACK || (reply == REPLY_LOST && qp->type == QP_UC))
 		qp->send_psn = (psn + n) & PSN_MASK;
+	if (reply == REPLY_ACK && reads)
+		sched_charge(peer->read_group, w->data->len);
 	if (reply == REPLY_ACK)
 		peer->recv_psn = (peer->recv_psn + n) & PSN_MASK;
 	return connected_answer(qp, peer, reply, syndrome);

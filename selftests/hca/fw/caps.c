@@ -16,7 +16,7 @@
 #include "fw/caps_odp.h"
 #include "fw/cmd.h"
 #include "fw/fw.h"
-#include "object/pace.h"
+#include "object/objects.h"
 
 #define CAP_SZ IFC_UN_SZ(hca_cap_union)
 
@@ -206,7 +206,7 @@ static void caps_memory(const struct hca *hca, uint8_t *c)
 }
 
 /*
- * Packet pacing of QPs, on InfiniBand: an Ethernet driver would expect the shaping of
+ * Packet pacing and scheduling of queues, on InfiniBand: an Ethernet driver would expect the shaping of
  * its traffic classes with it.
  */
 static void caps_qos(struct caps *caps)
@@ -217,6 +217,11 @@ static void caps_qos(struct caps *caps)
 	c = caps->qos;
 	IFC_SET(qos_cap, c, packet_pacing, 1);
 	IFC_SET(qos_cap, c, packet_pacing_uid, 1);
+	IFC_SET(qos_cap, c, nic_sq_scheduling, 1);
+	IFC_SET(qos_cap, c, nic_bw_share, 1);
+	IFC_SET(qos_cap, c, nic_rate_limit, 1);
+	IFC_SET(qos_cap, c, log_max_qos_nic_queue_group, LOG_MAX_SCHED);
+	caps_user_qos(c);
 	IFC_SET(qos_cap, c, packet_pacing_req_ud, 1);
 	IFC_SET(qos_cap, c, packet_pacing_req_uc, 1);
 	IFC_SET(qos_cap, c, packet_pacing_min_rate, 1);

@@ -5,12 +5,20 @@
  */
 #include "fw/fw.h"
 #include "object/general.h"
+#include "object/sched.h"
 
 /* Of the general capabilities: offsets in bits, and numbers of bits */
 #define LOG_DMA_MMO_MAX_SIZE 0x6b, 5
 #define RTS2RTS_QP_UDP_SPORT 0x151, 1
 #define SIGERR_DOMAIN_AND_SIG_TYPE 0x480, 1
 #define DMA_MMO_QP 0x748, 1
+
+/* Of the capabilities of QoS */
+#define NIC_QP_SCHEDULING 0x21, 1
+#define NIC_ELEMENT_TYPE 0x100, 16
+#define NIC_NODE_TYPE 0x110, 16
+#define NODES_AND_GROUPS 0x11
+#define NODES_DWRR 0x1
 
 /* Of the second part of them */
 #define LOG_RESERVED_QPN_GRANULARITY 0x93, 5
@@ -29,8 +37,24 @@ void caps_user_general(const struct hca *hca, uint8_t *c)
 	ifc_set32(c, SIGERR_DOMAIN_AND_SIG_TYPE, 1);
 	ifc_set32(c, DMA_MMO_QP, 1);
 	ifc_set32(c, LOG_DMA_MMO_MAX_SIZE, LOG_MAX_MMO);
+	if (hca->link == LINK_IB)
+		IFC_SET64(cmd_hca_cap, c, general_obj_types,
+			  IFC_GET64(cmd_hca_cap, c, general_obj_types) |
+				  1ull << GENERAL_SCHED);
 	if (hca->link == LINK_ETH)
 		ifc_set32(c, RTS2RTS_QP_UDP_SPORT, 1);
+}
+
+/**
+ * caps_user_qos() - add to the capabilities of QoS
+ *
+ * Scheduling elements, on InfiniBand: see caps_qos() in caps.c.
+ */
+void caps_user_qos(uint8_t *c)
+{
+	ifc_set32(c, NIC_QP_SCHEDULING, 1);
+	ifc_set32(c, NIC_ELEMENT_TYPE, NODES_AND_GROUPS);
+	ifc_set32(c, NIC_NODE_TYPE, NODES_DWRR);
 }
 
 /**

@@ -20,6 +20,7 @@ void caps_reset(struct hca *hca);
 
 /* ---- caps_user.c */
 void caps_user_general(const struct hca *hca, uint8_t *c);
+void caps_user_qos(uint8_t *c);
 void caps_user_2(uint8_t *c);
 
 /* ---- uctx.c */

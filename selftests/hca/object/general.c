@@ -3,6 +3,7 @@
  * See general.h. The kinds are reservations of QP numbers, which a program gives to
  * connections that have no QP of the adapter, and mappings of addresses to QPs: a hint
  * which congestion control the packets to an address have. The cable has no congestion.
+ * Scheduling elements are in sched.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "fw/cmd.h"
 #include "object/general.h"
 #include "object/qp.h"
+#include "object/sched.h"
 
 /* A mapping, behind the header of a command or of its answer (offsets in bits) */
 enum {
@@ -54,7 +56,14 @@ static const struct kind kinds[] = {
  */
 unsigned int general_count(const struct objects *objs)
 {
-	return objs->qpn_blocks.count + objs->av_maps.count;
+	return objs->qpn_blocks.count + objs->av_maps.count +
+	       objs->scheds.count;
+}
+
+static bool is_sched(const struct cmd *cmd)
+{
+	return IFC_GET(general_obj_in_cmd_hdr, cmd->in, obj_type) ==
+	       GENERAL_SCHED;
 }
 
 static const struct kind *find_kind(const struct cmd *cmd)
@@ -97,6 +106,8 @@ static uint8_t create_general(struct cmd *cmd)
 	const struct kind *k = find_kind(cmd);
 	struct general *g;
 
+	if (is_sched(cmd))
+		return sched_create(cmd);
 	if (!k || cmd->in_len < k->len / 8 ||
 	    IFC_GET(general_obj_in_cmd_hdr, cmd->in,
 		    op_param.create.log_obj_range) != k->log_range)
@@ -117,11 +128,19 @@ static uint8_t create_general(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* Nothing of the other kinds changes. */
+static uint8_t modify_general(struct cmd *cmd)
+{
+	return is_sched(cmd) ? sched_modify(cmd) : CMD_BAD_PARAM;
+}
+
 static uint8_t query_general(struct cmd *cmd)
 {
 	const struct kind *k = find_kind(cmd);
 	const struct general *g;
 
+	if (is_sched(cmd))
+		return sched_query(cmd);
 	if (!k || cmd->out_len < k->len / 8)
 		return CMD_BAD_PARAM;
 	g = find(cmd, k);
@@ -136,6 +155,8 @@ static uint8_t destroy_general(struct cmd *cmd)
 	const struct kind *k = find_kind(cmd);
 	struct general *g;
 
+	if (is_sched(cmd))
+		return sched_destroy(cmd);
 	if (!k)
 		return CMD_BAD_PARAM;
 	g = find(cmd, k);
@@ -151,6 +172,7 @@ static uint8_t destroy_general(struct cmd *cmd)
 
 const struct cmd_def general_cmds[] = {
 	CMD(CREATE_GENERAL_OBJECT, create_general),
+	CMD(MODIFY_GENERAL_OBJECT, modify_general),
 	CMD(QUERY_GENERAL_OBJECT, query_general),
 	CMD(DESTROY_GENERAL_OBJECT, destroy_general),
 	{ 0 },

@@ -55,6 +55,7 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->qpn_blocks, 0, 1u << LOG_MAX_QPN_BLOCKS);
 	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
 	idtable_init(&objs->av_maps, FIRST_PD, 1u << LOG_MAX_AV_MAPS);
+	idtable_init(&objs->scheds, 1, 1u << LOG_MAX_SCHED);
 	hca->objs = objs;
 	qp_init(hca);
 	return 0;
@@ -121,6 +122,7 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->umems, umem_drop);	/* queues held them */
 	table_clear(&objs->qpn_blocks, free);
 	table_clear(&objs->av_maps, free);
+	table_clear(&objs->scheds, free);	/* queues held them */
 	table_clear(&objs->psvs, free);
 	memic_reset(hca);
 	memset(objs->paces, 0, sizeof(objs->paces));

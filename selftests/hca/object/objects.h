@@ -39,6 +39,7 @@ enum {
 	LOG_MAX_DCI_ERRORED = 4,
 	LOG_MAX_QPN_BLOCKS = 13,
 	LOG_MAX_AV_MAPS = 16,
+	LOG_MAX_SCHED = 10,
 	LOG_MAX_PSV = 16,
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 	LOG_MAX_FAULT = 20,
@@ -91,6 +92,7 @@ struct objects {
 	struct idtable umems;
 	struct idtable qpn_blocks;	/* general objects (general.h) */
 	struct idtable av_maps;
+	struct idtable scheds;
 	struct idtable psvs;
 	struct idtable faults;
 	struct fault_counts fault_counts;

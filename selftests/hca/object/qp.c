@@ -8,6 +8,7 @@
 #include "fabric/port.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
+#include "object/sched.h"
 
 /**
  * qp_find() - the QP that a command refers to
@@ -29,6 +30,8 @@ void qp_free(struct qp *qp)
 {
 	fault_done(qp);
 	timer_cancel(&qp->timer);
+	sched_move(&qp->group, NULL);
+	sched_move(&qp->read_group, NULL);
 	qbuf_fini(&qp->buf);
 	free(qp);
 }

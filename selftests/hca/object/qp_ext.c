@@ -10,6 +10,7 @@
 #include "data/transport.h"
 #include "fw/cmd.h"
 #include "object/qp.h"
+#include "object/sched.h"
 
 /* Where the commands have what mlx5_ifc.h calls reserved or lacks (offsets in bits). */
 enum {
@@ -19,11 +20,15 @@ enum {
 	EXT_MMO = EXT + 0x2,
 	EXT_STREAM = EXT + 0x10,
 	EXT_LEN = EXT + 0x20,
+	EXT_GROUP = EXT + 0x20,
+	EXT_READ_GROUP = EXT + 0x40,
+	EXT_GROUPS_LEN = EXT + 0x60,
 };
 
 /* Bits of the mask */
 enum {
 	MASK_STREAM = 1 << 0,
+	MASK_GROUPS = 1 << 1,
 	MASK_UDP_SPORT = 1 << 2,
 	MASK_MMO = 1 << 3,
 };
@@ -73,13 +78,37 @@ static uint8_t take_mmo(struct cmd *cmd, struct qp *qp)
 	return CMD_OK;
 }
 
+/*
+ * The groups that schedule what the QP sends, 0 for none. Of these types only RC
+ * answers reads.
+ */
+static uint8_t take_groups(struct cmd *cmd, struct qp *qp)
+{
+	uint32_t id, read_id;
+	struct sched *group, *read_group;
+
+	if (cmd->in_len < EXT_GROUPS_LEN / 8)
+		return CMD_BAD_PARAM;
+	id = ifc_get32(cmd->in, EXT_GROUP, 32);
+	read_id = ifc_get32(cmd->in, EXT_READ_GROUP, 32);
+	if (qp->type != QP_RC && ((qp->type != QP_UC && qp->type != QP_UD) || read_id))
+		return CMD_BAD_PARAM;
+	group = sched_group(qp->hca, id, cmd->uid);
+	read_group = sched_group(qp->hca, read_id, cmd->uid);
+	if ((id && !group) || (read_id && !read_group))
+		return CMD_BAD_RES;
+	sched_move(&qp->group, group);
+	sched_move(&qp->read_group, read_group);
+	return CMD_OK;
+}
+
 /**
  * qp_ext_modify() - change a part by the second mask
  * @cmd: INIT2INIT_QP or RTS2RTS_QP, with such a mask
  * @qp: the QP, in the state that the command starts in
  *
  * Return: CMD_OK, CMD_BAD_PARAM: not such a part, or not one of this QP;
- * CMD_BAD_RES_STATE: the stream is not in error
+ * CMD_BAD_RES: no such group; CMD_BAD_RES_STATE: the stream is not in error
  */
 uint8_t qp_ext_modify(struct cmd *cmd, struct qp *qp)
 {
@@ -93,6 +122,8 @@ uint8_t qp_ext_modify(struct cmd *cmd, struct qp *qp)
 	switch (mask) {
 	case MASK_STREAM:
 		return take_stream(cmd, qp);
+	case MASK_GROUPS:
+		return take_groups(cmd, qp);
 	case MASK_MMO:
 		return take_mmo(cmd, qp);
 	}

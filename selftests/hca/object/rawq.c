@@ -7,8 +7,10 @@
 
 #include "fw/cmd.h"
 #include "object/qp.h"
+#include "object/sched.h"
 
 #define LOG_BB 6
+#define MODIFY_GROUP 4u		/* of modify_bitmask */
 
 enum { SQ_STATE_RST, SQ_STATE_RDY, SQ_STATE_ERR = 3 };
 
@@ -141,8 +143,21 @@ static uint8_t sq_state(const struct qp *sq)
 	}
 }
 
+/* The group of an SQ, 0 for none. On Ethernet there are no groups. */
+static bool sq_group(struct cmd *cmd, const uint8_t *c, struct qp *sq)
+{
+	uint32_t id = IFC_GET(sqc, c, qos_queue_group_id);
+	struct sched *group = sched_group(cmd->hca, id, cmd->uid);
+
+	if (id && !group)
+		return false;
+	sched_move(&sq->group, group);
+	return true;
+}
+
 static uint8_t modify_sq(struct cmd *cmd)
 {
+	const uint8_t *c = IFC_ADDR_OF(modify_sq_in, cmd->in, ctx);
 	struct qp *sq = sq_find(cmd, IFC_GET(modify_sq_in, cmd->in, sqn));
 	uint32_t old = IFC_GET(modify_sq_in, cmd->in, sq_state);
 	uint32_t state = IFC_GET(modify_sq_in, cmd->in, ctx.state);
@@ -151,6 +166,9 @@ static uint8_t modify_sq(struct cmd *cmd)
 		return CMD_BAD_RES;
 	if (old != sq_state(sq))
 		return CMD_BAD_RES_STATE;
+	if (IFC_GET64(modify_sq_in, cmd->in, modify_bitmask) & MODIFY_GROUP &&
+	    state == SQ_STATE_RDY && !sq_group(cmd, c, sq))
+		return CMD_BAD_RES;
 	if (state == SQ_STATE_RDY && old == SQ_STATE_RST)
 		sq->state = QP_RTS;
 	else if (state == SQ_STATE_RST)
