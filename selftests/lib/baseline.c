@@ -17,7 +17,7 @@
 
 /* In the order of the scopes: kinds_in() of them are compared. */
 static const char *const kinds[BASELINE_KINDS] = {
-	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp",
+	"uar", "pd", "td", "xrcd", "cq", "qp", "srq", "rmp", "xrq",
 	"flow_counter", "modify_header", "packet_reformat",
 	"uar_held", "eq", "uctx", "umem", "tis", "sq", "memic",
 	"memic_op", "general", "psv", "pace",
@@ -28,9 +28,9 @@ static const char *const kinds[BASELINE_KINDS] = {
 static int kinds_in(enum baseline_scope scope)
 {
 	static const int count[] = {
-		[BASELINE_VERBS] = 11,
-		[BASELINE_DRIVER] = 23,
-		[BASELINE_MKEYS] = 24,
+		[BASELINE_VERBS] = 12,
+		[BASELINE_DRIVER] = 24,
+		[BASELINE_MKEYS] = 25,
 	};
 
 	return count[scope];

@@ -66,16 +66,21 @@ int sgl_add(struct sglist *l, void *p, size_t len)
 }
 
 /**
- * sgl_copy() - move the bytes of one list into another
+ * sgl_copy_tail() - move the bytes of one list into another, but not the first ones
  * @dst: where to
  * @src: where from; the shorter list decides how much
+ * @skip: bytes of @src that stay
  *
  * The two may overlap, as a write of a region onto itself does.
  */
-void sgl_copy(const struct sglist *dst, const struct sglist *src)
+void sgl_copy_tail(const struct sglist *dst, const struct sglist *src,
+		   size_t skip)
 {
-	size_t d = 0, s = 0, doff = 0, soff = 0, len;
+	size_t d = 0, s = 0, doff = 0, soff, len;
 
+	while (s < src->n && skip >= src->v[s].iov_len)
+		skip -= src->v[s++].iov_len;
+	soff = skip;
 	while (d < dst->n && s < src->n) {
 		len = dst->v[d].iov_len - doff;
 		if (len > src->v[s].iov_len - soff)
@@ -93,6 +98,18 @@ void sgl_copy(const struct sglist *dst, const struct sglist *src)
 			soff = 0;
 		}
 	}
+}
+
+/**
+ * sgl_copy() - move the bytes of one list into another
+ * @dst: where to
+ * @src: where from; the shorter list decides how much
+ *
+ * The two may overlap, as a write of a region onto itself does.
+ */
+void sgl_copy(const struct sglist *dst, const struct sglist *src)
+{
+	sgl_copy_tail(dst, src, 0);
 }
 
 /**

@@ -19,6 +19,8 @@ struct sglist {
 void sgl_reset(struct sglist *l);
 void sgl_free(struct sglist *l);
 int sgl_add(struct sglist *l, void *p, size_t len);
+void sgl_copy_tail(const struct sglist *dst, const struct sglist *src,
+		   size_t skip);
 void sgl_copy(const struct sglist *dst, const struct sglist *src);
 void sgl_read(const struct sglist *src, void *to, size_t len);
 void sgl_write(const struct sglist *dst, const void *from, size_t len);

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "data/tag_match.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
 #include "object/sched.h"
@@ -83,6 +84,8 @@ void qp_reset(struct qp *qp)
 {
 	fault_done(qp);
 	timer_cancel(&qp->timer);
+	while (qp->rndv)
+		rndv_pop(qp);
 	err_list_remove(qp);
 	memcpy(qp->qpc, qp->qpc_new, QPC_SIZE);
 	qp->state = QP_RST;
@@ -115,6 +118,7 @@ void qp_error(struct qp *qp, uint8_t event)
 	qp->waiting = false;
 	if (event)
 		event_post(qp->hca, event, qp->obj.id);
+	rndv_cancel(qp);
 	sq_flush(qp);
 	recv_flush(qp);
 	if ((qp->srq && qp->type != QP_UD && qp->type != QP_DCI) ||

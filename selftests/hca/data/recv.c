@@ -108,11 +108,12 @@ static struct cq *recv_cq(const struct recv *r)
 	return r->srq && r->srq->cq ? r->srq->cq : r->qp->rcq;
 }
 
-/* With an XRC SRQ the completion is the SRQ's, else the QP's. */
+/* With an XRC SRQ or an XRQ the completion is the SRQ's, else the QP's. */
 static uint32_t recv_index(const struct recv *r)
 {
-	bool xrc = r->srq && r->srq->kind == SRQ_KIND_XRC;
-	uint32_t index = xrc ? r->srq->user_index : r->qp->user_index;
+	bool own = r->srq && (r->srq->kind == SRQ_KIND_XRC ||
+			      r->srq->kind == SRQ_KIND_XRQ);
+	uint32_t index = own ? r->srq->user_index : r->qp->user_index;
 
 	if (index != NO_USER_INDEX)
 		return index;

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "data/transport.h"
+#include "data/tag_match.h"
 #include "eth/eth.h"
 #include "fabric/port.h"
 #include "object/page_fault.h"
@@ -72,19 +72,23 @@ static uint16_t source_lid(const struct request *r)
 	return r->qp->type == QP_DCT ? port_lid(r->from->hca) : r->qp->rlid;
 }
 
-static enum reply finish(struct request *r, struct recv *recv, uint8_t opcode,
-			 uint64_t len)
+/* What the completion says of the message. */
+static struct cqe describe(const struct request *r, uint8_t opcode)
 {
-	struct cqe cqe = {
+	return (struct cqe){
 		.imm = r->w->imm,
-		.byte_cnt = htobe32(len),
+		.byte_cnt = htobe32(r->w->data->len),
 		.flags_rqpn = htobe32(r->from->obj.id),
 		.slid = htobe16(source_lid(r)),
 		.op_own = opcode << 4,
 	};
+}
 
-	if (recv_complete(recv, &cqe, r->w->solicited))
+static enum reply finish(struct request *r, struct recv *recv, struct cqe *cqe)
+{
+	if (recv_complete(recv, cqe, r->w->solicited))
 		return nak(r, REPLY_OP);
+	tm_count(r->qp, cqe);
 	return REPLY_ACK;
 }
 
@@ -116,13 +120,25 @@ static enum reply recv_page(struct request *r, struct recv *recv)
 	return REPLY_PAGE;
 }
 
-static enum reply do_send(struct request *r)
+static uint8_t send_opcode(const struct send_wqe *w)
+{
+	switch (w->op) {
+	case WQE_OP_SEND_INVAL:
+		return CQE_RESP_SEND_INV;
+	case WQE_OP_SEND_IMM:
+		return CQE_RESP_SEND_IMM;
+	}
+	return CQE_RESP_SEND;
+}
+
+/* The message goes to the next receive. @cqe: of its completion */
+static enum reply receive(struct request *r, struct cqe *cqe)
 {
 	struct sglist *to = &r->qp->hca->objs->dst;
 	const struct send_wqe *w = r->w;
-	uint8_t opcode = CQE_RESP_SEND, synd;
 	struct recv recv;
 	enum reply reply = take(r, &recv);
+	uint8_t synd;
 
 	if (reply != REPLY_ACK)
 		return reply;
@@ -133,15 +149,22 @@ static enum reply do_send(struct request *r)
 		return recv_page(r, &recv);
 	if (synd)
 		return recv_nak(r, &recv, synd);
-	if (w->op == WQE_OP_SEND_INVAL) {
-		opcode = CQE_RESP_SEND_INV;
-		if (mkey_invalidate(r->qp->hca, &r->who, be32toh(w->imm)))
-			return recv_nak(r, &recv, SYND_LOCAL_QP_OP);
-	} else if (w->op == WQE_OP_SEND_IMM) {
-		opcode = CQE_RESP_SEND_IMM;
-	}
+	if (w->op == WQE_OP_SEND_INVAL &&
+	    mkey_invalidate(r->qp->hca, &r->who, be32toh(w->imm)))
+		return recv_nak(r, &recv, SYND_LOCAL_QP_OP);
 	sgl_copy(to, w->data);
-	return finish(r, &recv, opcode, w->data->len);
+	return finish(r, &recv, cqe);
+}
+
+static enum reply do_send(struct request *r)
+{
+	struct cqe cqe = describe(r, send_opcode(r->w));
+	enum reply reply;
+
+	if (!qp_xrq(r->qp) || r->w->op == WQE_OP_SEND_INVAL ||
+	    !tm_match(r->qp, r->w, &cqe, &reply))
+		return receive(r, &cqe);
+	return reply == REPLY_ACK ? reply : nak(r, reply);
 }
 
 /* Translate the remote end of a write, read or atomic. */
@@ -164,14 +187,15 @@ static enum reply do_write(struct request *r)
 {
 	const struct send_wqe *w = r->w;
 	bool is_signed = sig_key(r->qp->hca, be32toh(w->raddr.rkey));
-	uint64_t len = w->data->len;
 	enum reply reply;
 	struct recv recv;
+	struct cqe cqe;
 
 	if (!r->qp->rwe)
 		return nak(r, REPLY_ACCESS);
 	if (!is_signed) {
-		reply = map_remote(r, len, ACCESS_REMOTE_WRITE, ODP_WRITE);
+		reply = map_remote(r, w->data->len, ACCESS_REMOTE_WRITE,
+				   ODP_WRITE);
 		if (reply != REPLY_ACK)
 			return reply;
 	}
@@ -187,7 +211,8 @@ static enum reply do_write(struct request *r)
 		return nak(r, REPLY_ACCESS);
 	if (w->op != WQE_OP_RDMA_WRITE_IMM)
 		return REPLY_ACK;
-	return finish(r, &recv, CQE_RESP_WRITE_IMM, len);
+	cqe = describe(r, CQE_RESP_WRITE_IMM);
+	return finish(r, &recv, &cqe);
 }
 
 /* What a read reads, of a signature key too. */

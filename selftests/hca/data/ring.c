@@ -2,14 +2,17 @@
 /*
  * Doorbells of send queues: what makes a QP execute.
  */
-#include "object/qp.h"
+#include "data/tag_match.h"
 
 /**
  * qp_kick() - execute what waits, if the state allows it
  */
 void qp_kick(struct qp *qp)
 {
-	if (qp->hca->fatal || !qp->has_sq)
+	if (qp->hca->fatal)
+		return;
+	rndv_run(qp);
+	if (!qp->has_sq)
 		return;
 	if (qp->state == QP_RTS)
 		send_run(qp);

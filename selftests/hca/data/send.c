@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "data/transport.h"
+#include "data/tag_match.h"
 #include "object/page_fault.h"
 #include "object/sched.h"
 
@@ -47,6 +47,8 @@ static bool op_known(const struct qp *qp, uint8_t op)
 		return qp->pd && !qp_is_ud(qp);
 	case WQE_OP_MMO:
 		return qp->mmo;
+	case WQE_OP_TAG_MATCHING:
+		return qp_xrq(qp);
 	case WQE_OP_RDMA_READ:
 	case WQE_OP_ATOMIC_CS:
 	case WQE_OP_ATOMIC_FA:
@@ -59,7 +61,8 @@ static bool op_known(const struct qp *qp, uint8_t op)
 /* Requests that have segments of their own, and no data that is sent */
 static bool op_has_tail(uint8_t op)
 {
-	return op == WQE_OP_UMR || op == WQE_OP_MMO || op == WQE_OP_SET_PSV;
+	return op == WQE_OP_UMR || op == WQE_OP_MMO || op == WQE_OP_SET_PSV ||
+	       op == WQE_OP_TAG_MATCHING;
 }
 
 static bool parse_av(struct segs *s, struct wqe_av *av)
@@ -256,6 +259,10 @@ static enum outcome execute(struct qp *qp, const struct send_wqe *w,
 	}
 	if (w->op == WQE_OP_MMO) {
 		*synd = mmo_execute(qp, w->mod, w->tail, w->tail_len);
+		return *synd ? SEND_FAILED : SEND_DONE;
+	}
+	if (w->op == WQE_OP_TAG_MATCHING) {
+		*synd = tm_execute(qp, w->tail, w->tail_len);
 		return *synd ? SEND_FAILED : SEND_DONE;
 	}
 	if (qp_is_ud(qp))

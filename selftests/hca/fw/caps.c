@@ -229,6 +229,18 @@ static void caps_qos(struct caps *caps)
 	IFC_SET(qos_cap, c, packet_pacing_rate_table_size, PACE_ENTRIES);
 }
 
+/*
+ * Tag matching, on InfiniBand: libmlx5 makes the QP of a list of tags without a GID,
+ * which an Ethernet port needs.
+ */
+static void caps_tags(uint8_t *c)
+{
+	GEN(tag_matching, 1);
+	GEN(rndv_offload_rc, 1);
+	GEN(log_tag_matching_list_sz, LOG_MAX_TAGS);
+	GEN(log_max_xrq, 16);
+}
+
 /* Two functions of a card, which a driver can join. */
 static void caps_two_ports(const struct hca *hca, uint8_t *c)
 {
@@ -326,8 +338,10 @@ void caps_reset(struct hca *hca)
 		IFC_SET(cmd_hca_cap, caps->general[CAP_MAX], device_memory, 1);
 		caps_memory(hca, caps->memory);
 	}
-	if (hca->link == LINK_IB)
+	if (hca->link == LINK_IB) {
 		caps_qos(caps);
+		caps_tags(caps->general[CAP_MAX]);
+	}
 	if (hca->link == LINK_ETH) {
 		caps_eth_general(hca, caps->general[CAP_MAX]);
 		caps_eth(caps, hca->native_port ? FT_LEVELS_LAG : FT_LEVELS);

@@ -80,7 +80,8 @@ static uint8_t dct_take(struct cmd *cmd, struct dct *dct)
 	qp->pd = pd_find(cmd->hca, IFC_GET(dctc, c, pd), cmd->uid);
 	qp->rcq = cq_find(cmd->hca, IFC_GET(dctc, c, cqn), cmd->uid);
 	qp->srq = srq_find(cmd->hca, IFC_GET(dctc, c, srqn_xrqn), cmd->uid);
-	if (!qp->pd || !qp->rcq || !qp->srq || qp->srq->kind == SRQ_KIND_XRC)
+	if (!qp->pd || !qp->rcq || !qp->srq || qp->srq->kind == SRQ_KIND_XRC ||
+	    qp->srq->kind == SRQ_KIND_XRQ)
 		return CMD_BAD_RES;
 	dct_fill(dct, c);
 	return CMD_OK;

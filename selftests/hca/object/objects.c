@@ -210,6 +210,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	add_count(alive, "memic", memic_pieces(hca));
 	add_count(alive, "memic_op", memic_op_addresses(hca));
 	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
+	add_count(alive, "xrq", kinds[SRQ_KIND_XRQ]);
 }
 
 /**

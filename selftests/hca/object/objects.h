@@ -41,6 +41,7 @@ enum {
 	LOG_MAX_AV_MAPS = 16,
 	LOG_MAX_SCHED = 10,
 	LOG_MAX_PSV = 16,
+	LOG_MAX_TAGS = 7,	/* of one queue for tag matching */
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 	LOG_MAX_FAULT = 20,
 };
@@ -86,7 +87,7 @@ struct objects {
 	struct idtable xrcds;
 	struct idtable mkeys;
 	struct idtable cqs;
-	struct idtable srqs;	/* SRQ, XRC SRQ and RMP share the numbers */
+	struct idtable srqs;	/* SRQ, XRC SRQ, RMP and XRQ share the numbers */
 	struct idtable qps;	/* QP, SQ and RQ too, and DCT */
 	struct idtable tiss;
 	struct idtable umems;

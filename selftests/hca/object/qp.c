@@ -9,6 +9,7 @@
 #include "object/page_fault.h"
 #include "object/qp.h"
 #include "object/sched.h"
+#include "object/xrq.h"
 
 /**
  * qp_find() - the QP that a command refers to
@@ -32,6 +33,8 @@ void qp_free(struct qp *qp)
 	timer_cancel(&qp->timer);
 	sched_move(&qp->group, NULL);
 	sched_move(&qp->read_group, NULL);
+	while (qp->rndv)
+		rndv_pop(qp);
 	qbuf_fini(&qp->buf);
 	free(qp);
 }

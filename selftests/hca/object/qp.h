@@ -72,6 +72,7 @@ struct dci_streams {
 
 struct page_fault;
 struct sched;
+struct rndv;
 
 struct qp {
 	struct obj obj;
@@ -131,6 +132,8 @@ struct qp {
 	uint8_t rnr_left;
 	bool comm_est;
 	struct dci_streams streams;
+
+	struct rndv *rndv;	/* that the adapter is to do (xrq.h) */
 
 	bool in_err_list;
 	struct qp *err_next;

@@ -9,6 +9,7 @@
 #include "object/page_fault.h"
 #include "object/qp.h"
 #include "object/umem.h"
+#include "object/xrq.h"
 
 #define LOG_DS 4	/* log_rq_stride counts 16 bytes */
 
@@ -64,6 +65,19 @@ static uint8_t take_streams(struct qp *qp, const uint8_t *c)
 	return CMD_OK;
 }
 
+/* The adapter has the send queue of a QP that does rendezvous. */
+static bool offload_ok(const uint8_t *c)
+{
+	switch (IFC_GET(qpc, c, offload_type)) {
+	case 0:
+		return true;
+	case MLX5_QPC_OFFLOAD_TYPE_RNDV:
+		return IFC_GET(qpc, c, st) == QP_RC && IFC_GET(qpc, c, no_sq) &&
+		       IFC_GET(qpc, c, rq_type) == RQ_SHARED;
+	}
+	return false;
+}
+
 static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_qp_in, cmd->in, qpc);
@@ -73,7 +87,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 		return CMD_BAD_PARAM;
 	if (is_the_drivers(c) && !uid_privileged(cmd->uid))
 		return CMD_BAD_PARAM;
-	if (IFC_GET(qpc, c, wq_signature) || IFC_GET(qpc, c, offload_type) ||
+	if (IFC_GET(qpc, c, wq_signature) || !offload_ok(c) ||
 	    IFC_GET(qpc, c, ulp_stateless_offload_mode) ||
 	    ifc_get32(c, QPC_SEND_DBR_MODE, 2) > DBR_DOORBELL)
 		return CMD_BAD_PARAM;
@@ -101,6 +115,18 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	return take_streams(qp, c);
 }
 
+/* May the QP have its shared receive queue? */
+static bool srq_fits(const struct qp *qp)
+{
+	const struct xrq *xrq = qp_xrq(qp);
+
+	if (!qp->srq || qp->srq->kind == SRQ_KIND_XRC)
+		return false;
+	if (xrq && qp->type != QP_RC)
+		return false;
+	return !IFC_GET(qpc, qp->qpc_new, offload_type) || (xrq && xrq->rndv);
+}
+
 /* The objects that the context names. */
 static uint8_t qp_take_refs(struct cmd *cmd, struct qp *qp)
 {
@@ -124,7 +150,7 @@ static uint8_t qp_take_refs(struct cmd *cmd, struct qp *qp)
 	if (shared) {
 		qp->srq = srq_find(cmd->hca, IFC_GET(qpc, c, srqn_rmpn_xrqn),
 				   cmd->uid);
-		if (!qp->srq || qp->srq->kind == SRQ_KIND_XRC || !qp->rcq)
+		if (!srq_fits(qp) || !qp->rcq)
 			return CMD_BAD_RES;
 	}
 	return CMD_OK;

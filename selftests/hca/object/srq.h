@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Shared receive queues: SRQ, XRC SRQ and RMP. The driver implements a verbs
- * SRQ as an RMP.
+ * Shared receive queues: SRQ, XRC SRQ, RMP, and the one of an XRQ (xrq.h). The
+ * driver implements a verbs SRQ as an RMP.
  *
  * Invariants
  * - The queue is a linked list: each work request has the index of the next
@@ -21,7 +21,7 @@
 #include "object/qbuf.h"
 #include "object/wqe.h"
 
-enum srq_kind { SRQ_KIND_SRQ, SRQ_KIND_XRC, SRQ_KIND_RMP, SRQ_KINDS };
+enum srq_kind { SRQ_KIND_SRQ, SRQ_KIND_XRC, SRQ_KIND_RMP, SRQ_KIND_XRQ, SRQ_KINDS };
 
 struct srq {
 	struct obj obj;
@@ -31,7 +31,7 @@ struct srq {
 	uint64_t dbr;
 	struct domain *pd;
 	struct domain *xrcd;	/* NULL: the queue has no XRC domain */
-	struct cq *cq;		/* XRC */
+	struct cq *cq;		/* XRC and XRQ */
 	uint32_t user_index;
 	uint8_t log_size;
 	uint8_t log_stride;
@@ -62,5 +62,29 @@ void srq_check_limit(struct srq *srq);
 uint16_t srq_posted(struct srq *srq);
 void srq_free(struct srq *srq);
 void recv_wqe_trim(struct recv_wqe *rw);
+
+/**
+ * struct srq_params - what the contexts of all kinds have in common
+ * @log_page: of the buffer's pages, in units of 4 KiB
+ * @page_offset: where the queue begins in the first one
+ * @pd: number of the protection domain
+ * @pas: the list of pages, which ends the command
+ * @wq: RMP and XRQ: the part that may name UMEMs
+ */
+struct srq_params {
+	uint8_t log_page;
+	uint32_t page_offset;
+	uint32_t pd;
+	const uint8_t *pas;
+	const uint8_t *wq;
+};
+
+/* ---- srq_cmd.c */
+uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
+			const struct srq_params *p);
+uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status);
+uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind);
+uint8_t srq_arm(struct cmd *cmd, uint32_t srqn, enum srq_kind kind,
+		uint16_t lwm);
 
 #endif

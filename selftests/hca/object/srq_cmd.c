@@ -15,17 +15,15 @@ enum { WQ_TYPE_LINKED_LIST, WQ_TYPE_CYCLIC };
 enum { RMP_STATE_RDY = 1, RMP_STATE_ERR = 3 };
 enum { SRQ_STATE_GOOD, SRQ_STATE_ERROR };
 
-/* What the three kinds of context have in common. */
-struct srq_params {
-	uint8_t log_page;
-	uint32_t page_offset;
-	uint32_t pd;
-	const uint8_t *pas;
-	const uint8_t *wq;	/* RMP: may name UMEMs */
-};
-
-static uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
-			       const struct srq_params *p)
+/**
+ * srq_take_params() - take what the contexts of all kinds have in common
+ * @srq: a new queue, with its kind, doorbell record and sizes
+ * @p: the rest
+ *
+ * Return: CMD_OK; CMD_BAD_PARAM, CMD_BAD_RES, CMD_NO_RES: srq_publish() frees it
+ */
+uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
+			const struct srq_params *p)
 {
 	size_t head = p->pas - cmd->in;
 	uint64_t size;
@@ -56,7 +54,13 @@ static uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
 	return CMD_OK;
 }
 
-static uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status)
+/**
+ * srq_publish() - give a new queue its number, and hold what it names
+ * @status: of what was done before; an error frees the queue
+ *
+ * Return: @status; CMD_LIM: there are too many
+ */
+uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status)
 {
 	if (!status && obj_add(&cmd->hca->objs->srqs, &srq->obj, cmd->uid))
 		status = CMD_LIM;
@@ -80,7 +84,14 @@ static struct srq *srq_own(struct cmd *cmd, uint32_t srqn)
 	return obj_own(&cmd->hca->objs->srqs, srqn, cmd->uid);
 }
 
-static uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
+/**
+ * srq_destroy() - destroy a queue
+ * @srqn: its number
+ * @kind: that it must have
+ *
+ * Return: CMD_OK, CMD_BAD_RES, CMD_BAD_RES_STATE while a QP has it
+ */
+uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 {
 	struct srq *srq = srq_own(cmd, srqn);
 
@@ -99,8 +110,16 @@ static uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 	return CMD_OK;
 }
 
-static uint8_t srq_arm(struct cmd *cmd, uint32_t srqn, enum srq_kind kind,
-		       uint16_t lwm)
+/**
+ * srq_arm() - set the limit of a queue
+ * @srqn: its number
+ * @kind: that it must have
+ * @lwm: an event comes when fewer requests are posted; 0: none comes
+ *
+ * Return: CMD_OK, CMD_BAD_RES, CMD_BAD_PARAM; CMD_BAD_RES_STATE: it is in error
+ */
+uint8_t srq_arm(struct cmd *cmd, uint32_t srqn, enum srq_kind kind,
+		uint16_t lwm)
 {
 	struct srq *srq = srq_own(cmd, srqn);
 
@@ -166,8 +185,11 @@ static uint8_t query_srq(struct cmd *cmd)
 
 static uint8_t arm_rq(struct cmd *cmd)
 {
+	bool xrq = cmd->op_mod == MLX5_ARM_RQ_IN_OP_MOD_XRQ;
+
 	return srq_arm(cmd, IFC_GET(arm_rq_in, cmd->in, srq_number),
-		       SRQ_KIND_SRQ, IFC_GET(arm_rq_in, cmd->in, lwm));
+		       xrq ? SRQ_KIND_XRQ : SRQ_KIND_SRQ,
+		       IFC_GET(arm_rq_in, cmd->in, lwm));
 }
 
 static uint8_t create_xrc_srq(struct cmd *cmd)

@@ -30,6 +30,7 @@ enum {
 	WQE_OP_ATOMIC_FA = 0x12,
 	WQE_OP_SET_PSV = 0x20,
 	WQE_OP_UMR = 0x25,
+	WQE_OP_TAG_MATCHING = 0x28,
 	WQE_OP_MMO = 0x2f,
 };
 
@@ -204,6 +205,7 @@ enum {
 	CQE_RESP_SEND_IMM = 3,
 	CQE_RESP_SEND_INV = 4,
 	CQE_RESIZE = 5,
+	CQE_NO_PACKET = 6,	/* tag matching: no message caused it */
 	CQE_SIG_ERR = 12,
 	CQE_REQ_ERR = 13,
 	CQE_RESP_ERR = 14,
@@ -241,7 +243,9 @@ struct cqe {
 	uint16_t vlan_info;
 	uint32_t srqn_uidx;
 	uint32_t imm;		/* immediate, invalidated key, or P_Key */
-	uint8_t rsvd3[4];
+	uint8_t app;		/* data/tag_match.c */
+	uint8_t app_op;
+	uint16_t app_info;
 	uint32_t byte_cnt;
 	uint32_t timestamp_h;
 	union {
