@@ -73,6 +73,7 @@ static void seen(struct xrq *xrq, uint16_t count)
 		xrq->tags[xrq->order[i]].waits = false;
 }
 
+/* The tag gets the index that the request before it named. */
 static uint8_t append(struct xrq *xrq, const struct wqe_tm *w,
 		      const uint8_t *rest, size_t len)
 {
@@ -146,7 +147,8 @@ uint8_t tm_execute(struct qp *qp, const uint8_t *tail, size_t len)
 	if (!xrq || len < sizeof(w))
 		return SYND_LOCAL_QP_OP;
 	memcpy(&w, tail, sizeof(w));
-	if (be16toh(w.index) >> xrq->log_list || w.opcode & 0xf)
+	if (be16toh(w.index) >> xrq->log_list || w.opcode & 0xf ||
+	    w.opcode >> 4 > TM_OP_REMOVE)
 		return SYND_LOCAL_QP_OP;
 	len -= sizeof(w);
 	if (w.opcode >> 4 != TM_OP_APPEND && len)
@@ -159,11 +161,9 @@ uint8_t tm_execute(struct qp *qp, const uint8_t *tail, size_t len)
 	case TM_OP_APPEND:
 		synd = append(xrq, &w, tail + sizeof(w), len);
 		return synd ? synd : op_done(qp, xrq, &w, TM_APPEND, true);
-	case TM_OP_REMOVE:
-		removed = remove_tag(xrq, be16toh(w.index));
-		return op_done(qp, xrq, &w, TM_REMOVE, removed);
 	}
-	return SYND_LOCAL_QP_OP;
+	removed = remove_tag(xrq, be16toh(w.index));
+	return op_done(qp, xrq, &w, TM_REMOVE, removed);
 }
 
 /* The first entry of the list that a message matches; -1: none does. */

@@ -243,7 +243,7 @@ static void enter(struct qp *qp, const struct transition *t, uint32_t parts,
 		return;
 	if (old != QP_RTS)
 		connected_rearm(qp);
-	if (old == QP_SQD || old == QP_SQER)
+	if (old == QP_SQD || old == QP_SQER || qp->rndv)
 		qp_kick(qp);
 }
 

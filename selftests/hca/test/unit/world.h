@@ -124,6 +124,7 @@ struct w_qp_attr {
 	bool streams;		/* DC: 4 streams; 2 in error end the QP */
 	bool no_record;		/* no doorbell record for requests */
 	bool block_lb;		/* UD: no multicast from its own adapter */
+	bool offload;		/* the adapter does rendezvous */
 	bool any_order;		/* its user forces packets in any order */
 	uint8_t (*in_init)(const struct w_qp *qp); /* called in INIT */
 };
@@ -168,6 +169,10 @@ struct w_srq {
 
 void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
 	       const struct w_cq *cq);
+
+/* Prepare CREATE_XRQ of a list of 8 tags, with rendezvous; the length of the command. */
+size_t w_xrq(struct w_srq *srq, unsigned int hca, uint32_t pd,
+	     const struct w_cq *cq, uint8_t *in);
 
 /* The order of an RMP's work requests, and the segment they begin with. */
 enum w_rmp_kind {

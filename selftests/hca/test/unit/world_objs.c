@@ -231,6 +231,7 @@ static void fill_qpc(uint8_t *c, const struct w_qp *qp,
 	IFC_SET(qpc, c, user_index, NO_USER_INDEX);
 	IFC_SET(qpc, c, no_sq, attr->no_sq);
 	IFC_SET(qpc, c, fre, attr->fre);
+	IFC_SET(qpc, c, offload_type, attr->offload);
 	IFC_SET(qpc, c, block_lb_mc, attr->block_lb);
 	ifc_set32(c, QPC_SEND_DBR_MODE, 2, attr->no_record);
 	IFC_SET(qpc, c, log_num_dci_stream_channels, attr->streams * 2);

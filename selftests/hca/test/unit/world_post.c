@@ -182,6 +182,36 @@ void w_xrc_srq(struct w_srq *srq, unsigned int hca, uint32_t pd, uint32_t xrcd,
 }
 
 /**
+ * w_xrq() - prepare the command that makes a queue for tag matching
+ * @srq: set, but for its number
+ * @hca: index of the adapter
+ * @pd: protection domain
+ * @cq: of its completions
+ * @in: the command, zeroed
+ *
+ * Return: bytes of the command
+ */
+size_t w_xrq(struct w_srq *srq, unsigned int hca, uint32_t pd,
+	     const struct w_cq *cq, uint8_t *in)
+{
+	uint8_t *c = IFC_ADDR_OF(create_xrq_in, in, xrq_context);
+	uint8_t *wq = IFC_ADDR_OF(xrqc, c, wq);
+	uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
+
+	srq_memory(srq, hca);
+	IFC_SET(xrqc, c, topology, MLX5_XRQC_TOPOLOGY_TAG_MATCHING);
+	IFC_SET(xrqc, c, offload, MLX5_XRQC_OFFLOAD_RNDV);
+	IFC_SET(xrqc, c, tag_matching_topology_context.log_matching_list_sz, 3);
+	IFC_SET(xrqc, c, user_index, 0x77);
+	IFC_SET(xrqc, c, cqn, cq->cqn);
+	IFC_SET(wq, wq, log_wq_sz, srq->log_size);
+	IFC_SET(wq, wq, log_wq_stride, 6);
+	IFC_SET(wq, wq, pd, pd);
+	IFC_SET64(wq, wq, dbr_addr, srq->dbr);
+	return pas - in + w_put_pas(pas, srq->buf, SRQ_STRIDE << srq->log_size);
+}
+
+/**
  * w_rmp() - make an RMP of 8
  * @srq: set
  * @hca: index of the adapter
