@@ -282,7 +282,6 @@ static enum reply consume(struct qp *qp, struct xrq *xrq, uint16_t index,
 /**
  * tm_match() - look for a tag that takes a message
  * @qp: where it arrived; it has a queue for tag matching
- * @w: the message
  * @cqe: of a send, as a queue without tags would have it. If no tag takes the message,
  *	it gets what distinguishes the completion of the receive.
  * @reply: set if a tag took it; the requester's answer

@@ -18,7 +18,7 @@ enum { SRQ_STATE_GOOD, SRQ_STATE_ERROR };
 /**
  * srq_take_params() - take what the contexts of all kinds have in common
  * @srq: a new queue, with its kind, doorbell record and sizes
- * @p: the rest
+ * @p: what the command says of its place and its owner
  *
  * Return: CMD_OK; CMD_BAD_PARAM, CMD_BAD_RES, CMD_NO_RES: srq_publish() frees it
  */
@@ -86,7 +86,6 @@ static struct srq *srq_own(struct cmd *cmd, uint32_t srqn)
 
 /**
  * srq_destroy() - destroy a queue
- * @srqn: its number
  * @kind: that it must have
  *
  * Return: CMD_OK, CMD_BAD_RES, CMD_BAD_RES_STATE while a QP has it
@@ -112,7 +111,6 @@ uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind)
 
 /**
  * srq_arm() - set the limit of a queue
- * @srqn: its number
  * @kind: that it must have
  * @lwm: an event comes when fewer requests are posted; 0: none comes
  *

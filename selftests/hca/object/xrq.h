@@ -46,7 +46,8 @@ _Static_assert(sizeof(struct rvh) == 16, "wire format");
  * struct tag - an entry of the list
  * @posted: is it in the list?
  * @waits: came while the counters differed, and they have differed since
- * @tag: to match; @mask: the bits that count
+ * @tag: to match
+ * @mask: the bits of it that count
  * @buf: where the message goes
  */
 struct tag {

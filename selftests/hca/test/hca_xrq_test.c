@@ -483,6 +483,16 @@ static void data_that_may_not_be_read_cancels_its_tag(void)
 	CHECK(silent(&t));	/* The tag of nobody stays. */
 }
 
+static bool reconnect(struct tm *t, bool rtr)
+{
+	t->to_attr.rtr_only = rtr;
+	t->p.qp[0].sq_pi = 0;
+	return !w_qp_simple(&t->to, MLX5_CMD_OP_2RST_QP) &&
+	       !w_qp_simple(&t->p.qp[0], MLX5_CMD_OP_2RST_QP) &&
+	       !w_qp_rts(&t->p.qp[0], &w_rc_attr, &t->to) &&
+	       !w_qp_rts(&t->to, &t->to_attr, &t->p.qp[0]);
+}
+
 static void the_end_of_a_qp_ends_its_rendezvous(void)
 {
 	struct cqe cqe;
@@ -491,16 +501,18 @@ static void the_end_of_a_qp_ends_its_rendezvous(void)
 	CHECK(make_with(&t, false, true));
 	append(&t, 1, 7, ALL, 512, 300);
 	append(&t, 2, 8, ALL, 512, 300);
+	append(&t, 3, 9, ALL, 512, 300);
 	CHECK_EQ(send_rndv(&t, 7, t.p.key[0], 300), SYND_OK);
 	CHECK_EQ(kind(&t, &cqe), TM_CONSUMED);
 	CHECK_EQ(w_qp_simple(&t.to, MLX5_CMD_OP_2ERR_QP), 0);
 	CHECK_EQ(kind(&t, &cqe), TM_CANCELED);
-	CHECK_EQ(w_qp_simple(&t.to, MLX5_CMD_OP_2RST_QP), 0);
-	CHECK_EQ(w_qp_simple(&t.p.qp[0], MLX5_CMD_OP_2RST_QP), 0);
-	CHECK_EQ(w_qp_rts(&t.p.qp[0], &w_rc_attr, &t.to), 0);
-	CHECK_EQ(w_qp_rts(&t.to, &t.to_attr, &t.p.qp[0]), 0);
-	t.p.qp[0].sq_pi = 0;
+	CHECK(reconnect(&t, true));
 	CHECK_EQ(send_rndv(&t, 8, t.p.key[0], 300), SYND_OK);
+	CHECK_EQ(kind(&t, &cqe), TM_CONSUMED);
+	CHECK(reconnect(&t, false));	/* a reset forgets it */
+	CHECK(silent(&t));
+	CHECK(reconnect(&t, true));
+	CHECK_EQ(send_rndv(&t, 9, t.p.key[0], 300), SYND_OK);
 	CHECK_EQ(kind(&t, &cqe), TM_CONSUMED);
 	CHECK_EQ(w_qp_simple(&t.to, MLX5_CMD_OP_DESTROY_QP), 0);
 	CHECK(silent(&t));
