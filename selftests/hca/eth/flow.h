@@ -35,12 +35,14 @@ enum {
  * @headers: the frame and @regs in the layout of flows
  * @regs: metadata_reg_c_0 to 7
  * @td: transport domain of the queue that sent it; 0: it is from the cable
+ * @affinity: of its TIS
  */
 struct packet {
 	struct frame f;
 	uint8_t headers[MATCH_BYTES];
 	uint32_t regs[MATCH_REGS];
 	uint32_t td;
+	uint32_t affinity;
 	uint8_t buf[PACKET_BYTES];
 };
 

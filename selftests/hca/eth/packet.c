@@ -16,6 +16,7 @@ void packet_init(struct packet *p, const uint8_t *data, size_t len, uint32_t td)
 {
 	memset(p->regs, 0, sizeof(p->regs));
 	p->td = td;
+	p->affinity = 0;
 	frame_parse(&p->f, data, len);
 	match_headers(&p->f, p->headers);
 }

@@ -13,6 +13,8 @@
 #include "data/transport.h"
 #include "eth/pass.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
+#include "object/tis.h"
 
 #define WIRE_MAX 10240u
 #define PACKET_MAX (1u << 17)	/* max_lso_cap, and headers */
@@ -49,15 +51,15 @@ static void to_cable(struct hca *hca, const struct packet *sent)
 	const uint8_t *data = sent->f.data;
 	size_t len = sent->f.len;
 	struct packet looped;
-	struct hca *to;
+	struct hca *by = lag_port(hca, sent->affinity), *to;
 	unsigned int i;
 
-	if (len + ETH_FCS > hca->port->mtu_bytes)
+	if (len + ETH_FCS > by->port->mtu_bytes)
 		return;
-	port_count(hca, PORT_TX, data, len);
+	port_count(by, PORT_TX, data, len);
 	for (i = 0; i < fabric_hcas(); i++) {
 		to = fabric_hca(i);
-		if (to != hca)
+		if (to != hca && to != by)
 			arrive(to, data, len);
 	}
 	if (!nic_loops(hca, data))
@@ -72,7 +74,9 @@ static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 	struct packet p;
 	struct frame f;
 
-	if (!port_active(sq->hca))
+	uint32_t affinity = tis_affinity(sq->hca, sq->tis);
+
+	if (!port_active(lag_port(sq->hca, affinity)))
 		return;
 	frame_parse(&f, wire, len);
 	frame_put_sums(&f, wire, l3, l4);
@@ -81,6 +85,7 @@ static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 		len = ETH_MIN;
 	}
 	packet_init(&p, wire, len, sq->td);
+	p.affinity = affinity;
 	pass_send(sq->hca, &p, to_cable);
 }
 

@@ -5,8 +5,9 @@
  * driver changes it when a port goes down. Messages to the joined QPs arrive by either
  * port that is up.
  *
- * Frames of a function's netdev leave and arrive by its own port, joined or not: the
- * bonding driver chooses the netdev.
+ * Frames leave by the port of their TIS's affinity in the same way, and by the function's
+ * own port where it has none. They arrive by that port, joined or not: the bonding driver
+ * chooses the netdev. The function that has joined both has the affinity alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,20 +53,29 @@ struct hca *lag_beside(const struct hca *hca)
 }
 
 /**
+ * lag_port() - the function whose port frames leave by
+ * @hca: the function that sends them
+ * @affinity: lag_tx_port_affinity of the TIS; 0: its own port
+ */
+struct hca *lag_port(struct hca *hca, uint32_t affinity)
+{
+	uint32_t port;
+
+	if (!hca->lag->active || !affinity)
+		return hca;
+	port = affinity == 2 ?
+		       IFC_GET(lagc, hca->lag->ctx, tx_remap_affinity_2) :
+		       IFC_GET(lagc, hca->lag->ctx, tx_remap_affinity_1);
+	return port == hca->native_port ? hca : lag_beside(hca);
+}
+
+/**
  * lag_sends() - is the port up by which a QP sends?
  * @affinity: lag_tx_port_affinity of the QP, 0: the adapter chooses
  */
 bool lag_sends(struct hca *hca, uint32_t affinity)
 {
-	const uint8_t *ctx = hca->lag->ctx;
-	uint32_t port = hca->native_port;
-
-	if (hca->lag->active)
-		port = affinity == 2 ?
-			       IFC_GET(lagc, ctx, tx_remap_affinity_2) :
-			       IFC_GET(lagc, ctx, tx_remap_affinity_1);
-	return !hca->fatal &&
-	       port_active(port == hca->native_port ? hca : lag_beside(hca));
+	return !hca->fatal && port_active(lag_port(hca, affinity ? affinity : 1));
 }
 
 /**

@@ -27,6 +27,7 @@ void lag_fini(struct hca *hca);
 void lag_reset(struct hca *hca);
 void lag_dump(struct hca *hca, struct json_object *o);
 struct hca *lag_beside(const struct hca *hca);
+struct hca *lag_port(struct hca *hca, uint32_t affinity);
 bool lag_sends(struct hca *hca, uint32_t affinity);
 bool lag_receives(struct hca *hca);
 

@@ -246,6 +246,7 @@ static void caps_two_ports(const struct hca *hca, uint8_t *c)
 {
 	GEN(lag_master, 1);
 	GEN(num_lag_ports, 2);
+	GEN(lag_tx_port_affinity, 1);
 	GEN(native_port_num, hca->native_port);
 }
 

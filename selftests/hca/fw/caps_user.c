@@ -10,6 +10,7 @@
 /* Of the general capabilities: offsets in bits, and numbers of bits */
 #define LOG_DMA_MMO_MAX_SIZE 0x6b, 5
 #define RTS2RTS_QP_UDP_SPORT 0x151, 1
+#define RTS2RTS_LAG_TX_PORT_AFFINITY 0x152, 1
 #define SIGERR_DOMAIN_AND_SIG_TYPE 0x480, 1
 #define DMA_MMO_QP 0x748, 1
 
@@ -43,6 +44,8 @@ void caps_user_general(const struct hca *hca, uint8_t *c)
 				  1ull << GENERAL_SCHED);
 	if (hca->link == LINK_ETH)
 		ifc_set32(c, RTS2RTS_QP_UDP_SPORT, 1);
+	if (hca->native_port)
+		ifc_set32(c, RTS2RTS_LAG_TX_PORT_AFFINITY, 1);
 }
 
 /**

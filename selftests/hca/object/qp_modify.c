@@ -15,6 +15,7 @@
 
 #define PATH_PORT 1
 #define MTU_MAX 5
+#define LAG_PORTS 2u
 #define MCAST_LID 0xc000u
 
 /* Parts of the context. The first ones are the bits of opt_param_mask
@@ -70,7 +71,8 @@ struct transition {
 
 static const struct transition transitions[] = {
 	{ MLX5_CMD_OP_RST2INIT_QP, 1 << QP_RST, QP_INIT,
-	  PART_PORT | PART_PKEY | PART_QKEY | PART_RIGHTS | PART_COUNTER },
+	  PART_PORT | PART_PKEY | PART_QKEY | PART_RIGHTS |
+		  PART_COUNTER | PART_LAG },
 	{ MLX5_CMD_OP_INIT2INIT_QP, 1 << QP_INIT, QP_INIT, 0 },
 	{ MLX5_CMD_OP_INIT2RTR_QP, 1 << QP_INIT, QP_RTR,
 	  PART_PATH | PART_MTU | PART_REMOTE_QPN | PART_RQ_PSN |
@@ -203,6 +205,9 @@ static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 	uint16_t pkey;
 
 	if (parts & PART_PORT && IFC_GET(ads, path, vhca_port_num) != PATH_PORT)
+		return CMD_BAD_PARAM;
+	if (parts & PART_LAG && IFC_GET(qpc, c, lag_tx_port_affinity) >
+					(qp->hca->native_port ? LAG_PORTS : 0))
 		return CMD_BAD_PARAM;
 	if (parts & PART_PKEY &&
 	    !port_pkey(qp->hca, IFC_GET(ads, path, pkey_index), &pkey))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bare send queues and the TIS they name. The driver's test of write combining
+ * Bare send queues. The driver's test of write combining
  * posts NOPs to them; with an Ethernet port mlx5e also posts frames.
  */
 #include <stdlib.h>
@@ -8,67 +8,21 @@
 #include "fw/cmd.h"
 #include "object/qp.h"
 #include "object/sched.h"
+#include "object/tis.h"
 
 #define LOG_BB 6
 #define MODIFY_GROUP 4u		/* of modify_bitmask */
 
 enum { SQ_STATE_RST, SQ_STATE_RDY, SQ_STATE_ERR = 3 };
 
-struct tis {
-	struct obj obj;
-	struct domain *td;
-};
-
-static uint8_t create_tis(struct cmd *cmd)
-{
-	const uint8_t *c = IFC_ADDR_OF(create_tis_in, cmd->in, ctx);
-	struct domain *td = td_find(cmd->hca,
-				    IFC_GET(tisc, c, transport_domain),
-				    cmd->uid);
-	struct tis *tis;
-
-	if (!td)
-		return CMD_BAD_RES;
-	tis = calloc(1, sizeof(*tis));
-	if (!tis)
-		return CMD_NO_RES;
-	if (obj_add(&cmd->hca->objs->tiss, &tis->obj, cmd->uid)) {
-		free(tis);
-		return CMD_LIM;
-	}
-	tis->td = td;
-	obj_hold(&td->obj);
-	IFC_SET(create_tis_out, cmd->out, tisn, tis->obj.id);
-	return CMD_OK;
-}
-
-static uint8_t destroy_tis(struct cmd *cmd)
-{
-	uint32_t tisn = IFC_GET(destroy_tis_in, cmd->in, tisn);
-	struct tis *tis = obj_own(&cmd->hca->objs->tiss, tisn, cmd->uid);
-
-	if (!tis)
-		return CMD_BAD_RES;
-	if (tis->obj.holds)
-		return CMD_BAD_RES_STATE;
-	idtable_remove(&cmd->hca->objs->tiss, tisn);
-	obj_release(&tis->td->obj);
-	free(tis);
-	return CMD_OK;
-}
-
 /* A queue may name no TIS; else its frames are of the transport domain of the TIS. */
 static bool sq_tis(struct cmd *cmd, struct qp *sq, const uint8_t *c)
 {
-	struct tis *tis;
-
 	if (!IFC_GET(sqc, c, tis_lst_sz))
 		return true;
-	tis = obj_find(&cmd->hca->objs->tiss, IFC_GET(sqc, c, tis_num_0),
-		       cmd->uid);
-	if (tis)
-		sq->td = tis->td->obj.id;
-	return tis;
+	sq->tis = IFC_GET(sqc, c, tis_num_0);
+	sq->td = tis_domain(cmd->hca, sq->tis, cmd->uid);
+	return sq->td;
 }
 
 static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
@@ -207,8 +161,6 @@ static uint8_t destroy_sq(struct cmd *cmd)
 	{ MLX5_CMD_OP_##OP, #OP, IFC_SZ(op##_in), IFC_SZ(op##_out), op }
 
 const struct cmd_def rawq_cmds[] = {
-	RAWQ_CMD(CREATE_TIS, create_tis),
-	RAWQ_CMD(DESTROY_TIS, destroy_tis),
 	RAWQ_CMD(CREATE_SQ, create_sq),
 	RAWQ_CMD(MODIFY_SQ, modify_sq),
 	RAWQ_CMD(QUERY_SQ, query_sq),
