@@ -97,6 +97,13 @@ a_bad_file()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
+# has_new_name: sets name, and fails while the device has no name, or that of the kernel
+has_new_name()
+{
+	name=$(ls /sys/class/infiniband)
+	[ "$name" ] && [ "$name" != "$dev" ]
+}
+
 # rdma-core's rule names the device by its place, which is what most nodes have. The
 # settings are those of the file, also where it has the new name.
 renamed()
@@ -109,9 +116,8 @@ renamed()
 	rm $rule
 	udevadm control --reload
 	modprobe mlx5_ib
+	wait_for 5 has_new_name || fail 'the device has its old name'
 	udev_done
-	name=$(ls /sys/class/infiniband)
-	[ "$name" != "$dev" ] || fail 'the device has its old name'
 	[ "$(cat "/sys/class/infiniband/$name/mlx5_ep/uuar_policy")" = independent ]
 	mlx5ep show | grep "^$name .* independent "
 	mlx5ep -d "$name" set --policy shared-uar --save
@@ -119,6 +125,7 @@ renamed()
 	ib_unload
 	rmmod mlx5_ep
 	modprobe mlx5_ib
+	wait_for 5 has_new_name
 	udev_done
 	[ "$(cat "/sys/class/infiniband/$name/mlx5_ep/uuar_policy")" = shared-uar ]
 	ln -s /dev/null $rule
