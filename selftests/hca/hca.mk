@@ -24,7 +24,7 @@ HCA_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -MMD -MP \
 HCA_LIBS := -ljson-c
 
 # The folders of the model: Documentation/simhca.md says what each is for.
-HCA_DIRS := base bus fw object data eth fabric control
+HCA_DIRS := base bus fw object qos data eth fabric control
 HCA_CTL_SRC := $(HCA)/control/ctl.c
 HCA_SRC := $(filter-out $(HCA_CTL_SRC),\
 	$(wildcard $(HCA)/*.c $(HCA_DIRS:%=$(HCA)/%/*.c)))
@@ -54,7 +54,7 @@ HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 HCA_TEST_OBJ := build/hca-test
 HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
-	$(patsubst $(HCA)/%.c,%,$(wildcard $(HCA)/object/*.c $(HCA)/data/*.c)) \
+	$(patsubst $(HCA)/%.c,%,$(wildcard $(patsubst %,$(HCA)/%/*.c,object qos data))) \
 	base/idtable base/loop base/log fw/caps_odp base/sglist bus/dma bus/guard \
 	$(addprefix test/unit/,ktap world world_objs world_post pair))
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \

@@ -12,7 +12,7 @@
 #include "data/tag_match.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* How often receive queues of QPs in error are looked at: posting to them
  * rings no doorbell.

@@ -7,7 +7,7 @@
 
 #include "data/tag_match.h"
 #include "object/page_fault.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* Cursor over the segments of a work request. */
 struct segs {

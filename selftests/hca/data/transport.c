@@ -15,7 +15,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 #define PKEY_FULL 0x8000u
 #define RNR_INFINITE 7

@@ -5,7 +5,7 @@
  */
 #include "fw/fw.h"
 #include "object/general.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* Of the general capabilities: offsets in bits, and numbers of bits */
 #define LOG_DMA_MMO_MAX_SIZE 0x6b, 5

@@ -11,7 +11,7 @@
 #include "fw/cmd.h"
 #include "object/general.h"
 #include "object/qp.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* A mapping, behind the header of a command or of its answer (offsets in bits) */
 enum {

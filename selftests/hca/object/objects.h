@@ -16,7 +16,7 @@
 
 #include "base/sglist.h"
 #include "hca.h"
-#include "object/pace.h"
+#include "qos/pace.h"
 
 /* Limits of each kind of object. The capabilities announce the same limits. */
 enum {

@@ -8,8 +8,8 @@
 #include "fabric/port.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
-#include "object/sched.h"
 #include "object/xrq.h"
+#include "qos/sched.h"
 
 /**
  * qp_find() - the QP that a command refers to

@@ -124,7 +124,7 @@ struct qp {
 	uint32_t recv_psn;
 	struct sim_timer timer;	/* retry, RNR */
 	bool waiting;		/* the request at sq_head waits for an answer */
-	struct sched *group;	/* of requests (object/sched.c) */
+	struct sched *group;	/* of requests (qos/sched.c) */
 	struct sched *read_group; /* of data that it answers reads with */
 	struct page_fault *fault; /* that it waits for */
 	uint8_t fault_tries;	/* of keys in lists, resumed with an error */

@@ -10,7 +10,7 @@
 #include "data/transport.h"
 #include "fw/cmd.h"
 #include "object/qp.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* Where the commands have what mlx5_ifc.h calls reserved or lacks (offsets in bits). */
 enum {

@@ -7,8 +7,8 @@
 
 #include "fw/cmd.h"
 #include "object/qp.h"
-#include "object/sched.h"
 #include "object/tis.h"
+#include "qos/sched.h"
 
 #define LOG_BB 6
 #define MODIFY_GROUP 4u		/* of modify_bitmask */

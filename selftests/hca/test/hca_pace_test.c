@@ -3,7 +3,7 @@
 /*
  * Packet pacing, without a VMM: QPs that send at a rate, in the loop's simulated time.
  */
-#include "object/pace.h"
+#include "qos/pace.h"
 #include "test/unit/pair.h"
 
 #define KBPS 8u			/* a byte in a millisecond */

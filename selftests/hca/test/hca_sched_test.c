@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "object/general.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 #include "test/unit/pair.h"
 
 #define UID 3

@@ -14,7 +14,7 @@
 
 #include "base/loop.h"
 #include "fw/cmd.h"
-#include "object/sched.h"
+#include "qos/sched.h"
 
 /* An element, behind the header of a command or of its answer (offsets in bits) */
 enum {

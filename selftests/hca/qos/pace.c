@@ -9,7 +9,7 @@
 #include "base/loop.h"
 #include "fw/cmd.h"
 #include "object/objects.h"
-#include "object/pace.h"
+#include "qos/pace.h"
 
 #define BITS_PER_BYTE 8u
 #define BITS_PER_KBIT 1000u
