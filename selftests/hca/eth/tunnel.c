@@ -58,7 +58,8 @@ static size_t find_gre(struct tunnel *t, const struct frame *f)
 	const uint8_t *head = f->data + f->above;
 
 	t->head = f->above;
-	if (f->above + GRE_HEAD > f->l3_end)
+	if (f->above + GRE_HEAD > f->l3_end ||
+	    f->above + gre_len(head[0]) > f->l3_end)
 		return 0;
 	t->kind = TUNNEL_GRE;
 	t->proto = be16_at(head + 2);

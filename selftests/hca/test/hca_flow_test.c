@@ -435,6 +435,27 @@ static void frames_enter_and_leave_a_tunnel(void)
 	CHECK_EQ(reformat(0xf, outer, sizeof(outer)), 0);
 }
 
+/* The memory ends where the frame does, so that ASan sees what is read behind it. */
+static void a_tunnel_whose_header_is_cut_is_none(void)
+{
+	static const uint8_t gre[] = { 0x20, 0, 0x08, 0 };	/* a key follows */
+	const size_t len = ETH_HEAD + 20 + sizeof(gre);
+	uint8_t *frame = calloc(1, len), *ip = frame + ETH_HEAD;
+	static struct packet p;
+
+	frame[12] = 0x08;
+	ip[0] = 0x45;
+	ip[3] = (uint8_t)(len - ETH_HEAD);
+	ip[9] = IP_GRE;
+	memcpy(ip + 20, gre, sizeof(gre));
+	packet_init(&p, frame, len, 0);
+	CHECK(!IFC_GET(fte_match_param, p.headers,
+		       misc_parameters.gre_k_present));
+	CHECK(!IFC_GET(fte_match_param, p.headers,
+		       misc_parameters.gre_protocol));
+	free(frame);
+}
+
 static void what_is_not_there_is_refused(void)
 {
 	uint32_t t = table(TX, 0), r = table(RX, 0);
@@ -507,6 +528,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_change_leaves_what_it_does_not_select),
 	TEST(headers_change_and_sums_stay_right),
 	TEST(frames_enter_and_leave_a_tunnel),
+	TEST(a_tunnel_whose_header_is_cut_is_none),
 	TEST(what_is_not_there_is_refused),
 	TEST(a_user_has_what_is_his),
 };
