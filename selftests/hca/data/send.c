@@ -397,6 +397,7 @@ static bool send_one(struct qp *qp)
 		switch (execute(qp, &w, &synd)) {
 		case SEND_WAIT:
 			qp->waiting = true;
+			sched_stop(qp->group);
 			return false;
 		case SEND_DONE:
 			synd = put_read(qp, &w);

@@ -271,6 +271,20 @@ uint64_t sched_wait(struct hca *hca, struct sched *group)
 }
 
 /**
+ * sched_stop() - a queue could not send, although it was its turn
+ * @group: that it is in, NULL for none
+ *
+ * The others do not wait for it.
+ */
+void sched_stop(struct sched *group)
+{
+	struct sched *s;
+
+	for (s = group; s; s = s->parent)
+		s->wish = 0;
+}
+
+/**
  * sched_charge() - a queue has sent
  * @group: that it is in, NULL for none
  * @bytes: of data

@@ -21,6 +21,7 @@ uint8_t sched_destroy(struct cmd *cmd);
 struct sched *sched_group(struct hca *hca, uint32_t id, uint16_t uid);
 void sched_move(struct sched **at, struct sched *to);
 uint64_t sched_wait(struct hca *hca, struct sched *group);
+void sched_stop(struct sched *group);
 void sched_charge(struct sched *group, uint64_t bytes);
 
 #endif

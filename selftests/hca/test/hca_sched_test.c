@@ -274,6 +274,24 @@ static void groups_share_a_rate_by_their_shares(void)
 	CHECK(done(&q) >= 1);
 }
 
+/* A request that the receiver does not take yet is not one that could be sent. */
+static void who_cannot_send_holds_nobody_up(void)
+{
+	uint32_t root = element(NODE, 0, 0, 0);
+	struct pair p, q;
+
+	CHECK(pair_connect(&p, &w_rc_attr) && pair_connect(&q, &w_rc_attr));
+	CHECK_EQ(join_rts(&p.qp[0], element(LEAF, root, 1, 0)), 0);
+	CHECK_EQ(join_rts(&q.qp[0], element(LEAF, root, 1, 0)), 0);
+	send(&q, 4);
+	CHECK_EQ(done(&q), 4);
+	pair_send(&p, WQE_OP_SEND, W_SIGNALED, LEN);	/* RNR */
+	send(&q, 4);
+	w_run(3);
+	CHECK_EQ(done(&q), 4);
+	CHECK_EQ(done(&p), 0);
+}
+
 static void what_answers_reads_has_a_rate(void)
 {
 	struct pair p;
@@ -324,6 +342,7 @@ static const struct ktap_test tests[] = {
 	TEST(the_mask_says_what_changes),
 	TEST(a_group_has_its_rate_and_that_of_its_nodes),
 	TEST(groups_share_a_rate_by_their_shares),
+	TEST(who_cannot_send_holds_nobody_up),
 	TEST(what_answers_reads_has_a_rate),
 	TEST(qps_hold_groups_and_their_type_must_fit),
 };
