@@ -223,12 +223,19 @@ static bool can_fetch(const struct qp *qp, const struct tag *tag,
 	return be32toh(rvh->len) <= room(tag);
 }
 
-/* The QP does this one behind those that it has. */
+/*
+ * The QP does this one behind those that it has. A driver uses the index of a tag again
+ * when its data has come, so that there are no more of them than tags.
+ */
 static bool queue_rndv(struct qp *qp, const struct tag *tag, uint16_t index,
 		       const struct tmh *tmh, const struct rvh *rvh)
 {
-	struct rndv *r = calloc(1, sizeof(*r)), **at = &qp->rndv;
+	unsigned int room = 1u << qp_xrq(qp)->log_list;
+	struct rndv *r, **at = &qp->rndv;
 
+	for (; *at && room; at = &(*at)->next)
+		room--;
+	r = room ? calloc(1, sizeof(*r)) : NULL;
 	if (!r)
 		return false;
 	r->index = index;
@@ -236,8 +243,6 @@ static bool queue_rndv(struct qp *qp, const struct tag *tag, uint16_t index,
 	r->rvh = *rvh;
 	r->fin = *tmh;
 	r->fin.op = TMH_FIN;
-	while (*at)
-		at = &(*at)->next;
 	*at = r;
 	/* The requester has its completion before that. */
 	if (!qp->waiting && !timer_armed(&qp->timer))
@@ -256,11 +261,10 @@ static enum reply consume(struct qp *qp, struct xrq *xrq, uint16_t index,
 	struct rvh rvh;
 
 	if (tmh->op == TMH_RNDV && can_fetch(qp, tag, w->data, &rvh)) {
-		if (!queue_rndv(qp, tag, index, tmh, &rvh))
-			return REPLY_OP;
+		reply = queue_rndv(qp, tag, index, tmh, &rvh) ? REPLY_ACK :
+								REPLY_OP;
 		app_op = TM_CONSUMED;
 		cqe->op_own = CQE_NO_PACKET << 4;
-		reply = REPLY_ACK;
 	} else {
 		if (tmh->op == TMH_RNDV)
 			app_op = TM_CONSUMED_MSG_SW_RNDV;

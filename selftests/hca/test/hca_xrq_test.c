@@ -518,6 +518,26 @@ static void the_end_of_a_qp_ends_its_rendezvous(void)
 	CHECK(silent(&t));
 }
 
+/* A QP in RTR keeps them. It has no more than the list has tags, which no driver needs. */
+static void a_qp_keeps_as_many_rendezvous_as_there_are_tags(void)
+{
+	struct cqe cqe;
+	unsigned int i;
+	struct tm t;
+
+	CHECK(make_with(&t, false, true));
+	for (i = 0; i < TAGS; i++) {
+		append(&t, (i + 1) % TAGS, 7, ALL, 0, 300);
+		CHECK_EQ(send_rndv(&t, 7, t.p.key[0], 300), SYND_OK);
+		CHECK_EQ(kind(&t, &cqe), TM_CONSUMED);
+	}
+	append(&t, 1, 7, ALL, 0, 300);
+	CHECK_EQ(send_rndv(&t, 7, t.p.key[0], 300), SYND_REMOTE_OP);
+	for (i = 0; i < TAGS + 1; i++)
+		CHECK_EQ(kind(&t, &cqe), TM_CANCELED);
+	CHECK_EQ(w_qp_state(&t.to), QP_ERR);
+}
+
 static void bad_requests_end_the_qp(void)
 {
 	static const struct wqe_tag bad[] = {
@@ -693,6 +713,7 @@ static const struct ktap_test tests[] = {
 	TEST(software_does_what_is_longer_than_the_tag),
 	TEST(data_that_may_not_be_read_cancels_its_tag),
 	TEST(the_end_of_a_qp_ends_its_rendezvous),
+	TEST(a_qp_keeps_as_many_rendezvous_as_there_are_tags),
 	TEST(bad_requests_end_the_qp),
 	TEST(what_the_adapter_lacks_is_refused),
 	TEST(qps_that_cannot_use_it_are_refused),
