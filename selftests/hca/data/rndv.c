@@ -46,10 +46,14 @@ static enum outcome tell(struct qp *qp, struct rndv *r, uint8_t *synd)
  */
 void rndv_run(struct qp *qp)
 {
+	uint64_t bytes = 0;
 	uint8_t synd;
 	bool told;
 
-	while (qp->rndv && qp->state == QP_RTS && !qp->waiting) {
+	while (qp->rndv && qp->state == QP_RTS && !qp->waiting &&
+	       !qp_pause(qp, bytes)) {
+		bytes += SEND_COST +
+			 (qp->rndv->fetched ? 0 : be32toh(qp->rndv->rvh.len));
 		told = qp->rndv->fetched;
 		switch (told ? tell(qp, qp->rndv, &synd) :
 			       fetch(qp, qp->rndv, &synd)) {

@@ -366,8 +366,8 @@ static bool drained(struct qp *qp)
 	return true;
 }
 
-/* Execute the request at the head. False: stop here. */
-static bool send_one(struct qp *qp)
+/* Execute the request at the head, and add its bytes to @bytes. False: stop here. */
+static bool send_one(struct qp *qp, uint64_t *bytes)
 {
 	struct send_wqe w = { .data = &qp->hca->objs->src };
 	uint8_t wqe[WQE_MAX], synd;
@@ -406,6 +406,7 @@ static bool send_one(struct qp *qp)
 			break;
 		}
 	}
+	*bytes += w.data->len + SEND_COST;
 	fault_done(qp);
 	if (qp->state != QP_RTS)	/* the responder was this QP */
 		return false;
@@ -428,15 +429,16 @@ static bool send_one(struct qp *qp)
 void send_run(struct qp *qp)
 {
 	int left = sq_posted(qp);
+	uint64_t bytes = 0;
 	uint16_t head;
 
 	if (left < 0) {
 		qp_error(qp, EVENT_QP_CATAS);
 		return;
 	}
-	while (left > 0 && !qp->waiting) {
+	while (left > 0 && !qp->waiting && !qp_pause(qp, bytes)) {
 		head = qp->sq_head;
-		if (!send_one(qp))
+		if (!send_one(qp, &bytes))
 			return;
 		left -= (uint16_t)(qp->sq_head - head);
 	}

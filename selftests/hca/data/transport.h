@@ -89,6 +89,23 @@ enum reply {
 	REPLY_PAGE,
 };
 
+/* How much a QP sends before others have their turn, where a request counts too */
+#define SEND_BURST (64u << 20)	/* bytes */
+#define SEND_COST (64u << 10)
+
+/**
+ * qp_pause() - has a QP sent so much that it must wait for its turn?
+ * @bytes: that it has sent since it had its turn
+ */
+static inline bool qp_pause(struct qp *qp, uint64_t bytes)
+{
+	if (bytes <= SEND_BURST)
+		return false;
+	qp->waiting = true;
+	timer_arm(&qp->timer, 0);
+	return true;
+}
+
 /**
  * qp_sends() - is the port up by which the QP sends?
  */

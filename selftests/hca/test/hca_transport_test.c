@@ -30,6 +30,32 @@ static void send_reaches_the_receive_buffer(void)
 	CHECK_EQ(qp_find(&w_hca[1], p.qp[1].qpn, 0)->recv_psn, 3);
 }
 
+/* The null key has no end, and what is written to it goes nowhere. */
+static void a_queue_with_much_to_send_leaves_time_for_others(void)
+{
+	const uint32_t len = 64u << 20;
+	unsigned int i, n;
+	struct w_wqe w;
+	struct cqe cqe;
+	struct pair p;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	for (i = 0; i < 3; i++) {
+		w_wqe(&w, &p.qp[0], WQE_OP_RDMA_WRITE, OK, 0);
+		w_raddr(&w, 0, MKEY_NULL);
+		w_data(&w, 0, len, MKEY_NULL);
+		w_post(&p.qp[0], &w);
+	}
+	w_ring(&p.qp[0]);
+	for (n = 0; w_poll(&p.scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 1);
+	w_run(1);
+	for (; w_poll(&p.scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 3);
+}
+
 static void unsignalled_sends_complete_nothing(void)
 {
 	struct pair p;
@@ -494,6 +520,7 @@ static void uc_drops_what_nobody_can_take(void)
 
 static const struct ktap_test tests[] = {
 	TEST(send_reaches_the_receive_buffer),
+	TEST(a_queue_with_much_to_send_leaves_time_for_others),
 	TEST(unsignalled_sends_complete_nothing),
 	TEST(inline_data_wraps_around_the_queue),
 	TEST(writes_land_and_reads_return),
