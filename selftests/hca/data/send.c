@@ -366,6 +366,12 @@ static bool drained(struct qp *qp)
 	return true;
 }
 
+/* The bytes of a request on the wire; without data, the list is that of an older one. */
+static uint64_t bytes_of(const struct send_wqe *w)
+{
+	return w->op == WQE_OP_NOP || op_has_tail(w->op) ? 0 : w->data->len;
+}
+
 /* Execute the request at the head, and add its bytes to @bytes. False: stop here. */
 static bool send_one(struct qp *qp, uint64_t *bytes)
 {
@@ -406,7 +412,7 @@ static bool send_one(struct qp *qp, uint64_t *bytes)
 			break;
 		}
 	}
-	*bytes += w.data->len + SEND_COST;
+	*bytes += bytes_of(&w) + SEND_COST;
 	fault_done(qp);
 	if (qp->state != QP_RTS)	/* the responder was this QP */
 		return false;
@@ -417,8 +423,8 @@ static bool send_one(struct qp *qp, uint64_t *bytes)
 		return false;
 	}
 	qp->sq_head += w.blocks;
-	pace_charge(qp->hca, pace_index(qp), w.data->len);
-	sched_charge(qp->group, w.op == WQE_OP_RDMA_READ ? 0 : w.data->len);
+	pace_charge(qp->hca, pace_index(qp), bytes_of(&w));
+	sched_charge(qp->group, w.op == WQE_OP_RDMA_READ ? 0 : bytes_of(&w));
 	return !drained(qp);
 }
 

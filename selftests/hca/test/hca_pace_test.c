@@ -94,6 +94,20 @@ static void qps_share_a_rate_and_others_have_none(void)
 	CHECK_EQ(done(&p), 2);
 }
 
+static void what_sends_no_data_takes_no_time(void)
+{
+	struct pair p, other;
+
+	CHECK(uc_pair(&p) && uc_pair(&other));
+	CHECK_EQ(set_rate(0, INDEX, KBPS), 0);
+	CHECK_EQ(name_rate(&p.qp[0], INDEX), 0);
+	pair_send(&other, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
+	CHECK_EQ(done(&other), 1);
+	pair_send(&p, WQE_OP_NOP, W_SIGNALED, 0);
+	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
+	CHECK_EQ(done(&p), 2);
+}
+
 static void rates_are_in_a_table_and_have_owners(void)
 {
 	struct pair p;
@@ -116,6 +130,7 @@ static void rates_are_in_a_table_and_have_owners(void)
 static const struct ktap_test tests[] = {
 	TEST(a_qp_sends_at_its_rate),
 	TEST(qps_share_a_rate_and_others_have_none),
+	TEST(what_sends_no_data_takes_no_time),
 	TEST(rates_are_in_a_table_and_have_owners),
 };
 
