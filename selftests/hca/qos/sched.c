@@ -41,6 +41,7 @@ enum { SELECT_SHARE = 1, SELECT_RATE = 2, SELECT_ALL = 3 };
  * struct sched - an element
  * @parent: NULL for the root of a tree
  * @group: is it a group of queues, or a node?
+ * @depth: elements from the root of its tree to it
  * @mbps: limit of the rate in megabits a second, 0: none
  * @share: of what the parent lets through
  * @next: when the limit lets the next request through, by loop_now()
@@ -52,6 +53,7 @@ struct sched {
 	struct obj obj;
 	struct sched *parent;
 	bool group;
+	unsigned int depth;
 	uint32_t mbps;
 	uint32_t share;
 	uint64_t next;
@@ -105,7 +107,7 @@ static struct sched *find(const struct cmd *cmd)
  * sched_create() - CREATE_GENERAL_OBJECT of an element
  *
  * Return: CMD_OK; CMD_BAD_PARAM: not such an element; CMD_BAD_RES: no such parent;
- * CMD_LIM, CMD_NO_RES
+ * CMD_LIM: there are too many, or too many above it; CMD_NO_RES
  */
 uint8_t sched_create(struct cmd *cmd)
 {
@@ -126,7 +128,10 @@ uint8_t sched_create(struct cmd *cmd)
 			return CMD_BAD_RES;
 		if (parent->group)
 			return CMD_BAD_PARAM;
+		if (parent->depth == SCHED_DEPTH)
+			return CMD_LIM;
 	}
+	new.depth = parent ? parent->depth + 1 : 1;
 	s = malloc(sizeof(*s));
 	if (!s)
 		return CMD_NO_RES;

@@ -11,6 +11,7 @@
 #define GENERAL_SCHED 0x26
 
 #define SCHED_SHARE_MAX 100u
+#define SCHED_DEPTH 16u		/* elements from the root of a tree to a leaf */
 
 struct sched;
 

@@ -169,6 +169,21 @@ static void elements_make_a_tree(void)
 	CHECK_EQ(general_count(w_hca[0].objs), 0);
 }
 
+/* Each request looks at all elements, once for each level above its group. */
+static void a_tree_has_a_depth(void)
+{
+	struct element node = { .type = NODE };
+	unsigned int i;
+	uint32_t id;
+
+	for (i = 0; i < SCHED_DEPTH; i++) {
+		CHECK_EQ(create(UID, &node, &id), 0);
+		node.parent = id;
+	}
+	CHECK_EQ(create(UID, &node, &id), CMD_LIM);
+	CHECK_EQ(general_count(w_hca[0].objs), SCHED_DEPTH);
+}
+
 static void bad_elements_are_refused(void)
 {
 	struct element e = { .type = NODE };
@@ -338,6 +353,7 @@ static void qps_hold_groups_and_their_type_must_fit(void)
 
 static const struct ktap_test tests[] = {
 	TEST(elements_make_a_tree),
+	TEST(a_tree_has_a_depth),
 	TEST(bad_elements_are_refused),
 	TEST(the_mask_says_what_changes),
 	TEST(a_group_has_its_rate_and_that_of_its_nodes),
