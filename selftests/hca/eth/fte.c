@@ -9,6 +9,7 @@
 #include "eth/flow.h"
 #include "eth/rx.h"
 #include "fw/cmd.h"
+#include "fw/fw.h"
 
 /* destination_type of dest_format_struct */
 enum { DEST_TABLE = 1, DEST_TIR = 2 };
@@ -205,6 +206,8 @@ static uint8_t set_fte(struct cmd *cmd)
 		return CMD_BAD_PARAM;
 	if (cmd->op_mod == SET_CHANGE && !old)
 		return CMD_BAD_RES;
+	if (!old && cmd->hca->eth->flows.entries >> FLOW_LOG_ENTRIES)
+		return CMD_LIM;
 	fte = calloc(1, sizeof(*fte));
 	if (!fte)
 		return CMD_NO_RES;

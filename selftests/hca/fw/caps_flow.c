@@ -7,7 +7,7 @@
 #include "fw/fw.h"
 
 #define LOG_TABLES 10u
-#define LOG_ENTRIES 16u
+#define LOG_ENTRIES FLOW_LOG_ENTRIES
 #define LOG_DESTS 3u
 #define LOG_CONTEXTS 10u
 #define ENCAP_BYTES 128u

@@ -31,6 +31,7 @@ unsigned int uctxs_alive(struct hca *hca);
 
 /* ---- caps_flow.c */
 #define FLOW_COUNTERS 32767u	/* of an adapter */
+#define FLOW_LOG_ENTRIES 16u	/* of all flow tables of an adapter */
 #define FLOW_LOG_BULK 10u	/* counters that one query reads */
 
 void caps_flow(uint8_t *caps, unsigned int levels);

@@ -9,6 +9,7 @@
 
 #include "eth/pass.h"
 #include "eth/rx.h"
+#include "fw/fw.h"
 #include "test/unit/world.h"
 
 #define RX 0u			/* table_type */
@@ -456,6 +457,24 @@ static void a_tunnel_whose_header_is_cut_is_none(void)
 	free(frame);
 }
 
+static void an_adapter_has_so_many_entries(void)
+{
+	struct flows *flows = &w_hca[0].eth->flows;
+	uint32_t t = table(TX, 0);
+
+	CHECK_EQ(group(TX, t), 0);
+	fte(TX, t, 0, 1, ACTION_DROP);
+	CHECK_EQ(set(0, 0), 0);
+	CHECK_EQ(flows->entries, 1);
+	flows->entries = 1u << FLOW_LOG_ENTRIES;
+	fte(TX, t, 1, 2, ACTION_DROP);
+	CHECK_EQ(set(0, 0), CMD_LIM);
+	/* one that is there can change */
+	fte(TX, t, 0, 2, ACTION_DROP);
+	CHECK_EQ(set(0, 0), 0);
+	CHECK_EQ(flows->entries, 1u << FLOW_LOG_ENTRIES);
+}
+
 static void what_is_not_there_is_refused(void)
 {
 	uint32_t t = table(TX, 0), r = table(RX, 0);
@@ -529,6 +548,7 @@ static const struct ktap_test tests[] = {
 	TEST(headers_change_and_sums_stay_right),
 	TEST(frames_enter_and_leave_a_tunnel),
 	TEST(a_tunnel_whose_header_is_cut_is_none),
+	TEST(an_adapter_has_so_many_entries),
 	TEST(what_is_not_there_is_refused),
 	TEST(a_user_has_what_is_his),
 };
