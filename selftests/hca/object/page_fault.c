@@ -24,6 +24,8 @@ enum {
 
 static bool serves(const struct hca *hca, const struct qp *qp, enum odp_op op)
 {
+	if (qp->kind == QP_KIND_SQ)
+		return false;
 	switch (qp->type) {
 	case QP_RC:
 		return odp_serves(hca, ODP_RC, op);

@@ -489,6 +489,22 @@ static void a_full_queue_is_no_error(void)
 	CHECK(pair_same(&p, LEN));
 }
 
+/* Of a bare queue the context has no type, and the capabilities name none. */
+static void a_bare_queue_waits_for_no_page(void)
+{
+	struct pair p;
+	struct qp *qp;
+
+	CHECK(make(&p, QP_RC));
+	qp = qp_find(&w_hca[0], p.qp[0].qpn, 0);
+	qp->kind = QP_KIND_SQ;
+	CHECK(!fault_local(qp, false));
+	qp->kind = QP_KIND_QP;
+	CHECK_EQ(waiting(0), 0);
+	CHECK(fault_local(qp, false));
+	CHECK_EQ(waiting(0), 1);
+}
+
 static void only_what_the_adapter_has_can_be_set(void)
 {
 	uint8_t cap[sizeof(w_hca[0].odp_cap)];
@@ -710,6 +726,7 @@ static const struct ktap_test tests[] = {
 	TEST(the_end_of_an_adapter_ends_its_faults),
 	TEST(without_a_queue_or_the_capability_nobody_waits),
 	TEST(a_full_queue_is_no_error),
+	TEST(a_bare_queue_waits_for_no_page),
 	TEST(only_what_the_adapter_has_can_be_set),
 	TEST(the_memory_scheme_names_key_and_pages),
 	TEST(the_null_key_holds_a_place_in_a_list),
