@@ -63,25 +63,9 @@ uint16_t srq_posted(struct srq *srq);
 void srq_free(struct srq *srq);
 void recv_wqe_trim(struct recv_wqe *rw);
 
-/**
- * struct srq_params - what the contexts of all kinds have in common
- * @log_page: of the buffer's pages, in units of 4 KiB
- * @page_offset: where the queue begins in the first one
- * @pd: number of the protection domain
- * @pas: the list of pages, which ends the command
- * @wq: RMP and XRQ: the part that may name UMEMs
- */
-struct srq_params {
-	uint8_t log_page;
-	uint32_t page_offset;
-	uint32_t pd;
-	const uint8_t *pas;
-	const uint8_t *wq;
-};
-
 /* ---- srq_cmd.c */
-uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
-			const struct srq_params *p);
+uint8_t srq_take_wq(struct cmd *cmd, struct srq *srq, const uint8_t *wq);
+void srq_put_wq(const struct srq *srq, uint8_t *wq);
 uint8_t srq_publish(struct cmd *cmd, struct srq *srq, uint8_t status);
 uint8_t srq_destroy(struct cmd *cmd, uint32_t srqn, enum srq_kind kind);
 uint8_t srq_arm(struct cmd *cmd, uint32_t srqn, enum srq_kind kind,

@@ -16,14 +16,30 @@ enum { RMP_STATE_RDY = 1, RMP_STATE_ERR = 3 };
 enum { SRQ_STATE_GOOD, SRQ_STATE_ERROR };
 
 /**
+ * struct srq_params - what the contexts of all kinds have in common
+ * @log_page: of the buffer's pages, in units of 4 KiB
+ * @page_offset: where the queue begins in the first one
+ * @pd: number of the protection domain
+ * @pas: the list of pages, which ends the command
+ * @wq: RMP and XRQ: the part that may name UMEMs
+ */
+struct srq_params {
+	uint8_t log_page;
+	uint32_t page_offset;
+	uint32_t pd;
+	const uint8_t *pas;
+	const uint8_t *wq;
+};
+
+/**
  * srq_take_params() - take what the contexts of all kinds have in common
  * @srq: a new queue, with its kind, doorbell record and sizes
  * @p: what the command says of its place and its owner
  *
  * Return: CMD_OK; CMD_BAD_PARAM, CMD_BAD_RES, CMD_NO_RES: srq_publish() frees it
  */
-uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
-			const struct srq_params *p)
+static uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
+			       const struct srq_params *p)
 {
 	size_t head = p->pas - cmd->in;
 	uint64_t size;
@@ -52,6 +68,43 @@ uint8_t srq_take_params(struct cmd *cmd, struct srq *srq,
 		      cmd->in_len - head))
 		return CMD_BAD_PARAM;
 	return CMD_OK;
+}
+
+/**
+ * srq_take_wq() - take the parameters of a queue whose context has a work queue
+ * @wq: that work queue: of an RMP or an XRQ
+ *
+ * Return: as srq_take_params()
+ */
+uint8_t srq_take_wq(struct cmd *cmd, struct srq *srq, const uint8_t *wq)
+{
+	struct srq_params p = {
+		.log_page = IFC_GET(wq, wq, log_wq_pg_sz),
+		.page_offset = IFC_GET(wq, wq, page_offset),
+		.pd = IFC_GET(wq, wq, pd),
+		.pas = IFC_ADDR_OF(wq, wq, pas),
+		.wq = wq,
+	};
+
+	srq->dbr = IFC_GET64(wq, wq, dbr_addr);
+	srq->log_size = IFC_GET(wq, wq, log_wq_sz);
+	srq->log_stride = IFC_GET(wq, wq, log_wq_stride);
+	srq->lwm = IFC_GET(wq, wq, lwm);
+	return srq_take_params(cmd, srq, &p);
+}
+
+/**
+ * srq_put_wq() - write the work queue of a queue's context
+ * @wq: of an RMP or an XRQ, all 0 before
+ */
+void srq_put_wq(const struct srq *srq, uint8_t *wq)
+{
+	IFC_SET(wq, wq, pd, srq->pd->obj.id);
+	IFC_SET(wq, wq, lwm, srq->lwm);
+	IFC_SET(wq, wq, log_wq_sz, srq->log_size);
+	IFC_SET(wq, wq, log_wq_stride, srq->log_stride);
+	IFC_SET(wq, wq, hw_counter, srq->taken);
+	IFC_SET64(wq, wq, dbr_addr, srq->dbr);
 }
 
 /**
@@ -266,25 +319,15 @@ static uint8_t create_rmp(struct cmd *cmd)
 {
 	const uint8_t *wq = IFC_ADDR_OF(create_rmp_in, cmd->in, ctx.wq);
 	struct srq *srq = calloc(1, sizeof(*srq));
-	struct srq_params p = { 0 };
 	uint8_t status;
 
 	if (!srq)
 		return CMD_NO_RES;
 	srq->kind = SRQ_KIND_RMP;
-	srq->dbr = IFC_GET64(wq, wq, dbr_addr);
-	srq->log_size = IFC_GET(wq, wq, log_wq_sz);
-	srq->log_stride = IFC_GET(wq, wq, log_wq_stride);
 	srq->cyclic = IFC_GET(wq, wq, wq_type) == WQ_TYPE_CYCLIC;
 	srq->plain = srq->cyclic && IFC_GET(create_rmp_in, cmd->in,
 					    ctx.basic_cyclic_rcv_wqe);
-	srq->lwm = IFC_GET(wq, wq, lwm);
-	p.log_page = IFC_GET(wq, wq, log_wq_pg_sz);
-	p.page_offset = IFC_GET(wq, wq, page_offset);
-	p.pd = IFC_GET(wq, wq, pd);
-	p.pas = IFC_ADDR_OF(wq, wq, pas);
-	p.wq = wq;
-	status = srq_take_params(cmd, srq, &p);
+	status = srq_take_wq(cmd, srq, wq);
 	if (!status && (IFC_GET(create_rmp_in, cmd->in, ctx.state) !=
 				RMP_STATE_RDY ||
 			IFC_GET(wq, wq, wq_type) > WQ_TYPE_CYCLIC))
@@ -314,18 +357,12 @@ static uint8_t destroy_rmp(struct cmd *cmd)
 static uint8_t query_rmp(struct cmd *cmd)
 {
 	uint8_t *c = IFC_ADDR_OF(query_rmp_out, cmd->out, rmp_context);
-	uint8_t *wq = IFC_ADDR_OF(rmpc, c, wq);
 	struct srq *srq = srq_own(cmd, IFC_GET(query_rmp_in, cmd->in, rmpn));
 
 	if (!srq || srq->kind != SRQ_KIND_RMP)
 		return CMD_BAD_RES;
 	IFC_SET(rmpc, c, state, srq->error ? RMP_STATE_ERR : RMP_STATE_RDY);
-	IFC_SET(wq, wq, pd, srq->pd->obj.id);
-	IFC_SET(wq, wq, lwm, srq->lwm);
-	IFC_SET(wq, wq, log_wq_sz, srq->log_size);
-	IFC_SET(wq, wq, log_wq_stride, srq->log_stride);
-	IFC_SET(wq, wq, hw_counter, srq->taken);
-	IFC_SET64(wq, wq, dbr_addr, srq->dbr);
+	srq_put_wq(srq, IFC_ADDR_OF(rmpc, c, wq));
 	return CMD_OK;
 }
 

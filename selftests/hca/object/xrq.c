@@ -27,7 +27,6 @@ static uint8_t create_xrq(struct cmd *cmd)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_xrq_in, cmd->in, xrq_context);
 	const uint8_t *wq = IFC_ADDR_OF(xrqc, c, wq);
-	struct srq_params p = { .wq = wq };
 	struct xrq *xrq;
 	uint8_t status;
 
@@ -41,16 +40,8 @@ static uint8_t create_xrq(struct cmd *cmd)
 	xrq->log_list = IFC_GET(xrqc, c, TM(log_matching_list_sz));
 	xrq->rndv = IFC_GET(xrqc, c, offload);
 	xrq->srq.kind = SRQ_KIND_XRQ;
-	xrq->srq.dbr = IFC_GET64(wq, wq, dbr_addr);
-	xrq->srq.log_size = IFC_GET(wq, wq, log_wq_sz);
-	xrq->srq.log_stride = IFC_GET(wq, wq, log_wq_stride);
 	xrq->srq.user_index = IFC_GET(xrqc, c, user_index);
-	xrq->srq.lwm = IFC_GET(wq, wq, lwm);
-	p.log_page = IFC_GET(wq, wq, log_wq_pg_sz);
-	p.page_offset = IFC_GET(wq, wq, page_offset);
-	p.pd = IFC_GET(wq, wq, pd);
-	p.pas = IFC_ADDR_OF(wq, wq, pas);
-	status = srq_take_params(cmd, &xrq->srq, &p);
+	status = srq_take_wq(cmd, &xrq->srq, wq);
 	xrq->srq.cq = cq_find(cmd->hca, IFC_GET(xrqc, c, cqn), cmd->uid);
 	if (!status && !xrq->srq.cq)
 		status = CMD_BAD_RES;
@@ -69,7 +60,6 @@ static uint8_t destroy_xrq(struct cmd *cmd)
 static uint8_t query_xrq(struct cmd *cmd)
 {
 	uint8_t *c = IFC_ADDR_OF(query_xrq_out, cmd->out, xrq_context);
-	uint8_t *wq = IFC_ADDR_OF(xrqc, c, wq);
 	struct srq *srq = obj_own(&cmd->hca->objs->srqs,
 				  IFC_GET(query_xrq_in, cmd->in, xrqn),
 				  cmd->uid);
@@ -88,12 +78,7 @@ static uint8_t query_xrq(struct cmd *cmd)
 	IFC_SET(xrqc, c, TM(append_next_index), xrq->next);
 	IFC_SET(xrqc, c, TM(sw_phase_cnt), xrq->seen);
 	IFC_SET(xrqc, c, TM(hw_phase_cnt), xrq->unexpected);
-	IFC_SET(wq, wq, pd, srq->pd->obj.id);
-	IFC_SET(wq, wq, lwm, srq->lwm);
-	IFC_SET(wq, wq, log_wq_sz, srq->log_size);
-	IFC_SET(wq, wq, log_wq_stride, srq->log_stride);
-	IFC_SET(wq, wq, hw_counter, srq->taken);
-	IFC_SET64(wq, wq, dbr_addr, srq->dbr);
+	srq_put_wq(srq, IFC_ADDR_OF(xrqc, c, wq));
 	return CMD_OK;
 }
 
