@@ -41,16 +41,6 @@ static bool uc_pair(struct pair *p)
 	return pair_connect(p, &attr);
 }
 
-static unsigned int done(struct pair *p)
-{
-	struct cqe cqe;
-	unsigned int n = 0;
-
-	while (w_poll(&p->scq[0], &cqe))
-		n++;
-	return n;
-}
-
 static void a_qp_sends_at_its_rate(void)
 {
 	struct pair p;
@@ -61,13 +51,13 @@ static void a_qp_sends_at_its_rate(void)
 	CHECK_EQ(name_rate(&p.qp[0], INDEX), 0);
 	for (i = 0; i < 3; i++)
 		pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 	w_run(LEN - 5);
-	CHECK_EQ(done(&p), 0);
+	CHECK_EQ(pair_done(&p), 0);
 	w_run(10);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 	w_run(LEN);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 }
 
 static void qps_share_a_rate_and_others_have_none(void)
@@ -81,17 +71,17 @@ static void qps_share_a_rate_and_others_have_none(void)
 	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
 	pair_send(&q, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
 	pair_send(&other, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
-	CHECK_EQ(done(&p), 1);
-	CHECK_EQ(done(&q), 0);
-	CHECK_EQ(done(&other), 1);
+	CHECK_EQ(pair_done(&p), 1);
+	CHECK_EQ(pair_done(&q), 0);
+	CHECK_EQ(pair_done(&other), 1);
 	w_run(LEN + 5);
-	CHECK_EQ(done(&q), 1);
+	CHECK_EQ(pair_done(&q), 1);
 	/* without the rate they wait no more */
 	CHECK_EQ(set_rate(0, INDEX, 0), 0);
 	CHECK_EQ(pace_count(w_hca[0].objs), 0);
 	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
 	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
-	CHECK_EQ(done(&p), 2);
+	CHECK_EQ(pair_done(&p), 2);
 }
 
 static void what_sends_no_data_takes_no_time(void)
@@ -102,10 +92,10 @@ static void what_sends_no_data_takes_no_time(void)
 	CHECK_EQ(set_rate(0, INDEX, KBPS), 0);
 	CHECK_EQ(name_rate(&p.qp[0], INDEX), 0);
 	pair_send(&other, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
-	CHECK_EQ(done(&other), 1);
+	CHECK_EQ(pair_done(&other), 1);
 	pair_send(&p, WQE_OP_NOP, W_SIGNALED, 0);
 	pair_send(&p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
-	CHECK_EQ(done(&p), 2);
+	CHECK_EQ(pair_done(&p), 2);
 }
 
 static void rates_are_in_a_table_and_have_owners(void)

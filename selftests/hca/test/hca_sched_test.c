@@ -132,16 +132,6 @@ static void send(struct pair *p, unsigned int n)
 		pair_send(p, WQE_OP_RDMA_WRITE, W_SIGNALED, LEN);
 }
 
-static unsigned int done(struct pair *p)
-{
-	struct cqe cqe;
-	unsigned int n = 0;
-
-	while (w_poll(&p->scq[0], &cqe))
-		n++;
-	return n;
-}
-
 static void elements_make_a_tree(void)
 {
 	struct element node = { .type = NODE }, leaf = { .type = LEAF };
@@ -246,19 +236,19 @@ static void a_group_has_its_rate_and_that_of_its_nodes(void)
 	CHECK_EQ(join_rts(&p.qp[0], leaf), 0);
 	send(&p, 4);
 	send(&q, 4);
-	CHECK_EQ(done(&q), 4);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&q), 4);
+	CHECK_EQ(pair_done(&p), 1);
 	w_run(MS - 5);
-	CHECK_EQ(done(&p), 0);
+	CHECK_EQ(pair_done(&p), 0);
 	w_run(10);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 	/* its own rate is twice as high */
 	CHECK_EQ(modify(0, root, &none), 0);
 	w_run(2 * MS);
-	CHECK_EQ(done(&p), 2);
+	CHECK_EQ(pair_done(&p), 2);
 	CHECK_EQ(join_rts(&p.qp[0], 0), 0);
 	send(&p, 4);
-	CHECK_EQ(done(&p), 4);
+	CHECK_EQ(pair_done(&p), 4);
 }
 
 static void groups_share_a_rate_by_their_shares(void)
@@ -273,20 +263,20 @@ static void groups_share_a_rate_by_their_shares(void)
 	send(&p, 14);
 	send(&q, 14);
 	w_run(12 * MS + 5);
-	np = done(&p);
-	nq = done(&q);
+	np = pair_done(&p);
+	nq = pair_done(&q);
 	CHECK(np + nq >= 12 && np + nq <= 13);
 	CHECK(np >= 9 && np <= 10);
 	/* one that sends alone has all of it, and owes nothing for that */
 	w_run(20 * MS);
-	CHECK_EQ(done(&p) + done(&q) + np + nq, 28);
+	CHECK_EQ(pair_done(&p) + pair_done(&q) + np + nq, 28);
 	send(&q, 4);
 	w_run(4 * MS);
-	CHECK_EQ(done(&q), 4);
+	CHECK_EQ(pair_done(&q), 4);
 	send(&p, 4);
 	send(&q, 4);
 	w_run(4 * MS + 5);
-	CHECK(done(&q) >= 1);
+	CHECK(pair_done(&q) >= 1);
 }
 
 /* A request that the receiver does not take yet is not one that could be sent. */
@@ -299,12 +289,12 @@ static void who_cannot_send_holds_nobody_up(void)
 	CHECK_EQ(join_rts(&p.qp[0], element(LEAF, root, 1, 0)), 0);
 	CHECK_EQ(join_rts(&q.qp[0], element(LEAF, root, 1, 0)), 0);
 	send(&q, 4);
-	CHECK_EQ(done(&q), 4);
+	CHECK_EQ(pair_done(&q), 4);
 	pair_send(&p, WQE_OP_SEND, W_SIGNALED, LEN);	/* RNR */
 	send(&q, 4);
 	w_run(3);
-	CHECK_EQ(done(&q), 4);
-	CHECK_EQ(done(&p), 0);
+	CHECK_EQ(pair_done(&q), 4);
+	CHECK_EQ(pair_done(&p), 0);
 }
 
 static void what_answers_reads_has_a_rate(void)
@@ -319,11 +309,11 @@ static void what_answers_reads_has_a_rate(void)
 	CHECK_EQ(join(&p.qp[1], MLX5_CMD_OP_RTS2RTS_QP, 0, leaf), 0);
 	pair_send(&p, WQE_OP_RDMA_READ, W_SIGNALED, LEN);
 	pair_send(&p, WQE_OP_RDMA_READ, W_SIGNALED, LEN);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 	w_run(MS - 5);
-	CHECK_EQ(done(&p), 0);
+	CHECK_EQ(pair_done(&p), 0);
 	w_run(10);
-	CHECK_EQ(done(&p), 1);
+	CHECK_EQ(pair_done(&p), 1);
 }
 
 static void qps_hold_groups_and_their_type_must_fit(void)

@@ -68,6 +68,16 @@ bool pair_same(struct pair *p, uint32_t len)
 	return !memcmp(w_at(0, p->mem[0]), w_at(1, p->mem[1]), len);
 }
 
+unsigned int pair_done(struct pair *p)
+{
+	struct cqe cqe;
+	unsigned int n = 0;
+
+	while (w_poll(&p->scq[0], &cqe))
+		n++;
+	return n;
+}
+
 /**
  * pair_move() - one RDMA operation with memory of any key
  * @op: WQE_OP_RDMA_*

@@ -27,6 +27,9 @@ bool pair_same(struct pair *p, uint32_t len);
 /* Wait for the next CQE of the first adapter; return its syndrome. */
 uint8_t pair_syndrome(struct pair *p, unsigned int ms);
 
+/* Take all CQEs of the first adapter's requests that are there; their number. */
+unsigned int pair_done(struct pair *p);
+
 /*
  * One RDMA operation between @len bytes of a key of the first adapter, from @va on, and
  * the start of the second side's memory; its syndrome.
