@@ -30,6 +30,19 @@ void idtable_fini(struct idtable *t)
 	idtable_init(t, t->first, t->limit);
 }
 
+/**
+ * idtable_free() - idtable_fini(), and free() of each object in the table
+ * @t: the table; each object is one allocation
+ */
+void idtable_free(struct idtable *t)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < t->size; slot++)
+		free(t->slots[slot]);
+	idtable_fini(t);
+}
+
 static int idtable_grow(struct idtable *t, uint32_t slot)
 {
 	uint32_t size = t->size ? t->size : IDTABLE_MIN;

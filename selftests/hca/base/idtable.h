@@ -23,6 +23,7 @@ struct idtable {
 
 void idtable_init(struct idtable *t, uint32_t first, uint32_t limit);
 void idtable_fini(struct idtable *t);
+void idtable_free(struct idtable *t);
 int idtable_alloc(struct idtable *t, void *obj, uint32_t *id);
 int idtable_insert(struct idtable *t, uint32_t id, void *obj);
 void *idtable_get(const struct idtable *t, uint32_t id);

@@ -19,18 +19,7 @@ int eth_init(struct hca *hca)
 		return -ENOMEM;
 	rx_init(&hca->eth->rx);
 	flows_init(&hca->eth->flows);
-	flow_counters_init(&hca->eth->flows);
-	header_ctxs_init(&hca->eth->flows);
-	reformat_ctxs_init(&hca->eth->flows);
 	return nic_init(hca);
-}
-
-static void flows_forget(struct flows *flows)
-{
-	flows_reset(flows);
-	flow_counters_reset(flows);
-	header_ctxs_reset(flows);
-	reformat_ctxs_reset(flows);
 }
 
 /**
@@ -38,7 +27,7 @@ static void flows_forget(struct flows *flows)
  */
 void eth_reset(struct hca *hca)
 {
-	flows_forget(&hca->eth->flows);
+	flows_reset(&hca->eth->flows);
 	rx_reset(&hca->eth->rx);
 	nic_reset(hca);
 }
@@ -50,7 +39,7 @@ void eth_fini(struct hca *hca)
 {
 	if (!hca->eth)
 		return;
-	flows_forget(&hca->eth->flows);
+	flows_reset(&hca->eth->flows);
 	rx_reset(&hca->eth->rx);
 	nic_fini(hca);
 	free(hca->eth);

@@ -78,14 +78,6 @@ struct flows {
 void flows_init(struct flows *flows);
 void flows_reset(struct flows *flows);
 
-/* ---- flow_counter.c, flow_header.c, flow_reformat.c */
-void flow_counters_init(struct flows *flows);
-void flow_counters_reset(struct flows *flows);
-void header_ctxs_init(struct flows *flows);
-void header_ctxs_reset(struct flows *flows);
-void reformat_ctxs_init(struct flows *flows);
-void reformat_ctxs_reset(struct flows *flows);
-
 /**
  * struct eth - the Ethernet side of an adapter
  * @rx: receive queues, and the RQTs and TIRs that distribute packets to them

@@ -7,6 +7,7 @@
 
 #include "eth/flow.h"
 #include "fw/cmd.h"
+#include "fw/fw.h"
 
 /* table_type; the ones of a side are told apart by it */
 enum { TABLE_NIC_RX, TABLE_NIC_TX };
@@ -26,31 +27,33 @@ void flows_init(struct flows *flows)
 {
 	idtable_init(&flows->tables, 1, 1u << LOG_MAX_TABLES);
 	idtable_init(&flows->groups, 1, 1u << (LOG_MAX_TABLES + 4));
+	idtable_init(&flows->counters, 1, FLOW_COUNTERS);
+	idtable_init(&flows->headers, 1, 1u << FLOW_LOG_CONTEXTS);
+	idtable_init(&flows->reformats, 1, 1u << FLOW_LOG_CONTEXTS);
 	memset(flows->root, 0, sizeof(flows->root));
 	flows->entries = 0;
 }
 
 /**
- * flows_reset() - forget all flow tables
+ * flows_reset() - forget all flow tables, and what their entries name
  */
 void flows_reset(struct flows *flows)
 {
 	struct flow_table *t;
 	struct fte *fte;
 	uint32_t id;
-	void *obj;
 
-	idtable_for_each(&flows->groups, id, obj)
-		free(idtable_remove(&flows->groups, id));
 	idtable_for_each(&flows->tables, id, t) {
 		while ((fte = t->entries)) {
 			t->entries = fte->next;
 			free(fte);
 		}
-		free(idtable_remove(&flows->tables, id));
 	}
-	idtable_fini(&flows->groups);
-	idtable_fini(&flows->tables);
+	idtable_free(&flows->tables);
+	idtable_free(&flows->groups);
+	idtable_free(&flows->counters);
+	idtable_free(&flows->headers);
+	idtable_free(&flows->reformats);
 	memset(flows->root, 0, sizeof(flows->root));
 	flows->entries = 0;
 }

@@ -12,27 +12,6 @@
 #define STATS_AT IFC_OFF(query_flow_counter_out, flow_statistics)
 
 /**
- * flow_counters_init() - make the empty table
- */
-void flow_counters_init(struct flows *flows)
-{
-	idtable_init(&flows->counters, 1, FLOW_COUNTERS);
-}
-
-/**
- * flow_counters_reset() - forget all counters
- */
-void flow_counters_reset(struct flows *flows)
-{
-	uint32_t id;
-	void *obj;
-
-	idtable_for_each(&flows->counters, id, obj)
-		free(idtable_remove(&flows->counters, id));
-	idtable_fini(&flows->counters);
-}
-
-/**
  * flow_counter_find() - the counter that an entry names, or NULL
  */
 struct flow_counter *flow_counter_find(struct cmd *cmd, uint32_t id)
@@ -62,17 +41,10 @@ static uint8_t dealloc_flow_counter(struct cmd *cmd)
 {
 	uint32_t id = IFC_GET(dealloc_flow_counter_in, cmd->in,
 			      flow_counter_id);
-	struct flow_counter *c;
 
 	if (cmd->hca->link != LINK_ETH)
 		return CMD_BAD_PARAM;
-	c = obj_own(&cmd->hca->eth->flows.counters, id, cmd->uid);
-	if (!c)
-		return CMD_BAD_RES;
-	if (c->obj.holds)
-		return CMD_BAD_RES_STATE;
-	free(idtable_remove(&cmd->hca->eth->flows.counters, id));
-	return CMD_OK;
+	return obj_destroy(&cmd->hca->eth->flows.counters, id, cmd->uid);
 }
 
 /*

@@ -9,9 +9,8 @@
 
 #include "eth/flow.h"
 #include "fw/cmd.h"
+#include "fw/fw.h"
 
-#define LOG_MAX_HEADERS 10u
-#define MAX_ACTIONS 16u		/* max_modify_header_actions */
 #define SUM_CORRECT 0xffff
 
 enum { TABLE_NIC_RX, TABLE_NIC_TX };
@@ -93,29 +92,8 @@ struct header_ctx {
 	struct obj obj;
 	enum flow_side side;
 	uint32_t n;
-	struct action actions[MAX_ACTIONS];
+	struct action actions[FLOW_HEADER_ACTIONS];
 };
-
-/**
- * header_ctxs_init() - make the empty table
- */
-void header_ctxs_init(struct flows *flows)
-{
-	idtable_init(&flows->headers, 1, 1u << LOG_MAX_HEADERS);
-}
-
-/**
- * header_ctxs_reset() - forget all contexts
- */
-void header_ctxs_reset(struct flows *flows)
-{
-	uint32_t id;
-	void *obj;
-
-	idtable_for_each(&flows->headers, id, obj)
-		free(idtable_remove(&flows->headers, id));
-	idtable_fini(&flows->headers);
-}
 
 /**
  * header_ctx_find() - the context that an entry names
@@ -198,7 +176,7 @@ static uint8_t alloc_modify_header_context(struct cmd *cmd)
 	const size_t size = IFC_UN_SZ(set_add_copy_action_in_auto);
 	struct header_ctx *ctx;
 
-	if (cmd->hca->link != LINK_ETH || !n || n > MAX_ACTIONS ||
+	if (cmd->hca->link != LINK_ETH || !n || n > FLOW_HEADER_ACTIONS ||
 	    (type != TABLE_NIC_RX && type != TABLE_NIC_TX))
 		return CMD_BAD_PARAM;
 	if ((size_t)(cmd->in + cmd->in_len - in) < n * size)
@@ -227,17 +205,10 @@ static uint8_t dealloc_modify_header_context(struct cmd *cmd)
 {
 	uint32_t id = IFC_GET(dealloc_modify_header_context_in, cmd->in,
 			      modify_header_id);
-	struct header_ctx *ctx;
 
 	if (cmd->hca->link != LINK_ETH)
 		return CMD_BAD_PARAM;
-	ctx = obj_own(&cmd->hca->eth->flows.headers, id, cmd->uid);
-	if (!ctx)
-		return CMD_BAD_RES;
-	if (ctx->obj.holds)
-		return CMD_BAD_RES_STATE;
-	free(idtable_remove(&cmd->hca->eth->flows.headers, id));
-	return CMD_OK;
+	return obj_destroy(&cmd->hca->eth->flows.headers, id, cmd->uid);
 }
 
 /* Where the word of a field is in the frame. Return: NULL: it has no such header */

@@ -9,9 +9,8 @@
 
 #include "eth/flow.h"
 #include "fw/cmd.h"
+#include "fw/fw.h"
 
-#define LOG_MAX_REFORMATS 10u
-#define MAX_DATA 128u		/* max_encap_header_size */
 #define IP_LEN 2u
 #define IPV6_LEN 4u
 #define IPV6_HEAD 40u
@@ -25,29 +24,8 @@ struct reformat_ctx {
 	struct obj obj;
 	uint32_t type;
 	size_t len;
-	uint8_t data[MAX_DATA];
+	uint8_t data[FLOW_ENCAP_BYTES];
 };
-
-/**
- * reformat_ctxs_init() - make the empty table
- */
-void reformat_ctxs_init(struct flows *flows)
-{
-	idtable_init(&flows->reformats, 1, 1u << LOG_MAX_REFORMATS);
-}
-
-/**
- * reformat_ctxs_reset() - forget all contexts
- */
-void reformat_ctxs_reset(struct flows *flows)
-{
-	uint32_t id;
-	void *obj;
-
-	idtable_for_each(&flows->reformats, id, obj)
-		free(idtable_remove(&flows->reformats, id));
-	idtable_fini(&flows->reformats);
-}
 
 /**
  * reformat_ctx_leaves() - does it take frames out of a tunnel?
@@ -86,7 +64,7 @@ static bool data_valid(uint32_t type, const uint8_t *data, size_t len)
 {
 	struct frame f;
 
-	if (len < ETH_HEAD || len > MAX_DATA)
+	if (len < ETH_HEAD || len > FLOW_ENCAP_BYTES)
 		return false;
 	if (type == L3_TUNNEL_TO_L2)
 		return len == ETH_HEAD || len == ETH_HEAD + ETH_TAG;
@@ -133,17 +111,10 @@ static uint8_t dealloc_packet_reformat_context(struct cmd *cmd)
 {
 	uint32_t id = IFC_GET(dealloc_packet_reformat_context_in, cmd->in,
 			      packet_reformat_id);
-	struct reformat_ctx *ctx;
 
 	if (cmd->hca->link != LINK_ETH)
 		return CMD_BAD_PARAM;
-	ctx = obj_own(&cmd->hca->eth->flows.reformats, id, cmd->uid);
-	if (!ctx)
-		return CMD_BAD_RES;
-	if (ctx->obj.holds)
-		return CMD_BAD_RES_STATE;
-	free(idtable_remove(&cmd->hca->eth->flows.reformats, id));
-	return CMD_OK;
+	return obj_destroy(&cmd->hca->eth->flows.reformats, id, cmd->uid);
 }
 
 /* Write the lengths and sums of the headers in front. */

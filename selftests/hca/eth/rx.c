@@ -43,14 +43,10 @@ void rx_reset(struct rx_tables *rx)
 	uint32_t id;
 	void *obj;
 
-	idtable_for_each(&rx->tirs, id, obj)
-		free(idtable_remove(&rx->tirs, id));
-	idtable_for_each(&rx->rqts, id, obj)
-		free(idtable_remove(&rx->rqts, id));
+	idtable_free(&rx->tirs);
+	idtable_free(&rx->rqts);
 	idtable_for_each(&rx->rqs, id, obj)
 		rq_free(idtable_remove(&rx->rqs, id));
-	idtable_fini(&rx->tirs);
-	idtable_fini(&rx->rqts);
 	idtable_fini(&rx->rqs);
 }
 

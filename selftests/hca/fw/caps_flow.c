@@ -7,11 +7,7 @@
 #include "fw/fw.h"
 
 #define LOG_TABLES 10u
-#define LOG_ENTRIES FLOW_LOG_ENTRIES
 #define LOG_DESTS 3u
-#define LOG_CONTEXTS 10u
-#define ENCAP_BYTES 128u
-#define HEADER_ACTIONS 16u
 
 #define FIELD(fld) IFC_SET(flow_table_fields_supported, c, fld, 1)
 #define BOTH(fld) \
@@ -69,12 +65,12 @@ static void caps_side(uint8_t *c, unsigned int levels)
 	PROP(identified_miss_table_mode, 1);
 	PROP(flow_table_modify, 1);
 	PROP(reformat, 1);
-	PROP(log_max_ft_size, LOG_ENTRIES);
+	PROP(log_max_ft_size, FLOW_LOG_ENTRIES);
 	PROP(log_max_ft_num, LOG_TABLES);
-	PROP(log_max_flow, LOG_ENTRIES);
+	PROP(log_max_flow, FLOW_LOG_ENTRIES);
 	PROP(log_max_destination, LOG_DESTS);
-	PROP(log_max_modify_header_context, LOG_CONTEXTS);
-	PROP(max_modify_header_actions, HEADER_ACTIONS);
+	PROP(log_max_modify_header_context, FLOW_LOG_CONTEXTS);
+	PROP(max_modify_header_actions, FLOW_HEADER_ACTIONS);
 	PROP(max_ft_level, levels);
 	caps_fields(IFC_ADDR_OF(flow_table_prop_layout, c, ft_field_support));
 	caps_fields(IFC_ADDR_OF(flow_table_prop_layout, c,
@@ -92,8 +88,8 @@ void caps_flow(uint8_t *caps, unsigned int levels)
 
 	IFC_SET(flow_table_nic_cap, caps, encap_general_header, 1);
 	IFC_SET(flow_table_nic_cap, caps, log_max_packet_reformat_context,
-		LOG_CONTEXTS);
-	IFC_SET(flow_table_nic_cap, caps, max_encap_header_size, ENCAP_BYTES);
+		FLOW_LOG_CONTEXTS);
+	IFC_SET(flow_table_nic_cap, caps, max_encap_header_size, FLOW_ENCAP_BYTES);
 	c = IFC_ADDR_OF(flow_table_nic_cap, caps,
 			flow_table_properties_nic_receive);
 	caps_side(c, levels);

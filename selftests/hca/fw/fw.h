@@ -33,6 +33,9 @@ unsigned int uctxs_alive(struct hca *hca);
 #define FLOW_COUNTERS 32767u	/* of an adapter */
 #define FLOW_LOG_ENTRIES 16u	/* of all flow tables of an adapter */
 #define FLOW_LOG_BULK 10u	/* counters that one query reads */
+#define FLOW_LOG_CONTEXTS 10u	/* that change headers, and as many for tunnels */
+#define FLOW_HEADER_ACTIONS 16u	/* of one such context */
+#define FLOW_ENCAP_BYTES 128u	/* headers of a tunnel */
 
 void caps_flow(uint8_t *caps, unsigned int levels);
 

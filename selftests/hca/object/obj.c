@@ -2,6 +2,8 @@
 /*
  * The common part of all objects: a number, an owner, and an entry in a table.
  */
+#include <stdlib.h>
+
 #include "object/objects.h"
 
 /**
@@ -55,6 +57,24 @@ void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid)
 	struct obj *o = idtable_get(t, id);
 
 	return o && (uid_privileged(uid) || o->uid == uid) ? o : NULL;
+}
+
+/**
+ * obj_destroy() - destroy an object that is one allocation and holds nothing
+ * @uid: DevX uid of the command
+ *
+ * Return: CMD_OK, CMD_BAD_RES: it is not there or not @uid's, CMD_BAD_RES_STATE: it is held
+ */
+uint8_t obj_destroy(struct idtable *t, uint32_t id, uint16_t uid)
+{
+	struct obj *o = obj_own(t, id, uid);
+
+	if (!o)
+		return CMD_BAD_RES;
+	if (o->holds)
+		return CMD_BAD_RES_STATE;
+	free(idtable_remove(t, id));
+	return CMD_OK;
 }
 
 /**

@@ -126,6 +126,7 @@ void event_post(struct hca *hca, uint8_t type, uint32_t id);
 int obj_add(struct idtable *t, struct obj *o, uint16_t uid);
 void *obj_find(const struct idtable *t, uint32_t id, uint16_t uid);
 void *obj_own(const struct idtable *t, uint32_t id, uint16_t uid);
+uint8_t obj_destroy(struct idtable *t, uint32_t id, uint16_t uid);
 bool uid_privileged(uint16_t uid);
 void cmd_note(struct cmd *cmd, const char *name, uint64_t value);
 

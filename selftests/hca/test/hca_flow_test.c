@@ -46,9 +46,6 @@ static void start(void)
 	hca->eth = calloc(1, sizeof(*hca->eth));
 	rx_init(&hca->eth->rx);
 	flows_init(&hca->eth->flows);
-	flow_counters_init(&hca->eth->flows);
-	header_ctxs_init(&hca->eth->flows);
-	reformat_ctxs_init(&hca->eth->flows);
 }
 
 static void end(void)
@@ -56,9 +53,6 @@ static void end(void)
 	struct eth *eth = w_hca[0].eth;
 
 	flows_reset(&eth->flows);
-	flow_counters_reset(&eth->flows);
-	header_ctxs_reset(&eth->flows);
-	reformat_ctxs_reset(&eth->flows);
 	rx_reset(&eth->rx);
 	free(eth);
 	w_teardown();
