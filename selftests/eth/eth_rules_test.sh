@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: frames, hca: 2, link: eth, module: no, timeout: 240
+# runs on: guest, hca: 2, link: eth, module: no, smp: 2, timeout: 400
 #
 # Rules of ethtool -N and the spread of ethtool -X under the stock driver. What the rule
 # says is looked for at the receiver: which of the two rings counts the packets, and how
@@ -36,18 +36,20 @@ unasked()
 	in_b nstat -asz "Udp${1-}NoPorts" | awk -v n="Udp${1-}NoPorts" '$1 == n { print $2 }'
 }
 
-# send ADDRESS PORT [FROM]: so many datagrams, each from a port of its own
+# send ADDRESS PORT...: so many datagrams to each port, each from a port of its own, which
+# is from 20000 on for the first one, from 30000 on for the next
 send()
 {
-	in_a python3 -c '
+	in_a python3 -IS -c '
 import socket, sys
-address, port, first, many = sys.argv[1], *map(int, sys.argv[2:])
+many, address, *ports = sys.argv[1:]
 family = socket.AF_INET6 if ":" in address else socket.AF_INET
-for i in range(many):
-    with socket.socket(family, socket.SOCK_DGRAM) as s:
-        s.bind(("", first + i))
-        s.sendto(b"datagram", (address, port))
-' "$1" "$2" "${3-20000}" $many
+for nth, port in enumerate(ports):
+    for i in range(int(many)):
+        with socket.socket(family, socket.SOCK_DGRAM) as s:
+            s.bind(("", 20000 + 10000 * nth + i))
+            s.sendto(b"datagram", (address, int(port)))
+' $many "$@"
 }
 
 # rule WORDS...: adds a rule at the receiver, and sets id to its number
@@ -84,8 +86,7 @@ seen()
 	[ "${2/:/}" = "$2" ] || family=6
 	before=$(unasked $family)
 	all=$((before + $1 + many))
-	send "$2" "$3"
-	send "$2" 9 30000
+	send "$2" "$3" 9
 	wait_for 10 at_least $all unasked $family
 	[ "$(unasked $family)" = $all ]
 }
