@@ -38,6 +38,23 @@ keeps_preload()
 		grep -q 'libmlx5ep-ucx.so.0:libm.so.6$'
 }
 
+# The loader finds the libraries by a relative path, and a child of the program is in
+# another folder: what is preloaded has to be found there too.
+from_elsewhere()
+{
+	local how
+
+	cd build
+	for how in '--strict' '--strict --policy stock'; do
+		# shellcheck disable=SC2016,SC2086 # sh expands it; two words
+		LD_LIBRARY_PATH=lib "$tool" run $how -- \
+			sh -c 'cd / && /bin/echo "$LD_PRELOAD"' >"$tmp/said" 2>&1
+		cat "$tmp/said"
+		[ "$(wc -l <"$tmp/said")" = 1 ]
+		grep -q '^/' "$tmp/said"
+	done
+}
+
 # refuses STATUS TEXT TOOL: says TEXT in one line and starts the program all the
 # same; --strict fails with STATUS
 refuses()
@@ -66,10 +83,11 @@ no_library()
 	refuses 1 'install the package of libmlx5ep-ucx' "$tmp/bin/mlx5ep"
 }
 
-plan 5
+plan 6
 check 'UCX of the program is told by notifications' told
 check 'arguments and exit status are the program'\''s' as_it_is
 check 'what is preloaded already stays' keeps_preload
+check 'a library that was found by a relative path is found from elsewhere' from_elsewhere
 check 'without the module' no_module
 check 'without the library' no_library
 ktap_finished

@@ -32,25 +32,45 @@ struct request {
 };
 
 /*
+ * What the loader found by a relative LD_LIBRARY_PATH has a relative name, which
+ * says nothing in the folders of the program's children. Returns NULL without memory,
+ * or where this folder is gone.
+ */
+static char *absolute(const char *path)
+{
+	char cwd[PATH_LEN] = "", *result;
+
+	if (*path != '/' && !getcwd(cwd, sizeof(cwd)))
+		return NULL;
+	if (asprintf(&result, "%s%s%s", cwd, *path == '/' ? "" : "/", path) < 0)
+		return NULL;
+	return result;
+}
+
+/*
  * Puts the library in front of what the environment preloads already. ld.so takes
  * blanks and colons for what separates two paths. Returns EXIT_OK or the exit code
  * after a message.
  */
-static int preload(const char *library)
+static int preload(const char *found)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *value;
+	char *library = absolute(found), *value = NULL;
 	int ret;
 
+	if (!library)
+		return complain(EXIT_FAILED, "%s: %s", found, strerror(errno));
 	if (strpbrk(library, ": \t\n"))
-		return complain(EXIT_FAILED, "%s cannot be preloaded: its path has a blank or a colon: install it elsewhere",
-				library);
-	if (asprintf(&value, "%s%s%s", library, others ? ":" : "",
-		     others ? others : "") < 0)
-		return complain(EXIT_FAILED, "no memory");
-	ret = setenv("LD_PRELOAD", value, 1) ?
-		complain(EXIT_FAILED, "%s", strerror(errno)) : EXIT_OK;
+		ret = complain(EXIT_FAILED, "%s cannot be preloaded: its path has a blank or a colon: install it elsewhere",
+			       library);
+	else if (asprintf(&value, "%s%s%s", library, others ? ":" : "",
+			  others ? others : "") < 0)
+		ret = complain(EXIT_FAILED, "no memory");
+	else
+		ret = setenv("LD_PRELOAD", value, 1) ?
+			complain(EXIT_FAILED, "%s", strerror(errno)) : EXIT_OK;
 	free(value);
+	free(library);
 	return ret;
 }
 
