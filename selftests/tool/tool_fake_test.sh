@@ -658,7 +658,7 @@ no_commands()
 	fake mlx5_0 0000:01:00.0 attached
 	unreached 'ib_write.bw-2+'
 	grep -q "set --exempt 'ib_write.bw-2+'\$" "$tmp/out"
-	for name in "';reboot;:'" '$(reboot)' 'a b' '\033[2J' '\302\233m' 'x\\012reboot'; do
+	for name in '' "';reboot;:'" '$(reboot)' 'a b' '\033[2J' '\302\233m' 'x\\012reboot'; do
 		unreached "$name"
 		grep -q 'does not reach .*\[4711\]: it chooses' "$tmp/out"
 		grep -q 'mend with: .* set --exempt with the name of process 4711$' \

@@ -176,7 +176,7 @@ static bool is_plain(const char *text)
 static void say_exempt(char *buf, size_t len, const char *name,
 		       const char *exempt, const struct unreached *found)
 {
-	if (is_plain(exempt) && is_plain(found->program) &&
+	if (is_plain(exempt) && *found->program && is_plain(found->program) &&
 	    !strchr(found->program, ' '))
 		snprintf(buf, len, "mlx5ep -d %s set --exempt '%s%s%s'", name,
 			 exempt, *exempt ? " " : "", found->program);
