@@ -4,22 +4,37 @@
  *
  * Never: a QP left half way. One that cannot be connected is in state RESET.
  */
+#include <stdbool.h>
+
 #include <mlx5ep/endpoint_connect.h>
 
 #include "internal.h"
 
 #define PSN_MASK 0xffffffu
 #define RD_ATOMIC_MOST 16
+/* Fields of 5, 3 and 4 bits of a QP (InfiniBand Architecture, QP attributes). */
+#define TIMEOUT_MOST 31
+#define RETRY_MOST 7
+#define SL_MOST 15
 #define CONNECT_FLAGS (MLX5EP_CONNECT_SGID_INDEX | MLX5EP_CONNECT_GLOBAL)
 
 _Static_assert(sizeof(struct mlx5ep_endpoint_address) == 64,
 	       "it is sent to other hosts");
 
+/* Are these in the range of their fields? mlx5_ib would cut off what is above. */
+static bool timers_fit(const struct mlx5ep_connect_attr *attr)
+{
+	return attr->timeout <= TIMEOUT_MOST && attr->retry_cnt <= RETRY_MOST &&
+		attr->rnr_retry <= RETRY_MOST &&
+		attr->min_rnr_timer <= TIMEOUT_MOST;
+}
+
 static int attr_check(const struct mlx5ep_connect_attr *attr)
 {
 	if (attr->flags & ~CONNECT_FLAGS || attr->port > UINT8_MAX ||
 	    attr->sgid_index > UINT8_MAX || attr->psn & ~PSN_MASK ||
-	    attr->mtu > IBV_MTU_4096 || attr->reserved1 ||
+	    attr->mtu > IBV_MTU_4096 || attr->sl > SL_MOST ||
+	    !timers_fit(attr) || attr->reserved1 ||
 	    attr->reserved[0] || attr->reserved[1] || attr->reserved[2] ||
 	    attr->reserved[3])
 		return -EINVAL;

@@ -176,6 +176,8 @@ TEST_F(connect, refuses_bad_attributes_and_addresses)
 		{ .sgid_index = 1 }, { .psn = 1 << 24 }, { .mtu = 6 },
 		{ .reserved1 = 1 }, { .reserved = { 0, 0, 0, 1 } },
 		{ .flags = MLX5EP_CONNECT_SGID_INDEX, .sgid_index = 256 },
+		{ .timeout = 32 }, { .retry_cnt = 8 }, { .rnr_retry = 8 },
+		{ .min_rnr_timer = 32 }, { .sl = 16 },
 	};
 	struct mlx5ep_endpoints_attr attr = {};
 	struct mlx5ep_connect_attr no_port = { .port = 77 };

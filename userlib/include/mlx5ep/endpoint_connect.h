@@ -65,16 +65,16 @@ enum mlx5ep_connect_flags {
  * @psn: packet sequence number of the first send, below 2^24
  * @access: IBV_ACCESS_* of the QP for the remote process; 0: write and read
  * @pkey_index: index of the partition key
- * @sl: service level
+ * @sl: service level, at most 15
  * @traffic_class: of the GRH
  * @hop_limit: of the GRH; 0: 64
  * @mtu: enum ibv_mtu; 0: the smaller one of both ports
  * @rd_atomic: reads and atomics at the same time in each direction; 0: as many
  *	as the device can, at most 16
- * @timeout: of an acknowledgment, as for ibv_modify_qp(); 0: 14
- * @retry_cnt: 0: 7
- * @rnr_retry: 0: 7, without end
- * @min_rnr_timer: 0: 12
+ * @timeout: of an acknowledgment, as for ibv_modify_qp(), at most 31; 0: 14
+ * @retry_cnt: at most 7; 0: 7
+ * @rnr_retry: at most 7, which is without end; 0: 7
+ * @min_rnr_timer: at most 31; 0: 12
  * @reserved1: must be 0
  * @reserved: must be 0
  */

@@ -205,8 +205,9 @@ struct mlx5ep_endpoints;
  * Return: 0. -EINVAL for an attribute that is not valid. -EOPNOTSUPP if the
  * device is not an mlx5 device. -ENOSPC with %MLX5EP_ENDPOINTS_STRICT if an
  * endpoint would get less than the category says. -ENOSPC with
- * %MLX5EP_CATEGORY_AUTO if no category meets the limits. Else the errno of a
- * verbs call.
+ * %MLX5EP_CATEGORY_AUTO if no category meets the limits. -EPROTO if the QP of an
+ * endpoint does not ring the uUAR of its thread domain, for instance one for RSS.
+ * Else the errno of a verbs call.
  */
 int mlx5ep_endpoints_create(struct ibv_context *context,
 			    const struct mlx5ep_endpoints_attr *attr,
