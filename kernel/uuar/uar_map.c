@@ -164,6 +164,24 @@ static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 				 pgprot_writecombine(vma->vm_page_prot), NULL);
 }
 
+/*
+ * Finds the mapping of the page in the caller's address space, empty or not.
+ * NULL: nothing, or something else, is at that address. mmap_lock is held.
+ */
+static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
+					   struct ib_ucontext *uctx,
+					   unsigned int page)
+{
+	unsigned long addr = ectx->table->pages[page].addr;
+	struct vm_area_struct *vma = find_vma(current->mm, addr);
+
+	if (!vma || vma->vm_start != addr || vma->vm_end != addr + PAGE_SIZE ||
+	    !vma->vm_file || vma->vm_file->private_data != uctx->ufile ||
+	    vma->vm_pgoff != alloc_pgoff(alloc_index(ectx, page)))
+		return NULL;
+	return vma;
+}
+
 /* Map a static page that is allocated on demand. Until then it is empty. */
 static int map_on_demand(struct mlx5_ep_context *ectx,
 			 struct ib_ucontext *uctx, struct vm_area_struct *vma,
@@ -180,7 +198,9 @@ static int map_on_demand(struct mlx5_ep_context *ectx,
 	if (mlx5_ep_context_page_uar(ectx, page, &uar))
 		return map_again(ectx, uctx, vma, uar);
 	vm_flags_mod(vma, IO_FLAGS, 0);
-	mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
+	/* The library rings where it has mapped the page, which is the first time. */
+	if (!find_mapping(ectx, uctx, page))
+		mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
 	return 0;
 }
 
@@ -218,24 +238,6 @@ int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (!ret && mapped_uar(edev, vma, &uar))
 		mlx5_ep_context_note_static_page(ectx, page, uar);
 	return ret;
-}
-
-/*
- * Finds the mapping of the page in the caller's address space, empty or not.
- * NULL: nothing, or something else, is at that address. mmap_lock is held.
- */
-static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
-					   struct ib_ucontext *uctx,
-					   unsigned int page)
-{
-	unsigned long addr = ectx->table->pages[page].addr;
-	struct vm_area_struct *vma = find_vma(current->mm, addr);
-
-	if (!vma || vma->vm_start != addr || vma->vm_end != addr + PAGE_SIZE ||
-	    !vma->vm_file || vma->vm_file->private_data != uctx->ufile ||
-	    vma->vm_pgoff != alloc_pgoff(alloc_index(ectx, page)))
-		return NULL;
-	return vma;
 }
 
 /* Have the page allocated and mapped; mmap_lock is held for writing. */

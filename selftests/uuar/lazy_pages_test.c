@@ -287,6 +287,29 @@ TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
 	}
 }
 
+/* libmlx5 rings where it has mapped a page, whatever a program maps beside. */
+TEST_F(lazy, a_second_mapping_of_an_empty_page_changes_nothing)
+{
+	void *again[PAGES];
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	for (i = 1; i < PAGES; i++) {
+		again[i] = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED,
+				self->setup.ctx->cmd_fd, i * PAGE);
+		ASSERT_NE(MAP_FAILED, again[i]);
+		if (i % 2)
+			ASSERT_EQ(0, munmap(again[i], PAGE));
+	}
+	ASSERT_EQ(0, add(self, PAGES));
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(PAGES, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	for (i = 2; i < PAGES; i += 2)
+		EXPECT_EQ(0, munmap(again[i], PAGE));
+}
+
 /* The parent opens the context; the child, both or neither create QPs. */
 TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 {
