@@ -17,6 +17,7 @@
  * wrong, no other. What counts for a limit does not depend on it.
  */
 
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "cmd.h"
@@ -102,6 +103,7 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	spin_lock(&ectx->lock);
 	if (may_place(ectx)) {
 		table->closed = closed;
+		table->owner = current->mm;
 		uuar = mlx5_ep_uuar_policy_pick(table);
 		if (uuar >= 0) {
 			mlx5_ep_uuar_table_add(table, uuar);

@@ -16,6 +16,7 @@
  * What never happens:
  *
  *   - a second QP on a uUAR that libmlx5 rings with BlueFlame and no lock;
+ *   - QPs of two processes on one uUAR but 0: each has a lock of its own for it;
  *   - a pick on a page whose number in the device is not known;
  *   - a pick that another policy level would have made better, or under
  *     "strict" any pick of a worse level than the policy's own.
@@ -55,9 +56,23 @@ static bool usable_page(const struct mlx5_ep_uuar_table *t, unsigned int page)
 	return t->pages[page].known || (t->pages[page].empty && !t->closed);
 }
 
+/*
+ * Has another process QPs on this uUAR? A forked child has a copy of the parent's
+ * locks, and the two would tear each other's writes.
+ */
+static bool is_anothers(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+{
+	const struct mlx5_ep_uuar_page *page =
+		&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE];
+
+	return uuar && mlx5_ep_uuar_table_qps(t, uuar) &&
+	       page->owner[uuar % MLX5_EP_UUARS_PER_PAGE] != t->owner;
+}
+
 static bool usable(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
 {
-	return usable_page(t, uuar / MLX5_EP_UUARS_PER_PAGE);
+	return usable_page(t, uuar / MLX5_EP_UUARS_PER_PAGE) &&
+	       !is_anothers(t, uuar);
 }
 
 /* An empty known page, from the top; -ENOSPC when there is none. */
@@ -279,8 +294,11 @@ bool mlx5_ep_uuar_table_ready(const struct mlx5_ep_uuar_table *t)
  */
 void mlx5_ep_uuar_table_add(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 {
-	t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]
-		.qps[uuar % MLX5_EP_UUARS_PER_PAGE]++;
+	struct mlx5_ep_uuar_page *page =
+		&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE];
+
+	page->qps[uuar % MLX5_EP_UUARS_PER_PAGE]++;
+	page->owner[uuar % MLX5_EP_UUARS_PER_PAGE] = t->owner;
 }
 
 /**

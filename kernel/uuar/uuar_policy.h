@@ -33,6 +33,7 @@ struct mm_struct;
  * @addr: where the library has mapped it, once @empty
  * @mm: address space in which the page was put there last; held while it is set
  * @qps: QPs placed on each of its uUARs
+ * @owner: whose they are, as in the table; compared, never followed
  */
 struct mlx5_ep_uuar_page {
 	__u32 uar;
@@ -41,6 +42,7 @@ struct mlx5_ep_uuar_page {
 	unsigned long addr;
 	struct mm_struct *mm;
 	unsigned int qps[MLX5_EP_UUARS_PER_PAGE];
+	const struct mm_struct *owner[MLX5_EP_UUARS_PER_PAGE];
 };
 
 /**
@@ -48,6 +50,8 @@ struct mlx5_ep_uuar_page {
  * @policy: of enum mlx5_ep_uuar_policy
  * @strict: refuse rather than take the next level
  * @closed: no page that is @empty is to be had
+ * @owner: address space in which the next QP is created. It may be gone while its
+ *	QPs exist, and then nobody rings them: another one at that address is no harm
  * @low_latency: the library's count of uUARs that it rings without a lock
  * @nr_pages: elements of @pages
  * @pages: by static page index
@@ -58,6 +62,7 @@ struct mlx5_ep_uuar_table {
 	enum mlx5_ep_uuar_policy policy;
 	bool strict;
 	bool closed;
+	const struct mm_struct *owner;
 	unsigned int low_latency;
 	unsigned int nr_pages;
 	struct mlx5_ep_uuar_page pages[];

@@ -384,6 +384,80 @@ TEST_F_TIMEOUT(lazy, children_one_after_the_other, 90)
 	EXPECT_EQ(PAGES, held(_metadata, self));
 }
 
+/* Create QPs, and ring each of them by an inline write of 8 bytes. */
+static int add_ringing(struct _test_data_lazy *self, size_t n)
+{
+	struct ibv_sge sge = {
+		.length = 8,
+		.lkey = self->setup.mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_INLINE,
+		.wr.rdma.rkey = self->setup.mr->rkey,
+	};
+	size_t first = self->made;
+	int ret = add(self, n);
+
+	for (; !ret && first < self->made; first++) {
+		sge.addr = (uintptr_t)self->endpoints[first].src;
+		wr.wr.rdma.remote_addr = (uintptr_t)self->endpoints[first].dst;
+		ret = ibv_post_send(self->endpoints[first].qp, &wr, &bad);
+	}
+	return ret;
+}
+
+static bool is_own(struct _test_data_lazy *self, uint32_t qpn)
+{
+	size_t i = self->made;
+
+	while (i-- > 0)
+		if (self->endpoints[i].qp->qp_num == qpn)
+			return true;
+	return false;
+}
+
+/*
+ * Parent and child each have the lock of a uUAR for themselves. Four pages have
+ * three uUARs with a lock, on which the QPs of the parent are.
+ */
+TEST_F_TIMEOUT(lazy, processes_on_one_context_share_no_uuar, 60)
+{
+	const struct doorbells_qp *a, *b;
+	size_t i, k;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("shared-uuar", 4, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(0, add_ringing(self, 6));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(add_ringing(self, 6) ? 1 : 0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* The completions of both are in one CQ, so nobody polls it. */
+	for (i = 0; i < 100 && self->doorbells.n < 12; i++) {
+		usleep(100000);
+		doorbells_put(&self->doorbells);
+		ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	}
+	EXPECT_EQ(12, self->doorbells.n);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	for (i = 0; i < self->doorbells.n; i++) {
+		a = &self->doorbells.qps[i];
+		for (k = 0; k < self->doorbells.n; k++) {
+			b = &self->doorbells.qps[k];
+			if (is_own(self, a->qpn) && !is_own(self, b->qpn))
+				EXPECT_FALSE(a->uar == b->uar &&
+					     a->slot == b->slot);
+		}
+	}
+}
+
 static void limit_counts(struct __test_metadata *_metadata,
 			 struct _test_data_lazy *self, const char *attr)
 {

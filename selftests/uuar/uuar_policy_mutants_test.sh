@@ -35,6 +35,8 @@ mutants=(
 	'no_last_resort|s/if (uuar < 0 \&\& usable(t, 0))/if (0)/'
 	'sharing_uneven|s/mlx5_ep_uuar_table_qps(t, uuar) < least)/0)/'
 	'stock_from_the_top|s/^\tfor (uuar = end; uuar < nr_uuars(t); uuar++)$/for (uuar = nr_uuars(t); uuar-- > end;)/'
+	'anothers_uuar_shared|s/return uuar \&\& mlx5_ep_uuar_table_qps(t, uuar) \&\&/return 0 \&\&/'
+	'owner_not_noted|s/page->owner.* = t->owner;//'
 	'level_of_page_only|s/return mlx5_ep_uuar_page_qps(page) > 1 ? 2 : 1;/return 1;/'
 )
 

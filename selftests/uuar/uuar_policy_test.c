@@ -451,6 +451,52 @@ static int stock_pick(unsigned int *count, int total, int low_latency)
 	return best;
 }
 
+/* Addresses that are compared only. */
+static const struct mm_struct *process(unsigned int i)
+{
+	static const char processes[3];
+
+	return (const void *)&processes[i];
+}
+
+/* Each process has a lock of its own for a uUAR, so the lock keeps no other out. */
+TEST(processes_share_no_uuar_but_the_first)
+{
+	struct mlx5_ep_uuar_table *t = new_table(4);
+	const struct mm_struct *owners[8][3] = {};
+	unsigned int p, n, i, k;
+	int uuar;
+
+	ASSERT_NE(NULL, t);
+	t->low_latency = 4;
+	for (i = 0; i < 4; i++)
+		t->pages[i].known = true;
+	for (p = 0; p < MLX5_EP_NR_POLICIES; p++) {
+		t->policy = p;
+		for (i = 0; i < 4; i++)
+			memset(t->pages[i].qps, 0, sizeof(t->pages[i].qps));
+		memset(owners, 0, sizeof(owners));
+		for (n = 0; n < 30; n++) {
+			k = n < 10 ? 0 : n / 5 % 3;
+			t->owner = process(k);
+			uuar = mlx5_ep_uuar_policy_pick(t);
+			ASSERT_LE(0, uuar);
+			mlx5_ep_uuar_table_add(t, uuar);
+			owners[uuar][k] = t->owner;
+			/* One process shares with itself. */
+			if (n < 10)
+				EXPECT_NE(0, uuar);
+		}
+		for (i = 1; i < 8; i++)
+			EXPECT_GE(1, !!owners[i][0] + !!owners[i][1] +
+					     !!owners[i][2]) {
+				TH_LOG("%s: uUAR %u", mlx5_ep_policy_names[p],
+				       i);
+			}
+	}
+	free(t);
+}
+
 TEST(the_low_latency_count_is_safe_with_mlx5_ib_too)
 {
 	unsigned int pages, library, asked, qp, count[MAX_UUARS];
