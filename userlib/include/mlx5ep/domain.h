@@ -68,7 +68,8 @@ struct mlx5ep_domain_info {
  *
  * Return: 0. -EINVAL for an attribute that is not valid. -EOPNOTSUPP if the
  * device is not an mlx5 device. Else the errno of a verbs call: -EAGAIN or
- * -ENOMEM if the adapter has no UAR page left.
+ * -ENOMEM if the adapter has no UAR page left; -EDQUOT if a limit or the budget of
+ * the module leaves none.
  */
 int mlx5ep_domain_alloc(struct ibv_pd *pd,
 			const struct mlx5ep_domain_attr *attr,
