@@ -106,6 +106,14 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libm
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
+# This test has the accounts of the module in it.
+$(ST_OUT)/accounts.inc: kernel/uuar/account.h kernel/uuar/account.c
+	@mkdir -p $(@D)
+	@sed '/^#include/d' $^ >$@
+
+$(ST_OUT)/limits_accounts_test: ST_CFLAGS += -I$(ST_OUT)
+$(ST_OUT)/limits_accounts_test: $(ST_OUT)/accounts.inc
+
 # The fuzzer is one program.
 ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\
 	$(wildcard selftests/fuzz/*.c))
