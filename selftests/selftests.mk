@@ -106,13 +106,18 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libm
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-# This test has the accounts of the module in it.
-$(ST_OUT)/accounts.inc: kernel/uuar/account.h kernel/uuar/account.c
+# These tests have the accounts and refusals of the module in them.
+ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
+	selftests/limits/accounts_device.h \
+	$(addprefix kernel/uuar/,user.h account.c limit.c user.c)
+ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test)
+
+$(ST_OUT)/limits.inc: $(ST_LIMITS)
 	@mkdir -p $(@D)
 	@sed '/^#include/d' $^ >$@
 
-$(ST_OUT)/limits_accounts_test: ST_CFLAGS += -I$(ST_OUT)
-$(ST_OUT)/limits_accounts_test: $(ST_OUT)/accounts.inc
+$(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
+$(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
 
 # The fuzzer is one program.
 ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\

@@ -1,32 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What kernel/uuar/account.c takes of the kernel, for a program: a lock that knows
- * whether it is held, a hash table whose buckets are the id modulo their number,
- * and memory that is counted, and refused where a test says so.
+ * What account.c, user.c and limit.c of kernel/uuar/ take of the kernel, for a
+ * program: a lock that knows whether it is held, a hash table whose buckets are the
+ * id modulo their number, memory that is counted, and refused where a test says so,
+ * a caller, and a log.
  */
 #ifndef ACCOUNTS_KERNEL_H
 #define ACCOUNTS_KERNEL_H
 
+#include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef uint64_t u64;
 typedef struct { int counter; } atomic_t;
+typedef struct { long long counter; } atomic64_t;
 typedef struct { bool held; } spinlock_t;
+typedef struct { unsigned int val; } kuid_t;
 
 struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
 
+struct user_namespace {
+	struct user_namespace *parent;
+	int level;
+	kuid_t owner;
+};
+
 /* What a test sets and reads. */
 static struct {
+	struct user_namespace *ns;	/* the caller's, and its uid */
+	unsigned int uid;
+	char what[64], who[64];	/* of the last refusal that was traced */
+	unsigned int traced, held, refused, limit;
+	char log[256];		/* its line */
+
 	int blocks;		/* memory that is allocated */
 	int asked;		/* how often somebody wanted some */
 	int misuses;		/* a lock taken twice, or held where one sleeps */
 	bool full;		/* there is no memory */
+	int fails;		/* the request that finds none; 0: each finds some */
 	void (*meanwhile)(void);	/* runs once where memory is allocated */
 } fake;
 
@@ -101,7 +121,7 @@ static void *fake_alloc(size_t size)
 	fake.meanwhile = NULL;
 	if (meanwhile)
 		meanwhile();
-	if (fake.full)
+	if (fake.full || fake.asked == fake.fails)
 		return NULL;
 	fake.blocks++;
 	return calloc(1, size);
@@ -114,5 +134,31 @@ static void kfree(void *block)
 }
 
 #define kzalloc_obj(object, flags) fake_alloc(sizeof(object))
+
+#define atomic64_read(v)	((v)->counter)
+#define atomic64_inc(v)		((v)->counter++)
+
+#define __kuid_val(uid)		((uid).val)
+#define current_user_ns()	(fake.ns)
+#define current_uid()		((kuid_t){ fake.uid })
+
+#define TASK_COMM_LEN		16
+#define get_task_comm(buf, task) strcpy(buf, "name")
+#define task_tgid_nr(task)	77
+
+#define dev_notice_ratelimited(dev, ...) \
+	((void)(dev), snprintf(fake.log, sizeof(fake.log), __VA_ARGS__))
+#define sysfs_emit_at(buf, at, ...) \
+	snprintf((buf) + (at), 4096 - (at), __VA_ARGS__)
+
+#define trace_mlx5_ep_limit_reached(edev, _what, _who, _held, _refused, _limit) \
+	do { \
+		fake.traced++; \
+		snprintf(fake.what, sizeof(fake.what), "%s", _what); \
+		snprintf(fake.who, sizeof(fake.who), "%s", _who); \
+		fake.held = _held; \
+		fake.refused = _refused; \
+		fake.limit = _limit; \
+	} while (0)
 
 #endif

@@ -9,8 +9,7 @@
 #include <pthread.h>
 
 #include "accounts_kernel.h"
-/* kernel/uuar/account.h and account.c without what they include */
-#include "accounts.inc"
+#include "limits.inc"	/* account.c and others, without what they include */
 
 #define PAGES	MLX5_EP_UAR_PAGES
 #define NO_LIMIT UINT_MAX
