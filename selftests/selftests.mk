@@ -119,6 +119,16 @@ $(ST_OUT)/limits.inc: $(ST_LIMITS)
 $(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
 $(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
 
+# This one has the invalidations under way in it.
+$(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
+	@mkdir -p $(@D)
+	@sed '/^#include/d' $^ >$@
+
+# As the module, it looks at the bounds of arrays.
+$(ST_OUT)/watch_inflight_test: ST_CFLAGS += -I$(ST_OUT) -fsanitize=bounds-strict \
+	-fsanitize-trap=all
+$(ST_OUT)/watch_inflight_test: $(ST_OUT)/inflight.inc
+
 # The fuzzer is one program.
 ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\
 	$(wildcard selftests/fuzz/*.c))

@@ -133,7 +133,7 @@ static void kfree(void *block)
 	free(block);
 }
 
-#define kzalloc_obj(object, flags) fake_alloc(sizeof(object))
+#define kzalloc_obj(object, ...) fake_alloc(sizeof(object))
 
 #define atomic64_read(v)	((v)->counter)
 #define atomic64_inc(v)		((v)->counter++)
@@ -143,8 +143,8 @@ static void kfree(void *block)
 #define current_uid()		((kuid_t){ fake.uid })
 
 #define TASK_COMM_LEN		16
-#define get_task_comm(buf, task) strcpy(buf, "name")
-#define task_tgid_nr(task)	77
+#define get_task_comm(buf, ...)	strcpy(buf, "name")
+#define task_tgid_nr(...)	77
 
 #define dev_notice_ratelimited(dev, ...) \
 	((void)(dev), snprintf(fake.log, sizeof(fake.log), __VA_ARGS__))
@@ -153,6 +153,7 @@ static void kfree(void *block)
 
 #define trace_mlx5_ep_limit_reached(edev, _what, _who, _held, _refused, _limit) \
 	do { \
+		(void)(edev); \
 		fake.traced++; \
 		snprintf(fake.what, sizeof(fake.what), "%s", _what); \
 		snprintf(fake.who, sizeof(fake.who), "%s", _who); \
