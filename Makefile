@@ -27,6 +27,7 @@ help:
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
 	@echo 'make check-consumers run UCX, two MPIs, rdma-core, perftest without the module and'
 	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
+	@echo '                    [GUESTS="1 2"] [STATES=..]'
 	@echo 'make -C selftests   install or run the tests in the form of kselftest'
 	@echo 'make bench          measure, one line for each figure'
 	@echo 'make all            build module, library, tool, tests and simhca'
@@ -101,7 +102,9 @@ check-peers: hca
 
 check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \
-		$(if $(CELLS),--cells '$(CELLS)')
+		$(if $(CELLS),--cells '$(CELLS)') \
+		$(if $(GUESTS),--guests '$(GUESTS)') \
+		$(if $(STATES),--states '$(STATES)')
 
 bench: hca lib selftests
 	@selftests/bench/run
