@@ -13,9 +13,8 @@
 shopt -s extglob
 cells_tmp=$(mktemp -d)
 cells_dev=mlx5_0
-# Seconds that one program may take. Three ranks that poll share two slow CPUs, which may
-# have other work, too; the limit is there for programs that never end.
-cells_limit=$((400 * ${MLX5_EP_SLOWNESS:-1}))
+# Seconds that one program may take; guests are slow.
+cells_limit=$((120 * ${MLX5_EP_SLOWNESS:-1}))
 
 # cell PROGRAM TRANSPORT CMD...: runs CMD and records what came of it. Exit status 4
 # is a skip: the last line that CMD printed has the reason.

@@ -91,6 +91,7 @@ void qp_reset(struct qp *qp)
 	qp->state = QP_RST;
 	qp->sq_head = 0;
 	qp->sq_end = 0;
+	qp->rung = UINT16_MAX;	/* before the first one */
 	qp->mmo = false;
 	qp->drain = false;
 	sched_move(&qp->group, NULL);

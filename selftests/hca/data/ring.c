@@ -51,7 +51,7 @@ static enum ring_result find(struct hca *hca, uint32_t uar, uint32_t qpn,
 /**
  * qp_ring() - a doorbell or BlueFlame write named a QP
  * @uar: page that was written
- * @index: producer index of the control segment that was written
+ * @index: of the request whose control segment was written, the newest one
  * @bf: copy of the work request, NULL for a plain doorbell
  * @bf_len: bytes of @bf
  *
@@ -68,6 +68,7 @@ enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
 	ret = find(hca, uar, qpn, false, &qp);
 	if (ret != RING_OK)
 		return ret;
+	qp->rung = index;
 	if (hca->fatal || qp->waiting)
 		return RING_OK;
 	qp->torn = false;

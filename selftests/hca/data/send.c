@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/tag_match.h"
+#include "object/memic.h"
 #include "object/page_fault.h"
 #include "qos/sched.h"
 
@@ -428,6 +429,19 @@ static bool send_one(struct qp *qp, uint64_t *bytes)
 	return !drained(qp);
 }
 
+/*
+ * May the request at the head be executed? Its doorbell record can be seen before what the
+ * program stored into device memory, since those stores are on their way over the bus
+ * as its doorbell is. On a PCI bus they would arrive before the answer to a read of the
+ * record. Here they arrive before the doorbell, so where there is such memory each
+ * request waits for its own.
+ */
+static bool is_rung(const struct qp *qp)
+{
+	return qp->no_record || !memic_pieces(qp->hca) ||
+	       (int16_t)(qp->rung - qp->sq_head) >= 0;
+}
+
 /**
  * send_run() - execute what is posted, as far as it goes
  * @qp: the QP, in RTS
@@ -442,7 +456,8 @@ void send_run(struct qp *qp)
 		qp_error(qp, EVENT_QP_CATAS);
 		return;
 	}
-	while (left > 0 && !qp->waiting && !qp_pause(qp, bytes)) {
+	while (left > 0 && !qp->waiting && is_rung(qp) &&
+	       !qp_pause(qp, bytes)) {
 		head = qp->sq_head;
 		if (!send_one(qp, &bytes))
 			return;

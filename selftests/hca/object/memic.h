@@ -8,6 +8,8 @@
  * - A piece has no byte of another one, and is zeroed when it is allocated.
  * - The guest and memory keys reach bytes of a piece only. A key that outlives its
  *   piece reaches nothing.
+ * - Where there are pieces, a request is executed after the stores that were made before
+ *   it was posted (is_rung() in data/send.c).
  * - A piece can have an address for an operation: a write there adds to a byte, a read
  *   tests and sets it. A piece is freed after its addresses.
  */

@@ -105,6 +105,7 @@ struct qp {
 	uint16_t rq_head;
 	bool no_record;		/* doorbells tell what is posted, no record does */
 	uint16_t sq_end;	/* @no_record: the block behind what is posted */
+	uint16_t rung;		/* newest request that a doorbell named */
 	const void *bf;		/* BlueFlame copy of the request at sq_head */
 	size_t bf_len;
 	bool torn;		/* @bf differs from the request in memory */

@@ -239,6 +239,43 @@ static void an_operation_has_an_address_until_it_is_freed(void)
 	CHECK_EQ(memic_op_addresses(&w_hca[0]), 0);
 }
 
+/* Post two requests and ring for the one of this index. Returns how many complete. */
+static unsigned int two_rung_for(struct pair *p, uint16_t index)
+{
+	struct w_qp *qp = &p->qp[0];
+	unsigned int n = 0, i;
+	struct w_wqe w;
+	struct cqe cqe;
+
+	for (i = 0; i < 2; i++) {
+		w_wqe(&w, qp, WQE_OP_RDMA_WRITE, W_SIGNALED, 0);
+		w_raddr(&w, p->mem[1], p->key[1]);
+		w_data(&w, p->mem[0], 64, p->key[0]);
+		w_post(qp, &w);
+	}
+	qp_ring(&w_hca[0], W_UAR, qp->qpn, index, NULL, 0);
+	while (w_poll(&p->scq[0], &cqe))
+		n++;
+	return n;
+}
+
+static void a_request_waits_for_its_own_doorbell_behind_device_memory(void)
+{
+	struct pair p;
+	struct cqe cqe;
+	uint64_t at;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	CHECK_EQ(two_rung_for(&p, 0), 2);
+	CHECK_EQ(alloc(0, PIECE, 64, &at), 0);
+	CHECK_EQ(two_rung_for(&p, 2), 1);
+	CHECK_EQ(qp_ring(&w_hca[0], W_UAR, p.qp[0].qpn, 3, NULL, 0), RING_OK);
+	CHECK(w_poll(&p.scq[0], &cqe));
+	CHECK_EQ(two_rung_for(&p, 5), 2);
+	CHECK_EQ(dealloc(at, 64), 0);
+	CHECK_EQ(two_rung_for(&p, 6), 2);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -248,6 +285,7 @@ static const struct ktap_test tests[] = {
 	TEST(pieces_are_where_they_may_be),
 	TEST(a_byte_is_incremented_and_tested_by_a_store_and_a_load),
 	TEST(an_operation_has_an_address_until_it_is_freed),
+	TEST(a_request_waits_for_its_own_doorbell_behind_device_memory),
 };
 
 int main(void)
