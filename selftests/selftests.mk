@@ -112,19 +112,18 @@ ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
 	$(addprefix kernel/uuar/,user.h account.c limit.c user.c)
 ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test)
 
+# Files of the module in one, without what they include, for tests that have them in them.
 $(ST_OUT)/limits.inc: $(ST_LIMITS)
+$(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
+$(ST_OUT)/limits.inc $(ST_OUT)/inflight.inc:
 	@mkdir -p $(@D)
 	@sed '/^#include/d' $^ >$@
 
 $(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
 $(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
 
-# This one has the invalidations under way in it.
-$(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
-	@mkdir -p $(@D)
-	@sed '/^#include/d' $^ >$@
-
-# As the module, it looks at the bounds of arrays.
+# This one has the invalidations under way in it. As the module, it looks at the bounds
+# of arrays.
 $(ST_OUT)/watch_inflight_test: ST_CFLAGS += -I$(ST_OUT) -fsanitize=bounds-strict \
 	-fsanitize-trap=all
 $(ST_OUT)/watch_inflight_test: $(ST_OUT)/inflight.inc

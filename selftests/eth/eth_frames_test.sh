@@ -41,12 +41,6 @@ ipv6()
 	pings in_a -c 1 "ff02::1%$a"
 }
 
-# counter NAMESPACE NETDEV NAME
-counter()
-{
-	ip netns exec "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'
-}
-
 # The driver gave the adapter packets that are larger than a frame, and trusted
 # the sums that the adapter made.
 segments()
@@ -193,12 +187,6 @@ pause()
 	in_a ethtool -A "$a" rx on tx on
 	[ "$(pauses a "$a")" = 'on on' ]
 	[ "$(counter b "$b" rx_pause_ctrl_phy)" = 0 ]
-}
-
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
 }
 
 plan 15

@@ -215,12 +215,6 @@ vlan_classes()
 	in_b ip link del vlan7
 }
 
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
-}
-
 plan 14
 check 'two RoCE ports with addresses' comes_up
 check 'UD moves checked data' ud_pingpong "$(index mlx5_1 c000:0202)"

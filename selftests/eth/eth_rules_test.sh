@@ -27,7 +27,7 @@ up()
 # ring N: prints the packets that this ring of the receiver has got
 ring()
 {
-	in_b ethtool -S "$b" | awk -v n="rx$1_packets:" '$1 == n { print $2 }'
+	counter b "$b" "rx$1_packets"
 }
 
 # unasked [6]: prints the datagrams that came to a port of the receiver without a listener
@@ -189,12 +189,6 @@ reopened()
 	remove
 	seen $many 192.0.2.2 7001
 	in_b ethtool -n "$b" | grep 'Total 0 rules'
-}
-
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
 }
 
 plan 8

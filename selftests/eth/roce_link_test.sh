@@ -109,12 +109,6 @@ goes_down()
 	becomes 20 '4: ACTIVE' cat /sys/class/infiniband/mlx5_0/ports/1/state
 }
 
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
-}
-
 plan 8
 check 'netdev and RoCE port come up' is_up
 check 'GIDs come and go with addresses' gids_follow

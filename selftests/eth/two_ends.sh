@@ -18,6 +18,12 @@ in_b()
 	ip netns exec b "$@"
 }
 
+# counter NAMESPACE NETDEV NAME: prints a counter of ethtool -S
+counter()
+{
+	ip netns exec "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'
+}
+
 # end_up NAMESPACE NETDEV N: the netdev goes there, and has 192.0.2.N and 2001:db8::N
 end_up()
 {

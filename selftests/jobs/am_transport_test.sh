@@ -264,12 +264,6 @@ one_error()
 	told 'killed=0 told=2 failed=1 passed=0' "$tmp/out"
 }
 
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
-}
-
 plan 13
 timeout "$limit" messages -r 1 >/dev/null
 base=$(objects)

@@ -200,3 +200,10 @@ hca_clean()
 			(.key | IN(\$but | split(\" \")[]) | not)))")
 	[ "$errors" = '{}' ] || fail "simhca counted $errors"
 }
+
+# both_clean: of two HCAs
+both_clean()
+{
+	hca_clean '' 0
+	hca_clean '' 1
+}

@@ -81,12 +81,6 @@ rping_passes()
 	return $status
 }
 
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
-}
-
 plan 7
 ep_policy independent 16
 # The driver creates its UMR queue pair for the first user, and keeps it.

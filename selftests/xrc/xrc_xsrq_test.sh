@@ -42,12 +42,6 @@ one()
 	becomes 10 "$base" objects
 }
 
-both_clean()
-{
-	hca_clean '' 0
-	hca_clean '' 1
-}
-
 plan 5
 xsrq -n 2 -p 1 -s 1 -m 1 >/dev/null
 base=$(objects)
