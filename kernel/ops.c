@@ -157,15 +157,17 @@ static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    struct mlx5_ep_qp *eqp, u32 *uar)
 {
+	DECLARE_BITMAP(avoid, MLX5_EP_MAX_PAGES) = { 0 };
 	bool closed = false;
+	unsigned int page;
 	int uuar, ret;
 
 	for (;;) {
-		uuar = mlx5_ep_qp_place(ectx, eqp, closed);
+		uuar = mlx5_ep_qp_place(ectx, eqp, closed, avoid);
 		if (uuar < 0)
 			return uuar;
-		ret = mlx5_ep_uar_back(ectx, uctx,
-				       uuar / MLX5_EP_UUARS_PER_PAGE, uar);
+		page = uuar / MLX5_EP_UUARS_PER_PAGE;
+		ret = mlx5_ep_uar_back(ectx, uctx, page, uar);
 		if (!ret) {
 			mlx5_ep_qp_placed(eqp, *uar);
 			return uuar;
@@ -174,9 +176,11 @@ static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		if (ret == -EINTR)
 			return ret;
 		/*
-		 * After -ENXIO the policy avoids this page and may choose
-		 * another empty one. After any other error no page can be allocated.
+		 * No page is tried twice, so this ends. After -ENXIO the policy may
+		 * choose another empty page. After any other error no page can be
+		 * allocated.
 		 */
+		__set_bit(page, avoid);
 		closed |= ret != -ENXIO;
 		trace_mlx5_ep_policy_refused(ectx, ret);
 	}

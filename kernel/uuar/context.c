@@ -387,6 +387,9 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int
  * @ectx: open context with a table; its lock is taken here
  * @page: index of the first page
  * @addr: address of the mapping
+ *
+ * The library maps each page once, while it opens the context, and rings there.
+ * So the first mapping counts; one that a program makes later does not.
  */
 void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 				     unsigned int page, unsigned long addr)
@@ -395,25 +398,13 @@ void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 
 	spin_lock(&ectx->lock);
 	for (; page < end; page++) {
-		ectx->table->pages[page].addr = addr;
-		ectx->table->pages[page].empty = true;
+		struct mlx5_ep_uuar_page *entry = &ectx->table->pages[page];
+
+		if (entry->empty || entry->known)
+			continue;
+		entry->addr = addr;
+		entry->empty = true;
 	}
-	spin_unlock(&ectx->lock);
-}
-
-/**
- * mlx5_ep_context_forget_page() - note that an empty mapping is gone
- * @ectx: open context with a table; its lock is taken here
- * @page: index of one of its pages
- */
-void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
-				 unsigned int page)
-{
-	unsigned int together = ectx->edev->uars_together, i;
-
-	spin_lock(&ectx->lock);
-	for (i = 0; i < together; i++)
-		ectx->table->pages[page - page % together + i].empty = false;
 	spin_unlock(&ectx->lock);
 }
 

@@ -92,8 +92,6 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
 				      unsigned int page, u32 uar);
 void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 				     unsigned int page, unsigned long addr);
-void mlx5_ep_context_forget_page(struct mlx5_ep_context *ectx,
-				 unsigned int page);
 bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
 			      u32 *uar);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,

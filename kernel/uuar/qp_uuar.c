@@ -8,9 +8,9 @@
  * if the policy places them. It changes only before the first QP.
  *
  * QPs that neither places are noted: those for which libmlx5 named a uUAR
- * (thread domains) and those that a program made by DevX. For these the kernel
- * knows the UAR page, and often not which of its two uUARs. So the QPs of a
- * context are counted by UAR page as well, whoever placed them.
+ * (thread domains), and what a program made by DevX: QPs, and send queues without a
+ * QP. For these the kernel knows the UAR page, and often not which of its two uUARs.
+ * So the QPs of a context are counted by UAR page as well, whoever placed them.
  *
  * The number of a page comes from the request. Another thread can change the
  * request after it was read here, and so can make the list of its own context
@@ -88,6 +88,7 @@ static bool may_place(struct mlx5_ep_context *ectx)
  * @ectx: open context of the caller, with a table; its lock is taken here
  * @eqp: our side of the QP, on no uUAR; on success it is on the context's list
  * @closed: choose only among the pages that the context has in the device
+ * @avoid: a bit for each static page that is not to be chosen
  *
  * The page of the uUAR may have to be allocated, see mlx5_ep_uar_back().
  *
@@ -95,7 +96,7 @@ static bool may_place(struct mlx5_ep_context *ectx)
  * used up; -EOPNOTSUPP: the policy does not place the QPs of this context
  */
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     bool closed)
+		     bool closed, const unsigned long *avoid)
 {
 	struct mlx5_ep_uuar_table *table = ectx->table;
 	int uuar = -EOPNOTSUPP;
@@ -103,8 +104,10 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	spin_lock(&ectx->lock);
 	if (may_place(ectx)) {
 		table->closed = closed;
+		table->avoid = avoid;
 		table->owner = current->mm;
 		uuar = mlx5_ep_uuar_policy_pick(table);
+		table->avoid = NULL;
 		if (uuar >= 0) {
 			mlx5_ep_uuar_table_add(table, uuar);
 			eqp->placer = MLX5_EP_PLACER_POLICY;

@@ -72,7 +72,7 @@ static inline u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp)
 
 void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
 int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     bool closed);
+		     bool closed, const unsigned long *avoid);
 void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar);
 void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,

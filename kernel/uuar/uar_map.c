@@ -27,8 +27,11 @@
  *   - A page of the device is mapped over something other than an empty mapping
  *     of the same page and the same context. Both are compared under mmap_lock,
  *     which is held for writing until the page is mapped.
- *   - A QP rings a page that its creator cannot reach. If the process has
- *     unmapped or moved the empty mapping, no QP is placed there.
+ *   - A QP rings a page that its creator cannot reach. If the process has not
+ *     the library's mapping of a page (it has unmapped or moved it, or fork has not
+ *     copied it), none of that process's QPs is placed there. Page 0, which
+ *     mlx5_ib maps, is the exception: QPs that fit nowhere else are placed on it,
+ *     as they would be by mlx5_ib.
  */
 
 #include <linux/mm.h>
@@ -198,9 +201,7 @@ static int map_on_demand(struct mlx5_ep_context *ectx,
 	if (mlx5_ep_context_page_uar(ectx, page, &uar))
 		return map_again(ectx, uctx, vma, uar);
 	vm_flags_mod(vma, IO_FLAGS, 0);
-	/* The library rings where it has mapped the page, which is the first time. */
-	if (!find_mapping(ectx, uctx, page))
-		mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
+	mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
 	return 0;
 }
 
@@ -251,7 +252,7 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	int ret = 0;
 
 	if (!vma)
-		return known ? 0 : -ENXIO;
+		return -ENXIO;
 	if (known) {
 		/* A child has the parent's mapping as fork left it. */
 		if (!vma->vm_private_data)
@@ -284,7 +285,7 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * against the removal of the device. Sleeps.
  *
  * Return: 0; -EDQUOT, -ENOMEM and others: the page cannot be allocated now;
- * -ENXIO: the process does not have the empty mapping of this page any more;
+ * -ENXIO: the process does not have the library's mapping of this page;
  * -EINTR: the caller is being killed
  */
 int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
@@ -310,7 +311,5 @@ int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			mlx5_ep_context_note_mm(entry, mm);
 	}
 	mutex_unlock(&ectx->back_lock);
-	if (ret == -ENXIO)
-		mlx5_ep_context_forget_page(ectx, page);
 	return ret;
 }

@@ -17,7 +17,8 @@
  *
  *   - a second QP on a uUAR that libmlx5 rings with BlueFlame and no lock;
  *   - QPs of two processes on one uUAR but 0: each has a lock of its own for it;
- *   - a pick on a page whose number in the device is not known;
+ *   - a pick on a page that the device has not and the library has not mapped, or
+ *     that the caller has found to be of no use to the creator of the QP;
  *   - a pick that another policy level would have made better, or under
  *     "strict" any pick of a worse level than the policy's own.
  *
@@ -50,9 +51,19 @@ static unsigned int first_low_latency(const struct mlx5_ep_uuar_table *t)
 	return nr_uuars(t) - t->low_latency;
 }
 
+/* Was this page found to be of no use to the creator of the next QP? */
+static bool is_avoided(const struct mlx5_ep_uuar_table *t, unsigned int page)
+{
+	const unsigned int bits = 8 * sizeof(*t->avoid);
+
+	return t->avoid && t->avoid[page / bits] >> page % bits & 1;
+}
+
 /* Can a QP be placed on this page? */
 static bool usable_page(const struct mlx5_ep_uuar_table *t, unsigned int page)
 {
+	if (is_avoided(t, page))
+		return false;
 	return t->pages[page].known || (t->pages[page].empty && !t->closed);
 }
 

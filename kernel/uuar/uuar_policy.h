@@ -30,7 +30,7 @@ struct mm_struct;
  * @uar: the device's number of the page, once @known
  * @known: the context has the page in the device, under that number
  * @empty: it has not, but the library has mapped the page: it can be had
- * @addr: where the library has mapped it, once @empty
+ * @addr: where the library has mapped it first, once @empty
  * @mm: address space in which the page was put there last; held while it is set
  * @qps: QPs placed on each of its uUARs
  * @owner: whose they are, as in the table; compared, never followed
@@ -50,6 +50,7 @@ struct mlx5_ep_uuar_page {
  * @policy: of enum mlx5_ep_uuar_policy
  * @strict: refuse rather than take the next level
  * @closed: no page that is @empty is to be had
+ * @avoid: a bit for each page on which the next QP cannot be placed; NULL: none
  * @owner: address space in which the next QP is created. It may be gone while its
  *	QPs exist, and then nobody rings them: another one at that address is no harm
  * @low_latency: the library's count of uUARs that it rings without a lock
@@ -62,6 +63,7 @@ struct mlx5_ep_uuar_table {
 	enum mlx5_ep_uuar_policy policy;
 	bool strict;
 	bool closed;
+	const unsigned long *avoid;
 	const struct mm_struct *owner;
 	unsigned int low_latency;
 	unsigned int nr_pages;

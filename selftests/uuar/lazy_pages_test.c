@@ -420,6 +420,24 @@ static bool is_own(struct _test_data_lazy *self, uint32_t qpn)
 }
 
 /*
+ * QPs of several processes complete in one CQ, so nobody polls it. Wait until that
+ * many QPs have rung.
+ */
+static void wait_for_doorbells(struct __test_metadata *_metadata,
+			       struct _test_data_lazy *self, size_t qps)
+{
+	size_t i;
+
+	for (i = 0; i < 100 && self->doorbells.n < qps; i++) {
+		usleep(100000);
+		doorbells_put(&self->doorbells);
+		ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
+	}
+	EXPECT_EQ(qps, self->doorbells.n);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+}
+
+/*
  * Parent and child each have the lock of a uUAR for themselves. Four pages have
  * three uUARs with a lock, on which the QPs of the parent are.
  */
@@ -439,14 +457,7 @@ TEST_F_TIMEOUT(lazy, processes_on_one_context_share_no_uuar, 60)
 		_exit(add_ringing(self, 6) ? 1 : 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	/* The completions of both are in one CQ, so nobody polls it. */
-	for (i = 0; i < 100 && self->doorbells.n < 12; i++) {
-		usleep(100000);
-		doorbells_put(&self->doorbells);
-		ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
-	}
-	EXPECT_EQ(12, self->doorbells.n);
-	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	wait_for_doorbells(_metadata, self, 12);
 	for (i = 0; i < self->doorbells.n; i++) {
 		a = &self->doorbells.qps[i];
 		for (k = 0; k < self->doorbells.n; k++) {
@@ -456,6 +467,63 @@ TEST_F_TIMEOUT(lazy, processes_on_one_context_share_no_uuar, 60)
 					     a->slot == b->slot);
 		}
 	}
+}
+
+/*
+ * A child that fork gives no mapping of a static page makes two QPs and rings them.
+ * What it maps itself, at @elsewhere, is not where the library rings.
+ */
+static int child_without(struct _test_data_lazy *self, void *elsewhere)
+{
+	int status = -1;
+	void *again;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		again = mmap(elsewhere, PAGE, PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			     self->setup.ctx->cmd_fd, PAGE);
+		_exit(again != elsewhere || add_ringing(self, 2) ? 1 : 0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* QPs of children are on page 0, and so none of this process is. */
+TEST_F_TIMEOUT(lazy, a_child_without_the_mappings_rings_page_0, 90)
+{
+	uint32_t page0 = UINT32_MAX;
+	const struct doorbells_qp *qp;
+	void *at[PAGES], *elsewhere;
+	size_t i;
+
+	elsewhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	ASSERT_NE(MAP_FAILED, elsewhere);
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(PAGES - 1, empty_mappings(at, PAGES));
+	for (i = 0; i < PAGES - 1; i++)
+		ASSERT_EQ(0, madvise(at[i], PAGE, MADV_DONTFORK));
+	/* One child comes while the pages are empty, one when the device has them. */
+	EXPECT_EQ(0, child_without(self, elsewhere));
+	EXPECT_EQ(1, held(_metadata, self));
+	ASSERT_EQ(0, add_ringing(self, PAGES - 1));
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	EXPECT_EQ(0, child_without(self, elsewhere));
+	wait_for_doorbells(_metadata, self, PAGES + 3);
+	EXPECT_EQ(PAGES, self->doorbells.pages);
+	for (i = 0; i < self->doorbells.n; i++) {
+		qp = &self->doorbells.qps[i];
+		if (is_own(self, qp->qpn))
+			continue;
+		EXPECT_TRUE(page0 == UINT32_MAX || page0 == qp->uar);
+		page0 = qp->uar;
+	}
+	for (i = 0; i < self->doorbells.n; i++) {
+		qp = &self->doorbells.qps[i];
+		EXPECT_TRUE(!is_own(self, qp->qpn) || qp->uar != page0);
+	}
+	EXPECT_EQ(0, munmap(elsewhere, PAGE));
 }
 
 static void limit_counts(struct __test_metadata *_metadata,

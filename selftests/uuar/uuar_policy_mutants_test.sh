@@ -25,6 +25,8 @@ mutants=(
 	'unknown_uuar_shared|s/^\t\tif (!usable(t, uuar))$/if (0)/'
 	'strict_ignored|s/if (uuar >= 0 || t->strict)/if (uuar >= 0)/'
 	'always_strict|s/if (uuar >= 0 || t->strict)/if (uuar >= 0 || t->nr_pages)/'
+	'avoided_page_taken|s/if (is_avoided(t, page))/if (0)/'
+	'avoided_page_of_a_word|s/t->avoid\[page \/ bits\]/t->avoid[0]/'
 	'no_page_at_all|s/return pages ? pages : 1;/return pages;/'
 	'too_many_pages|s/pages > MLX5_EP_MAX_PAGES)/pages > 2 * MLX5_EP_MAX_PAGES)/'
 	'budget_ignored|s/if (pages > s->available)/if (0)/'

@@ -285,6 +285,46 @@ TEST(a_table_without_page_0_is_not_ready)
 }
 
 /*
+ * Which page is picked does not depend on whether a page is avoided for this QP or
+ * can be used by nobody. The QPs of other processes may be on it.
+ */
+TEST(avoided_pages_are_as_pages_that_nobody_can_use)
+{
+	unsigned long avoid[MLX5_EP_MAX_PAGES / (8 * sizeof(long))];
+	struct mlx5_ep_uuar_table *t = new_table(MLX5_EP_MAX_PAGES);
+	unsigned int round, i, p, on_page_0 = 0;
+	int pick;
+
+	ASSERT_NE(NULL, t);
+	srandom(2);
+	for (round = 0; round < 2000; round++) {
+		memset(avoid, 0, sizeof(avoid));
+		t->policy = policies[round % ARRAY_SIZE(policies)];
+		t->low_latency = random() % 20;
+		for (p = 0; p < t->nr_pages; p++) {
+			t->pages[p].known = !p || random() % 2;
+			t->pages[p].empty = !t->pages[p].known;
+			t->pages[p].qps[0] = random() % 3;
+			t->pages[p].qps[1] = random() % 3;
+			/* In one round of four, page 0 only is left. */
+			if (p && (round % 4 == 0 || random() % 2))
+				avoid[p / 64] |= 1ul << p % 64;
+		}
+		t->avoid = avoid;
+		pick = mlx5_ep_uuar_policy_pick(t);
+		t->avoid = NULL;
+		for (i = 0; i < t->nr_pages; i++)
+			if (avoid[i / 64] >> i % 64 & 1)
+				t->pages[i].known = t->pages[i].empty = false;
+		ASSERT_EQ(mlx5_ep_uuar_policy_pick(t), pick);
+		on_page_0 += pick < 2;
+	}
+	EXPECT_LE(500, on_page_0);
+	EXPECT_GT(1900, on_page_0);
+	free(t);
+}
+
+/*
  * Create and destroy QPs in one sequence, and count them besides the module's
  * table.
  */
