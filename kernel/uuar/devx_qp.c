@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * QPs that programs make by DevX: UCX's transport rc_mlx5 for instance.
+ * QPs that programs make by DevX: UCX's transport rc_mlx5 for instance. Send queues
+ * that programs make by DevX without a QP, as DPDK does, are noted as QPs are: they
+ * ring UAR pages too, and their numbers and those of QPs are of one range.
  *
- * With DevX a program hands the command CREATE_QP to the firmware itself. The
+ * With DevX a program hands the command CREATE_QP or CREATE_SQ to the firmware. The
  * core has no ib_qp for it, and no operation of the device is called. So the
  * methods that create and modify DevX objects are wrapped, and what destroys
  * them. Such a QP is noted, never placed: the program has chosen the UAR page
@@ -14,8 +16,8 @@
  *
  * The number of the QP is in the answer, which lies in the process's memory,
  * where another thread can overwrite it before it is read here. It is read again
- * from the command RST2INIT_QP, without which no QP can be used: mlx5_ib refuses
- * that command if it names another QP than the object.
+ * from the command RST2INIT_QP, without which no QP can be used, or MODIFY_SQ, for
+ * which the same holds: mlx5_ib refuses these if they name another QP than the object.
  *
  * A record is made before the driver creates the QP, and belongs to the object
  * once the driver has succeeded. It goes exactly once: when the driver has
@@ -61,13 +63,36 @@ static void *command(struct uverbs_attr_bundle *attrs, u16 attr, int opcode,
 	return in;
 }
 
-/* The number of a new QP, as the program has been told. */
+/* Does the command make a QP or a send queue? Then @uar is the page that it names. */
+static bool makes_qp(struct uverbs_attr_bundle *attrs, u32 *uar)
+{
+	const u16 attr = MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN;
+	void *in;
+
+	in = command(attrs, attr, MLX5_CMD_OP_CREATE_QP,
+		     MLX5_ST_SZ_BYTES(create_qp_in));
+	if (in) {
+		*uar = MLX5_GET(create_qp_in, in, qpc.uar_page);
+		return true;
+	}
+	in = command(attrs, attr, MLX5_CMD_OP_CREATE_SQ,
+		     MLX5_ST_SZ_BYTES(create_sq_in));
+	if (in)
+		*uar = MLX5_GET(create_sq_in, in, ctx.wq.uar_page);
+	return in;
+}
+
+/* The number of a new QP or send queue, as the program has been told. */
 static u32 answered_qpn(struct uverbs_attr_bundle *attrs)
 {
 	const struct uverbs_attr *attr =
 		uverbs_attr_get(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
 	u32 out[MLX5_ST_SZ_DW(create_qp_out)];
 
+	/* Both answers have the number in one place. */
+	BUILD_BUG_ON(MLX5_BYTE_OFF(create_qp_out, qpn) !=
+			     MLX5_BYTE_OFF(create_sq_out, sqn) ||
+		     sizeof(out) != MLX5_ST_SZ_BYTES(create_sq_out));
 	if (IS_ERR(attr) || attr->ptr_attr.len < sizeof(out) ||
 	    copy_from_user(out, u64_to_user_ptr(attr->ptr_attr.data),
 			   sizeof(out)))
@@ -82,7 +107,6 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
 	struct mlx5_ep_device *edev;
 	struct mlx5_ep_qp *eqp = NULL;
-	void *in;
 	u32 uar;
 	int ret;
 
@@ -91,13 +115,9 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 	if (IS_ERR(uctx))
 		return PTR_ERR(uctx);
 	edev = mlx5_ep_device_find(uctx->device);
-	in = command(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN,
-		     MLX5_CMD_OP_CREATE_QP, MLX5_ST_SZ_BYTES(create_qp_in));
-	if (in) {
-		/* Without memory the QP is not listed, and is created still. */
+	/* Without memory the QP is not listed, and is created still. */
+	if (makes_qp(attrs, &uar))
 		eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
-		uar = MLX5_GET(create_qp_in, in, qpc.uar_page);
-	}
 	ret = edev->devx_hook->handlers[0](attrs);
 	if (ret || !eqp) {
 		kfree(eqp);
@@ -111,13 +131,31 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
+/* Learn the number from the command that makes a QP or send queue ready for use. */
+static void learn_number(struct uverbs_attr_bundle *attrs,
+			 struct mlx5_ep_qp *eqp)
+{
+	const u16 attr = MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN;
+	void *in;
+
+	in = command(attrs, attr, MLX5_CMD_OP_RST2INIT_QP,
+		     MLX5_ST_SZ_BYTES(rst2init_qp_in));
+	if (in) {
+		mlx5_ep_qp_set_number(eqp, MLX5_GET(rst2init_qp_in, in, qpn));
+		return;
+	}
+	in = command(attrs, attr, MLX5_CMD_OP_MODIFY_SQ,
+		     MLX5_ST_SZ_BYTES(modify_sq_in));
+	if (in)
+		mlx5_ep_qp_set_number(eqp, MLX5_GET(modify_sq_in, in, sqn));
+}
+
 static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE);
 	struct mlx5_ep_device *edev;
 	struct mlx5_ep_qp *eqp;
-	void *in;
 	int ret;
 
 	if (IS_ERR(uobj))
@@ -125,13 +163,9 @@ static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
 	edev = mlx5_ep_device_find(uobj->context->device);
 	ret = edev->devx_hook->handlers[1](attrs);
 	eqp = *record_of(edev, uobj);
-	if (ret || !eqp)
-		return ret;
-	in = command(attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN,
-		     MLX5_CMD_OP_RST2INIT_QP, MLX5_ST_SZ_BYTES(rst2init_qp_in));
-	if (in)
-		mlx5_ep_qp_set_number(eqp, MLX5_GET(rst2init_qp_in, in, qpn));
-	return 0;
+	if (!ret && eqp)
+		learn_number(attrs, eqp);
+	return ret;
 }
 
 static int devx_obj_destroy(struct ib_uobject *uobj,

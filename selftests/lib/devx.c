@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* RC QPs that are made by DevX, see devx.h. */
+/* RC QPs and send queues that are made by DevX, see devx.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,10 +10,15 @@
 #define OP_RST2INIT_QP 0x502
 #define OP_INIT2RTR_QP 0x503
 #define OP_RTR2RTS_QP 0x504
+#define OP_CREATE_SQ 0x904
+#define OP_MODIFY_SQ 0x905
 
 #define PAGE 4096u
 #define LOG_SQ 4
 #define BASIC_BLOCK 64u
+#define LOG_BASIC_BLOCK 6
+#define WQ_TYPE_CYCLIC 1
+#define SQ_STATE_RDY 1
 #define RQ_ZERO_SIZE 3
 #define PM_STATE_MIGRATED 3
 /* QPC.dbr_umem_id, which the kernel's header does not name */
@@ -35,8 +40,8 @@ static int numbers(struct verbs_setup *setup, uint32_t *pdn, uint32_t *cqn)
 	return 0;
 }
 
-static int create(struct verbs_setup *setup, uint32_t page_id,
-		  struct devx_qp *qp)
+static int make_qp(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp)
 {
 	uint8_t in[IFC_SZ(create_qp_in)] = {}, out[IFC_SZ(create_qp_out)] = {};
 	uint8_t *c = IFC_ADDR_OF(create_qp_in, in, qpc);
@@ -67,8 +72,43 @@ static int create(struct verbs_setup *setup, uint32_t page_id,
 	return 0;
 }
 
-int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
+static int make_sq(struct verbs_setup *setup, uint32_t page_id,
 		   struct devx_qp *qp)
+{
+	uint8_t in[IFC_SZ(create_sq_in)] = {}, out[IFC_SZ(create_sq_out)] = {};
+	uint8_t *c = IFC_ADDR_OF(create_sq_in, in, ctx);
+	uint8_t *wq = IFC_ADDR_OF(sqc, c, wq);
+	uint32_t pdn, cqn;
+	int ret;
+
+	ret = numbers(setup, &pdn, &cqn);
+	if (ret)
+		return ret;
+	IFC_SET(create_sq_in, in, opcode, OP_CREATE_SQ);
+	IFC_SET(sqc, c, cqn, cqn);
+	IFC_SET(wq, wq, wq_type, WQ_TYPE_CYCLIC);
+	IFC_SET(wq, wq, pd, pdn);
+	IFC_SET(wq, wq, uar_page, page_id);
+	IFC_SET(wq, wq, log_wq_stride, LOG_BASIC_BLOCK);
+	IFC_SET(wq, wq, log_wq_sz, LOG_SQ);
+	IFC_SET(wq, wq, wq_umem_valid, 1);
+	IFC_SET(wq, wq, wq_umem_id, qp->umem->umem_id);
+	IFC_SET(wq, wq, dbr_umem_valid, 1);
+	IFC_SET(wq, wq, dbr_umem_id, qp->umem->umem_id);
+	IFC_SET64(wq, wq, dbr_addr, PAGE);
+	qp->obj = mlx5dv_devx_obj_create(setup->ctx, in, sizeof(in), out,
+					 sizeof(out));
+	if (!qp->obj)
+		return -errno;
+	qp->qpn = IFC_GET(create_sq_out, out, sqn);
+	return 0;
+}
+
+/* A new queue with its memory, for which @make gives the command. */
+static int create_in(struct verbs_setup *setup, uint32_t page_id,
+		     struct devx_qp *qp,
+		     int (*make)(struct verbs_setup *setup, uint32_t page_id,
+				 struct devx_qp *qp))
 {
 	int ret = -ENOMEM;
 
@@ -79,10 +119,33 @@ int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
 	qp->umem = mlx5dv_devx_umem_reg(setup->ctx, qp->mem, 2 * PAGE,
 					IBV_ACCESS_LOCAL_WRITE);
 	if (qp->umem)
-		ret = create(setup, page_id, qp);
+		ret = make(setup, page_id, qp);
 	if (ret)
 		devx_qp_destroy(qp);
 	return ret;
+}
+
+int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp)
+{
+	return create_in(setup, page_id, qp, make_qp);
+}
+
+int devx_sq_create(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp)
+{
+	return create_in(setup, page_id, qp, make_sq);
+}
+
+int devx_sq_make_ready(struct devx_qp *qp)
+{
+	uint8_t in[IFC_SZ(modify_sq_in)] = {}, out[IFC_SZ(modify_sq_out)] = {};
+
+	IFC_SET(modify_sq_in, in, opcode, OP_MODIFY_SQ);
+	IFC_SET(modify_sq_in, in, sqn, qp->qpn);
+	IFC_SET(modify_sq_in, in, ctx.state, SQ_STATE_RDY);
+	return mlx5dv_devx_obj_modify(qp->obj, in, sizeof(in), out,
+				      sizeof(out)) ? -errno : 0;
 }
 
 void devx_qp_destroy(struct devx_qp *qp)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * RC QPs that a program makes by DevX, with stock libmlx5 only: the program
- * writes the commands, owns the queue, and rings the UAR page that it chose.
+ * RC QPs that a program makes by DevX, and send queues without a QP, with stock
+ * libmlx5 only: the program writes the commands, owns the queue, and rings the UAR
+ * page that it chose.
  */
 #ifndef SELFTESTS_DEVX_H
 #define SELFTESTS_DEVX_H
@@ -28,6 +29,11 @@ struct devx_qp {
 int devx_qp_create(struct verbs_setup *setup, uint32_t page_id,
 		   struct devx_qp *qp);
 void devx_qp_destroy(struct devx_qp *qp);
+
+/* A send queue without a QP, as @qp; it can be rung when it is ready. */
+int devx_sq_create(struct verbs_setup *setup, uint32_t page_id,
+		   struct devx_qp *qp);
+int devx_sq_make_ready(struct devx_qp *qp);
 
 /* Connect a QP to itself. Return: 0 or -errno. */
 int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp);

@@ -129,3 +129,19 @@ int doorbells_look(unsigned int hca, struct doorbells_report *doorbells)
 	simhca_view_put(&view);
 	return ret;
 }
+
+int doorbells_rung(unsigned int hca, uint32_t qpn, struct doorbells_qp *qp)
+{
+	struct simhca_view view;
+	int ret;
+
+	*qp = (struct doorbells_qp){ .qpn = qpn };
+	ret = simhca_look(hca, &view);
+	if (ret)
+		return ret;
+	ret = find_ring(&view, qp);
+	simhca_view_put(&view);
+	if (ret)
+		return ret < 0 ? -ENOENT : -ENOTUNIQ;
+	return 0;
+}

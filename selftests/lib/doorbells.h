@@ -39,6 +39,12 @@ void doorbells_put(struct doorbells_report *doorbells);
 const struct doorbells_qp *
 doorbells_qp(const struct doorbells_report *doorbells, uint32_t qpn);
 
+/*
+ * Where a queue rang that no report has: a send queue without a QP, or that of a raw
+ * packet QP. Return: 0; -ENOENT: nowhere; -ENOTUNIQ: in more than one place.
+ */
+int doorbells_rung(unsigned int hca, uint32_t qpn, struct doorbells_qp *qp);
+
 /* Take a view of an HCA and make the report of it. */
 int doorbells_look(unsigned int hca, struct doorbells_report *doorbells);
 

@@ -243,6 +243,58 @@ TEST_F(devx, a_verbs_qp_does_not_count_on_their_pages)
 	verbs_endpoint_destroy(&endpoint);
 }
 
+/* How many QPs of the context are on the page of this one, as the module says. */
+static unsigned int page_qps(struct __test_metadata *_metadata,
+			     struct _test_data_devx *self, uint32_t qpn)
+{
+	struct mlx5_ep_qp_info list[MOST];
+	const struct mlx5_ep_qp_info *qp;
+	uint32_t count;
+
+	EXPECT_EQ(0, qp_list(self->setup.ctx, 0, list, MOST, &count));
+	qp = find_qp(list, count, qpn);
+	return qp ? qp->where.page_qps : 0;
+}
+
+/* DPDK makes such queues. This one shares a page with the last QP. */
+TEST_F(devx, a_send_queue_without_a_qp_is_listed_as_a_qp)
+{
+	struct mlx5_ep_qp_info list[MOST];
+	const struct mlx5_ep_qp_info *sq;
+	struct doorbells_qp rung;
+	struct devx_qp queue;
+	struct qp_row row;
+	unsigned int alone;
+	uint32_t count;
+
+	alone = page_qps(_metadata, self, self->qps[QPS - 1].qpn);
+	EXPECT_LT(0, alone);
+	ASSERT_EQ(0, devx_sq_create(&self->setup, self->uars[1]->page_id,
+				    &queue));
+	ASSERT_EQ(0, simhca_zero());
+	ASSERT_EQ(0, devx_sq_make_ready(&queue));
+	devx_qp_ring(&queue, self->uars[1]->reg_addr);
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, list, MOST, &count));
+	EXPECT_EQ(QPS + 1, count);
+	sq = find_qp(list, count, queue.qpn);
+	ASSERT_NE(NULL, sq);
+	ASSERT_EQ(0, doorbells_rung(0, queue.qpn, &rung));
+	EXPECT_EQ(rung.uar, sq->where.uar);
+	EXPECT_EQ(MLX5_EP_PLACER_DEVX, sq->where.placer);
+	EXPECT_EQ(MLX5_EP_SLOT_UNKNOWN, sq->where.slot);
+	EXPECT_EQ(alone + 1, sq->where.page_qps);
+	EXPECT_EQ(0, sq->where.level);
+	EXPECT_EQ(alone + 1, page_qps(_metadata, self, self->qps[QPS - 1].qpn));
+	ASSERT_EQ(1, debugfs_qp(queue.qpn, &row));
+	EXPECT_STREQ("devx", row.placer);
+	count = queue.qpn;
+	devx_qp_destroy(&queue);
+	EXPECT_EQ(0, debugfs_qp(count, &row));
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, list, MOST, &count));
+	EXPECT_EQ(QPS, count);
+	EXPECT_EQ(alone, page_qps(_metadata, self, self->qps[QPS - 1].qpn));
+}
+
 /* In a managed context the kernel knows the uUAR of each thread domain. */
 TEST(qps_in_thread_domains_are_listed_where_they_ring)
 {

@@ -257,7 +257,8 @@ struct mlx5_ep_uuar_info {
  * @MLX5_EP_PLACER_POLICY: the policy of the context
  * @MLX5_EP_PLACER_LIBRARY: libmlx5. In a managed context the QP is in a thread
  *	domain.
- * @MLX5_EP_PLACER_DEVX: the program, which made the QP by DevX
+ * @MLX5_EP_PLACER_DEVX: the program, which made the QP, or a send queue without a QP,
+ *	by DevX
  */
 enum mlx5_ep_placer {
 	MLX5_EP_PLACER_DRIVER,
@@ -305,9 +306,9 @@ struct mlx5_ep_qp_uuar {
 
 /**
  * struct mlx5_ep_qp_info - one entry of %MLX5_EP_METHOD_QP_LIST
- * @qpn: number of the QP; %MLX5_EP_QPN_UNKNOWN for a QP of DevX whose creator
- *	took the number away before it could be read, until the QP is
- *	initialised
+ * @qpn: number of the QP, or of a send queue that was made without a QP by DevX;
+ *	%MLX5_EP_QPN_UNKNOWN for one of DevX whose creator took the number away
+ *	before it could be read, until it is initialised
  * @where: as struct mlx5_ep_qp_uuar says, but @where.uar is the page that was
  *	named at creation
  *

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bare send queues. The driver's test of write combining
- * posts NOPs to them; with an Ethernet port mlx5e also posts frames.
+ * Bare send queues. The driver's test of write combining posts NOPs to them; with an
+ * Ethernet port mlx5e also posts frames. A DevX user has such queues too.
  */
 #include <stdlib.h>
 
 #include "fw/cmd.h"
 #include "object/qp.h"
 #include "object/tis.h"
+#include "object/umem.h"
 #include "qos/sched.h"
 
 #define LOG_BB 6
@@ -25,11 +26,34 @@ static bool sq_tis(struct cmd *cmd, struct qp *sq, const uint8_t *c)
 	return sq->td;
 }
 
+/* The buffer and the doorbell record: of the driver's, or in memory of a DevX user. */
+static bool sq_take_buf(struct cmd *cmd, struct qp *sq, const uint8_t *wq)
+{
+	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
+	uint64_t size = (uint64_t)WQE_BB << sq->log_sq;
+	int ret;
+
+	if (IFC_GET(wq, wq, dbr_umem_valid) &&
+	    umem_dbr(cmd->hca, &sq->buf, IFC_GET(wq, wq, dbr_umem_id), cmd->uid,
+		     &sq->dbr))
+		return false;
+	if (IFC_GET(wq, wq, wq_umem_valid))
+		ret = umem_queue(cmd->hca, &sq->buf,
+				 IFC_GET(wq, wq, wq_umem_id), cmd->uid,
+				 IFC_GET64(wq, wq, wq_umem_offset), size,
+				 MTT_READ);
+	else
+		ret = qbuf_init(cmd->hca, &sq->buf,
+				IFC_GET(wq, wq, log_wq_pg_sz),
+				IFC_GET(wq, wq, page_offset), size, pas,
+				cmd->in + cmd->in_len - pas);
+	return !ret && !qbuf_dbr(cmd->hca, &sq->buf, sq->dbr);
+}
+
 static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_sq_in, cmd->in, ctx);
 	const uint8_t *wq = IFC_ADDR_OF(sqc, c, wq);
-	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
 
 	sq->hca = cmd->hca;
 	sq->kind = QP_KIND_SQ;
@@ -39,8 +63,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	sq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	sq->log_sq = IFC_GET(wq, wq, log_wq_sz);
 	sq->timer.fire = qp_retry;
-	if (IFC_GET(wq, wq, wq_umem_valid) || IFC_GET(wq, wq, dbr_umem_valid) ||
-	    IFC_GET(sqc, c, state) != SQ_STATE_RST ||
+	if (IFC_GET(sqc, c, state) != SQ_STATE_RST ||
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||
 	    sq->log_sq > LOG_MAX_QP_SZ || sq->dbr % DB_RECORD)
 		return CMD_BAD_PARAM;
@@ -50,13 +73,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	if (!sq->scq || !uar_usable(cmd->hca, sq->uar, cmd->uid) ||
 	    !sq_tis(cmd, sq, c))
 		return CMD_BAD_RES;
-	if (qbuf_init(cmd->hca, &sq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
-		      IFC_GET(wq, wq, page_offset),
-		      (uint64_t)WQE_BB << sq->log_sq, pas,
-		      cmd->in + cmd->in_len - pas) ||
-	    qbuf_dbr(cmd->hca, &sq->buf, sq->dbr))
-		return CMD_BAD_PARAM;
-	return CMD_OK;
+	return sq_take_buf(cmd, sq, wq) ? CMD_OK : CMD_BAD_PARAM;
 }
 
 static uint8_t create_sq(struct cmd *cmd)
