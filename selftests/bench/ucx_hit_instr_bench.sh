@@ -3,7 +3,7 @@
 # runs on: guest, smp: 1, mem: 2G, icount: yes, timeout: 600
 #
 # What a lookup in UCX's registration cache costs beside the hooks and with
-# libmlx5ep-ucx, in guest instructions: a put whose registration is kept.
+# libmlx5ep-ucx, in guest instructions: a put and a message whose registration is kept.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,20 +18,25 @@ measure()
 	UCX_TLS=$2 build/selftests/bench/ucx_hit >"/tmp/$1"
 }
 
-# values NAME: the numbers
+# values NAME CALL: the numbers
 values()
 {
-	sed -n 's/^ucx_hit //p' "/tmp/$1"
+	sed -n "s/^$2 //p" "/tmp/$1"
 }
 
 for tls in rc_x rc_v; do
 	measure hooks $tls
 	LD_PRELOAD=$PWD/build/lib/libmlx5ep-ucx.so.0 measure words $tls
-	# shellcheck disable=SC2046 # a list
-	bench_note "ucx_hit_hooks_${tls}_instr" instructions $(values hooks)
-	most=$(values hooks | tr ' ' '\n' | sort -g |
-		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] * 1.05 }')
-	# shellcheck disable=SC2046 # a list
-	bench_at_most "ucx_hit_words_${tls}_instr" instructions "$most" \
-		$(values words)
+	for call in put send; do
+		name=ucx_hit
+		[ $call = put ] || name=ucx_send
+		# shellcheck disable=SC2046 # a list
+		bench_note "${name}_hooks_${tls}_instr" instructions \
+			$(values hooks $call)
+		most=$(values hooks $call | tr ' ' '\n' | sort -g |
+			awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] * 1.05 }')
+		# shellcheck disable=SC2046 # a list
+		bench_at_most "${name}_words_${tls}_instr" instructions "$most" \
+			$(values words $call)
+	done
 done

@@ -135,17 +135,36 @@ void ucx_link_put(struct ucx_link *link, const char *from, size_t to,
 	ucx_link_flush(link);
 }
 
-void ucx_link_start_put(struct ucx_link *link, const char *from, size_t len)
+/* UCX frees a request that is not waited for when it has completed. */
+static void leave(ucs_status_ptr_t request, const char *what)
 {
-	ucp_request_param_t param = {};
-	ucs_status_ptr_t request;
-
-	request = ucp_put_nbx(link->ep, from, len, (uintptr_t)link->remote,
-			      link->rkey, &param);
 	if (UCS_PTR_IS_PTR(request))
 		ucp_request_free(request);
 	else
-		ok(UCS_PTR_STATUS(request), "a put");
+		ok(UCS_PTR_STATUS(request), what);
+}
+
+void ucx_link_start_put(struct ucx_link *link, const char *from, size_t len)
+{
+	ucp_request_param_t param = {};
+
+	leave(ucp_put_nbx(link->ep, from, len, (uintptr_t)link->remote,
+			  link->rkey, &param), "a put");
+}
+
+void ucx_link_start_send(struct ucx_link *link, const char *from, size_t len)
+{
+	ucp_request_param_t param = {};
+
+	leave(ucp_tag_send_nbx(link->ep, from, len, 1, &param), "a send");
+}
+
+void ucx_link_receive(struct ucx_link *link, char *to, size_t len)
+{
+	ucp_request_param_t param = {};
+
+	finish(link, ucp_tag_recv_nbx(link->peer, to, len, 1, UINT64_MAX,
+				      &param));
 }
 
 void ucx_link_get(struct ucx_link *link, char *to, size_t len)

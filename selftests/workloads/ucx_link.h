@@ -56,6 +56,14 @@ void ucx_link_start_put(struct ucx_link *link, const char *from, size_t len);
 void ucx_link_flush(struct ucx_link *link);
 
 /**
+ * ucx_link_start_send() - send a tagged message, and do not wait
+ *
+ * ucx_link_receive() waits until the peer has the next one.
+ */
+void ucx_link_start_send(struct ucx_link *link, const char *from, size_t len);
+void ucx_link_receive(struct ucx_link *link, char *to, size_t len);
+
+/**
  * ucx_link_get() - get the peer's memory, from its start
  */
 void ucx_link_get(struct ucx_link *link, char *to, size_t len);
