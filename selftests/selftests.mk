@@ -110,17 +110,23 @@ $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libm
 ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
 	selftests/limits/accounts_device.h \
 	$(addprefix kernel/uuar/,user.h account.c limit.c user.c)
-ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test)
+ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test \
+	limits_cgroup_lists_test)
 
 # Files of the module in one, without what they include, for tests that have them in them.
 $(ST_OUT)/limits.inc: $(ST_LIMITS)
 $(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
-$(ST_OUT)/limits.inc $(ST_OUT)/inflight.inc:
+$(ST_OUT)/cgroups.inc: $(addprefix kernel/uuar/,cgroup.h cgroup.c)
+$(ST_OUT)/values.inc: $(addprefix kernel/uuar/,values.h values.c defaults.h defaults.c)
+$(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc):
 	@mkdir -p $(@D)
 	@sed '/^#include/d' $^ >$@
 
 $(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
 $(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
+$(ST_OUT)/limits_cgroup_lists_test: $(ST_OUT)/cgroups.inc
+$(ST_OUT)/limits_values_test: ST_CFLAGS += -I$(ST_OUT)
+$(ST_OUT)/limits_values_test: $(ST_OUT)/values.inc
 
 # This one has the invalidations under way in it. As the module, it looks at the bounds
 # of arrays.

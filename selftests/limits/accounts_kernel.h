@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t u64;
+typedef unsigned long long u64;
 typedef struct { int counter; } atomic_t;
 typedef struct { long long counter; } atomic64_t;
 typedef struct { bool held; } spinlock_t;
@@ -26,6 +26,14 @@ typedef struct { unsigned int val; } kuid_t;
 
 struct hlist_node {
 	struct hlist_node *next, **pprev;
+};
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct mutex {
+	bool held;
 };
 
 struct user_namespace {
