@@ -123,7 +123,7 @@ static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 		if (copy_to_user(buf + done, events, taken * sizeof(events[0])))
 			return done ?: -EFAULT;
 		done += taken * sizeof(events[0]);
-		if (taken < count || notifier_ended(notifier))
+		if (taken < count)
 			break;
 	}
 	return done;
