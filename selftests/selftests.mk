@@ -118,7 +118,11 @@ $(ST_OUT)/limits.inc: $(ST_LIMITS)
 $(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
 $(ST_OUT)/cgroups.inc: $(addprefix kernel/uuar/,cgroup.h cgroup.c)
 $(ST_OUT)/values.inc: $(addprefix kernel/uuar/,values.h values.c defaults.h defaults.c)
-$(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc):
+$(ST_OUT)/watch_slots.inc: $(addprefix kernel/watch/,mr_inflight.h mr_space.h mr_watch.h \
+	mr_slots.h mr_slots.c mr_event.c)
+$(ST_OUT)/watch_dmabufs.inc: kernel/watch/mr_dmabuf.c
+$(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc watch_slots.inc \
+	watch_dmabufs.inc):
 	@mkdir -p $(@D)
 	@sed '/^#include/d' $^ >$@
 
@@ -133,6 +137,11 @@ $(ST_OUT)/limits_values_test: $(ST_OUT)/values.inc
 $(ST_OUT)/watch_inflight_test: ST_CFLAGS += -I$(ST_OUT) -fsanitize=bounds-strict \
 	-fsanitize-trap=all
 $(ST_OUT)/watch_inflight_test: $(ST_OUT)/inflight.inc
+
+# These have the slots of watches in them, one the watches of dma-bufs too.
+$(addprefix $(ST_OUT)/,watch_slots_test watch_dmabufs_test): ST_CFLAGS += -I$(ST_OUT)
+$(addprefix $(ST_OUT)/,watch_slots_test watch_dmabufs_test): $(ST_OUT)/watch_slots.inc
+$(ST_OUT)/watch_dmabufs_test: $(ST_OUT)/watch_dmabufs.inc
 
 # The fuzzer is one program.
 ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\

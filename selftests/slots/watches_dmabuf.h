@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What mr_dmabuf.c of kernel/watch/ takes beside watches_kernel.h: dma-bufs that
+ * count their users and attachments, and the account of one user.
+ */
+#ifndef WATCHES_DMABUF_H
+#define WATCHES_DMABUF_H
+
+#define COMPAT_IMPORT_DMA_BUF	extern int fake_parameter
+#define COMPAT_DMA_BUF_MOVED	move_notify
+
+struct dma_buf {
+	size_t size;
+	int refs, attached;
+};
+
+struct dma_buf_attachment {
+	struct dma_buf *dmabuf;
+	struct device *dev;
+	const struct dma_buf_attach_ops *ops;
+	void *importer_priv;
+};
+
+struct dma_buf_attach_ops {
+	bool allow_peer2peer;
+	void (*move_notify)(struct dma_buf_attachment *attach);
+};
+
+enum mlx5_ep_resource { MLX5_EP_DMABUF_WATCHES = 3 };
+
+struct mlx5_ep_account {
+	unsigned int held;
+};
+
+struct ib_device {
+	struct device *dma_device;
+};
+
+struct mlx5_ep_device {
+	struct ib_device *ibdev;
+};
+
+/* What a test sets and reads. */
+static struct {
+	struct dma_buf buf;	/* its number is 5 */
+	struct dma_buf_attachment *last;
+	int refuses;		/* what attaching says; 0: it succeeds */
+	void (*meanwhile)(void);	/* runs once where one detaches */
+} exporter;
+
+static struct dma_buf *dma_buf_get(int fd)
+{
+	may_sleep();
+	if (fd != 5)
+		return ERR_PTR(-EBADF);
+	exporter.buf.refs++;
+	return &exporter.buf;
+}
+
+static void dma_buf_put(struct dma_buf *buf)
+{
+	may_sleep();
+	buf->refs--;
+}
+
+static struct dma_buf_attachment *
+dma_buf_dynamic_attach(struct dma_buf *buf, struct device *dev,
+		       const struct dma_buf_attach_ops *ops, void *priv)
+{
+	struct dma_buf_attachment *attach;
+
+	may_sleep();
+	if (exporter.refuses)
+		return ERR_PTR(exporter.refuses);
+	attach = calloc(1, sizeof(*attach));
+	*attach = (struct dma_buf_attachment){ buf, dev, ops, priv };
+	buf->attached++;
+	exporter.last = attach;
+	return attach;
+}
+
+static void dma_buf_detach(struct dma_buf *buf, struct dma_buf_attachment *attach)
+{
+	void (*meanwhile)(void) = exporter.meanwhile;
+
+	may_sleep();
+	exporter.meanwhile = NULL;
+	if (meanwhile)
+		meanwhile();
+	fake.misuses += attach->dmabuf != buf || buf->refs <= 0;
+	buf->attached--;
+	free(attach);
+}
+
+static int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
+			       struct mlx5_ep_account *user,
+			       enum mlx5_ep_resource resource, unsigned int number,
+			       unsigned int limit)
+{
+	may_sleep();
+	fake.misuses += !edev || resource != MLX5_EP_DMABUF_WATCHES;
+	if (!user)
+		return 0;
+	if (user->held + number > limit)
+		return -EDQUOT;
+	user->held += number;
+	return 0;
+}
+
+static void mlx5_ep_account_uncharge(struct mlx5_ep_account *user,
+				     enum mlx5_ep_resource resource,
+				     unsigned int number)
+{
+	fake.misuses += resource != MLX5_EP_DMABUF_WATCHES;
+	if (user)
+		user->held -= number;
+}
+
+#endif
