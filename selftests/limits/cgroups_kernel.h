@@ -89,7 +89,7 @@ static struct {
 
 #define cgroup_id(cgrp)		((cgrp)->id)
 #define cgroup_parent(cgrp)	((cgrp)->parent)
-#define task_dfl_cgroup(task)	((void)(fake.misuses += !groups.rcu), groups.own)
+#define task_dfl_cgroup(...)	((void)(fake.misuses += !groups.rcu), groups.own)
 
 static bool css_tryget(struct css *css)
 {

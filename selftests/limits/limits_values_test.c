@@ -141,7 +141,7 @@ TEST_F(values, have_names_with_one_space_between)
 	int i;
 
 	EXPECT_SHOWN("uuar_exempt", "\n");
-	EXPECT_EQ(0, SET("uuar_exempt", " \tone\n two  three \n"));
+	EXPECT_EQ(0, SET("uuar_exempt", " \tone\n two  three\t\n"));
 	EXPECT_SHOWN("uuar_exempt", "one two three\n");
 	EXPECT_EQ(-EINVAL, SET("uuar_exempt", "one 1234567890123456"));
 	EXPECT_SHOWN("uuar_exempt", "one two three\n");
@@ -202,7 +202,7 @@ TEST_F(values, that_devices_begin_with_are_kept)
 	GET();
 	EXPECT_EQ(0, self->values.budget);
 	EXPECT_DEFAULTS("\n");
-	EXPECT_EQ(0, WRITE("mlx5_0 uar_budget 5\nmlx5_0 uar_user_limit 6\n \n"));
+	EXPECT_EQ(0, WRITE("mlx5_0 uar_budget 5\nmlx5_0 uar_user_limit 6\n\t\n"));
 	EXPECT_DEFAULTS("mlx5_0 uar_budget 5\nmlx5_0 uar_user_limit 6\n");
 	GET();
 	EXPECT_EQ(5, self->values.budget);

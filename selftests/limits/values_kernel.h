@@ -70,7 +70,7 @@ static void mutex_unlock(struct mutex *mutex)
 	 (void)snprintf(fake.log + strlen(fake.log), \
 			sizeof(fake.log) - strlen(fake.log), __VA_ARGS__))
 
-#define module_param_cb(_name, _ops, _arg, _mode) \
+#define module_param_cb(_name, _ops, ...) \
 	static const struct kernel_param_ops *const param_##_name = _ops
 #define MODULE_PARM_DESC(...) struct device
 

@@ -60,9 +60,9 @@ static struct {
 #define unlikely(x)		(x)
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
-#define smp_store_release(p, value) ((void)(*(p) = (value)))
-#define smp_mb()		do {} while (0)
-#define smp_mb__before_atomic()	do {} while (0)
+#define smp_store_release(p, value) ((void)(*(p) = (value)))	/* nobody else runs */
+#define smp_mb()		do {} while (0)	/* likewise */
+#define smp_mb__before_atomic()	do {} while (0)	/* likewise */
 #define array_index_nospec(i, size) ((i) < (size) ? (i) : 0)
 
 #define min(a, b)		((a) < (b) ? (a) : (b))
@@ -255,7 +255,7 @@ static void list_move_tail(struct list_head *node, struct list_head *head)
 
 #define mmu_notifier_put(mn)	((void)(mn)->puts++)
 
-#define module_param(name, ...)	extern int fake_parameter
+#define module_param(...)	extern int fake_parameter
 #define MODULE_PARM_DESC(...)	extern int fake_parameter
 
 #endif

@@ -16,6 +16,7 @@
 #define MOST_NAMES 1023		/* MLX5_EP_EXEMPT_LEN - 1 */
 #define MOST_PAGES 256		/* MLX5_EP_MAX_PAGES */
 #define ANY_NUMBER 999999999
+#define BLANKS " \t"
 
 static const struct setting settings[] = {
 	{ "policy", "uuar_policy", FOR_DEVICE | FOR_CGROUP, POLICY, 0 },
@@ -111,36 +112,52 @@ static const char *switch_error(char *text)
 	return NULL;
 }
 
-/* Leaves one space between names, as the kernel shows them. */
+static const char *name_error(const char *name, size_t len)
+{
+	if (*name == '#')
+		return "a name begins with #, which begins a comment";
+	/* The parameter defaults of the module takes it for an end of a line. */
+	if (memchr(name, ';', len))
+		return "a name has a semicolon, which ends a setting";
+	if (len > MOST_NAME)
+		return "a name is longer than 15 characters";
+	return NULL;
+}
+
+/*
+ * Leaves one space between names, as the kernel shows them. A text with an error
+ * stays as it is, since the message names it.
+ */
 static const char *names_error(char *text)
 {
-	char *name, *to = text, *rest = text;
-	size_t len;
+	const char *name, *error;
+	size_t len, all = 0;
+	char *to = text;
 
-	while ((name = strsep(&rest, " \t"))) {
-		len = strlen(name);
-		if (*name == '#')
-			return "a name begins with #, which begins a comment";
-		/* The parameter defaults of the module takes it for an end of a line. */
-		if (strchr(name, ';'))
-			return "a name has a semicolon, which ends a setting";
-		if (len > MOST_NAME)
-			return "a name is longer than 15 characters";
-		if (!len)
-			continue;
+	for (name = text; *(name += strspn(name, BLANKS)); name += len) {
+		len = strcspn(name, BLANKS);
+		error = name_error(name, len);
+		if (error)
+			return error;
+		all += len + !!all;
+	}
+	if (all > MOST_NAMES)
+		return "more than 1023 characters";
+	for (name = text; *(name += strspn(name, BLANKS)); name += len) {
+		len = strcspn(name, BLANKS);
 		if (to != text)
 			*to++ = ' ';
 		memmove(to, name, len);
 		to += len;
 	}
 	*to = '\0';
-	return to - text > MOST_NAMES ? "more than 1023 characters" : NULL;
+	return NULL;
 }
 
 /**
  * setting_error() - is this a correct value?
  * @text: the value; if it is correct it becomes what the kernel shows after it
- *	was written
+ *	was written, else it stays as it is
  *
  * Return: what is wrong with it, or NULL.
  */
