@@ -104,7 +104,8 @@ check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(CELLS),--cells '$(CELLS)') \
 		$(if $(GUESTS),--guests '$(GUESTS)') \
-		$(if $(STATES),--states '$(STATES)')
+		$(if $(STATES),--states '$(STATES)') \
+		$(if $(FABTESTS),--fabtests '$(FABTESTS)')
 
 bench: hca lib selftests
 	@selftests/bench/run
