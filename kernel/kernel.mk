@@ -44,3 +44,5 @@ modules-lint: modules-farm
 		>'$(MODULE_BUILD)/check.log' 2>&1 || { cat '$(MODULE_BUILD)/check.log'; exit 1; }
 	@! grep -E 'warning|error' '$(MODULE_BUILD)/check.log' | \
 		grep -v "Function parameter or member .* not described in"
+	@! grep -q 'C=2 specified' '$(MODULE_BUILD)/check.log' || \
+		echo 'modules-lint: built without sparse, which is too old for this kernel'
