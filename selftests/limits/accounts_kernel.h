@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slots/kernel_lists.h"
+
 typedef unsigned long long u64;
 typedef struct { int counter; } atomic_t;
 typedef struct { long long counter; } atomic64_t;
@@ -26,10 +28,6 @@ typedef struct { unsigned int val; } kuid_t;
 
 struct hlist_node {
 	struct hlist_node *next, **pprev;
-};
-
-struct list_head {
-	struct list_head *next, *prev;
 };
 
 struct mutex {

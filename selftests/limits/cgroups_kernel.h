@@ -12,13 +12,6 @@
 
 #include "accounts_kernel.h"
 
-#define MAX_ERRNO		4095
-#define ERR_PTR(error)		((void *)(long)(error))
-#define PTR_ERR(pointer)	((long)(pointer))
-#define IS_ERR(pointer)		((unsigned long)(pointer) >= -(unsigned long)MAX_ERRNO)
-#define container_of(pointer, type, member) \
-	((type *)((char *)(pointer) - offsetof(type, member)))
-
 struct css {
 	bool dying;
 };
@@ -179,38 +172,5 @@ static void *fake_junk(size_t size)
 #define kmalloc(size, ...)	fake_junk(size)
 #define kvmalloc_array(n, size, ...) fake_junk((n) * (size))
 #define kvfree(block)		kfree(block)
-
-static void INIT_LIST_HEAD(struct list_head *head)
-{
-	head->next = head->prev = head;
-}
-
-static bool list_empty(const struct list_head *head)
-{
-	return head->next == head;
-}
-
-static void list_add_tail(struct list_head *node, struct list_head *head)
-{
-	node->prev = head->prev;
-	node->next = head;
-	head->prev->next = node;
-	head->prev = node;
-}
-
-static void list_del(struct list_head *node)
-{
-	node->next->prev = node->prev;
-	node->prev->next = node->next;
-}
-
-#define list_for_each_entry(at, head, member) \
-	for (at = container_of((head)->next, __typeof__(*at), member); \
-	     &at->member != (head); \
-	     at = container_of(at->member.next, __typeof__(*at), member))
-#define list_for_each_entry_safe(at, following, head, member) \
-	for (at = container_of((head)->next, __typeof__(*at), member); \
-	     following = container_of(at->member.next, __typeof__(*at), member), \
-	     &at->member != (head); at = following)
 
 #endif

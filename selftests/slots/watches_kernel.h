@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel_lists.h"
+
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -30,7 +32,6 @@ typedef struct { int none; } wait_queue_head_t;
 
 struct kref { int refs; };
 struct mutex { bool held; };
-struct list_head { struct list_head *next, *prev; };
 struct rb_node { struct rb_node *rb_left, *rb_right; };
 struct rb_root_cached { struct rb_node *node; };
 struct mmu_notifier { int puts; };
@@ -85,15 +86,6 @@ static struct {
 #define struct_size(p, member, n) \
 	(offsetof(__typeof__(*(p)), member) + (n) * sizeof((p)->member[0]))
 #define check_add_overflow(a, b, sum) __builtin_add_overflow(a, b, sum)
-#define container_of(pointer, type, member) \
-	((type *)((char *)(pointer) - offsetof(type, member)))
-
-#define MAX_ERRNO		4095
-#define ERR_PTR(error)		((void *)(long)(error))
-#define ERR_CAST(pointer)	((void *)(pointer))
-#define PTR_ERR(pointer)	((long)(pointer))
-#define IS_ERR(pointer)		((unsigned long)(pointer) >= -(unsigned long)MAX_ERRNO)
-
 #define current			(&fake)
 
 #define atomic_read(v)		((v)->counter)
@@ -209,49 +201,6 @@ static void free_page(unsigned long page)
 	fake.pages--;
 	free((void *)page);
 }
-
-static void INIT_LIST_HEAD(struct list_head *head)
-{
-	head->next = head->prev = head;
-}
-
-static bool list_empty(const struct list_head *head)
-{
-	return head->next == head;
-}
-
-#define list_empty_careful(head) list_empty(head)
-
-static void list_add(struct list_head *node, struct list_head *head)
-{
-	node->next = head->next;
-	node->prev = head;
-	head->next->prev = node;
-	head->next = node;
-}
-
-static void list_add_tail(struct list_head *node, struct list_head *head)
-{
-	list_add(node, head->prev);
-}
-
-static void list_del(struct list_head *node)
-{
-	node->next->prev = node->prev;
-	node->prev->next = node->next;
-	node->next = node->prev = NULL;
-}
-
-static void list_move_tail(struct list_head *node, struct list_head *head)
-{
-	list_del(node);
-	list_add_tail(node, head);
-}
-
-#define list_first_entry(head, type, member) \
-	container_of((head)->next, type, member)
-#define list_first_entry_or_null(head, type, member) \
-	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 
 #define mmu_notifier_put(mn)	((void)(mn)->puts++)
 
