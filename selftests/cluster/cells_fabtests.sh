@@ -113,15 +113,10 @@ fabtests_two()
 	fabtests_says $status
 }
 
-# One test shows whether libfabric's XRC endpoints connect at all, see fi_xrc.
+# One test shows whether libfabric's XRC endpoints connect at all.
 fabtests_xrc()
 {
-	export FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 FI_LOG_LEVEL=warn
-	(fabtests_two "$@" -d "$cells_dev-xrc") >"$cells_tmp/xrc" 2>&1 && return
-	tail -n 50 "$cells_tmp/xrc"
-	! grep -q "$fi_xrc_fails" "$cells_tmp/xrc" ||
-		skipped "libfabric: $fi_xrc_fails"
-	return 1
+	xrc_or_skip fabtests_two "$@"
 }
 
 # With the monitor of libmlx5ep-fi, which libfabric finds in its folder of providers.

@@ -4,9 +4,6 @@
 # Debian's libfabric over each kind of endpoint that its verbs provider has.
 # fi_pingpong -c compares what arrives.
 
-# What libfabric says where it cannot create the send QP of an XRC endpoint.
-fi_xrc_fails='XRC INI QP rdma_create_qp_ex failed'
-
 libfabric_cells()
 {
 	cell fi_pingpong 'verbs, msg' fi_over verbs msg 65536
@@ -49,12 +46,19 @@ fi_monitor()
 # for ever where its QP cannot be created.
 fi_xrc()
 {
-	export FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 FI_LOG_LEVEL=warn
 	cells_limit=$((30 * ${MLX5_EP_SLOWNESS:-1}))
-	fi_over 'verbs;ofi_rxm' rdm 65536 -d "$cells_dev-xrc" \
-		>"$cells_tmp/xrc" 2>&1 && return
+	xrc_or_skip fi_over 'verbs;ofi_rxm' rdm 65536
+}
+
+# xrc_or_skip CMD...: runs CMD, with further options for its programs, over XRC
+# endpoints; a skip where libfabric cannot create the send QP of one
+xrc_or_skip()
+{
+	local why='XRC INI QP rdma_create_qp_ex failed'
+
+	export FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 FI_LOG_LEVEL=warn
+	("$@" -d "$cells_dev-xrc") >"$cells_tmp/xrc" 2>&1 && return
 	tail -n 50 "$cells_tmp/xrc"
-	! grep -q "$fi_xrc_fails" "$cells_tmp/xrc" ||
-		skipped "libfabric: $fi_xrc_fails"
+	! grep -q "$why" "$cells_tmp/xrc" || skipped "libfabric: $why"
 	return 1
 }
