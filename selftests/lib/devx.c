@@ -24,7 +24,12 @@
 /* QPC.dbr_umem_id, which the kernel's header does not name */
 #define QPC_DBR_UMEM_ID 0x720
 
-static int numbers(struct verbs_setup *setup, uint32_t *pdn, uint32_t *cqn)
+/* What a command that makes a queue names. */
+struct names {
+	uint32_t pdn, cqn, page_id;
+};
+
+static int numbers(struct verbs_setup *setup, struct names *names)
 {
 	struct mlx5dv_pd pd = {};
 	struct mlx5dv_cq cq = {};
@@ -35,31 +40,26 @@ static int numbers(struct verbs_setup *setup, uint32_t *pdn, uint32_t *cqn)
 
 	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD | MLX5DV_OBJ_CQ))
 		return -EINVAL;
-	*pdn = pd.pdn;
-	*cqn = cq.cqn;
+	names->pdn = pd.pdn;
+	names->cqn = cq.cqn;
 	return 0;
 }
 
-static int make_qp(struct verbs_setup *setup, uint32_t page_id,
+static int make_qp(struct verbs_setup *setup, const struct names *names,
 		   struct devx_qp *qp)
 {
 	uint8_t in[IFC_SZ(create_qp_in)] = {}, out[IFC_SZ(create_qp_out)] = {};
 	uint8_t *c = IFC_ADDR_OF(create_qp_in, in, qpc);
-	uint32_t pdn, cqn;
-	int ret;
 
-	ret = numbers(setup, &pdn, &cqn);
-	if (ret)
-		return ret;
 	IFC_SET(create_qp_in, in, opcode, OP_CREATE_QP);
 	IFC_SET(create_qp_in, in, wq_umem_id, qp->umem->umem_id);
 	IFC_SET(create_qp_in, in, wq_umem_valid, 1);
 	IFC_SET(qpc, c, pm_state, PM_STATE_MIGRATED);
 	IFC_SET(qpc, c, rq_type, RQ_ZERO_SIZE);
-	IFC_SET(qpc, c, pd, pdn);
-	IFC_SET(qpc, c, cqn_snd, cqn);
-	IFC_SET(qpc, c, cqn_rcv, cqn);
-	IFC_SET(qpc, c, uar_page, page_id);
+	IFC_SET(qpc, c, pd, names->pdn);
+	IFC_SET(qpc, c, cqn_snd, names->cqn);
+	IFC_SET(qpc, c, cqn_rcv, names->cqn);
+	IFC_SET(qpc, c, uar_page, names->page_id);
 	IFC_SET(qpc, c, log_sq_size, LOG_SQ);
 	IFC_SET(qpc, c, dbr_umem_valid, 1);
 	ifc_set32(c, QPC_DBR_UMEM_ID, 32, qp->umem->umem_id);
@@ -72,23 +72,18 @@ static int make_qp(struct verbs_setup *setup, uint32_t page_id,
 	return 0;
 }
 
-static int make_sq(struct verbs_setup *setup, uint32_t page_id,
+static int make_sq(struct verbs_setup *setup, const struct names *names,
 		   struct devx_qp *qp)
 {
 	uint8_t in[IFC_SZ(create_sq_in)] = {}, out[IFC_SZ(create_sq_out)] = {};
 	uint8_t *c = IFC_ADDR_OF(create_sq_in, in, ctx);
 	uint8_t *wq = IFC_ADDR_OF(sqc, c, wq);
-	uint32_t pdn, cqn;
-	int ret;
 
-	ret = numbers(setup, &pdn, &cqn);
-	if (ret)
-		return ret;
 	IFC_SET(create_sq_in, in, opcode, OP_CREATE_SQ);
-	IFC_SET(sqc, c, cqn, cqn);
+	IFC_SET(sqc, c, cqn, names->cqn);
 	IFC_SET(wq, wq, wq_type, WQ_TYPE_CYCLIC);
-	IFC_SET(wq, wq, pd, pdn);
-	IFC_SET(wq, wq, uar_page, page_id);
+	IFC_SET(wq, wq, pd, names->pdn);
+	IFC_SET(wq, wq, uar_page, names->page_id);
 	IFC_SET(wq, wq, log_wq_stride, LOG_BASIC_BLOCK);
 	IFC_SET(wq, wq, log_wq_sz, LOG_SQ);
 	IFC_SET(wq, wq, wq_umem_valid, 1);
@@ -107,9 +102,11 @@ static int make_sq(struct verbs_setup *setup, uint32_t page_id,
 /* A new queue with its memory, for which @make gives the command. */
 static int create_in(struct verbs_setup *setup, uint32_t page_id,
 		     struct devx_qp *qp,
-		     int (*make)(struct verbs_setup *setup, uint32_t page_id,
+		     int (*make)(struct verbs_setup *setup,
+				 const struct names *names,
 				 struct devx_qp *qp))
 {
+	struct names names = { .page_id = page_id };
 	int ret = -ENOMEM;
 
 	*qp = (struct devx_qp){ .mem = aligned_alloc(PAGE, 2 * PAGE) };
@@ -119,7 +116,7 @@ static int create_in(struct verbs_setup *setup, uint32_t page_id,
 	qp->umem = mlx5dv_devx_umem_reg(setup->ctx, qp->mem, 2 * PAGE,
 					IBV_ACCESS_LOCAL_WRITE);
 	if (qp->umem)
-		ret = make(setup, page_id, qp);
+		ret = numbers(setup, &names) ?: make(setup, &names, qp);
 	if (ret)
 		devx_qp_destroy(qp);
 	return ret;

@@ -571,6 +571,14 @@ TEST_F(settings, of_cgroups_are_undone)
 	EXPECT_STREQ("/a stock 0 0\n", policies->text);
 }
 
+/* Writes a value of an attribute that refuses it. */
+#define EXPECT_REFUSED(at, error, code, name, value, text)		\
+	do {								\
+		(at)->refuses = (error);				\
+		EXPECT_EQ(code, WRITE("mlx5_0", name, value, NULL));	\
+		EXPECT_SAID(text);					\
+	} while (0)
+
 TEST_F(settings, that_are_refused_are_told_of)
 {
 	struct attribute *budget = add_file(DEVICE("uar_budget"), "5\n");
@@ -580,30 +588,22 @@ TEST_F(settings, that_are_refused_are_told_of)
 
 	EXPECT_EQ(EXIT_OK, WRITE("mlx5_0", "uuar_strict", "1", NULL));
 	strict->refuses = -EIO;
-	budget->refuses = -EINVAL;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uar_budget", "6", NULL));
-	EXPECT_SAID("mlx5_0: uar_budget: the device does not have that many UAR pages\n");
-	budget->refuses = -EACCES;
-	EXPECT_EQ(EXIT_PERMISSION, WRITE("mlx5_0", "uar_budget", "6", NULL));
-	EXPECT_SAID("mlx5_0: uar_budget: permission denied: only root may set it; a user has mlx5ep run --policy\n");
-	budget->refuses = -EPERM;
-	EXPECT_EQ(EXIT_PERMISSION, WRITE("mlx5_0", "uar_budget", "6", NULL));
-	EXPECT_SAID("mlx5_0: uar_budget: permission denied: only root may set it; a user has mlx5ep run --policy\n");
-	budget->refuses = -ENOENT;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uar_budget", "6", NULL));
-	EXPECT_SAID("mlx5_0: no such cgroup, or nothing is set for it: see mlx5ep show cgroups\n");
-	budget->refuses = -EIO;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uar_budget", "6", NULL));
-	EXPECT_SAID("mlx5_0: uar_budget: Input/output error\n");
-	exempt->refuses = -EINVAL;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uuar_exempt", "6", NULL));
-	EXPECT_SAID("mlx5_0: uuar_exempt: a name is longer than 15 characters, or there are too many names\n");
-	exempt->refuses = -EIO;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uuar_exempt", "6", NULL));
-	EXPECT_SAID("mlx5_0: uuar_exempt: Input/output error\n");
-	strict->refuses = -EINVAL;
-	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uuar_strict", "2", NULL));
-	EXPECT_SAID("mlx5_0: uuar_strict: Invalid argument\n");
+	EXPECT_REFUSED(budget, -EINVAL, EXIT_FAILED, "uar_budget", "6",
+		       "mlx5_0: uar_budget: the device does not have that many UAR pages\n");
+	EXPECT_REFUSED(budget, -EACCES, EXIT_PERMISSION, "uar_budget", "6",
+		       "mlx5_0: uar_budget: permission denied: only root may set it; a user has mlx5ep run --policy\n");
+	EXPECT_REFUSED(budget, -EPERM, EXIT_PERMISSION, "uar_budget", "6",
+		       "mlx5_0: uar_budget: permission denied: only root may set it; a user has mlx5ep run --policy\n");
+	EXPECT_REFUSED(budget, -ENOENT, EXIT_FAILED, "uar_budget", "6",
+		       "mlx5_0: no such cgroup, or nothing is set for it: see mlx5ep show cgroups\n");
+	EXPECT_REFUSED(budget, -EIO, EXIT_FAILED, "uar_budget", "6",
+		       "mlx5_0: uar_budget: Input/output error\n");
+	EXPECT_REFUSED(exempt, -EINVAL, EXIT_FAILED, "uuar_exempt", "6",
+		       "mlx5_0: uuar_exempt: a name is longer than 15 characters, or there are too many names\n");
+	EXPECT_REFUSED(exempt, -EIO, EXIT_FAILED, "uuar_exempt", "6",
+		       "mlx5_0: uuar_exempt: Input/output error\n");
+	EXPECT_REFUSED(strict, -EINVAL, EXIT_FAILED, "uuar_strict", "2",
+		       "mlx5_0: uuar_strict: Invalid argument\n");
 	EXPECT_EQ(EXIT_FAILED, WRITE(NULL, "notifiers_per_user", "2", NULL));
 	EXPECT_SAID("module: this module has no notifiers_per_user: it is older than the tool, see mlx5ep doctor\n");
 	EXPECT_EQ(EXIT_FAILED, WRITE("mlx5_0", "uuar_cgroups", "/a x", "/a"));
