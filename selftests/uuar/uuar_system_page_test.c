@@ -21,6 +21,7 @@ FIXTURE(system_page)
 	size_t made;
 	struct doorbells_report doorbells;
 	unsigned int together;
+	char limit[32];
 	long before;
 };
 
@@ -42,6 +43,8 @@ FIXTURE_SETUP(system_page)
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sysfs_defaults());
 	ASSERT_EQ(0, simhca_zero());
+	ASSERT_EQ(0, sysfs_read("uar_user_limit", self->limit,
+				sizeof(self->limit)));
 	self->together = page_bytes() / 4096;
 	self->before = alive();
 	ASSERT_LT(0, self->before);
@@ -53,6 +56,7 @@ FIXTURE_TEARDOWN(system_page)
 		verbs_endpoint_destroy(&self->endpoints[self->made]);
 	verbs_close(&self->setup);
 	doorbells_put(&self->doorbells);
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", self->limit));
 	EXPECT_EQ(0, sysfs_defaults());
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(self->before, alive());

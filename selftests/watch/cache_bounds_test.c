@@ -19,10 +19,11 @@
 
 #include <mlx5ep/mr_cache.h>
 
+#include "page.h"
 #include "simhca.h"
 #include "watched.h"
 
-#define PAGE		4096ul
+#define PAGE		page_bytes()
 #define BUFFERS		40	/* more than the cache verifies with one call */
 #define BUFFER		(8 * PAGE)
 #define LEN		(BUFFERS * BUFFER)

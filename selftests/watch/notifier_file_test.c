@@ -168,14 +168,16 @@ TEST_F(notifier, wakes_who_reads_and_who_polls)
 
 TEST_F(notifier, refuses_bad_ranges)
 {
-	uint64_t top = 1ull << 47;
-
 	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0x10000, 0, 0));
 	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0x10000, PAGE, 1));
-	EXPECT_EQ(-EINVAL, add_raw(self->fd, ~0ull - PAGE, 4 * PAGE, 0));
 	EXPECT_EQ(-EINVAL, add_raw(self->fd, 0, ~0ull, 0));
 	EXPECT_EQ(-EFAULT, add_raw(self->fd, 0xffff888000000000ull, PAGE, 0));
-	EXPECT_EQ(-EFAULT, add_raw(self->fd, top - PAGE, 1ull << 20, 0));
+#ifdef __x86_64__
+	/* On arm64 the highest byte is a tag, and user space may have 52 bits. */
+	EXPECT_EQ(-EINVAL, add_raw(self->fd, ~0ull - PAGE, 4 * PAGE, 0));
+	EXPECT_EQ(-EFAULT, add_raw(self->fd, (1ull << 47) - PAGE, 1ull << 20,
+				   0));
+#endif
 	/* Unaligned and unmapped ranges are fine. */
 	EXPECT_EQ(0, add_raw(self->fd, 0x12345, 1, 0));
 }
@@ -229,20 +231,23 @@ TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
 /* The kernel copies a batch in pieces. */
 TEST_F(notifier, adds_nothing_where_a_later_answer_cannot_be_written)
 {
-	const unsigned int count = 2 * PAGE / sizeof(struct mlx5_ep_watch_add);
+	const unsigned int before = 40, count = 2 * before;
 	struct mlx5_ep_watch_add *adds, all[SLOTS] = {};
 	struct mlx5ep_watch w[SLOTS];
 	unsigned int i;
+	void *mem;
 
-	adds = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-		    MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, adds);
+	mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		   MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	/* The second half lies where nobody can write. */
+	adds = mem + PAGE - before * sizeof(*adds);
 	for (i = 0; i < SLOTS; i++) {
 		all[i].addr = (uintptr_t)self->mem;
 		all[i].length = PAGE;
 	}
 	memcpy(adds, all, count * sizeof(*adds));
-	ASSERT_EQ(0, mprotect((char *)adds + PAGE, PAGE, PROT_READ));
+	ASSERT_EQ(0, mprotect(mem + PAGE, PAGE, PROT_READ));
 	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, adds,
 				       count, 0));
 	/* All slots are free. */
@@ -336,11 +341,12 @@ TEST_F(notifier, shows_its_words_read_only)
 
 TEST_F(notifier, kills_the_words_when_it_is_closed)
 {
+	const size_t words = MLX5_EP_NOTIFIER_WORDS_OFFSET + 8 * SLOTS;
 	const volatile struct mlx5_ep_notifier_page *page;
 	struct mlx5ep_watch w;
 	int fd = dup(self->fd);
 
-	page = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	page = mmap(NULL, words, PROT_READ, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, page);
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
 	w.word = (void *)page + MLX5_EP_NOTIFIER_WORDS_OFFSET + 8 * w.slot;
@@ -354,7 +360,7 @@ TEST_F(notifier, kills_the_words_when_it_is_closed)
 	EXPECT_TRUE(mlx5ep_watch_valid(&w));
 	ASSERT_EQ(0, munmap(self->mem, PAGE));
 	EXPECT_FALSE(mlx5ep_watch_valid(&w));
-	munmap((void *)page, 2 * PAGE);
+	munmap((void *)page, words);
 	ASSERT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1, &self->n));
 }
 
@@ -500,7 +506,8 @@ TEST_F(notifier, is_told_in_debugfs)
 	ASSERT_EQ(1, rows_of_mine(&row));
 	EXPECT_EQ(SLOTS - 100, row.watches);
 	/* 4 KiB hold 50 slots. Each slot also has a word. */
-	EXPECT_EQ(empty + SLOTS / 50 * PAGE + 2 * PAGE, row.bytes);
+	if (PAGE == 4096)
+		EXPECT_EQ(empty + SLOTS / 50 * PAGE + 2 * PAGE, row.bytes);
 	/* Slots 127, 191, ... 959 are those left of the last page's. */
 	EXPECT_EQ(14, row.events);
 	EXPECT_EQ(14, row.unread);
@@ -516,6 +523,11 @@ TEST_F(notifier, is_told_in_debugfs)
 
 TEST_F(notifier, watches_a_million_ranges)
 {
+	/*
+	 * With larger pages the split of the mapping hits all that one page of a page
+	 * table maps, 512 MiB with pages of 64 KiB, as the table is there already.
+	 */
+	const int near = PAGE == 4096 ? 1 : PAGE / 8;
 	static struct mlx5_ep_watch_add adds[1000];
 	struct mlx5ep_notifier *n;
 	struct mlx5_ep_event ev;
@@ -539,11 +551,12 @@ TEST_F(notifier, watches_a_million_ranges)
 						    1000));
 	}
 	ASSERT_EQ(0, munmap(big + 123456 * PAGE, PAGE));
-	EXPECT_TRUE(mlx5ep_watch_valid(&w[123455]));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w[123456 - near]));
 	EXPECT_FALSE(mlx5ep_watch_valid(&w[123456]));
-	EXPECT_TRUE(mlx5ep_watch_valid(&w[123457]));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w[123456 + near]));
 	ASSERT_EQ(1, mlx5ep_notifier_read(n, &ev, 1));
-	EXPECT_EQ(123456, ev.cookie);
+	EXPECT_GE(123456, ev.cookie);
+	EXPECT_LT(123456 - near, ev.cookie);
 	ASSERT_EQ(0, munmap(big, 1000000 * PAGE));
 	for (i = 0; i < 1000000; i++)
 		ASSERT_FALSE(mlx5ep_watch_valid(&w[i]));
