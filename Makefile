@@ -21,7 +21,7 @@ help:
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
-	@echo '                    [ARCH=arm64 [KERNELS="4k 16k"]]: kernels of arm64'
+	@echo '                    [ARCH=arm64 [KERNELS="4k 16k 64k"]]: kernels of arm64'
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'

@@ -68,7 +68,7 @@ lab_release()
 	[ "$1" != newest ] || rel=$(awk 'END { print $2 }' "$lab_dir/kernels")
 	[ -n "$rel" ] || lab_die "no kernel $1, known are:" \
 		"$(lab_kernels | tr '\n' ' ')debug kcsan" \
-		"arm64 arm64-16k, and any by its path"
+		"arm64 arm64-16k arm64-64k, and any by its path"
 	echo "$rel"
 }
 
@@ -105,9 +105,9 @@ lab_is_path()
 #	kown		how it has mlx5_ep itself: own (as a module), builtin, or empty
 #	karch		its architecture, if it is not that of the lab
 #	kroot		the root file system of its guests
-# NAME is a name, a release, debug, kcsan, arm64, arm64-16k, a path or what kernel has
-# printed of it. debug and kcsan are built, arm64 and arm64-16k fetched when somebody
-# first asks for them.
+# NAME is a name, a release, debug, kcsan, arm64, arm64-16k, arm64-64k, a path or what
+# kernel has printed of it. debug, kcsan and arm64-64k are built, arm64 and arm64-16k
+# fetched when somebody first asks for them.
 lab_kernel()
 {
 	local dir option=
@@ -131,8 +131,13 @@ lab_kernel()
 		return
 	fi
 	case $1 in
-	debug|kcsan)
-		[ "$1" = debug ] || option=--kcsan
+	debug|kcsan|arm64-64k)
+		[ "$1" != arm64-64k ] || {
+			karch=arm64
+			lab_arch $karch
+			kroot=$arch_dir/root
+		}
+		[ "$1" = debug ] || option=--$1
 		dir=$("$lab_src/debug-kernel" ${option:+"$option"})
 		krel=$(cat "$dir/release")
 		kimage=$dir/vmlinuz

@@ -8,6 +8,7 @@ kernel_of()
 	case $1/$2 in
 	arm64/4k | arm64/arm64) echo arm64 ;;
 	arm64/16k | arm64/arm64-16k) echo arm64-16k ;;
+	arm64/64k | arm64/arm64-64k) echo arm64-64k ;;
 	*) return 1 ;;
 	esac
 }

@@ -258,8 +258,9 @@ kcsan_lane()
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
 		--tests 'good* two_cpus'
 	head -n 1 "$tree/boots" | grep -qx 'built --kcsan'
-	run_as 0 '5 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	run_as 0 '6 passed, 0 failed, 0 skipped' --long --tests two_cpus
 	grep -q '^built --kcsan' "$tree/boots"
+	grep -q '^built --arm64-64k' "$tree/boots"
 	grep -q '^programs arm64' "$tree/boots"
 }
 
