@@ -84,6 +84,28 @@ struct flow_table *flow_table_find(struct cmd *cmd, uint32_t type, uint32_t id)
 	return t && t->side == side ? t : NULL;
 }
 
+/**
+ * flow_table_next() - the table to which frames of a table shall go on
+ * @next: set on success
+ *
+ * Return: CMD_OK, CMD_BAD_RES: there is none of that number on this side,
+ * CMD_BAD_PARAM: its level is not higher, as the PRM wants it of an adapter that does not
+ * announce ignore_flow_level
+ */
+uint8_t flow_table_next(struct cmd *cmd, const struct flow_table *t,
+			uint32_t id, struct flow_table **next)
+{
+	struct flow_table *to = obj_find(&cmd->hca->eth->flows.tables, id,
+					 cmd->uid);
+
+	if (!to || to->side != t->side)
+		return CMD_BAD_RES;
+	if (to->level <= t->level)
+		return CMD_BAD_PARAM;
+	*next = to;
+	return CMD_OK;
+}
+
 #define TABLE(op) \
 	flow_table_find(cmd, IFC_GET(op, cmd->in, table_type), \
 			IFC_GET(op, cmd->in, table_id))
@@ -100,6 +122,17 @@ static uint32_t miss_of(const uint8_t *c, bool demux)
 		       IFC_GET(flow_table_context, c, table_miss_id) : 0;
 }
 
+/* Set where frames go on that no entry takes: a table, or 0. */
+static uint8_t miss_set(struct cmd *cmd, struct flow_table *t, uint32_t miss)
+{
+	struct flow_table *next;
+	uint8_t status = miss ? flow_table_next(cmd, t, miss, &next) : CMD_OK;
+
+	if (!status)
+		t->miss = miss;
+	return status;
+}
+
 static uint8_t create_flow_table(struct cmd *cmd)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_flow_table_in, cmd->in,
@@ -108,6 +141,7 @@ static uint8_t create_flow_table(struct cmd *cmd)
 						   cmd->in, table_type));
 	uint32_t log_size = IFC_GET(flow_table_context, c, log_size);
 	struct flow_table *t;
+	uint8_t status;
 
 	if (side == FLOW_SIDES || log_size > LOG_MAX_SIZE ||
 	    IFC_GET(flow_table_context, c, sw_owner) ||
@@ -117,16 +151,19 @@ static uint8_t create_flow_table(struct cmd *cmd)
 	if (!t)
 		return CMD_NO_RES;
 	t->side = side;
+	t->level = IFC_GET(flow_table_context, c, level);
 	t->log_size = log_size;
 	t->decap = IFC_GET(flow_table_context, c, decap_en);
 	t->reformat = IFC_GET(flow_table_context, c, reformat_en);
-	t->miss = miss_of(c, cmd->op_mod);
-	if (obj_add(&cmd->hca->eth->flows.tables, &t->obj, cmd->uid)) {
+	status = miss_set(cmd, t, miss_of(c, cmd->op_mod));
+	if (!status && obj_add(&cmd->hca->eth->flows.tables, &t->obj, cmd->uid))
+		status = CMD_LIM;
+	if (status) {
 		free(t);
-		return CMD_LIM;
+		return status;
 	}
 	IFC_SET(create_flow_table_out, cmd->out, table_id, t->obj.id);
-	cmd_note(cmd, "level", IFC_GET(flow_table_context, c, level));
+	cmd_note(cmd, "level", t->level);
 	cmd_note(cmd, "log_size", log_size);
 	return CMD_OK;
 }
@@ -139,11 +176,11 @@ static uint8_t modify_flow_table(struct cmd *cmd)
 
 	if (!t)
 		return CMD_BAD_RES;
-	if (which & (MODIFY_MISS | MODIFY_LAG_NEXT))
-		t->miss = miss_of(IFC_ADDR_OF(modify_flow_table_in, cmd->in,
-					      flow_table_context),
-				  which & MODIFY_LAG_NEXT);
-	return CMD_OK;
+	if (!(which & (MODIFY_MISS | MODIFY_LAG_NEXT)))
+		return CMD_OK;
+	return miss_set(cmd, t, miss_of(IFC_ADDR_OF(modify_flow_table_in,
+						    cmd->in, flow_table_context),
+					which & MODIFY_LAG_NEXT));
 }
 
 static uint8_t destroy_flow_table(struct cmd *cmd)

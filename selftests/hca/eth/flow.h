@@ -8,6 +8,9 @@
  * - An entry is in the group that covers its index. It names TIRs, tables, counters
  *   and contexts that exist; all are held as long as the entry lives.
  * - A table and all that its entries name are of one side: receiving or sending.
+ * - A command that makes a table go on to another, by an entry or as what a miss does,
+ *   names one of a higher level. So frames do not go in circles, unless a program gives
+ *   the number of a table that it destroyed to a new one: pass.c bounds that.
  */
 #ifndef SIMHCA_FLOW_H
 #define SIMHCA_FLOW_H
@@ -89,6 +92,7 @@ struct flow_group {
 struct flow_table {
 	struct obj obj;
 	enum flow_side side;
+	uint32_t level;
 	uint32_t log_size;
 	bool decap;		/* entries may take frames out of tunnels */
 	bool reformat;		/* entries may name a struct reformat_ctx */
@@ -101,6 +105,8 @@ struct flow_table *flow_table_find(struct cmd *cmd, uint32_t type, uint32_t id);
 struct flow_group *flow_group_over(struct flows *flows,
 				   const struct flow_table *t, uint32_t first,
 				   uint32_t last);
+uint8_t flow_table_next(struct cmd *cmd, const struct flow_table *t,
+			uint32_t id, struct flow_table **next);
 
 /* ---- flow_counter.c */
 struct flow_counter *flow_counter_find(struct cmd *cmd, uint32_t id);

@@ -50,23 +50,26 @@ static void fte_refs(struct fte *fte, void (*op)(struct obj *o))
 		op(reformat_ctx_obj(fte->reformat));
 }
 
-static bool dest_find(struct cmd *cmd, const struct flow_table *t,
-		      const uint8_t *dest, struct flow_dest *to)
+static uint8_t dest_find(struct cmd *cmd, const struct flow_table *t,
+			 const uint8_t *dest, struct flow_dest *to)
 {
 	uint32_t id = IFC_GET(dest_format_struct, dest, destination_id);
 	uint32_t type = IFC_GET(dest_format_struct, dest, destination_type);
 	struct flow_table *next;
 	struct tir *tir;
+	uint8_t status;
 
 	*to = (struct flow_dest){ .is_tir = type == DEST_TIR };
 	if (type == DEST_TABLE) {
-		next = obj_find(&cmd->hca->eth->flows.tables, id, cmd->uid);
-		to->obj = next && next->side == t->side ? &next->obj : NULL;
+		status = flow_table_next(cmd, t, id, &next);
+		if (status)
+			return status;
+		to->obj = &next->obj;
 	} else if (type == DEST_TIR && t->side == FLOW_RX) {
 		tir = tir_find(cmd->hca, id, cmd->uid);
 		to->obj = tir ? &tir->obj : NULL;
 	}
-	return to->obj;
+	return to->obj ? CMD_OK : CMD_BAD_RES;
 }
 
 /* Destinations, then counters: both lists have entries of one size. */
@@ -77,6 +80,7 @@ static uint8_t fte_lists(struct cmd *cmd, const struct flow_table *t,
 	uint32_t n = IFC_GET(flow_context, c, destination_list_size);
 	uint32_t counters = IFC_GET(flow_context, c, flow_counter_list_size);
 	const size_t size = IFC_SZ(dest_format_struct);
+	uint8_t status;
 	uint32_t i;
 
 	if (!(fte->action & ACTION_FWD_DEST))
@@ -90,8 +94,9 @@ static uint8_t fte_lists(struct cmd *cmd, const struct flow_table *t,
 	if ((size_t)(cmd->in + cmd->in_len - at) < (n + counters) * size)
 		return CMD_BAD_INP_LEN;
 	for (i = 0; i < n; i++, at += size) {
-		if (!dest_find(cmd, t, at, &fte->dests[i]))
-			return CMD_BAD_RES;
+		status = dest_find(cmd, t, at, &fte->dests[i]);
+		if (status)
+			return status;
 	}
 	fte->n = n;
 	if (!counters)

@@ -58,13 +58,14 @@ static void end(void)
 	w_teardown();
 }
 
-/* A table with a group that compares the destination; 0 where it is refused. */
-static uint32_t table(uint32_t type, uint32_t miss)
+/* A table at a level; 0 where it is refused. */
+static uint32_t table_at(uint32_t type, uint32_t level, uint32_t miss)
 {
 	uint8_t *c = IFC_ADDR_OF(create_flow_table_in, in, flow_table_context);
 
 	memset(in, 0, sizeof(in));
 	IFC_SET(create_flow_table_in, in, table_type, type);
+	IFC_SET(flow_table_context, c, level, level);
 	IFC_SET(flow_table_context, c, log_size, LOG_SIZE);
 	IFC_SET(flow_table_context, c, decap_en, type == RX);
 	IFC_SET(flow_table_context, c, reformat_en, 1);
@@ -73,6 +74,24 @@ static uint32_t table(uint32_t type, uint32_t miss)
 	if (CMD(flow_cmds, CREATE_FLOW_TABLE, 0, create_flow_table))
 		return 0;
 	return IFC_GET(create_flow_table_out, out, table_id);
+}
+
+static uint32_t table(uint32_t type, uint32_t miss)
+{
+	return table_at(type, 0, miss);
+}
+
+static uint8_t set_miss(uint32_t type, uint32_t id, uint32_t miss)
+{
+	uint8_t *c = IFC_ADDR_OF(modify_flow_table_in, in, flow_table_context);
+
+	memset(in, 0, sizeof(in));
+	IFC_SET(modify_flow_table_in, in, table_type, type);
+	IFC_SET(modify_flow_table_in, in, table_id, id);
+	IFC_SET(modify_flow_table_in, in, modify_field_select, 1);
+	IFC_SET(flow_table_context, c, table_miss_action, !!miss);
+	IFC_SET(flow_table_context, c, table_miss_id, miss);
+	return CMD(flow_cmds, MODIFY_FLOW_TABLE, 0, modify_flow_table);
 }
 
 static uint8_t destroy_table(uint32_t type, uint32_t id)
@@ -154,6 +173,17 @@ static uint8_t *item(unsigned int n)
 {
 	return IFC_ADDR_OF(set_fte_in, in, flow_context) +
 	       IFC_OFF(flow_context, destination) + n * 8;
+}
+
+/* An entry that sends such frames on to another table. */
+static uint8_t forward(uint32_t id, uint32_t index, uint8_t mac, uint32_t next)
+{
+	uint8_t *c = fte(TX, id, index, mac, ACTION_FWD_DEST);
+
+	IFC_SET(flow_context, c, destination_list_size, 1);
+	IFC_SET(dest_format_struct, item(0), destination_type, 1);
+	IFC_SET(dest_format_struct, item(0), destination_id, next);
+	return set(0, 1);
 }
 
 static uint32_t counter(void)
@@ -279,7 +309,7 @@ static unsigned int pass(uint8_t mac)
 
 static void an_entry_drops_counts_and_goes_on(void)
 {
-	uint32_t first = table(TX, 0), next = table(TX, 0), n = counter();
+	uint32_t first = table(TX, 0), next = table_at(TX, 1, 0), n = counter();
 	uint8_t *c;
 
 	CHECK_EQ(pass(1), 1);
@@ -293,11 +323,7 @@ static void an_entry_drops_counts_and_goes_on(void)
 	CHECK_EQ(set(0, 1), 0);
 	CHECK_EQ(pass(1), 0);
 	CHECK_EQ(pass(2), 1);
-	c = fte(TX, first, 1, 2, ACTION_FWD_DEST);
-	IFC_SET(flow_context, c, destination_list_size, 1);
-	IFC_SET(dest_format_struct, item(0), destination_type, 1);
-	IFC_SET(dest_format_struct, item(0), destination_id, next);
-	CHECK_EQ(set(0, 1), 0);
+	CHECK_EQ(forward(first, 1, 2, next), 0);
 	fte(TX, next, 0, 2, ACTION_DROP);
 	CHECK_EQ(set(0, 0), 0);
 	CHECK_EQ(pass(2), 0);
@@ -314,6 +340,43 @@ static void an_entry_drops_counts_and_goes_on(void)
 	CHECK_EQ(free_counter(n), 0);
 	CHECK_EQ(pass(1), 1);
 	CHECK_EQ(w_hca[0].eth->flows.entries, 2);
+}
+
+static void a_table_goes_on_to_a_higher_level(void)
+{
+	uint32_t low = table_at(TX, 1, 0), same = table_at(TX, 1, 0);
+	uint32_t high = table_at(TX, 2, 0);
+
+	CHECK_EQ(group(TX, low), 0);
+	CHECK_EQ(group(TX, high), 0);
+	CHECK_EQ(forward(low, 0, 1, high), 0);
+	CHECK_EQ(forward(high, 0, 1, low), CMD_BAD_PARAM);
+	CHECK_EQ(forward(low, 0, 1, same), CMD_BAD_PARAM);
+	CHECK_EQ(forward(low, 0, 1, low), CMD_BAD_PARAM);
+	CHECK_EQ(set_miss(TX, low, high), 0);
+	CHECK_EQ(set_miss(TX, high, low), CMD_BAD_PARAM);
+	CHECK_EQ(set_miss(TX, low, low), CMD_BAD_PARAM);
+	CHECK_EQ(set_miss(TX, low, table_at(RX, 3, 0)), CMD_BAD_RES);
+	CHECK_EQ(set_miss(TX, low, 999), CMD_BAD_RES);
+	CHECK_EQ(table_at(TX, 2, high), 0);
+	CHECK_EQ(root(TX, low), 0);
+	CHECK_EQ(pass(1), 1);
+	CHECK_EQ(set_miss(TX, low, 0), 0);
+}
+
+/* A number that is given out again makes a circle that no command could refuse. */
+static void a_frame_in_a_circle_of_tables_is_lost(void)
+{
+	uint32_t high = table_at(TX, 2, 0), low = table_at(TX, 1, high);
+	uint32_t again;
+
+	CHECK_EQ(destroy_table(TX, high), 0);
+	do {
+		again = table_at(TX, 0, low);
+		CHECK(again);
+	} while (again && again != high);
+	CHECK_EQ(root(TX, low), 0);
+	CHECK_EQ(pass(1), 0);
 }
 
 static void a_change_leaves_what_it_does_not_select(void)
@@ -497,11 +560,7 @@ static void what_is_not_there_is_refused(void)
 	fte(TX, t, 0, 1, ACTION_FWD_DEST);
 	CHECK_EQ(set(0, 0), CMD_BAD_PARAM);
 	/* a table of the other side, a list that is cut off */
-	c = fte(TX, t, 0, 1, ACTION_FWD_DEST);
-	IFC_SET(flow_context, c, destination_list_size, 1);
-	IFC_SET(dest_format_struct, item(0), destination_type, 1);
-	IFC_SET(dest_format_struct, item(0), destination_id, r);
-	CHECK_EQ(set(0, 1), CMD_BAD_RES);
+	CHECK_EQ(forward(t, 0, 1, r), CMD_BAD_RES);
 	CHECK_EQ(set(0, 0), CMD_BAD_INP_LEN);
 	c = fte(TX, t, 0, 1, ACTION_DROP | ACTION_COUNT);
 	IFC_SET(flow_context, c, flow_counter_list_size, 1);
@@ -538,6 +597,8 @@ static void a_user_has_what_is_his(void)
 
 static const struct ktap_test tests[] = {
 	TEST(an_entry_drops_counts_and_goes_on),
+	TEST(a_table_goes_on_to_a_higher_level),
+	TEST(a_frame_in_a_circle_of_tables_is_lost),
 	TEST(a_change_leaves_what_it_does_not_select),
 	TEST(headers_change_and_sums_stay_right),
 	TEST(frames_enter_and_leave_a_tunnel),
