@@ -120,27 +120,49 @@ size_t sig_len(const struct sig_domain *d)
 	return 0;
 }
 
+/* What a byte does to a CRC, for each byte; made when the first one is needed. */
+struct crc_table {
+	uint32_t crc32[256];
+	uint16_t t10[256];
+};
+
+static const struct crc_table *crc_table(void)
+{
+	static struct crc_table table;
+	static bool made;
+	unsigned int byte, bit;
+	uint32_t crc;
+	uint16_t t10;
+
+	for (byte = 0; !made && byte < 256; byte++) {
+		crc = byte;
+		t10 = byte << 8;
+		for (bit = 0; bit < 8; bit++) {
+			crc = crc >> 1 ^ (crc & 1 ? CRC32_REFLECTED : 0);
+			t10 = t10 << 1 ^ (t10 & 0x8000 ? T10_POLYNOMIAL : 0);
+		}
+		table.crc32[byte] = crc;
+		table.t10[byte] = t10;
+	}
+	made = true;
+	return &table;
+}
+
 static uint32_t crc32(const uint8_t *p, size_t len, uint32_t crc)
 {
-	unsigned int bit;
+	const uint32_t *table = crc_table()->crc32;
 
-	while (len--) {
-		crc ^= *p++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? CRC32_REFLECTED : 0);
-	}
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
 	return ~crc;
 }
 
 static uint16_t crc_t10(const uint8_t *p, size_t len, uint16_t crc)
 {
-	unsigned int bit;
+	const uint16_t *table = crc_table()->t10;
 
-	while (len--) {
-		crc ^= *p++ << 8;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc << 1 ^ (crc & 0x8000 ? T10_POLYNOMIAL : 0);
-	}
+	while (len--)
+		crc = crc << 8 ^ table[crc >> 8 ^ *p++];
 	return crc;
 }
 

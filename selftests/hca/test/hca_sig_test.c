@@ -189,6 +189,45 @@ static void guards_are_the_known_ones(void)
 	}
 }
 
+/* A CRC of 16 or 32 bits by its definition, bit by bit, most significant bit first. */
+static uint32_t crc_of(const uint8_t *p, size_t len, unsigned int bits,
+		       uint32_t polynomial, bool reflected)
+{
+	uint32_t crc = 0, top = 1u << (bits - 1), in, out = 0;
+	unsigned int bit;
+
+	for (bit = 0; bit < len * 8; bit++) {
+		in = p[bit / 8] >> (reflected ? bit % 8 : 7 - bit % 8) & 1;
+		in ^= !!(crc & top);
+		crc = crc << 1 ^ (in ? polynomial : 0);
+	}
+	for (bit = 0; bit < bits; bit++)
+		out |= (crc >> bit & 1) << (reflected ? bits - 1 - bit : bit);
+	return out & (top | (top - 1));
+}
+
+static void each_byte_counts_in_a_guard(void)
+{
+	struct sig_domain d = { .kind = SIG_CRC32 };
+	uint8_t block[512], sig[SIG_MAX];
+	uint32_t guard, crc;
+	size_t i;
+
+	for (i = 0; i < sizeof(block); i++)
+		block[i] = i < 256 ? i : i * 37 + 11;
+	for (d.block = 1; d.block <= sizeof(block); d.block++) {
+		d.kind = SIG_CRC32;
+		sig_make(&d, 0, block, sig);
+		crc = ~crc_of(block, d.block, 32, 0x04c11db7, true);
+		memcpy(&guard, sig, sizeof(guard));
+		CHECK_EQ(be32toh(guard), crc);
+		d.kind = SIG_T10_CRC;
+		sig_make(&d, 0, block, sig);
+		CHECK_EQ((uint32_t)(sig[0] << 8 | sig[1]),
+			 crc_of(block, d.block, 16, 0x8bb7, false));
+	}
+}
+
 static void what_one_key_made_another_one_checks_and_takes_off(void)
 {
 	uint8_t bsf[SIG_FORMAT_LEN];
@@ -382,6 +421,7 @@ static void formats_and_variables_are_checked(void)
 static const struct ktap_test tests[] = {
 	TEST(guards_are_the_known_ones),
 	TEST(t10_is_made_on_the_wire_and_counts_blocks),
+	TEST(each_byte_counts_in_a_guard),
 	TEST(what_one_key_made_another_one_checks_and_takes_off),
 	TEST(a_bad_signature_in_memory_is_told_once),
 	TEST(writes_and_reads_sign_too),
