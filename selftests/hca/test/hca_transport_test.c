@@ -269,10 +269,12 @@ static void a_port_that_is_down_answers_nothing(void)
 	attr.timeout = 12;	/* 16 ms */
 	attr.retry_count = 7;
 	CHECK(pair_connect(&p, &attr));
-	w_port_down = true;
+	w_port_down[0] = true;
+	w_port_down[1] = true;
 	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 64);
 	CHECK(!w_wait(&p.scq[0], &cqe, 30));
-	w_port_down = false;
+	w_port_down[0] = false;
+	w_port_down[1] = false;
 	CHECK_EQ(pair_syndrome(&p, 100), SYND_OK);
 }
 

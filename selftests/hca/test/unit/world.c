@@ -11,6 +11,7 @@
 #include "data/transport.h"
 #include "eth/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/lag.h"
 #include "fabric/mad.h"
 #include "fw/caps_odp.h"
 #include "fw/eq.h"
@@ -22,7 +23,7 @@
 struct hca w_hca[W_HCAS];
 struct w_event w_events[W_EVENTS];
 unsigned int w_nevents;
-bool w_port_down;
+bool w_port_down[W_HCAS];
 enum w_fault_queue w_fault_queue;
 struct w_fault w_faults[W_EVENTS];
 unsigned int w_nfaults;
@@ -178,17 +179,14 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 	return SYND_OK;
 }
 
-bool lag_sends(struct hca *hca, uint32_t affinity)
+bool port_active(struct hca *hca)
 {
-	(void)hca;
-	(void)affinity;
-	return !w_port_down;
+	return !w_port_down[hca->index];
 }
 
-bool lag_receives(struct hca *hca)
+bool port_link_up(const struct hca *hca)
 {
-	(void)hca;
-	return !w_port_down;
+	return !w_port_down[hca->index];
 }
 
 uint8_t port_mtu(struct hca *hca)
@@ -237,7 +235,7 @@ static void setup_one(unsigned int i)
 	mem[i] = mmap(NULL, W_MEM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	hca->dma = dma_create();
 	if (mem[i] == MAP_FAILED || !hca->dma ||
-	    dma_map(hca->dma, 0, W_MEM, fd, 0, true) || objects_init(hca))
+	    dma_map(hca->dma, 0, W_MEM, fd, 0, true) || objects_init(hca) || lag_init(hca))
 		abort();
 	dma_set_master(hca->dma, true);
 	close(fd);
@@ -251,7 +249,7 @@ void w_setup(void)
 	unsigned int i;
 
 	w_nevents = 0;
-	w_port_down = false;
+	memset(w_port_down, 0, sizeof(w_port_down));
 	w_fault_queue = W_FAULTS_NONE;
 	w_nfaults = 0;
 	if (loop_init())
@@ -270,6 +268,7 @@ void w_teardown(void)
 
 	for (i = 0; i < W_HCAS; i++) {
 		objects_fini(&w_hca[i]);
+		lag_fini(&w_hca[i]);
 		dma_destroy(w_hca[i].dma);
 		munmap(mem[i], W_MEM);
 	}

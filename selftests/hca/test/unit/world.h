@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Two adapters on one cable, without a guest. A test acts as the driver.
- * Objects and the transfer of data are the model's own. world.c replaces bus,
- * firmware and fabric: every QP and CQ may use UAR page 0x10 and EQ 1, and
- * w_event_seen() finds the events that were posted.
+ * Objects, the transfer of data and the bond of two ports are the model's own.
+ * world.c replaces bus, firmware and the rest of the fabric: every QP and CQ may
+ * use UAR page 0x10 and EQ 1, and w_event_seen() finds the events that were posted.
  */
 #ifndef SIMHCA_UNIT_WORLD_H
 #define SIMHCA_UNIT_WORLD_H
@@ -48,7 +48,7 @@ extern unsigned int w_nfaults;
 extern struct hca w_hca[W_HCAS];
 extern struct w_event w_events[W_EVENTS];
 extern unsigned int w_nevents;
-extern bool w_port_down;
+extern bool w_port_down[W_HCAS];
 
 void w_setup(void);
 void w_teardown(void);
