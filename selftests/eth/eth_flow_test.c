@@ -61,17 +61,12 @@ static int raw_recv(struct raw *raw, unsigned int i)
 
 static int raw_ready(struct raw *raw)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	unsigned int i;
 
-	if (ibv_modify_qp(raw->qp, &attr, IBV_QP_STATE | IBV_QP_PORT))
+	if (verbs_qp_connect(raw->qp, 0, NULL))
 		return -EIO;
 	for (i = 0; i < FRAMES; i++)
 		if (raw_recv(raw, i))
-			return -EIO;
-	for (attr.qp_state = IBV_QPS_RTR; attr.qp_state <= IBV_QPS_RTS;
-	     attr.qp_state++)
-		if (ibv_modify_qp(raw->qp, &attr, IBV_QP_STATE))
 			return -EIO;
 	return 0;
 }

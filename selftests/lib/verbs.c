@@ -257,10 +257,24 @@ static int to_rts(struct ibv_qp *qp)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
+/* A raw packet QP has a port, and nothing else that a program sets. */
+static int raw_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	int ret = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
+
+	for (attr.qp_state = IBV_QPS_RTR;
+	     !ret && attr.qp_state <= IBV_QPS_RTS; attr.qp_state++)
+		ret = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	return ret;
+}
+
 int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer, const struct address *to)
 {
 	int ret;
 
+	if (qp->qp_type == IBV_QPT_RAW_PACKET)
+		return -raw_to_rts(qp);
 	ret = to_init(qp);
 	if (!ret)
 		ret = to_rtr(qp, peer, to);

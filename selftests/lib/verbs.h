@@ -87,7 +87,7 @@ struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 
 /*
  * Bring a QP from RESET to RTS, connected to the QP @peer at the address @to. A
- * UD QP ignores both.
+ * UD QP ignores both, and so does a raw packet QP, for which @to may be NULL.
  */
 int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer,
 		     const struct address *to);

@@ -41,19 +41,6 @@ FIXTURE_TEARDOWN(raw)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-static int to_rts(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT))
-		return -EIO;
-	for (attr.qp_state = IBV_QPS_RTR; attr.qp_state <= IBV_QPS_RTS;
-	     attr.qp_state++)
-		if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
-			return -EIO;
-	return 0;
-}
-
 /* Open a context and make the QPs. Return: 0 or -errno. */
 static int make(struct _test_data_raw *self)
 {
@@ -70,7 +57,8 @@ static int make(struct _test_data_raw *self)
 	attr.recv_cq = self->setup.cq;
 	for (i = 0; i < QPS && !ret; i++) {
 		self->qps[i] = ibv_create_qp(self->setup.pd, &attr);
-		ret = self->qps[i] ? to_rts(self->qps[i]) : -errno;
+		ret = self->qps[i] ?
+			      verbs_qp_connect(self->qps[i], 0, NULL) : -errno;
 	}
 	return ret;
 }
