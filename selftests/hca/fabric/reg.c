@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Registers, reached with ACCESS_REG: link, MTU, pause frames, virtual lanes,
- * counters, node description, host endianness.
+ * Registers, reached with ACCESS_REG: module, link, MTU, pause frames, virtual lanes,
+ * counters, node description, host endianness. Each function of a card calls its own
+ * port number 1, whether a bond joins the ports or not.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 /* enum of linux/mlx5/driver.h */
 enum {
+	REG_PMLP = 0x5002,
 	REG_PMTU = 0x5003,
 	REG_PTYS = 0x5004,
 	REG_PAOS = 0x5006,
@@ -17,6 +19,7 @@ enum {
 	REG_PVLC = 0x500f,
 	REG_NODE_DESC = 0x6001,
 	REG_HOST_ENDIANNESS = 0x7004,
+	REG_MCIA = 0x9014,
 	REG_DTOR = 0xc00e,
 };
 
@@ -33,6 +36,34 @@ enum {
 /* PAOS */
 #define PAOS_UP 1u
 #define PAOS_DOWN 2u
+
+#define LANES 4u
+/* MCIA: the part before the data, whose length is not the same in all drivers */
+#define MCIA_HEAD 16u
+#define MCIA_NO_EEPROM 1u
+
+/* The module that the cable is in, by lane: each port of a card has one. */
+static void pmlp(struct hca *hca, uint8_t *out)
+{
+	uint8_t *lane = IFC_ADDR_OF(pmlp_reg, out, lane0_module_mapping);
+	unsigned int i;
+
+	IFC_SET(pmlp_reg, out, width, LANES);
+	for (i = 0; i < LANES; i++) {
+		IFC_SET(lane_2_module_mapping, lane, module,
+			hca->native_port == 2);
+		IFC_SET(lane_2_module_mapping, lane, tx_lane, i);
+		IFC_SET(lane_2_module_mapping, lane, rx_lane, i);
+		lane += IFC_SZ(lane_2_module_mapping);
+	}
+}
+
+/* The cable has no memory that tells about it. */
+static void mcia(struct hca *hca, uint8_t *out)
+{
+	(void)hca;
+	IFC_SET(mcia_reg, out, status, MCIA_NO_EEPROM);
+}
 
 static void ptys_eth(uint8_t *out)
 {
@@ -219,12 +250,14 @@ struct reg {
 };
 
 static const struct reg regs[] = {
+	{ REG_PMLP, IFC_SZ(pmlp_reg), pmlp },
 	{ REG_PTYS, IFC_SZ(ptys_reg), ptys },
 	{ REG_PMTU, IFC_SZ(pmtu_reg), pmtu },
 	{ REG_PVLC, IFC_SZ(pvlc_reg), pvlc },
 	{ REG_PAOS, IFC_SZ(paos_reg), paos },
 	{ REG_PFCC, IFC_SZ(pfcc_reg), pfcc },
 	{ REG_PPCNT, IFC_SZ(ppcnt_reg), ppcnt },
+	{ REG_MCIA, MCIA_HEAD, mcia },
 	{ REG_DTOR, IFC_SZ(dtor_reg), dtor },
 };
 

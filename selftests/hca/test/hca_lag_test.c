@@ -274,6 +274,80 @@ static void a_queue_goes_on_when_the_other_port_is_back(void)
 	CHECK_EQ(pair_syndrome(&p, 1), SYND_OK);
 }
 
+static const uint8_t *read_register(unsigned int hca, uint16_t id, size_t len,
+				    uint32_t group)
+{
+	static uint8_t out[IFC_SZ(ppcnt_reg)];
+	uint8_t in[IFC_SZ(ppcnt_reg)] = { 0 };
+
+	memset(out, 0, sizeof(out));
+	IFC_SET(ppcnt_reg, in, local_port, 1);
+	IFC_SET(ppcnt_reg, in, grp, group);
+	w_must(reg_access(&w_hca[hca], id, false, in, out, len));
+	return out;
+}
+
+static uint32_t module_of(unsigned int hca)
+{
+	const uint8_t *out = read_register(hca, 0x5002, IFC_SZ(pmlp_reg), 0);
+
+	return IFC_GET(lane_2_module_mapping,
+		       IFC_ADDR_OF(pmlp_reg, out, lane0_module_mapping), module);
+}
+
+static bool link_up(unsigned int hca)
+{
+	const uint8_t *out = read_register(hca, 0x5006, IFC_SZ(paos_reg), 0);
+
+	return IFC_GET(paos_reg, out, oper_status) == 1;
+}
+
+static uint64_t octets_in(unsigned int hca)
+{
+	const uint8_t *out = read_register(hca, 0x5008, IFC_SZ(ppcnt_reg), 1);
+
+	return IFC_GET64(eth_2863_cntrs_grp_data_layout,
+			 out + IFC_OFF(ppcnt_reg, counter_set),
+			 if_in_octets_high);
+}
+
+/* Each function calls its own port number 1, joined or not. */
+static void registers_are_those_of_the_own_port(void)
+{
+	static struct port port[W_HCAS];
+	uint32_t joined;
+
+	w_hca[0].port = &port[0];
+	w_hca[1].port = &port[1];
+	port[1].count[PORT_RX][PORT_UNICAST].octets = 100;
+	CHECK_EQ(module_of(1), 0);
+	card();
+	w_port_down[0] = true;
+	for (joined = 0; joined < 2; joined++) {
+		CHECK_EQ(module_of(0), 0);
+		CHECK_EQ(module_of(1), 1);
+		CHECK(!link_up(0));
+		CHECK(link_up(1));
+		CHECK_EQ(octets_in(0), 0);
+		CHECK_EQ(octets_in(1), 100);
+		if (!joined)
+			CHECK_EQ(create(0, 2, 2), 0);
+	}
+}
+
+/* What `ethtool -m` asks for, at the length of 6.1. */
+static void the_cable_has_four_lanes_and_no_eeprom(void)
+{
+	const uint8_t *out = read_register(0, 0x5002, IFC_SZ(pmlp_reg), 0);
+
+	CHECK_EQ(IFC_GET(pmlp_reg, out, local_port), 1);
+	CHECK_EQ(IFC_GET(pmlp_reg, out, width), 4);
+	out = IFC_ADDR_OF(pmlp_reg, out, lane3_module_mapping);
+	CHECK_EQ(IFC_GET(lane_2_module_mapping, out, tx_lane), 3);
+	CHECK_EQ(IFC_GET(lane_2_module_mapping, out, rx_lane), 3);
+	CHECK_EQ(IFC_GET(mcia_reg, read_register(0, 0x9014, 64, 0), status), 1);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -285,6 +359,8 @@ static const struct ktap_test tests[] = {
 	TEST(a_port_that_is_down_stops_its_affinities),
 	TEST(a_queue_goes_on_by_the_other_port),
 	TEST(a_queue_goes_on_when_the_other_port_is_back),
+	TEST(registers_are_those_of_the_own_port),
+	TEST(the_cable_has_four_lanes_and_no_eeprom),
 };
 
 int main(void)
