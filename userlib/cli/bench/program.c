@@ -179,6 +179,13 @@ static void child(struct words *words, const struct bench_plan *plan,
 	_exit(127);
 }
 
+/* A figure is an object with a name. A line "4 threads" is the number 4 to json-c. */
+static bool is_figure(struct json_object *row)
+{
+	return json_object_is_type(row, json_type_object) &&
+		json_object_is_type(bench_get(row, "name"), json_type_string);
+}
+
 static void collect(int fd, struct json_object *rows)
 {
 	FILE *from = fdopen(fd, "r");
@@ -188,8 +195,10 @@ static void collect(int fd, struct json_object *rows)
 
 	while (from && getline(&line, &room, from) > 0) {
 		row = json_tokener_parse(line);
-		if (row)
+		if (is_figure(row))
 			json_object_array_add(rows, row);
+		else
+			json_object_put(row);
 	}
 	free(line);
 	if (from)
@@ -213,7 +222,7 @@ static int wait_for(pid_t pid)
 /**
  * bench_program_call() - run a case once
  * @policy: "stock", or of the program's contexts
- * @rows: receives what the program prints
+ * @rows: receives the figures that the program prints; other lines are left out
  *
  * The program writes its own messages to stderr.
  *
