@@ -47,6 +47,22 @@ watches()
 		.[1].unread == 1 and .[1].comm == "my program"' "$tmp/out"
 }
 
+# It ends as if all was shown, so what reads its output has whole tables.
+watch_ends()
+{
+	local signal
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	for signal in INT TERM; do
+		: >"$tmp/watched"
+		"$tool" watch -n 0.01 contexts >"$tmp/watched" &
+		wait_for 10 test -s "$tmp/watched"
+		kill -$signal $!
+		code 0 wait $!
+	done
+}
+
 # xrc_table PCI: makes a domain with a QP at which two processes are registered
 xrc_table()
 {
@@ -114,6 +130,9 @@ usage_errors()
 	grep -qx 'mlx5ep show: --sort speed: no table has such a column; see mlx5ep show --help' \
 		"$tmp/err"
 	code 2 "$tool" show --interval 2
+	code 2 "$tool" show -d mlx5_0
+	grep -qF 'mlx5ep show: -d stands before the command: mlx5ep -d DEVICE show' \
+		"$tmp/err"
 	code 2 "$tool" watch --top 0
 	code 2 "$tool" watch --sort level uuars
 	code 2 "$tool" watch -n 0
@@ -564,6 +583,9 @@ doctor_finds()
 	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
 	sed -i /notifier/d "$ep/uverbs_ids"
 	finds 0 '^warning: mlx5_0: the module has no object notifier'
+	rm "$ep/uverbs_ids"
+	code 0 "$tool" doctor
+	[ "$(grep -c '^warning: mlx5_0: the module has no ' "$tmp/out")" = 7 ]
 	echo 3 >"$ep/uuar_fallbacks"
 	finds 0 '^warning: mlx5_0: 3 contexts'
 	rm -rf "$root/sys/kernel"
@@ -605,6 +627,7 @@ json_is_documented()
 	mkdir -p "$root/proc/42/fd"
 	echo my-job >"$root/proc/42/comm"
 	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	ln -s "$(printf '%0600d' 0)" "$root/proc/42/fd/8"	# a long name
 	mkdir -p "$root/etc"
 	printf '[device *]\npages = 3\n' >"$root/etc/mlx5ep.conf"
 	for key in $(keys show; keys apply; keys check; keys -d mlx5_0 plan -t 4; keys doctor || true
@@ -742,7 +765,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 25
+plan 26
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -759,6 +782,7 @@ check "doctor looks into the initramfs" doctor_looks_into_initramfs
 check "doctor finds every fault and names the remedy" doctor_finds
 check "show xrc lists domains, QPs, keys and registrants" xrc
 check "show watches has a row per notifier" watches
+check "watch ends by a signal with exit code 0" watch_ends
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
 check "a program's name gets into no command of doctor" no_commands

@@ -38,7 +38,8 @@ void root_path(char *path, const char *fmt, ...)
 
 /**
  * file_read() - read a small file
- * @buf: receives the text, terminated, without a newline at its end
+ * @buf: receives the text, terminated, without a newline at its end; after an error
+ *	it is empty
  * @len: size of @buf, at least 1
  *
  * Return: the length of the text, or -errno.
