@@ -94,16 +94,19 @@ odd_tables()
 		printf ' %d' {2..80}
 		printf '\n8 1\n\n'
 	} >"$debugfs/users"
-	# More labels than there is room for at first, each twice.
+	# More labels than there is room for at first, each twice, and a word too many.
 	{
 		printf 'pid policy qps\n'
 		for i in {1..40} {1..40}; do
-			printf '%d policy%d %d\n' "$i" "$i" "$i"
+			printf '%d policy%d %d 99\n' "$i" "$i" "$i"
 		done
 	} >"$debugfs/contexts"
+	echo 'pid watches bytes events unread' >"$debugfs/watches"
 	code 0 "$tool" metrics
 	"$parser" <"$tmp/out"
 	must_fail grep '=""' "$tmp/out"
+	must_fail grep '^mlx5ep_xrc_domains{device="mlx5_1"}' "$tmp/out"
+	has 'mlx5ep_notifiers{device="mlx5_0"} 0'
 	[ "$(grep -c '^mlx5ep_cgroup_uar_pages_limit{' "$tmp/out")" = 2 ]
 	has 'mlx5ep_user_uar_pages{device="mlx5_0",uid="7"} 0'
 	has 'mlx5ep_user_uar_pages{device="mlx5_0",uid="8"} 0'
@@ -144,6 +147,8 @@ parser_refuses()
 
 writes_a_file()
 {
+	local long
+
 	tree
 	mkdir "$tmp/collect"
 	echo old >"$tmp/collect/mlx5ep.prom"
@@ -166,6 +171,13 @@ writes_a_file()
 	[ "$(cat "$tmp/collect/mlx5ep.prom")" = old ]
 	[ "$(ls "$tmp/collect")" = mlx5ep.prom ]
 	code 1 "$tool" metrics --output "$tmp/$(printf '%0600d' 0)"
+	long=$tmp/none/$(printf '%0100d/' {1..5})
+	code 1 "$tool" metrics --output "${long:0:505}"
+	grep -q 'too long' "$tmp/err"
+	# Whoever starts the tool may have closed its standard input.
+	code 0 "$tool" metrics --output "$tmp/collect/mlx5ep.prom" <&-
+	[ ! -s "$tmp/err" ]
+	"$parser" <"$tmp/collect/mlx5ep.prom"
 	code 2 "$tool" metrics --outputs a
 	code 2 "$tool" metrics --output a --listen 1
 	code 2 "$tool" metrics --listen 0.0.0.0:9000

@@ -133,6 +133,8 @@ usage_errors()
 	code 2 "$tool" show -d mlx5_0
 	grep -qF 'mlx5ep show: -d stands before the command: mlx5ep -d DEVICE show' \
 		"$tmp/err"
+	code 2 "$tool" show -j
+	grep -qF ' -j stands before the command: mlx5ep -j show;' "$tmp/err"
 	code 2 "$tool" watch --top 0
 	code 2 "$tool" watch --sort level uuars
 	code 2 "$tool" watch -n 0

@@ -108,9 +108,8 @@ static long long number(struct json_object *obj, const char *key)
 {
 	struct json_object *value = member(obj, key);
 
-	if (json_object_is_type(value, json_type_boolean))
-		return json_object_get_boolean(value);
-	return value ? json_object_get_int64(value) : 0;
+	/* A boolean is 0 or 1, and what is not there 0. */
+	return json_object_get_int64(value);
 }
 
 /* Backslash, quote and newline are escaped in the value of a label. */
