@@ -145,11 +145,12 @@ $(ST_OUT)/watch_dmabufs_test: $(ST_OUT)/watch_dmabufs.inc
 
 # These have objects of the tool in them.
 ST_TOOL_TESTS := $(addprefix $(ST_OUT)/,tool_texts_test tool_settings_test \
-	tool_tables_test tool_own_test)
+	tool_tables_test tool_own_test tool_groups_test)
 $(ST_OUT)/tool_texts_test: ST_TOOL := utf8 number table
 $(ST_OUT)/tool_settings_test: ST_TOOL := settings config change compare
 $(ST_OUT)/tool_tables_test: ST_TOOL := view print utf8
 $(ST_OUT)/tool_own_test: ST_TOOL := files
+$(ST_OUT)/tool_groups_test: ST_TOOL := selftest/result selftest/process files
 # This one has the source in it, with other system calls.
 $(ST_OUT)/tool_own_test: userlib/cli/own.c
 ST_TOOL_OBJS = $(ST_TOOL:%=build/obj/userlib/cli/%.o)
@@ -157,7 +158,7 @@ $(ST_TOOL_TESTS): ST_CFLAGS += -Iuserlib/cli
 $(ST_OUT)/tool_settings_test: ST_CFLAGS += -fsanitize=leak
 $(ST_TOOL_TESTS): ST_MORE_LIBS = $(ST_TOOL_OBJS)
 $(ST_TOOL_TESTS): $(patsubst %,build/obj/userlib/cli/%.o,utf8 number table settings \
-	config change compare view print files)
+	config change compare view print files selftest/result selftest/process)
 
 # The fuzzer is one program.
 ST_FUZZ_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/obj/%.o,\

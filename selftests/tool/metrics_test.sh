@@ -178,7 +178,7 @@ writes_a_file()
 	code 0 "$tool" metrics --output "$tmp/collect/mlx5ep.prom" <&-
 	[ ! -s "$tmp/err" ]
 	"$parser" <"$tmp/collect/mlx5ep.prom"
-	code 2 "$tool" metrics --outputs a
+	code 2 "$tool" metrics --no-such-option
 	code 2 "$tool" metrics --output a --listen 1
 	code 2 "$tool" metrics --listen 0.0.0.0:9000
 	code 2 "$tool" metrics --listen 99999

@@ -15,10 +15,8 @@ built=${TOOL:-$PWD/build/bin/mlx5ep}
 # shellcheck source=selftests/tool/fake.sh
 . selftests/tool/fake.sh
 
-# A tool with ASan preloads a library with it, which a shell cannot load.
-[[ $built != */san/* ]] || skip_all 'programs without ASan cannot preload a library with it'
-
-# The tool finds its programs beside it.
+# The tool finds its programs beside it. A library with ASan could not be preloaded into
+# a shell, so it has the one without.
 tool=$tmp/bin/mlx5ep
 export LD_LIBRARY_PATH=$PWD/build/lib
 export CALLS=$tmp/calls
@@ -49,6 +47,7 @@ programs()
 	#!/bin/sh
 	call="${0##*/} $MLX5_EP_DEVICE ${MLX5EP_POLICY:-none} $*" n=0
 	echo "$call" >>"$CALLS"
+	[ -z "${CPUS:-}" ] || grep Cpus_allowed_list /proc/self/status >"$CPUS.${0##*/}"
 	while read -r line; do
 		[ "$line" != "$call" ] || n=$((n + 1))
 	done <"$CALLS"
@@ -115,6 +114,11 @@ msgrate mlx5_0 stock 1 0 -t 3 -n 10 -L -j -a -R 1'
 	# What no policy changes, and no threads.
 	json -r 2 -m 128 -p independent,shared-uar memory >/dev/null
 	calls "$(for _ in 1 2 3; do echo 'memory mlx5_0 stock 1 0 -n 64 -j'; done)"
+	# A program with one thread is pinned; those with more pin their threads.
+	CPUS=$tmp/cpus json -r 1 -t 1 -m 8 -p stock latency memory >/dev/null
+	grep -Eq '[^0-9][0-9]+$' "$tmp/cpus.memory"
+	must_fail grep -q '[-,]' "$tmp/cpus.memory"
+	grep Cpus_allowed_list /proc/self/status | cmp - "$tmp/cpus.msgrate"
 	# By itself a simulated adapter has 512 messages.
 	json -r 1 memory >/dev/null
 	grep -q -- '-n 256 -j' "$CALLS"
@@ -187,6 +191,8 @@ tables()
 # Programs that fail, are killed, print nothing, or not the same in each round.
 failures()
 {
+	local deep
+
 	made_up
 	export FAIL=pipeline KILLED=xsrq SILENT=memory FEWER=stencil
 	code 1 bench -r 2 -t 1 -m 8 -p stock globalarray stencil pipeline xsrq memory
@@ -203,6 +209,13 @@ failures()
 	code 1 bench -r 1 xsrq
 	grep -q 'xsrq is missing: install the package mlx5ep-tests' "$tmp/err"
 	code 0 bench -r 1 memory
+	# The tool is in a folder whose name leaves no room for a program's.
+	deep=$tmp/$(printf '%0120d/' {1..4})
+	deep=${deep:0:500}/bin
+	mkdir -p "$deep"
+	cp "$built" "$deep/mlx5ep"
+	code 1 "$deep/mlx5ep" bench -r 1 globalarray
+	grep -q 'globalarray is missing' "$tmp/err"
 }
 
 noise_is_said()

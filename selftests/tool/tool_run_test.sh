@@ -19,8 +19,9 @@ tool=${TOOL:-$PWD/build/bin/mlx5ep}
 # opens none. Memory that the shell loses is none of this test's business.
 program=(env ASAN_OPTIONS=detect_leaks=0 sh -c 'echo "$LD_PRELOAD"; echo "$MLX5EP_POLICY"')
 
-# A tool with ASan has libraries with it, into which programs without it cannot load.
-[[ $tool != */san/* ]] || skip_all 'programs without ASan cannot preload a library with it'
+# A library with ASan could not be preloaded into a shell, so the tool has the one
+# without.
+export LD_LIBRARY_PATH=$PWD/build/lib
 
 policy_is_told()
 {

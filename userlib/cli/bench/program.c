@@ -172,8 +172,7 @@ static void child(struct words *words, const struct bench_plan *plan,
 		_exit(127);
 	if (bench->one_cpu)
 		pin();
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	/* The program catches no signals of the tool's: execv() sees to that. */
 	execv(words->argv[0], words->argv);
 	perror(words->argv[0]);
 	_exit(127);
