@@ -100,19 +100,36 @@ static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
 	return mdev && mdev->device == parent ? mdev : NULL;
 }
 
-/* Checks that change nothing: a device that fails one of them is refused. */
-static int check_device(struct mlx5_ep_device *edev)
+/*
+ * Finds the adapter. A PCI function is known by two ways, whose structures must agree:
+ * mlx5_core may have another struct auxiliary_device than the headers say.
+ */
+static int find_adapter(struct mlx5_ep_device *edev)
 {
 	struct auxiliary_device *auxdev = find_auxdev(edev->ibdev);
+	struct mlx5_core_dev *mdev = find_mdev(edev->ibdev);
 
+	edev->mdev = mdev;
 	if (auxdev) {
 		edev->auxdev = get_device(&auxdev->dev);
 		edev->mdev = container_of(auxdev, struct mlx5_adev, adev)->mdev;
-	} else {
-		edev->mdev = find_mdev(edev->ibdev);
 	}
+	if (mdev && edev->mdev != mdev)
+		return mlx5_ep_device_refuse(
+			edev,
+			"mlx5_core has other structures than its headers");
 	if (!edev->mdev)
 		return mlx5_ep_device_refuse(edev, "no mlx5_core device");
+	return 0;
+}
+
+/* Checks that change nothing: a device that fails one of them is refused. */
+static int check_device(struct mlx5_ep_device *edev)
+{
+	int ret = find_adapter(edev);
+
+	if (ret)
+		return ret;
 	if (!READ_ONCE(attach))
 		return mlx5_ep_device_refuse(
 			edev, "module parameter attach is off");
