@@ -222,6 +222,23 @@ other_root()
 }
 
 # A build may write into the folder of another kernel's headers.
+# Drivers that take the place of the kernel's own have headers of their own.
+own_stack()
+{
+	local root=$work/root modules=$work/root/usr/lib/modules/$rel name
+
+	mkdir -p "$root/usr/src/ofa_kernel/x86_64/$rel" "$work/ofa"
+	echo 'updates/ib_core.ko:' >"$modules/modules.dep"
+	name=$("$lab/kernel" "$modules")
+	grep -qx "$root/usr/src/ofa_kernel /usr/src/ofa_kernel" \
+		"build/lab/kernels/$name/shows"
+	name=$(OFA_DIR=$work/ofa "$lab/kernel" "$modules")
+	grep -qx "$work/ofa $work/ofa" "build/lab/kernels/$name/shows"
+	echo 'kernel/drivers/infiniband/core/ib_core.ko:' >"$modules/modules.dep"
+	name=$("$lab/kernel" "$modules")
+	must_fail grep ofa "build/lab/kernels/$name/shows"
+}
+
 shown_is_not_written()
 {
 	mkdir "$work/shown" "$tmp/shown"
@@ -368,7 +385,7 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 16
+plan 17
 check 'a folder with image and modules boots' boots_folder
 check 'a built tree boots, named from inside it' boots_tree
 check 'the sources of a tree are shown, too' tree_beside_sources
@@ -376,6 +393,7 @@ check 'a package boots, with the module built against its headers' boots_package
 check 'an RPM package is understood' rpm_package
 check 'an installed kernel is understood, and done once' installed
 check 'the root of another system is understood' other_root
+check 'headers of other drivers are shown' own_stack
 check 'nobody writes to folders that the lab shows' shown_is_not_written
 check 'a kernel without mlx5_ib is refused' no_mlx5
 check 'a kernel with mlx5_ib built in is refused' built_in
