@@ -131,12 +131,13 @@ lab_kernel()
 		return
 	fi
 	case $1 in
+	arm64|arm64-*)
+		karch=arm64
+		lab_arch $karch
+		kroot=$arch_dir/root ;;
+	esac
+	case $1 in
 	debug|kcsan|arm64-64k)
-		[ "$1" != arm64-64k ] || {
-			karch=arm64
-			lab_arch $karch
-			kroot=$arch_dir/root
-		}
 		[ "$1" = debug ] || option=--$1
 		dir=$("$lab_src/debug-kernel" ${option:+"$option"})
 		krel=$(cat "$dir/release")
@@ -144,9 +145,6 @@ lab_kernel()
 		kmodules=$dir/modules
 		kbuild=$dir/build ;;
 	arm64|arm64-16k)
-		karch=arm64
-		lab_arch $karch
-		kroot=$arch_dir/root
 		krel=$(awk -v n="$1" '$1 == n { print $2 }' "$arch_dir/kernels")
 		kimage=$arch_dir/vmlinuz-$krel
 		kmodules=$kroot/usr/lib/modules/$krel

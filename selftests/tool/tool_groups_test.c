@@ -134,37 +134,39 @@ TEST_F(groups, an_exit_status_is_told)
 		     ROW("ends by itself", "failed", "exit status 3") "]");
 }
 
-static void dies(struct selftest *st)
+static int sig;	/* that the group gets */
+
+static void gets_it(struct selftest *st)
 {
 	(void)st;
-	raise(SIGTERM);
+	raise(sig);
 }
 
-static void on_signal(int sig)
+static void on_signal(int which)
 {
-	(void)sig;
+	(void)which;
 }
 
-/* The tool catches the signal; its groups do not. */
+/* The tool catches the signal; its groups do not. The results as JSON. */
+static const char *after_signal(int which, struct json_object *results)
+{
+	sig = which;
+	signal(sig, on_signal);
+	selftest_process("mlx5_0", "g", gets_it, 20, results);
+	return text(results);
+}
+
 TEST_F(groups, a_signal_is_told)
 {
-	signal(SIGTERM, on_signal);
-	selftest_process("mlx5_0", "g", dies, 20, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("ends by itself", "failed",
+	EXPECT_STREQ(after_signal(SIGTERM, self->results),
+		     "[" ROW("ends by itself", "failed",
 		     "its process was ended by signal 15 (Terminated)") "]");
-}
-
-static void interrupts(struct selftest *st)
-{
-	(void)st;
-	raise(SIGINT);
 }
 
 TEST_F(groups, an_interrupt_is_told)
 {
-	signal(SIGINT, on_signal);
-	selftest_process("mlx5_0", "g", interrupts, 20, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("ends by itself", "failed",
+	EXPECT_STREQ(after_signal(SIGINT, self->results),
+		     "[" ROW("ends by itself", "failed",
 		     "its process was ended by signal 2 (Interrupt)") "]");
 }
 

@@ -157,14 +157,6 @@ static unsigned int pages_shared(struct _test_data_processes *self,
 	return shared;
 }
 
-/* UAR pages that a context holds that asked for @n: those of whole system pages. */
-static unsigned int held(unsigned int n)
-{
-	unsigned int together = page_bytes() / 4096;
-
-	return (n + together - 1) / together * together;
-}
-
 TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 {
 	struct doorbells_report doorbells;
@@ -185,7 +177,7 @@ TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 	EXPECT_EQ(0, doorbells.wrong_uar);
 	EXPECT_EQ(0, pages_shared(self, &doorbells));
 	doorbells_put(&doorbells);
-	EXPECT_EQ(self->base.uar_in_use + PROCESSES * held(QPS),
+	EXPECT_EQ(self->base.uar_in_use + PROCESSES * page_uars(QPS),
 		  sysfs_number("uar_in_use"));
 	end_all(self);
 	for (i = 0; i < PROCESSES; i++)
@@ -195,11 +187,11 @@ TEST_F_TIMEOUT(processes, eight_at_once_keep_apart, 120)
 /* What a context gets that asks for QPS pages, where the budget has @left. */
 static unsigned int given(unsigned int left)
 {
-	unsigned int whole = left / held(1) * held(1);
+	unsigned int whole = left / page_uars(1) * page_uars(1);
 
-	if (whole > held(QPS))
-		return held(QPS);
-	return whole ?: held(1);
+	if (whole > page_uars(QPS))
+		return page_uars(QPS);
+	return whole ?: page_uars(1);
 }
 
 FIXTURE(budget)
@@ -263,7 +255,7 @@ TEST_F(budget, a_context_gets_fewer_pages_when_it_runs_low)
 	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
 	ASSERT_EQ(0, fill(self, 0));
 	first = sysfs_number("uar_in_use");
-	EXPECT_EQ(held(QPS), first);
+	EXPECT_EQ(page_uars(QPS), first);
 	second = given(first < 12 ? 12 - first : 0);
 	ASSERT_EQ(0, fill(self, 1));
 	EXPECT_EQ(first + second, sysfs_number("uar_in_use"));
@@ -289,7 +281,7 @@ TEST_F(budget, strict_says_enospc)
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
 	ASSERT_EQ(0, fill(self, 0));
-	if (held(1) > QPS)
+	if (page_uars(1) > QPS)
 		SKIP(return, "one page of the system is enough for all QPs");
 	EXPECT_EQ(-ENOSPC, fill(self, 1));
 	EXPECT_EQ(4, self->made[1]);

@@ -45,7 +45,7 @@ FIXTURE_SETUP(system_page)
 	ASSERT_EQ(0, simhca_zero());
 	ASSERT_EQ(0, sysfs_read("uar_user_limit", self->limit,
 				sizeof(self->limit)));
-	self->together = page_bytes() / 4096;
+	self->together = page_uars(1);
 	self->before = alive();
 	ASSERT_LT(0, self->before);
 }
@@ -90,9 +90,6 @@ TEST_F(system_page, an_open_context_holds_all_pages_of_one_allocation)
 
 TEST_F(system_page, independent_gives_each_qp_a_uar_page)
 {
-	long pages = (QPS + 1 + self->together - 1) / self->together *
-		     self->together;
-
 	/* QP 10 is one more than a page of 16 KiB has, twice. */
 	ASSERT_EQ(0, fill(self, "independent", QPS + 1, QPS));
 	EXPECT_EQ(QPS, self->doorbells.n);
@@ -100,7 +97,7 @@ TEST_F(system_page, independent_gives_each_qp_a_uar_page)
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	EXPECT_EQ(0, self->doorbells.torn);
 	EXPECT_EQ(0, self->doorbells.astray);
-	EXPECT_LE(sysfs_number("uar_in_use"), pages);
+	EXPECT_LE(sysfs_number("uar_in_use"), page_uars(QPS + 1));
 	EXPECT_EQ(0, sysfs_number("uar_in_use") % self->together);
 	EXPECT_EQ(self->before + sysfs_number("uar_in_use"), alive());
 }

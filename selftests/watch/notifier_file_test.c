@@ -231,7 +231,9 @@ TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
 /* The kernel copies a batch in pieces. */
 TEST_F(notifier, adds_nothing_where_a_later_answer_cannot_be_written)
 {
-	const unsigned int before = 40, count = 2 * before;
+	/* As many as 4 KiB hold, which is more than one piece. */
+	const unsigned int before = 4096 / sizeof(struct mlx5_ep_watch_add);
+	const unsigned int count = 2 * before;
 	struct mlx5_ep_watch_add *adds, all[SLOTS] = {};
 	struct mlx5ep_watch w[SLOTS];
 	unsigned int i;

@@ -106,10 +106,8 @@ static struct json_object *member(struct json_object *obj, const char *key)
 
 static long long number(struct json_object *obj, const char *key)
 {
-	struct json_object *value = member(obj, key);
-
 	/* A boolean is 0 or 1, and what is not there 0. */
-	return json_object_get_int64(value);
+	return json_object_get_int64(member(obj, key));
 }
 
 /* Backslash, quote and newline are escaped in the value of a label. */
