@@ -140,6 +140,8 @@ struct nic;
  *	are as large as the driver's pages, as in old adapters
  * @few_uars: an injected fault: from then on a driver is told that there is one UAR
  *	page in a page of the system, however many one command allocates
+ * @flip: an injected fault: the lowest bit of the first byte is another one when a
+ *	transfer arrives at a signature key
  * @uars_together: UAR pages that one command allocates
  * @uar_log: log2 of the size of a UAR page in units of 4 KiB
  * @odp_cap: capabilities of on-demand paging that are in force (fw/caps_odp.c)
@@ -154,6 +156,7 @@ struct hca {
 	bool wrong_uar;
 	bool large_uar;
 	bool few_uars;
+	bool flip;
 	unsigned int uars_together;
 	unsigned int uar_log;
 	const struct bus_ops *bus_ops;

@@ -28,7 +28,9 @@ struct sig_cqe {
 	uint8_t domain;
 	uint32_t key;
 	uint64_t offset;
-	uint8_t rsvd1[15];
+	uint8_t rsvd1[8];
+	uint32_t qpn;
+	uint8_t rsvd2[3];
 	uint8_t op_own;
 };
 
@@ -38,12 +40,14 @@ _Static_assert(sizeof(struct sig_cqe) == CQE_SIZE, "wire format");
  * struct way - one direction between memory and wire
  * @from: how the source is protected
  * @to: how the destination is
+ * @counts: of the adapter
  * @bad: set to the first bad signature; op_own 0: none
  */
 struct way {
 	const struct sig_format *f;
 	const struct sig_domain *from;
 	const struct sig_domain *to;
+	struct sig_counts *counts;
 	struct sig_cqe bad;
 };
 
@@ -77,13 +81,13 @@ static void note_bad(struct way *w, const uint8_t *expected,
 {
 	uint8_t wrong = 0, i;
 
-	if (w->bad.op_own)
-		return;
 	for (i = 0; i < SIG_MAX; i++)
 		if (expected[i] != actual[i])
 			wrong |= 0x80 >> i;
 	wrong &= w->f->check;
-	if (!wrong)
+	w->counts->checked += !!w->f->check;
+	w->counts->bad += !!wrong;
+	if (!wrong || w->bad.op_own)
 		return;
 	if (w->from->kind == SIG_CRC32 || wrong & 0xc0)
 		w->bad.syndrome |= htobe16(BAD_GUARD);
@@ -159,6 +163,7 @@ static void report(struct way *w, struct mkey *m, uint32_t key, struct qp *qp,
 		return;
 	m->sig_err = true;
 	w->bad.key = htobe32(key);
+	w->bad.qpn = htobe32(qp->obj.id);
 	memcpy(&cqe, &w->bad, sizeof(cqe));
 	if (cq)
 		cq_post(cq, &cqe, true);
@@ -200,7 +205,8 @@ int sig_read(struct qp *qp, enum sig_end end, const struct accessor *who,
 	struct objects *objs = qp->hca->objs;
 	struct sglist l = { 0 };
 	struct sig_format f;
-	struct way w = { .f = &f, .from = &f.mem, .to = &f.wire };
+	struct way w = { .f = &f, .from = &f.mem, .to = &f.wire,
+			 .counts = &objs->sig_counts };
 	uint8_t *in = NULL;
 	int ret = -EACCES;
 
@@ -258,7 +264,8 @@ int sig_write(struct qp *qp, enum sig_end end, const struct accessor *who,
 	struct mkey *m = sig_mkey(qp->hca, key);
 	struct sglist l = { 0 };
 	struct sig_format f;
-	struct way w = { .f = &f, .from = &f.wire, .to = &f.mem };
+	struct way w = { .f = &f, .from = &f.wire, .to = &f.mem,
+			 .counts = &qp->hca->objs->sig_counts };
 	uint8_t *in = NULL, *out = NULL;
 	int ret = -EACCES;
 
@@ -271,6 +278,8 @@ int sig_write(struct qp *qp, enum sig_end end, const struct accessor *who,
 	}
 	if (!ret) {
 		sgl_read(from, in, from->len);
+		if (qp->hca->flip)
+			in[0] ^= 1;
 		convert(&w, in, from->len, out, l.len);
 		report(&w, m, key, qp, end);
 		sgl_write(&l, out, l.len);

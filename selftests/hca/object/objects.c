@@ -168,7 +168,7 @@ static void add_count(struct json_object *alive, const char *name, uint32_t n)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @o: gets "qps", "mtt" and "page_faults"
+ * @o: gets "qps", "mtt", "page_faults" and "signatures"
  * @alive: gets the number of each kind
  */
 void objects_dump(struct hca *hca, struct json_object *o,
@@ -193,6 +193,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	json_object_object_add(o, "qps", qps);
 	mkeys_dump(hca, o);
 	faults_dump(hca, o);
+	sig_dump(hca, o);
 	add_count(alive, "pd", objs->pds.count);
 	add_count(alive, "td", objs->tds.count);
 	add_count(alive, "xrcd", objs->xrcds.count);
@@ -222,6 +223,7 @@ void objects_clear_counters(struct hca *hca)
 	uint32_t id;
 
 	memset(&hca->objs->fault_counts, 0, sizeof(hca->objs->fault_counts));
+	memset(&hca->objs->sig_counts, 0, sizeof(hca->objs->sig_counts));
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		qp->doorbells = 0;
 		qp->blueflame = 0;

@@ -80,6 +80,16 @@ struct fault_counts {
 	uint64_t failed;	/* of those, with an error */
 };
 
+/**
+ * struct sig_counts - signatures since the counters were set to 0
+ * @checked: of blocks that came from memory or from the wire
+ * @bad: of these, those that were wrong
+ */
+struct sig_counts {
+	uint64_t checked;
+	uint64_t bad;
+};
+
 struct objects {
 	struct hca *hca;
 	struct idtable pds;
@@ -106,6 +116,7 @@ struct objects {
 	uint64_t err_poll_ns;
 	struct sglist src;	/* used during one transfer */
 	struct sglist dst;
+	struct sig_counts sig_counts;
 	uint8_t *sig_wire;	/* what a signature key sends (data/sig.c) */
 	uint8_t *sig_sink;	/* what such a key reads */
 };

@@ -2,7 +2,8 @@
 /*
  * Protection signature variables (PSV). A signature key names two of them, and its user
  * sets them by work requests. The adapter checks that; the value itself is also in the
- * format of the key, from which each transfer begins.
+ * format of the key, from which each transfer begins. The file also tells the control
+ * socket how many signatures were checked.
  */
 #include <stdlib.h>
 
@@ -48,6 +49,22 @@ uint8_t psv_set(struct hca *hca, const struct domain *pd, const uint8_t *seg,
 		return SYND_LOCAL_PROT;
 	psv->value = be64toh(s.value);
 	return SYND_OK;
+}
+
+/**
+ * sig_dump() - tell the control socket how many signatures were checked
+ * @o: gets "signatures"
+ */
+void sig_dump(const struct hca *hca, struct json_object *o)
+{
+	const struct sig_counts *n = &hca->objs->sig_counts;
+	struct json_object *counts = json_object_new_object();
+
+	json_object_object_add(counts, "checked",
+			       json_object_new_int64((int64_t)n->checked));
+	json_object_object_add(counts, "bad",
+			       json_object_new_int64((int64_t)n->bad));
+	json_object_object_add(o, "signatures", counts);
 }
 
 static void psv_drop(struct objects *objs, struct psv *psv)

@@ -62,5 +62,6 @@ bool sig_escaped(const struct sig_domain *d, const uint8_t sig[SIG_MAX]);
 /* ---- psv.c */
 uint8_t psv_set(struct hca *hca, const struct domain *pd, const uint8_t *seg,
 		size_t len);
+void sig_dump(const struct hca *hca, struct json_object *o);
 
 #endif

@@ -297,8 +297,8 @@ static void a_bad_signature_in_memory_is_told_once(void)
 }
 
 /* One RDMA operation between the keys at the start of both. */
-static uint8_t rdma(struct pair *p, uint8_t op, uint32_t key, uint64_t at,
-		    uint32_t rkey, uint64_t rat, uint32_t len)
+static void post(struct pair *p, uint8_t op, uint32_t key, uint64_t at, uint32_t rkey,
+		 uint64_t rat, uint32_t len)
 {
 	struct w_wqe w;
 
@@ -307,6 +307,13 @@ static uint8_t rdma(struct pair *p, uint8_t op, uint32_t key, uint64_t at,
 	w_data(&w, at, len, key);
 	w_post(&p->qp[0], &w);
 	w_ring(&p->qp[0]);
+}
+
+/* ... and its syndrome */
+static uint8_t rdma(struct pair *p, uint8_t op, uint32_t key, uint64_t at,
+		    uint32_t rkey, uint64_t rat, uint32_t len)
+{
+	post(p, op, key, at, rkey, rat, len);
 	return pair_syndrome(p, 10);
 }
 
@@ -338,6 +345,63 @@ static void writes_and_reads_sign_too(void)
 	CHECK_EQ(rdma(&p, WQE_OP_RDMA_READ, local, 0, p.key[1], p.mem[1] + OUT,
 		      len), SYND_OK);
 	CHECK(!memcmp(out(&p, 0), w_at(0, p.mem[0]), BLOCK));
+}
+
+/* The dump has the signatures that were checked, and the bad ones among them. */
+static bool counted(unsigned int hca, int64_t checked, int64_t bad)
+{
+	struct json_object *o = json_object_new_object(), *n, *c, *b;
+	bool same;
+
+	sig_dump(&w_hca[hca], o);
+	same = json_object_object_get_ex(o, "signatures", &n) &&
+	       json_object_object_get_ex(n, "checked", &c) &&
+	       json_object_object_get_ex(n, "bad", &b) &&
+	       json_object_get_int64(c) == checked &&
+	       json_object_get_int64(b) == bad;
+	json_object_put(o);
+	return same;
+}
+
+static void a_flipped_bit_is_a_bad_signature_and_all_are_counted(void)
+{
+	uint8_t bsf[SIG_FORMAT_LEN];
+	struct pair p;
+	struct cqe cqe;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	pair_fill(&p, 0, BLOCK, 1);
+	objects_clear_counters(&w_hca[0]);
+	key = sig_mkey(&p, 0, 4);
+	t10_format(bsf, ON_WIRE, GUARD | APP | REF);
+	CHECK_EQ(configure(&p, 0, key, p.mem[0], BLOCK, bsf), SYND_OK);
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_WRITE, key, 0, p.key[1], p.mem[1] + OUT,
+		      BLOCK + T10), SYND_OK);
+	CHECK(counted(0, 0, 0));	/* memory has none */
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_READ, key, 0, p.key[1], p.mem[1] + OUT,
+		      BLOCK + T10), SYND_OK);
+	CHECK(counted(0, 1, 0));
+	w_hca[0].flip = true;
+	post(&p, WQE_OP_RDMA_READ, key, 0, p.key[1], p.mem[1] + OUT, BLOCK + T10);
+	CHECK(w_poll(&p.scq[0], &cqe));
+	CHECK_EQ(w_opcode(&cqe), CQE_SIG_ERR);
+	CHECK_EQ(be32toh(cqe.opcode_qpn), p.qp[0].qpn);
+	CHECK(w_poll(&p.scq[0], &cqe));
+	CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK(counted(0, 2, 1));
+	w_hca[0].flip = false;
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_READ, key, 0, p.key[1], p.mem[1] + OUT,
+		      BLOCK + T10), SYND_OK);
+	CHECK(counted(0, 3, 1));
+	/* what is not checked is not counted */
+	t10_format(bsf, ON_WIRE, 0);
+	CHECK_EQ(configure(&p, 0, key, p.mem[0], BLOCK, bsf), SYND_OK);
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_READ, key, 0, p.key[1], p.mem[1] + OUT,
+		      BLOCK + T10), SYND_OK);
+	CHECK(counted(0, 3, 1));
+	objects_clear_counters(&w_hca[0]);
+	CHECK(counted(0, 0, 0));
 }
 
 /* INIT2INIT: the QP's send queue stops behind a request with a bad signature. */
@@ -425,6 +489,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_one_key_made_another_one_checks_and_takes_off),
 	TEST(a_bad_signature_in_memory_is_told_once),
 	TEST(writes_and_reads_sign_too),
+	TEST(a_flipped_bit_is_a_bad_signature_and_all_are_counted),
 	TEST(a_queue_stops_behind_a_bad_signature_if_asked_to),
 	TEST(formats_and_variables_are_checked),
 };
