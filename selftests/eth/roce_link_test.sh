@@ -109,7 +109,27 @@ goes_down()
 	becomes 20 '4: ACTIVE' cat /sys/class/infiniband/mlx5_0/ports/1/state
 }
 
-plan 8
+# The driver's debugfs has the parameters of congestion control, and no counter moves.
+congestion()
+{
+	local folder
+
+	folder=/sys/kernel/debug/mlx5/$(basename "$(readlink -f \
+		/sys/class/infiniband/mlx5_0/device)")/cc_params
+	[ "$(cat "$folder/rp_gd")" = 11 ]
+	echo 10 >"$folder/rp_gd"
+	echo 3 >"$folder/np_cnp_prio"
+	[ "$(cat "$folder/rp_gd")" = 10 ]
+	[ "$(cat "$folder/np_cnp_prio")" = 3 ]
+	[ "$(cat "$folder/np_cnp_dscp")" = 48 ]
+	if echo 12 >"$folder/rp_gd"; then
+		fail '12 is beyond the range of rp_gd'
+	fi
+	[ "$(cat "$folder/rp_gd")" = 10 ]
+	[ "$(cat /sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent)" = 0 ]
+}
+
+plan 9
 check 'netdev and RoCE port come up' is_up
 check 'GIDs come and go with addresses' gids_follow
 check 'RC over RoCE v1' pingpong ibv_rc_pingpong 0
@@ -118,5 +138,6 @@ check 'RC over RoCE v2' pingpong ibv_rc_pingpong 1
 check 'UC over RoCE v2' pingpong ibv_uc_pingpong 1
 check 'jumbo frames can be set' mtu
 check 'the port goes down with the netdev and up again' goes_down
+check 'parameters of congestion control are kept' congestion
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished

@@ -182,6 +182,8 @@ static void caps_eth_general(const struct hca *hca, uint8_t *c)
 	GEN(log_max_current_uc_list, 7);
 	GEN(log_max_current_mc_list, 7);
 	GEN(log_max_vlan_list, 7);
+	GEN(cc_query_allowed, hca->function != FUNCTION_VF);
+	GEN(cc_modify_allowed, hca->function != FUNCTION_VF);
 }
 
 /* Where device_mem_cap has what mlx5_ifc.h calls reserved (offsets in bits). */
@@ -278,6 +280,7 @@ static void caps_eth(struct caps *caps, unsigned int levels)
 	IFC_SET(roce_cap, c, r_roce_min_src_udp_port, R_ROCE_SPORT_MIN);
 	IFC_SET(roce_cap, c, r_roce_max_src_udp_port, R_ROCE_SPORT_MAX);
 	IFC_SET(roce_cap, c, roce_address_table_size, PORT_ROCE_GIDS);
+	IFC_SET(roce_cap, c, roce_cc_general, 1);
 	caps_flow(caps->flow, levels);
 }
 

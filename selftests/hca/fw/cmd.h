@@ -29,6 +29,6 @@ extern const struct cmd_def init_cmds[], page_cmds[], caps_cmds[], uar_cmds[],
 	memic_cmds[], rawq_cmds[], umem_cmds[], nic_cmds[], rx_cmds[],
 	flow_cmds[], fte_cmds[], flow_counter_cmds[], flow_header_cmds[],
 	flow_reformat_cmds[], general_cmds[], psv_cmds[], fault_cmds[], pace_cmds[],
-	tis_cmds[], xrq_cmds[];
+	tis_cmds[], xrq_cmds[], cong_cmds[];
 
 #endif

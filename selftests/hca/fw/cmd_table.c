@@ -14,7 +14,7 @@ static const struct cmd_def *const cmd_tables[] = {
 	nic_cmds,  rx_cmds,   flow_cmds, dct_cmds, memic_cmds,
 	fte_cmds,  flow_counter_cmds, flow_header_cmds, flow_reformat_cmds,
 	general_cmds, psv_cmds, fault_cmds, pace_cmds, tis_cmds,
-	xrq_cmds,
+	xrq_cmds, cong_cmds,
 };
 
 /**

@@ -56,6 +56,7 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
 	idtable_init(&objs->av_maps, FIRST_PD, 1u << LOG_MAX_AV_MAPS);
 	idtable_init(&objs->scheds, 1, 1u << LOG_MAX_SCHED);
+	cong_reset(&objs->cong);
 	hca->objs = objs;
 	qp_init(hca);
 	return 0;
@@ -126,6 +127,7 @@ void objects_reset(struct hca *hca)
 	table_clear(&objs->psvs, free);
 	memic_reset(hca);
 	memset(objs->paces, 0, sizeof(objs->paces));
+	cong_reset(&objs->cong);
 	free(objs->sig_wire);
 	objs->sig_wire = NULL;
 	free(objs->sig_sink);

@@ -16,6 +16,7 @@
 
 #include "base/sglist.h"
 #include "hca.h"
+#include "qos/cong.h"
 #include "qos/pace.h"
 
 /* Limits of each kind of object. The capabilities announce the same limits. */
@@ -109,6 +110,7 @@ struct objects {
 	struct fault_counts fault_counts;
 	struct miss miss;
 	struct pace paces[PACE_ENTRIES];
+	struct cong cong;
 	struct mcgs *mcgs;
 	struct qp *special[2];	/* QP0 and QP1 */
 	struct qp *err_list;	/* QPs in error that have a receive queue */
