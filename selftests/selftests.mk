@@ -81,7 +81,7 @@ $(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 $(ST_OUT)/obj/workloads/nbc/fold.o: ST_CFLAGS += -O3 -funroll-loops
 
 # The layouts of commands, as simhca has them.
-$(ST_OUT)/obj/lib/devx.o: ST_CFLAGS += -iquote $(MLX5_IFC_DIR)
+$(ST_OUT)/obj/lib/devx.o $(ST_OUT)/devx_events_test: ST_CFLAGS += -iquote $(MLX5_IFC_DIR)
 
 $(ST_LIB): $(ST_LIB_OBJS)
 	@rm -f $@
