@@ -72,12 +72,12 @@ static const struct field fields[] = {
 
 /**
  * cong_reset() - forget what a driver set
+ * @cong: was 0 before the first reset
  */
 void cong_reset(struct cong *cong)
 {
 	const struct field *f;
 
-	memset(cong, 0, sizeof(*cong));
 	for (f = fields; f < fields + ARRAY_SIZE(fields); f++)
 		ifc_set32(cong->params[f->protocol], f->at, f->bits, f->start);
 	memset(cong->enable, 0x80, sizeof(cong->enable));

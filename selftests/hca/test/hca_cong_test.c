@@ -86,6 +86,21 @@ static void only_what_is_named_changes(void)
 	CHECK_EQ(IFC_GET(cong_control_r_roce_ecn_np, params, cnp_dscp), 48);
 }
 
+/* Nobody looks at the values of other parts, even where they could not be set. */
+static void what_is_not_named_may_have_any_value(void)
+{
+	an_ethernet_port();
+	memset(params, 0, sizeof(params));
+	CHECK_EQ(modify(CONG_RP, PART(12)), CMD_OK);
+	IFC_SET(cong_control_r_roce_ecn_np, params, cnp_dscp, 1);
+	CHECK_EQ(modify(CONG_NP, PART(3)), CMD_OK);
+	CHECK_EQ(query(CONG_NP), CMD_OK);
+	CHECK_EQ(IFC_GET(cong_control_r_roce_ecn_np, params, cnp_dscp), 1);
+	CHECK_EQ(IFC_GET(cong_control_r_roce_ecn_np, params, cnp_802p_prio), 6);
+	CHECK_EQ(IFC_GET(cong_control_r_roce_ecn_np, params, min_time_between_cnps),
+		 4);
+}
+
 /* One part has two parameters. */
 static void parameters_of_a_part_change_together(void)
 {
@@ -182,6 +197,7 @@ static void a_reset_forgets_all(void)
 
 static const struct ktap_test tests[] = {
 	TEST(only_what_is_named_changes),
+	TEST(what_is_not_named_may_have_any_value),
 	TEST(parameters_of_a_part_change_together),
 	TEST(what_is_out_of_range_changes_nothing),
 	TEST(it_is_switched_off_for_a_priority),
