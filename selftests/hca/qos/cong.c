@@ -21,8 +21,10 @@
 /**
  * struct field - a parameter
  * @part: bit of field_select that names it
- * @at: offset in bits
- * @bits: its length
+ * @at: where it begins, in bits from the start of the protocol's parameters
+ * @bits: at most 32, in one dword
+ * @start: value until a driver sets another one
+ * @min: least value that a driver may set; @max: greatest one
  */
 struct field {
 	enum cong_protocol protocol;
