@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: roce-storage, link: eth, timeout: 300, config: RDS_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
+#
+# RDS, NFS and SRP are users of the adapter in the kernel. Each has both its ends on one
+# port while the module has a policy, and what arrives is compared. The server of NFS has
+# no daemon: the test writes what it would answer into the caches of the kernel.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+address=192.0.2.1
+target=/sys/kernel/config/target
+nfsd=/proc/fs/nfsd
+rpc=/proc/net/rpc
+forever=2147483647
+# insecure_port, async, no_subtree_check, fsid=0
+export_flags=$((0x2 | 0x10 | 0x400 | 0x2000))
+
+address_up()
+{
+	netdev=$(basename "/sys/class/infiniband/$dev/device/net"/*)
+	ip link set "$netdev" up
+	ip addr add "$address/24" dev "$netdev"
+	wait_for 20 gid_there
+}
+
+# given_back BEFORE: the HCA has no more objects than BEFORE. CQs are not counted, since
+# ib_core keeps those that its users share.
+given_back()
+{
+	becomes 20 "$1" hca_objects 'qp, mkey, pd, srq'
+}
+
+# What RDS made stays: its module loses memory when it is unloaded, with any adapter.
+rds()
+{
+	timeout $((120 * slowness)) selftests/eth/rds.py $address 200 20
+}
+
+# The grace period, in which no file can be opened, is the shortest that nfsd takes.
+nfs_serves()
+{
+	mkdir "$tmp/export" "$tmp/mount"
+	mount -t tmpfs none "$tmp/export"
+	mount -t nfsd none $nfsd
+	echo 10 >$nfsd/nfsv4leasetime
+	echo 10 >$nfsd/nfsv4gracetime
+	echo '-3 +4 +4.1 +4.2' >$nfsd/versions
+	echo 'rdma 20049' >$nfsd/portlist
+	echo 2 >$nfsd/threads
+	echo "nfsd $address $forever client" >$rpc/auth.unix.ip/channel
+	echo "client $tmp/export $forever $export_flags 65534 65534 0" \
+		>$rpc/nfsd.export/channel
+	printf '%s\n' "client 1 \x00000000 $forever $tmp/export" >$rpc/nfsd.fh/channel
+}
+
+nfs_mounts()
+{
+	timeout $((60 * slowness)) mount -i -t nfs4 -o "vers=4.2,proto=rdma,port=20049,\
+addr=$address,clientaddr=$address,rsize=1048576,wsize=1048576" $address:/ "$tmp/mount"
+}
+
+# Writes are reads by the server of the client's memory, and reads are its writes. A long
+# list of names and a long link have a reply of their own.
+nfs_moves()
+{
+	local name
+
+	name=$(printf 'x%.0s' {1..200})
+	dd if="$tmp/data" of="$tmp/mount/cached" bs=100000 conv=fsync status=none
+	dd if="$tmp/data" of="$tmp/mount/direct" bs=1M oflag=direct status=none
+	cmp "$tmp/data" "$tmp/export/cached"
+	cmp "$tmp/data" "$tmp/export/direct"
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp "$tmp/data" "$tmp/mount/cached"
+	dd if="$tmp/mount/direct" bs=70000 iflag=direct status=none | cmp - "$tmp/data"
+	(cd "$tmp/export" && touch "$name"{1..40} && ln -s "$name$name$name" link)
+	[ "$(find "$tmp/mount" -name "$name*" | wc -l)" = 40 ]
+	[ "$(readlink "$tmp/mount/link")" = "$name$name$name" ]
+}
+
+nfs_ends()
+{
+	umount "$tmp/mount"
+	echo 0 >$nfsd/threads
+	umount $nfsd "$tmp/export"
+	modprobe -r nfsv4 nfsd
+	modprobe -r rpcrdma
+	given_back "$before"
+}
+
+# scsi_disk: prints the name of the initiator's disk
+scsi_disk()
+{
+	local path
+
+	for path in /sys/class/scsi_disk/*/device/block/*; do
+		[ -b "/dev/$(basename "$path")" ] && basename "$path" && return
+	done
+	return 1
+}
+
+# The name of the target's port is the lower half of its GID.
+srp_serves()
+{
+	local gid port at=$target/core/iblock_0/disk
+
+	gid=$(cat "/sys/class/infiniband/$dev/ports/1/gids/0")
+	port=$target/srpt/$(cut -d: -f5- <<<"$gid")
+	modprobe -a ib_srpt ib_srp
+	mkdir -p $at
+	echo udev_path=/dev/ram0 >$at/control
+	echo 1 >$at/enable
+	mkdir -p "$port/tpg/lun/lun_0"
+	echo 5555 >$target/srpt/discovery_auth/rdma_cm_port
+	ln -s $at "$port/tpg/lun/lun_0/"
+	mkdir "$port/tpg/acls/$address"
+	mkdir "$port/tpg/acls/$address/lun_0"
+	ln -s "$port/tpg/lun/lun_0" "$port/tpg/acls/$address/lun_0/"
+	echo 1 >"$port/tpg/enable"
+}
+
+srp_connects()
+{
+	local id
+
+	id=$(cat /sys/module/ib_srpt/parameters/srpt_service_guid)
+	id=${id#0x}
+	echo "id_ext=$id,ioc_guid=$id,dest=$address:5555,tl_retry_count=2" \
+		>"/sys/class/infiniband_srp/srp-$dev-1/add_target"
+	wait_for 20 scsi_disk
+}
+
+srp_writes()
+{
+	dd if="$tmp/data" of="/dev/$(scsi_disk)" bs="$1" oflag=direct status=none
+	dd if=/dev/ram0 bs=64k count=$bytes iflag=direct,count_bytes status=none |
+		cmp - "$tmp/data"
+}
+
+srp_reads()
+{
+	dd if="/dev/$(scsi_disk)" bs=300k count=$bytes iflag=direct,count_bytes \
+		status=none | cmp - "$tmp/data"
+}
+
+srp_moves()
+{
+	srp_writes 512k
+	srp_reads
+	tr '\0-\377' '\1-\377\0' <"$tmp/data" >"$tmp/other"
+	mv "$tmp/other" "$tmp/data"
+	srp_writes 16k
+	srp_reads
+}
+
+# The cable is unplugged for longer than the adapter tries again. The initiator connects
+# again, and what was under way then arrives.
+srp_survives()
+{
+	local writer
+
+	head -c "$bytes" /dev/urandom >"$tmp/data"
+	srp_writes 8k &
+	writer=$!
+	hca_cable 0 down
+	becomes 10 '1: DOWN' cat "/sys/class/infiniband/$dev/ports/1/state"
+	wait_for 20 lost
+	hca_cable 0 up
+	wait $writer
+	srp_reads
+}
+
+# lost: is an end of the initiator's connections in error?
+lost()
+{
+	simhca-ctl dump | jq -e 'any(.hcas[0].qps[]; .state == "err")' >/dev/null
+}
+
+# The initiator goes first, and completely: 7.2's crashes if the target ends the connection
+# while the work that removes the host is still running. Unloading waits for that work.
+srp_ends()
+{
+	local port
+
+	modprobe -r ib_srp
+	for port in "$target"/srpt/*:*; do
+		echo 0 >"$port/tpg/enable"
+		rm "$port/tpg/acls/$address/lun_0/lun_0" "$port/tpg/lun/lun_0/disk"
+		rmdir "$port/tpg/acls/$address/lun_0" "$port/tpg/acls/$address" \
+			"$port/tpg/lun/lun_0" "$port/tpg" "$port"
+	done
+	rmdir $target/core/iblock_0/disk $target/core/iblock_0
+	rmdir $target/srpt
+	modprobe -r ib_srpt
+	given_back "$before"
+}
+
+modprobe -qa rds_rdma nfsd nfsv4 rpcrdma || skip_all 'no RDS or NFS'
+modprobe -qa target_core_iblock sd_mod || skip_all 'no target of SCSI'
+modprobe -qna ib_srp ib_srpt || skip_all 'no SRP'
+modprobe -q brd rd_nr=1 rd_size=16384 || skip_all 'no disk in memory'
+bytes=$((8 << 20))
+head -c $bytes /dev/urandom >"$tmp/data"
+mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+address_up
+ep_policy independent 16
+
+plan 11
+check 'nfsd serves over RDMA' nfs_serves
+check 'RDS moves messages, and memory that one end lends' rds
+before=$(hca_objects 'qp, mkey, pd, srq')
+check 'NFS mounts over RDMA' nfs_mounts
+check 'NFS moves files, names and links' nfs_moves
+check 'NFS ends' nfs_ends
+check 'an SRP target serves a disk' srp_serves
+check 'an SRP initiator connects' srp_connects
+check 'the disk has what is written, and it is read' srp_moves
+check 'SRP survives that the cable is unplugged' srp_survives
+check 'SRP ends' srp_ends
+ip addr del "$address/24" dev "$netdev"
+ep_policy stock
+check 'the HCA has nothing to complain of' hca_clean
+ktap_finished
