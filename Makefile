@@ -12,7 +12,7 @@ JOBS := $(shell nproc)
 # That of the kernels under test, and not of what is compiled.
 unexport ARCH
 
-.PHONY: help demo demo-apps check check-long check-peers check-consumers bench lab $(PARTS) all clean
+.PHONY: help demo demo-apps check check-long check-peers check-netdev check-consumers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
@@ -25,6 +25,7 @@ help:
 	@echo 'make check-long     run the long tests and look for data races too'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
+	@echo 'make check-netdev   run the tests that Linux has for network devices (Ethernet)'
 	@echo 'make check-consumers run UCX, two MPIs, rdma-core, perftest without the module and'
 	@echo '                    under each policy, and compare [KERNELS=..] [CELLS=..]'
 	@echo '                    [GUESTS="1 2"] [STATES=..]'
@@ -99,6 +100,9 @@ check-long: hca lib selftests
 check-peers: hca
 	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
 		$(if $(LINK),--link '$(LINK)')
+
+check-netdev: hca
+	@selftests/peers/netdev-run $(if $(KERNELS),--kernel '$(KERNELS)')
 
 check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \
