@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, timeout: 120
 #
 # The runner in a tree of small tests whose guests are processes of this
 # machine. It must count right, and must fail if anything goes wrong.
