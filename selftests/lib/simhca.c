@@ -198,16 +198,13 @@ static int check_answer(const char *line, struct json_object **answer)
 	return 0;
 }
 
-int simhca_call(struct simhca *sim, struct json_object **answer,
-		const char *fmt, ...)
+static int call(struct simhca *sim, struct json_object **answer,
+		const char *fmt, va_list ap)
 {
 	char *request, *line = NULL;
-	va_list ap;
 	int ret, len;
 
-	va_start(ap, fmt);
 	len = vasprintf(&request, fmt, ap);
-	va_end(ap);
 	if (len < 0)
 		return -ENOMEM;
 	request[len] = '\n';	/* instead of the terminating zero */
@@ -219,6 +216,33 @@ int simhca_call(struct simhca *sim, struct json_object **answer,
 		return ret;
 	ret = check_answer(line, answer);
 	free(line);
+	return ret;
+}
+
+int simhca_call(struct simhca *sim, struct json_object **answer,
+		const char *fmt, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = call(sim, answer, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+int simhca_ask(const char *fmt, ...)
+{
+	struct simhca *sim;
+	va_list ap;
+	int ret = simhca_open(&sim, NULL);
+
+	if (ret)
+		return ret;
+	va_start(ap, fmt);
+	ret = call(sim, NULL, fmt, ap);
+	va_end(ap);
+	simhca_close(sim);
 	return ret;
 }
 
@@ -384,23 +408,9 @@ int simhca_look(unsigned int hca, struct simhca_view *view)
 	return ret;
 }
 
-/* Make one call over a channel of its own, and look only at its success. */
-static int call_once(const char *request)
-{
-	struct simhca *sim;
-	int ret;
-
-	ret = simhca_open(&sim, NULL);
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL, "%s", request);
-	simhca_close(sim);
-	return ret;
-}
-
 int simhca_zero(void)
 {
-	return call_once("{\"op\":\"reset\"}");
+	return simhca_ask("{\"op\":\"reset\"}");
 }
 
 int64_t simhca_count(const char *kind)
@@ -430,15 +440,12 @@ int64_t simhca_registered(void)
 int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
 		unsigned int status)
 {
-	char request[256];
-
-	snprintf(request, sizeof(request),
-		 "{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":%u,\"count\":%u,\"status\":%u}",
-		 opcode, nth, count, status);
-	return call_once(request);
+	return simhca_ask(
+		"{\"op\":\"fault\",\"hca\":0,\"kind\":\"cmd\",\"opcode\":\"%s\",\"nth\":%u,\"count\":%u,\"status\":%u}",
+		opcode, nth, count, status);
 }
 
 int simhca_fail_nothing(void)
 {
-	return call_once("{\"op\":\"clear\"}");
+	return simhca_ask("{\"op\":\"clear\"}");
 }

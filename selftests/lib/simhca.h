@@ -37,6 +37,9 @@ void simhca_close(struct simhca *sim);
 int simhca_call(struct simhca *sim, struct json_object **answer,
 		const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Open a channel, send a request as with simhca_call(), close the channel. */
+int simhca_ask(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* One QP as simhca knows it. */
 struct simhca_qp {
 	uint32_t qpn;

@@ -324,18 +324,13 @@ static bool device_up(bool attached)
 int sweep_restart(unsigned int ms)
 {
 	bool attached = sysfs_attached();
-	struct simhca *sim;
 	char address[32];
 	int ret, tries;
 
 	ret = pci_address(address, sizeof(address));
 	if (!ret)
-		ret = simhca_open(&sim, NULL);
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL, "{\"op\":\"fault\",\"kind\":\"timeout\","
-			  "\"ms\":%u}", ms);
-	simhca_close(sim);
+		ret = simhca_ask("{\"op\":\"fault\",\"kind\":\"timeout\","
+				 "\"ms\":%u}", ms);
 	if (!ret)
 		ret = file_write(PCI_DRIVER "/unbind", address);
 	if (!ret)

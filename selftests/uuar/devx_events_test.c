@@ -85,27 +85,19 @@ static int subscribe(struct mlx5dv_devx_event_channel *channel,
 						cookie);
 }
 
-/* Ask simhca for a fault, with the fields in @fields. */
-static int fault(const char *fields)
-{
-	struct simhca *sim;
-	int ret = simhca_open(&sim, NULL);
-
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL, "{\"op\":\"fault\",%s}", fields);
-	simhca_close(sim);
-	return ret;
-}
-
 /* The HCA posts an event of a QP. */
 static int post(const char *name, uint32_t qpn)
 {
-	char fields[80];
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u}",
+		name, qpn);
+}
 
-	snprintf(fields, sizeof(fields),
-		 "\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u", name, qpn);
-	return fault(fields);
+/* The cable is plugged (up) or unplugged (down). */
+static int cable(const char *state)
+{
+	return simhca_ask("{\"op\":\"fault\",\"kind\":\"port\",\"state\":\"%s\"}",
+			  state);
 }
 
 static bool readable(int fd)
@@ -198,13 +190,13 @@ TEST_F(devx, the_port_has_events_without_an_object)
 	struct event event = {};
 
 	ASSERT_EQ(0, subscribe(self->channel, NULL, PORT_CHANGE, 9));
-	ASSERT_EQ(0, fault("\"kind\":\"port\",\"state\":\"down\""));
+	ASSERT_EQ(0, cable("down"));
 	ASSERT_TRUE(readable(self->channel->fd));
 	ASSERT_EQ(sizeof(event), mlx5dv_devx_get_event(self->channel, &event.hdr,
 						       sizeof(event)));
 	EXPECT_EQ(9, event.hdr.cookie);
 	EXPECT_EQ(PORT_CHANGE, event.eqe[1]);
-	ASSERT_EQ(0, fault("\"kind\":\"port\",\"state\":\"up\""));
+	ASSERT_EQ(0, cable("up"));
 	EXPECT_TRUE(readable(self->channel->fd));
 }
 

@@ -46,16 +46,9 @@ static void *overwrite(void *arg)
 
 static int hold_up(const char *opcode)
 {
-	struct simhca *sim;
-	int ret = simhca_open(&sim, NULL);
-
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL,
-			  "{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":%u}",
-			  opcode, DELAY_US);
-	simhca_close(sim);
-	return ret;
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":%u}",
+		opcode, DELAY_US);
 }
 
 /* UAR pages that the HCA gives to a context without a policy; -1: not opened. */

@@ -173,17 +173,9 @@ TEST_F(observed, pages_that_nobody_maps_count_and_are_limited)
 /* The command is not answered before simhca_fail_nothing() is called. */
 static int never_answer(const char *opcode)
 {
-	struct simhca *sim;
-	int ret;
-
-	ret = simhca_open(&sim, NULL);
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL,
-			  "{\"op\":\"fault\",\"kind\":\"cmd\",\"opcode\":\"%s\",\"status\":\"never\",\"run\":\"%s\"}",
-			  opcode, opcode);
-	simhca_close(sim);
-	return ret;
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"cmd\",\"opcode\":\"%s\",\"status\":\"never\",\"run\":\"%s\"}",
+		opcode, opcode);
 }
 
 struct page {

@@ -221,14 +221,11 @@ TEST_F(odp, one_key_reaches_all_memory)
 TEST_F(odp, a_kill_in_mid_fault_leaves_nothing)
 {
 	int64_t qps = simhca_count("qp");
-	struct simhca *sim;
 	int status, i;
 	pid_t pid;
 
-	ASSERT_EQ(0, simhca_open(&sim, NULL));
-	EXPECT_EQ(0, simhca_call(sim, NULL, "{\"op\":\"fault\",\"kind\":"
+	ASSERT_EQ(0, simhca_ask("{\"op\":\"fault\",\"kind\":"
 		"\"delay\",\"opcode\":\"PAGE_FAULT_RESUME\",\"us\":2000000}"));
-	simhca_close(sim);
 	pid = fork();
 	if (!pid) {
 		struct watched_setup setup;

@@ -337,16 +337,9 @@ static void *get_late(void *arg)
 
 static int delay_create(void)
 {
-	struct simhca *sim;
-	int ret = simhca_open(&sim, NULL);
-
-	if (ret)
-		return ret;
-	ret = simhca_call(sim, NULL,
-			  "{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u}",
-			  DELAY_US);
-	simhca_close(sim);
-	return ret;
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u}",
+		DELAY_US);
 }
 
 /* Reads the table of QPs. Return: how many lines are of QPs; -1 where it fails. */
