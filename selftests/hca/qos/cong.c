@@ -18,6 +18,10 @@
 
 #define ANY UINT32_MAX
 
+/* Of the byte that the commands of the status have */
+#define ENABLE 0x80
+#define TAG_ENABLE 0x40
+
 /**
  * struct field - a parameter
  * @part: bit of field_select that names it
@@ -82,7 +86,7 @@ void cong_reset(struct cong *cong)
 
 	for (f = fields; f < fields + ARRAY_SIZE(fields); f++)
 		ifc_set32(cong->params[f->protocol], f->at, f->bits, f->start);
-	memset(cong->enable, 0x80, sizeof(cong->enable));
+	memset(cong->enable, ENABLE, sizeof(cong->enable));
 }
 
 /* A function with an Ethernet port that manages the port has these commands. */
@@ -109,6 +113,12 @@ static uint8_t query_params(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* Is the parameter of one of these parts of the protocol? */
+static bool named(const struct field *f, uint32_t protocol, uint32_t parts)
+{
+	return f->protocol == protocol && parts & 1u << f->part;
+}
+
 /* May these parts have these values? */
 static bool valid(uint32_t protocol, uint32_t parts, const uint8_t *params)
 {
@@ -116,7 +126,7 @@ static bool valid(uint32_t protocol, uint32_t parts, const uint8_t *params)
 	uint32_t unknown = parts, value;
 
 	for (f = fields; f < fields + ARRAY_SIZE(fields); f++) {
-		if (f->protocol != protocol || !(parts & 1u << f->part))
+		if (!named(f, protocol, parts))
 			continue;
 		unknown &= ~(1u << f->part);
 		value = ifc_get32(params, f->at, f->bits);
@@ -139,46 +149,49 @@ static uint8_t modify_params(struct cmd *cmd)
 	if (!known(protocol) || !valid(protocol, parts, params))
 		return CMD_BAD_PARAM;
 	for (f = fields; f < fields + ARRAY_SIZE(fields); f++)
-		if (f->protocol == protocol && parts & 1u << f->part)
+		if (named(f, protocol, parts))
 			ifc_set32(cmd->hca->objs->cong.params[protocol], f->at,
 				  f->bits, ifc_get32(params, f->at, f->bits));
 	return CMD_OK;
 }
 
-/* Where both commands of the status have the priority; NULL: it is none. */
-static uint8_t *status(const struct cmd *cmd)
+/**
+ * status() - find what a command of the status names
+ * @enable: set to where its protocol and priority are
+ *
+ * QUERY and MODIFY name both at the same place.
+ */
+static uint8_t status(const struct cmd *cmd, uint8_t **enable)
 {
 	uint32_t protocol = IFC_GET(query_cong_status_in, cmd->in, cong_protocol);
 	uint32_t priority = IFC_GET(query_cong_status_in, cmd->in, priority);
 
-	if (protocol != CONG_RP && protocol != CONG_NP)
-		return NULL;
-	return priority < CONG_PRIORITIES ?
-		       &cmd->hca->objs->cong.enable[protocol][priority] : NULL;
+	if (!allowed(cmd))
+		return CMD_BAD_OP;
+	if ((protocol != CONG_RP && protocol != CONG_NP) ||
+	    priority >= CONG_PRIORITIES)
+		return CMD_BAD_PARAM;
+	*enable = &cmd->hca->objs->cong.enable[protocol][priority];
+	return CMD_OK;
 }
 
 static uint8_t query_status(struct cmd *cmd)
 {
-	uint8_t *enable = status(cmd);
+	uint8_t *enable, ret = status(cmd, &enable);
 
-	if (!allowed(cmd))
-		return CMD_BAD_OP;
-	if (!enable)
-		return CMD_BAD_PARAM;
-	*IFC_ADDR_OF(query_cong_status_out, cmd->out, enable) = *enable;
-	return CMD_OK;
+	if (ret == CMD_OK)
+		*IFC_ADDR_OF(query_cong_status_out, cmd->out, enable) = *enable;
+	return ret;
 }
 
 static uint8_t modify_status(struct cmd *cmd)
 {
-	uint8_t *enable = status(cmd);
+	uint8_t *enable, ret = status(cmd, &enable);
 
-	if (!allowed(cmd))
-		return CMD_BAD_OP;
-	if (!enable)
-		return CMD_BAD_PARAM;
-	*enable = *IFC_ADDR_OF(modify_cong_status_in, cmd->in, enable) & 0xc0;
-	return CMD_OK;
+	if (ret == CMD_OK)
+		*enable = *IFC_ADDR_OF(modify_cong_status_in, cmd->in, enable) &
+			  (ENABLE | TAG_ENABLE);
+	return ret;
 }
 
 static uint8_t query_statistics(struct cmd *cmd)
