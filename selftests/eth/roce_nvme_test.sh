@@ -11,43 +11,19 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/lib/modules.sh
-. selftests/lib/modules.sh
+# shellcheck source=selftests/eth/one_port.sh
+. selftests/eth/one_port.sh
 
 nqn=mlx5-ep-test
-address=192.0.2.1
 port=4420
 nvmet=/sys/kernel/config/nvmet
 megabytes=2
 blocks=$((megabytes << 11))	# of 512 bytes
 
-netdev()
-{
-	basename "$(echo "/sys/class/infiniband/$dev/device/net"/*)"
-}
-
-address_up()
-{
-	wait_for 20 netdev_there
-	ip link set "$(netdev)" up
-	ip addr replace "$address/24" dev "$(netdev)"
-	wait_for 20 gid_there
-}
-
-netdev_there()
-{
-	[ "$(netdev)" != '*' ]
-}
-
 # scsi_disk: prints the name of the disk that scsi_debug made
 scsi_disk()
 {
-	local path
-
-	for path in /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*; do
-		[ -b "/dev/$(basename "$path")" ] && basename "$path" && return
-	done
-	return 1
+	block_device /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*
 }
 
 # target PROTECTED: the disk is there for hosts, with its T10 DIF if PROTECTED is 1
@@ -80,12 +56,7 @@ target_ends()
 # namespace: prints the name of the host's block device
 namespace()
 {
-	local path
-
-	for path in /sys/class/nvme-subsystem/*/nvme*n1 /sys/class/nvme/*/nvme*n1; do
-		[ -b "/dev/$(basename "$path")" ] && basename "$path" && return
-	done
-	return 1
+	block_device /sys/class/nvme-subsystem/*/nvme*n1 /sys/class/nvme/*/nvme*n1
 }
 
 # connects FORMAT: the host finds the disk, whose blocks are protected in that way. With
@@ -158,8 +129,6 @@ while_managed()
 # The host tells its user, who gets no wrong byte.
 a_bit_flips()
 {
-	local status=0
-
 	simhca-ctl '{"op":"fault","kind":"flip"}'
 	must_fail dd if="/dev/$(namespace)" of=/dev/null bs=32k count=1 iflag=direct
 	must_fail dd if="$tmp/data" of="/dev/$(namespace)" bs=32k count=1 oflag=direct

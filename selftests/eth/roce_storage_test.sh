@@ -10,22 +10,15 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
+# shellcheck source=selftests/eth/one_port.sh
+. selftests/eth/one_port.sh
 
-address=192.0.2.1
 target=/sys/kernel/config/target
 nfsd=/proc/fs/nfsd
 rpc=/proc/net/rpc
 forever=2147483647
 # insecure_port, async, no_subtree_check, fsid=0
 export_flags=$((0x2 | 0x10 | 0x400 | 0x2000))
-
-address_up()
-{
-	netdev=$(basename "/sys/class/infiniband/$dev/device/net"/*)
-	ip link set "$netdev" up
-	ip addr add "$address/24" dev "$netdev"
-	wait_for 20 gid_there
-}
 
 # given_back BEFORE: the HCA has no more objects than BEFORE. CQs are not counted, since
 # ib_core keeps those that its users share.
@@ -95,12 +88,7 @@ nfs_ends()
 # scsi_disk: prints the name of the initiator's disk
 scsi_disk()
 {
-	local path
-
-	for path in /sys/class/scsi_disk/*/device/block/*; do
-		[ -b "/dev/$(basename "$path")" ] && basename "$path" && return
-	done
-	return 1
+	block_device /sys/class/scsi_disk/*/device/block/*
 }
 
 # The name of the target's port is the lower half of its GID.
@@ -221,7 +209,7 @@ check 'an SRP initiator connects' srp_connects
 check 'the disk has what is written, and it is read' srp_moves
 check 'SRP survives that the cable is unplugged' srp_survives
 check 'SRP ends' srp_ends
-ip addr del "$address/24" dev "$netdev"
+ip addr del "$address/24" dev "$(netdev)"
 ep_policy stock
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished
