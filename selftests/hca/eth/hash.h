@@ -6,6 +6,16 @@
 #include "base/ifc.h"
 #include "eth/frame.h"
 
-uint32_t frame_hash(const uint8_t *ctx, const struct frame *f);
+/**
+ * struct hash - the hash of a frame
+ * @type: of what it is, as rss_hash_type of a CQE has it: addresses of IPv4 (1) or IPv6 (2)
+ *	in the bits 3:2, ports of TCP (1) or UDP (2) in the bits 7:6
+ */
+struct hash {
+	uint32_t value;
+	uint8_t type;
+};
+
+struct hash frame_hash(const uint8_t *ctx, const struct frame *f);
 
 #endif

@@ -15,7 +15,6 @@
 enum { L2_OK = 1 << 0, L3_OK = 1 << 1, L4_OK = 1 << 2 };
 enum { VLAN_STRIPPED = 1 << 0, L3_IPV6 = 1 << 2, L3_IPV4 = 2 << 2 };
 enum { L4_TCP = 1 << 4, L4_UDP = 2 << 4 };
-enum { HASH_IPV4 = 1 << 2, HASH_IPV6 = 2 << 2 };
 enum { SELF_LB_UNICAST = 1 << 0, SELF_LB_MULTICAST = 1 << 1 };
 #define SUM_CORRECT 0xffff
 #define TYPE_CVLAN 0x8100
@@ -121,13 +120,13 @@ static void rq_scatter(struct rq *rq, const struct frame *f, struct cqe *cqe)
 	sgl_copy(&rq->hca->objs->dst, &from);
 }
 
-static void rq_receive(struct rq *rq, const struct frame *f, uint32_t hash,
+static void rq_receive(struct rq *rq, const struct frame *f, struct hash rss,
 		       uint32_t flow_tag)
 {
 	size_t len = f->len - (strips(rq, f) ? ETH_TAG : 0);
 	struct cqe cqe = {
-		.rss_hash_result = htobe32(hash),
-		.rss_hash_type = !hash ? 0 : f->ipv6 ? HASH_IPV6 : HASH_IPV4,
+		.rss_hash_result = htobe32(rss.value),
+		.rss_hash_type = rss.type,
 		.byte_cnt = htobe32(len),
 		.srqn_uidx = htobe32(rq->user_index),
 		.opcode_qpn = htobe32(flow_tag),
@@ -179,12 +178,12 @@ static bool tir_takes(const struct tir *tir, const struct frame *f, uint32_t td)
 void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag,
 		 uint32_t td)
 {
-	uint32_t hash = frame_hash(tir->ctx, f);
+	struct hash hash = frame_hash(tir->ctx, f);
 	struct rq *rq = tir->rq;
 
 	if (!tir_takes(tir, f, td))
 		return;
 	if (!rq)
-		rq = tir->rqt->rqs[hash % tir->rqt->n];
+		rq = tir->rqt->rqs[hash.value % tir->rqt->n];
 	rq_receive(rq, f, hash, flow_tag);
 }
