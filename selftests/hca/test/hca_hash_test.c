@@ -147,6 +147,19 @@ static void one_field(void)
 	is(&f, 1766 >> 8 ^ (1766 & 0xff), OF_TCP);
 }
 
+static void xor8_of_all(void)
+{
+	const struct vector *v = &ipv6[0];
+	struct frame f = frame(true, IP_TCP, v->addrs, v->sport, v->dport);
+	uint8_t value = v->sport >> 8 ^ v->sport ^ v->dport >> 8 ^ v->dport;
+	size_t i;
+
+	for (i = 0; i < sizeof(v->addrs); i++)
+		value ^= v->addrs[i];
+	tir(XOR8, true, false, ALL);
+	is(&f, value, OF_IPV6 | OF_TCP);
+}
+
 static void both_ways(void)
 {
 	const struct vector *v = &ipv4[0];
@@ -203,6 +216,7 @@ static const struct ktap_test tests[] = {
 	{ "toeplitz_of_ipv4", toeplitz_of_ipv4 },
 	{ "toeplitz_of_ipv6", toeplitz_of_ipv6 },
 	{ "one_field", one_field },
+	{ "xor8_of_all", xor8_of_all },
 	{ "both_ways", both_ways },
 	{ "not_hashed", not_hashed },
 	{ "fragment", fragment },
