@@ -34,6 +34,12 @@ clean_up()
 		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id" \
 			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
 	done
+	# packages that were refused
+	grep -l "^$work/" build/lab/kernels/shows-* | sed 's/.*shows-//' |
+		while read -r id; do
+			rm -rf "build/lab/kernels/unpacked-$id" \
+				"build/lab/kernels/shows-$id"
+		done
 	rm -rf "$work" "$sources" "$tmp"
 }
 trap clean_up EXIT
@@ -166,6 +172,50 @@ boots_package()
 	[ "$(sed -n 3p "$tmp/out")" = yes ]
 	grep -q "^$PWD/build/lab/kernels/unpacked-" \
 		"build/lab/kernels/$(sed -n 4p "$tmp/out")/shows"
+}
+
+# shared NAME FILE...: the package NAME, which has these files, all empty
+shared()
+{
+	local file
+
+	for file in "${@:2}"; do
+		mkdir -p "$work/in/${file%/*}"
+		touch "$work/in/$file"
+	done
+	package "$work/shared" "$1" "$work/in"
+	rm -r "$work/in"
+}
+
+# Debian's kernels of several flavours share headers, and the parts of a kernel are in
+# several packages. There is no kernel in these.
+shared_headers()
+{
+	local file v=9.9.9+deb13-rt-amd64
+
+	mkdir "$work/shared"
+	shared linux-image-$v usr/share/x
+	shared linux-kbuild-9.9.9+deb13 usr/lib/linux-kbuild-9.9.9+deb13/x
+	shared linux-headers-9.9.9+deb13-common usr/src/common/x
+	refused 'no kernel image in .*: put the packages' \
+		"$lab/kernel" "$work/shared/linux-image-${v}_1_amd64.deb"
+	shared linux-binary-unsigned-$v usr/lib/modules/$v/vmlinuz.unsigned
+	refused '/vmlinuz is no kernel image for x86_64' \
+		"$lab/kernel" "$work/shared/linux-binary-unsigned-${v}_1_amd64.deb"
+	shared linux-kbuild-9.8 usr/lib/linux-kbuild-9.8/x
+	shared linux-headers-9.8.0-5-common-rt usr/src/common-rt/x
+	shared linux-image-9.8.0-5-rt-amd64-unsigned boot/vmlinuz-9.8
+	refused '/vmlinuz-9.8 is no kernel image for x86_64' \
+		"$lab/kernel" "$work"/shared/linux-image-9.8*.deb
+	for file in usr/src/common{,-rt} usr/lib/linux-kbuild-{9.8,9.9.9+deb13}; do
+		compgen -G "build/lab/kernels/unpacked-*/$file"
+	done
+	shared linux-modules-$v usr/lib/modules/$v/kernel/x
+	refused 'no modules.order in these packages' \
+		"$lab/kernel" "$work/shared/linux-modules-${v}_1_amd64.deb"
+	echo text | tee "$work/shared/x.deb" >"$work/shared/x.rpm"
+	refused 'cannot unpack .*x.deb: ' "$lab/kernel" "$work/shared/x.deb"
+	refused 'cannot unpack .*x.rpm: ' "$lab/kernel" "$work/shared/x.rpm"
 }
 
 rpm_package()
@@ -385,11 +435,12 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 17
+plan 18
 check 'a folder with image and modules boots' boots_folder
 check 'a built tree boots, named from inside it' boots_tree
 check 'the sources of a tree are shown, too' tree_beside_sources
 check 'a package boots, with the module built against its headers' boots_package
+check 'packages of a flavour bring the headers that they share' shared_headers
 check 'an RPM package is understood' rpm_package
 check 'an installed kernel is understood, and done once' installed
 check 'the root of another system is understood' other_root
