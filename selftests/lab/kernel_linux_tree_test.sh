@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 400
+#
+# linux-tree on a small tree that has only the files which the series changes, and a
+# checkpatch that only says what it is told: what linux-tree refuses, and that a tree
+# is as it was before when a step fails. Nothing is built.
+
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+linux_tree=packaging/linux-tree/linux-tree
+# The lab has no git.
+parts=$(selftests/lab/fetch git git)
+export PATH=$parts/usr/bin:$PATH GIT_EXEC_PATH=$parts/usr/lib/git-core GIT_TEMPLATE_DIR=
+export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@localhost
+export GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@localhost
+
+# files TREE: what the series changes, and a checkpatch
+files()
+{
+	mkdir -p "$1/drivers/infiniband/hw" "$1/Documentation/infiniband" \
+		"$1/tools/testing/selftests" "$1/scripts"
+	# shellcheck disable=SC2016 # for make
+	echo 'obj-$(CONFIG_MLX5_INFINIBAND) += mlx5/' \
+		>"$1/drivers/infiniband/hw/Makefile"
+	echo 'source "drivers/infiniband/hw/mthca/Kconfig"' \
+		>"$1/drivers/infiniband/Kconfig"
+	echo 'MELLANOX MLX5 IB driver' >"$1/MAINTAINERS"
+	echo '   ipoib' >"$1/Documentation/infiniband/index.rst"
+	echo 'TARGETS += resctrl' >"$1/tools/testing/selftests/Makefile"
+	echo 'my @patch = <STDIN>;' >"$1/scripts/checkpatch.pl"
+}
+
+# repository FOLDER: everything in it is committed
+repository()
+{
+	git -C "$1" init -q
+	git -C "$1" add .
+	git -C "$1" commit -q -m first
+}
+
+# refused PATTERN TREE: in one line, and the tree and its commits stay
+refused()
+{
+	cp -a "$2" "$tmp/before"
+	code 1 $linux_tree --no-build "$2"
+	grep -qE "$1" "$tmp/err"
+	[ "$(cat "$tmp/out" "$tmp/err" | grep -vc '^linux-tree: RDMA\|selftests:')" = 1 ]
+	diff -r --exclude=.git "$tmp/before" "$2"
+	[ "$(git -C "$2" rev-parse HEAD 2>&1)" = \
+		"$(git -C "$tmp/before" rev-parse HEAD 2>&1)" ]
+	rm -r "$tmp/before"
+}
+
+# The commits of a tree in a folder that another repository ignores would be that
+# repository's.
+other_repository()
+{
+	mkdir "$tmp/outer"
+	echo /linux >"$tmp/outer/.gitignore"
+	repository "$tmp/outer"
+	files "$tmp/outer/linux"
+	cp -a "$tmp/outer" "$tmp/outer.before"
+	code 1 $linux_tree --no-build "$tmp/outer/linux"
+	grep -qx "linux-tree: $tmp/outer/linux has no git repository of its own.*" \
+		"$tmp/err"
+	diff -r --exclude=.git "$tmp/outer.before" "$tmp/outer"
+	[ "$(git -C "$tmp/outer" log --oneline | wc -l)" = 1 ]
+}
+
+other_trees()
+{
+	mkdir "$tmp/empty"
+	refused 'empty is no Linux tree' "$tmp/empty"
+	files "$tmp/plain"
+	refused 'plain has no commits' "$tmp/plain"
+	files "$tmp/dirty"
+	repository "$tmp/dirty"
+	echo more >>"$tmp/dirty/MAINTAINERS"
+	refused 'dirty has changes that are not committed' "$tmp/dirty"
+}
+
+failures()
+{
+	files "$tmp/older"
+	echo other >"$tmp/older/MAINTAINERS"
+	repository "$tmp/older"
+	refused 'MAINTAINERS has no entry' "$tmp/older"
+	[ -z "$(git -C "$tmp/older" status --porcelain)" ]
+	files "$tmp/strict"
+	echo 'exit 1;' >"$tmp/strict/scripts/checkpatch.pl"
+	repository "$tmp/strict"
+	refused 'checkpatch says this of' "$tmp/strict"
+}
+
+# It is stopped while checkpatch looks at the first commit.
+stopped()
+{
+	local pid
+
+	files "$tmp/slow"
+	# shellcheck disable=SC2016 # for perl
+	echo 'open(my $f, ">", "../slow.started"); sleep 5;' \
+		>"$tmp/slow/scripts/checkpatch.pl"
+	repository "$tmp/slow"
+	$linux_tree --no-build "$tmp/slow" >"$tmp/out" 2>&1 &
+	pid=$!
+	until [ -e "$tmp/slow.started" ]; do
+		kill -0 $pid
+		sleep 0.2
+	done
+	kill $pid
+	code 143 wait $pid
+	[ "$(git -C "$tmp/slow" log --oneline | wc -l)" = 1 ]
+	[ -z "$(git -C "$tmp/slow" status --porcelain)" ]
+}
+
+# The variables of a hook are another repository's; a second time there is nothing to do.
+commits()
+{
+	files "$tmp/good"
+	repository "$tmp/good"
+	GIT_DIR=$tmp/outer/.git code 0 $linux_tree --no-build "$tmp/good"
+	grep -qx 'linux-tree: [0-9]* commits, checkpatch clean' "$tmp/out"
+	[ "$(git -C "$tmp/good" log --oneline | wc -l)" -gt 5 ]
+	[ -z "$(git -C "$tmp/good" status --porcelain)" ]
+	[ "$(git -C "$tmp/outer" log --oneline | wc -l)" = 1 ]
+	refused 'has drivers/infiniband/hw/mlx5_ep already' "$tmp/good"
+}
+
+plan 5
+check 'a tree in the repository of something else is refused' other_repository
+check 'other folders that are no tree with commits are refused' other_trees
+check 'after a step that fails the tree is as before' failures
+check 'after a signal the tree is as before' stopped
+check 'a tree gets the commits once' commits
+ktap_finished
