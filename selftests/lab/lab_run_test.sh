@@ -63,6 +63,14 @@ warning_in_the_log()
 	grep -qx 'all is well' "$tmp/out"
 }
 
+# QEMU refuses this, so there is no console.
+no_start()
+{
+	expect 125 $vm --hca 0 --mem 1X true
+	grep -q 'guest 0 died' "$tmp/err"
+	grep -q '1X' "$tmp/err"
+}
+
 crash()
 {
 	expect 125 $vm --hca 0 --timeout 200 -- sh -c \
@@ -134,11 +142,12 @@ disk_of_a_node()
 	expect 1 $vm --hca 0 --disk "$tmp/disk" -- true
 }
 
-plan 8
+plan 9
 check "output is exact, the exit status the command's" output_and_status
 check "arguments arrive as they are" arguments
 check "a warning in the kernel log fails the run" warning_in_the_log
 check "a crash of the guest fails the run" crash
+check "a guest that does not start fails the run" no_start
 check "wrong options are refused" unknown_option
 check "a guest has what others have written to its disk" disk_of_a_node
 check "two guests run side by side" side_by_side
