@@ -83,6 +83,10 @@ unknown_option()
 	expect 2 $vm --no-such-option
 	expect 1 $vm --kernel 1.0 true
 	expect 1 $vm --hca 3 --guests 2 true
+	expect 1 $vm --link fc true
+	grep -qx 'vm: --link is ib or eth, not fc' "$tmp/err"
+	expect 1 $vm --smp 0 true
+	grep -q 'at least one CPU' "$tmp/err"
 }
 
 # In the guests at the same time, told by what each sees of the other's file.
