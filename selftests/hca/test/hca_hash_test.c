@@ -60,12 +60,6 @@ static void tir(uint32_t function, bool is_ipv6, bool udp, uint32_t which)
 	memcpy(IFC_ADDR_OF(tirc, ctx, rx_hash_toeplitz_key), key, sizeof(key));
 }
 
-static void put16(size_t at, uint16_t value)
-{
-	bytes[at] = value >> 8;
-	bytes[at + 1] = value;
-}
-
 /* A frame of TCP or UDP with these ends. */
 static struct frame frame(bool is_ipv6, uint8_t proto, const uint8_t *addrs,
 			  uint16_t sport, uint16_t dport)
@@ -74,22 +68,22 @@ static struct frame frame(bool is_ipv6, uint8_t proto, const uint8_t *addrs,
 	struct frame f;
 
 	memset(bytes, 0, sizeof(bytes));
-	put16(12, is_ipv6 ? TYPE_IPV6 : TYPE_IPV4);
+	be16_put(bytes + 12, is_ipv6 ? TYPE_IPV6 : TYPE_IPV4);
 	if (is_ipv6) {
 		bytes[ip] = 0x60;
-		put16(ip + 4, 20);
+		be16_put(bytes + ip + 4, 20);
 		bytes[ip + 6] = proto;
 		memcpy(bytes + ip + 8, addrs, 32);
 	} else {
 		bytes[ip] = 0x45;
-		put16(ip + 2, 40);
+		be16_put(bytes + ip + 2, 40);
 		bytes[ip + 9] = proto;
 		memcpy(bytes + ip + 12, addrs, 8);
 	}
-	put16(l4, sport);
-	put16(l4 + 2, dport);
+	be16_put(bytes + l4, sport);
+	be16_put(bytes + l4 + 2, dport);
 	if (proto == IP_UDP)
-		put16(l4 + 4, 20);
+		be16_put(bytes + l4 + 4, 20);
 	else
 		bytes[l4 + 12] = 0x50;
 	frame_parse(&f, bytes, l4 + 20);
@@ -195,7 +189,7 @@ static void not_hashed(void)
 	is(&f, 0, 0);
 	tir(TOEPLITZ, false, true, PORTS);
 	is(&f, 0, 0);
-	put16(12, TYPE_ETH);
+	be16_put(bytes + 12, TYPE_ETH);
 	frame_parse(&f, bytes, sizeof(bytes));
 	tir(TOEPLITZ, false, false, ALL);
 	is(&f, 0, 0);
@@ -206,7 +200,7 @@ static void fragment(void)
 	const struct vector *v = &ipv4[0];
 	struct frame f = frame(false, IP_TCP, v->addrs, v->sport, v->dport);
 
-	put16(ETH_HEAD + 6, 0x2000);
+	be16_put(bytes + ETH_HEAD + 6, 0x2000);
 	frame_parse(&f, bytes, f.len);
 	tir(TOEPLITZ, false, false, ALL);
 	is(&f, v->of_addrs, OF_IPV4);
