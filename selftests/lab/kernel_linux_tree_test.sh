@@ -80,6 +80,10 @@ other_trees()
 	repository "$tmp/dirty"
 	echo more >>"$tmp/dirty/MAINTAINERS"
 	refused 'dirty has changes that are not committed' "$tmp/dirty"
+	files "$tmp/draft"
+	repository "$tmp/draft"
+	echo mine >"$tmp/draft/Documentation/infiniband/mlx5_ep.rst"
+	refused 'draft has Documentation/infiniband/mlx5_ep.rst already' "$tmp/draft"
 }
 
 failures()
