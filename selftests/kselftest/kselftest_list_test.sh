@@ -158,11 +158,43 @@ refusals()
 	grep -q 'set INSTALL_PATH' "$tmp/err"
 }
 
-plan 6
+# The folder is below the checkout, whose copy must not have the copy; its name has a
+# blank.
+packed()
+{
+	local below=selftests/kselftest/"packed $$"
+
+	make -o all -C selftests gen_tar "INSTALL_PATH=$PWD/$below" FORMAT= \
+		TARGETS=mlx5_ep/xrc >"$tmp/out" || fail "$(cat "$tmp/out")"
+	mv "$below" "$tmp/packed"
+	tar -tf "$tmp/packed/kselftest-packages/kselftest.tar" >"$tmp/have"
+	rm -r "$tmp/packed"
+	grep -qx ./mlx5_ep/xrc/xrc_values "$tmp/have"
+	grep -qx ./mlx5_ep/tree/selftests/kselftest/one "$tmp/have"
+	must_fail grep -E 'packed|kselftest-packages' "$tmp/have"
+}
+
+# What is removed before must be an installation.
+others_stay()
+{
+	mkdir -p "$tmp/src/mlx5_ep"
+	echo mine >"$tmp/src/mlx5_ep/notes"
+	code 1 $install "$tmp/src" mlx5_ep/xrc
+	grep -qx "install: $tmp/src/mlx5_ep is there and was not installed: .*" "$tmp/err"
+	[ "$(cat "$tmp/src/mlx5_ep/notes")" = mine ]
+	[ "$(ls "$tmp/src")" = mlx5_ep ]
+	code 0 $install --link "$tmp/twice" mlx5_ep/xrc
+	code 0 $install --link "$tmp/twice" mlx5_ep/uuar
+	[ "$(cut -d: -f1 "$tmp/twice/kselftest-list.txt" | sort -u)" = mlx5_ep/uuar ]
+}
+
+plan 8
 check 'each test of a kernel is in the list' all_listed
 check 'what the list names can be started, with settings and config' files_are_there
 check 'what this machine lacks is a skip with its reason' skips
 check 'a failure, a hang and a missing program fail the run' verdicts
 check 'tests and collections can be chosen' choices
 check 'a target that does not exist is refused' refusals
+check 'the installation can be below the checkout, and be packed' packed
+check 'a folder that was not installed stays' others_stay
 ktap_finished
