@@ -35,6 +35,8 @@ refused()
 	grep 'no link roce: ib, eth' "$tmp/err"
 	code 1 $ci --source "$tmp"
 	grep "$tmp has no drivers/infiniband/hw/mlx5" "$tmp/err"
+	code 1 $ci --plan --out selftests/peers
+	grep -- "--out wants a folder below $PWD/build" "$tmp/err"
 	code 0 $ci --help
 	grep 'usage: selftests/lab/mlx5-ci' "$tmp/out"
 }
