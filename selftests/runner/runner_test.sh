@@ -349,29 +349,6 @@ cpus_kept()
 	unset MLX5_EP_CPUS
 }
 
-# Beside a guest of two CPUs a host test takes what is left, and no other guest does. It
-# has the lowest priority there, and the ordinary one beside a guest of one CPU. Guest
-# and host test wait for each other.
-fills_idle_cpus()
-{
-	local ran=$tmp/ran policy="chrt --pid \$\$ | grep -c SCHED_IDLE >$tmp/ran"
-
-	a_test fill_guest 'guest, smp: 2, guest: own' \
-		"timeout 20 bash -c 'until [ -s $ran ]; do sleep 0.1; done' &&
-echo 1..1; echo ok 1 a"
-	a_test fill_host host "$policy; echo 1..1; echo ok 1 a"
-	chmod +x "$tree"/selftests/fill_*_test.sh
-	rm -f "$tree/trace" "$ran"
-	MLX5_EP_CPUS=2 run_as 0 '3 passed, 0 failed, 0 skipped' --kernels 7.2 \
-		--tests 'fill_* good_too'
-	[ "$(most_cpus)" = 2 ] || fail "$(cat "$tree/trace")"
-	[ "$(cat "$ran")" = 1 ] || fail 'the host test has the ordinary priority'
-	MLX5_EP_CPUS=2 run_as 0 '2 passed, 0 failed, 0 skipped' --kernels 7.2 \
-		--tests 'fill_host good_too'
-	[ "$(cat "$ran")" = 0 ] || fail 'the host test has the lowest priority'
-	rm "$tree"/selftests/fill_*_test.sh
-}
-
 # The durations of earlier runs decide, and the limit of a test without any.
 longest_first()
 {
@@ -518,7 +495,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 38
+plan 37
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -556,7 +533,6 @@ check 'a guest that fails by itself fails the run' guest_fails
 check 'the KTAP of every test is kept' ktap_kept
 check 'a failed test says what to do next' next_steps
 check 'guests together have no more CPUs than the machine' cpus_kept
-check 'host tests fill the CPUs that a guest of several leaves idle' fills_idle_cpus
 check 'the longest guest starts first' longest_first
 check 'a guest that would run on alone is split' split_where_idle
 check 'runs, failures and durations are kept' history_kept
