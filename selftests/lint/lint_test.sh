@@ -416,7 +416,46 @@ syzlang_description()
 		's/MLX5_EP_ATTR_TURN_REQ/MLX5_EP_ATTR_STAY_REQ/'
 }
 
-plan 20
+# --- the series of linux-tree -----------------------------------------------------
+
+# series_tree FILES: makes a tree whose series has FILES of a module of two objects
+series_tree()
+{
+	fresh
+	mkdir -p packaging/linux-tree
+	cp "$lint/../../packaging/linux-tree/linux-tree" packaging/linux-tree/
+	write packaging/linux-tree/rules <<<'s/compat_new\(/new(/'
+	write packaging/linux-tree/series <<<"0-x $1 drivers/infiniband/hw/mlx5_ep"
+	write kernel/compat/compat.h <<<'#define OLD_NAME (1)'
+	write Kbuild <<<$'mlx5_ep-y := \\\n\tkernel/a.o \\\n\tkernel/b.o'
+	write kernel/a.h <<<'int a(void);'
+	write kernel/a.c <<<$'#include "a.h"\nint a(void) { return compat_new(); }'
+	write kernel/b.c <<<'int b;'
+}
+
+series_right()
+{
+	series_tree 'kernel/[ab].[ch]'
+	accepted packaging/linux-tree/linux-tree --rules
+}
+
+series_found()
+{
+	local rules=(packaging/linux-tree/linux-tree --rules)
+
+	series_tree 'kernel/[ab].[ch]'
+	echo 'int c = OLD_NAME;' >>kernel/b.c
+	refused 'rules: no rule for kernel/b.c:2:int c' "${rules[@]}"
+	series_tree 'kernel/[ab].[ch]'
+	echo 's/x' >>packaging/linux-tree/rules
+	refused 'the rules are no script for sed' "${rules[@]}"
+	series_tree 'kernel/a.[ch]'
+	refused 'series: no kernel/b.c' "${rules[@]}"
+	series_tree 'kernel/[ab].c'
+	refused 'series: no a.h, which kernel/a.c includes' "${rules[@]}"
+}
+
+plan 22
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -436,5 +475,7 @@ check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
 check 'syzlang: what a header has is described' syzlang_headers
 check 'syzlang: what is described is in a header' syzlang_description
+check 'series: the whole module passes' series_right
+check 'series: each rule, object and header is there' series_found
 check 'sizes: folders, files and functions have limits' sizes_found
 ktap_finished
