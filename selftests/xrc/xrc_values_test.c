@@ -165,7 +165,8 @@ static void upstream(struct __test_metadata *_metadata, struct xrc_node *node,
 	attr = v->rts;
 	ASSERT_EQ(0, ibv_modify_qp(qp, &attr, v->rts_mask));
 	memset(now, 0, sizeof(*now));
-	ASSERT_EQ(0, ibv_query_qp(qp, now, IBV_QP_STATE | IBV_QP_AV, &init));
+	ASSERT_EQ(0, ibv_query_qp(qp, now, IBV_QP_STATE | IBV_QP_AV |
+					  IBV_QP_ALT_PATH, &init));
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
 }
 
@@ -261,6 +262,75 @@ TEST_F(values, of_a_path_are_checked)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_INIT, attr.qp_state);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask, NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* The path to which a QP goes over when the first one fails. */
+static const struct ibv_qp_attr alternate = {
+	.alt_ah_attr = {
+		.dlid = 0x2b, .sl = 6, .src_path_bits = 1, .port_num = 1,
+		.is_global = 1,
+		.grh = {
+			.flow_label = 0x12345, .hop_limit = 33,
+			.traffic_class = 0x1b,
+			.dgid.raw = { 0xfe, 0x80, [8] = 8, 7, 6, 5, 4, 3, 2, 1 },
+		},
+	},
+	.alt_port_num = 1,
+	.alt_timeout = 17,
+};
+
+static void same_alternate(struct __test_metadata *_metadata,
+			   const struct ibv_qp_attr *got)
+{
+	same_address(_metadata, &alternate.alt_ah_attr, &got->alt_ah_attr);
+	EXPECT_EQ(alternate.alt_port_num, got->alt_port_num);
+	EXPECT_EQ(alternate.alt_timeout, got->alt_timeout);
+	EXPECT_EQ(alternate.alt_pkey_index, got->alt_pkey_index);
+}
+
+TEST_F(values, of_an_alternate_path_are_those_of_query)
+{
+	struct values v = sets[variant->set];
+	struct ibv_qp_attr now;
+
+	v.rtr.alt_ah_attr = alternate.alt_ah_attr;
+	v.rtr.alt_port_num = alternate.alt_port_num;
+	v.rtr.alt_timeout = alternate.alt_timeout;
+	v.rtr_mask |= IBV_QP_ALT_PATH;
+	v.rts.path_mig_state = IBV_MIG_REARM;
+	v.rts_mask |= IBV_QP_PATH_MIG_STATE;
+	shared(_metadata, &self->node, &v, &now);
+	same_alternate(_metadata, &now);
+	same_address(_metadata, &v.rtr.ah_attr, &now.ah_attr);
+	EXPECT_EQ(v.rts.timeout, now.timeout);
+	EXPECT_EQ(IBV_MIG_REARM, now.path_mig_state);
+	upstream(_metadata, &self->node, &v, &now);
+	same_alternate(_metadata, &now);
+	EXPECT_EQ(IBV_MIG_REARM, now.path_mig_state);
+}
+
+/* Without a state, a path is for a QP in SQD, which no mlx5 QP reaches. */
+TEST_F(values, of_a_path_without_a_state_are_refused)
+{
+	const struct values *v = &sets[variant->set];
+	struct ibv_qp_attr attr = alternate, now;
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rts, v->rts_mask, NULL));
+	attr.ah_attr = alternate.alt_ah_attr;
+	attr.port_num = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_AV, NULL));
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
+				   qp, &attr, IBV_QP_AV | IBV_QP_PORT, NULL));
+	attr.qp_state = IBV_QPS_SQD;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+						    NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &now, NULL));
+	EXPECT_EQ(IBV_QPS_RTS, now.qp_state);
+	same_address(_metadata, &v->rtr.ah_attr, &now.ah_attr);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
