@@ -14,13 +14,19 @@ cd "$(dirname "$0")/../.."
 
 parameter=/sys/module/mlx5_ep/parameters/defaults
 
+# give TEXT: writes the parameter
+give()
+{
+	echo "$1" >$parameter
+}
+
 # begin_with TEXT: a device that the module has not seen before gets TEXT
 begin_with()
 {
 	ib_unload
 	rmmod mlx5_ep
 	ep_insmod
-	echo "$1" >$parameter
+	give "$1"
 	modprobe mlx5_ib
 	wait_for 60 attached || fail 'not attached'
 }
@@ -97,9 +103,37 @@ nothing()
 	[ "$(cat "$ep/uuar_policy" "$ep/uuar_pages")" = $'stock\n0' ]
 }
 
-plan 3
+# A line is about a device by its name or its parent's, or about all of them. Of those
+# that fit the last one holds.
+names()
+{
+	local parent
+
+	parent=$(basename "$(realpath "/sys/class/infiniband/$dev/device")")
+	begin_with "* uuar_pages 2; $parent uuar_pages 4; ${parent}0 uuar_pages 6"
+	[ "$(cat "$ep/uuar_pages")" = 4 ]
+	begin_with "$dev uuar_pages 8; ${dev}0 uuar_pages 6"
+	[ "$(cat "$ep/uuar_pages")" = 8 ]
+	begin_with "$dev uuar_pages 8; $parent uuar_pages 4; * uuar_pages 2"
+	[ "$(cat "$ep/uuar_pages")" = 2 ]
+}
+
+# The parameter tells the text that was taken last.
+told()
+{
+	give '* uuar_pages 4; * uuar_strict 1 '
+	[ "$(cat $parameter)" = '* uuar_pages 4; * uuar_strict 1' ]
+	must_fail give '* uuar_pages 257'
+	[ "$(cat $parameter)" = '* uuar_pages 4; * uuar_strict 1' ]
+	give ''
+	[ "$(cat $parameter)" = '' ]
+}
+
+plan 5
 check 'defaults takes what the attributes take' same_values
 check 'more pages than the adapter has are logged and left out' \
 	more_than_the_adapter_has
 check 'an empty text leaves a stock device' nothing
+check 'a line names a device, its parent or all' names
+check 'the parameter tells what it was given' told
 ktap_finished
