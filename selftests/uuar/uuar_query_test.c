@@ -6,6 +6,8 @@
  */
 #include "kselftest_harness.h"
 
+#include <fcntl.h>
+
 #include <infiniband/mlx5dv.h>
 #include <mlx5ep/uuar.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
@@ -355,19 +357,74 @@ TEST_F(query, a_policy_that_makes_no_sense_is_refused)
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
+static int query_features(struct ibv_context *ctx,
+			  struct mlx5_ep_features *answer)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE,
+		     MLX5_EP_METHOD_QUERY_FEATURES);
+	uverbs_out(&call, MLX5_EP_ATTR_QUERY_FEATURES_RESP, answer,
+		   sizeof(*answer));
+	return uverbs_do(ctx, &call);
+}
+
+static int list_qps(struct ibv_context *ctx, struct mlx5_ep_qp_info *answer)
+{
+	uint32_t first = 0, size = sizeof(*answer), count;
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_LIST);
+	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_FIRST, &first, sizeof(first));
+	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_QPS, answer, size);
+	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
+		   sizeof(count));
+	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &size, sizeof(size));
+	return uverbs_do(ctx, &call);
+}
+
+/* Each call is right, but for the file, on which no context was opened. */
+TEST(a_file_without_a_context_is_refused)
+{
+	struct mlx5_ep_context_policy policy = {};
+	struct mlx5_ep_context_info context;
+	struct mlx5_ep_features features;
+	struct mlx5_ep_uuar_info uuar;
+	struct ibv_context file = {};
+	struct verbs_setup setup;
+	struct mlx5_ep_qp_info qp;
+	char path[128];
+	uint32_t count;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 setup.ctx->device->dev_name);
+	file.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, file.cmd_fd);
+	EXPECT_EQ(0, query_features(setup.ctx, &features));
+	EXPECT_EQ(-EINVAL, query_features(&file, &features));
+	EXPECT_EQ(0, query_context(setup.ctx, &context));
+	EXPECT_EQ(-EINVAL, query_context(&file, &context));
+	EXPECT_EQ(0, dump(setup.ctx, &uuar, 1, &count));
+	EXPECT_EQ(-EINVAL, dump(&file, &uuar, 1, &count));
+	EXPECT_EQ(0, set_policy(setup.ctx, &policy, sizeof(policy)));
+	EXPECT_EQ(-EINVAL, set_policy(&file, &policy, sizeof(policy)));
+	EXPECT_EQ(0, list_qps(setup.ctx, &qp));
+	EXPECT_EQ(-EINVAL, list_qps(&file, &qp));
+	EXPECT_EQ(0, close(file.cmd_fd));
+	verbs_close(&setup);
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
 TEST(the_features_agree_with_sysfs)
 {
 	struct mlx5_ep_features features;
-	struct uverbs_call call;
 	struct verbs_setup setup;
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
-	uverbs_begin(&call, UVERBS_OBJECT_DEVICE,
-		     MLX5_EP_METHOD_QUERY_FEATURES);
-	uverbs_out(&call, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &features,
-		   sizeof(features));
-	ASSERT_EQ(0, uverbs_do(setup.ctx, &call));
+	ASSERT_EQ(0, query_features(setup.ctx, &features));
 	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
 	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
 	/* Without a QP the context holds page 0 only. */
