@@ -13,6 +13,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
+#include "ctx_open.h"
 #include "doorbells.h"
 #include "sysfs.h"
 #include "uverbs.h"
@@ -398,8 +399,7 @@ TEST(a_file_without_a_context_is_refused)
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 setup.ctx->device->dev_name);
+	ASSERT_EQ(0, ctx_device_file(path, sizeof(path)));
 	file.cmd_fd = open(path, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, file.cmd_fd);
 	EXPECT_EQ(0, query_features(setup.ctx, &features));
