@@ -68,8 +68,8 @@ static int ids_find(const char *text, const char *name)
 
 	while (line) {
 		if (!strncmp(line, name, len) && line[len] == ' ') {
-			id = strtol(line + len + 1, &end, 0);
-			if (end == line + len + 1 || id < 0 || id > 0xffff)
+			id = strtol(line + len, &end, 0);
+			if (end == line + len || id < 0 || id > 0xffff)
 				return -EPROTO;
 			return id;
 		}
