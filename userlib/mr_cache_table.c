@@ -208,14 +208,11 @@ static bool exceeds(const struct cache_table *table)
  */
 void cache_evict(struct cache_table *table, struct cache_entry **doomed)
 {
-	if (!exceeds(table)) {
-		__atomic_store_n(&table->over, false, __ATOMIC_RELAXED);
-		return;
-	}
-	__atomic_store_n(&table->over, true, __ATOMIC_SEQ_CST);
-	while (exceeds(table))
+	while (exceeds(table)) {
+		__atomic_store_n(&table->over, true, __ATOMIC_SEQ_CST);
 		if (!cache_drop_oldest(table, doomed))
 			return;
+	}
 	__atomic_store_n(&table->over, false, __ATOMIC_RELAXED);
 }
 
