@@ -58,3 +58,14 @@ ep_insmod()
 {
 	insmod "build/modules/$(uname -r)/mlx5_ep.ko" "$@"
 }
+
+# fail_folders COUNT CMD...: the next folders that CMD makes in sysfs fail
+fail_folders()
+{
+	local status=0
+
+	insmod "build/modules/$(uname -r)/folder_failer.ko" count="$1"
+	"${@:2}" || status=$?
+	rmmod folder_failer
+	return $status
+}

@@ -23,17 +23,6 @@ attached_says()
 	[ "$(cat "$ep/attached" 2>/dev/null)" = "$1" ]
 }
 
-# fail_folders COUNT CMD...: the next folders that CMD makes in sysfs fail
-fail_folders()
-{
-	local status=0
-
-	insmod "build/modules/$(uname -r)/folder_failer.ko" count="$1"
-	"${@:2}" || status=$?
-	rmmod folder_failer
-	return $status
-}
-
 says_so()
 {
 	fail_folders 1 ip netns add pod
