@@ -273,7 +273,8 @@ TEST_F_TIMEOUT(domain, of_each_thread_has_a_page_of_its_own, 60)
 
 /* Fails the first, then the second, ... command, until the call issues fewer. */
 static unsigned int sweep(struct __test_metadata *_metadata,
-			  struct ibv_pd *pd, const char *opcode, int *ret)
+			  struct ibv_pd *pd, unsigned int level,
+			  const char *opcode, int *ret)
 {
 	struct mlx5ep_domain *domain = NULL;
 	int64_t qps = simhca_count("qp"), cqs = simhca_count("cq");
@@ -283,7 +284,7 @@ static unsigned int sweep(struct __test_metadata *_metadata,
 	for (nth = 1; nth < 20; nth++) {
 		if (simhca_fail(opcode, nth, 1, NO_RESOURCES))
 			return 0;
-		failed = alloc(pd, 1, &domain);
+		failed = alloc(pd, level, &domain);
 		if (simhca_fail_nothing())
 			return 0;
 		if (!failed)
@@ -300,12 +301,17 @@ static unsigned int sweep(struct __test_metadata *_metadata,
 
 TEST_F_TIMEOUT(domain, of_a_command_that_fails_leaves_nothing_behind, 120)
 {
+	struct ibv_pd *pd = self->setup.pd;
 	int ret = 0;
 
-	EXPECT_EQ(2, sweep(_metadata, self->setup.pd, "ALLOC_UAR", &ret));
+	EXPECT_EQ(2, sweep(_metadata, pd, 1, "ALLOC_UAR", &ret));
 	EXPECT_EQ(-EAGAIN, ret);	/* what mlx5_core makes of it */
-	EXPECT_EQ(3, sweep(_metadata, self->setup.pd, "CREATE_QP", &ret));
-	EXPECT_EQ(2, sweep(_metadata, self->setup.pd, "CREATE_CQ", &ret));
+	EXPECT_EQ(3, sweep(_metadata, pd, 1, "CREATE_QP", &ret));
+	EXPECT_EQ(2, sweep(_metadata, pd, 1, "CREATE_CQ", &ret));
+	/* One uUAR is on the page that libmlx5 has kept. */
+	EXPECT_EQ(1, sweep(_metadata, pd, 2, "ALLOC_UAR", &ret));
+	EXPECT_EQ(2, sweep(_metadata, pd, 2, "CREATE_QP", &ret));
+	EXPECT_EQ(2, sweep(_metadata, pd, 2, "CREATE_CQ", &ret));
 }
 
 TEST_HARNESS_MAIN
