@@ -108,6 +108,18 @@ static int watch_memory(struct mlx5ep_notifier *n)
 	return mlx5ep_watch_record(&w[0]) ? 12 : 0;
 }
 
+/* A second policy for later contexts takes the place of the first. */
+static int set_later_policies(struct ibv_context *ctx)
+{
+	struct mlx5_ep_context_policy policy = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+		.flags = MLX5_EP_POLICY_LATER_OPENS,
+	};
+
+	return mlx5ep_context_set_policy(ctx, &policy) ||
+	       mlx5ep_context_set_policy(ctx, &policy) ? 20 : 0;
+}
+
 /* Holds something of each kind. Return: 0, or the number of a step. */
 static int use_everything(void)
 {
@@ -124,7 +136,7 @@ static int use_everything(void)
 	events.notifier_fd = mlx5ep_notifier_fd(n);
 	if (mlx5ep_xrc_rcv_qp_get(node.xrcd, "k", 1, 0, &events, &qp) < 0)
 		return 3;
-	return watch_memory(n);
+	return watch_memory(n) ?: set_later_policies(node.ctx);
 }
 
 /* One process; odd ones are killed. Return: 0, or the number of a step. */
