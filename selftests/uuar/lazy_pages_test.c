@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <infiniband/mlx5dv.h>
+
 #include "baseline.h"
 #include "doorbells.h"
 #include "sysfs.h"
@@ -308,6 +310,62 @@ TEST_F(lazy, a_second_mapping_of_an_empty_page_changes_nothing)
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	for (i = 2; i < PAGES; i += 2)
 		EXPECT_EQ(0, munmap(again[i], PAGE));
+}
+
+/* Mappings of a page of a device that combine writes; -1: nobody knows. */
+static int combining(void)
+{
+	FILE *list = fopen("/sys/kernel/debug/x86/pat_memtype_list", "r");
+	unsigned long first, last;
+	char line[256];
+	int n = 0;
+
+	if (!list)
+		return -1;
+	while (fgets(line, sizeof(line), list))
+		n += strstr(line, "write-combining") &&
+		     sscanf(line, "PAT: [mem 0x%lx-0x%lx]", &first, &last) == 2 &&
+		     last - first == PAGE;
+	fclose(list);
+	return n;
+}
+
+/* Does libmlx5 take the page that a QP rings for an uncached one? */
+static bool is_uncached(struct ibv_qp *qp)
+{
+	struct mlx5dv_qp out = { .comp_mask = MLX5DV_QP_MASK_UAR_MMAP_OFFSET };
+	struct mlx5dv_obj obj = { .qp = { .in = qp, .out = &out } };
+
+	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP))
+		return false;
+	return (out.uar_mmap_offset / PAGE >> 8 & 0xff) ==
+	       MLX5_MMAP_GET_NC_PAGES_CMD;
+}
+
+/*
+ * With MLX5_SHUT_UP_BF, which DPDK sets, libmlx5 wants its pages uncached. DPDK asks
+ * whether it has got that, and else waits until a combined write has gone out.
+ */
+TEST_F(lazy, a_page_is_uncached_where_the_library_takes_it_for_that)
+{
+	int before, wc = 0;
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	before = combining();
+	ASSERT_EQ(0, setenv("MLX5_SHUT_UP_BF", "1", 1));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(0, add(self, PAGES));
+	for (i = 0; i < PAGES; i++)
+		wc += !is_uncached(self->endpoints[i].qp);
+	EXPECT_GT(PAGES, wc);
+	if (before >= 0)
+		EXPECT_EQ(before + wc, combining());
+	ASSERT_EQ(0, ring(self));
+	EXPECT_EQ(PAGES, self->doorbells.pages);
+	EXPECT_EQ(PAGES, held(_metadata, self));
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(0, verbs_traffic_all(self->endpoints, self->made, 1));
 }
 
 /* The parent opens the context; the child, both or neither create QPs. */
