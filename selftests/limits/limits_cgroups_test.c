@@ -8,11 +8,13 @@
 
 #include <sys/klog.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "ctx_open.h"
 #include "holder.h"
 #include "simhca.h"
 #include "sysfs.h"
+#include "uar_page.h"
 
 #define TRACING "/sys/kernel/tracing/"
 
@@ -177,6 +179,49 @@ TEST_F(cgroup, is_named_where_its_limit_refuses)
 	EXPECT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "0"));
 	EXPECT_TRUE(log_has("cgroup /a/b holds 2 UAR pages and is refused 1 more"));
 	EXPECT_TRUE(trace_has("who=\"cgroup /a/b\" what=\"UAR pages\" held=2 refused=1 limit=2"));
+}
+
+/*
+ * A process opens the device in a cgroup, goes out of it, and takes pages. Return:
+ * what the last answered, which is refused.
+ */
+static int take_outside(const char *path)
+{
+	struct ibv_context *ctx;
+	uint32_t handle;
+	int ret;
+
+	if (holder_enter_cgroup(path))
+		return 1;
+	ctx = ctx_open();
+	if (!ctx || ctx_arm_cq(ctx) || holder_enter_cgroup(""))
+		return 2;
+	do
+		ret = uar_page_alloc(ctx, &handle, NULL);
+	while (!ret);
+	return ret;
+}
+
+/* The pages of a context count where it was opened. */
+TEST_F(cgroup, that_the_process_has_left_is_named_by_its_id)
+{
+	char line[128];
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, stat(HOLDER_CGROUPS "/a/b", &st));
+	ASSERT_EQ(0, set_limit("/a/b", "2"));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(-take_outside("/a/b/c"));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(EDQUOT, WEXITSTATUS(status));
+	snprintf(line, sizeof(line),
+		 "cgroup with id %llu holds 2 UAR pages and is refused 1 more",
+		 (unsigned long long)st.st_ino);
+	EXPECT_TRUE(log_has(line));
 }
 
 static bool list_is(const char *text)

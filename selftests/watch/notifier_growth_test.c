@@ -11,9 +11,11 @@
 
 #include <mlx5ep.h>
 
+#include "sysfs.h"
 #include "verbs.h"
 
 #define PAGE 4096
+#define LIMIT "/sys/module/mlx5_ep/parameters/notifier_max_watches"
 #define ENTRIES 20		/* more than the module keeps on its stack */
 
 struct long_add {
@@ -210,6 +212,37 @@ TEST_F(growth, an_event_has_room_and_its_reserved_fields_are_zero)
 	EXPECT_EQ(0, event.reserved[0]);
 	EXPECT_EQ(0, event.reserved[1]);
 	EXPECT_EQ(0, event.reserved[2]);
+}
+
+/* Slots of a notifier whose program asked for none; -errno: it was refused. */
+static int slots_of_default(struct ibv_context *ctx)
+{
+	const struct mlx5_ep_notifier_page *page;
+	struct mlx5ep_notifier *n;
+	int ret;
+
+	ret = mlx5ep_notifier_create(ctx, 0, &n);
+	if (ret)
+		return ret;
+	page = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED,
+		    mlx5ep_notifier_fd(n), 0);
+	ret = page == MAP_FAILED ? -errno : (int)page->capacity;
+	if (page != MAP_FAILED)
+		munmap((void *)page, sizeof(*page));
+	mlx5ep_notifier_destroy(n);
+	return ret;
+}
+
+TEST_F(growth, a_program_that_asks_for_no_number_gets_what_it_may_have)
+{
+	EXPECT_EQ(65536, slots_of_default(self->setup.ctx));
+	EXPECT_EQ(0, file_write(LIMIT, "65537"));
+	EXPECT_EQ(65536, slots_of_default(self->setup.ctx));
+	EXPECT_EQ(0, file_write(LIMIT, "70"));
+	EXPECT_EQ(70, slots_of_default(self->setup.ctx));
+	EXPECT_EQ(0, file_write(LIMIT, "0"));
+	EXPECT_EQ(-EINVAL, slots_of_default(self->setup.ctx));
+	EXPECT_EQ(0, file_write(LIMIT, "1048576"));
 }
 
 TEST_HARNESS_MAIN
