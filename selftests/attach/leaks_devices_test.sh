@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: attach, kernels: 7.2, timeout: 300
 #
-# What a device leaves behind that goes and comes back. Programs use the module, each
-# time the device is there. Then the kernel must have as many objects as before in
-# each of its caches. This needs no debug kernel: each time would leave one of them.
+# What a device and the module leave behind that go and come back. A program uses them
+# each time. Then the kernel must have as many objects as before in each of its caches.
+# This needs no debug kernel: each time would leave one of them.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -36,15 +36,18 @@ objects()
 	done | sort >"$1"
 }
 
-# comes_back N: the device goes and comes back N times, and is used
+# comes_back N: the device and the module go and come back N times, and are used
 comes_back()
 {
 	local i
 
 	for ((i = 0; i < $1; i++)); do
-		ib_unbind
-		ib_bind
+		ib_unload
+		rmmod mlx5_ep
+		ep_insmod
+		modprobe mlx5_ib
 		wait_for 10 attached
+		ep_policy independent 4
 		uuar_traffic -q -n 2 -r 1
 	done
 }
@@ -61,7 +64,6 @@ leaves_nothing()
 {
 	local set
 
-	ep_policy independent 4
 	comes_back 2
 	objects "$tmp/before"
 	for set in 1 2 3; do
@@ -79,5 +81,5 @@ leaves_nothing()
 }
 
 plan 1
-check 'a device that goes and comes back leaves nothing' leaves_nothing
+check 'a device and the module that go and come back leave nothing' leaves_nothing
 ktap_finished
