@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A made-up kernel for tests of the library's XRC calls on the host: it answers the
- * ioctls, remembers the last one, and counts the memory that the library holds.
- * A program includes this once.
+ * A made-up kernel for tests of the library's calls on the host: it answers the
+ * ioctls, remembers the last one, and counts the memory that the library holds. A
+ * program includes this once.
  */
 #ifndef XRC_FAKE_H
 #define XRC_FAKE_H
@@ -40,15 +40,26 @@ static struct {
 } fake = { .left = -1 };
 
 void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
 void __libc_free(void *block);
+
+static bool fake_has_memory(void)
+{
+	if (fake.counts && !fake.left)
+		return false;
+	fake.left -= fake.counts && fake.left > 0;
+	fake.blocks += fake.counts;
+	return true;
+}
 
 void *malloc(size_t size)
 {
-	if (fake.counts && !fake.left)
-		return NULL;
-	fake.left -= fake.counts && fake.left > 0;
-	fake.blocks += fake.counts;
-	return __libc_malloc(size);
+	return fake_has_memory() ? __libc_malloc(size) : NULL;
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return fake_has_memory() ? __libc_calloc(n, size) : NULL;
 }
 
 void free(void *block)
@@ -58,7 +69,7 @@ void free(void *block)
 }
 
 /* The attribute of the last call; NULL: it had none of this id. */
-static const struct ib_uverbs_attr *fake_attr(uint16_t id)
+static inline const struct ib_uverbs_attr *fake_attr(uint16_t id)
 {
 	unsigned int i;
 
