@@ -89,7 +89,7 @@ TEST_F(ids, are_numbers_of_16_bits)
 		{ NAME " 0xffff\n", 0xffff },
 		{ NAME " 0x10000\n", -EPROTO },
 		{ NAME " -1\n", -EPROTO },
-		{ NAME " \n", -EPROTO },
+		{ NAME " ", -EPROTO },
 		{ NAME " none\n", -EPROTO },
 		{ NAME "\n", -EOPNOTSUPP },
 		{ "", -EOPNOTSUPP },
