@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 
 #include <infiniband/mlx5dv.h>
 #include <mlx5ep/uuar.h>
@@ -21,6 +22,7 @@
 
 #define QPS 12
 #define PAGES 4
+#define CHILDS_QPS 2
 
 FIXTURE(query)
 {
@@ -457,6 +459,50 @@ TEST(the_ids_in_sysfs_are_those_of_the_headers)
 		EXPECT_EQ(ids[i].id, uverbs_id(ids[i].name)) {
 			TH_LOG("id %zu", i);
 		}
+}
+
+/* Return: the number of a step that went wrong; 0: none. */
+static int use_uuar_0(struct verbs_setup *setup)
+{
+	struct verbs_endpoint endpoints[CHILDS_QPS];
+	struct mlx5_ep_uuar_info first;
+	uint32_t count;
+	int i;
+
+	for (i = 0; i < CHILDS_QPS; i++)
+		if (verbs_endpoint_create(setup, &endpoints[i], IBV_QPT_RC))
+			return 1;
+	if (dump(setup->ctx, &first, 1, &count) || first.qps != CHILDS_QPS)
+		return 2;
+	while (i--)
+		verbs_endpoint_destroy(&endpoints[i]);
+	return dump(setup->ctx, &first, 1, &count) || first.qps ? 3 : 0;
+}
+
+/* The parent has QPs on all other uUARs, which a child's locks do not guard. */
+TEST(qps_of_a_child_are_on_uuar_0_until_they_are_destroyed)
+{
+	struct verbs_endpoint endpoints[QPS];
+	struct verbs_setup setup;
+	int status, i;
+	pid_t pid;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS + CHILDS_QPS));
+	for (i = 0; i < QPS; i++)
+		ASSERT_EQ(0, verbs_endpoint_create(&setup, &endpoints[i],
+						   IBV_QPT_RC));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(use_uuar_0(&setup));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+	while (i--)
+		verbs_endpoint_destroy(&endpoints[i]);
+	verbs_close(&setup);
+	EXPECT_EQ(0, sysfs_defaults());
 }
 
 TEST_HARNESS_MAIN
