@@ -214,6 +214,25 @@ TEST_F(growth, an_event_has_room_and_its_reserved_fields_are_zero)
 	EXPECT_EQ(0, event.reserved[2]);
 }
 
+TEST_F(growth, a_range_has_fewer_than_two_to_the_32_pages)
+{
+	const uint64_t most = ((1ull << 32) - 1) * PAGE;
+	struct mlx5_ep_watch_add range = { .addr = PAGE, .length = most };
+	struct mlx5_ep_watch_ref ref = {};
+
+	EXPECT_EQ(0, add(self->fd, &range, 1, sizeof(range)));
+	ref.word = range.word;
+	ref.slot = range.slot;
+	EXPECT_EQ(0, batch(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref, 1,
+			   sizeof(ref)));
+	range.length = most + 1;
+	EXPECT_EQ(-EINVAL, add(self->fd, &range, 1, sizeof(range)));
+	/* The same number of bytes touches a page more. */
+	range.addr++;
+	range.length = most;
+	EXPECT_EQ(-EINVAL, add(self->fd, &range, 1, sizeof(range)));
+}
+
 /* Slots of a notifier whose program asked for none; -errno: it was refused. */
 static int slots_of_default(struct ibv_context *ctx)
 {
