@@ -77,6 +77,7 @@ refuses()
 	grep 'Invalid module format' "$tmp/said"
 	[ "$(logged "$1")" -eq $((said + 1)) ] || fail "$(dmesg | tail)"
 	[ ! -d /sys/module/mlx5_ep ]
+	[ ! -e /sys/kernel/debug/mlx5_ep ] || fail 'its folder in debugfs is left'
 }
 
 # A driver that comes later is met when its device registers.
