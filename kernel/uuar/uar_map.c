@@ -227,7 +227,8 @@ static int map_on_demand(struct mlx5_ep_context *ectx,
  * @uctx: context on whose file mmap() was called
  * @vma: the mapping that ib_uverbs makes, under mmap_lock held for writing
  *
- * Return: as the driver's operation; -EDQUOT: the page would be one too many
+ * Return: as the driver's operation; -EDQUOT: the page would be one too many;
+ * -EOPNOTSUPP: the page cannot be mapped uncached
  */
 int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    struct vm_area_struct *vma)
