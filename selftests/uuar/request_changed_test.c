@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: guest, smp: 2, timeout: 60 */
 /*
- * A thread of the process writes into the request of a managed context while the
- * driver opens it. Nobody knows which request the driver has read, so the module
- * closes that context and opens a stock one.
+ * A thread of the process changes the request of a managed context while the driver
+ * opens it. Nobody knows which request the driver has read, so the module closes that
+ * context and opens a stock one. With a limit for the user the driver reads a copy,
+ * which the process cannot change.
  */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
@@ -96,6 +99,131 @@ TEST(a_context_whose_request_is_changed_is_opened_without_a_policy)
 	EXPECT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(0, baseline_restored(&base, 5));
 	EXPECT_EQ(0, sysfs_defaults());
+}
+
+/* The copy in the address space of this process; NULL: there is none. */
+static char *find_copy(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long first = 0;
+	char line[512];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "[mlx5_ep]") &&
+			sscanf(line, "%lx-", &first) == 1;
+	if (maps)
+		fclose(maps);
+	return found ? (char *)first : NULL;
+}
+
+static char *wait_for_copy(struct race *race)
+{
+	char *copy;
+
+	do
+		copy = find_copy();
+	while (!copy && !atomic_load(&race->over));
+	return copy;
+}
+
+/* Writes past the protection of the mapping, as a debugger does. */
+static bool written_by_force(char *copy)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	bool written = pwrite(fd, "x", 1, (uintptr_t)copy) == 1;
+
+	close(fd);
+	return written;
+}
+
+static bool child_has_copy(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(find_copy() ? 1 : 0);
+	return pid < 0 || waitpid(pid, &status, 0) != pid || status;
+}
+
+/* Return: NULL, or what the process could do to the copy. */
+static void *attack(void *arg)
+{
+	char *copy = wait_for_copy(arg);
+	char *to = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	if (!copy)
+		return "there was no copy";
+	if (memcmp(copy + 8, (const char *)&as_made + 8, sizeof(as_made) - 8))
+		return "the copy is of something else";
+	if (mremap(copy, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to) !=
+	    MAP_FAILED)
+		return "it could be moved";
+	if (!mprotect(copy, 4096, PROT_READ | PROT_WRITE))
+		return "it could be made writable";
+	if (!mprotect(copy, 4096, PROT_READ | PROT_EXEC))
+		return "it could be made executable";
+	if (written_by_force(copy))
+		return "it could be written";
+	if (child_has_copy())
+		return "a child inherits it";
+	munmap(to, 4096);
+	return find_copy() == copy ? NULL : "the call ended before";
+}
+
+static void *unmap(void *arg)
+{
+	char *copy = wait_for_copy(arg);
+
+	if (!copy)
+		return "there was no copy";
+	return munmap(copy, 4096) ? "it cannot be unmapped" : NULL;
+}
+
+/* Opens a context with a policy and a limit while @thread_fn runs. */
+static void open_beside(struct __test_metadata *_metadata,
+			void *(*thread_fn)(void *), long fallbacks)
+{
+	struct race race = { .req = as_made };
+	struct baseline base;
+	long before;
+	pthread_t thread;
+	void *wrong;
+	int fd;
+
+	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "50"));
+	ASSERT_EQ(0, baseline_take(&base));
+	before = sysfs_number("uuar_fallbacks");
+	ASSERT_EQ(0, hold_up("ALLOC_UAR"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_fn, &race));
+	fd = ctx_open_request(&race.req, sizeof(race.req));
+	atomic_store(&race.over, true);
+	ASSERT_EQ(0, pthread_join(thread, &wrong));
+	EXPECT_EQ(NULL, wrong) {
+		TH_LOG("%s", (char *)wrong);
+	}
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(fallbacks, sysfs_number("uuar_fallbacks") - before);
+	EXPECT_EQ(NULL, find_copy());
+	EXPECT_EQ(0, memcmp(&race.req, &as_made, sizeof(as_made)));
+	close(fd);
+	EXPECT_EQ(0, simhca_fail_nothing());
+	EXPECT_EQ(0, baseline_restored(&base, 5));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST(a_copy_of_the_request_can_be_neither_changed_nor_moved)
+{
+	open_beside(_metadata, attack, 0);
+}
+
+TEST(a_context_whose_copy_is_unmapped_is_opened_without_a_policy)
+{
+	open_beside(_metadata, unmap, 1);
 }
 
 TEST_HARNESS_MAIN
