@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# The table of `make coverage` says which lines ran, and takes a reason only for lines
+# that are there. What is counted is a small program in place of the module.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+table=$PWD/selftests/coverage/table
+
+# program: a checkout with two files of kernel/, compiled for gcov
+program()
+{
+	mkdir -p "$tmp/kernel" "$tmp/notes" "$tmp/build/modules-gcov"
+	ln -s "$tmp/notes" "$tmp/build/modules-gcov/x"
+	mkdir "$tmp/notes/kernel"
+	cat >"$tmp/kernel/main.c" <<-'END'
+	int half(int n);
+
+	static int odd(int n)
+	{
+		if (n > 2)
+			return -1;
+		return 1;
+	}
+
+	int main(int argc, char **argv)
+	{
+		if (argc > 2)
+			return -1;
+		return half(argc) + odd(argc) != 1;
+	}
+	END
+	cat >"$tmp/kernel/half.c" <<-'END'
+	int half(int n)
+	{
+		if (n > 8)
+			return 4;
+		return n / 2;
+	}
+
+	int never(void)
+	{
+		return 5;
+	}
+	END
+	: >"$tmp/kernel/other.c"
+	(cd "$tmp" && for name in main half; do
+		gcc --coverage -c kernel/$name.c -o notes/kernel/$name.o
+	done && gcc --coverage notes/kernel/*.o -o program)
+}
+
+# guest NAME [ARGUMENT...]: runs the program, which leaves its counts as a guest does
+guest()
+{
+	"$tmp/program" "${@:2}" || :
+	mkdir -p "$tmp/build/coverage/data/$1/kernel"
+	mv "$tmp"/notes/kernel/*.gcda "$tmp/build/coverage/data/$1/kernel"
+}
+
+# judged [REASON...]: prints the table with these reasons
+judged()
+{
+	printf '%s\n' "$@" >"$tmp/explained"
+	(cd "$tmp" && "$table" build/coverage explained)
+}
+
+# refused WORDS REASON: the table does not take a reason, and says why
+refused()
+{
+	local status=0
+
+	judged "$2" >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ $status = 1 ] || fail "exit status $status"
+	[ ! -s "$tmp/out" ] || fail "a table was printed"
+	grep -F "$1" "$tmp/err" || fail "it says $(cat "$tmp/err")"
+}
+
+counts()
+{
+	guest one.1
+	judged >"$tmp/out" || :
+	cat "$tmp/out"
+	[ "$(grep -c '^not run: ' "$tmp/out")" = 5 ]
+	grep '^not run: kernel/half.c:4: return 4;$' "$tmp/out"
+	grep -E '^kernel/main.c +8 +6 +75.0 +0$' "$tmp/out"
+	tail -n1 "$tmp/out" | grep -x \
+		'coverage: 9 of 14 lines (64.3 %), 0 explained, 1 guests'
+}
+
+# What one guest did not run, another may have run. 90 % is enough.
+guests_add_up()
+{
+	local status=0
+
+	judged >/dev/null || status=$?
+	[ $status = 1 ] || fail "64 % are enough"
+	guest one.2 a a
+	guest two.1 1 2 3 4 5 6 7 8 9
+	judged >"$tmp/out" || :
+	cat "$tmp/out"
+	grep -E '^kernel/main.c +8 +7 ' "$tmp/out"
+	tail -n1 "$tmp/out" | grep 'coverage: 10 of 14 lines .* 3 guests'
+}
+
+# A reason for a function, for a line, and for one of two lines with the same text
+reasons()
+{
+	judged 'kernel/half.c:never -> Nobody calls it.' \
+		'kernel/half.c:return 4; -> Eight are too many.' \
+		'kernel/main.c:odd(): return -1; -> Never odd.' >"$tmp/out" || :
+	cat "$tmp/out"
+	must_fail grep '^not run' "$tmp/out"
+	grep -E '^kernel/half.c +6 +3 +50.0 +3$' "$tmp/out"
+	grep -E '^kernel/main.c +8 +7 +87.5 +1$' "$tmp/out"
+	[ "$(jq -r '.missed[] | select(.text == "return -1;") | .reason' \
+		"$tmp/build/coverage/table.json")" = 'Never odd.' ]
+}
+
+bad_reasons()
+{
+	refused 'a reason is left for kernel/half.c:gone, which is not there' \
+		'kernel/half.c:gone -> It has gone.'
+	refused 'a reason is left for kernel/half.c:return 5, which is not there' \
+		'kernel/half.c:return 5 -> The semicolon is missing.'
+	refused 'kernel/other.c, of which nothing is counted' \
+		'kernel/other.c:f -> Nothing was compiled.'
+	refused 'write main(): return -1; or odd(): return -1;' \
+		'kernel/main.c:return -1; -> Which one?'
+	refused 'explained:1: not FILE:FUNCTION or TEXT -> REASON' \
+		'kernel/none.c:f -> There is no such file.'
+}
+
+program
+plan 4
+check lines_that_ran_and_that_did_not_are_counted counts
+check what_several_guests_ran_is_added_up guests_add_up
+check a_reason_is_for_a_function_or_lines_of_one reasons
+check a_reason_for_what_is_not_there_is_refused bad_reasons
+ktap_finished
