@@ -118,13 +118,18 @@ $(ST_OUT)/limits.inc: $(ST_LIMITS)
 $(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
 $(ST_OUT)/cgroups.inc: $(addprefix kernel/uuar/,cgroup.h cgroup.c)
 $(ST_OUT)/values.inc: $(addprefix kernel/uuar/,values.h values.c defaults.h defaults.c)
-$(ST_OUT)/watch_slots.inc: $(addprefix kernel/watch/,mr_inflight.h mr_space.h mr_watch.h \
+# The kernel's trees, of the newest headers that the lab has.
+ST_HEADERS := $(lastword $(sort $(wildcard /usr/src/linux-headers-*-common)))/include/linux
+$(ST_OUT)/watch_slots.inc: $(ST_HEADERS)/rbtree_types.h \
+	$(addprefix kernel/watch/,mr_inflight.h mr_space.h mr_watch.h \
 	mr_slots.h mr_slots.c mr_event.c)
+$(ST_OUT)/watch_trees.inc: $(addprefix $(ST_HEADERS)/,rbtree.h rbtree_augmented.h \
+	interval_tree_generic.h) $(addprefix kernel/watch/,mr_tree.h mr_hit.h mr_hit.c)
 $(ST_OUT)/watch_dmabufs.inc: kernel/watch/mr_dmabuf.c
 $(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc watch_slots.inc \
-	watch_dmabufs.inc):
+	watch_trees.inc watch_dmabufs.inc): selftests/selftests.mk
 	@mkdir -p $(@D)
-	@sed '/^#include/d' $^ >$@
+	@sed '/^#include/d' $(filter-out %.mk,$^) >$@
 
 $(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
 $(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
@@ -138,10 +143,14 @@ $(ST_OUT)/watch_inflight_test: ST_CFLAGS += -I$(ST_OUT) -fsanitize=bounds-strict
 	-fsanitize-trap=all
 $(ST_OUT)/watch_inflight_test: $(ST_OUT)/inflight.inc
 
-# These have the slots of watches in them, one the watches of dma-bufs too.
-$(addprefix $(ST_OUT)/,watch_slots_test watch_dmabufs_test): ST_CFLAGS += -I$(ST_OUT)
-$(addprefix $(ST_OUT)/,watch_slots_test watch_dmabufs_test): $(ST_OUT)/watch_slots.inc
+# These have the slots of watches in them, one the watches of dma-bufs too, and one the
+# trees.
+ST_SLOTS_TESTS := $(addprefix $(ST_OUT)/,watch_slots_test watch_dmabufs_test \
+	watch_trees_test)
+$(ST_SLOTS_TESTS): ST_CFLAGS += -I$(ST_OUT)
+$(ST_SLOTS_TESTS): $(ST_OUT)/watch_slots.inc
 $(ST_OUT)/watch_dmabufs_test: $(ST_OUT)/watch_dmabufs.inc
+$(ST_OUT)/watch_trees_test: $(ST_OUT)/watch_trees.inc
 
 # These have objects of the tool in them.
 ST_TOOL_TESTS := $(addprefix $(ST_OUT)/,tool_texts_test tool_settings_test \

@@ -40,7 +40,7 @@ void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
 	watch_hit(w, first, last, cause);
 }
 
-/* Links a watch that rests behind @w, in the order of the tree. */
+/* Links a cleared watch behind @w, in the order of the tree, as one that rests. */
 static void cursor_insert(struct mlx5_ep_watch *cursor,
 			  struct mlx5_ep_watch *w,
 			  struct rb_root_cached *root)
@@ -49,7 +49,6 @@ static void cursor_insert(struct mlx5_ep_watch *cursor,
 
 	cursor->start = w->start;
 	cursor->resting = true;
-	cursor->subtree_last = 0;
 	while (*link) {
 		parent = *link;
 		link = &parent->rb_left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What mr_slots.c, mr_event.c and mr_dmabuf.c of kernel/watch/ take of the kernel,
- * for a program of one thread: pages and other memory that is counted, and refused
+ * What mr_slots.c, mr_event.c, mr_dmabuf.c and mr_hit.c of kernel/watch/ take of the
+ * kernel, but for trees, which are those of the kernel's headers: for a program of one thread: pages and other memory that is counted, and refused
  * where a test says so, lists, locks that know whether they are held, a caller with
  * an address space, and dma-bufs with their attachments. Whoever sleeps with a
  * spinlock held, or lets a lock go that is not held, makes a misuse.
@@ -32,8 +32,6 @@ typedef struct { int none; } wait_queue_head_t;
 
 struct kref { int refs; };
 struct mutex { bool held; };
-struct rb_node { struct rb_node *rb_left, *rb_right; };
-struct rb_root_cached { struct rb_node *node; };
 struct mmu_notifier { int puts; };
 struct mmu_notifier_range { unsigned long start, end; };
 struct mm_struct { int none; };
@@ -51,6 +49,7 @@ static struct {
 	int spun;		/* how often one was taken */
 	int misuses;
 	int resched;		/* how often the caller let others run */
+	void (*unlocked)(void);	/* runs where a spinlock was let go */
 } fake;
 
 #undef __always_inline
@@ -122,9 +121,16 @@ static void spin_lock(spinlock_t *lock)
 
 static void spin_unlock(spinlock_t *lock)
 {
+	void (*unlocked)(void) = fake.unlocked;
+
 	fake.misuses += !lock->held;
 	lock->held = false;
 	fake.spins--;
+	if (unlocked) {
+		fake.unlocked = NULL;
+		unlocked();
+		fake.unlocked = unlocked;
+	}
 }
 
 static void mutex_lock(struct mutex *mutex)
