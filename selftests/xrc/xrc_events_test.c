@@ -150,6 +150,22 @@ TEST_F(events, a_notifier_may_go_first)
 	EXPECT_EQ(0, next_event(&self->who[1], &event, SOON));
 }
 
+/* The registration that still has the event ends after the notifier's memory. */
+TEST_F(events, a_notifier_may_go_with_an_event_that_nobody_has_read)
+{
+	struct mlx5_ep_event event;
+
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, next_event(&self->who[1], &event, SOON));
+	mlx5ep_notifier_destroy(self->who[0].notifier);
+	self->who[0].notifier = NULL;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[0].qp));
+	self->who[0].qp = NULL;
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
+	EXPECT_EQ(0, next_event(&self->who[1], &event, SOON));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG_ERR, event.type);
+}
+
 TEST_F(events, traffic_establishes_communication)
 {
 	struct mlx5_ep_event event;
