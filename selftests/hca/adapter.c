@@ -82,8 +82,8 @@ static void hca_destroy(struct hca *hca)
 }
 
 /* Make an adapter and offer it to VMMs at @dir/hca@index.sock. */
-static int hca_create(unsigned int index, enum link link,
-		      enum function function, const char *dir, struct hca **out)
+static int hca_create(unsigned int index, const struct adapter_kind *kind,
+		      const char *dir, struct hca **out)
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
 	char path[4096];
@@ -92,9 +92,10 @@ static int hca_create(unsigned int index, enum link link,
 	if (!hca)
 		return -ENOMEM;
 	hca->index = index;
-	hca->link = link;
-	hca->function = function;
-	hca->native_port = function == FUNCTION_PORT ? index % 2 + 1 : 0;
+	hca->link = kind->link;
+	hca->function = kind->function;
+	hca->eswitch = kind->eswitch;
+	hca->native_port = kind->function == FUNCTION_PORT ? index % 2 + 1 : 0;
 	hca->bus_ops = &bus_ops;
 	hca->dma = dma_create();
 	ret = hca->dma ? hca_init_parts(hca) : -ENOMEM;
@@ -115,23 +116,24 @@ err_destroy:
 /**
  * adapters_init() - make the adapters
  * @n: how many
- * @link: what their ports speak
- * @function: what they are
+ * @kind: what they are
  * @dir: where their sockets go
  *
  * Return: 0, or -errno with nothing made
  */
-int adapters_init(unsigned int n, enum link link, enum function function,
+int adapters_init(unsigned int n, const struct adapter_kind *kind,
 		  const char *dir)
 {
 	struct hca *hca;
 	unsigned int i;
 	int ret;
 
-	if (!n || n > FABRIC_MAX || (function == FUNCTION_PORT && n % 2))
+	if (!n || n > FABRIC_MAX || (kind->function == FUNCTION_PORT && n % 2) ||
+	    (kind->eswitch && (kind->function != FUNCTION_PF ||
+			       kind->link != LINK_ETH)))
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
-		ret = hca_create(i, link, function, dir, &hca);
+		ret = hca_create(i, kind, dir, &hca);
 		if (ret) {
 			adapters_fini();
 			return ret;
@@ -166,4 +168,5 @@ void hca_clear_counters(struct hca *hca)
 	cmdlog_clear(hca);
 	uars_clear_counters(hca);
 	objects_clear_counters(hca);
+	eth_clear_counters(hca);
 }

@@ -130,6 +130,7 @@ struct nic;
  * struct hca - one adapter; each part belongs to the file of its name
  * @link: link layer of its port
  * @function: a PF, a VF, or a PF whose card has two ports
+ * @eswitch: it has an e-switch that a driver can program (eth/switch.c)
  * @native_port: 1 or 2 on such a card (fabric/lag.h), else 0
  * @fatal: the firmware has died: no command, event or access to memory until
  *	the driver sets the interface up again (fw/iseg.c)
@@ -151,6 +152,7 @@ struct hca {
 	enum link link;
 	enum function function;
 	unsigned int native_port;
+	bool eswitch;
 	bool fatal;
 	bool mute;
 	bool wrong_uar;

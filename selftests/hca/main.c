@@ -19,7 +19,7 @@
 
 static const char usage[] =
 	"usage: simhca --dir DIR [--hca N] [--link ib|eth]\n"
-	"              [--function pf|vf|port] [--log FILE] [-v]\n"
+	"              [--function pf|vf|port] [--eswitch] [--log FILE] [-v]\n"
 	"\n"
 	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
@@ -30,6 +30,8 @@ static const char usage[] =
 	"  --function vf  they are virtual functions; default: pf\n"
 	"  --function port  each two in turn are the functions of a card with two ports;\n"
 	"              N is even\n"
+	"  --eswitch   each has an e-switch that a driver can program; with --link eth\n"
+	"              and --function pf\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
@@ -44,8 +46,7 @@ struct options {
 	const char *dir;
 	const char *log;
 	unsigned int hcas;
-	enum link link;
-	enum function function;
+	struct adapter_kind kind;
 	bool verbose;
 };
 
@@ -64,14 +65,22 @@ static int choice(const char *option, const char *const *words)
 	return -EINVAL;
 }
 
-static int check_number(const struct options *opt)
+static int check_kind(const struct options *opt)
 {
+	const struct adapter_kind *kind = &opt->kind;
+
 	if (!opt->hcas || opt->hcas > FABRIC_MAX) {
 		fprintf(stderr, "simhca: --hca is 1 to %u\n", FABRIC_MAX);
 		return -EINVAL;
 	}
-	if (opt->function == FUNCTION_PORT && opt->hcas % 2) {
+	if (kind->function == FUNCTION_PORT && opt->hcas % 2) {
 		fputs("simhca: --function port wants an even --hca\n", stderr);
+		return -EINVAL;
+	}
+	if (kind->eswitch &&
+	    (kind->link != LINK_ETH || kind->function != FUNCTION_PF)) {
+		fputs("simhca: --eswitch wants --link eth and --function pf\n",
+		      stderr);
 		return -EINVAL;
 	}
 	return 0;
@@ -84,6 +93,7 @@ static int parse(int argc, char **argv, struct options *opt)
 		{ "hca", required_argument, NULL, 'n' },
 		{ "link", required_argument, NULL, 'k' },
 		{ "function", required_argument, NULL, 'f' },
+		{ "eswitch", no_argument, NULL, 'e' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -105,13 +115,16 @@ static int parse(int argc, char **argv, struct options *opt)
 			is = choice("link", links);
 			if (is < 0)
 				return is;
-			opt->link = is;
+			opt->kind.link = is;
 			break;
 		case 'f':
 			is = choice("function", functions);
 			if (is < 0)
 				return is;
-			opt->function = is;
+			opt->kind.function = is;
+			break;
+		case 'e':
+			opt->kind.eswitch = true;
 			break;
 		case 'l':
 			opt->log = optarg;
@@ -130,7 +143,7 @@ static int parse(int argc, char **argv, struct options *opt)
 		fputs(usage, stderr);
 		return -EINVAL;
 	}
-	return check_number(opt);
+	return check_kind(opt);
 }
 
 static void signal_ready(struct sim_fd *sfd, uint32_t events)
@@ -171,7 +184,7 @@ static int serve(const struct options *opt)
 	ret = signals_init(&signals);
 	if (ret)
 		goto out_loop;
-	ret = adapters_init(opt->hcas, opt->link, opt->function, opt->dir);
+	ret = adapters_init(opt->hcas, &opt->kind, opt->dir);
 	if (ret)
 		goto out_signals;
 	snprintf(path, sizeof(path), "%s/control.sock", opt->dir);

@@ -20,6 +20,7 @@
 #include "bus/bus.h"
 #include "control/control.h"
 #include "eth/eth.h"
+#include "eth/switch.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
 #include "fw/cmd.h"
@@ -79,6 +80,7 @@ static struct json_object *hca_dump(struct hca *hca)
 	uars_dump(hca, o, alive);
 	objects_dump(hca, o, alive);
 	eth_dump(hca, alive);
+	switch_dump(hca, o);
 	json_object_object_add(alive, "eq",
 			       json_object_new_int(eqs_alive(hca)));
 	json_object_object_add(alive, "uctx",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/roce.h"
-#include "eth/eth.h"
+#include "eth/flow.h"
 #include "fabric/fabric.h"
 
 #define GID_LEN 16u
@@ -87,6 +87,12 @@ uint64_t roce_dmac(const struct wqe_av *av)
 	return v;
 }
 
+/* Do flow tables of the adapter let in what comes from this entry? */
+static bool admits(const struct hca *hca, const void *from)
+{
+	return flows_admit(hca, nic_owns(hca, from));
+}
+
 /**
  * roce_find() - the adapter that takes a packet
  * @from: the sender's entry in its table of addresses, NULL or empty: none
@@ -101,7 +107,8 @@ struct hca *roce_find(const void *from, const uint8_t gid[16], uint64_t mac)
 	if (!from || is_empty(from))
 		return NULL;
 	for (i = 0; i < fabric_hcas(); i++)
-		if (nic_answers(fabric_hca(i), from, gid, mac))
+		if (nic_answers(fabric_hca(i), from, gid, mac) &&
+		    admits(fabric_hca(i), from))
 			return fabric_hca(i);
 	return NULL;
 }
@@ -116,6 +123,8 @@ bool roce_hears(const struct hca *hca, const void *from)
 	const uint8_t *e;
 	unsigned int i;
 
+	if (!admits(hca, from))
+		return false;
 	for (i = 0; (e = nic_roce_address(hca, i)); i++)
 		if (!is_empty(e) &&
 		    ENTRY(e, vlan_valid) == ENTRY(from, vlan_valid) &&

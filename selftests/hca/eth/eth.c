@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eth/eth.h"
 
@@ -23,6 +24,14 @@ int eth_init(struct hca *hca)
 }
 
 /**
+ * eth_clear_counters() - set what the e-switch has counted to 0
+ */
+void eth_clear_counters(struct hca *hca)
+{
+	memset(&hca->eth->switched, 0, sizeof(hca->eth->switched));
+}
+
+/**
  * eth_reset() - forget all that a driver made or set
  */
 void eth_reset(struct hca *hca)
@@ -30,6 +39,7 @@ void eth_reset(struct hca *hca)
 	flows_reset(&hca->eth->flows);
 	rx_reset(&hca->eth->rx);
 	nic_reset(hca);
+	eth_clear_counters(hca);
 }
 
 /**

@@ -23,6 +23,7 @@ void nic_reset(struct hca *hca);
 const void *nic_roce_address(const struct hca *hca, unsigned int index);
 bool nic_answers(const struct hca *hca, const void *from,
 		 const uint8_t gid[16], uint64_t mac);
+bool nic_owns(const struct hca *hca, const void *entry);
 bool nic_admits(const struct hca *hca, const uint8_t *mac);
 bool nic_loops(const struct hca *hca, const uint8_t *mac);
 
@@ -53,11 +54,15 @@ void rx_reset(struct rx_tables *rx);
 struct tir *tir_find(struct hca *hca, uint32_t tirn, uint16_t uid);
 
 /* ---- flow.c */
-enum flow_side { FLOW_RX, FLOW_TX, FLOW_SIDES };
+/*
+ * The last two are there only with an e-switch. Its tables are the FDB. Tables of
+ * FLOW_RDMA say which messages of QPs may come in.
+ */
+enum flow_side { FLOW_RX, FLOW_TX, FLOW_FDB, FLOW_RDMA, FLOW_SIDES };
 
 /**
  * struct flows - flow tables and what their entries name
- * @tables: of both sides
+ * @tables: of all sides
  * @groups: of all tables
  * @counters: of flows
  * @headers: contexts that change headers
@@ -79,18 +84,31 @@ void flows_init(struct flows *flows);
 void flows_reset(struct flows *flows);
 
 /**
+ * struct switched - frames that the e-switch has forwarded
+ * @uplink: to the cable
+ * @manager: to the function that manages the e-switch
+ */
+struct switched {
+	uint64_t uplink;
+	uint64_t manager;
+};
+
+/**
  * struct eth - the Ethernet side of an adapter
  * @rx: receive queues, and the RQTs and TIRs that distribute packets to them
  * @flows: flow tables
+ * @switched: what the e-switch counted
  */
 struct eth {
 	struct rx_tables rx;
 	struct flows flows;
+	struct switched switched;
 };
 
 /* ---- eth.c */
 int eth_init(struct hca *hca);
 void eth_fini(struct hca *hca);
+void eth_clear_counters(struct hca *hca);
 void eth_reset(struct hca *hca);
 void eth_dump(struct hca *hca, struct json_object *alive);
 

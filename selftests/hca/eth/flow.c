@@ -10,13 +10,14 @@
 #include "fw/fw.h"
 
 /* table_type; the ones of a side are told apart by it */
-enum { TABLE_NIC_RX, TABLE_NIC_TX };
+enum { TABLE_NIC_RX, TABLE_NIC_TX, TABLE_FDB = 4, TABLE_RDMA_RX = 7 };
 
 #define LOG_MAX_TABLES 10u
 #define LOG_MAX_SIZE 16u
 
 /* table_miss_action, and the bit of modify_field_select for it */
 #define MISS_TO_TABLE 1u
+#define MISS_TO_DOMAIN 2u
 #define MODIFY_MISS 1u
 #define MODIFY_LAG_NEXT 0x8000u
 
@@ -63,8 +64,18 @@ static enum flow_side side_of(const struct cmd *cmd, uint32_t type)
 {
 	if (cmd->hca->link != LINK_ETH)
 		return FLOW_SIDES;
-	return type == TABLE_NIC_RX ? FLOW_RX :
-	       type == TABLE_NIC_TX ? FLOW_TX : FLOW_SIDES;
+	switch (type) {
+	case TABLE_NIC_RX:
+		return FLOW_RX;
+	case TABLE_NIC_TX:
+		return FLOW_TX;
+	case TABLE_FDB:
+		return cmd->hca->eswitch ? FLOW_FDB : FLOW_SIDES;
+	case TABLE_RDMA_RX:
+		return cmd->hca->eswitch ? FLOW_RDMA : FLOW_SIDES;
+	default:
+		return FLOW_SIDES;
+	}
 }
 
 /**
@@ -122,15 +133,30 @@ static uint32_t miss_of(const uint8_t *c, bool demux)
 		       IFC_GET(flow_table_context, c, table_miss_id) : 0;
 }
 
-/* Set where frames go on that no entry takes: a table, or 0. */
-static uint8_t miss_set(struct cmd *cmd, struct flow_table *t, uint32_t miss)
+/* Set where frames go on that no entry takes. */
+static uint8_t miss_set(struct cmd *cmd, struct flow_table *t, const uint8_t *c,
+			bool demux)
 {
+	uint32_t miss = miss_of(c, demux);
 	struct flow_table *next;
 	uint8_t status = miss ? flow_table_next(cmd, t, miss, &next) : CMD_OK;
+	bool domain = !demux && IFC_GET(flow_table_context, c,
+					table_miss_action) == MISS_TO_DOMAIN;
 
-	if (!status)
-		t->miss = miss;
-	return status;
+	if (status)
+		return status;
+	if (domain && t->side != FLOW_RDMA)
+		return CMD_BAD_PARAM;
+	t->miss = miss;
+	t->miss_is_frame = domain;
+	return CMD_OK;
+}
+
+/* Entries of such a table may take frames out of tunnels, or put them into some. */
+static bool changes_frames(const uint8_t *c)
+{
+	return IFC_GET(flow_table_context, c, decap_en) ||
+	       IFC_GET(flow_table_context, c, reformat_en);
 }
 
 static uint8_t create_flow_table(struct cmd *cmd)
@@ -145,7 +171,9 @@ static uint8_t create_flow_table(struct cmd *cmd)
 
 	if (side == FLOW_SIDES || log_size > LOG_MAX_SIZE ||
 	    IFC_GET(flow_table_context, c, sw_owner) ||
-	    IFC_GET(flow_table_context, c, termination_table))
+	    IFC_GET(flow_table_context, c, termination_table) ||
+	    (side >= FLOW_FDB && changes_frames(c)) ||
+	    IFC_GET(create_flow_table_in, cmd->in, other_vport))
 		return CMD_BAD_PARAM;
 	t = calloc(1, sizeof(*t));
 	if (!t)
@@ -155,7 +183,7 @@ static uint8_t create_flow_table(struct cmd *cmd)
 	t->log_size = log_size;
 	t->decap = IFC_GET(flow_table_context, c, decap_en);
 	t->reformat = IFC_GET(flow_table_context, c, reformat_en);
-	status = miss_set(cmd, t, miss_of(c, cmd->op_mod));
+	status = miss_set(cmd, t, c, cmd->op_mod);
 	if (!status && obj_add(&cmd->hca->eth->flows.tables, &t->obj, cmd->uid))
 		status = CMD_LIM;
 	if (status) {
@@ -178,9 +206,9 @@ static uint8_t modify_flow_table(struct cmd *cmd)
 		return CMD_BAD_RES;
 	if (!(which & (MODIFY_MISS | MODIFY_LAG_NEXT)))
 		return CMD_OK;
-	return miss_set(cmd, t, miss_of(IFC_ADDR_OF(modify_flow_table_in,
-						    cmd->in, flow_table_context),
-					which & MODIFY_LAG_NEXT));
+	return miss_set(cmd, t, IFC_ADDR_OF(modify_flow_table_in, cmd->in,
+					    flow_table_context),
+			which & MODIFY_LAG_NEXT);
 }
 
 static uint8_t destroy_flow_table(struct cmd *cmd)
@@ -247,7 +275,7 @@ static uint8_t create_flow_group(struct cmd *cmd)
 	if (!g)
 		return CMD_NO_RES;
 	if (!match_mask(IFC_GET(create_flow_group_in, cmd->in,
-				match_criteria_enable),
+				match_criteria_enable), cmd->hca->eswitch,
 			IFC_ADDR_OF(create_flow_group_in, cmd->in,
 				    match_criteria), g->mask)) {
 		free(g);

@@ -7,7 +7,8 @@
  * - The groups of a table lie within it and do not overlap.
  * - An entry is in the group that covers its index. It names TIRs, tables, counters
  *   and contexts that exist; all are held as long as the entry lives.
- * - A table and all that its entries name are of one side: receiving or sending.
+ * - A table and all that its entries name are of one side: receiving, sending, the FDB
+ *   of the e-switch, or what lets messages of QPs in.
  * - A command that makes a table go on to another, by an entry or as what a miss does,
  *   names one of a higher level. So frames do not go in circles, unless a program gives
  *   the number of a table that it destroyed to a new one: pass.c bounds that.
@@ -32,10 +33,14 @@ enum {
 	ACTION_MOD_HDR = 0x40,
 };
 
+/* Ports of the e-switch. The manager is the adapter's function itself. */
+enum { VPORT_MANAGER = 0, VPORT_UPLINK = 0xffff };
+
 /**
  * struct packet - a frame on its way through flow tables
  * @f: the frame; its data is @buf once an entry has changed it
- * @headers: the frame and @regs in the layout of flows
+ * @headers: the frame, @source and @regs in the layout of flows
+ * @source: where it came into the adapter
  * @regs: metadata_reg_c_0 to 7
  * @td: transport domain of the queue that sent it; 0: it is from the cable
  * @affinity: of its TIS
@@ -43,6 +48,7 @@ enum {
 struct packet {
 	struct frame f;
 	uint8_t headers[MATCH_BYTES];
+	struct match_source source;
 	uint32_t regs[MATCH_REGS];
 	uint32_t td;
 	uint32_t affinity;
@@ -55,9 +61,15 @@ struct flow_counter {
 	uint64_t bytes;
 };
 
+/**
+ * struct flow_dest - where an entry sends frames
+ * @obj: a table or a TIR; NULL: a port of the e-switch
+ * @vport: that port
+ */
 struct flow_dest {
+	enum { TO_TABLE, TO_TIR, TO_VPORT } kind;
 	struct obj *obj;
-	bool is_tir;
+	uint16_t vport;
 };
 
 /**
@@ -97,6 +109,7 @@ struct flow_table {
 	bool decap;		/* entries may take frames out of tunnels */
 	bool reformat;		/* entries may name a struct reformat_ctx */
 	uint32_t miss;		/* number of a table, 0: drop, or send */
+	bool miss_is_frame;	/* what no entry lets in is not for QPs: it is a frame */
 	struct fte *entries;
 };
 
@@ -125,9 +138,13 @@ struct obj *reformat_ctx_obj(struct reformat_ctx *ctx);
 bool reformat_ctx_apply(const struct reformat_ctx *ctx, struct packet *p);
 bool packet_decap(struct packet *p);
 
+/* ---- admit.c */
+bool flows_admit(const struct hca *hca, bool own);
+
 /* ---- packet.c */
 void packet_init(struct packet *p, const uint8_t *data, size_t len,
 		 uint32_t td);
+void packet_source(struct packet *p, uint16_t vport, uint32_t sqn);
 void packet_copy(struct packet *p, const struct packet *from);
 bool packet_replace(struct packet *p, size_t skip, const uint8_t *head,
 		    size_t head_len);

@@ -12,7 +12,7 @@
 #include "fw/fw.h"
 
 /* destination_type of dest_format_struct */
-enum { DEST_TABLE = 1, DEST_TIR = 2 };
+enum { DEST_VPORT = 0, DEST_TABLE = 1, DEST_TIR = 2 };
 
 /* op_mod of SET_FLOW_TABLE_ENTRY, and bits of modify_enable_mask */
 enum { SET_NEW, SET_CHANGE };
@@ -25,6 +25,8 @@ enum {
 
 #define ACTIONS (ACTION_ALLOW | ACTION_DROP | ACTION_FWD_DEST | ACTION_COUNT | \
 		 ACTION_REFORMAT | ACTION_DECAP | ACTION_MOD_HDR)
+
+#define FDB_ACTIONS (ACTION_DROP | ACTION_FWD_DEST | ACTION_COUNT)
 
 static struct fte **fte_at(struct flow_table *t, uint32_t index)
 {
@@ -41,13 +43,28 @@ static void fte_refs(struct fte *fte, void (*op)(struct obj *o))
 	uint32_t i;
 
 	for (i = 0; i < fte->n; i++)
-		op(fte->dests[i].obj);
+		if (fte->dests[i].obj)
+			op(fte->dests[i].obj);
 	if (fte->counter)
 		op(&fte->counter->obj);
 	if (fte->header)
 		op(header_ctx_obj(fte->header));
 	if (fte->reformat)
 		op(reformat_ctx_obj(fte->reformat));
+}
+
+/* A port of the adapter's own e-switch: the driver names the adapter by its ID, 0. */
+static uint8_t dest_vport(const uint8_t *dest, struct flow_dest *to)
+{
+	uint32_t vport = IFC_GET(dest_format_struct, dest, destination_id);
+
+	if ((vport != VPORT_MANAGER && vport != VPORT_UPLINK) ||
+	    IFC_GET(dest_format_struct, dest, packet_reformat) ||
+	    IFC_GET(dest_format_struct, dest,
+		    destination_eswitch_owner_vhca_id))
+		return CMD_BAD_PARAM;
+	to->vport = vport;
+	return CMD_OK;
 }
 
 static uint8_t dest_find(struct cmd *cmd, const struct flow_table *t,
@@ -59,7 +76,12 @@ static uint8_t dest_find(struct cmd *cmd, const struct flow_table *t,
 	struct tir *tir;
 	uint8_t status;
 
-	*to = (struct flow_dest){ .is_tir = type == DEST_TIR };
+	*to = (struct flow_dest){
+		.kind = type == DEST_TIR ? TO_TIR :
+			type == DEST_TABLE ? TO_TABLE : TO_VPORT,
+	};
+	if (type == DEST_VPORT && t->side == FLOW_FDB)
+		return dest_vport(dest, to);
 	if (type == DEST_TABLE) {
 		status = flow_table_next(cmd, t, id, &next);
 		if (status)
@@ -130,6 +152,11 @@ static bool actions_valid(const struct flow_table *t, uint32_t action)
 {
 	uint32_t end = action & (ACTION_ALLOW | ACTION_DROP | ACTION_FWD_DEST);
 
+	/* The e-switch changes no frame. Messages of QPs can only be let in. */
+	if (t->side == FLOW_FDB && action & ~(uint32_t)FDB_ACTIONS)
+		return false;
+	if (t->side == FLOW_RDMA && action != ACTION_ALLOW)
+		return false;
 	return !(action & ~(uint32_t)ACTIONS) && !(end & (end - 1)) &&
 	       (!(action & ACTION_DECAP) || t->decap) &&
 	       (!(action & ACTION_REFORMAT) || t->reformat);

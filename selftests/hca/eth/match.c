@@ -114,9 +114,25 @@ void match_regs(const uint32_t regs[MATCH_REGS], uint8_t *to)
 	}
 }
 
-/* All bits that match_headers() and match_regs() know. */
-static void match_known(uint8_t *to)
+/**
+ * match_source() - bring the source of a frame into the layout of flows
+ * @to: MATCH_BYTES bytes, of which those of the source are written
+ */
+void match_source(const struct match_source *source, uint8_t *to)
 {
+	uint8_t *misc = SET_OF(misc_parameters);
+
+	IFC_SET(fte_match_set_misc, misc, source_port, source->vport);
+	IFC_SET(fte_match_set_misc, misc, source_sqn, source->sqn);
+}
+
+/*
+ * All bits that match_headers() and match_regs() know, and match_source() where the
+ * adapter has an e-switch.
+ */
+static void match_known(bool sources, uint8_t *to)
+{
+	static const struct match_source all = { .vport = -1, .sqn = -1u };
 	static const uint32_t regs[MATCH_REGS] = {
 		-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u,
 	};
@@ -138,18 +154,22 @@ static void match_known(uint8_t *to)
 	MISC(geneve_opt_len);
 	MISC(geneve_protocol_type);
 #undef MISC
+	if (sources)
+		match_source(&all, to);
 	match_regs(regs, to);
 }
 
 /**
  * match_mask() - take over what a group compares
  * @which: bits of match_criteria_enable
+ * @sources: it may compare the source, too
  * @criteria: a struct mlx5_ifc_fte_match_param_bits
  * @mask: MATCH_BYTES bytes
  *
  * Return: false where the model does not know a header or a field
  */
-bool match_mask(uint32_t which, const uint8_t *criteria, uint8_t *mask)
+bool match_mask(uint32_t which, bool sources, const uint8_t *criteria,
+		uint8_t *mask)
 {
 	const size_t set = IFC_SZ(fte_match_set_lyr_2_4);
 	uint8_t known[MATCH_BYTES];
@@ -162,7 +182,7 @@ bool match_mask(uint32_t which, const uint8_t *criteria, uint8_t *mask)
 	for (i = 0; i < MATCH_BYTES; i++)
 		if (which & 1u << i / set)
 			mask[i] = criteria[i];
-	match_known(known);
+	match_known(sources, known);
 	for (i = 0; i < MATCH_BYTES; i++)
 		if (mask[i] & ~known[i])
 			return false;

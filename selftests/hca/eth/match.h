@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What flow tables compare: the headers of a frame and its registers in the layout
- * of fte_match_param. Masks and values of flows have the same layout.
+ * What flow tables compare: the headers of a frame, its source and its registers, in
+ * the layout of fte_match_param. Masks and values of flows have the same layout.
  */
 #ifndef SIMHCA_MATCH_H
 #define SIMHCA_MATCH_H
@@ -20,6 +20,16 @@
 #define MATCH_MISC 2u
 #define MATCH_INNER 4u
 #define MATCH_MISC_2 8u
+
+/**
+ * struct match_source - where a frame came into the adapter
+ * @vport: port of the e-switch
+ * @sqn: number of the queue that sent it, 0: it is from the cable
+ */
+struct match_source {
+	uint16_t vport;
+	uint32_t sqn;
+};
 
 /**
  * struct tunnel - what a frame carries in a tunnel
@@ -42,7 +52,9 @@ void tunnel_match(const struct tunnel *t, const struct frame *f, uint8_t *misc);
 /* ---- match.c */
 void match_headers(const struct frame *f, uint8_t *to);
 void match_regs(const uint32_t regs[MATCH_REGS], uint8_t *to);
-bool match_mask(uint32_t which, const uint8_t *criteria, uint8_t *mask);
+void match_source(const struct match_source *source, uint8_t *to);
+bool match_mask(uint32_t which, bool sources, const uint8_t *criteria,
+		uint8_t *mask);
 bool match(const uint8_t *headers, const uint8_t *mask, const uint8_t *value);
 
 #endif

@@ -115,6 +115,19 @@ bool nic_answers(const struct hca *hca, const void *from,
 	return false;
 }
 
+/**
+ * nic_owns() - is this entry of a GID table the adapter's own?
+ */
+bool nic_owns(const struct hca *hca, const void *entry)
+{
+	unsigned int i;
+
+	for (i = 0; i < PORT_ROCE_GIDS; i++)
+		if (entry == hca->nic->roce[i])
+			return true;
+	return false;
+}
+
 static bool listed(const struct nic *nic, unsigned int type, const uint8_t *mac)
 {
 	unsigned int i;

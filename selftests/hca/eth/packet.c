@@ -11,14 +11,28 @@
  * @data: stays valid as long as the packet; at least ETH_HEAD bytes
  * @len: up to PACKET_BYTES
  * @td: transport domain of the queue that sends it; 0: it is from the cable
+ *
+ * packet_source() says where it is from. Without that it is from no queue.
  */
 void packet_init(struct packet *p, const uint8_t *data, size_t len, uint32_t td)
 {
 	memset(p->regs, 0, sizeof(p->regs));
+	p->source = (struct match_source){ 0 };
 	p->td = td;
 	p->affinity = 0;
 	frame_parse(&p->f, data, len);
 	match_headers(&p->f, p->headers);
+}
+
+/**
+ * packet_source() - say where a frame came into the adapter
+ * @vport: port of the e-switch
+ * @sqn: number of the queue that sent it, 0: it is from the cable
+ */
+void packet_source(struct packet *p, uint16_t vport, uint32_t sqn)
+{
+	p->source = (struct match_source){ .vport = vport, .sqn = sqn };
+	match_source(&p->source, p->headers);
 }
 
 /**
@@ -38,6 +52,7 @@ void packet_parse(struct packet *p)
 {
 	frame_parse(&p->f, p->buf, p->f.len);
 	match_headers(&p->f, p->headers);
+	match_source(&p->source, p->headers);
 	match_regs(p->regs, p->headers);
 }
 

@@ -2,8 +2,8 @@
 /*
  * The way of a frame through flow tables. Of the entries of a table that match, the
  * one with the lowest index counts; without one the table's miss action does. A frame
- * that leaves the last table is dropped on the receiving side, and sent on the
- * sending side. An entry acts on a frame in this order: count, leave a tunnel, change
+ * that leaves the last table is dropped on the receiving side and in the e-switch, and
+ * sent on the sending side. An entry acts on a frame in this order: count, leave a tunnel, change
  * headers, enter a tunnel, go on.
  */
 #include <stdlib.h>
@@ -16,12 +16,14 @@
 /**
  * struct pass - one frame's way
  * @sent: gets frames that leave the tables of the sending side
+ * @forward: gets frames that the e-switch forwards
  * @hops: tables that it may still come to
  */
 struct pass {
 	struct hca *hca;
 	enum flow_side side;
 	pass_sent *sent;
+	pass_forward *forward;
 	unsigned int hops;
 };
 
@@ -48,14 +50,16 @@ static void table_pass(struct pass *pass, uint32_t id, const struct packet *p);
 static void fte_forward(struct pass *pass, const struct fte *fte,
 			const struct packet *p)
 {
-	uint32_t i;
+	const struct flow_dest *to;
 
-	for (i = 0; i < fte->n; i++) {
-		if (fte->dests[i].is_tir)
-			tir_receive(container_of(fte->dests[i].obj, struct tir,
-						 obj), &p->f, fte->tag, p->td);
+	for (to = fte->dests; to < fte->dests + fte->n; to++) {
+		if (to->kind == TO_TIR)
+			tir_receive(container_of(to->obj, struct tir, obj),
+				    &p->f, fte->tag, p->td);
+		else if (to->kind == TO_VPORT)
+			pass->forward(pass->hca, p, to->vport);
 		else
-			table_pass(pass, fte->dests[i].obj->id, p);
+			table_pass(pass, to->obj->id, p);
 	}
 	if (fte->action & ACTION_ALLOW)
 		pass_end(pass, p);
@@ -143,4 +147,18 @@ void pass_send(struct hca *hca, const struct packet *p, pass_sent *sent)
 	};
 
 	table_pass(&pass, hca->eth->flows.root[FLOW_TX], p);
+}
+
+/**
+ * pass_switch() - send a frame through the tables of the e-switch
+ * @forward: gets it, once for each port that an entry names
+ */
+void pass_switch(struct hca *hca, const struct packet *p, pass_forward *forward)
+{
+	struct pass pass = {
+		.hca = hca, .side = FLOW_FDB, .forward = forward,
+		.hops = MAX_HOPS,
+	};
+
+	table_pass(&pass, hca->eth->flows.root[FLOW_FDB], p);
 }

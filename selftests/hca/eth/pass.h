@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The way of a frame through the flow tables of one side.
+ * The way of a frame through the flow tables of one side, or of the e-switch.
  */
 #ifndef SIMHCA_PASS_H
 #define SIMHCA_PASS_H
@@ -13,5 +13,12 @@ void pass_receive(struct hca *hca, const struct packet *p);
 typedef void pass_sent(struct hca *hca, const struct packet *p);
 
 void pass_send(struct hca *hca, const struct packet *p, pass_sent *sent);
+
+/* What pass_switch() calls for each port that a frame shall go to. */
+typedef void pass_forward(struct hca *hca, const struct packet *p,
+			  uint16_t vport);
+
+void pass_switch(struct hca *hca, const struct packet *p,
+		 pass_forward *forward);
 
 #endif

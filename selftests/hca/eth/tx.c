@@ -7,11 +7,13 @@
  * goes to all other adapters, and each one drops what it did not ask for. A frame
  * longer than the sender's MTU is not sent. Where the driver allows it, the flow
  * tables of the sender's own receiving side get the frame too, whatever its address.
+ * Where the e-switch has tables, frames pass these between the adapter and the cable.
  */
 #include <string.h>
 
 #include "data/transport.h"
 #include "eth/pass.h"
+#include "eth/switch.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
 #include "object/tis.h"
@@ -32,39 +34,64 @@
 static uint8_t packet[PACKET_MAX];
 static uint8_t wire[WIRE_MAX];
 
-/* A frame arrives from the cable. */
+/*
+ * A frame arrives from the cable. The e-switch with tables takes all addresses: the
+ * driver lists none in that mode.
+ */
 static void arrive(struct hca *hca, const uint8_t *data, size_t len)
 {
 	struct packet p;
 
 	if (hca->link != LINK_ETH || !port_active(hca) ||
-	    len + ETH_FCS > hca->port->mtu_bytes || !nic_admits(hca, data))
+	    len + ETH_FCS > hca->port->mtu_bytes ||
+	    (!switch_on(hca) && !nic_admits(hca, data)))
 		return;
 	port_count(hca, PORT_RX, data, len);
 	packet_init(&p, data, len, 0);
-	pass_receive(hca, &p);
+	packet_source(&p, VPORT_UPLINK, 0);
+	switch_receive(hca, &p);
 }
 
-/* A frame leaves the flow tables of the sending side. */
-static void to_cable(struct hca *hca, const struct packet *sent)
+/* Return: false where the frame is too long */
+static bool to_cable(struct hca *hca, const struct packet *sent)
 {
 	const uint8_t *data = sent->f.data;
 	size_t len = sent->f.len;
-	struct packet looped;
 	struct hca *by = lag_port(hca, sent->affinity), *to;
 	unsigned int i;
 
 	if (len + ETH_FCS > by->port->mtu_bytes)
-		return;
+		return false;
 	port_count(by, PORT_TX, data, len);
 	for (i = 0; i < fabric_hcas(); i++) {
 		to = fabric_hca(i);
 		if (to != hca && to != by)
 			arrive(to, data, len);
 	}
-	if (!nic_loops(hca, data))
+	return true;
+}
+
+static void switched(struct hca *hca, const struct packet *p, uint16_t vport)
+{
+	if (switch_out(hca, p, vport))
+		to_cable(hca, p);
+}
+
+/*
+ * A frame leaves the flow tables of the sending side. The entries of the e-switch say
+ * whether the adapter receives it itself; without them addresses do.
+ */
+static void leave(struct hca *hca, const struct packet *sent)
+{
+	struct packet looped;
+
+	if (switch_on(hca)) {
+		pass_switch(hca, sent, switched);
 		return;
-	packet_init(&looped, data, len, sent->td);
+	}
+	if (!to_cable(hca, sent) || !nic_loops(hca, sent->f.data))
+		return;
+	packet_init(&looped, sent->f.data, sent->f.len, sent->td);
 	pass_receive(hca, &looped);
 }
 
@@ -85,8 +112,9 @@ static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 		len = ETH_MIN;
 	}
 	packet_init(&p, wire, len, sq->td);
+	packet_source(&p, VPORT_MANAGER, sq->obj.id);
 	p.affinity = affinity;
-	pass_send(sq->hca, &p, to_cable);
+	pass_send(sq->hca, &p, leave);
 }
 
 /**

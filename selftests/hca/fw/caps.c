@@ -28,6 +28,7 @@ enum {
 	CAP_ATOMIC = 3,
 	CAP_ROCE = 4,
 	CAP_FLOW = 7,
+	CAP_ESWITCH_FLOW = 8,
 	CAP_QOS = 0xc,
 	CAP_MEMORY = 0xf,
 	CAP_GENERAL_2 = 0x20,
@@ -43,8 +44,8 @@ enum { CAP_MAX = 0, CAP_CUR = 1 };
 #define ATOMIC_SIZE_8B 0x8
 
 /*
- * Only the first two change. Those with an Ethernet port have the next three. A PF has
- * the one of device memory.
+ * Only the first two change. Those with an Ethernet port have the next three, and the
+ * fourth if they have an e-switch. A PF has the one of device memory.
  */
 struct caps {
 	uint8_t general[2][CAP_SZ];
@@ -52,6 +53,7 @@ struct caps {
 	uint8_t eth[CAP_SZ];
 	uint8_t roce[CAP_SZ];
 	uint8_t flow[CAP_SZ];
+	uint8_t eswitch_flow[CAP_SZ];
 	uint8_t memory[CAP_SZ];
 	uint8_t general_2[CAP_SZ];
 	uint8_t qos[CAP_SZ];
@@ -162,7 +164,7 @@ static void caps_atomic(uint8_t *c)
 /* On Ethernet: no agent of a subnet, but a NIC and RoCE. */
 static void caps_eth_general(const struct hca *hca, uint8_t *c)
 {
-	/* of an e-switch without other ports, which stays in the legacy mode */
+	/* An e-switch without tables stays in the legacy mode. */
 	GEN(eswitch_manager, hca->function != FUNCTION_VF);
 	GEN(port_type, 1);
 	GEN(ib_virt, 0);
@@ -259,7 +261,7 @@ static void caps_two_ports(const struct hca *hca, uint8_t *c)
 #define ROCE_V1_V2 5		/* a bit for each value of roce_version */
 
 /* The driver has a table for joined ports behind all of its other ones. */
-enum { FT_LEVELS = 64, FT_LEVELS_LAG = 128 };
+enum { FT_LEVELS = 64, FT_LEVELS_LAG = 128, FT_LEVELS_ESWITCH = 255 };
 
 static void caps_eth(struct caps *caps, unsigned int levels)
 {
@@ -352,6 +354,10 @@ void caps_reset(struct hca *hca)
 		if (hca->native_port)
 			caps_two_ports(hca, caps->general[CAP_MAX]);
 	}
+	if (hca->eswitch) {
+		caps_flow_messages(caps->flow);
+		caps_flow_eswitch(caps->eswitch_flow, FT_LEVELS_ESWITCH);
+	}
 	IFC_SET(cmd_hca_cap_2, caps->general_2, dp_ordering_force, 1);
 	caps_user_2(caps->general_2);
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
@@ -390,6 +396,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_FLOW:
 		from = cmd->hca->caps->flow;
+		break;
+	case CAP_ESWITCH_FLOW:
+		from = cmd->hca->caps->eswitch_flow;
 		break;
 	case CAP_MEMORY:
 		from = cmd->hca->caps->memory;

@@ -38,5 +38,7 @@ unsigned int uctxs_alive(struct hca *hca);
 #define FLOW_ENCAP_BYTES 128u	/* headers of a tunnel */
 
 void caps_flow(uint8_t *caps, unsigned int levels);
+void caps_flow_messages(uint8_t *caps);
+void caps_flow_eswitch(uint8_t *caps, unsigned int levels);
 
 #endif

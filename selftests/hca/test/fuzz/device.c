@@ -203,12 +203,13 @@ static void reset(void)
 
 static void init(void)
 {
+	const struct adapter_kind kind = { .link = LINK_IB };
 	char dir[] = "/tmp/simhca-fuzz.XXXXXX";
 
 	ram_fd = memfd_create("ram", MFD_CLOEXEC);
 	if (!mkdtemp(dir) || ftruncate(ram_fd, RAM) || loop_init() ||
 	    log_open("/dev/null", false) ||
-	    adapters_init(2, LINK_IB, FUNCTION_PF, dir))
+	    adapters_init(2, &kind, dir))
 		abort();
 	ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0);
 	hca = fabric_hca(0);
