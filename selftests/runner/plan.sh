@@ -26,18 +26,18 @@ matches()
 	return 1
 }
 
-# need FILE: sets where, hca, link, function, smp, mem, numa, module, args, guest,
+# need FILE: sets where, hca, link, function, eswitch, smp, mem, numa, module, args, guest,
 # only, config, instrument, icount, timeout and is_long from the header of the test
 need()
 {
 	local key value
 
-	where='' hca=1 link=$link_default function=pf smp=1 mem='' numa='' module=yes
+	where='' hca=1 link=$link_default function=pf eswitch=no smp=1 mem='' numa='' module=yes
 	args='' guest='' only='' config='' instrument='' icount=no
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | link | function | smp | mem | numa | module | args | guest | \
+		where | hca | link | function | eswitch | smp | mem | numa | module | args | guest | \
 			config | instrument | icount | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
@@ -115,6 +115,11 @@ plan_guest()
 	esac
 	[ "$link" = ib ] || options+=" --link $link"
 	[ "$function" = pf ] || options+=" --function $function"
+	case $eswitch in
+	no) ;;
+	yes) options+=' --eswitch' ;;
+	*) echo "$1: eswitch: $eswitch?" >&2 && exit 2 ;;
+	esac
 	[ -z "$numa" ] || options+=" --numa $numa"
 	[ -z "$instrument" ] || options+=" --instrument $instrument"
 	case $icount in
