@@ -26,6 +26,40 @@ static struct ibv_context *open_device(const char *name)
 	return ctx;
 }
 
+static bool has_address(struct ibv_context *ctx)
+{
+	static const union ibv_gid none;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	int i;
+
+	if (ibv_query_port(ctx, 1, &port))
+		return false;
+	if (port.link_layer != IBV_LINK_LAYER_ETHERNET)
+		return true;
+	for (i = 0; i < port.gid_tbl_len; i++)
+		if (!ibv_query_gid(ctx, 1, i, &gid) &&
+		    memcmp(&gid, &none, sizeof(gid)))
+			return true;
+	return false;
+}
+
+/**
+ * loopback_possible() - can QPs of a device connect to themselves?
+ *
+ * Return: false where an Ethernet port has no address, as that of representors.
+ */
+bool loopback_possible(const char *device)
+{
+	struct ibv_context *ctx = open_device(device);
+	bool possible = !ctx || has_address(ctx);
+
+	/* A group of checks says why the device cannot be opened. */
+	if (ctx)
+		ibv_close_device(ctx);
+	return possible;
+}
+
 /**
  * loopback_context() - open a context under a policy
  * @policy: with %MLX5_EP_POLICY_LATER_OPENS; NULL: the policy of the device

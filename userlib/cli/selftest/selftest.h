@@ -79,6 +79,7 @@ struct loopback {
 	struct ibv_qp *qps[LOOPBACK_QPS];
 };
 
+bool loopback_possible(const char *device);
 struct ibv_context *
 loopback_context(const char *device,
 		 const struct mlx5_ep_context_policy *policy);
