@@ -21,6 +21,7 @@
 #include "fw/iseg.h"
 #include "object/memic.h"
 #include "object/objects.h"
+#include "object/virtq.h"
 
 /* Function level reset. */
 static void hca_reset(struct hca *hca)
@@ -38,6 +39,7 @@ static const struct bus_ops bus_ops = {
 	.uar_write = uar_write,
 	.memic_read = memic_read,
 	.memic_write = memic_write,
+	.virtq_kick = virtq_kick,
 };
 
 static int hca_init_parts(struct hca *hca)

@@ -30,7 +30,7 @@
 #define SIM_PAGE 4096u
 
 enum link { LINK_IB, LINK_ETH };
-enum function { FUNCTION_PF, FUNCTION_VF, FUNCTION_PORT };
+enum function { FUNCTION_PF, FUNCTION_VF, FUNCTION_PORT, FUNCTION_VDPA };
 
 struct hca;
 
@@ -129,7 +129,8 @@ struct nic;
 /**
  * struct hca - one adapter; each part belongs to the file of its name
  * @link: link layer of its port
- * @function: a PF, a VF, or a PF whose card has two ports
+ * @function: a PF, a VF, a PF whose card has two ports, or a VF that also emulates
+ *	virtio-net devices (vDPA)
  * @eswitch: it has an e-switch that a driver can program (eth/switch.c)
  * @native_port: 1 or 2 on such a card (fabric/lag.h), else 0
  * @fatal: the firmware has died: no command, event or access to memory until
@@ -183,5 +184,10 @@ struct hca {
 	uint8_t odp_cap[IFC_SZ(odp_cap)];
 	uint64_t errors[SIM_ERR_MAX];
 };
+
+static inline bool hca_is_vf(const struct hca *hca)
+{
+	return hca->function == FUNCTION_VF || hca->function == FUNCTION_VDPA;
+}
 
 #endif

@@ -7,7 +7,8 @@
 #	runs on: guest, hca: 2, smp: 2, module: no, timeout: 120
 # which the runner obeys. Words: guest or host; hca and smp (at least so many);
 # mem; numa (memory nodes); link: eth (what the ports speak, else what --link says);
-# function: vf (the HCAs are virtual functions), port (each two are a card);
+# function: vf (the HCAs are virtual functions), port (each two are a card), vdpa
+# (virtual functions that emulate virtio-net devices too);
 # eswitch: yes (each HCA has an e-switch that a driver can program; with link: eth);
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it

@@ -174,29 +174,40 @@ static uint8_t destroy_rq(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* The queue that an entry of a table names: its kind is that of the table. */
+static struct obj *rqt_entry(struct cmd *cmd, bool virtio, const uint8_t *num)
+{
+	const struct idtable *t = virtio ? &cmd->hca->objs->virtqs :
+					   &cmd->hca->eth->rx.rqs;
+
+	return obj_find(t, virtio ? ifc_get32(num, 0, 32) :
+				    IFC_GET(rq_num, num, rq_num), cmd->uid);
+}
+
 /* Replace the queues of a table, if all the new ones exist. */
 static uint8_t rqt_fill(struct cmd *cmd, struct rqt *rqt, const uint8_t *c)
 {
 	uint32_t n = IFC_GET(rqtc, c, rqt_actual_size), i;
+	uint32_t type = IFC_GET(rqtc, c, list_q_type);
 	const uint8_t *nums = IFC_ADDR_OF(rqtc, c, rq_num);
-	struct rq *rqs[RQT_MAX];
+	struct obj *qs[RQT_MAX];
 
-	if (!n || n > RQT_MAX || IFC_GET(rqtc, c, list_q_type))
+	if (!n || n > RQT_MAX || type > MLX5_RQTC_LIST_Q_TYPE_VIRTIO_NET_Q ||
+	    (type && cmd->hca->function != FUNCTION_VDPA))
 		return CMD_BAD_PARAM;
 	if ((size_t)(cmd->in + cmd->in_len - nums) < n * IFC_SZ(rq_num))
 		return CMD_BAD_INP_LEN;
 	for (i = 0; i < n; i++) {
-		rqs[i] = obj_find(&cmd->hca->eth->rx.rqs,
-				  IFC_GET(rq_num, nums + i * IFC_SZ(rq_num),
-					  rq_num), cmd->uid);
-		if (!rqs[i])
+		qs[i] = rqt_entry(cmd, type, nums + i * IFC_SZ(rq_num));
+		if (!qs[i])
 			return CMD_BAD_RES;
 	}
 	for (i = 0; i < n; i++)
-		obj_hold(&rqs[i]->obj);
+		obj_hold(qs[i]);
 	for (i = 0; i < rqt->n; i++)
-		obj_release(&rqt->rqs[i]->obj);
-	memcpy(rqt->rqs, rqs, n * sizeof(*rqs));
+		obj_release(rqt->qs[i]);
+	memcpy(rqt->qs, qs, n * sizeof(*qs));
+	rqt->virtio = type;
 	rqt->n = n;
 	return CMD_OK;
 }
@@ -243,7 +254,7 @@ static uint8_t destroy_rqt(struct cmd *cmd)
 	if (rqt->obj.holds)
 		return CMD_BAD_RES_STATE;
 	for (i = 0; i < rqt->n; i++)
-		obj_release(&rqt->rqs[i]->obj);
+		obj_release(rqt->qs[i]);
 	free(idtable_remove(&cmd->hca->eth->rx.rqts, rqtn));
 	return CMD_OK;
 }

@@ -35,10 +35,17 @@ struct rq {
 	uint16_t head;
 };
 
+/**
+ * struct rqt - a table of receive queues, which are all of one kind
+ * @virtio: they are virtqueues
+ * @n: how many
+ * @qs: objects that begin a struct virtq or a struct rq; each is held
+ */
 struct rqt {
 	struct obj obj;
+	bool virtio;
 	uint32_t n;
-	struct rq *rqs[RQT_MAX];
+	struct obj *qs[RQT_MAX];
 };
 
 struct tir {

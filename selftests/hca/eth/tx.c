@@ -95,15 +95,27 @@ static void leave(struct hca *hca, const struct packet *sent)
 	pass_receive(hca, &looped);
 }
 
+/**
+ * struct sender - the queue that a frame comes from
+ * @sqn: its number; 0: it is no send queue
+ * @tis: number of its TIS; 0: none
+ * @td: transport domain of the TIS; 0: none
+ */
+struct sender {
+	struct hca *hca;
+	uint32_t sqn;
+	uint32_t tis;
+	uint32_t td;
+};
+
 /* Send what is in wire[]. */
-static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
+static void send_wire(const struct sender *s, size_t len, bool l3, bool l4)
 {
+	uint32_t affinity = tis_affinity(s->hca, s->tis);
 	struct packet p;
 	struct frame f;
 
-	uint32_t affinity = tis_affinity(sq->hca, sq->tis);
-
-	if (!port_active(lag_port(sq->hca, affinity)))
+	if (!port_active(lag_port(s->hca, affinity)))
 		return;
 	frame_parse(&f, wire, len);
 	frame_put_sums(&f, wire, l3, l4);
@@ -111,10 +123,19 @@ static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 		memset(wire + len, 0, ETH_MIN - len);
 		len = ETH_MIN;
 	}
-	packet_init(&p, wire, len, sq->td);
-	packet_source(&p, VPORT_MANAGER, sq->obj.id);
+	packet_init(&p, wire, len, s->td);
+	packet_source(&p, VPORT_MANAGER, s->sqn);
 	p.affinity = affinity;
-	pass_send(sq->hca, &p, leave);
+	pass_send(s->hca, &p, leave);
+}
+
+static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
+{
+	struct sender s = {
+		.hca = sq->hca, .sqn = sq->obj.id, .tis = sq->tis, .td = sq->td,
+	};
+
+	send_wire(&s, len, l3, l4);
 }
 
 /**
@@ -211,5 +232,28 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 	memcpy(wire, packet, len);
 	send_frame(sq, len, w->eth.flags & WQE_ETH_L3_SUM,
 		   w->eth.flags & WQE_ETH_L4_SUM);
+	return SYND_OK;
+}
+
+/**
+ * eth_send_bytes() - send a frame as it is in memory
+ * @tis: number of the TIS of the queue that sends
+ * @td: transport domain of that TIS
+ * @from: where the frame is
+ * @skip: bytes of @from before it
+ *
+ * Return: SYND_*
+ */
+uint8_t eth_send_bytes(struct hca *hca, uint32_t tis, uint32_t td,
+		       const struct sglist *from, size_t skip)
+{
+	struct sender s = { .hca = hca, .tis = tis, .td = td };
+	struct iovec v = { .iov_base = wire, .iov_len = WIRE_MAX };
+	struct sglist to = { .v = &v, .n = 1, .len = WIRE_MAX };
+
+	if (from->len < skip + ETH_HEAD || from->len > skip + WIRE_MAX)
+		return SYND_LOCAL_LENGTH;
+	sgl_copy_tail(&to, from, skip);
+	send_wire(&s, from->len - skip, false, false);
 	return SYND_OK;
 }

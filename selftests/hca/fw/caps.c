@@ -31,6 +31,7 @@ enum {
 	CAP_ESWITCH_FLOW = 8,
 	CAP_QOS = 0xc,
 	CAP_MEMORY = 0xf,
+	CAP_VDPA = 0x13,
 	CAP_GENERAL_2 = 0x20,
 	CAP_LAST = 0x2a,
 };
@@ -57,6 +58,7 @@ struct caps {
 	uint8_t memory[CAP_SZ];
 	uint8_t general_2[CAP_SZ];
 	uint8_t qos[CAP_SZ];
+	uint8_t vdpa[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -105,7 +107,7 @@ static void caps_function(const struct hca *hca, uint8_t *c)
 	/* MB, a power of two */
 	GEN(uar_sz, (unsigned int)__builtin_ctz(pci_uar_bytes(hca) >> 20));
 	GEN(uar_4k, !hca->large_uar);
-	if (hca->function == FUNCTION_VF)
+	if (hca_is_vf(hca))
 		GEN(vport_group_manager, 0);
 }
 
@@ -165,7 +167,7 @@ static void caps_atomic(uint8_t *c)
 static void caps_eth_general(const struct hca *hca, uint8_t *c)
 {
 	/* An e-switch without tables stays in the legacy mode. */
-	GEN(eswitch_manager, hca->function != FUNCTION_VF);
+	GEN(eswitch_manager, !hca_is_vf(hca));
 	GEN(port_type, 1);
 	GEN(ib_virt, 0);
 	GEN(eth_net_offloads, 1);
@@ -184,8 +186,8 @@ static void caps_eth_general(const struct hca *hca, uint8_t *c)
 	GEN(log_max_current_uc_list, 7);
 	GEN(log_max_current_mc_list, 7);
 	GEN(log_max_vlan_list, 7);
-	GEN(cc_query_allowed, hca->function != FUNCTION_VF);
-	GEN(cc_modify_allowed, hca->function != FUNCTION_VF);
+	GEN(cc_query_allowed, !hca_is_vf(hca));
+	GEN(cc_modify_allowed, !hca_is_vf(hca));
 }
 
 /* Where device_mem_cap has what mlx5_ifc.h calls reserved (offsets in bits). */
@@ -358,6 +360,10 @@ void caps_reset(struct hca *hca)
 		caps_flow_messages(caps->flow);
 		caps_flow_eswitch(caps->eswitch_flow, FT_LEVELS_ESWITCH);
 	}
+	if (hca->function == FUNCTION_VDPA) {
+		caps_vdpa_general(caps->general[CAP_MAX]);
+		caps_vdpa(hca, caps->vdpa);
+	}
 	IFC_SET(cmd_hca_cap_2, caps->general_2, dp_ordering_force, 1);
 	caps_user_2(caps->general_2);
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
@@ -402,6 +408,9 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_MEMORY:
 		from = cmd->hca->caps->memory;
+		break;
+	case CAP_VDPA:
+		from = cmd->hca->caps->vdpa;
 		break;
 	case CAP_QOS:
 		from = cmd->hca->caps->qos;

@@ -16,6 +16,7 @@
 #include "object/qp.h"
 #include "object/srq.h"
 #include "object/umem.h"
+#include "object/virtq.h"
 #include "object/wqe.h"
 
 /* First numbers: small ones stay free so that a zero or a QP0 stands out. */
@@ -51,6 +52,7 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->qps, FIRST_QP, 1u << LOG_MAX_QP);
 	idtable_init(&objs->tiss, FIRST_PD, 1u << LOG_MAX_TIS);
 	idtable_init(&objs->faults, 1, 1u << LOG_MAX_FAULT);
+	idtable_init(&objs->virtqs, FIRST_PD, 1u << LOG_MAX_VIRTQ);
 	idtable_init(&objs->umems, FIRST_PD, 1u << LOG_MAX_UMEM);
 	idtable_init(&objs->qpn_blocks, 0, 1u << LOG_MAX_QPN_BLOCKS);
 	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
@@ -99,6 +101,11 @@ static void umem_drop(void *obj)
 	umem_free(obj);
 }
 
+static void virtq_drop(void *obj)
+{
+	virtq_free(obj);
+}
+
 /**
  * objects_reset() - free every object; guest memory is not written
  */
@@ -111,6 +118,7 @@ void objects_reset(struct hca *hca)
 	objs->err_list = NULL;
 	objs->special[0] = NULL;
 	objs->special[1] = NULL;
+	table_clear(&objs->virtqs, virtq_drop);
 	table_clear(&objs->qps, qp_drop);
 	faults_reset(hca);
 	table_clear(&objs->srqs, srq_drop);
@@ -134,6 +142,7 @@ void objects_reset(struct hca *hca)
 	objs->sig_sink = NULL;
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
+	sgl_free(&objs->ring);
 }
 
 /**
@@ -170,7 +179,7 @@ static void add_count(struct json_object *alive, const char *name, uint32_t n)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @o: gets "qps", "mtt", "page_faults" and "signatures"
+ * @o: gets "qps", "mtt", "page_faults" and "signatures", and "virtqs"
  * @alive: gets the number of each kind
  */
 void objects_dump(struct hca *hca, struct json_object *o,
@@ -196,6 +205,7 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	mkeys_dump(hca, o);
 	faults_dump(hca, o);
 	sig_dump(hca, o);
+	virtqs_dump(hca, o, alive);
 	add_count(alive, "pd", objs->pds.count);
 	add_count(alive, "td", objs->tds.count);
 	add_count(alive, "xrcd", objs->xrcds.count);
@@ -226,6 +236,7 @@ void objects_clear_counters(struct hca *hca)
 
 	memset(&hca->objs->fault_counts, 0, sizeof(hca->objs->fault_counts));
 	memset(&hca->objs->sig_counts, 0, sizeof(hca->objs->sig_counts));
+	virtqs_clear_counters(hca);
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		qp->doorbells = 0;
 		qp->blueflame = 0;

@@ -92,7 +92,7 @@ void cong_reset(struct cong *cong)
 /* A function with an Ethernet port that manages the port has these commands. */
 static bool allowed(const struct cmd *cmd)
 {
-	return cmd->hca->link == LINK_ETH && cmd->hca->function != FUNCTION_VF;
+	return cmd->hca->link == LINK_ETH && !hca_is_vf(cmd->hca);
 }
 
 static bool known(uint32_t protocol)
