@@ -61,7 +61,7 @@ HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_users hca_dc hca_memic hca_cqe hca_qp_ext hca_general hca_sig hca_odp \
 	hca_pace hca_cong hca_sched hca_tis hca_lag hca_fuzz hca_flow hca_xrq \
-	hca_hash hca_switch
+	hca_hash hca_switch hca_virtq
 HCA_FLOW := $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,flow fte flow_counter \
 	flow_header flow_reformat match tunnel frame packet pass hash receive rx)
 
