@@ -27,6 +27,13 @@ fi
 modprobe virtio_vdpa
 modprobe virtio_net
 
+# reset: counts from 0; no error was counted so far
+reset()
+{
+	both_clean
+	simhca-ctl reset >/dev/null
+}
+
 in_v()
 {
 	ip netns exec v "$@"
@@ -50,7 +57,7 @@ virtio_netdev()
 # by_policy: a program with four QPs has a UAR page for each, and its data is right
 by_policy()
 {
-	simhca-ctl reset >/dev/null
+	reset
 	in_a uuar_traffic -d "$dev" -q -n 4 -r 2 -x "cat $ep/uar_in_use >$tmp/in_use"
 	[ "$(hca_pages_rung)" = 4 ] || fail "$(hca_pages_rung) pages rung"
 	[ "$(simhca-ctl dump | jq '[.hcas[0].qps[].wrong_uar] | add')" = 0 ]
@@ -180,7 +187,7 @@ both_move()
 {
 	local of_mlx5e
 
-	simhca-ctl reset >/dev/null
+	reset
 	of_mlx5e=$(counter a "$a" rx_bytes)
 	begin
 	ended
@@ -216,7 +223,7 @@ reloaded()
 	ib_unload
 	rmmod mlx5_ep
 	ib_back
-	simhca-ctl reset >/dev/null
+	reset
 	in_a uuar_traffic -d "$dev" -q -n 4 -r 2
 	[ "$(hca_pages_rung)" -lt 4 ] || fail 'a policy without the module'
 	further

@@ -32,7 +32,7 @@ void virtq_event(struct virtq *vq)
 	struct qp *peer;
 
 	vq->event_due = false;
-	if (!vq->event_qp || !virtq_wants_event(vq))
+	if (!vq->event_qp || vq->state == VIRTQ_ERR || !virtq_wants_event(vq))
 		return;
 	peer = other_end(vq);
 	if (!peer)

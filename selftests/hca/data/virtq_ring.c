@@ -3,8 +3,8 @@
  * The split ring of a virtqueue in guest memory (virtio 1.0, "Split Virtqueues"). See
  * object/virtq.h for the model.
  *
- * Fields of the ring are little endian. The two that both sides look at at once, the
- * indices, are read and written in one access each.
+ * Fields of the ring are little endian. The two indices, which driver and adapter use at
+ * the same time, are read and written in one access each.
  */
 #include <errno.h>
 #include <linux/virtio_ring.h>
@@ -18,11 +18,8 @@
 #define USED_RING 4u
 #define USED_ENTRY 8u
 
-/**
- * virtq_fail() - the ring breaks a rule: the queue stops
- * @why: for the log
- */
-void virtq_fail(struct virtq *vq, const char *why)
+/* The ring breaks a rule: the queue stops. @why: for the log */
+static void fail(struct virtq *vq, const char *why)
 {
 	vq->state = VIRTQ_ERR;
 	hca_error(vq->hca, SIM_ERR_BAD_WQE, "virtqueue %u (0x%x): %s",
@@ -133,7 +130,7 @@ int virtq_take(struct virtq *vq, struct virtq_chain *chain)
 	const char *wrong = NULL;
 
 	if (!read16(vq, vq->avail + AVAIL_IDX, &idx)) {
-		virtq_fail(vq, "its available ring cannot be read");
+		fail(vq, "its available ring cannot be read");
 		return -EFAULT;
 	}
 	posted = idx - vq->avail_next;
@@ -148,7 +145,7 @@ int virtq_take(struct virtq *vq, struct virtq_chain *chain)
 		wrong = walk(vq, chain);
 	if (!wrong)
 		return 0;
-	virtq_fail(vq, wrong);
+	fail(vq, wrong);
 	return -EFAULT;
 }
 
@@ -166,7 +163,7 @@ bool virtq_put(struct virtq *vq, const struct virtq_chain *chain, uint32_t len)
 
 	if (!write32(vq, at, chain->head) || !write32(vq, at + 4, len) ||
 	    !write16(vq, vq->used + USED_IDX, vq->used_next + 1)) {
-		virtq_fail(vq, "its used ring cannot be written");
+		fail(vq, "its used ring cannot be written");
 		return false;
 	}
 	vq->avail_next++;

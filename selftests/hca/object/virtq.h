@@ -105,7 +105,6 @@ void virtqs_clear_counters(struct hca *hca);
 int virtq_take(struct virtq *vq, struct virtq_chain *chain);
 bool virtq_put(struct virtq *vq, const struct virtq_chain *chain, uint32_t len);
 bool virtq_wants_event(struct virtq *vq);
-void virtq_fail(struct virtq *vq, const char *why);
 
 /* ---- data/virtq_event.c */
 void virtq_event(struct virtq *vq);
