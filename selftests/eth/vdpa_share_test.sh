@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: MLX5_VDPA_NET VIRTIO_VDPA VIRTIO_NET NET_NS
+# runs on: guest, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: MLX5_VDPA_NET VIRTIO_VDPA VHOST_VDPA VIRTIO_NET NET_NS
 #
 # mlx5_vdpa shares an adapter with mlx5e, with stock verbs programs and with the module.
 # The first HCA has mlx5e's netdev, a virtio-net netdev of mlx5_vdpa, and programs under
@@ -237,6 +237,27 @@ reloaded()
 	ended
 }
 
+# bound DRIVER: gives the vdpa device to another driver
+bound()
+{
+	local bus=/sys/bus/vdpa
+
+	echo vdpa0 >"$(readlink -f $bus/devices/vdpa0/driver)/unbind"
+	echo vdpa0 >$bus/drivers/"$1"/bind
+}
+
+# Memory of a program is under a list of keys, while the kernel's is under one key.
+user_driver()
+{
+	modprobe vhost_vdpa
+	bound vhost_vdpa
+	reset
+	becomes 20 "$(in_b cat /sys/class/net/"$b"/address)" timeout $((60 * slowness)) \
+		selftests/eth/vdpa_user.py vhost-vdpa-0 $mac 192.0.2.3 192.0.2.2
+	bound virtio_vdpa
+	wait_for 10 virtio_netdev
+}
+
 device_deleted()
 {
 	vdpa dev del vdpa0
@@ -251,13 +272,14 @@ device_deleted()
 	by_policy
 }
 
-plan 8
+plan 9
 check 'two HCAs with netdevs, the module has a policy' both_up
 check 'vdpa dev add makes a virtio-net netdev beside that of mlx5e' device_added
 check 'the module counts no page of mlx5_vdpa' not_counted
 check 'both netdevs move checked data at once' both_move
 check 'beside them QPs have their UAR pages by policy' policy_beside
 check 'the module and mlx5_ib leave and return while both netdevs move data' reloaded
+check 'a program has the device by vhost_vdpa, and the kernel again' user_driver
 check 'the vdpa device is deleted, and nothing is left' device_deleted
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished
