@@ -70,7 +70,7 @@ void virtq_timer(struct sim_timer *timer)
 
 /**
  * virtq_kick() - a driver stored the number of a queue into the doorbell page
- * @index: the number
+ * @index: what was stored; no queue need have it
  *
  * Buffers of an RX queue are looked for when a frame arrives, not now.
  */
