@@ -131,6 +131,7 @@ int adapters_init(unsigned int n, const struct adapter_kind *kind,
 	int ret;
 
 	if (!n || n > FABRIC_MAX || (kind->function == FUNCTION_PORT && n % 2) ||
+	    (kind->function == FUNCTION_VDPA && kind->link != LINK_ETH) ||
 	    (kind->eswitch && (kind->function != FUNCTION_PF ||
 			       kind->link != LINK_ETH)))
 		return -EINVAL;

@@ -27,7 +27,7 @@ void virtq_receive(struct virtq *vq, const uint8_t *frame, size_t len)
 	};
 	struct sglist from = { .v = v, .n = 2, .len = sizeof(head) + len };
 
-	if (vq->state != VIRTQ_RDY)
+	if (vq->state != VIRTQ_RDY || virtq_is_tx(vq))
 		return;
 	if (virtq_take(vq, &chain) || chain.data->len < from.len) {
 		vq->dropped++;

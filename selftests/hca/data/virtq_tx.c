@@ -63,6 +63,8 @@ void virtq_timer(struct sim_timer *timer)
 {
 	struct virtq *vq = container_of(timer, struct virtq, timer);
 
+	if (vq->hca->fatal)
+		return;
 	if (vq->event_due)
 		virtq_event(vq);
 	virtq_run(vq);

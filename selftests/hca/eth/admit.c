@@ -35,7 +35,7 @@ bool flows_admit(const struct hca *hca, bool own)
 
 	match_source(&source, headers);
 	t = idtable_get(&flows->tables, flows->root[FLOW_RDMA]);
-	while (t && t->level >= level) {
+	while (t && t->side == FLOW_RDMA && t->level >= level) {
 		if (table_admits(t, headers))
 			return true;
 		if (t->miss_is_frame)

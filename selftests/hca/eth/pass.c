@@ -3,8 +3,8 @@
  * The way of a frame through flow tables. Of the entries of a table that match, the
  * one with the lowest index counts; without one the table's miss action does. A frame
  * that leaves the last table is dropped on the receiving side and in the e-switch, and
- * sent on the sending side. An entry acts on a frame in this order: count, leave a tunnel, change
- * headers, enter a tunnel, go on.
+ * sent on the sending side. An entry acts on a frame in this order: count, leave a
+ * tunnel, change headers, enter a tunnel, go on.
  */
 #include <stdlib.h>
 
@@ -110,7 +110,8 @@ static void table_pass(struct pass *pass, uint32_t id, const struct packet *p)
 	const struct fte *fte;
 
 	t = idtable_get(&pass->hca->eth->flows.tables, id);
-	if (!t) {
+	/* A program may give the number of a table that it destroyed to another side. */
+	if (!t || t->side != pass->side) {
 		pass_end(pass, p);
 		return;
 	}

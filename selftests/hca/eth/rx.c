@@ -8,6 +8,7 @@
 #include "eth/rx.h"
 #include "fw/cmd.h"
 #include "object/qp.h"
+#include "object/virtq.h"
 
 #define FIRST_RX 0x10u
 #define LOG_MAX_RX 10u
@@ -174,14 +175,19 @@ static uint8_t destroy_rq(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/* The queue that an entry of a table names: its kind is that of the table. */
+/*
+ * The queue that an entry of a table names: its kind is that of the table. Of virtqueues
+ * only those that receive have memory that the adapter may write.
+ */
 static struct obj *rqt_entry(struct cmd *cmd, bool virtio, const uint8_t *num)
 {
-	const struct idtable *t = virtio ? &cmd->hca->objs->virtqs :
-					   &cmd->hca->eth->rx.rqs;
+	struct obj *o;
 
-	return obj_find(t, virtio ? ifc_get32(num, 0, 32) :
-				    IFC_GET(rq_num, num, rq_num), cmd->uid);
+	if (!virtio)
+		return obj_find(&cmd->hca->eth->rx.rqs,
+				IFC_GET(rq_num, num, rq_num), cmd->uid);
+	o = obj_find(&cmd->hca->objs->virtqs, ifc_get32(num, 0, 32), cmd->uid);
+	return o && !virtq_is_tx(container_of(o, struct virtq, obj)) ? o : NULL;
 }
 
 /* Replace the queues of a table, if all the new ones exist. */

@@ -45,7 +45,7 @@ enum {
 	LOG_MAX_TAGS = 7,	/* of one queue for tag matching */
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 	LOG_MAX_FAULT = 20,
-	LOG_MAX_VIRTQ = 8,
+	LOG_MAX_VIRTQ = 4,
 };
 
 struct obj {

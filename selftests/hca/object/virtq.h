@@ -46,7 +46,7 @@ enum virtq_state { VIRTQ_INIT, VIRTQ_RDY, VIRTQ_SUSPEND, VIRTQ_ERR };
  * @ctx: the context as a query answers it
  * @kicks: stores to the doorbell page for this queue
  * @frames: that were sent, or received
- * @dropped: frames that found no buffer, or that the adapter cannot send
+ * @dropped: frames that found no buffer, or that are none
  * @events: that were delivered
  */
 struct virtq {

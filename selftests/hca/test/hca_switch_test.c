@@ -330,6 +330,37 @@ static void messages_from_the_cable_are_frames(void)
 	CHECK(!flows_admit(&w_hca[0], false));
 }
 
+static void destroy(uint32_t type, uint32_t id)
+{
+	memset(in, 0, sizeof(in));
+	IFC_SET(destroy_flow_table_in, in, table_type, type);
+	IFC_SET(destroy_flow_table_in, in, table_id, id);
+	w_must(cmd(flow_cmds, MLX5_CMD_OP_DESTROY_FLOW_TABLE,
+		   IFC_SZ(destroy_flow_table_in)));
+}
+
+/* A table to which a miss leads is destroyed, and the e-switch has its number then. */
+static void a_number_of_another_side_is_no_table(void)
+{
+	static const uint8_t data[LEN] = { 1 };
+	uint32_t last = table(RX, 1), first, id;
+	uint8_t *c = table_in(RX, 0);
+	struct packet p;
+
+	IFC_SET(flow_table_context, c, table_miss_action, MISS_TABLE);
+	IFC_SET(flow_table_context, c, table_miss_id, last);
+	first = table_make();
+	w_must(root(RX, first));
+	destroy(RX, last);
+	while ((id = table(FDB, 1)) != last)
+		destroy(FDB, id);
+	CHECK_EQ(group(FDB, id, 0, false, false), 0);
+	CHECK_EQ(send_to(id, 0, 0, 0, VPORT_MANAGER), 0);
+	packet_init(&p, data, LEN, 0);
+	pass_receive(&w_hca[0], &p);
+	CHECK_EQ(w_hca[0].eth->switched.manager, 0);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -338,6 +369,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_it_cannot_do_is_refused),
 	TEST(without_an_e_switch_nothing_of_it_is_there),
 	TEST(messages_from_the_cable_are_frames),
+	TEST(a_number_of_another_side_is_no_table),
 };
 
 int main(void)

@@ -373,6 +373,37 @@ static void an_event_waits_for_a_request(void)
 	CHECK_EQ(virtq(&q)->events, 1u << LOG_RQ);
 }
 
+static void no_event_comes_after_a_fatal_error(void)
+{
+	struct queue q;
+	unsigned int i;
+
+	start(&q, TX);
+	desc(&q, 0, 100, 0, 0);
+	for (i = 0; i <= 1u << LOG_RQ; i++)
+		offer(&q, 0);
+	w_hca[0].fatal = true;
+	put16(&q, AVAIL, VRING_AVAIL_F_NO_INTERRUPT);
+	w_run(5);
+	CHECK(virtq(&q)->event_due);
+	w_hca[0].fatal = false;
+}
+
+/* The memory of a TX queue is checked for reading only. */
+static void a_tx_queue_receives_nothing(void)
+{
+	const uint8_t frame[200] = { 0x5a };
+	struct queue q;
+
+	start(&q, TX);
+	desc(&q, 0, 1000, 0, 0);
+	put16(&q, AVAIL + 4, 0);
+	put16(&q, AVAIL + 2, 1);
+	virtq_receive((struct virtq *)virtq(&q), frame, sizeof(frame));
+	CHECK_EQ(virtq(&q)->frames, 0);
+	CHECK_EQ(get16(&q, USED + 2), 0);
+}
+
 /* How a ring breaks a rule: each one ends a queue. */
 enum flaw {
 	TOO_MANY, HEAD_BEYOND, NEXT_BEYOND, CIRCLE, WRONG_WAY, INDIRECT,
@@ -518,6 +549,8 @@ static const struct ktap_test tests[] = {
 	TEST(a_frame_that_wants_an_offload_is_lost),
 	TEST(an_rx_queue_is_filled_in_turn),
 	TEST(an_event_waits_for_a_request),
+	TEST(no_event_comes_after_a_fatal_error),
+	TEST(a_tx_queue_receives_nothing),
 	TEST(a_broken_ring_ends_the_queue),
 	TEST(a_queue_holds_what_it_names),
 	TEST(a_suspended_queue_tells_where_it_is),
