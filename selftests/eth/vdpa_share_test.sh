@@ -143,6 +143,7 @@ begin()
 	movers=($!)
 	mover v 5002 >"$tmp/mover.v" 2>&1 &
 	movers+=($!)
+	trap 'touch "$tmp/stop"; kill "${movers[@]}"' EXIT
 }
 
 # rounds: prints how often each netdev has moved all
@@ -181,6 +182,7 @@ ended()
 	for pid in "${movers[@]}"; do
 		wait "$pid" || fail "$(cat "$tmp"/mover.*)"
 	done
+	trap - EXIT
 }
 
 both_move()
