@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What mr_slots.c, mr_event.c, mr_dmabuf.c and mr_hit.c of kernel/watch/ take of the
- * kernel, but for trees, which are those of the kernel's headers: for a program of one thread: pages and other memory that is counted, and refused
- * where a test says so, lists, locks that know whether they are held, a caller with
- * an address space, and dma-bufs with their attachments. Whoever sleeps with a
- * spinlock held, or lets a lock go that is not held, makes a misuse.
+ * kernel, for a program of one thread: pages and other memory that is counted, and
+ * refused where a test says so, lists, locks that know whether they are held, a caller
+ * with an address space, and dma-bufs with their attachments. Whoever sleeps with a
+ * spinlock held, or lets a lock go that is not held, makes a misuse. Trees are those of
+ * the kernel's headers.
  */
 #ifndef WATCHES_KERNEL_H
 #define WATCHES_KERNEL_H
