@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "selftest.h"
 
@@ -26,6 +27,9 @@ static struct ibv_context *open_device(const char *name)
 	return ctx;
 }
 
+#define ADDRESS_LOOKS 50
+#define ADDRESS_LOOK_US 100000
+
 static bool has_address(struct ibv_context *ctx)
 {
 	static const union ibv_gid none;
@@ -33,9 +37,9 @@ static bool has_address(struct ibv_context *ctx)
 	union ibv_gid gid;
 	int i;
 
-	if (ibv_query_port(ctx, 1, &port))
-		return false;
-	if (port.link_layer != IBV_LINK_LAYER_ETHERNET)
+	/* What goes wrong with the port is for the checks to say. */
+	if (ibv_query_port(ctx, 1, &port) ||
+	    port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return true;
 	for (i = 0; i < port.gid_tbl_len; i++)
 		if (!ibv_query_gid(ctx, 1, i, &gid) &&
@@ -47,16 +51,22 @@ static bool has_address(struct ibv_context *ctx)
 /**
  * loopback_possible() - can QPs of a device connect to themselves?
  *
+ * Waits some seconds for the address of a port whose driver was just loaded.
+ *
  * Return: false where an Ethernet port has no address, as that of representors.
  */
 bool loopback_possible(const char *device)
 {
 	struct ibv_context *ctx = open_device(device);
-	bool possible = !ctx || has_address(ctx);
+	bool possible;
+	int i;
 
 	/* A group of checks says why the device cannot be opened. */
-	if (ctx)
-		ibv_close_device(ctx);
+	if (!ctx)
+		return true;
+	for (i = 0; !(possible = has_address(ctx)) && i < ADDRESS_LOOKS; i++)
+		usleep(ADDRESS_LOOK_US);
+	ibv_close_device(ctx);
 	return possible;
 }
 
