@@ -12,6 +12,7 @@
 
 #define LOG_ADAPTER_PAGE 12
 #define PAGE_OFFSET_UNITS 6	/* page_offset counts 64ths of a page */
+#define LOG_PAGE_MAX 31u
 
 /* The part of page @i that the queue is in. */
 static uint64_t qbuf_part(const struct qbuf *q, size_t i, uint64_t *addr)
@@ -79,7 +80,7 @@ int qbuf_dbr(struct hca *hca, struct qbuf *q, uint64_t dbr)
  * qbuf_init() - take the page list of a command
  * @hca: the adapter whose guard is told of the pages; NULL: none yet
  * @q: set on success; empty, or with the UMEM of its doorbell record
- * @log_page: log_page_size of the context: above 4 KiB
+ * @log_page: log_page_size of the context: above 4 KiB, up to LOG_PAGE_MAX
  * @page_offset: of the context, in 64ths of a page
  * @size: bytes of the queue
  * @pas: the command's list of big-endian addresses
@@ -94,6 +95,9 @@ int qbuf_init(struct hca *hca, struct qbuf *q, uint8_t log_page,
 	uint64_t page, be;
 	size_t i, n;
 
+	/* Contexts of shared queues have a bit more than others, and no adapter such pages. */
+	if (log_page > LOG_PAGE_MAX)
+		return -EINVAL;
 	log_page += LOG_ADAPTER_PAGE;
 	page = 1ull << log_page;
 	q->log_page = log_page;

@@ -382,6 +382,33 @@ static void a_devx_user_cannot_look_into_what_is_the_drivers(void)
 		       out, sizeof(out)), CMD_BAD_PARAM);
 }
 
+/* CREATE_XRC_SRQ of one page, of 2^@log times 4 KiB */
+static uint8_t srq_of_pages(uint32_t log)
+{
+	uint8_t in[IFC_SZ(create_xrc_srq_in) + sizeof(uint64_t)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_xrc_srq_in, in, xrc_srq_context_entry);
+	uint8_t out[IFC_SZ(create_xrc_srq_out)];
+	struct w_cq cq;
+
+	w_cq(&cq, 0, 4);
+	IFC_SET(xrc_srqc, c, log_xrc_srq_size, 3);
+	IFC_SET(xrc_srqc, c, log_rq_stride, 2);
+	IFC_SET(xrc_srqc, c, log_page_size, log);
+	IFC_SET(xrc_srqc, c, xrcd, w_xrcd(0));
+	IFC_SET(xrc_srqc, c, cqn, cq.cqn);
+	IFC_SET(xrc_srqc, c, pd, w_pd(0));
+	IFC_SET(xrc_srqc, c, db_record_addr_l, w_alloc(0, DB_RECORD) >> 2);
+	return w_cmd(0, srq_cmds, MLX5_CMD_OP_CREATE_XRC_SRQ, 0, 0, in,
+		     sizeof(in), out, sizeof(out));
+}
+
+static void pages_of_a_queue_can_be_too_large(void)
+{
+	CHECK_EQ(srq_of_pages(31), 0);
+	CHECK_EQ(srq_of_pages(32), CMD_BAD_PARAM);
+	CHECK_EQ(srq_of_pages(63), CMD_BAD_PARAM);
+}
+
 /* CREATE_UMEM of two pages, for a DevX user; @rights are MTT_*. */
 static uint32_t umem(uint64_t page, unsigned int rights, uint16_t uid)
 {
@@ -511,6 +538,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_is_used_cannot_be_destroyed),
 	TEST(a_devx_user_reaches_its_own_objects_only),
 	TEST(a_devx_user_cannot_look_into_what_is_the_drivers),
+	TEST(pages_of_a_queue_can_be_too_large),
 	TEST(a_queue_can_live_in_user_memory),
 	TEST(a_cq_cannot_be_where_its_user_cannot_write),
 	TEST(memory_that_was_taken_back_is_out_of_reach),
