@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: MLX5_VDPA_NET VIRTIO_VDPA VHOST_VDPA VIRTIO_NET NET_NS
+# runs on: guest, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: VIRTIO_NET NET_NS
 #
 # mlx5_vdpa shares an adapter with mlx5e, with stock verbs programs and with the module.
 # The first HCA has mlx5e's netdev, a virtio-net netdev of mlx5_vdpa, and programs under
@@ -20,10 +20,18 @@ bytes=3000017		# that each netdev moves each way
 kinds='virtq, umem, pd, td, cq, qp, mkey, tis, rqt, tir, flow_table, uctx, uar'
 movers=()
 
-# The driver may have been loaded before, from elsewhere.
-if [ ! -d /sys/module/mlx5_vdpa ] && ! modprobe mlx5_vdpa 2>/dev/null; then
-	skip_all 'the kernel has no CONFIG_MLX5_VDPA_NET'
-fi
+# needs MODULE OPTION: a driver that the kernel has, or that came from elsewhere
+needs()
+{
+	[ -d "/sys/module/$1" ] || modprobe -n "$1" 2>/dev/null ||
+		skip_all "the kernel has no CONFIG_$2"
+}
+
+# No kernel of Debian has the first one, so selftests/config does not ask for these.
+needs mlx5_vdpa MLX5_VDPA_NET
+needs virtio_vdpa VIRTIO_VDPA
+needs vhost_vdpa VHOST_VDPA
+[ -d /sys/module/mlx5_vdpa ] || modprobe mlx5_vdpa
 modprobe virtio_vdpa
 modprobe virtio_net
 
