@@ -9,7 +9,6 @@
 #include "kselftest_harness.h"
 
 #include <mlx5ep.h>
-#include <net/ethernet.h>
 #include <sys/mman.h>
 
 #include "doorbells.h"
@@ -200,37 +199,6 @@ static int make(struct _test_data_representor *self, size_t n)
 	return ret;
 }
 
-/* Send a frame that nobody receives, and wait until it is sent. */
-static int send_from(struct _test_data_representor *self, struct ibv_qp *qp,
-		     void *buf, uint32_t lkey)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)buf,
-		.length = FRAME,
-		.lkey = lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-	};
-	struct ibv_wc wc;
-	int n;
-
-	memset(buf, 2, 2 * ETHER_ADDR_LEN);
-	if (ibv_post_send(qp, &wr, &bad))
-		return -EIO;
-	do
-		n = ibv_poll_cq(self->cq, 1, &wc);
-	while (!n);
-	return n == 1 && !wc.status ? 0 : -EIO;
-}
-
-static int send_frame(struct _test_data_representor *self, struct ibv_qp *qp)
-{
-	return send_from(self, qp, self->buf, self->mr->lkey);
-}
-
 /* Each QP sends a frame. Return: how many UAR pages they rang together. */
 static size_t ring_all(struct __test_metadata *_metadata,
 		       struct _test_data_representor *self)
@@ -239,7 +207,8 @@ static size_t ring_all(struct __test_metadata *_metadata,
 	size_t i, k, pages = 0;
 
 	for (i = 0; i < QPS; i++) {
-		EXPECT_EQ(0, send_frame(self, self->qps[i]));
+		EXPECT_EQ(0, verbs_send_frame(self->qps[i], self->buf, FRAME,
+					      self->mr->lkey));
 		EXPECT_EQ(0, doorbells_rung(0, self->qps[i]->qp_num, &rung[i]));
 		for (k = 0; k < i && rung[k].uar != rung[i].uar; k++)
 			;
@@ -294,7 +263,7 @@ TEST_F(representor, a_watched_registration_tells)
 	ASSERT_NE(MAP_FAILED, p);
 	ASSERT_EQ(0, mlx5ep_reg_mr(notifier, self->pd, p, FRAME,
 				   IBV_ACCESS_LOCAL_WRITE, 1, &mr));
-	EXPECT_EQ(0, send_from(self, self->qps[0], p, mr.mr->lkey));
+	EXPECT_EQ(0, verbs_send_frame(self->qps[0], p, FRAME, mr.mr->lkey));
 	EXPECT_EQ(0, mlx5ep_mr_check(&mr));
 	EXPECT_EQ(0, madvise(p, FRAME, MADV_DONTNEED));
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&mr));

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <net/ethernet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,4 +378,28 @@ int verbs_uuar(struct ibv_qp *qp, unsigned int *index)
 	page = page * (bytes / 4096) + reg / 4096;
 	*index = 2 * page + ((reg & 0xfff) >= 0xa00);
 	return 0;
+}
+
+int verbs_send_frame(struct ibv_qp *qp, void *buf, uint32_t len, uint32_t lkey)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buf,
+		.length = len,
+		.lkey = lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+	};
+	struct ibv_wc wc;
+	int n;
+
+	memset(buf, 2, 2 * ETHER_ADDR_LEN);
+	if (ibv_post_send(qp, &wr, &bad))
+		return -EIO;
+	do
+		n = ibv_poll_cq(qp->send_cq, 1, &wc);
+	while (!n);
+	return n == 1 && !wc.status ? 0 : -EIO;
 }

@@ -92,6 +92,17 @@ struct ibv_qp *verbs_qp_create(struct ibv_pd *pd, struct ibv_cq *cq,
 int verbs_qp_connect(struct ibv_qp *qp, uint32_t peer,
 		     const struct address *to);
 
+/**
+ * verbs_send_frame() - send a frame that nobody receives, and wait until it is sent
+ * @qp: a raw packet QP in RTS
+ * @buf: the frame; its addresses are written here
+ * @len: bytes of it
+ * @lkey: of the registration that covers it
+ *
+ * Return: 0 or -EIO
+ */
+int verbs_send_frame(struct ibv_qp *qp, void *buf, uint32_t len, uint32_t lkey);
+
 /*
  * Create a QP and bring it to RTS, connected to itself. A failure prints
  * nothing.

@@ -6,7 +6,6 @@
  */
 #include "kselftest_harness.h"
 
-#include <net/ethernet.h>
 
 #include "doorbells.h"
 #include "sysfs.h"
@@ -63,31 +62,6 @@ static int make(struct _test_data_raw *self)
 	return ret;
 }
 
-/* Send a frame that nobody receives, and wait until it is sent. */
-static int send_frame(struct _test_data_raw *self, struct ibv_qp *qp)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)self->setup.buf,
-		.length = FRAME,
-		.lkey = self->setup.mr->lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-	};
-	struct ibv_wc wc;
-	int n;
-
-	memset(self->setup.buf, 2, 2 * ETHER_ADDR_LEN);
-	if (ibv_post_send(qp, &wr, &bad))
-		return -EIO;
-	do
-		n = ibv_poll_cq(self->setup.cq, 1, &wc);
-	while (!n);
-	return n == 1 && !wc.status ? 0 : -EIO;
-}
-
 /* The row of a QP in debugfs. Return: how many rows it has. */
 static int listed(uint32_t qpn, uint32_t *uar, char placer[16])
 {
@@ -118,7 +92,8 @@ static size_t ring_all(struct __test_metadata *_metadata,
 	uint32_t uar;
 
 	for (i = 0; i < QPS; i++) {
-		EXPECT_EQ(0, send_frame(self, self->qps[i]));
+		EXPECT_EQ(0, verbs_send_frame(self->qps[i], self->setup.buf, FRAME,
+					      self->setup.mr->lkey));
 		EXPECT_EQ(0, doorbells_rung(0, self->qps[i]->qp_num, &rung[i]));
 		EXPECT_EQ(1, listed(self->qps[i]->qp_num, &uar, placer));
 		EXPECT_EQ(rung[i].uar, uar);
