@@ -355,16 +355,22 @@ static void an_rx_queue_is_filled_in_turn(void)
 	CHECK(w_poll(&q.cq, &cqe));
 }
 
-/* The driver posts no more receive requests than the queue has: events wait. */
+/* One event more than the driver has posted receive requests for. */
+static void start_with_event_due(struct queue *q)
+{
+	unsigned int i;
+
+	start(q, TX);
+	desc(q, 0, 100, 0, 0);
+	for (i = 0; i <= 1u << LOG_RQ; i++)
+		offer(q, 0);
+}
+
 static void an_event_waits_for_a_request(void)
 {
 	struct queue q;
-	unsigned int i;
 
-	start(&q, TX);
-	desc(&q, 0, 100, 0, 0);
-	for (i = 0; i <= 1u << LOG_RQ; i++)
-		offer(&q, 0);
+	start_with_event_due(&q);
 	CHECK_EQ(virtq(&q)->events, 1u << LOG_RQ);
 	CHECK(virtq(&q)->event_due);
 	put16(&q, AVAIL, VRING_AVAIL_F_NO_INTERRUPT);
@@ -376,12 +382,8 @@ static void an_event_waits_for_a_request(void)
 static void no_event_comes_after_a_fatal_error(void)
 {
 	struct queue q;
-	unsigned int i;
 
-	start(&q, TX);
-	desc(&q, 0, 100, 0, 0);
-	for (i = 0; i <= 1u << LOG_RQ; i++)
-		offer(&q, 0);
+	start_with_event_due(&q);
 	w_hca[0].fatal = true;
 	put16(&q, AVAIL, VRING_AVAIL_F_NO_INTERRUPT);
 	w_run(5);
