@@ -30,7 +30,8 @@ klog_since()
 
 # klog_unknown: prints the reports in the log on stdin that klog_known does not
 # describe. A report is printed up to its end mark or the next leak, and at most
-# 60 lines of it.
+# 60 lines of it. One of lockdep lists a stack for each lock and is taken whole, as its
+# rest would pass for a report of its own.
 klog_unknown()
 {
 	awk -v bad="$KLOG_BAD" -v rules="$klog_here/klog_known" '
@@ -71,7 +72,8 @@ klog_unknown()
 		text = text $0 "\n"
 		lines++
 		sanitizer = first ~ /K(A|C)SAN:/
-		if ($0 ~ /=====*$/ || $0 ~ /end trace/ || lines == 60 ||
+		most = first ~ /lock.* detected|inconsistent lock/ ? 400 : 60
+		if ($0 ~ /=====*$/ || $0 ~ /end trace/ || lines == most ||
 		    (!sanitizer && $0 ~ /<\/TASK>/))
 			close_report()
 	}

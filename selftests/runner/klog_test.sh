@@ -21,6 +21,10 @@ with: stock_probe
 
 report: BUG: KCSAN
 without: mlx5_ep
+
+report: possible circular locking
+with: stock_reset
+without: mlx5_ep
 END_OF_RULES
 
 # race FUNCTION...: prints a KCSAN report that names them
@@ -39,6 +43,21 @@ warning()
 		'WARNING: CPU: 0 PID: 1 at drivers/stock/main.c:3 stock_open' \
 		'Call Trace:' ' <TASK>' "$@" ' </TASK>' \
 		'---[ end trace 0000000000000000 ]---'
+}
+
+# deadlock FUNCTION: prints a report of lockdep about 12 locks, with that function in
+# its last stack
+deadlock()
+{
+	local lock
+
+	echo '[ 1.0] WARNING: possible circular locking dependency detected'
+	for lock in {1..12}; do
+		printf '[ 1.0] %s\n' "-> #$lock (lock_$lock){+.+.}-{3:3}:" \
+			'       lock_acquire' '       stock_a' '       stock_b' \
+			'       touch_wq_lockdep_map' ''
+	done
+	printf '[ 1.0] %s\n' ' <TASK>' "$1" ' </TASK>'
 }
 
 leak()
@@ -78,6 +97,13 @@ neighbours()
 	kept 1 mlx5_ep_a <"$tmp/log"
 }
 
+long_report()
+{
+	{ deadlock stock_reset; echo 'BUG: one'; } | kept 1 'BUG: one'
+	[ "$(wc -l <"$tmp/kept")" -eq 1 ]
+	deadlock mlx5_ep_reset | kept 1 mlx5_ep_reset
+}
+
 each_leak()
 {
 	{ leak 1 stock_a; leak 2 mlx5_ep_a
@@ -95,11 +121,12 @@ slab()
 		kept 1 'Objects remaining'
 }
 
-plan 6
+plan 7
 check 'a log without complaints leaves nothing' nothing
 check 'a warning that misses a line of the rule is kept whole' unknown
 check 'a warning that has every line of the rule is not' known
 check 'a complaint beside a known one is kept' neighbours
+check 'a report of lockdep is taken whole' long_report
 check 'a report of a slab is a complaint' slab
 check 'each leak is a complaint, with its stack' each_leak
 ktap_finished
