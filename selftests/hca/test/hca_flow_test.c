@@ -38,24 +38,8 @@ static uint8_t cmd(const struct cmd_def *table, uint16_t op, uint16_t mod,
 
 static void start(void)
 {
-	struct hca *hca = &w_hca[0];
-
-	w_setup();
+	w_eth_setup();
 	uid = 0;
-	hca->link = LINK_ETH;
-	hca->eth = calloc(1, sizeof(*hca->eth));
-	rx_init(&hca->eth->rx);
-	flows_init(&hca->eth->flows);
-}
-
-static void end(void)
-{
-	struct eth *eth = w_hca[0].eth;
-
-	flows_reset(&eth->flows);
-	rx_reset(&eth->rx);
-	free(eth);
-	w_teardown();
 }
 
 /* A table at a level; 0 where it is refused. */
@@ -610,5 +594,5 @@ static const struct ktap_test tests[] = {
 
 int main(void)
 {
-	return ktap_main(tests, ARRAY_SIZE(tests), start, end);
+	return ktap_main(tests, ARRAY_SIZE(tests), start, w_eth_teardown);
 }

@@ -36,25 +36,14 @@ static uint8_t cmd(const struct cmd_def *table, uint16_t op, size_t len)
 
 static void start(void)
 {
-	struct hca *hca = &w_hca[0];
-
-	w_setup();
-	hca->link = LINK_ETH;
-	hca->eswitch = true;
-	hca->eth = calloc(1, sizeof(*hca->eth));
-	rx_init(&hca->eth->rx);
-	flows_init(&hca->eth->flows);
+	w_eth_setup();
+	w_hca[0].eswitch = true;
 }
 
 static void end(void)
 {
-	struct eth *eth = w_hca[0].eth;
-
-	flows_reset(&eth->flows);
-	rx_reset(&eth->rx);
-	free(eth);
 	w_hca[0].eswitch = false;
-	w_teardown();
+	w_eth_teardown();
 }
 
 /* A table in in[]. */

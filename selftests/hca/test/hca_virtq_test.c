@@ -23,6 +23,7 @@
 #define LOG_RQ 4u
 #define PATH_PORT 1
 #define UMEM_PAGES 2u
+#define RX 0u
 #define TX 1u
 
 struct queue {
@@ -184,7 +185,6 @@ static uint8_t op(struct queue *q, uint16_t opcode, uint8_t *out)
 static void prepare(struct queue *q, uint16_t index)
 {
 	memset(q, 0, sizeof(*q));
-	w_hca[0].link = LINK_ETH;
 	w_hca[0].function = FUNCTION_VDPA;
 	q->pd = w_pd(0);
 	q->mem = w_alloc(0, MEM);
@@ -330,7 +330,7 @@ static void an_rx_queue_is_filled_in_turn(void)
 	struct queue q;
 	uint16_t i;
 
-	start(&q, 0);
+	start(&q, RX);
 	memset(frame, 0x5a, sizeof(frame));
 	virtq_receive((struct virtq *)virtq(&q), frame, sizeof(frame));
 	CHECK_EQ(virtq(&q)->dropped, 1);
@@ -491,6 +491,42 @@ static void a_queue_holds_what_it_names(void)
 	CHECK_EQ(op(&q, MLX5_CMD_OP_DESTROY_GENERAL_OBJECT, NULL), CMD_BAD_RES);
 }
 
+/* CREATE_RQT or MODIFY_RQT with this one queue. @rqtn: the table, set by CREATE_RQT */
+static uint8_t table(uint16_t opcode, const struct queue *q, uint32_t *rqtn)
+{
+	uint8_t in[IFC_SZ(create_rqt_in) + IFC_SZ(rq_num)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_rqt_in, in, rqt_context);
+	uint8_t out[IFC_SZ(create_rqt_out)] = { 0 }, status;
+
+	IFC_SET(modify_rqt_in, in, rqtn, *rqtn);
+	IFC_SET(rqtc, c, list_q_type, MLX5_RQTC_LIST_Q_TYPE_VIRTIO_NET_Q);
+	IFC_SET(rqtc, c, rqt_actual_size, 1);
+	IFC_SET(rq_num, in + IFC_SZ(create_rqt_in), rq_num, q->id);
+	status = w_cmd(0, rx_cmds, opcode, 0, 0, in, sizeof(in), out,
+		       sizeof(out));
+	if (!status && opcode == MLX5_CMD_OP_CREATE_RQT)
+		*rqtn = IFC_GET(create_rqt_out, out, rqtn);
+	return status;
+}
+
+/* Frames would be written to memory that the guest gave the adapter to read. */
+static void a_table_takes_no_queue_that_sends(void)
+{
+	struct queue rx, tx;
+	uint32_t rqtn = 0;
+
+	start(&tx, TX);
+	CHECK_EQ(table(MLX5_CMD_OP_CREATE_RQT, &tx, &rqtn), CMD_BAD_RES);
+	CHECK_EQ(op(&tx, MLX5_CMD_OP_DESTROY_GENERAL_OBJECT, NULL), 0);
+	start(&rx, RX);
+	start(&tx, TX);
+	CHECK_EQ(table(MLX5_CMD_OP_CREATE_RQT, &rx, &rqtn), 0);
+	CHECK_EQ(table(MLX5_CMD_OP_MODIFY_RQT, &tx, &rqtn), CMD_BAD_RES);
+	CHECK_EQ(op(&rx, MLX5_CMD_OP_DESTROY_GENERAL_OBJECT, NULL),
+		 CMD_BAD_RES_STATE);
+	CHECK_EQ(op(&tx, MLX5_CMD_OP_DESTROY_GENERAL_OBJECT, NULL), 0);
+}
+
 static void a_suspended_queue_tells_where_it_is(void)
 {
 	uint8_t out[IFC_SZ(query_virtio_net_q_out)] = { 0 };
@@ -555,11 +591,12 @@ static const struct ktap_test tests[] = {
 	TEST(a_tx_queue_receives_nothing),
 	TEST(a_broken_ring_ends_the_queue),
 	TEST(a_queue_holds_what_it_names),
+	TEST(a_table_takes_no_queue_that_sends),
 	TEST(a_suspended_queue_tells_where_it_is),
 	TEST(queues_that_do_not_fit_are_refused),
 };
 
 int main(void)
 {
-	return ktap_main(tests, ARRAY_SIZE(tests), w_setup, w_teardown);
+	return ktap_main(tests, ARRAY_SIZE(tests), w_eth_setup, w_eth_teardown);
 }

@@ -58,6 +58,8 @@ extern unsigned int w_nframes;
 
 void w_setup(void);
 void w_teardown(void);
+void w_eth_setup(void);
+void w_eth_teardown(void);
 void w_run(unsigned int ms);
 bool w_event_seen(unsigned int hca, uint8_t type, uint32_t number);
 
