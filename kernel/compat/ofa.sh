@@ -29,15 +29,12 @@ die()
 	exit 0
 }
 
-# file_of MODULE: the file that modprobe would load, below MODULES
-file_of()
-{
-	sed -n "s,^\([^:]*/$1\.ko[^:/]*\):.*,\1,p" "$modules/modules.dep" \
-		2>/dev/null | head -n 1
-}
+# No build needs /usr/sbin but this one, for modprobe.
+PATH=$PATH:/usr/sbin:/sbin
+. "$(dirname "$0")/module_file.sh"
 
-# find_dir: the first of the folders where packages of OFED put it. The link
-# `default` can lead to the folder of another kernel.
+# find_dir: the first of the folders where packages of OFED put it. A link can lead to
+# the folder of another kernel.
 find_dir()
 {
 	case $machine in
@@ -46,19 +43,26 @@ find_dir()
 	ppc64le) deb=ppc64el ;;
 	*) deb=$machine ;;
 	esac
-	for arch in "$machine" "$deb"; do
-		if [ -d "$sources/ofa_kernel/$arch/$release" ]; then
-			echo "$sources/ofa_kernel/$arch/$release"
+	for place in "ofa_kernel/$machine" "ofa_kernel/$deb" ofa_kernel \
+		"ofa_kernel-dkms/$machine" "ofa_kernel-dkms/$deb" ofa_kernel-dkms; do
+		if [ -d "$sources/$place/$release" ]; then
+			echo "$sources/$place/$release"
 			return
 		fi
 	done
-	default=$(readlink -f "$sources/ofa_kernel/default" || :)
-	case $default in
-	*/"$release") [ ! -d "$default" ] || echo "$default" ;;
-	esac
+	for link in ofa_kernel/default ofa_kernel-dkms; do
+		found=$(readlink -f "$sources/$link" || :)
+		case $found in
+		*/"$release") [ -d "$found" ] && echo "$found" && return ;;
+		esac
+	done
 }
 
-core=$(file_of ib_core)
+if [ -n "$dir" ] && [ ! -e "$modules/modules.dep" ]; then
+	die "OFA_DIR is given, and there is no $modules/modules.dep to say which" \
+		"ib_core is loaded: MLX5_EP_KMODULES= names the folder of the kernel's modules"
+fi
+core=$(module_file "$modules" ib_core)
 case $core in
 kernel/* | '')
 	[ -z "$dir" ] || die "OFA_DIR is given, and ib_core is the kernel's own"
@@ -80,7 +84,9 @@ crc()
 
 built=$(crc <"$dir/Module.symvers")
 [ -n "$built" ] || die "$dir/Module.symvers has no _ib_alloc_device"
-driver=$(file_of mlx5_ib)
+driver=$(module_file "$modules" mlx5_ib)
+command -v modprobe >/dev/null ||
+	die "modprobe (package kmod) is needed to compare $dir with $driver"
 used=$(modprobe --dump-modversions "$modules/$driver" 2>/dev/null | crc)
 [ -z "$used" ] || [ "$used" = "$built" ] ||
 	die "$dir is of another ib_core than $driver:" \

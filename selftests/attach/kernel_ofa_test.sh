@@ -70,6 +70,8 @@ own()
 	stack kernel
 	tree "$ofa" 0x12345678
 	says '' && complains "the kernel's own" "$ofa"
+	rm "$modules/modules.dep"
+	says '' && complains 'there is no' "$ofa"
 }
 
 found()
@@ -124,6 +126,49 @@ other_version()
 	stack updates
 	tree "$ofa" 0x12345678
 	complains "has version 12345678 there, ${crc#0x}"
+	# A user has no /usr/sbin in PATH, where modprobe is.
+	PATH=/usr/bin complains "has version 12345678 there, ${crc#0x}"
+}
+
+# The folder that DKMS of OFED uses, and a link to that of another kernel.
+dkms()
+{
+	stack updates/dkms
+	rm -rf "$sources"
+	tree "$dir/dkms/6.1.0-other" "$crc"
+	mkdir -p "$sources"
+	ln -s "$dir/dkms/6.1.0-other" "$sources/ofa_kernel-dkms"
+	complains OFA_DIR= || return
+	ln -sfn "$dir/dkms/$rel" "$sources/ofa_kernel-dkms"
+	tree "$dir/dkms/$rel" "$crc"
+	says "$dir/dkms/$rel"
+}
+
+# The build-ids are those of the modules that modprobe would load: here of a copy in
+# updates/ with another one.
+build_ids()
+{
+	local own=$dir/ids other=$dir/ids/updates/mlx5_ib.ko
+
+	rm -rf "$own"
+	mkdir -p "$own/kernel/${core%/*}" "$own/kernel/${driver%/*}" "${other%/*}"
+	ln -s "${real%"$driver"}$core" "$own/kernel/$core"
+	ln -s "$real" "$own/kernel/$driver"
+	xz -dc "$real" >"$other"
+	objcopy --dump-section ".note.gnu.build-id=$dir/note" "$other"
+	printf '\xab\xcd\xef\x01' |
+		dd of="$dir/note" bs=1 seek=16 conv=notrunc status=none
+	objcopy --update-section ".note.gnu.build-id=$dir/note" "$other"
+	printf '%s\n' "kernel/$core:" "kernel/$driver: kernel/$core" \
+		>"$own/modules.dep"
+	kernel/compat/built_for.sh objcopy "$own" >"$dir/rows" 2>/dev/null
+	cat "$dir/rows"
+	[ "$(grep -c '^{ "' "$dir/rows")" -eq 2 ] || fail 'two modules have rows'
+	must_fail grep 'mlx5_ib.*xab.xcd.xef.x01' "$dir/rows"
+	printf '%s\n' "kernel/$core:" "updates/mlx5_ib.ko: kernel/$core" \
+		>"$own/modules.dep"
+	kernel/compat/built_for.sh objcopy "$own" >"$dir/rows" 2>/dev/null
+	grep 'mlx5_ib.*xab.xcd.xef.x01' "$dir/rows"
 }
 
 # The headers come before the kernel's: the compiler says so of a made-up one.
@@ -146,13 +191,15 @@ first_in_order()
 }
 
 [ -n "$crc" ] || skip_all 'no kernel with MODVERSIONS here'
-plan 8
+plan 10
 check "the kernel's own ib_core: no folder is used" own
 check 'an ib_core of DKMS: its folder is found' found
 check 'OFA_DIR= names the folder' given
 check "Debian's name of the architecture" debian
 check 'default is used for its own kernel only' other_default
+check 'the folder of DKMS is found' dkms
 check 'headers and Module.symvers: both or none' both_or_none
 check 'another version of _ib_alloc_device is refused' other_version
+check 'build-ids are of the modules that would be loaded' build_ids
 check 'its headers come first' first_in_order
 ktap_finished
