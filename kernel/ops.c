@@ -21,6 +21,7 @@
  * XRC target QPs, which can outlive the context that created them.
  */
 
+#include <linux/module.h>
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
 
@@ -291,6 +292,29 @@ static void ep_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 	edev->stock.ufile_hw_cleanup(ufile);
 }
 
+/*
+ * Are the operations that will be wrapped those of the driver? Another module may have
+ * put its own in their place. When it leaves, pointers to these would lead nowhere.
+ */
+static bool ops_are_stock(const struct ib_device *ibdev,
+			  const compat_ufile_hw_cleanup_fn *cleanup)
+{
+	const struct ib_device_ops *ops = &ibdev->ops;
+	const void *const wrapped[] = {
+		ops->create_qp, ops->destroy_qp, ops->alloc_ucontext,
+		ops->dealloc_ucontext, ops->mmap, ops->mmap_free,
+		cleanup ? *cleanup : NULL,
+	};
+	size_t i;
+
+	/* A driver that is built in has no module, and what it has is not known. */
+	for (i = 0; ops->owner && i < ARRAY_SIZE(wrapped); i++)
+		if (wrapped[i] &&
+		    !within_module((unsigned long)wrapped[i], ops->owner))
+			return false;
+	return true;
+}
+
 /**
  * mlx5_ep_ops_wrap() - wrap the operations of a device
  * @edev: device that nobody uses yet
@@ -313,6 +337,9 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	    ibdev->ops.size_ib_qp < sizeof(struct ib_qp))
 		return mlx5_ep_device_refuse(edev,
 					     "the driver allocates its QPs itself");
+	if (!ops_are_stock(ibdev, cleanup))
+		return mlx5_ep_device_refuse(edev,
+					     "another module has changed its operations");
 
 	stock->create_qp = ibdev->ops.create_qp;
 	stock->destroy_qp = ibdev->ops.destroy_qp;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, guest: attach, timeout: 400
 #
-# Another driver has taken an id that mlx5_ep needs. The device then stays as it
-# was, and sysfs and the log say why.
+# Another driver has taken an id that mlx5_ep needs, or another module has wrapped an
+# operation of the device. The device then stays as it was, and sysfs and the log say why.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -126,7 +126,14 @@ attaches_again()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
-plan 14
+# The operation that id_taker has wrapped is still called, and nothing is left of it.
+refused_wrapped()
+{
+	refused wrap=1
+	grep 'another module has changed its operations' "$ep/attached"
+}
+
+plan 18
 check 'an object id that is taken is refused' refused object=11
 check 'the device works (1)' works
 check 'the log says so once (1)' said_once
@@ -135,9 +142,13 @@ check 'a method id that is taken is refused' refused method=7
 check 'the device works (2)' works
 check 'the log says so once (2)' said_once
 check 'the modules can be unloaded (2)' goes_away
-check 'reprobe tries once what is refused again' refused_again
+check 'operations of another module are refused' refused_wrapped
 check 'the device works (3)' works
+check 'the log says so once (3)' said_once
 check 'the modules can be unloaded (3)' goes_away
+check 'reprobe tries once what is refused again' refused_again
+check 'the device works (4)' works
+check 'the modules can be unloaded (4)' goes_away
 check 'with attach off, reprobe leaves the device alone' reprobes_nothing
 check 'reprobe attaches a device that was there before' reprobes
 check 'with the ids free it attaches' attaches_again

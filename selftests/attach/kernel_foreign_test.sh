@@ -100,6 +100,21 @@ doctor_helps()
 		grep "dkms build --force .* -k $(uname -r)"
 }
 
+# The doctor finds the module's file where DKMS puts it, and the reason in the log.
+doctor_tells()
+{
+	local place
+
+	place=/usr/lib/modules/$(uname -r)/updates/dkms
+	mkdir -p "$place"
+	cp "$module" "$place/"
+	mlx5ep doctor >"$tmp/doctor" || true
+	rm "$place/${module##*/}"
+	cat "$tmp/doctor"
+	grep -A1 "the kernel has refused it: .*mlx5_core $words" "$tmp/doctor" |
+		grep "dkms build --force .* -k $(uname -r)"
+}
+
 # The same modules from the kernel's own files.
 attaches()
 {
@@ -146,11 +161,12 @@ if modprobe --dump-modversions "$module" >/dev/null 2>&1; then
 	check 'the modules of this kernel: it attaches' attaches
 	ktap_finished
 fi
-plan 6
+plan 7
 check 'another mlx5_ib: attached says so' refuses_driver
 check 'the doctor says how to compile again' doctor_helps
 check 'another ib_core: mlx5_ep is not loaded' refuses ib_core
 check 'another ib_uverbs: mlx5_ep is not loaded' refuses ib_uverbs
 check 'another mlx5_core: mlx5_ep is not loaded' refuses mlx5_core
+check 'the doctor says why, and how to compile again' doctor_tells
 check 'the modules of this kernel: it attaches' attaches
 ktap_finished

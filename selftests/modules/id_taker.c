@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A module for tests. It takes a driver id of uverbs on every mlx5 device
- * before mlx5_ep does, as a newer mlx5_ib might. mlx5_ep must then not attach
- * to the device. Load this module before mlx5_ep and mlx5_ib.
+ * before mlx5_ep does, as a newer mlx5_ib might, or wraps an operation of the device,
+ * as another companion of mlx5_ib might. mlx5_ep must then not attach to the device.
+ * Load this module before mlx5_ep and mlx5_ib.
  */
 
 #define UVERBS_MODULE_NAME id_taker
@@ -21,6 +22,10 @@ static int method = -1;
 module_param(method, int, 0444);
 MODULE_PARM_DESC(method,
 		 "driver method id of UVERBS_OBJECT_DEVICE to take, 0 to 7; -1: none");
+
+static bool wrap;
+module_param(wrap, bool, 0444);
+MODULE_PARM_DESC(wrap, "wrap the operation that ends a context");
 
 static int taken_method_handler(struct uverbs_attr_bundle *attrs)
 {
@@ -70,9 +75,19 @@ struct victim {
 	struct ib_device *ibdev;
 	const struct uapi_definition *driver_def;
 	struct uapi_definition defs[4];
+	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
 };
 
 static LIST_HEAD(victims);
+
+static void id_taker_dealloc_ucontext(struct ib_ucontext *uctx)
+{
+	struct victim *victim;
+
+	list_for_each_entry(victim, &victims, node)
+		if (victim->ibdev == uctx->device)
+			victim->dealloc_ucontext(uctx);
+}
 
 static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 {
@@ -96,6 +111,9 @@ static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
 			UVERBS_OBJECT_DEVICE, &taken_device);
 	ibdev->driver_def = victim->defs;
+	victim->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
+	if (wrap)
+		ibdev->ops.dealloc_ucontext = id_taker_dealloc_ucontext;
 	list_add(&victim->node, &victims);
 	return 0;
 }
@@ -109,6 +127,7 @@ static void id_taker_remove_dev(CLASS_INTERFACE_ARGS(dev))
 		if (&victim->ibdev->dev != dev)
 			continue;
 		ibdev->driver_def = victim->driver_def;
+		ibdev->ops.dealloc_ucontext = victim->dealloc_ucontext;
 		list_del(&victim->node);
 		kfree(victim);
 	}
@@ -142,5 +161,5 @@ static void __exit id_taker_exit(void)
 module_init(id_taker_init);
 module_exit(id_taker_exit);
 
-MODULE_DESCRIPTION("Takes a uverbs id, for tests of mlx5_ep");
+MODULE_DESCRIPTION("Takes what mlx5_ep needs of a device, for its tests");
 MODULE_LICENSE("Dual BSD/GPL");

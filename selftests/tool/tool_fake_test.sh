@@ -595,6 +595,9 @@ doctor_finds()
 	echo 'not attached: uverbs object 0x100a is taken' >"$ep/attached"
 	finds 1 '^problem: mlx5_0: not attached: uverbs object 0x100a is taken'
 	finds 1 'mend with: install a newer mlx5_ep'
+	echo 'not attached: another module has changed its operations' \
+		>"$ep/attached"
+	finds 1 'mend with: unload that module, then mlx5ep attach mlx5_0'
 	rm -rf "$root/sys/class/infiniband/mlx5_0/mlx5_ep"
 	finds 1 'mend with: mlx5ep attach mlx5_0'
 	rm -rf "$root/sys/module/mlx5_ep"

@@ -444,6 +444,26 @@ not_signed()
 	doctor '    mend with: mokutil --import /var/lib/dkms/mok.pub, reboot, and choose "Enroll MOK" on the screen that comes up'
 }
 
+# The last refusal counts. Records of the kernel's log, as /dev/kmsg gives them.
+refused()
+{
+	local built='ib_core is not the one that mlx5_ep was compiled for'
+	local what='problem: module: mlx5_ep is installed, and the kernel has refused it'
+
+	machine
+	mkdir -p "$root/lib/modules/$release/updates/dkms" "$root/dev"
+	: >"$root/lib/modules/$release/updates/dkms/mlx5_ep.ko.xz"
+	echo '6,1,1,-;mlx5_ep: 0.9.0' >"$root/dev/kmsg"
+	doctor 'problem: module: mlx5_ep is installed and not loaded'
+	echo '4,2,9,-;mlx5_ep: disagrees about version of symbol ib_register_client' \
+		>>"$root/dev/kmsg"
+	doctor "$what: mlx5_ep: disagrees about version of symbol ib_register_client"
+	printf '%s\n' "3,3,9,-;mlx5_ep: not loaded: $built" \
+		'6,4,9,-;mlx5_core 0000:01:00.0: up' >>"$root/dev/kmsg"
+	doctor "$what: mlx5_ep: not loaded: $built"
+	grep "mend with: .*dkms build --force .* -k $release" "$tmp/out"
+}
+
 another_runs()
 {
 	machine
@@ -485,7 +505,7 @@ loaded_not_built()
 	doctor 'warning: module: mlx5_ep is loaded: 0.9.0 is installed, and 0.8.0 runs until the next boot'
 }
 
-plan 13
+plan 14
 check 'a wrong option is named, with the command that helps' wrong_options
 check 'options of each command: help, manual, shell, and wrong values' each_option
 check 'what cannot be done is said with what to do' says_remedy
@@ -497,6 +517,7 @@ check 'words too many are named, with the command that helps' each_surplus
 check 'a device that is not there, and those that are' no_device
 check 'doctor: why the module is not built' not_built
 check 'doctor: the kernel wants a signature' not_signed
+check 'doctor: the kernel has refused the module' refused
 check 'doctor: another version runs than is installed' another_runs
 check 'doctor: it runs, and the build of the next one failed' loaded_not_built
 ktap_finished

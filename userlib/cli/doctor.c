@@ -231,17 +231,6 @@ static void check_ids(struct report *report, const char *name)
 	}
 }
 
-/* How to compile the module once more, although it is installed. */
-static void compile_again(char *remedy, size_t len)
-{
-	char release[128];
-
-	doctor_kernel(release, sizeof(release));
-	snprintf(remedy, len,
-		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
-		 release, release);
-}
-
 /* The module says why it did not attach. Not every reason has a remedy. */
 static void say_refused(struct report *report, const char *name,
 			const char *reason)
@@ -255,7 +244,10 @@ static void say_refused(struct report *report, const char *name,
 		snprintf(remedy, sizeof(remedy), "%smlx5ep attach %s",
 			 module_loaded() ? "" : "modprobe mlx5_ep && ", name);
 	else if (strstr(reason, "compiled for"))
-		compile_again(remedy, sizeof(remedy));
+		doctor_compile_again(remedy, sizeof(remedy));
+	else if (strstr(reason, "another module"))
+		snprintf(remedy, sizeof(remedy),
+			 "unload that module, then mlx5ep attach %s", name);
 	else if (strstr(reason, "4 KiB"))
 		snprintf(remedy, sizeof(remedy),
 			 "boot a kernel with pages of 4 KiB");

@@ -23,6 +23,7 @@ struct report {
 void doctor_say(struct report *report, enum verdict verdict, const char *what,
 		const char *finding, const char *remedy);
 void doctor_kernel(char *buf, size_t len);
+void doctor_compile_again(char *remedy, size_t len);
 
 /* doctor_module.c */
 void doctor_module(struct report *report);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The check of mlx5ep doctor whether the module is loaded. If it is not, the check
- * says why: it is not installed, DKMS could not build it for this kernel, or the
- * kernel does not know the key that has signed it. If it is loaded, the check says
- * what the next boot will find.
+ * says why: it is not installed, DKMS could not build it for this kernel, it was
+ * compiled for other drivers than those that are loaded, or the kernel does not know
+ * the key that has signed it. If it is loaded, the check says what the next boot will
+ * find.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,15 +64,77 @@ static bool wants_signature(void)
 		!strstr(text, "[none]");
 }
 
+/* Notes the last of the lines of a kernel log that says why mlx5_ep was refused. */
+static void note_refusal(const char *log, char *why, size_t len)
+{
+	static const char * const words[] = {
+		/* of mlx5_ep itself; of the kernel */
+		"is not the one that mlx5_ep was compiled for",
+		"mlx5_ep: disagrees about version of symbol ",
+		"mlx5_ep: Unknown symbol ", "mlx5_ep: version magic ",
+	};
+	const char *line, *end;
+	size_t i;
+
+	for (line = log; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		line = strstr(line, "mlx5_ep: ");
+		if (!line)
+			break;
+		end = line + strcspn(line, "\n");
+		for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+			const char *found = strstr(line, words[i]);
+
+			if (found && found < end)
+				snprintf(why, len, "%.*s", (int)(end - line),
+					 line);
+		}
+		line = end;
+	}
+}
+
+/*
+ * Has the kernel refused the module since it booted? It gives one record of its log
+ * with each read(), and -EAGAIN after the last one.
+ */
+static bool kernel_refused(char *why, size_t len)
+{
+	char path[PATH_LEN], record[8193];
+	ssize_t got;
+	int fd;
+
+	*why = '\0';
+	root_path(path, "dev/kmsg");
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	do {
+		got = read(fd, record, sizeof(record) - 1);
+		record[got > 0 ? got : 0] = '\0';
+		note_refusal(record, why, len);
+		/* Records that were overwritten meanwhile are passed over. */
+	} while (got > 0 || (got < 0 && errno == EPIPE));
+	close(fd);
+	return *why;
+}
+
 static void say_not_loaded(struct report *report)
 {
 	/* Debian and EL; Ubuntu. */
 	static const char * const keys[] = {
 		"/var/lib/dkms/mok.pub", "/var/lib/shim-signed/mok/MOK.der",
 	};
-	char path[PATH_LEN], remedy[PATH_LEN + 160];
+	char path[PATH_LEN], remedy[2 * PATH_LEN], why[200], text[300];
 	size_t i;
 
+	if (kernel_refused(why, sizeof(why))) {
+		snprintf(text, sizeof(text),
+			 "mlx5_ep is installed, and the kernel has refused it: %s",
+			 why);
+		doctor_compile_again(remedy, sizeof(remedy));
+		doctor_say(report, BAD, "module", text, remedy);
+		return;
+	}
 	if (!wants_signature()) {
 		doctor_say(report, BAD, "module",
 			   "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");

@@ -45,3 +45,18 @@ void doctor_kernel(char *buf, size_t len)
 	uname(&uts);
 	snprintf(buf, len, "%s", uts.release);
 }
+
+/**
+ * doctor_compile_again() - how to compile the module once more, although it is installed
+ * @remedy: receives the commands, terminated
+ * @len: size of @remedy
+ */
+void doctor_compile_again(char *remedy, size_t len)
+{
+	char release[128];
+
+	doctor_kernel(release, sizeof(release));
+	snprintf(remedy, len,
+		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
+		 release, release);
+}
