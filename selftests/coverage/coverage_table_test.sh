@@ -61,11 +61,17 @@ guest()
 	mv "$tmp"/notes/kernel/*.gcda "$tmp/build/coverage/data/$1/kernel"
 }
 
-# judged [REASON...]: prints the table with these reasons
+# judged [--whole] [REASON...]: prints the table with these reasons
 judged()
 {
+	local options=()
+
+	[ "${1:-}" != --whole ] || {
+		options=(--whole)
+		shift
+	}
 	printf '%s\n' "$@" >"$tmp/explained"
-	(cd "$tmp" && "$table" build/coverage explained)
+	(cd "$tmp" && "$table" "${options[@]}" build/coverage explained)
 }
 
 # refused WORDS REASON: the table does not take a reason, and says why
@@ -120,6 +126,30 @@ reasons()
 		"$tmp/build/coverage/table.json")" = 'Never odd.' ]
 }
 
+# After all tests each line that did not run needs a reason, also where 90 % ran.
+each_explained()
+{
+	local i more=()
+
+	for i in {1..60}; do
+		more+=("if (n == $i) n++;")
+	done
+	printf '%s\n' 'int many(int n) {' "${more[@]}" 'return n; }' \
+		>"$tmp/kernel/many.c"
+	sed -i 's/return half/many(1); return half/; 1s/^/int many(int n); /' \
+		"$tmp/kernel/main.c"
+	(cd "$tmp" && rm -r build/coverage/data && for name in main half many; do
+		gcc --coverage -c kernel/$name.c -o notes/kernel/$name.o
+	done && gcc --coverage notes/kernel/*.o -o program)
+	guest one.1
+	judged
+	must_fail judged --whole 'kernel/half.c:never -> Nobody calls it.'
+	judged --whole 'kernel/half.c:never -> Nobody calls it.' \
+		'kernel/half.c:return 4; -> Eight are too many.' \
+		'kernel/main.c:odd(): return -1; -> Never odd.' \
+		'kernel/main.c:main(): return -1; -> No arguments.'
+}
+
 bad_reasons()
 {
 	refused 'a reason is left for kernel/half.c:gone, which is not there' \
@@ -135,9 +165,10 @@ bad_reasons()
 }
 
 program
-plan 4
+plan 5
 check lines_that_ran_and_that_did_not_are_counted counts
 check what_several_guests_ran_is_added_up guests_add_up
 check a_reason_is_for_a_function_or_lines_of_one reasons
+check after_all_tests_each_line_needs_a_reason each_explained
 check a_reason_for_what_is_not_there_is_refused bad_reasons
 ktap_finished
