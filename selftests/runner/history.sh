@@ -7,14 +7,23 @@
 #
 # "7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
 #
-# The seconds are those of the last ten runs. A fresh clone has no history; then
-# the file `durations` in this folder is used.
+# The seconds are those of the last ten runs. A test that was not started has not run.
+# What ran on Ethernet ports, or with another module (MLX5_EP_INSTRUMENT), stands apart:
+# "7.2+eth/uuar_query". A fresh clone has no history; then the file `durations` in this
+# folder is used.
 
 history=build/check.history.json
 durations=selftests/runner/durations
 boot_expected=120	# tenths of a second
 
 declare -A known_tenths=()
+
+# history_kind: prints what tells such runs from others, beside the kernel
+history_kind()
+{
+	[ "${link_default:-ib}" = ib ] || printf '+%s' "$link_default"
+	[ -z "${MLX5_EP_INSTRUMENT:-}" ] || printf '+%s' "$MLX5_EP_INSTRUMENT"
+}
 
 # history_read: load the median of the durations of each test
 history_read()
@@ -47,8 +56,10 @@ history_read()
 # of a second; without any measurement that is an eighth of its limit
 expected_of()
 {
-	local tenths=${known_tenths[$1/$2]:-}
+	local tenths kind
 
+	kind=$(history_kind)
+	tenths=${known_tenths[$1$kind/$2]:-${known_tenths[$1/$2]:-}}
 	if [ -z "$tenths" ]; then
 		tenths=${known_tenths[$2]:-$((10 * $3 / 8))}
 		tenths=$((tenths * $(slowness_of "$1")))
@@ -62,8 +73,10 @@ history_write()
 	local records
 
 	for records in "$1"/*/records; do
-		awk -v kernel="$(basename "$(dirname "$records")")" '
-			$1 != "boot" && $1 != "guest" {
+		awk -v kernel="$(basename "$(dirname "$records")")$(history_kind)" '
+			# No time and no failure: it was not started.
+			$1 != "boot" && $1 != "guest" &&
+			!($2 != "FAILED" && $6 == "0") {
 				sub(/#.*/, "", $1)
 				print kernel "/" $1, $2 == "FAILED", $6
 			}' "$records"

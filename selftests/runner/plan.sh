@@ -57,7 +57,7 @@ job_kernel=() job_key=() job_options=() job_tests=() job_time=()
 job_hca=() job_smp=() job_mem=() job_expected=()
 
 # Why tests cannot run, by KERNEL/NAME.
-declare -A not_run=()
+declare -A not_run=() long_tests=()
 
 # at_least ARRAY INDEX NUMBER: raise an element of the array
 at_least()
@@ -169,8 +169,9 @@ plan_file()
 	name=$(test_name "$1")
 	matches "$name" "$patterns" || return 0
 	need "$1"
-	if [ "$is_long" = yes ] && ! $long; then
-		return 0
+	if [ "$is_long" = yes ]; then
+		$long || return 0
+		long_tests[$name]=yes
 	fi
 	if $list; then
 		printf '%-28s %s\n' "$name" \

@@ -50,14 +50,19 @@ counts_text()
 next_steps()
 {
 	local kernels=" KERNELS=$1" name=${2%#*} option=" --kernels $1"
+	local check=check
 
 	[ "$1" != host ] || kernels='' option=''
 	[ "$link_default" = ib ] || {
 		kernels+=" LINK=$link_default"
 		option+=" --link $link_default"
 	}
+	[ -z "${long_tests[$name]:-}" ] || {
+		check=check-long
+		option+=' --long'
+	}
 	steps=(
-		"alone:    make check TESTS=$name$kernels"
+		"alone:    make $check TESTS=$name$kernels"
 		"unsteady: selftests/run --flaky 20 $name$option"
 		"logs:     $out/$1/results.ktap $3.log"
 	)
@@ -82,7 +87,7 @@ flaky_summary()
 # follow KERNEL BASE: reads a job's KTAP from stdin and keeps it in BASE.ktap
 follow()
 {
-	local kernel=$1 base=$2 line name began=${EPOCHREALTIME/./}
+	local kernel=$1 base=$2 line name began=${EPOCHREALTIME/[.,]/}
 	local passed=0 failed=0 skipped=0 seconds text
 	local -a detail=() bad=() steps
 
@@ -149,7 +154,7 @@ follow()
 # elapsed MICROSECONDS: prints the seconds since then
 elapsed()
 {
-	local took=$((${EPOCHREALTIME/./} - $1))
+	local took=$((${EPOCHREALTIME/[.,]/} - $1))
 
 	printf '%d.%d' $((took / 1000000)) $((took / 100000 % 10))
 }

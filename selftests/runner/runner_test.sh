@@ -324,6 +324,12 @@ next_steps()
 	grep -q '| .*simhca: error hca .* torn: 2$' "$tmp/run"
 	! grep -q 'bad_wqe' "$tmp/run" || fail 'errors that did not happen'
 	grep -q '| .*kernel: .*bad_result' "$tmp/run"
+	a_test bad_long 'guest, long: yes' 'echo 1..1; echo not ok 1 a; exit 1'
+	chmod +x "$tree/selftests/bad_long_test.sh"
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --long --tests bad_long
+	rm "$tree/selftests/bad_long_test.sh"
+	grep -q '| alone: *make check-long TESTS=bad_long KERNELS=7.2$' "$tmp/run"
+	grep -q '| unsteady: selftests/run --flaky 20 bad_long .*--long$' "$tmp/run"
 }
 
 # most_cpus: how many CPUs the guests of the last run had at once
@@ -396,6 +402,11 @@ history_kept()
 		[."7.2/bad_result" | .runs, .failures, (.seconds | length)]' \
 		"$file" | paste -sd' ')" = '[12,0,10] [1,1,1]' ] ||
 		fail "$(cat "$file")"
+	run_as 0 '1 passed, 0 failed, 1 skipped' --kernels 7.2 --tests 'picky good_too'
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --link eth \
+		--tests good_too
+	[ "$(jq -c '[."7.2/picky", (."7.2/good_too", ."7.2+eth/good_too" | .runs)]' \
+		"$file")" = '[null,1,1]' ] || fail "$(cat "$file")"
 }
 
 flaky_test()
