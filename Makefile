@@ -22,7 +22,7 @@ help:
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
 	@echo '                    [ARCH=arm64 [KERNELS="4k 16k 64k"]]: kernels of arm64'
-	@echo 'make check-long     run the long tests and look for data races too'
+	@echo 'make check-long     run the long tests, mutants and the fuzzer (a day)'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
 	@echo 'make check-netdev   run the tests that Linux has for network devices (Ethernet)'
@@ -91,7 +91,9 @@ check: hca lib selftests
 		$(if $(WITHIN),--within '$(WITHIN)')
 
 check-long: hca lib selftests
-	@selftests/run --long $(if $(TESTS),--tests '$(TESTS)') \
+	@$(if $(N),N='$(N)') $(if $(SEED),SEED='$(SEED)') \
+		$(if $(EXECUTIONS),EXECUTIONS='$(EXECUTIONS)') \
+		selftests/runner/long $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
