@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 600
 #
-# However a run ends, nothing of it stays: no QEMU, no simhca, no shell.
+# However a run ends, nothing of it stays: no QEMU, no simhca, no virtiofsd, no shell.
 
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -85,7 +85,9 @@ terminate()
 
 kill_it()
 {
-	begin kill.$$ --hca 0
+	begin kill.$$ --hca 0 --shares virtiofs
+	left kill.$$ >"$tmp/left"
+	[ "$(grep -c virtiofsd "$tmp/left")" -ge 2 ] || fail "left() sees no virtiofsd"
 	kill -KILL "$pid"
 	ended 137
 	none_left kill.$$
@@ -103,25 +105,27 @@ time_limit()
 	none_left time.$$
 }
 
-# A simhca that dies takes the run with it.
-simhca_dies()
+# dies PROGRAM OPTION...: when this one of what a guest needs dies, the run ends
+dies()
 {
-	local mark=hca.$$ file
+	local program=$1 mark=$1.$$ file
 
-	begin $mark --no-module
+	shift
+	begin "$mark" "$@"
 	for file in $(grep -lsz "^LAB_MARK=$mark\$" /proc/[0-9]*/environ || true); do
-		! grep -qsx simhca "${file%environ}comm" ||
+		! grep -qsx "$program" "${file%environ}comm" ||
 			kill -SEGV "$(basename "${file%/environ}")"
 	done
 	ended 125
-	grep -q simhca "$tmp/$mark.err"
-	none_left $mark
+	grep -q "$program died under guest 0" "$tmp/$mark.err"
+	none_left "$mark"
 }
 
-plan 5
+plan 6
 check "Ctrl-C ends guest and simhca" interrupt
 check "SIGTERM ends the guest" terminate
 check "a vm that is killed takes the guest along" kill_it
 check "the time limit ends the guest" time_limit
-check "the run fails when simhca dies" simhca_dies
+check "the run fails when simhca dies" dies simhca --no-module
+check "the run fails when virtiofsd dies" dies virtiofsd --hca 0 --shares virtiofs
 ktap_finished

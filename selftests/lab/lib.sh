@@ -103,6 +103,7 @@ lab_is_path()
 #	kbuild		the tree that modules are compiled against; empty for none
 #	kshows		a file for enter --show, for a kbuild that is not in the lab
 #	kown		how it has mlx5_ep itself: own (as a module), builtin, or empty
+#	kshares		how its guests see folders of this machine: 9p or virtiofs
 #	karch		its architecture, if it is not that of the lab
 #	kroot		the root file system of its guests
 # NAME is a name, a release, debug, kcsan, arm64, arm64-16k, arm64-64k, a path or what
@@ -112,7 +113,7 @@ lab_kernel()
 {
 	local dir option=
 
-	kshows='' karch='' kown='' kroot=$lab_dir/root
+	kshows='' karch='' kown='' kshares=9p kroot=$lab_dir/root
 	if lab_is_path "$1"; then
 		kid=$("$lab_src/kernel" ${2:+--headers "$2"} "$1") || exit 1
 		set -- "$kid"
