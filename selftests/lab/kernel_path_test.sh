@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 900
+# runs on: host, timeout: 1200
 #
 # Kernels that are named by a path. Each kind is made here of parts of a kernel of
 # the lab: a folder, a tree, packages. What cannot work is refused in one line that
@@ -16,6 +16,10 @@ rel=$(. selftests/lab/lib.sh && lab_release 6.12)
 older=$(. selftests/lab/lib.sh && lab_release 6.1)
 # shellcheck disable=SC1091
 known=$(. selftests/lab/lib.sh && cut -d' ' -f2 "$lab_dir/kernels")
+# shellcheck disable=SC1091
+newer=$(. selftests/lab/lib.sh && lab_release 7.2)
+# shellcheck disable=SC1091
+newer_image=$(. selftests/lab/lib.sh && echo "$lab_dir/vmlinuz-$newer")
 stock=/usr/lib/modules/$rel
 lab=selftests/lab
 # A guest sees what is below the checkout.
@@ -31,7 +35,7 @@ clean_up()
 
 	grep -ls "^$work" build/lab/kernels/*/path | while read -r path; do
 		id=$(basename "$(dirname "$path")")
-		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id" \
+		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id"{,-virtiofs} \
 			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
 	done
 	# packages that were refused
@@ -44,12 +48,26 @@ clean_up()
 }
 trap clean_up EXIT
 
-# parts: prints the modules that a guest needs, below the folder of modules
+# parts [MODULE...]: prints the modules that a guest needs, below the folder of modules
 parts()
 {
-	modprobe -S "$rel" -a --show-depends virtio_pci 9pnet_virtio 9p overlay \
+	[ $# -gt 0 ] || set -- 9pnet_virtio 9p
+	modprobe -S "$rel" -a --show-depends virtio_pci "$@" overlay \
 		virtio_console configfs mlx5_ib ib_umad rdma_ucm ib_ipoib |
 		sed -n "s,^insmod [^ ]*/$rel/\([^ ]*\).*,\1,p" | sort -u
+}
+
+# without_9p FOLDER: a newer kernel as RHEL's are: without 9P, with virtiofs
+without_9p()
+{
+	local rel=$newer stock=/usr/lib/modules/$newer config=/boot/config-$newer
+
+	mkdir -p "$1/lib/modules/$rel"
+	parts virtiofs | tar -c -C "$stock" -T - modules.{order,builtin,builtin.modinfo} |
+		tar -x -C "$1/lib/modules/$rel"
+	[ -e "$config" ] || config=$stock/config
+	sed '/9P/d' "$config" >"$1/config-$rel"
+	cp "$newer_image" "$1"
 }
 
 # folder FOLDER: image, configuration and modules, as modules_install puts them
@@ -134,6 +152,32 @@ boots_folder()
 {
 	folder "$work/folder"
 	boots "$work/folder" --no-module
+}
+
+# The module and a test of it, in a guest that has not even loaded 9P.
+boots_by_virtiofs()
+{
+	local folder=$work/virtiofs name
+
+	without_9p "$folder"
+	set -- --kernel "$folder" --headers "/usr/lib/modules/$newer/build"
+	# shellcheck disable=SC2016 # for the guest
+	code 0 "$lab/vm" "$@" --timeout 600 -- sh -ec 'uname -r
+		cat /sys/class/infiniband/mlx5_0/mlx5_ep/attached
+		grep " virtiofs " /proc/mounts
+		grep -w 9p /proc/filesystems /proc/mounts || echo none of 9P
+		build/selftests/uuar_sysfs_test'
+	[ "$(sed -n '1,2p' "$tmp/out")" = "$newer"$'\n'yes ]
+	grep -qx 'none of 9P' "$tmp/out"
+	grep -q "^top $PWD virtiofs rw," "$tmp/out"
+	grep -q "^modules /usr/lib/modules/$newer virtiofs ro," "$tmp/out"
+	grep -q '^# PASSED: ' "$tmp/out"
+	# A folder that is not there is named, and no guest starts.
+	name=$("$lab/kernel" "${@:3:2}" "$folder")
+	mv "build/lab/kernels/$name/modules" "$work/away"
+	code 125 "$lab/vm" --kernel "$name" --no-module -- true
+	grep -q "virtiofsd does not start for .*/$name/modules:" "$tmp/err"
+	mv "$work/away" "build/lab/kernels/$name/modules"
 }
 
 boots_tree()
@@ -376,8 +420,11 @@ config_lacks()
 	name=$("$lab/kernel" "$dir" 2>"$tmp/err")
 	grep -q "lacks CONFIG_KSM: tests that need them are skipped" "$tmp/err"
 	[ "$(cat "build/lab/kernels/$name/lacks")" = CONFIG_KSM ]
-	sed -i '/^CONFIG_9P_FS=/d' "$dir/config-$rel"
-	refused 'without CONFIG_9P_FS' "$lab/kernel" "$dir"
+	sed -i '/^CONFIG_DEBUG_FS=/d' "$dir/config-$rel"
+	refused 'without CONFIG_DEBUG_FS:' "$lab/kernel" "$dir"
+	copy
+	sed -i '/^CONFIG_\(9P\|VIRTIO\)_FS=/d' "$dir/config-$rel"
+	refused 'without 9P or virtiofs: set ' "$lab/kernel" "$dir"
 }
 
 no_headers()
@@ -435,8 +482,9 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 18
+plan 19
 check 'a folder with image and modules boots' boots_folder
+check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
 check 'a built tree boots, named from inside it' boots_tree
 check 'the sources of a tree are shown, too' tree_beside_sources
 check 'a package boots, with the module built against its headers' boots_package

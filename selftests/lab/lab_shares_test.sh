@@ -2,17 +2,81 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, timeout: 120
 #
-# A guest sees its root and the checkout by 9P, or by virtiofs where it is asked for. The
-# files of the checkout work by both as on a disk.
+# By what a guest sees its root and the checkout: 9P, or virtiofs where its kernel has no
+# 9P, as those of RHEL. The files of the checkout work by both as on a disk.
 
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
+# shellcheck disable=SC1091
+rel=$(. selftests/lab/lib.sh && lab_release 6.12)
 # A guest sees what is below the checkout.
 work=build/lab/shares.$$
 trap 'rm -rf "$work" "$tmp"' EXIT
-mkdir -p "$work"
+modules=$tmp/modules
+mkdir -p "$work" "$modules/kernel"
+find "/usr/lib/modules/$rel/kernel" \( -name 'mlx5_core.ko*' -o -name 'mlx5_ib.ko*' \) \
+	-exec cp -t "$modules/kernel" {} +
+
+# recipe STATUS [SED-COMMAND]: makes a kernel ready whose configuration is changed so from
+# that of one of the lab's, or which has none
+recipe()
+{
+	rm -rf "$tmp/kernel"
+	[ -z "${2-}" ] || sed "$2" "/boot/config-$rel" >"$tmp/config"
+	code "$1" selftests/lab/kernel-recipe copy "$tmp/kernel" "$rel" \
+		"/boot/vmlinuz-$rel" "$modules" "${2:+$tmp/config}"
+}
+
+# made SHARES LACKS: what a guest then sees its folders by, and what is not there for
+# tests
+made()
+{
+	[ "$(cat "$tmp/kernel/shares")" = "$1" ]
+	[ "$(paste -sd' ' "$tmp/kernel/lacks")" = "$2" ]
+}
+
+by_configuration()
+{
+	recipe 0 s/x/x/
+	made 9p ''
+	recipe 0 /9P_FS=/d
+	made virtiofs ''
+	recipe 0 '/NET_9P_VIRTIO=/d; /_KSM=/d'
+	made virtiofs CONFIG_KSM
+	recipe 0 /VIRTIO_FS=/d
+	made 9p ''
+}
+
+# One line says so, with the options of both.
+by_neither()
+{
+	local gone
+
+	for gone in FUSE_FS= VIRTIO_FS=; do
+		recipe 1 "/9P_FS=/d; /$gone/d"
+		[ "$(wc -l <"$tmp/err")" = 1 ]
+		grep -q 'without 9P or virtiofs: .*_9P_FS .*, or .*_VIRTIO_FS,' \
+			"$tmp/err"
+	done
+	recipe 1
+	grep -q 'without 9P or virtiofs' "$tmp/err"
+}
+
+# Where there is no configuration, the lists of modules tell.
+by_modules()
+{
+	echo kernel/fs/fuse/virtiofs.ko >"$modules/modules.order"
+	recipe 0
+	made virtiofs ''
+	echo kernel/fs/9p/9p.ko >"$modules/modules.builtin"
+	recipe 0
+	made virtiofs ''
+	echo kernel/net/9p/9pnet_virtio.ko >>"$modules/modules.order"
+	recipe 0
+	made 9p ''
+}
 
 # for the guest
 cat >"$work/files.py" <<'END'
@@ -97,7 +161,10 @@ wrong_option()
 	grep -qx 'vm: --shares is 9p or virtiofs, not nfs' "$tmp/err"
 }
 
-plan 2
+plan 5
+check 'the configuration of a kernel says which one it is' by_configuration
+check 'a kernel with neither is refused in one line' by_neither
+check 'without a configuration the modules say it' by_modules
 check 'what else is asked for is refused' wrong_option
 check 'by virtiofs files are as on a disk, and the root is read-only' boots
 ktap_finished

@@ -129,6 +129,7 @@ lab_kernel()
 		kbuild=$(cat "$dir/kbuild")
 		kshows=$dir/shows
 		kown=$(cat "$dir/own" 2>/dev/null || :)
+		kshares=$(cat "$dir/shares")
 		return
 	fi
 	case $1 in
