@@ -114,7 +114,7 @@ dies()
 	begin "$mark" "$@"
 	for file in $(grep -lsz "^LAB_MARK=$mark\$" /proc/[0-9]*/environ || true); do
 		! grep -qsx "$program" "${file%environ}comm" ||
-			kill -SEGV "$(basename "${file%/environ}")"
+			kill -KILL "$(basename "${file%/environ}")"
 	done
 	ended 125
 	grep -q "$program died under guest 0" "$tmp/$mark.err"
