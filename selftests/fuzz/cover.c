@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Edges of the module that a thread runs, by KCOV. Only the module is compiled for
- * KCOV, so each address is one of the module's.
+ * Edges of the module that a thread runs, by KCOV. Only the module and the exporter of
+ * dma-bufs are compiled for KCOV, so each address is one of theirs.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -51,6 +51,7 @@ struct fuzz_session {
 	uint32_t next_ref;
 	uint8_t *mem;
 	int pipe[2];
+	int exporter, dmabufs[2];
 };
 
 struct fuzz_op {
@@ -123,6 +124,12 @@ void op_mem_advise(struct fuzz_session *s, const uint64_t *a);
 void op_mem_protect(struct fuzz_session *s, const uint64_t *a);
 void op_mem_move(struct fuzz_session *s, const uint64_t *a);
 void op_mem_write(struct fuzz_session *s, const uint64_t *a);
+
+/* dma-bufs, which a method watches (dmabufs.c). */
+void dmabufs_open(struct fuzz_session *s);
+int dmabufs_fd(struct fuzz_session *s, uint64_t which);
+void op_dmabuf_make(struct fuzz_session *s, const uint64_t *a);
+void op_dmabuf_move(struct fuzz_session *s, const uint64_t *a);
 
 /* Files of the module in sysfs and debugfs (settings.c). */
 void op_sysfs_write(struct fuzz_session *s, const uint64_t *a);

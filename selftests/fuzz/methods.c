@@ -18,12 +18,13 @@
 #include "fuzz/fuzz.h"
 #include "lib/uverbs.h"
 
-#define METHOD_ATTRS 6
+#define METHOD_ATTRS 7
 #define DATA_MAX 65536u	/* struct ib_uverbs_attr.len has 16 bits */
 
 enum attr_kind {
 	ATTR_END, ATTR_IN, ATTR_OUT, ATTR_ARRAY, ATTR_KEY, ATTR_QP_ATTR,
 	ATTR_QP, ATTR_XRCD, ATTR_REG, ATTR_REG_NEW, ATTR_FILE, ATTR_FILE_NEW,
+	ATTR_FILE_MUST, ATTR_DMABUF, ATTR_WATCH,
 };
 
 struct method {
@@ -71,7 +72,8 @@ static const struct method methods[] = {
 	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_GET,
 	  { { REG(HANDLE), ATTR_REG_NEW, 0 }, { REG(XRCD), ATTR_XRCD, 0 },
 	    { REG(FLAGS), ATTR_IN, 4 }, { REG(KEY), ATTR_KEY, 0 },
-	    { REG(NOTIFIER), ATTR_FILE, 0 }, { REG(ANSWER), ATTR_OUT, 8 } } },
+	    { REG(NOTIFIER), ATTR_FILE, 0 }, { REG(COOKIE), ATTR_IN, 8 },
+	    { REG(ANSWER), ATTR_OUT, 8 } } },
 	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_MODIFY,
 	  { { MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, ATTR_REG, 0 },
 	    { MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, ATTR_QP_ATTR,
@@ -85,6 +87,12 @@ static const struct method methods[] = {
 	      sizeof(struct ib_uverbs_qp_attr) } } },
 	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_UNREG,
 	  { { MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, ATTR_REG, 0 } } },
+	{ MLX5_EP_OBJECT_NOTIFIER, MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF,
+	  { { MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE, ATTR_FILE_MUST, 0 },
+	    { MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ, ATTR_DMABUF,
+	      sizeof(struct mlx5_ep_watch_dmabuf) },
+	    { MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP, ATTR_WATCH,
+	      sizeof(struct mlx5_ep_watch_dmabuf_resp) } } },
 };
 
 /* One of the transitions that work, then what the values change. */
@@ -116,6 +124,19 @@ static void fill_qp_attr(struct ib_uverbs_qp_attr *attr, const uint64_t *a)
 	attr->ah_attr.port_num = 1;
 	if (a[4] >= 9)
 		((uint8_t *)attr)[a[4] % sizeof(*attr)] ^= a[5];
+}
+
+/* A range of a dma-buf; small values are right ones. */
+static void fill_dmabuf(struct fuzz_session *s, struct mlx5_ep_watch_dmabuf *req,
+			const uint64_t *a)
+{
+	*req = (struct mlx5_ep_watch_dmabuf){
+		.offset = a[2] < 9 ? a[2] % 4 * 4096 : a[2],
+		.length = a[4] < 9 ? (1 + a[4] % 4) * 4096 : a[4],
+		.cookie = a[2],
+		.fd = dmabufs_fd(s, a[5]),
+		.flags = a[0] % 16 == 15 ? a[1] : 0,
+	};
 }
 
 /* Fill attribute @i of @m; its values begin at @value. */
@@ -166,7 +187,11 @@ static void fill(struct fuzz_session *s, const struct method *m, int i,
 	case ATTR_REG:
 		attr->data = s->regs[a[2] % FUZZ_SLOTS];
 		break;
+	case ATTR_DMABUF:
+		fill_dmabuf(s, (void *)data, a);
+		break;
 	case ATTR_FILE:
+	case ATTR_FILE_MUST:
 		attr->data = (int64_t)s->notifiers[a[3] % 2];
 		break;
 	default:
@@ -174,6 +199,14 @@ static void fill(struct fuzz_session *s, const struct method *m, int i,
 	}
 	if (*value >= FUZZ_ARGS)
 		*value = 2;
+}
+
+/* One bit is another. An answer must not come to memory of libraries. */
+static uint64_t flipped(uint64_t data, unsigned int bit)
+{
+	if (data >> 32 && bit >= 12)
+		bit = 48 + bit % 16;
+	return data ^ 1ULL << bit;
 }
 
 /* Spoil the call as the first two arguments say. */
@@ -213,7 +246,7 @@ static void spoil(struct fuzz_session *s, struct uverbs_call *call,
 		attr->flags ^= a[5];
 		break;
 	case 9:
-		attr->data ^= 1ULL << a[5] % 64;
+		attr->data = flipped(attr->data, a[5] % 64);
 		break;
 	case 10:
 		call->hdr.num_attrs = a[5] % UVERBS_MAX_ATTRS;
@@ -241,6 +274,8 @@ static void keep(struct fuzz_session *s, const struct method *m,
 		 const uint64_t *a)
 {
 	int *file = &s->notifiers[a[3] % 2], old = *file;
+	struct mlx5_ep_watch_dmabuf_resp watch;
+	struct mlx5_ep_watch_ref *ref;
 	int i;
 
 	for (i = 0; i < METHOD_ATTRS && m->attrs[i].kind; i++) {
@@ -249,6 +284,12 @@ static void keep(struct fuzz_session *s, const struct method *m,
 				call->attrs[i].data;
 		if (m->attrs[i].kind == ATTR_OUT && m->attrs[i].len == 8)
 			memcpy(&s->reg_num, data[i], sizeof(s->reg_num));
+		if (m->attrs[i].kind == ATTR_WATCH) {
+			memcpy(&watch, data[i], sizeof(watch));
+			ref = &s->refs[s->next_ref++ % FUZZ_SLOTS];
+			ref->word = watch.word;
+			ref->slot = watch.slot;
+		}
 		if (m->attrs[i].kind == ATTR_FILE_NEW) {
 			*file = call->attrs[i].data;
 			if (old >= 0)
@@ -267,7 +308,7 @@ void method_run(struct fuzz_session *s, unsigned int index,
 	int i, fd;
 
 	if (!data)
-		data = calloc(METHOD_ATTRS, sizeof(*data));
+		data = calloc(METHOD_ATTRS + 1, sizeof(*data));
 	if (!data)
 		return;
 	uverbs_begin(&call, m->object, m->id);

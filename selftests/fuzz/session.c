@@ -36,6 +36,7 @@ METHOD(xrc_get, 9)
 METHOD(xrc_modify, 10)
 METHOD(xrc_query, 11)
 METHOD(xrc_unreg, 12)
+METHOD(watch_dmabuf, 13)
 
 const struct fuzz_op fuzz_ops[] = {
 	{ "query_features", 240, op_query_features },
@@ -51,6 +52,7 @@ const struct fuzz_op fuzz_ops[] = {
 	{ "xrc_modify", 240, op_xrc_modify },
 	{ "xrc_query", 160, op_xrc_query },
 	{ "xrc_unreg", 240, op_xrc_unreg },
+	{ "watch_dmabuf", 320, op_watch_dmabuf },
 	{ "ctx_open", 1, op_ctx_open },
 	{ "ctx_raw", 3, op_ctx_raw },
 	{ "qp_create", 8, op_qp_create },
@@ -73,6 +75,8 @@ const struct fuzz_op fuzz_ops[] = {
 	{ "mem_protect", 120, op_mem_protect },
 	{ "mem_move", 80, op_mem_move },
 	{ "mem_write", 240, op_mem_write },
+	{ "dmabuf_make", 40, op_dmabuf_make },
+	{ "dmabuf_move", 160, op_dmabuf_move },
 	{ "sysfs_write", 32, op_sysfs_write },
 	{ "sysfs_read", 32, op_sysfs_read },
 	{ "debugfs_read", 16, op_debugfs_read },
@@ -227,6 +231,7 @@ static void session_init(struct fuzz_session *s, struct fuzz_shared *shared)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (s->mem == MAP_FAILED || pipe2(s->pipe, O_NONBLOCK | O_CLOEXEC))
 		_exit(1);
+	dmabufs_open(s);
 	aside.session = s;
 	aside.shared = shared;
 }
