@@ -86,6 +86,7 @@ lint-house:
 	@selftests/lint/pages
 	@selftests/lint/sizes
 	@selftests/lint/syzlang
+	@selftests/lint/fuzz
 	@packaging/linux-tree/linux-tree --rules
 
 # A make of its own, which is not told that it is inside the lab.

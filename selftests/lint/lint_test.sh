@@ -416,6 +416,58 @@ syzlang_description()
 		's/MLX5_EP_ATTR_TURN_REQ/MLX5_EP_ATTR_STAY_REQ/'
 }
 
+# --- the fuzzer of the interface --------------------------------------------------
+
+# fuzz_tree: makes a header, a module and a fuzzer with one method of two attributes
+fuzz_tree()
+{
+	syzlang_tree
+	mkdir -p selftests/fuzz
+	write kernel/a.c <<-'END'
+		#define BOTH							\
+			UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_TURN_RESP, UA_MANDATORY)
+		DECLARE_UVERBS_NAMED_METHOD(
+			MLX5_EP_METHOD_TURN,
+			UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_TURN_REQ, UA_MANDATORY),
+			BOTH);
+	END
+	write selftests/fuzz/methods.c <<-'END'
+		#define TURN(name) MLX5_EP_ATTR_TURN_##name
+		static const struct method methods[] = {
+			{ DEVICE, MLX5_EP_METHOD_TURN,
+			  { { TURN(REQ), ATTR_IN, 8 }, { TURN(RESP), ATTR_OUT, 8 } } },
+		};
+	END
+	write selftests/fuzz/session.c <<-'END'
+		METHOD(turn, 0)
+		int stop = MLX5_EP_IOC_STOP;
+	END
+}
+
+# fuzz_refused PATTERN FILE SCRIPT: sed changes that file, which must be seen
+fuzz_refused()
+{
+	fuzz_tree
+	sed -i "$3" "$2"
+	refused "$1" "$lint/fuzz"
+}
+
+fuzz_complete()
+{
+	fuzz_tree
+	accepted "$lint/fuzz"
+	fuzz_refused 'no row for MLX5_EP_METHOD_STAY' uapi/rdma/a.h \
+		's/.*METHOD_TURN.*/&\n\tMLX5_EP_METHOD_STAY,/'
+	fuzz_refused 'nothing uses MLX5_EP_IOC_GO' uapi/rdma/a.h \
+		's/^#define MLX5_EP_IOC_STOP/#define MLX5_EP_IOC_GO \\\n\t1\n&/'
+	fuzz_refused 'METHOD_TURN has no MLX5_EP_ATTR_TURN_MORE' kernel/a.c \
+		's/BOTH)/UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_TURN_MORE, 0), &/'
+	fuzz_refused 'METHOD_TURN takes no MLX5_EP_ATTR_TURN_RESP' kernel/a.c \
+		's/,$/);/; s/METHOD_TURN);/METHOD_TURN,/; s/^\tBOTH.*//'
+	fuzz_refused 'no kind of call is MLX5_EP_METHOD_TURN' \
+		selftests/fuzz/session.c 's/METHOD(turn, 0)//'
+}
+
 # --- the series of linux-tree -----------------------------------------------------
 
 # series_tree FILES: makes a tree whose series has FILES of a module of two objects
@@ -455,7 +507,7 @@ series_found()
 	refused 'series: no a.h, which kernel/a.c includes' "${rules[@]}"
 }
 
-plan 22
+plan 23
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -475,6 +527,7 @@ check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
 check 'syzlang: what a header has is described' syzlang_headers
 check 'syzlang: what is described is in a header' syzlang_description
+check 'fuzz: each method and attribute is fuzzed' fuzz_complete
 check 'series: the whole module passes' series_right
 check 'series: each rule, object and header is there' series_found
 check 'sizes: folders, files and functions have limits' sizes_found
