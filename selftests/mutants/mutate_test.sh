@@ -83,8 +83,33 @@ seeds()
 	(cd "$tmp" && "$mutate" list --seed other sample.c) | sort | cmp - "$tmp/one"
 }
 
-plan 3
+# A copy to user space and a wait are left out, where only their result was looked at.
+results()
+{
+	cat >"$tmp/sample.c" <<-'END'
+		int answer(int fd)
+		{
+			int left = copy_to_user(fd, 1), ret;
+
+			ret = wait_event_interruptible(fd,
+						       left);
+			if (ret)
+				return uverbs_copy_to(fd, "text");
+			return ret;
+		}
+	END
+	mutants | grep -e -dropped >"$tmp/mutants"
+	cat "$tmp/mutants"
+	grep -P '\t5:\d+\tanswer\twait-dropped\twait_event_interruptible\(fd, left\)\t0$' \
+		"$tmp/mutants"
+	grep -P '\t8:\d+\tanswer\tcopy-dropped\tuverbs_copy_to\(fd, "text"\)\t0$' "$tmp/mutants"
+	(cd "$tmp" && "$mutate" apply "$(grep wait-dropped mutants)" &&
+		grep -xF 'ret = 0' sample.c && [ "$(wc -l <sample.c)" = 10 ])
+}
+
+plan 4
 check each_mutant_is_another_source sources_differ
 check a_mutant_is_at_its_line_and_column places
 check each_seed_has_the_same_mutants seeds
+check copies_and_waits_are_left_out results
 ktap_finished
