@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# selftests/mutants/guest: what kills a mutant is looked at without the mutant, before it
+# counts. Programs in the place of insmod and the like say what a mutant does: the module of
+# each mutant here is a word.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+source=$PWD
+export state=$tmp/state KLOG_DEVICE=/dev/null
+
+# program NAME: standard input becomes a program that is found first
+program()
+{
+	{
+		echo '#!/bin/bash'
+		cat
+	} >"$tmp/bin/$1"
+	chmod +x "$tmp/bin/$1"
+}
+
+mkdir -p "$tmp/bin"
+program find <<'END'
+[ "$1" != /sys/class/infiniband ] || exit 0
+exec /usr/bin/find "$@"
+END
+program mount <<'END'
+cp "$2" "$state/mutant"
+END
+program umount <<'END'
+rm "$state/mutant"
+END
+program insmod <<'END'
+[ ! -e "$state/slow" ] && [ "$(cat "$state/mutant" 2>/dev/null)" != unloadable ]
+END
+for name in dmesg modprobe rmmod; do
+	program $name <<<'exit 0'
+done
+program simhca-ctl <<<"echo '{\"hcas\": [{\"alive\": []}]}'"
+
+# fresh WORD...: makes a queue with a mutant for each word; there will be no more
+fresh()
+{
+	local word n=0
+
+	rm -rf "$tmp/tree" "$state"
+	mkdir -p "$state" "$tmp/tree/selftests/runner"
+	cp -r "$source/selftests/mutants" "$source/selftests/lib" "$tmp/tree/selftests/"
+	for word; do
+		n=$((n + 1))
+		write_mutant "$tmp/tree/queue/000$n" "$word"
+	done
+	touch "$tmp/tree/queue/end"
+	cat >"$tmp/tree/selftests/runner/run_list" <<-'END'
+		#!/bin/bash
+		echo "# start: ${*: -1}"
+		case $(cat "$state/mutant" 2>/dev/null) in
+		reported) echo '# kernel report' ;;
+		seen) ;;
+		*) [ -e "$state/slow" ] || { echo 'ok 1 sees'; exit 0; } ;;
+		esac
+		echo 'not ok 1 sees'
+		exit 1
+	END
+	chmod +x "$tmp/tree/selftests/runner/run_list"
+}
+
+# write_mutant FOLDER WORD: a mutant whose module is the word
+write_mutant()
+{
+	mkdir -p "$1/files/build"
+	echo "$2" >"$1/files/build/mlx5_ep.ko"
+	echo sees:60:program >"$1/items"
+}
+
+# guest: one guest of the queue
+guest()
+{
+	rm -f "$state/mutant"
+	(cd "$tmp/tree" && PATH=$tmp/bin:$PATH timeout 20 selftests/mutants/guest queue)
+}
+
+# verdict N WORD: fails if the verdict of mutant N is another
+verdict()
+{
+	local is
+
+	is=$(cat "$tmp/tree/queue/000$1/verdict" 2>/dev/null || echo none)
+	[ "$is" = "$2" ] || fail "mutant $1: $is, not $2"
+}
+
+confirmed()
+{
+	fresh unloadable harmless
+	guest
+	verdict 1 none
+	guest
+	verdict 1 killed
+	verdict 2 survived
+	fresh reported
+	guest
+	verdict 1 none
+	guest
+	verdict 1 killed
+}
+
+unconfirmed()
+{
+	local word
+
+	for word in unloadable reported seen; do
+		fresh $word
+		guest
+		[ $word != seen ] || verdict 1 killed
+		fresh $word
+		touch "$state/slow"
+		guest
+		verdict 1 none
+		guest
+		verdict 1 unclear
+	done
+}
+
+# A guest that waits for the next mutant has given the verdicts that there are.
+waits()
+{
+	local pid tries
+
+	fresh seen
+	rm "$tmp/tree/queue/end"
+	touch "$tmp/tree/queue/enough"
+	guest &
+	pid=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		[ ! -e "$tmp/tree/queue/0001/verdict" ] || break
+		sleep 0.1
+	done
+	verdict 1 killed
+	write_mutant "$tmp/tree/queue/0002" harmless
+	touch "$tmp/tree/queue/end"
+	wait $pid
+	verdict 2 survived
+}
+
+plan 3
+check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
+check what_happens_without_the_mutant_too_is_unclear unconfirmed
+check a_guest_that_waits_has_given_its_verdicts waits
+ktap_finished
