@@ -133,7 +133,8 @@ coverage: hca lib selftests
 .PHONY: mutants
 mutants: hca lib selftests
 	@selftests/mutants/run $(if $(N),--number '$(N)') \
-		$(if $(AREA),--area '$(AREA)') $(if $(SEED),--seed '$(SEED)')
+		$(if $(AREA),--area '$(AREA)') $(if $(SEED),--seed '$(SEED)') \
+		$(if $(CPUS),--cpus '$(CPUS)')
 
 -include kernel/kernel.mk
 -include selftests/lab/lab.mk
