@@ -33,6 +33,7 @@ struct fuzz_call {
 
 struct fuzz_program {
 	unsigned int n;
+	unsigned int found;	/* edges, when it was kept */
 	struct fuzz_call calls[FUZZ_CALLS];
 };
 
@@ -71,6 +72,7 @@ struct fuzz_shared {
 	unsigned int done;	/* programs that have ended */
 	/* Calls of a program up to the last one that found an edge. */
 	unsigned int useful[FUZZ_PROGRAMS];
+	unsigned int found[FUZZ_PROGRAMS];	/* edges */
 	/* Of each kind of call: how many were made, and what they took. */
 	uint64_t calls[FUZZ_OPS_MAX], ns[FUZZ_OPS_MAX];
 };

@@ -34,18 +34,21 @@ static const char usage[] =
 	"  --executions N   end after so many programs\n"
 	"  --corpus FILE    programs to begin with\n"
 	"  --save FILE      write the programs that found edges, short ones first\n"
+	"  --least N        of them only those that found so many (default 1)\n"
 	"  --session FILE   where to note the programs of each session\n"
+	"  --given          run the programs of --corpus, and no others\n"
 	"  --replay FILE    run the programs of such a file, and nothing else\n"
 	"  --times          print what took how long\n";
 
 static struct {
-	uint64_t seed, seconds, executions;
+	uint64_t seed, seconds, executions, least;
 	const char *corpus, *save, *session, *replay;
-	bool times;
-} options = { .seed = 1, .seconds = 20, .session = "/tmp/fuzz.session" };
+	bool times, given;
+} options = { .seed = 1, .seconds = 20, .least = 1, .session = "/tmp/fuzz.session" };
 
 static struct fuzz_program corpus[CORPUS_MAX];
-static unsigned int n_corpus, n_given;
+/* The first of the corpus were given; so many of them have been put into sessions. */
+static unsigned int n_corpus, n_given, given;
 static struct fuzz_program programs[FUZZ_PROGRAMS];
 static struct fuzz_shared *shared;
 static uint64_t executions, sessions;
@@ -89,6 +92,7 @@ static int options_get(int argc, char **argv)
 		{ "executions", 1, NULL, 'n' }, { "corpus", 1, NULL, 'c' },
 		{ "save", 1, NULL, 'o' }, { "session", 1, NULL, 'f' },
 		{ "replay", 1, NULL, 'r' }, { "times", 0, NULL, 'T' },
+		{ "given", 0, NULL, 'g' }, { "least", 1, NULL, 'l' },
 		{ "help", 0, NULL, 'h' }, {},
 	};
 	int c;
@@ -115,6 +119,12 @@ static int options_get(int argc, char **argv)
 			break;
 		case 'r':
 			options.replay = optarg;
+			break;
+		case 'l':
+			options.least = strtoull(optarg, NULL, 0);
+			break;
+		case 'g':
+			options.given = true;
 			break;
 		case 'T':
 			options.times = true;
@@ -172,10 +182,12 @@ static const struct fuzz_program *cheap_one(void)
 	return one;
 }
 
-/* The given programs first, each as it is; then mutants and new ones. */
-static void programs_make(void)
+/*
+ * The given programs first, each as it is; then mutants and new ones, unless --given.
+ * Return: how many.
+ */
+static unsigned int programs_make(void)
 {
-	static unsigned int given;
 	struct fuzz_program *p = programs;
 	unsigned int i;
 
@@ -186,9 +198,12 @@ static void programs_make(void)
 		;
 	p[0].calls[0] = (struct fuzz_call){ .op = i };
 	p[0].calls[0].arg[2] = sessions % 4;
-	for (i = 1; i < FUZZ_PROGRAMS; i++) {
+	/* Every other session ends with its objects open. */
+	for (i = 1; i < FUZZ_PROGRAMS - sessions % 2; i++) {
 		if (given < n_given) {
 			p[i] = corpus[given++];
+		} else if (options.given) {
+			break;
 		} else if (!n_corpus || !(fuzz_random() >> 16 & 3)) {
 			fuzz_make(&p[i]);
 		} else {
@@ -197,6 +212,14 @@ static void programs_make(void)
 						   n_corpus]);
 		}
 	}
+	return i;
+}
+
+static int shorter(const void *one, const void *two)
+{
+	const struct fuzz_program *a = one, *b = two;
+
+	return (int)a->n - (int)b->n;
 }
 
 /* Keep the programs that found edges, up to the call that did. */
@@ -205,14 +228,34 @@ static void programs_keep(struct fuzz_program *kept, unsigned int *n_kept)
 	unsigned int i;
 
 	for (i = 1; i < shared->done; i++)
-		if (shared->useful[i] && *n_kept < CORPUS_MAX) {
+		if (shared->found[i] >= options.least && shared->useful[i] &&
+		    *n_kept < CORPUS_MAX) {
 			kept[*n_kept] = programs[i];
+			kept[*n_kept].found = shared->found[i];
 			kept[(*n_kept)++].n = shared->useful[i];
 		}
 }
 
-/* Run one session in a process of its own. Return: 0; -ETIMEDOUT: it hangs. */
-static int session(unsigned int n)
+/* Did the session's process end otherwise than by its own doing? */
+static bool died(int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+		fprintf(stderr, "fuzz: the module is not compiled for KCOV\n");
+		exit(2);
+	}
+	if (WIFSIGNALED(status))
+		printf("fuzz: signal %d ended a session in program %u of it\n",
+		       WTERMSIG(status), shared->done);
+	else if (WEXITSTATUS(status) || !shared->done)
+		printf("fuzz: a session ended with status %d after %u programs\n",
+		       WEXITSTATUS(status), shared->done);
+	else
+		return false;
+	return true;
+}
+
+/* Run one session in a process of its own. Return: whether it hung or died. */
+static bool session(unsigned int n)
 {
 	time_t end = time(NULL) + HANG_SECONDS * patience_factor();
 	int status;
@@ -220,6 +263,7 @@ static int session(unsigned int n)
 
 	shared->done = 0;
 	memset(shared->useful, 0, sizeof(shared->useful));
+	memset(shared->found, 0, sizeof(shared->found));
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -231,21 +275,20 @@ static int session(unsigned int n)
 			if (system("echo w >/proc/sysrq-trigger"))
 				fprintf(stderr, "# no sysrq\n");
 			kill(-pid, SIGKILL);
-			return -ETIMEDOUT;
+			printf("fuzz: a session hangs\n");
+			return true;
 		}
 		usleep(2000);
 	}
 	kill(-pid, SIGKILL);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
-		fprintf(stderr, "fuzz: the module is not compiled for KCOV\n");
-		exit(2);
-	}
+	executions += shared->done;
+	if (died(status))
+		return true;
 	part_ends(PART_RUN);
 	settings_restore();
 	part_ends(PART_RESTORE);
-	executions += shared->done;
 	sessions++;
-	return 0;
+	return false;
 }
 
 /* Does the kernel log have a line since the last look that may be a report? */
@@ -287,6 +330,8 @@ static bool found_something(int log, bool whole)
 
 static bool over(time_t began)
 {
+	if (options.given)
+		return !n_given;
 	if (options.executions && executions >= options.executions)
 		return true;
 	return !options.executions &&
@@ -297,27 +342,28 @@ static bool over(time_t began)
 static int fuzz(int log, struct fuzz_program *kept, unsigned int *n_kept)
 {
 	time_t began = time(NULL), said = began;
-	unsigned int before;
+	unsigned int before, n;
 	bool first = true;
 
 	while (first || !over(began)) {
 		first = false;
-		programs_make();
-		/* Every other session ends with its objects open. */
-		if (programs_write(options.session, programs,
-				   FUZZ_PROGRAMS - sessions % 2))
+		n = programs_make();
+		if (programs_write(options.session, programs, n))
 			return 1;
 		part_ends(PART_MAKE);
-		if (session(FUZZ_PROGRAMS - sessions % 2)) {
-			printf("fuzz: a session hangs\n");
+		if (session(n))
 			return 1;
-		}
 		before = *n_kept;
 		programs_keep(kept, n_kept);
 		for (; before < *n_kept && n_corpus < CORPUS_MAX; before++)
 			corpus[n_corpus++] = kept[before];
 		if (found_something(log, !(sessions % BASELINE_EVERY)))
 			return 1;
+		if (n_given && given == n_given) {
+			printf("# corpus: %u programs, %u edges\n", n_given,
+			       shared->n_edges);
+			n_given = given = 0;
+		}
 		if (time(NULL) - said >= 10) {
 			said = time(NULL);
 			fprintf(stderr,
@@ -334,10 +380,8 @@ static int replay(int log)
 
 	if (n <= 0)
 		return -EINVAL;
-	if (session(n)) {
-		printf("fuzz: a session hangs\n");
+	if (session(n))
 		return 1;
-	}
 	return found_something(log, true);
 }
 
@@ -379,8 +423,10 @@ int main(int argc, char **argv)
 		       (uintmax_t)options.seed, options.session);
 	if (options.times)
 		times_print();
-	if (options.save)
+	if (options.save) {
+		qsort(kept, n_kept, sizeof(kept[0]), shorter);
 		programs_write(options.save, kept, n_kept);
+	}
 	printf("fuzz: %ju executions, %u edges, %d reports\n",
 	       (uintmax_t)executions, shared->n_edges, reports);
 	return !!reports;

@@ -76,6 +76,7 @@ void fuzz_make(struct fuzz_program *program)
 {
 	unsigned int i;
 
+	program->found = 0;
 	program->n = 1 + below(FUZZ_CALLS);
 	for (i = 0; i < program->n; i++)
 		make_call(&program->calls[i]);
@@ -132,6 +133,7 @@ void fuzz_mutate(struct fuzz_program *program,
 {
 	unsigned int n = 1 + below(4);
 
+	program->found = 0;
 	while (n--)
 		mutate_once(program, other);
 }
@@ -150,6 +152,8 @@ void fuzz_print(FILE *file, const struct fuzz_program *program)
 	const struct fuzz_call *call;
 	unsigned int i, k;
 
+	if (program->found)
+		fprintf(file, "# %u edges\n", program->found);
 	for (i = 0; i < program->n; i++) {
 		call = &program->calls[i];
 		fprintf(file, "%s%s", call->aside ? "&" : "",
@@ -186,6 +190,7 @@ int fuzz_parse(FILE *file, struct fuzz_program *program)
 	char line[256];
 
 	program->n = 0;
+	program->found = 0;
 	while (fgets(line, sizeof(line), file)) {
 		if (line[0] == '#')
 			continue;

@@ -236,11 +236,15 @@ static void session_init(struct fuzz_session *s, struct fuzz_shared *shared)
 	aside.shared = shared;
 }
 
-/* Run one program. Returns its length up to the last call that found an edge. */
+/*
+ * Run one program, and add up in @found how many edges it found. Returns its length up to
+ * the last call that found one.
+ */
 static unsigned int run_program(struct fuzz_session *s,
-				const struct fuzz_program *program)
+				const struct fuzz_program *program,
+				unsigned int *found)
 {
-	unsigned int useful = 0, at;
+	unsigned int useful = 0, at, edges;
 
 	running = program;
 	/* A call that waits is interrupted soon. */
@@ -248,13 +252,16 @@ static unsigned int run_program(struct fuzz_session *s,
 	for (position = 0; position < program->n; position++) {
 		at = position;
 		run_call(s, &program->calls[at]);
-		if (cover_collect())
+		edges = cover_collect();
+		if (edges)
 			useful = at + 1;
+		*found += edges;
 	}
 	aside_wait();
 	ualarm(0, 0);
 	if (aside.found)
 		useful = program->n;
+	*found += aside.found;
 	aside.found = 0;
 	return useful;
 }
@@ -279,7 +286,8 @@ void session_run(struct fuzz_shared *shared,
 		/* The first program sets the policy that the context gets. */
 		if (i == 1)
 			objects_open(&s);
-		shared->useful[i] = run_program(&s, &programs[i]);
+		shared->useful[i] = run_program(&s, &programs[i],
+						&shared->found[i]);
 		shared->done = i + 1;
 	}
 	/* The kernel cleans up behind half of the sessions. */

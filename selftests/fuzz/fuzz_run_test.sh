@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# selftests/fuzz/run: what it asks of the guest, and what it makes of how the guest ends.
+# A program in the place of the virtual machine notes its arguments and ends as it is
+# told.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+mkdir -p "$tmp/tree/selftests/fuzz" "$tmp/tree/selftests/lab"
+cp selftests/fuzz/run "$tmp/tree/selftests/fuzz/"
+cat >"$tmp/tree/selftests/lab/vm" <<'END'
+#!/usr/bin/env bash
+echo "$*" >asked
+[ -z "$PROGRAMS" ] || echo "$PROGRAMS" >build/fuzz/session
+[ -z "$SAYS" ] || echo "$SAYS"
+exit "$STATUS"
+END
+chmod +x "$tmp/tree/selftests/lab/vm"
+
+# fuzz STATUS SAYS PROGRAMS OPTION...: runs it; the guest ends with STATUS, its last line is
+# SAYS, and it has noted PROGRAMS
+fuzz()
+{
+	STATUS=$1 SAYS=$2 PROGRAMS=$3 "$tmp/tree/selftests/fuzz/run" "${@:4}"
+}
+
+good='fuzz: 512 executions, 99 edges, 0 reports'
+
+passes()
+{
+	code 0 fuzz 0 "$good" x --seconds 20
+	grep -xF "$good" "$tmp/out"
+	grep -e '--smp 2 ' "$tmp/tree/asked"
+}
+
+cpus()
+{
+	code 0 fuzz 0 "$good" x --cpus 1
+	grep -e '--smp 1 ' "$tmp/tree/asked"
+}
+
+nothing_ran()
+{
+	code 2 fuzz 0 'fuzz: 0 executions, 0 edges, 0 reports' ''
+	grep -F 'no program ran; build/fuzz/log has' "$tmp/err"
+	code 2 fuzz 124 '' ''
+	grep -F 'the guest ended with status 124' "$tmp/err"
+	grep -F 'no program ran; build/fuzz/log has' "$tmp/err"
+}
+
+finds()
+{
+	code 1 fuzz 1 "${good/0 rep/1 rep}" x
+	grep -xF "${good/0 rep/1 rep}" "$tmp/out"
+	code 1 fuzz 125 '' x
+	grep -F 'the guest ended with status 125' "$tmp/err"
+	grep -F '1 reports' "$tmp/out"
+}
+
+replays()
+{
+	mkdir -p "$tmp/elsewhere"
+	echo 'some calls' >"$tmp/elsewhere/session"
+	cd "$tmp/elsewhere"
+	code 0 fuzz 0 "$good" '' --replay session
+	cmp session "$tmp/tree/build/fuzz/replay"
+	code 0 fuzz 0 "$good" '' --replay "$tmp/elsewhere/session"
+}
+
+plan 5
+check a_run_says_what_its_guest_said passes
+check the_guest_has_as_many_cpus_as_asked cpus
+check a_run_without_a_program_is_an_error nothing_ran
+check a_report_and_a_lost_guest_are_findings finds
+check a_replayed_file_is_where_the_caller_is replays
+ktap_finished
