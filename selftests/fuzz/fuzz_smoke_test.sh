@@ -10,9 +10,10 @@ here=$(dirname "$0")
 last=$(mktemp)
 trap 'rm -f "$last"' EXIT
 
-plan 3
+plan 4
 check 'nothing is reported, hangs or is left' bash -o pipefail -c \
 	"build/selftests/fuzz --seconds 20 --corpus '$here/corpus' | tee '$last'"
+check 'the programs of the corpus ran' grep -qE '^# corpus: [1-9]' "$last"
 check 'programs ran' grep -qE '^fuzz: [1-9][0-9]{2,} executions' "$last"
 check 'they ran a good part of the module' \
 	grep -qE ' [0-9]{4,} edges, 0 reports' "$last"
