@@ -258,7 +258,8 @@ kcsan_lane()
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels kcsan \
 		--tests 'good* two_cpus'
 	head -n 1 "$tree/boots" | grep -qx 'built --kcsan'
-	run_as 0 '6 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	run_as 0 '7 passed, 0 failed, 0 skipped' --long --tests two_cpus
+	grep -q '^debug: 1 passed' "$tmp/run"
 	grep -q '^built --kcsan' "$tree/boots"
 	grep -q '^built --arm64-64k' "$tree/boots"
 	grep -q '^programs arm64' "$tree/boots"
@@ -402,10 +403,15 @@ history_kept()
 		[."7.2/bad_result" | .runs, .failures, (.seconds | length)]' \
 		"$file" | paste -sd' ')" = '[12,0,10] [1,1,1]' ] ||
 		fail "$(cat "$file")"
-	run_as 0 '1 passed, 0 failed, 1 skipped' --kernels 7.2 --tests 'picky good_too'
+	a_test needy 'guest, config: KSM' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree/selftests/needy_test.sh"
+	run_as 0 '1 passed, 0 failed, 1 skipped' --kernels "/boot/vmlinuz-9.9" \
+		--tests 'needy good_too'
+	rm "$tree/selftests/needy_test.sh"
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests good_too
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --link eth \
 		--tests good_too
-	[ "$(jq -c '[."7.2/picky", (."7.2/good_too", ."7.2+eth/good_too" | .runs)]' \
+	[ "$(jq -c '[."9.9-abc/needy", (."7.2/good_too", ."7.2+eth/good_too" | .runs)]' \
 		"$file")" = '[null,1,1]' ] || fail "$(cat "$file")"
 }
 
