@@ -80,6 +80,7 @@ lint-rules:
 # Quick enough to look at all of them each time.
 lint-house:
 	@selftests/lint/dead
+	@selftests/lint/i386
 	@selftests/lint/kdoc
 	@selftests/lint/words
 	@selftests/lint/names

@@ -36,11 +36,12 @@ ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 # Programs of 32 bits, for which Debian has no UCX.
 ST_VERBS := $(addprefix $(ST_OUT)/,uuar_query_test uuar_placement_test \
 	notifier_growth_test watch_edges_test \
-	xrc_bad_input_test xrc_ofed_test xrc_rcv_qp_test xrc_values_test)
+	xrc_bad_input_test xrc_ofed_test xrc_rcv_qp_test xrc_values_test \
+	dmabuf_watch_test)
 ifeq ($(CROSS),i386)
 ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 	$(filter-out %_test.c,$(wildcard selftests/uuar/*.c selftests/watch/*.c \
-		selftests/xrc/*.c))
+		selftests/xrc/*.c selftests/dmabuf/*.c))
 ST_SHARED_SRC := $(filter-out %/fabric.c,$(ST_SHARED_SRC))
 ST_MORE_LIBS :=
 endif

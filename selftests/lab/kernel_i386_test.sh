@@ -10,7 +10,7 @@
 cd "$(dirname "$0")/../.."
 top=$PWD
 programs=(uuar_query uuar_placement notifier_growth watch_edges xrc_bad_input xrc_ofed
-	xrc_rcv_qp xrc_values)
+	xrc_rcv_qp xrc_values dmabuf_watch)
 
 # guest: runs them, and prints a line for each
 guest()

@@ -311,6 +311,7 @@ static long exporter_ioctl(struct file *filp, unsigned int cmd,
 static const struct file_operations exporter_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = exporter_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 };
 
 static struct miscdevice exporter_device = {
