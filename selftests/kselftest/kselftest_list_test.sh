@@ -76,6 +76,10 @@ skips()
 	export MLX5_EP_VM_KERNEL=7.2 MLX5_EP_CACHE=$without
 	mkdir "$without"
 	machine_lacks mlx5_ep/vm:uuar 'the lab is not set up'
+	export MLX5_EP_CACHE=$tmp/'a blank'
+	machine_lacks mlx5_ep/vm:uuar 'vm: the lab takes no path with a blank.*a blank'
+	unset MLX5_EP_CACHE XDG_CACHE_HOME HOME
+	machine_lacks mlx5_ep/vm:uuar 'HOME is not set, below which the lab is'
 }
 
 # program NAME LINE...: a test of the collection c
