@@ -139,7 +139,8 @@ choices()
 	grep -qx '1\.\.2' "$tmp/out"
 	code 1 "$tmp/form/run_kselftest.sh" -c c
 	code 0 "$tmp/form/run_kselftest.sh" -c c -f -p "$tmp/logs"
-	grep -qx 'not ok 1 all' "$tmp/logs/bad"
+	grep -qx '# not ok 1 all' "$tmp/logs/bad"
+	must_fail grep '^# not ok' "$tmp/out"
 	code 0 "$tmp/form/run_kselftest.sh" -d
 	[ "$(grep -c '^# would run c:' "$tmp/out")" = 3 ]
 	code 1 "$tmp/form/run_kselftest.sh" -c d
@@ -149,6 +150,80 @@ choices()
 	form slow
 	code 1 "$tmp/form/run_kselftest.sh" -o 1
 	grep -q 'TIMEOUT 1 seconds' "$tmp/out"
+}
+
+# The options of the kernel's script that take no argument there, or need none.
+logs()
+{
+	local test=kselftest-$$
+
+	form good bad $test
+	program $test 'echo ok 1 all'
+	code 1 "$tmp/form/run_kselftest.sh" -s
+	says 1..3 'ok 1 selftests: c: good' 'not ok 2 selftests: c: bad # exit=1' \
+		"ok 3 selftests: c: $test" \
+		'# Totals: pass:2 fail:1 xfail:0 xpass:0 skip:0 error:0'
+	must_fail grep -E '^# (timeout|(not )?ok)' "$tmp/out"
+	grep -E '^# (not )?ok' "$tmp/form/output.log" >"$tmp/have"
+	printf '# %s\n' 'ok 1 all' 'not ok 1 all' 'ok 1 all' | diff - "$tmp/have"
+	# What follows is an option, and no folder.
+	code 0 "$tmp/form/run_kselftest.sh" --per-test-log -t c:$test
+	says 1..1 "ok 1 selftests: c: $test" \
+		'# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0'
+	grep -qx '# ok 1 all' /tmp/$test
+	rm /tmp/$test
+	code 1 "$tmp/form/run_kselftest.sh" -p "$tmp/form/run_kselftest.sh"
+	grep -q "cannot write logs to $tmp/form/run_kselftest.sh" "$tmp/err"
+	code 1 "$tmp/form/run_kselftest.sh" -t c
+	grep -q 'no such test: c' "$tmp/err"
+}
+
+# A stand-in of ip(8) takes down what it is asked for.
+namespaces()
+{
+	form good bad
+	mkdir "$tmp/bin"
+	cat >"$tmp/bin/ip" <<-'IP'
+	#!/bin/sh
+	echo "$*" >>"$0.asked"
+	case $* in
+	*' add '*) [ ! -e "$0.refuses" ] || { echo refused >&2; exit 1; } ;;
+	*' exec '*) shift 3; exec "$@" ;;
+	esac
+	IP
+	chmod 755 "$tmp/bin/ip"
+	export PATH=$tmp/bin:$PATH
+	code 1 "$tmp/form/run_kselftest.sh" --netns
+	says 1..2 'ok 1 selftests: c: good' 'not ok 2 selftests: c: bad # exit=1' \
+		'# Totals: pass:1 fail:1 xfail:0 xpass:0 skip:0 error:0'
+	sed 's/kselftest-[0-9]*/NS/' "$tmp/bin/ip.asked" | diff - <(
+		for test in '1 good' '2 bad'; do
+			printf '%s\n' "netns add NS-${test% *}" \
+				"-n NS-${test% *} link set lo up" \
+				"netns exec NS-${test% *} ./${test#* }" \
+				"netns del NS-${test% *}"
+		done)
+	touch "$tmp/bin/ip.refuses"
+	code 1 "$tmp/form/run_kselftest.sh" -n -t c:good
+	says 1..1 'not ok 1 selftests: c: good # Create NS failed' \
+		'# Totals: pass:0 fail:1 xfail:0 xpass:0 skip:0 error:0'
+}
+
+# The limit of a test that hangs, on a machine that is slow, and as it is asked for.
+slow_machine()
+{
+	form slow
+	MLX5_EP_SLOWNESS=2 code 1 "$tmp/form/run_kselftest.sh"
+	grep -qx '# timeout set to 4' "$tmp/out"
+	grep -q '# TIMEOUT 4 seconds' "$tmp/out"
+	MLX5_EP_SLOWNESS=2 code 1 "$tmp/form/run_kselftest.sh" -o 1
+	grep -qx '# overriding timeout to 1' "$tmp/out"
+	grep -q '# TIMEOUT 1 seconds' "$tmp/out"
+	mkdir -p "$tmp/form/mlx5_ep/tree/selftests/lib"
+	cp selftests/lib/slowness.sh "$tmp/form/mlx5_ep/tree/selftests/lib/"
+	MLX5_EP_KERNEL=kcsan code 1 "$tmp/form/run_kselftest.sh"
+	grep -q '# TIMEOUT 12 seconds' "$tmp/out"
+	rm -r "$tmp/form/mlx5_ep"
 }
 
 refusals()
@@ -192,12 +267,15 @@ others_stay()
 	[ "$(cut -d: -f1 "$tmp/twice/kselftest-list.txt" | sort -u)" = mlx5_ep/uuar ]
 }
 
-plan 8
+plan 11
 check 'each test of a kernel is in the list' all_listed
 check 'what the list names can be started, with settings and config' files_are_there
 check 'what this machine lacks is a skip with its reason' skips
 check 'a failure, a hang and a missing program fail the run' verdicts
 check 'tests and collections can be chosen' choices
+check 'logs can be apart, as in the kernel' logs
+check 'each test can have a network namespace' namespaces
+check 'on a slow machine a test may take longer' slow_machine
 check 'a target that does not exist is refused' refusals
 check 'the installation can be below the checkout, and be packed' packed
 check 'a folder that was not installed stays' others_stay
