@@ -17,8 +17,10 @@ kernel=build/lab/kernels/$this
 out=build/mlx5-ci/$this
 trap 'rm -rf "$tmp" "$kernel" "$out"' EXIT
 tree=$tmp/linux
-mkdir -p "$kernel" "$tree/drivers/infiniband/hw/mlx5" "$tree/include/config"
-touch "$tree/drivers/infiniband/hw/mlx5/main.c" "$kernel/stamp" "$kernel/shows"
+mkdir -p "$kernel" "$tree/drivers/infiniband/hw/mlx5" "$tree/include/config" \
+	"$tree/kernel/gcov"
+touch "$tree/drivers/infiniband/hw/mlx5/main.c" "$tree/kernel/gcov/Makefile" \
+	"$kernel/stamp" "$kernel/shows"
 echo 7.9.0-ci >"$kernel/release"
 echo "$tree" | tee "$kernel/path" >"$kernel/kbuild"
 echo CONFIG_GCOV_KERNEL=y >"$tree/include/config/auto.conf"
@@ -35,6 +37,14 @@ refused()
 	grep 'no link roce: ib, eth' "$tmp/err"
 	code 1 $ci --source "$tmp"
 	grep "$tmp has no drivers/infiniband/hw/mlx5" "$tmp/err"
+	mkdir -p "$tmp/half/drivers/infiniband/hw/mlx5"
+	touch "$tmp/half/drivers/infiniband/hw/mlx5/main.c"
+	code 1 $ci --source "$tmp/half"
+	grep "$tmp/half has no kernel/gcov" "$tmp/err"
+	code 1 $ci --parts ''
+	grep 'nothing to run: --parts and --tests are empty' "$tmp/err"
+	code 1 $ci --links ' '
+	grep 'no link to run on: --links is empty' "$tmp/err"
 	code 1 $ci --plan --out selftests/peers
 	grep -- "--out wants a folder below $PWD/build" "$tmp/err"
 	code 0 $ci --help
@@ -60,9 +70,15 @@ without_sources()
 	grep "no coverage: $this has no sources beside it: .*--source" "$tmp/out"
 	mkdir "$tmp/other"
 	mv "$tmp/elsewhere" "$tmp/other/drivers"
+	mv "$tree/kernel" "$tmp/other/"
 	code 0 $ci --kernel "$this" --plan --source "$tmp/other"
 	grep -x "mlx5-ci: coverage of $tmp/other, by a module" "$tmp/out"
-	mv "$tmp/other/drivers" "$tree/"
+	# From another folder.
+	cd "$tmp"
+	code 0 "$OLDPWD/$ci" --kernel "$this" --plan --source other
+	grep -x "mlx5-ci: coverage of $tmp/other, by a module" "$tmp/out"
+	cd "$OLDPWD"
+	mv "$tmp/other"/{drivers,kernel} "$tree/"
 	: >"$kernel/kbuild"
 	code 0 $ci --kernel "$this" --plan
 	grep "no coverage: $this has no headers beside it: .*--headers" "$tmp/out"
@@ -158,10 +174,25 @@ failures()
 	code 1 $ci --kernel "$this" --table
 }
 
-plan 5
+# What is wrong with an option is said before the results of the last run are removed.
+results_stay()
+{
+	mkdir -p "$out/probe.ib" "$out/linux"
+	echo 'ok device' >"$out/probe.ib/probe.results"
+	cp -r "$tree"/* "$out/linux/"
+	code 1 $ci --kernel "$this" --source "$out/linux"
+	grep -F -- "--source is below $PWD/$out, where the results are" "$tmp/err"
+	code 1 $ci --kernel "$this" --tests 'no_such_test_*'
+	grep 'no test has a name like no_such_test_' "$tmp/err"
+	[ -e "$out/probe.ib/probe.results" ]
+	rm -r "$out"
+}
+
+plan 6
 check 'options that it does not know are refused' refused
 check 'kernels with gcov and without: what is compiled' plans
 check 'a kernel without sources or headers: how to get coverage' without_sources
+check 'wrong options leave the results of earlier runs' results_stay
 check 'the table of recorded counts, and the last line' table
 check 'a failure, a run without counts, and no run' failures
 ktap_finished
