@@ -450,6 +450,8 @@ others()
 	touch "$work/unbuilt/arch/x86/boot/Makefile"
 	refused 'not built: run "make -C .* bzImage modules"' "$lab/kernel" \
 		"$work/unbuilt"
+	OFA_DIR=$work/none/ofa refused 'no such folder: .*/none/ofa, which OFA_DIR names' \
+		"$lab/kernel" "$work/plain"
 	code 1 "$lab/vm" --kernel 7.2 --headers /usr -- true
 }
 
