@@ -23,8 +23,8 @@ fi
 sed -i 's/^struct ib_device_ops {$/&\n\tint (*foreign)(struct ib_device *device);/' \
 	"$out/include/rdma/ib_verbs.h"
 grep -q foreign "$out/include/rdma/ib_verbs.h"
-# Only what mlx5_ep depends on is compiled. The changed header comes before that of the kernel. Tracepoints include their headers
-# as ../../drivers/infiniband/core/X.
+# Only what mlx5_ep depends on is compiled. The changed header comes before that of the
+# kernel. Tracepoints include their headers as ../../drivers/infiniband/core/X.
 cat >>"$out/Makefile" <<'END'
 LINUXINCLUDE := -I$(src)/include -I$(src)/include/rdma $(LINUXINCLUDE)
 obj-m := $(filter ib_core.o ib_uverbs%,$(obj-m))
