@@ -4,7 +4,8 @@
 #
 # linux-tree on a small tree that has only the files which the series changes, and a
 # checkpatch that only says what it is told: what linux-tree refuses, and that a tree
-# is as it was before when a step fails. Nothing is built.
+# is as it was before when a step fails. Nothing is built. What judges a build and its tests
+# is asked by itself.
 
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/../.."
 linux_tree=packaging/linux-tree/linux-tree
 # The lab has no git.
 parts=$(selftests/lab/fetch git git)
+without_git=$PATH
 export PATH=$parts/usr/bin:$PATH GIT_EXEC_PATH=$parts/usr/lib/git-core GIT_TEMPLATE_DIR=
 export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@localhost
 export GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@localhost
@@ -72,10 +74,15 @@ other_repository()
 
 other_trees()
 {
+	code 1 $linux_tree --no-build "$tmp/none/linux"
+	echo "linux-tree: no such folder: $tmp/none/linux" | diff - "$tmp/err"
 	mkdir "$tmp/empty"
 	refused 'empty is no Linux tree' "$tmp/empty"
 	files "$tmp/plain"
 	refused 'plain has no commits' "$tmp/plain"
+	PATH=$without_git code 1 $linux_tree --no-build "$tmp/plain"
+	echo 'linux-tree: git is not installed, which makes the commits' |
+		diff - "$tmp/err"
 	files "$tmp/dirty"
 	repository "$tmp/dirty"
 	echo more >>"$tmp/dirty/MAINTAINERS"
@@ -134,10 +141,107 @@ commits()
 	refused 'has drivers/infiniband/hw/mlx5_ep already' "$tmp/good"
 }
 
-plan 5
+# A module whose symbols are exported: by the kernel, by another file of its architecture,
+# and by the checkers of the compiler.
+exports()
+{
+	local tree=$tmp/exporting
+
+	mkdir -p "$tree"/{lib,arch/{x86,mips},tools}
+	cat >"$tree/lib/a.c" <<-'END'
+	EXPORT_SYMBOL_NS_GPL(one,
+			     "A");
+	EXPORT_TRACEPOINT_SYMBOL_GPL(two);
+	static void own(void) {}
+	END
+	echo 'EXPORT_SYMBOL(three)' >"$tree/arch/x86/b.S"
+	echo 'EXPORT_SYMBOL(own)' | tee "$tree/arch/mips/c.c" >"$tree/tools/d.c"
+	repository "$tree"
+	echo 'int one(), three(), __asan_load4(); extern int __tracepoint_two;
+		int f(void)
+		{
+			return one() + three() + __tracepoint_two + __asan_load4();
+		}' | gcc -w -c -x c -o "$tmp/good.o" -
+	code 0 packaging/linux-tree/exports "$tree" "$tmp/good.o"
+	echo 'int own(), ones(); int f(void) { return own() + ones(); }' |
+		gcc -w -c -x c -o "$tmp/bad.o" -
+	code 1 packaging/linux-tree/exports "$tree" "$tmp/good.o" "$tmp/bad.o"
+	printf '%s\n' ones own | diff - "$tmp/out"
+}
+
+# judged STATUS WORDS LINE...: what is said of such results
+judged()
+{
+	printf '%s\n' "${@:3}" >"$tmp/ktap"
+	code "$1" packaging/linux-tree/passed "$tmp/ktap"
+	cat "$tmp/out" "$tmp/err" | grep -q "^linux-tree: $2"
+}
+
+results()
+{
+	judged 0 '2 selftests of the tree pass, 1 of them by skipping' \
+		1..2 'ok 1 a' 'ok 2 b # SKIP'
+	judged 1 'selftests of the tree fail: ' 1..2 'ok 1 a' 'not ok 2 b'
+	judged 1 'all 2 selftests of the tree skip: ' 1..2 'ok 1 a # SKIP' 'ok 2 b # SKIP'
+	judged 1 'no selftest of the tree has run: ' 1..0
+	judged 1 'no selftest of the tree has run: ' ''
+	judged 1 '1 of 2 selftests of the tree have run: ' 1..2 'ok 1 a'
+}
+
+# Instead of Coccinelle a script says something of a folder. One patch has no report.
+semantics()
+{
+	local tree=$tmp/semantic folder=drivers/ep
+
+	mkdir -p "$tree"/scripts/coccinelle/a "$tree/$folder" "$tmp/cocci/usr/bin"
+	cat >"$tree/scripts/coccicheck" <<-'END'
+	#!/bin/sh
+	echo other output
+	exec spatch -D "$MODE" "$COCCI" "$srcroot" 2>"$DEBUG_FILE"
+	END
+	cat >"$tmp/cocci/usr/bin/spatch" <<-'END'
+	#!/bin/sh
+	echo "/include/x.h:1:2: other"
+	case $3 in
+	*/bad.cocci) [ ! -e "$4/bad" ] || echo "$4/qp.c:12:2-3: WARNING: bad" ;;
+	*) [ ! -e "$4/bad" ] || { echo broken >&2; exit 2; } ;;
+	esac
+	END
+	chmod 755 "$tree/scripts/coccicheck" "$tmp/cocci/usr/bin/spatch"
+	echo 'virtual report' >"$tree/scripts/coccinelle/a/bad.cocci"
+	echo 'virtual patch' >"$tree/scripts/coccinelle/a/other.cocci"
+	code 0 packaging/linux-tree/coccicheck "$tree" $folder "$tmp/cocci"
+	[ ! -s "$tmp/out" ]
+	echo 'linux-tree: 1 semantic patches, 0 left out for want of OCaml' |
+		diff - "$tmp/err"
+	touch "$tree/$folder/bad"
+	code 1 packaging/linux-tree/coccicheck "$tree" $folder "$tmp/cocci"
+	echo "$tree/$folder/qp.c:12:2-3: WARNING: bad" | diff - "$tmp/out"
+	echo 'virtual report' >"$tree/scripts/coccinelle/a/other.cocci"
+	code 1 packaging/linux-tree/coccicheck "$tree" $folder "$tmp/cocci"
+	printf '%s\n' "coccicheck fails with $tree/scripts/coccinelle/a/other.cocci:" broken |
+		diff - "$tmp/out"
+}
+
+# The table of the page has what checkpatch is not asked for, and nothing else.
+types()
+{
+	sed -n '/^judge_commits/,/^$/p; /^\tprograms+=/p; /^\tignored+=/p' $linux_tree |
+		grep -oE '\b[A-Z]+(_[A-Z]+)*\b' | grep -vx HEAD | sort -u >"$tmp/have"
+	[ "$(wc -l <"$tmp/have")" -gt 5 ]
+	sed -n '/^checkpatch is not asked for/,/^The source files/p' Documentation/support.md |
+		sed -n 's/^| \(`[A-Z].*`\) | .*/\1/p' | grep -oE '[A-Z_]+' |
+		sort | diff "$tmp/have" -
+}
+
+plan 9
 check 'a tree in the repository of something else is refused' other_repository
 check 'other folders that are no tree with commits are refused' other_trees
 check 'after a step that fails the tree is as before' failures
 check 'after a signal the tree is as before' stopped
 check 'a tree gets the commits once' commits
+check 'the page names what checkpatch is not asked for' types
+check 'a symbol that the tree does not export is named' exports
+check 'tests that fail, skip or are not there are no success' results
+check 'a report of coccicheck is a failure' semantics
 ktap_finished
