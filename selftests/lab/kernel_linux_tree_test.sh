@@ -142,7 +142,7 @@ commits()
 }
 
 # A module whose symbols are exported: by the kernel, by another file of its architecture,
-# and by the checkers of the compiler.
+# by a macro, and by the checkers of the compiler.
 exports()
 {
 	local tree=$tmp/exporting
@@ -153,14 +153,18 @@ exports()
 			     "A");
 	EXPORT_TRACEPOINT_SYMBOL_GPL(two);
 	static void own(void) {}
+	#define STANDARD(name) EXPORT_SYMBOL(param_ops_##name);
+	STANDARD(uint)
 	END
 	echo 'EXPORT_SYMBOL(three)' >"$tree/arch/x86/b.S"
 	echo 'EXPORT_SYMBOL(own)' | tee "$tree/arch/mips/c.c" >"$tree/tools/d.c"
 	repository "$tree"
-	echo 'int one(), three(), __asan_load4(); extern int __tracepoint_two;
+	echo 'extern int __tracepoint_two;
+		int one(), three(), param_ops_uint(), __asan_load4();
 		int f(void)
 		{
-			return one() + three() + __tracepoint_two + __asan_load4();
+			return one() + three() + param_ops_uint() + __asan_load4() +
+				__tracepoint_two;
 		}' | gcc -w -c -x c -o "$tmp/good.o" -
 	code 0 packaging/linux-tree/exports "$tree" "$tmp/good.o"
 	echo 'int own(), ones(); int f(void) { return own() + ones(); }' |
