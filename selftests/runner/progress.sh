@@ -58,7 +58,7 @@ next_steps()
 		option+=" --link $link_default"
 	}
 	[ -z "${long_tests[$name]:-}" ] || {
-		check=check-long
+		check='check-long'
 		option+=' --long'
 	}
 	steps=(
