@@ -26,6 +26,8 @@
  * comes last, its second uUAR first.
  */
 
+#include <linux/kernel.h>
+
 #include "uuar_policy.h"
 
 /* Pages of a context whose QPs share uUARs, if uuar_pages is 0. */
@@ -250,7 +252,7 @@ unsigned int mlx5_ep_uuar_policy_pages(const struct mlx5_ep_uuar_sizing *s)
 	if (!pages && s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR)
 		pages = SHARED_PAGES;
 	if (!pages)
-		pages = s->cpus > s->library ? s->cpus : s->library;
+		pages = max(s->cpus, s->library);
 	if (s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR) {
 		/* uUAR 0, one that is locked, and the low latency range */
 		unsigned int least = (s->low_latency + 2 + 1) / 2;
@@ -281,7 +283,7 @@ unsigned int mlx5_ep_uuar_policy_low_latency(unsigned int library,
 {
 	unsigned int most = pages * MLX5_EP_UUARS_PER_PAGE - 1;
 
-	return library < most ? library : most;
+	return min(library, most);
 }
 
 /**
