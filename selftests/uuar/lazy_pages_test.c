@@ -313,7 +313,7 @@ TEST_F(lazy, a_second_mapping_of_an_empty_page_changes_nothing)
 }
 
 /* Mappings of a page of a device that combine writes; -1: nobody knows. */
-static int combining(void)
+static int uncached_pages(void)
 {
 	FILE *list = fopen("/sys/kernel/debug/x86/pat_memtype_list", "r");
 	unsigned long first, last;
@@ -352,7 +352,7 @@ TEST_F(lazy, a_page_is_uncached_where_the_library_takes_it_for_that)
 	size_t i;
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
-	before = combining();
+	before = uncached_pages();
 	ASSERT_EQ(0, setenv("MLX5_SHUT_UP_BF", "1", 1));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
 	ASSERT_EQ(0, add(self, PAGES));
@@ -360,7 +360,7 @@ TEST_F(lazy, a_page_is_uncached_where_the_library_takes_it_for_that)
 		wc += !is_uncached(self->endpoints[i].qp);
 	EXPECT_GT(PAGES, wc);
 	if (before >= 0)
-		EXPECT_EQ(before + wc, combining());
+		EXPECT_EQ(before + wc, uncached_pages());
 	ASSERT_EQ(0, ring(self));
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(PAGES, held(_metadata, self));
