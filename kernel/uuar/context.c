@@ -62,7 +62,12 @@ static unsigned int allowed_cpus(void)
 	if (!zalloc_cpumask_var(&allowed, GFP_KERNEL))
 		return cpus;
 	rcu_read_lock();
-	for_each_thread(current, thread)
+	/*
+	 * As for_each_thread(), which names a lock that no module may, where the
+	 * kernel checks lists of RCU (PROVE_RCU_LIST).
+	 */
+	list_for_each_entry_rcu(thread, &current->signal->thread_head,
+				thread_node)
 		cpumask_or(allowed, allowed, thread->cpus_ptr);
 	rcu_read_unlock();
 	cpumask_and(allowed, allowed, cpu_online_mask);

@@ -155,15 +155,16 @@ exports()
 	static void own(void) {}
 	#define STANDARD(name) EXPORT_SYMBOL(param_ops_##name);
 	STANDARD(uint)
+	CGROUP_REF_EXPORT(four)
 	END
 	echo 'EXPORT_SYMBOL(three)' >"$tree/arch/x86/b.S"
 	echo 'EXPORT_SYMBOL(own)' | tee "$tree/arch/mips/c.c" >"$tree/tools/d.c"
 	repository "$tree"
 	echo 'extern int __tracepoint_two;
-		int one(), three(), param_ops_uint(), __asan_load4();
+		int one(), three(), four(), param_ops_uint(), __asan_load4();
 		int f(void)
 		{
-			return one() + three() + param_ops_uint() + __asan_load4() +
+			return one() + three() + four() + param_ops_uint() + __asan_load4() +
 				__tracepoint_two;
 		}' | gcc -w -c -x c -o "$tmp/good.o" -
 	code 0 packaging/linux-tree/exports "$tree" "$tmp/good.o"
