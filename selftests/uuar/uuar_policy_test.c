@@ -8,6 +8,10 @@
  */
 #include "kselftest_harness.h"
 
+/* As the kernel has them. */
+#define min(a, b)	((a) < (b) ? (a) : (b))
+#define max(a, b)	((a) > (b) ? (a) : (b))
+
 /*
  * uuar_policy_mutants_test.sh names a broken policy here; the test must fail.
  */
