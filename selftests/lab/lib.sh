@@ -129,7 +129,7 @@ lab_kernel()
 		kbuild=$(cat "$dir/kbuild")
 		kshows=$dir/shows
 		kown=$(cat "$dir/own" 2>/dev/null || :)
-		kshares=$(cat "$dir/shares")
+		kshares=$(cat "$dir/shares" 2>/dev/null || echo 9p)
 		return
 	fi
 	case $1 in
