@@ -4,7 +4,7 @@
 #
 # The mlx5ep tool on made-up sysfs and debugfs trees: every command, every exit
 # code, JSON with the same content as the tables, and changes that are made
-# completely or not at all.
+# completely or not at all. What doctor finds is in tool_doctor.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -427,20 +427,6 @@ large_xrc()
 	code 2 "$tool" show --sort level xrc
 }
 
-# Without module and sources there is nothing that DKMS could build.
-remedies_exist()
-{
-	fresh
-	fake mlx5_0 0000:01:00.0
-	finds 1 '^problem: module: mlx5_ep is not built'
-	grep -q 'mend with: install mlx5-ep-dkms' "$tmp/out"
-	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
-	finds 1 '^problem: module: mlx5_ep is not built'
-	grep -q 'mend with: .*, then dkms autoinstall' "$tmp/out"
-	finds 1 '^problem: mlx5_0: not attached: the module is not loaded'
-	grep -q 'mend with: modprobe mlx5_ep && mlx5ep attach mlx5_0' "$tmp/out"
-}
-
 # Each command has --help, which names its options and its usage.
 every_help()
 {
@@ -456,160 +442,6 @@ every_help()
 	grep -c . "$tmp/help"
 	code 0 "$tool" plan --help
 	grep -q 'PUBLISHED ' "$tmp/out"
-}
-
-# finds PATTERN: doctor reports it, as a problem or a warning
-finds()
-{
-	code "$1" "$tool" doctor
-	grep -Eq "$2" "$tmp/out" || fail "doctor does not say: $2"
-}
-
-# image NAME LISTER FILE...: an initramfs of the fake kernel, which LISTER lists
-image()
-{
-	rm -rf "${root:?}/boot" "$tmp/listers"
-	mkdir -p "$root/boot" "$tmp/listers"
-	: >"$root/boot/$1"
-	{
-		echo '#!/bin/sh'
-		printf '[ "$1" = "%s" ] || exit 1\n' "$root/boot/$1"
-		printf 'echo "%s"\n' "${@:3}"
-	} >"$tmp/listers/$2"
-	chmod +x "$tmp/listers/$2"
-}
-
-doctor_looks_into_initramfs()
-{
-	local ib=usr/lib/modules/6.12.1-amd64/kernel/mlx5_ib.ko.xz
-	local ep=usr/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz
-	local conf=etc/modprobe.d/mlx5_ep.conf image
-	local -x PATH=$tmp/listers:$PATH
-
-	fresh
-	fake mlx5_0 0000:01:00.0 attached
-	mkdir -p "$root/proc/sys/kernel" "$root/etc/modprobe.d"
-	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
-	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
-	code 0 "$tool" doctor
-	! grep -q initramfs "$tmp/out" || fail 'there is none'
-
-	image initrd.img-6.12.1-amd64 lsinitramfs bin/sh etc/mlx5_ib.kocher
-	finds 0 '^ok: initramfs: holds no mlx5_ib'
-	image initrd.img-6.12.1-amd64 lsinitramfs "$ib"
-	finds 1 '^problem: initramfs: holds mlx5_ib and no mlx5_ep'
-	grep -q 'mend with: update-initramfs -u -k 6.12.1-amd64$' "$tmp/out"
-	image initrd.img-6.12.1-amd64 lsinitramfs "$ib" "$ep"
-	finds 0 '^warning: initramfs: .* no modprobe.d/mlx5_ep.conf'
-	image initrd.img-6.12.1-amd64 lsinitramfs "$ib" "$ep" "$conf"
-	finds 0 '^ok: initramfs: holds mlx5_ib, and mlx5_ep to be loaded before'
-	# The name initrd.img-RELEASE is dracut's too, on Debian and Ubuntu.
-	for image in initrd.img-6.12.1-amd64 initramfs-6.12.1-amd64.img \
-		initrd-6.12.1-amd64; do
-		image "$image" lsinitrd "/$ib"
-		printf '#!/bin/sh\nexit 1\n' >"$tmp/listers/lsinitramfs"
-		chmod +x "$tmp/listers/lsinitramfs"
-		finds 1 '^problem: initramfs: holds mlx5_ib and no mlx5_ep'
-		grep -q "mend with: dracut --force .*/boot/$image 6.12.1-amd64$" \
-			"$tmp/out"
-	done
-	echo 'exit 1' >>"$tmp/listers/lsinitrd"
-	finds 0 '^warning: initramfs: .* cannot be listed'
-	rm "$tmp/listers/lsinitrd"
-	finds 0 '^warning: initramfs: .* cannot be listed'
-	grep -Eq 'install dracut, which has lsinitrd|sudo mlx5ep doctor' "$tmp/out"
-	# The image of another kernel says nothing of this one.
-	image initrd.img-6.1.0 lsinitramfs "$ib"
-	code 0 "$tool" doctor
-	! grep -q initramfs "$tmp/out" || fail 'it is of another kernel'
-	rm -rf "${root:?}/boot"
-}
-
-doctor_finds()
-{
-	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
-
-	fresh
-	fake mlx5_0 0000:01:00.0 attached
-	mkdir -p "$root/proc/sys/kernel" "$root/etc/modprobe.d"
-	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
-	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
-	finds 0 '^ok: mlx5_0: attached'
-	must_fail grep 'the module has no ' "$tmp/out"
-	code 0 "$tool" -j doctor
-	jq -e 'all(.[]; .verdict != "problem")' "$tmp/out"
-
-	# EL 8 has 4.18: no version is a problem by itself.
-	echo 4.18.0 >"$root/proc/sys/kernel/osrelease"
-	finds 0 '^ok: kernel: 4.18.0'
-	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
-	echo '# softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
-	finds 1 '^problem: boot order'
-	grep -q "echo 'softdep mlx5_ib pre: mlx5_ep post: ib_uverbs' >" "$tmp/out"
-	! grep -q "' >/etc/security" "$tmp/out" || fail 'what is there is lost'
-	echo 'softdep mlx5_ep pre: mlx5_ib' >"$root/etc/modprobe.d/a.conf"
-	finds 1 '^problem: boot order'
-	echo 'softdep mlx5_ib pre: other post: mlx5_ep' \
-		>"$root/etc/modprobe.d/a.conf"
-	finds 1 '^problem: boot order'
-	echo ' softdep mlx5-ib post: other pre: other mlx5-ep' \
-		>"$root/etc/modprobe.d/a.conf"
-	finds 0 '^ok: boot order'
-	code 1 "$tool" -d mlx5_9 doctor
-	grep -q '^problem: mlx5_9: no such mlx5 device' "$tmp/out"
-	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
-	echo N >"$root/sys/module/mlx5_ep/parameters/attach"
-	finds 1 '^problem: attaching'
-	echo Y >"$root/sys/module/mlx5_ep/parameters/attach"
-	echo 2 >"$ep/abi_version"
-	finds 1 '^problem: mlx5_0: module speaks ABI 2'
-	echo 1 >"$ep/abi_version"
-	# The budget in force is 6144 of 8192 pages.
-	echo 5529 >"$ep/uar_in_use"
-	code 0 "$tool" doctor
-	grep -q 'UAR pages in use' "$tmp/out" && fail 'not yet nine tenths'
-	echo 5530 >"$ep/uar_in_use"
-	finds 0 '^warning: mlx5_0: 5530 of 6144 UAR pages'
-	grep -q 'mlx5ep -d mlx5_0 set --budget 8192$' "$tmp/out"
-	echo 100 | tee "$ep/uar_budget" >"$ep/uar_budget_effective"
-	echo 90 >"$ep/uar_in_use"
-	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
-	grep -q 'mlx5ep -d mlx5_0 set --budget 200 # at most the UAR pages of the device$' "$tmp/out"
-	rm "$ep/uar_budget_effective"	# a module of before
-	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
-	# User 1000 has 21 of the UAR pages.
-	echo 100 >"$ep/uar_user_limit"
-	code 0 "$tool" doctor
-	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
-	echo 22 >"$ep/uar_user_limit"
-	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
-	sed -i /notifier/d "$ep/uverbs_ids"
-	finds 0 '^warning: mlx5_0: the module has no object notifier'
-	rm "$ep/uverbs_ids"
-	code 0 "$tool" doctor
-	[ "$(grep -c '^warning: mlx5_0: the module has no ' "$tmp/out")" = 7 ]
-	echo 3 >"$ep/uuar_fallbacks"
-	finds 0 '^warning: mlx5_0: 3 contexts'
-	rm -rf "$root/sys/kernel"
-	finds 0 '^warning: debugfs'
-	echo 'not attached: uverbs object 0x100a is taken' >"$ep/attached"
-	finds 1 '^problem: mlx5_0: not attached: uverbs object 0x100a is taken'
-	finds 1 'mend with: install a newer mlx5_ep'
-	echo 'not attached: another module has changed its operations' \
-		>"$ep/attached"
-	finds 1 'mend with: unload that module, then mlx5ep attach mlx5_0'
-	rm -rf "$root/sys/class/infiniband/mlx5_0/mlx5_ep"
-	finds 1 'mend with: mlx5ep attach mlx5_0'
-	rm -rf "$root/sys/module/mlx5_ep"
-	mkdir -p "$root/lib/modules/6.12.1-amd64/updates/dkms"
-	: >"$root/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz"
-	finds 1 'mend with: modprobe mlx5_ep$'
-	rm -rf "${root:?}/lib"
-	mkdir -p "$root/usr/src/mlx5_ep-0.9.0" \
-		"$root/lib/modules/6.12.1-amd64/build"
-	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
-	rm -rf "$root/sys/class"
-	finds 1 '^problem: devices: no mlx5 device'
 }
 
 # keys COMMAND...: prints the names in its JSON, except the columns of debugfs
@@ -664,39 +496,6 @@ no_control_characters()
 	printf '\302\23331mred\n' >"$root/proc/42/comm"
 	code 0 "$tool" attach --users mlx5_0
 	grep -q 'process 42 (??31mred)' "$tmp/out"
-}
-
-# unreached NAME: a program of this name makes its QPs by DevX under a policy
-unreached()
-{
-	local tables=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
-
-	printf 'pid policy managed comm\n4711 independent 1 %b\n' "$1" \
-		>"$tables/contexts"
-	printf 'pid qpn placer\n4711 0x12 devx\n' >"$tables/qps"
-	"$tool" doctor >"$tmp/out" || :
-}
-
-# An administrator copies what doctor says into a shell of root.
-no_commands()
-{
-	local name
-
-	fresh
-	fake mlx5_0 0000:01:00.0 attached
-	unreached 'ib_write.bw-2+'
-	grep -q "set --exempt 'ib_write.bw-2+'\$" "$tmp/out"
-	for name in '' "';reboot;:'" '$(reboot)' 'a b' '\033[2J' '\302\233m' 'x\\012reboot'; do
-		unreached "$name"
-		grep -q 'does not reach .*\[4711\]: it chooses' "$tmp/out"
-		grep -q 'mend with: .* set --exempt with the name of process 4711$' \
-			"$tmp/out" || fail "$(cat "$tmp/out")"
-		! grep -q $'[\033\302]' "$tmp/out" || fail "$name is shown as it is"
-	done
-	unreached job
-	echo "a'b" >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_exempt"
-	"$tool" doctor >"$tmp/out" || :
-	grep -q 'set --exempt with the name of process 4711$' "$tmp/out"
 }
 
 # Bytes that are no UTF-8 are no JSON and no OpenMetrics.
@@ -770,7 +569,7 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 26
+plan 22
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
@@ -783,20 +582,16 @@ check "set puts back other devices, too" set_undoes_other_devices
 check "set --cgroup writes and clears a cgroup's policy" cgroups
 check "plan computes pages and picks the fastest category that fits" plan_plans
 check "attach lists users and refuses to take the device away" attach_asks
-check "doctor looks into the initramfs" doctor_looks_into_initramfs
-check "doctor finds every fault and names the remedy" doctor_finds
 check "show xrc lists domains, QPs, keys and registrants" xrc
 check "show watches has a row per notifier" watches
 check "watch ends by a signal with exit code 0" watch_ends
 check "control characters of a program's name stay off the terminal" \
 	no_control_characters
-check "a program's name gets into no command of doctor" no_commands
 check 'all output is UTF-8' all_is_utf8
 check "a program's name may have any byte" names_are_one_line
 check "colour on a terminal only" colour
 check "a full disk is a failure" full_output
 check "256 processes with 64 QPs: cut, sorted, filtered" large_tables
 check '10000 shared QPs: cut, sorted, filtered' large_xrc
-check "a remedy is one that is there" remedies_exist
 check "every command has --help" every_help
 ktap_finished

@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host
+#
+# mlx5ep doctor on made-up sysfs and debugfs trees: it finds each fault, names a remedy
+# that is there, and puts no program's name into a command.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tool=${TOOL:-$PWD/build/bin/mlx5ep}
+# shellcheck source=selftests/tool/fake.sh
+. selftests/tool/fake.sh
+
+# node: a machine on which doctor finds nothing wrong
+node()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	mkdir -p "$root/proc/sys/kernel" "$root/etc/modprobe.d"
+	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+	echo 'softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
+}
+
+# finds CODE PATTERN: doctor ends with CODE, and a line of its report matches
+finds()
+{
+	code "$1" "$tool" doctor
+	grep -Eq "$2" "$tmp/out" || fail "doctor does not say: $2"
+}
+
+nothing_wrong()
+{
+	node
+	finds 0 '^ok: mlx5_0: attached'
+	must_fail grep 'the module has no ' "$tmp/out"
+	code 0 "$tool" -j doctor
+	jq -e 'all(.[]; .verdict != "problem")' "$tmp/out"
+
+	# EL 8 has 4.18: no version is a problem by itself.
+	echo 4.18.0 >"$root/proc/sys/kernel/osrelease"
+	finds 0 '^ok: kernel: 4.18.0'
+}
+
+boot_order()
+{
+	node
+	echo '# softdep mlx5_ib pre: mlx5_ep' >"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	grep -q "echo 'softdep mlx5_ib pre: mlx5_ep post: ib_uverbs' >" "$tmp/out"
+	! grep -q "' >/etc/security" "$tmp/out" || fail 'what is there is lost'
+	echo 'softdep mlx5_ep pre: mlx5_ib' >"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo 'softdep mlx5_ib pre: other post: mlx5_ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 1 '^problem: boot order'
+	echo ' softdep mlx5-ib post: other pre: other mlx5-ep' \
+		>"$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: boot order'
+}
+
+# image NAME LISTER FILE...: an initramfs of the fake kernel, which LISTER lists
+image()
+{
+	rm -rf "${root:?}/boot" "$tmp/listers"
+	mkdir -p "$root/boot" "$tmp/listers"
+	: >"$root/boot/$1"
+	{
+		echo '#!/bin/sh'
+		printf '[ "$1" = "%s" ] || exit 1\n' "$root/boot/$1"
+		printf 'echo "%s"\n' "${@:3}"
+	} >"$tmp/listers/$2"
+	chmod +x "$tmp/listers/$2"
+}
+
+initramfs()
+{
+	local ib=usr/lib/modules/6.12.1-amd64/kernel/mlx5_ib.ko.xz
+	local ep=usr/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz
+	local conf=etc/modprobe.d/mlx5_ep.conf image
+	local -x PATH=$tmp/listers:$PATH
+
+	node
+	code 0 "$tool" doctor
+	! grep -q initramfs "$tmp/out" || fail 'there is none'
+
+	image initrd.img-6.12.1-amd64 lsinitramfs bin/sh etc/mlx5_ib.kocher
+	finds 0 '^ok: initramfs: holds no mlx5_ib'
+	image initrd.img-6.12.1-amd64 lsinitramfs "$ib"
+	finds 1 '^problem: initramfs: holds mlx5_ib and no mlx5_ep'
+	grep -q 'mend with: update-initramfs -u -k 6.12.1-amd64$' "$tmp/out"
+	image initrd.img-6.12.1-amd64 lsinitramfs "$ib" "$ep"
+	finds 0 '^warning: initramfs: .* no modprobe.d/mlx5_ep.conf'
+	image initrd.img-6.12.1-amd64 lsinitramfs "$ib" "$ep" "$conf"
+	finds 0 '^ok: initramfs: holds mlx5_ib, and mlx5_ep to be loaded before'
+	# The name initrd.img-RELEASE is dracut's too, on Debian and Ubuntu.
+	for image in initrd.img-6.12.1-amd64 initramfs-6.12.1-amd64.img \
+		initrd-6.12.1-amd64; do
+		image "$image" lsinitrd "/$ib"
+		printf '#!/bin/sh\nexit 1\n' >"$tmp/listers/lsinitramfs"
+		chmod +x "$tmp/listers/lsinitramfs"
+		finds 1 '^problem: initramfs: holds mlx5_ib and no mlx5_ep'
+		grep -q "mend with: dracut --force .*/boot/$image 6.12.1-amd64$" \
+			"$tmp/out"
+	done
+	echo 'exit 1' >>"$tmp/listers/lsinitrd"
+	finds 0 '^warning: initramfs: .* cannot be listed'
+	rm "$tmp/listers/lsinitrd"
+	finds 0 '^warning: initramfs: .* cannot be listed'
+	grep -Eq 'install dracut, which has lsinitrd|sudo mlx5ep doctor' "$tmp/out"
+	# The image of another kernel says nothing of this one.
+	image initrd.img-6.1.0 lsinitramfs "$ib"
+	code 0 "$tool" doctor
+	! grep -q initramfs "$tmp/out" || fail 'it is of another kernel'
+	rm -rf "${root:?}/boot"
+}
+
+settings()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	node
+	echo N >"$root/sys/module/mlx5_ep/parameters/attach"
+	finds 1 '^problem: attaching'
+	echo Y >"$root/sys/module/mlx5_ep/parameters/attach"
+	echo 2 >"$ep/abi_version"
+	finds 1 '^problem: mlx5_0: module speaks ABI 2'
+	echo 1 >"$ep/abi_version"
+	# The budget in force is 6144 of 8192 pages.
+	echo 5529 >"$ep/uar_in_use"
+	code 0 "$tool" doctor
+	grep -q 'UAR pages in use' "$tmp/out" && fail 'not yet nine tenths'
+	echo 5530 >"$ep/uar_in_use"
+	finds 0 '^warning: mlx5_0: 5530 of 6144 UAR pages'
+	grep -q 'mlx5ep -d mlx5_0 set --budget 8192$' "$tmp/out"
+	echo 100 | tee "$ep/uar_budget" >"$ep/uar_budget_effective"
+	echo 90 >"$ep/uar_in_use"
+	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
+	grep -q 'mlx5ep -d mlx5_0 set --budget 200 # at most the UAR pages of the device$' "$tmp/out"
+	rm "$ep/uar_budget_effective"	# a module of before
+	finds 0 '^warning: mlx5_0: 90 of 100 UAR pages'
+	# User 1000 has 21 of the UAR pages.
+	echo 100 >"$ep/uar_user_limit"
+	code 0 "$tool" doctor
+	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
+	echo 22 >"$ep/uar_user_limit"
+	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
+}
+
+module_lacks()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+
+	node
+	sed -i /notifier/d "$ep/uverbs_ids"
+	finds 0 '^warning: mlx5_0: the module has no object notifier'
+	rm "$ep/uverbs_ids"
+	code 0 "$tool" doctor
+	[ "$(grep -c '^warning: mlx5_0: the module has no ' "$tmp/out")" = 7 ]
+	echo 3 >"$ep/uuar_fallbacks"
+	finds 0 '^warning: mlx5_0: 3 contexts'
+	rm -rf "$root/sys/kernel"
+	finds 0 '^warning: debugfs'
+	echo 'not attached: uverbs object 0x100a is taken' >"$ep/attached"
+	finds 1 '^problem: mlx5_0: not attached: uverbs object 0x100a is taken'
+	finds 1 'mend with: install a newer mlx5_ep'
+	echo 'not attached: another module has changed its operations' \
+		>"$ep/attached"
+	finds 1 'mend with: unload that module, then mlx5ep attach mlx5_0'
+}
+
+no_module()
+{
+	node
+	rm -rf "$root/sys/class/infiniband/mlx5_0/mlx5_ep"
+	finds 1 'mend with: mlx5ep attach mlx5_0'
+	rm -rf "$root/sys/module/mlx5_ep"
+	mkdir -p "$root/lib/modules/6.12.1-amd64/updates/dkms"
+	: >"$root/lib/modules/6.12.1-amd64/updates/dkms/mlx5_ep.ko.xz"
+	finds 1 'mend with: modprobe mlx5_ep$'
+	rm -rf "${root:?}/lib"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0" \
+		"$root/lib/modules/6.12.1-amd64/build"
+	finds 1 'mend with: dkms autoinstall -k 6.12.1-amd64'
+	code 1 "$tool" -d mlx5_9 doctor
+	grep -q '^problem: mlx5_9: no such mlx5 device' "$tmp/out"
+	rm -rf "$root/sys/class"
+	finds 1 '^problem: devices: no mlx5 device'
+}
+
+# Without module and sources there is nothing that DKMS could build.
+remedies_exist()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0
+	finds 1 '^problem: module: mlx5_ep is not built'
+	grep -q 'mend with: install mlx5-ep-dkms' "$tmp/out"
+	mkdir -p "$root/usr/src/mlx5_ep-0.9.0"
+	finds 1 '^problem: module: mlx5_ep is not built'
+	grep -q 'mend with: .*, then dkms autoinstall' "$tmp/out"
+	finds 1 '^problem: mlx5_0: not attached: the module is not loaded'
+	grep -q 'mend with: modprobe mlx5_ep && mlx5ep attach mlx5_0' "$tmp/out"
+}
+
+# unreached NAME: a program of this name makes its QPs by DevX under a policy
+unreached()
+{
+	local tables=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
+
+	printf 'pid policy managed comm\n4711 independent 1 %b\n' "$1" \
+		>"$tables/contexts"
+	printf 'pid qpn placer\n4711 0x12 devx\n' >"$tables/qps"
+	"$tool" doctor >"$tmp/out" || :
+}
+
+# An administrator copies what doctor says into a shell of root.
+no_commands()
+{
+	local name
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	unreached 'ib_write.bw-2+'
+	grep -q "set --exempt 'ib_write.bw-2+'\$" "$tmp/out"
+	for name in '' "';reboot;:'" '$(reboot)' 'a b' '\033[2J' '\302\233m' 'x\\012reboot'; do
+		unreached "$name"
+		grep -q 'does not reach .*\[4711\]: it chooses' "$tmp/out"
+		grep -q 'mend with: .* set --exempt with the name of process 4711$' \
+			"$tmp/out" || fail "$(cat "$tmp/out")"
+		! grep -q $'[\033\302]' "$tmp/out" || fail "$name is shown as it is"
+	done
+	unreached job
+	echo "a'b" >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_exempt"
+	"$tool" doctor >"$tmp/out" || :
+	grep -q 'set --exempt with the name of process 4711$' "$tmp/out"
+}
+
+plan 8
+check 'nothing is wrong where nothing is, on any version of the kernel' nothing_wrong
+check 'the boot order' boot_order
+check 'the initramfs' initramfs
+check 'settings, budgets and limits' settings
+check 'a module that is older, fell back or is not attached' module_lacks
+check 'no module, none for this kernel, no device' no_module
+check 'a remedy is one that is there' remedies_exist
+check "a program's name gets into no command" no_commands
+ktap_finished
