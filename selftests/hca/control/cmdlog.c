@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "control/control.h"
 #include "fw/cmd.h"
@@ -129,10 +130,8 @@ struct json_object *cmdlog_counts(struct hca *hca)
 		if (!c->count)
 			continue;
 		o = json_object_new_object();
-		json_object_object_add(o, "count",
-				       json_object_new_int64(c->count));
-		json_object_object_add(o, "failed",
-				       json_object_new_int64(c->failed));
+		json_add_number(o, "count", c->count);
+		json_add_number(o, "failed", c->failed);
 		json_object_object_add(all, opcode_name(i, name, sizeof(name)),
 				       o);
 	}
@@ -157,17 +156,14 @@ struct json_object *cmdlog_since(uint64_t since, uint64_t *next)
 	for (seq = since > seq ? since : seq; seq < ring_next; seq++) {
 		entry = &ring[seq % CMDLOG_LEN];
 		o = json_object_new_object();
-		json_object_object_add(o, "seq", json_object_new_int64(seq));
-		json_object_object_add(o, "hca",
-				       json_object_new_int(entry->hca));
+		json_add_number(o, "seq", seq);
+		json_add_number(o, "hca", entry->hca);
 		json_object_object_add(
 			o, "op",
 			json_object_new_string(opcode_name(
 				entry->opcode, name, sizeof(name))));
-		json_object_object_add(o, "status",
-				       json_object_new_int(entry->status));
-		json_object_object_add(o, "uid",
-				       json_object_new_int(entry->uid));
+		json_add_number(o, "status", entry->status);
+		json_add_number(o, "uid", entry->uid);
 		json_object_object_add(o, "key", json_object_get(entry->key));
 		json_object_array_add(log, o);
 	}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "adapter.h"
+#include "base/json.h"
 #include "bus/bus.h"
 #include "control/control.h"
 #include "eth/eth.h"
@@ -63,8 +64,7 @@ static struct json_object *errors_dump(struct hca *hca)
 			lower[c] = names[i][c] == '_' ? '_' :
 							names[i][c] | 0x20;
 		lower[c] = '\0';
-		json_object_object_add(o, lower,
-				       json_object_new_int64(hca->errors[i]));
+		json_add_number(o, lower, hca->errors[i]);
 	}
 	return o;
 }
@@ -74,19 +74,16 @@ static struct json_object *hca_dump(struct hca *hca)
 	struct json_object *o = json_object_new_object();
 	struct json_object *alive = json_object_new_object();
 
-	json_object_object_add(o, "index", json_object_new_int(hca->index));
+	json_add_number(o, "index", hca->index);
 	port_dump(hca, o);
 	lag_dump(hca, o);
 	uars_dump(hca, o, alive);
 	objects_dump(hca, o, alive);
 	eth_dump(hca, alive);
 	switch_dump(hca, o);
-	json_object_object_add(alive, "eq",
-			       json_object_new_int(eqs_alive(hca)));
-	json_object_object_add(alive, "uctx",
-			       json_object_new_int(uctxs_alive(hca)));
-	json_object_object_add(alive, "page",
-			       json_object_new_int(pages_held(hca)));
+	json_add_number(alive, "eq", eqs_alive(hca));
+	json_add_number(alive, "uctx", uctxs_alive(hca));
+	json_add_number(alive, "page", pages_held(hca));
 	json_object_object_add(o, "alive", alive);
 	json_object_object_add(o, "errors", errors_dump(hca));
 	json_object_object_add(o, "commands", cmdlog_counts(hca));
@@ -125,7 +122,7 @@ static const char *op_cmdlog(struct json_object *req,
 	if (json_object_object_get_ex(req, "since", &since))
 		from = (uint64_t)json_object_get_int64(since);
 	json_object_object_add(answer, "log", cmdlog_since(from, &next));
-	json_object_object_add(answer, "next", json_object_new_int64(next));
+	json_add_number(answer, "next", next);
 	return NULL;
 }
 
@@ -166,10 +163,8 @@ static const char *op_version(struct json_object *req,
 			      struct json_object *answer)
 {
 	(void)req;
-	json_object_object_add(answer, "version",
-			       json_object_new_int(CONTROL_VERSION));
-	json_object_object_add(answer, "hcas_number",
-			       json_object_new_int(fabric_hcas()));
+	json_add_number(answer, "version", CONTROL_VERSION);
+	json_add_number(answer, "hcas_number", fabric_hcas());
 	return NULL;
 }
 

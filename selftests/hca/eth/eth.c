@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "eth/eth.h"
 
 /**
@@ -59,7 +60,7 @@ void eth_fini(struct hca *hca)
 static void add_count(struct json_object *alive, const char *name,
 		      const struct idtable *t)
 {
-	json_object_object_add(alive, name, json_object_new_int64(t->count));
+	json_add_number(alive, name, t->count);
 }
 
 /**
@@ -78,6 +79,5 @@ void eth_dump(struct hca *hca, struct json_object *alive)
 	add_count(alive, "flow_counter", &hca->eth->flows.counters);
 	add_count(alive, "modify_header", &hca->eth->flows.headers);
 	add_count(alive, "packet_reformat", &hca->eth->flows.reformats);
-	json_object_object_add(alive, "flow",
-			       json_object_new_int64(hca->eth->flows.entries));
+	json_add_number(alive, "flow", hca->eth->flows.entries);
 }

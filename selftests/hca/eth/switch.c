@@ -7,6 +7,7 @@
  * port to the other. With one (switchdev mode) its entries say where each frame goes,
  * and a frame that no entry takes is lost.
  */
+#include "base/json.h"
 #include "eth/pass.h"
 #include "eth/switch.h"
 
@@ -62,11 +63,6 @@ bool switch_out(struct hca *hca, const struct packet *p, uint16_t vport)
 	return true;
 }
 
-static void add(struct json_object *o, const char *name, uint64_t n)
-{
-	json_object_object_add(o, name, json_object_new_int64((int64_t)n));
-}
-
 /**
  * switch_dump() - tell the control socket about the e-switch
  * @to: gets it; nothing where the adapter has none
@@ -84,8 +80,8 @@ void switch_dump(const struct hca *hca, struct json_object *to)
 		tables += t->side == FLOW_FDB;
 	o = json_object_new_object();
 	json_object_object_add(o, "on", json_object_new_boolean(switch_on(hca)));
-	add(o, "tables", tables);
-	add(o, "uplink", hca->eth->switched.uplink);
-	add(o, "manager", hca->eth->switched.manager);
+	json_add_number(o, "tables", tables);
+	json_add_number(o, "uplink", hca->eth->switched.uplink);
+	json_add_number(o, "manager", hca->eth->switched.manager);
 	json_object_object_add(to, "eswitch", o);
 }

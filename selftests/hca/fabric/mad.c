@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 #include "fw/cmd.h"
@@ -26,8 +27,7 @@ static uint8_t mad_ifc(struct cmd *cmd)
 	if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID &&
 	    mad[MAD_CLASS] != MAD_CLASS_SMI_DR)
 		return CMD_BAD_PARAM;
-	json_object_object_add(cmd->key, "attr",
-			       json_object_new_int(mad_get16(mad, MAD_ATTR)));
+	json_add_number(cmd->key, "attr", mad_get16(mad, MAD_ATTR));
 	smi_answer(cmd->hca, mad);
 	return CMD_OK;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fabric/port.h"
 
 #define GUID_BASE 0x0002c90300510000ull
@@ -96,7 +97,7 @@ void port_dump(struct hca *hca, struct json_object *o)
 	json_object_object_add(p, "state",
 			       json_object_new_string(
 				       port_link_up(hca) ? "active" : "down"));
-	json_object_object_add(p, "lid", json_object_new_int(hca->port->lid));
+	json_add_number(p, "lid", hca->port->lid);
 	json_object_object_add(o, "port", p);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/json.h"
 #include "fabric/fabric.h"
 #include "fw/cmd.h"
 
@@ -132,7 +133,7 @@ static uint8_t access_reg(struct cmd *cmd)
 
 	if (len > cmd->out_len - IFC_SZ(access_register_out))
 		len = cmd->out_len - IFC_SZ(access_register_out);
-	json_object_object_add(cmd->key, "register", json_object_new_int(id));
+	json_add_number(cmd->key, "register", id);
 	status = reg_access(cmd->hca, id, !cmd->op_mod, cmd->in + head,
 			    cmd->out + IFC_SZ(access_register_out), len);
 	if (port_link_up(cmd->hca) != up)

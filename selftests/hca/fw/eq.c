@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "bus/bus.h"
 #include "bus/dma.h"
 #include "fw/cmd.h"
@@ -306,8 +307,7 @@ static uint8_t create_eq(struct cmd *cmd)
 	memcpy(eq->ctx, ctx, sizeof(eq->ctx));
 	uar_hold(cmd->hca, eq->uar);
 	IFC_SET(create_eq_out, cmd->out, eq_number, eq->eqn);
-	json_object_object_add(cmd->key, "log_eq_size",
-			       json_object_new_int((int)log_size));
+	json_add_number(cmd->key, "log_eq_size", log_size);
 	return CMD_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "bus/bus.h"
 #include "fw/cmd.h"
 #include "fw/uar.h"
@@ -118,16 +119,12 @@ static struct json_object *slot_dump(const struct uar_slot *slot,
 
 	for (i = 0; i < slot->nringers; i++) {
 		snprintf(name, sizeof(name), "0x%x", slot->ringers[i].qpn);
-		json_object_object_add(
-			qpns, name,
-			json_object_new_int64(slot->ringers[i].rings));
+		json_add_number(qpns, name, slot->ringers[i].rings);
 	}
-	json_object_object_add(o, "slot", json_object_new_int(index));
-	json_object_object_add(o, "doorbells",
-			       json_object_new_int64(slot->doorbells));
-	json_object_object_add(o, "blueflame",
-			       json_object_new_int64(slot->blueflame));
-	json_object_object_add(o, "torn", json_object_new_int64(slot->torn));
+	json_add_number(o, "slot", index);
+	json_add_number(o, "doorbells", slot->doorbells);
+	json_add_number(o, "blueflame", slot->blueflame);
+	json_add_number(o, "torn", slot->torn);
 	json_object_object_add(o, "qpns", qpns);
 	return o;
 }
@@ -149,12 +146,11 @@ static struct json_object *uar_dump(struct uar *uar)
 	for (i = 0; i < UAR_SLOTS; i++)
 		json_object_array_add(slots, slot_dump(&uar->slots[i], i));
 	o = json_object_new_object();
-	json_object_object_add(o, "index", json_object_new_int(uar->index));
+	json_add_number(o, "index", uar->index);
 	json_object_object_add(o, "alive", json_object_new_boolean(uar->alive));
-	json_object_object_add(o, "uid", json_object_new_int(uar->uid));
+	json_add_number(o, "uid", uar->uid);
 	json_object_object_add(o, "slots", slots);
-	json_object_object_add(o, "cq_arms",
-			       json_object_new_int64(uar->cq_arms));
+	json_add_number(o, "cq_arms", uar->cq_arms);
 	return o;
 }
 
@@ -176,11 +172,8 @@ void uars_dump(struct hca *hca, struct json_object *o,
 			json_object_array_add(array, one);
 	}
 	json_object_object_add(o, "uars", array);
-	json_object_object_add(alive, "uar",
-			       json_object_new_int(hca->uars->taken.count -
-						   hca->uars->held));
-	json_object_object_add(alive, "uar_held",
-			       json_object_new_int(hca->uars->held));
+	json_add_number(alive, "uar", hca->uars->taken.count - hca->uars->held);
+	json_add_number(alive, "uar_held", hca->uars->held);
 }
 
 /* The first of the free pages that come next; 0: there are none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fw/cmd.h"
 #include "object/memic.h"
 #include "object/mkey.h"
@@ -216,10 +217,8 @@ void mkeys_dump(struct hca *hca, struct json_object *o)
 	idtable_for_each(&hca->objs->mkeys, id, mkey)
 		if (!mkey->free && mkey->mode == MKEY_MTT)
 			mtts_in_use(mkey, &entries, &bytes);
-	json_object_object_add(mtt, "entries",
-			       json_object_new_int64((int64_t)entries));
-	json_object_object_add(mtt, "bytes",
-			       json_object_new_int64((int64_t)bytes));
+	json_add_number(mtt, "entries", entries);
+	json_add_number(mtt, "bytes", bytes);
 	json_object_object_add(o, "mtt", mtt);
 }
 

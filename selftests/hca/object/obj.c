@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "object/objects.h"
 
 /**
@@ -85,6 +86,5 @@ uint8_t obj_destroy(struct idtable *t, uint32_t id, uint16_t uid)
 void cmd_note(struct cmd *cmd, const char *name, uint64_t value)
 {
 	if (cmd->key)
-		json_object_object_add(cmd->key, name,
-				       json_object_new_int64((int64_t)value));
+		json_add_number(cmd->key, name, value);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "object/cq.h"
 #include "object/mcg.h"
 #include "object/general.h"
@@ -172,11 +173,6 @@ void objects_kick(struct hca *hca)
 	}
 }
 
-static void add_count(struct json_object *alive, const char *name, uint32_t n)
-{
-	json_object_object_add(alive, name, json_object_new_int64(n));
-}
-
 /**
  * objects_dump() - tell the control socket what there is
  * @o: gets "qps", "mtt", "page_faults" and "signatures", and "virtqs"
@@ -206,24 +202,25 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	faults_dump(hca, o);
 	sig_dump(hca, o);
 	virtqs_dump(hca, o, alive);
-	add_count(alive, "pd", objs->pds.count);
-	add_count(alive, "td", objs->tds.count);
-	add_count(alive, "xrcd", objs->xrcds.count);
-	add_count(alive, "mkey", objs->mkeys.count);
-	add_count(alive, "cq", objs->cqs.count);
-	add_count(alive, "qp", nqps);
-	add_count(alive, "sq", nsqs);
-	add_count(alive, "tis", objs->tiss.count);
-	add_count(alive, "srq", kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
-	add_count(alive, "umem", objs->umems.count);
-	add_count(alive, "general", general_count(objs));
-	add_count(alive, "psv", objs->psvs.count);
-	add_count(alive, "page_fault", objs->faults.count);
-	add_count(alive, "pace", pace_count(objs));
-	add_count(alive, "memic", memic_pieces(hca));
-	add_count(alive, "memic_op", memic_op_addresses(hca));
-	add_count(alive, "rmp", kinds[SRQ_KIND_RMP]);
-	add_count(alive, "xrq", kinds[SRQ_KIND_XRQ]);
+	json_add_number(alive, "pd", objs->pds.count);
+	json_add_number(alive, "td", objs->tds.count);
+	json_add_number(alive, "xrcd", objs->xrcds.count);
+	json_add_number(alive, "mkey", objs->mkeys.count);
+	json_add_number(alive, "cq", objs->cqs.count);
+	json_add_number(alive, "qp", nqps);
+	json_add_number(alive, "sq", nsqs);
+	json_add_number(alive, "tis", objs->tiss.count);
+	json_add_number(alive, "srq",
+			kinds[SRQ_KIND_SRQ] + kinds[SRQ_KIND_XRC]);
+	json_add_number(alive, "umem", objs->umems.count);
+	json_add_number(alive, "general", general_count(objs));
+	json_add_number(alive, "psv", objs->psvs.count);
+	json_add_number(alive, "page_fault", objs->faults.count);
+	json_add_number(alive, "pace", pace_count(objs));
+	json_add_number(alive, "memic", memic_pieces(hca));
+	json_add_number(alive, "memic_op", memic_op_addresses(hca));
+	json_add_number(alive, "rmp", kinds[SRQ_KIND_RMP]);
+	json_add_number(alive, "xrq", kinds[SRQ_KIND_XRQ]);
 }
 
 /**

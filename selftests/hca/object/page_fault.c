@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
 #include "object/page_fault.h"
@@ -272,12 +273,9 @@ void faults_dump(const struct hca *hca, struct json_object *o)
 	unsigned int i;
 
 	for (i = 0; i < FAULT_KINDS; i++)
-		json_object_object_add(counts, kinds[i],
-				       json_object_new_int64((int64_t)n->raised[i]));
-	json_object_object_add(counts, "resumed",
-			       json_object_new_int64((int64_t)n->resumed));
-	json_object_object_add(counts, "failed",
-			       json_object_new_int64((int64_t)n->failed));
+		json_add_number(counts, kinds[i], n->raised[i]);
+	json_add_number(counts, "resumed", n->resumed);
+	json_add_number(counts, "failed", n->failed);
 	json_object_object_add(o, "page_faults", counts);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "fw/cmd.h"
 #include "object/objects.h"
 #include "object/sig.h"
@@ -60,10 +61,8 @@ void sig_dump(const struct hca *hca, struct json_object *o)
 	const struct sig_counts *n = &hca->objs->sig_counts;
 	struct json_object *counts = json_object_new_object();
 
-	json_object_object_add(counts, "checked",
-			       json_object_new_int64((int64_t)n->checked));
-	json_object_object_add(counts, "bad",
-			       json_object_new_int64((int64_t)n->bad));
+	json_add_number(counts, "checked", n->checked);
+	json_add_number(counts, "bad", n->bad);
 	json_object_object_add(o, "signatures", counts);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fabric/port.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
@@ -122,11 +123,6 @@ const char *qp_type_name(const struct qp *qp)
 	return "unknown";
 }
 
-static void put_int(struct json_object *o, const char *name, uint64_t v)
-{
-	json_object_object_add(o, name, json_object_new_int64((int64_t)v));
-}
-
 static void put_str(struct json_object *o, const char *name, const char *v)
 {
 	json_object_object_add(o, name, json_object_new_string(v));
@@ -143,18 +139,18 @@ struct json_object *qp_dump(const struct qp *qp)
 	bool user = !uid_privileged(qp->obj.uid) ||
 		    qp->user_index != NO_USER_INDEX;
 
-	put_int(o, "qpn", qp->obj.id);
+	json_add_number(o, "qpn", qp->obj.id);
 	put_str(o, "type", qp_type_name(qp));
 	put_str(o, "state", states[qp->state]);
-	put_int(o, "uar", qp->uar);
-	put_int(o, "uid", qp->obj.uid);
-	put_int(o, "doorbells", qp->doorbells);
-	put_int(o, "blueflame", qp->blueflame);
-	put_int(o, "wrong_uar", qp->wrong_uar);
+	json_add_number(o, "uar", qp->uar);
+	json_add_number(o, "uid", qp->obj.uid);
+	json_add_number(o, "doorbells", qp->doorbells);
+	json_add_number(o, "blueflame", qp->blueflame);
+	json_add_number(o, "wrong_uar", qp->wrong_uar);
 	json_object_object_add(o, "user", json_object_new_boolean(user));
 	if (qp->state >= QP_RTR && !qp_is_ud(qp)) {
-		put_int(o, "remote_lid", qp->rlid);
-		put_int(o, "remote_qpn", qp->remote_qpn);
+		json_add_number(o, "remote_lid", qp->rlid);
+		json_add_number(o, "remote_qpn", qp->remote_qpn);
 	}
 	return o;
 }

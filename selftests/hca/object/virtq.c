@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "fw/cmd.h"
 #include "object/tis.h"
 #include "object/umem.h"
@@ -311,25 +312,21 @@ uint8_t virtq_destroy(struct cmd *cmd)
 	return CMD_OK;
 }
 
-static void add(struct json_object *o, const char *name, uint64_t n)
-{
-	json_object_object_add(o, name, json_object_new_int64((int64_t)n));
-}
-
 static struct json_object *virtq_dump(const struct virtq *vq)
 {
 	struct json_object *o = json_object_new_object();
 
-	add(o, "id", vq->obj.id);
-	add(o, "index", vq->index);
-	add(o, "size", vq->size);
+	json_add_number(o, "id", vq->obj.id);
+	json_add_number(o, "index", vq->index);
+	json_add_number(o, "size", vq->size);
 	json_object_object_add(o, "state",
 			       json_object_new_string(state_names[vq->state]));
-	add(o, "event_qpn", vq->event_qp ? vq->event_qp->obj.id : 0);
-	add(o, "kicks", vq->kicks);
-	add(o, "frames", vq->frames);
-	add(o, "dropped", vq->dropped);
-	add(o, "events", vq->events);
+	json_add_number(o, "event_qpn",
+			vq->event_qp ? vq->event_qp->obj.id : 0);
+	json_add_number(o, "kicks", vq->kicks);
+	json_add_number(o, "frames", vq->frames);
+	json_add_number(o, "dropped", vq->dropped);
+	json_add_number(o, "events", vq->events);
 	return o;
 }
 
@@ -351,7 +348,7 @@ void virtqs_dump(struct hca *hca, struct json_object *o,
 	idtable_for_each(&hca->objs->virtqs, id, vq)
 		json_object_array_add(array, virtq_dump(vq));
 	json_object_object_add(o, "virtqs", array);
-	add(alive, "virtq", hca->objs->virtqs.count);
+	json_add_number(alive, "virtq", hca->objs->virtqs.count);
 }
 
 /**
