@@ -290,6 +290,57 @@ TEST_F(slots, give_back_the_fingerprints_of_their_watches)
 	EXPECT_EQ(3, fake.resched - resched);
 }
 
+/* A watch may be deleted while a thread looks at its pages. */
+TEST_F(slots, have_nothing_of_the_watch_before)
+{
+	struct mlx5_ep_watch *w = add(1, 1);
+	u64 word = *watch_word(&ws, 0);
+
+	ASSERT_NE(NULL, w);
+	w->hits = 7;
+	w->recorded = true;
+	w->looked_at = true;
+	w->resting = true;
+	w->is_dmabuf = true;
+	watch_chunk(w)->free |= BIT_ULL(w->index);
+	ws.live--;
+	ASSERT_EQ(w, add(2, 1));
+	EXPECT_EQ(0, (int)w->hits);
+	EXPECT_FALSE(!!w->recorded);
+	EXPECT_FALSE(!!w->looked_at);
+	EXPECT_FALSE(!!w->resting);
+	EXPECT_FALSE(!!w->is_dmabuf);
+	EXPECT_EQ(1002, w->cookie);
+	EXPECT_EQ(1, ws.live);
+	EXPECT_EQ(word + 4, *watch_word(&ws, 0));
+}
+
+TEST_F(slots, drop_the_fingerprints_of_their_parts_once)
+{
+	struct mlx5_ep_watch_parts behind, *list = &behind;
+	struct mlx5_ep_watch *w = add(1, WATCH_PART_PAGES);
+
+	ASSERT_NE(NULL, w);
+	/* The bytes of the pointer are a fingerprint here. */
+	w->fingerprint = (unsigned long)&parts;
+	watch_drop_parts(&ws, w, &list);
+	EXPECT_EQ(&behind, list);
+	EXPECT_EQ((unsigned long)&parts, w->fingerprint);
+
+	w->npages = WATCH_PART_PAGES + 1;
+	w->parts = &parts;
+	ws.parts_bytes = watch_parts_size(w->npages) + 100;
+	watch_drop_parts(&ws, w, &list);
+	EXPECT_EQ(&parts, list);
+	EXPECT_EQ(&behind, list->next);
+	EXPECT_EQ(NULL, w->parts);
+	EXPECT_EQ(100, ws.parts_bytes);
+	watch_drop_parts(&ws, w, &list);
+	EXPECT_EQ(&parts, list);
+	EXPECT_EQ(100, ws.parts_bytes);
+	ws.parts_bytes = 0;
+}
+
 TEST_F(slots, tell_how_many_there_are)
 {
 	struct mlx5_ep_watches_stats stats;
