@@ -67,7 +67,7 @@ lab_release()
 		"$lab_dir/kernels")
 	[ "$1" != newest ] || rel=$(awk 'END { print $2 }' "$lab_dir/kernels")
 	[ -n "$rel" ] || lab_die "no kernel $1, known are:" \
-		"$(lab_kernels | tr '\n' ' ')debug kcsan" \
+		"$(lab_kernels | tr '\n' ' ')debug kcsan gcov" \
 		"arm64 arm64-16k arm64-64k, and any by its path"
 	echo "$rel"
 }
@@ -106,9 +106,9 @@ lab_is_path()
 #	kshares		how its guests see folders of this machine: 9p or virtiofs
 #	karch		its architecture, if it is not that of the lab
 #	kroot		the root file system of its guests
-# NAME is a name, a release, debug, kcsan, arm64, arm64-16k, arm64-64k, a path or what
-# kernel has printed of it. debug, kcsan and arm64-64k are built, arm64 and arm64-16k
-# fetched when somebody first asks for them.
+# NAME is a name, a release, debug, kcsan, gcov, arm64, arm64-16k, arm64-64k, a path or
+# what kernel has printed of it. debug, kcsan, gcov and arm64-64k are built, arm64 and
+# arm64-16k fetched when somebody first asks for them.
 lab_kernel()
 {
 	local dir option=
@@ -139,7 +139,7 @@ lab_kernel()
 		kroot=$arch_dir/root ;;
 	esac
 	case $1 in
-	debug|kcsan|arm64-64k)
+	debug|kcsan|gcov|arm64-64k)
 		[ "$1" = debug ] || option=--$1
 		dir=$("$lab_src/debug-kernel" ${option:+"$option"})
 		krel=$(cat "$dir/release")

@@ -8,8 +8,7 @@
 # "7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
 #
 # The seconds are those of the last ten runs. A test that was not started has not run.
-# What ran on Ethernet ports, or with another module (MLX5_EP_INSTRUMENT), stands apart:
-# "7.2+eth/uuar_query". A fresh clone has no history; then the file `durations` in this
+# What ran on Ethernet ports stands apart: "7.2+eth/uuar_query". A fresh clone has no history; then the file `durations` in this
 # folder is used.
 
 history=build/check.history.json
@@ -22,7 +21,6 @@ declare -A known_tenths=()
 history_kind()
 {
 	[ "${link_default:-ib}" = ib ] || printf '+%s' "$link_default"
-	[ -z "${MLX5_EP_INSTRUMENT:-}" ] || printf '+%s' "$MLX5_EP_INSTRUMENT"
 }
 
 # history_read: load the median of the durations of each test

@@ -13,7 +13,7 @@
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it
 # makes sense; config: options of the kernel that it needs, see selftests/config;
-# instrument: kcov, gcov (the module records which code ran; on debug only);
+# instrument: kcov (the module tells the fuzzer which code ran; on debug only);
 # icount: yes (one CPU, which counts its instructions and takes them for the time);
 # timeout: seconds; long: yes (only with --long).
 

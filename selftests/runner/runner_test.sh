@@ -89,6 +89,9 @@ a_test on_host host 'echo 1..1; echo ok 1 a'
 a_test skipped guest 'echo "1..0 # SKIP no moon"; exit 4'
 a_test slow 'guest, long: yes' 'echo 1..1; echo "# progress: 1 of 2"; echo ok 1 a'
 a_test picky 'guest, kernels: 9.9' 'echo 1..1; echo ok 1 a'
+a_test for_debug 'guest, kernels: debug' 'echo 1..1; echo ok 1 a'
+a_test for_newest 'guest, kernels: 6.1 newest' 'echo 1..1; echo ok 1 a'
+a_test for_fuzzer 'guest, kernels: debug, instrument: kcov' 'echo 1..1; echo ok 1 a'
 a_test bad_result guest 'echo 1..2; echo not ok 1 a; echo ok 2 b; exit 1'
 a_test bad_lie guest 'echo 1..1; echo not ok 1 a'
 a_test bad_status guest 'echo 1..1; echo ok 1 a; exit 3'
@@ -240,6 +243,17 @@ debug_lane()
 	grep -q ' good_too:960:' "$tree/boots"
 	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 'debug 7.2' \
 		--tests 'good*' --debug-tests 'a* *too'
+}
+
+# The kernel gcov is of the newest series, and makes calls fail as debug does.
+gcov_lane()
+{
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels gcov --tests 'picky for_*'
+	head -n 1 "$tree/boots" | grep -qx 'built --gcov'
+	must_fail grep 'fuzzer\|picky' "$tree/boots"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels debug --tests 'picky for_*'
+	must_fail grep 'newest\|picky' "$tree/boots"
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels newest --tests 'picky for_*'
 }
 
 without()
@@ -512,7 +526,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 37
+plan 38
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -523,6 +537,7 @@ check 'a kernel can be named by its path' by_path
 check 'long tests run when asked for, and their progress is shown' long_ones
 check 'what failed can be run once more' failed_ones
 check 'the debug kernel is built first, and its tests get more time' debug_lane
+check 'the kernel gcov has the tests of newest and debug' gcov_lane
 check 'tests of a kernel can be left out' without
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
 check 'kernels of another architecture run the tests of their lists' arm_lane
