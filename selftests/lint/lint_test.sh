@@ -458,6 +458,8 @@ fuzz_complete()
 	accepted "$lint/fuzz"
 	fuzz_refused 'no row for MLX5_EP_METHOD_STAY' uapi/rdma/a.h \
 		's/.*METHOD_TURN.*/&\n\tMLX5_EP_METHOD_STAY,/'
+	fuzz_refused 'no row for MLX5_EP_METHOD_LAST' uapi/rdma/a.h \
+		's/.*METHOD_TURN.*/&\n\tMLX5_EP_METHOD_LAST/'
 	fuzz_refused 'nothing uses MLX5_EP_IOC_GO' uapi/rdma/a.h \
 		's/^#define MLX5_EP_IOC_STOP/#define MLX5_EP_IOC_GO \\\n\t1\n&/'
 	fuzz_refused 'METHOD_TURN has no MLX5_EP_ATTR_TURN_MORE' kernel/a.c \

@@ -25,7 +25,8 @@ class Uapi:
         self.enums, self.structs = {}, {}
         for name, body in re.findall(r"^enum (\w+) \{(.*?)^\};", text,
                                      re.M | re.S):
-            self.enums[name] = re.findall(r"\b(MLX5_EP_\w+)\b\s*[=,]", body)
+            self.enums[name] = re.findall(r"\b(MLX5_EP_\w+)\b\s*(?:[=,]|\Z)",
+                                          body)
         for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", text,
                                      re.M | re.S):
             self.structs[name] = [self.field(line) for line in
