@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, hca: 2, link: eth, function: port, guest: lag, smp: 2, timeout: 240
+# runs on: guest, hca: 2, link: eth, function: port, guest: lag, smp: 2, timeout: 240, config: BONDING
 #
 # A card with two ports, whose netdevs a bond joins. The stock driver takes both RDMA
 # devices away and makes one, mlx5_bond_0, on the first function: the module sees two
@@ -38,7 +38,6 @@ joined()
 {
 	local netdev
 
-	modprobe bonding
 	ip link add bond0 type bond mode active-backup miimon 100
 	for netdev in "${netdevs[@]}"; do
 		ip link set "$netdev" down
@@ -116,6 +115,7 @@ parted()
 	hca_clean
 }
 
+modprobe -q bonding || skip_all 'no bonding'
 for dev in $first $second; do
 	netdevs+=("$(ls "$class/$dev/device/net")")
 	wait_for 10 gid_there "$dev" || :
