@@ -15,7 +15,7 @@ table=$PWD/selftests/coverage/table
 program()
 {
 	mkdir -p "$tmp/kernel" "$tmp/notes" "$tmp/build/modules-gcov"
-	ln -s "$tmp/notes" "$tmp/build/modules-gcov/x"
+	ln -s "$tmp/notes" "$tmp/build/modules-gcov/1-mlx5ep-gcov"
 	mkdir "$tmp/notes/kernel"
 	cat >"$tmp/kernel/main.c" <<-'END'
 	int half(int n);

@@ -10,9 +10,9 @@
 
 /**
  * json_add_number() - give an object a member that is a number
- * @o: may have no member of this name yet
+ * @o: must not have a member of this name
  * @name: is copied
- * @n: at most INT64_MAX, which is what JSON readers take
+ * @n: at most INT64_MAX, as json-c keeps it signed
  */
 static inline void json_add_number(struct json_object *o, const char *name,
 				   uint64_t n)
