@@ -307,6 +307,7 @@ TEST_F(xrc, fork_and_exec_of_the_creator_change_nothing)
 TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 {
 	struct mlx5_ep_xrc_rcv_qp_modify answer;
+	struct mlx5_ep_xrc_rcv_qp_info info;
 	struct mlx5ep_xrc_rcv_qp *a, *b;
 	struct ibv_qp_attr attr;
 
@@ -323,8 +324,9 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	EXPECT_EQ(-EISCONN,
 		  xrc_qp_step(a, IBV_QPS_RTR, 0x456, &self->node.address));
 	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, NULL));
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, &info));
 	EXPECT_EQ(IBV_QPS_RTS, attr.qp_state);
+	EXPECT_EQ(IBV_QPS_RTS, info.qp_state);
 	/* The attributes of the second call changed nothing. */
 	EXPECT_EQ(0x123, attr.dest_qp_num);
 	EXPECT_TRUE(address_is_at(&self->node.address, &attr.ah_attr));

@@ -25,6 +25,7 @@
 #define PARAM "/sys/module/mlx5_ep/parameters/"
 #define NOWHERE ((void *)16)
 #define DELAY_US 1500000u
+#define NO_RESOURCES 15		/* status of a command */
 
 FIXTURE(undo)
 {
@@ -335,11 +336,12 @@ static void *get_late(void *arg)
 	return NULL;
 }
 
-static int delay_create(void)
+/* The next QP comes late, or then @status in its place. */
+static int delay_create(unsigned int status)
 {
 	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u}",
-		DELAY_US);
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u,\"status\":%u}",
+		DELAY_US, status);
 }
 
 /* Reads the table of QPs. Return: how many lines are of QPs; -1 where it fails. */
@@ -366,7 +368,7 @@ TEST_F(undo, of_a_qp_that_is_only_being_made_is_not_shown)
 	pthread_t thread;
 
 	ASSERT_EQ(1, qps_shown(&numberless));
-	ASSERT_EQ(0, delay_create());
+	ASSERT_EQ(0, delay_create(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, get_late, &late));
 	/* The record of the key is there as soon as a second GET would join it. */
 	usleep(DELAY_US / 3);
@@ -379,6 +381,44 @@ TEST_F(undo, of_a_qp_that_is_only_being_made_is_not_shown)
 	EXPECT_FALSE(numberless);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(late.qp));
 	EXPECT_EQ(0, simhca_fail_nothing());
+}
+
+/*
+ * The number of a QP of upstream XRC has no record, so REG waits for the one that is
+ * being made. It fails, and takes the last registration of the domain with it while
+ * REG holds the domain.
+ */
+TEST_F(undo, of_the_only_qp_leaves_the_domain_to_who_waits_for_it)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = mlx5ep_xrcd_ibv(self->node.xrcd),
+	};
+	struct late late = { .xrcd = self->node.xrcd };
+	struct mlx5_ep_xrc_rcv_qp_info info;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	struct ibv_qp *upstream;
+	pthread_t thread;
+
+	upstream = ibv_create_qp_ex(self->node.ctx, &attr);
+	ASSERT_NE(NULL, upstream);
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->first));
+	ASSERT_EQ(0, delay_create(NO_RESOURCES));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, get_late, &late));
+	usleep(DELAY_US / 3);
+	EXPECT_FALSE(atomic_load(&late.over));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, upstream->qp_num,
+					   NULL, &qp));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-EAGAIN, late.ret);
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, NULL, &info));
+	EXPECT_EQ(1, info.registrants);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+	EXPECT_EQ(0, ibv_destroy_qp(upstream));
+	EXPECT_EQ(0, simhca_fail_nothing());
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
+					   &self->first));
 }
 
 TEST_HARNESS_MAIN

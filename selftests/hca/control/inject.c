@@ -113,7 +113,7 @@ static int fault_cmd(struct hca *hca, struct json_object *req,
 static int fault_delay(struct hca *hca, struct json_object *req,
 		       const char **why)
 {
-	int64_t us = number(req, "us", 0);
+	int64_t us = number(req, "us", 0), status = number(req, "status", 0);
 	struct fault f = { 0 };
 	int ret = fault_match(req, &f, 0, why);
 
@@ -123,6 +123,12 @@ static int fault_delay(struct hca *hca, struct json_object *req,
 		*why = "us is 1 to 3600000000";
 		return -EINVAL;
 	}
+	if (status < 0 || status > 0xff) {
+		*why = "status is 1 to 255, or 0 for a command that runs";
+		return -EINVAL;
+	}
+	f.verdict.fail = status;
+	f.verdict.status = (uint8_t)status;
 	f.verdict.delay_ns = (uint64_t)us * NSEC_PER_USEC;
 	return add(hca, &f, why);
 }

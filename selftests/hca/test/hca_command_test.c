@@ -430,6 +430,16 @@ TEST_F(command, a_command_is_late_or_never_answered)
 	ASSERT_EQ(0, vmm_post(vmm, 1, in, sizeof(in), 112));
 	EXPECT_TRUE(vmm_answered(vmm, 1));
 	EXPECT_LE(300000, us_since(&posted));
+	EXPECT_FALSE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":1,"
+			      "\"status\":256}"));
+	EXPECT_FALSE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":1,"
+			      "\"status\":-1}"));
+	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":"
+			     "300000,\"count\":1,\"status\":15}"));
+	clock_gettime(CLOCK_MONOTONIC, &posted);
+	EXPECT_EQ(15, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
+	EXPECT_LE(300000, us_since(&posted));
+	EXPECT_EQ(0, simple(vmm, MLX5_CMD_OP_QUERY_ISSI, 16, 112));
 	ASSERT_TRUE(ask(vmm, "{\"op\":\"fault\",\"kind\":\"cmd\",\"status\":"
 			     "\"never\"}"));
 	ASSERT_EQ(0, vmm_post(vmm, 1, in, sizeof(in), 112));
