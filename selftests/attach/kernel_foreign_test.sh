@@ -100,16 +100,31 @@ doctor_helps()
 		grep "dkms build --force .* -k $(uname -r)"
 }
 
+# writable FOLDER: makes a folder writable that a guest may have read-only, as the modules
+# of a kernel that is built here
+writable()
+{
+	[ ! -w "$1" ] || return 0
+	mkdir "$tmp/over"
+	mount -t tmpfs none "$tmp/over"
+	mkdir "$tmp/over/upper" "$tmp/over/work"
+	mount -t overlay -o "lowerdir=$1,upperdir=$tmp/over/upper,workdir=$tmp/over/work" \
+		none "$1"
+}
+
 # The doctor finds the module's file where DKMS puts it, and the reason in the log.
 doctor_tells()
 {
-	local place
+	local lib place
 
-	place=/usr/lib/modules/$(uname -r)/updates/dkms
+	lib=/usr/lib/modules/$(uname -r)
+	place=$lib/updates/dkms
+	writable "$lib"
 	mkdir -p "$place"
 	cp "$module" "$place/"
 	mlx5ep doctor >"$tmp/doctor" || true
 	rm "$place/${module##*/}"
+	[ ! -d "$tmp/over" ] || umount "$lib" "$tmp/over"
 	cat "$tmp/doctor"
 	grep -A1 "the kernel has refused it: .*mlx5_core $words" "$tmp/doctor" |
 		grep "dkms build --force .* -k $(uname -r)"
