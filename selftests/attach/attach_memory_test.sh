@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, guest: attach, kernels: debug, timeout: 120
+#
+# A device is bound while one allocation below one function of mlx5_ep fails, each
+# allocation in turn. The device is then the driver's own, and says so; bound again, it
+# is attached. sweep_attach goes through the whole of attaching in wider steps, and knows
+# the device already, whose settings need no memory then.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+
+debug=/sys/kernel/debug
+faults=(failslab fail_page_alloc fail_usercopy)
+
+# below FUNCTION: what fails from now on is called by this function of mlx5_ep
+below()
+{
+	local range fault
+
+	range=$(awk '$4 == "[mlx5_ep]" { print $1, $3 }' /proc/kallsyms | sort |
+		awk -v name="$1" 'found { print from, $1; exit }
+			$2 == name { found = 1; from = $1 }')
+	[ -n "$range" ] || fail "mlx5_ep has no $1"
+	for fault in "${faults[@]}"; do
+		echo 0 >$debug/$fault/verbose
+		echo 32 >$debug/$fault/stacktrace-depth
+		echo "0x${range% *}" >$debug/$fault/require-start
+		echo "0x${range#* }" >$debug/$fault/require-end
+	done
+	echo N >$debug/failslab/ignore-gfp-wait
+	echo N >$debug/fail_page_alloc/ignore-gfp-wait
+	echo 0 >$debug/fail_page_alloc/min-order
+}
+
+# bind_without NTH: binds the device without the memory of the NTH allocation; fails if
+# fewer were asked for
+bind_without()
+{
+	local left
+
+	# The shell itself writes to "bind", so it is its own allocations that fail.
+	echo "$1" >/proc/self/fail-nth
+	ib_bind
+	read -r left </proc/self/fail-nth
+	echo 0 >/proc/self/fail-nth
+	[ "$left" = 0 ]
+}
+
+# stock: the device works as without the module
+stock()
+{
+	wait_for 10 [ -d "/sys/class/infiniband/$dev/ports/1" ]
+	uuar_traffic -q -n 2 -r 1
+	hca_clean
+}
+
+# again: bound again, the device is attached, with the parameter defaults
+again()
+{
+	ib_unbind
+	ib_bind
+	wait_for 10 attached
+	[ "$(cat "$ep/uuar_policy")" = shared-uar ] || fail "$(cat "$ep/uuar_policy")"
+	stock
+}
+
+# refused FUNCTION LEAST: each allocation below FUNCTION fails in turn. In LEAST or more
+# cases there is no memory for the attachment; in the others the core makes up for it.
+refused()
+{
+	local nth refused=0
+
+	below "$1"
+	for ((nth = 1; ; nth++)); do
+		ib_unbind
+		bind_without $nth || break
+		wait_for 10 [ -e "$ep/attached" ]
+		if ! attached; then
+			grep -x 'not attached: no memory' "$ep/attached"
+			refused=$((refused + 1))
+		fi
+		stock
+		again
+	done
+	echo "# $1: $((nth - 1)) allocations, $refused refusals"
+	[ $refused -ge "$2" ]
+	again
+}
+
+# The module forgets the device when it is unloaded.
+forgotten()
+{
+	ib_unbind
+	rmmod mlx5_ep
+	ep_insmod defaults="$dev uuar_policy shared-uar"
+}
+
+# Without the record itself mlx5_ep does not know the device.
+unknown()
+{
+	below mlx5_ep_device_create
+	ib_unbind
+	bind_without 1 || fail 'it asked for no memory'
+	stock
+	[ ! -e "$ep" ] || fail "$(ls "$ep")"
+	again
+}
+
+# Only a device that was not seen before needs memory for its settings.
+new()
+{
+	local nth
+
+	for nth in 1 2 3; do
+		forgotten
+		below mlx5_ep_settings_restore
+		bind_without $nth || fail "it asked for memory $((nth - 1)) times"
+		wait_for 10 [ -e "$ep/attached" ]
+		grep -x 'not attached: no memory' "$ep/attached"
+		stock
+		again
+	done
+}
+
+# The text of the defaults is copied to be read.
+defaults()
+{
+	forgotten
+	below mlx5_ep_defaults_get
+	bind_without 1 || fail 'it asked for no memory'
+	wait_for 10 attached
+	grep -x stock "$ep/uuar_policy"
+	dmesg | grep "$dev: mlx5_ep: no memory for the parameter defaults"
+}
+
+[ -e $debug/failslab/require-start ] || skip_all 'the kernel makes no allocation fail'
+ib_unbind
+rmmod mlx5_ep
+ep_insmod defaults="$dev uuar_policy shared-uar"
+ib_bind
+wait_for 10 attached
+plan 5
+check 'no memory for the record of the device' unknown
+check 'none for the settings of a device that is new' new
+check 'none for the tables of XRC' refused mlx5_ep_xrc_create 1
+check 'none for the folder in sysfs' refused mlx5_ep_sysfs_add 3
+check 'none for the parameter defaults' defaults
+ktap_finished
