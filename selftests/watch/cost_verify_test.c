@@ -3,13 +3,14 @@
 /*
  * A verify costs what was hit, not what is watched, and of many threads that ask
  * at once one looks. What is counted are calls by which the kernel looks at up to
- * 64 pages, with a kprobe.
+ * 64 pages, with a kprobe. And memory that was watched costs nothing afterwards.
  */
 #include "kselftest_harness.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -34,18 +35,41 @@ FIXTURE(cost)
 	void *mem;
 };
 
-static bool probe_set(bool on)
+/* Counts the calls of a function from now on. */
+static bool probe_set(const char *function)
 {
-	if (on)
-		return !file_write(TRACING "kprobe_events",
-				   "p:" PROBE " get_user_pages_fast_only") &&
-		       !file_write(TRACING "events/kprobes/" PROBE "/enable",
-				   "1");
+	char text[192];
+
+	snprintf(text, sizeof(text), "p:" PROBE " %s", function);
+	return !file_write(TRACING "kprobe_events", text) &&
+	       !file_write(TRACING "events/kprobes/" PROBE "/enable", "1");
+}
+
+/* The same for a function of mlx5_ep, whose name the compiler may have made longer. */
+static bool probe_set_ours(const char *function)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	size_t len = strlen(function);
+	char line[256], name[128], module[64];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*s %*c %127s %63s", name, module) == 2 &&
+			!strcmp(module, "[mlx5_ep]") &&
+			!strncmp(name, function, len) &&
+			(!name[len] || name[len] == '.');
+	if (file)
+		fclose(file);
+	return found && probe_set(name);
+}
+
+static bool probe_clear(void)
+{
 	file_write(TRACING "events/kprobes/" PROBE "/enable", "0");
 	return !file_write(TRACING "kprobe_events", "-:" PROBE);
 }
 
-/* Times that the kernel has looked since the probe was set. */
+/* Calls of the function since the probe was set: how often the kernel has looked. */
 static unsigned long looks(void)
 {
 	FILE *file = fopen(TRACING "kprobe_profile", "r");
@@ -90,14 +114,14 @@ FIXTURE_SETUP(cost)
 			 MAP_NORESERVE, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->mem);
 	ASSERT_EQ(0, map_all(self->mem));
-	ASSERT_TRUE(probe_set(true));
+	ASSERT_TRUE(probe_set("get_user_pages_fast_only"));
 }
 
 FIXTURE_TEARDOWN(cost)
 {
 	if (!self->notifier)
 		return;
-	EXPECT_TRUE(probe_set(false));
+	EXPECT_TRUE(probe_clear());
 	munmap(self->mem, BIG);
 	mlx5ep_notifier_destroy(self->notifier);
 	verbs_close(&self->setup);
@@ -138,6 +162,39 @@ TEST_F(cost, verify_of_one_page_costs_as_much_in_1_gib_as_in_2_mib)
 		EXPECT_LE(SMALL / PAGE / 64, cost);
 		EXPECT_GE(2 * least, cost);
 	}
+}
+
+/* Invalidations of ten pages that took the way for memory with a long watch */
+static unsigned long flagged(void *mem)
+{
+	unsigned long before = looks();
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		if (madvise(mem + i * PAGE, PAGE, MADV_DONTNEED))
+			return 0;
+	return looks() - before;
+}
+
+TEST_F(cost, memory_that_was_watched_costs_nothing_afterwards)
+{
+	struct mlx5ep_watch watch[2];
+
+	ASSERT_TRUE(probe_clear());
+	ASSERT_TRUE(probe_set_ours("watches_begin_flagged"));
+	EXPECT_EQ(0, flagged(self->mem));
+	ASSERT_EQ(0, mlx5ep_watch_add(self->notifier, self->mem, WIDE, 0,
+				      &watch[0]));
+	ASSERT_EQ(0, mlx5ep_watch_add(self->notifier, self->mem, WIDE, 0,
+				      &watch[1]));
+	EXPECT_EQ(10, flagged(self->mem));
+	ASSERT_EQ(0, mlx5ep_watch_del(&watch[0]));
+	EXPECT_EQ(10, flagged(self->mem));
+	EXPECT_EQ(10, flagged(self->mem + WIDE / 2));
+	EXPECT_EQ(0, flagged(self->mem + 2 * WIDE));
+	ASSERT_EQ(0, mlx5ep_watch_del(&watch[1]));
+	EXPECT_EQ(0, flagged(self->mem));
+	EXPECT_EQ(0, flagged(self->mem + WIDE / 2));
 }
 
 struct asker {
