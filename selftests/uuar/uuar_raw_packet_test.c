@@ -6,6 +6,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <mlx5ep.h>
 
 #include "doorbells.h"
 #include "sysfs.h"
@@ -87,6 +88,7 @@ static size_t ring_all(struct __test_metadata *_metadata,
 		       struct _test_data_raw *self, const char *by)
 {
 	struct doorbells_qp rung[QPS] = {};
+	struct mlx5_ep_qp_uuar uuar;
 	size_t i, k, pages = 0;
 	char placer[16];
 	uint32_t uar;
@@ -98,6 +100,10 @@ static size_t ring_all(struct __test_metadata *_metadata,
 		EXPECT_EQ(1, listed(self->qps[i]->qp_num, &uar, placer));
 		EXPECT_EQ(rung[i].uar, uar);
 		EXPECT_STREQ(by, placer);
+		/* Firmware does not say which page it is. */
+		EXPECT_EQ(0, mlx5ep_qp_query_uuar(self->qps[i], &uuar));
+		EXPECT_EQ(MLX5_EP_UAR_UNKNOWN, uuar.uar);
+		EXPECT_EQ(rung[i].slot, uuar.slot);
 		for (k = 0; k < i && rung[k].uar != rung[i].uar; k++)
 			;
 		pages += k == i;
