@@ -26,8 +26,6 @@ FIXTURE_VARIANT(sweep)
 	bool thrifty;
 	/* goes by many places where something can fail */
 	bool big;
-	/* the process has no other notifier */
-	bool first;
 };
 
 #define BODY(name, rules, what, ...) \
@@ -47,7 +45,6 @@ BODY(qp_under_shared_uuar, "shared-uuar", qp);
 BODY(qps_under_independent, "independent", qps);
 BODY(endpoints_under_stock, "stock", endpoints, .big = true);
 BODY(notifier, "stock", notifier, .silent = true);
-BODY(first_notifier, "stock", notifier, .silent = true, .first = true);
 BODY(watch, "stock", watch, .silent = true, .thrifty = true);
 BODY(long_watch, "stock", long_watch, .silent = true);
 BODY(watches, "stock", watches, .silent = true, .thrifty = true);
@@ -58,10 +55,6 @@ FIXTURE_SETUP(sweep)
 {
 	ASSERT_EQ(0, sysfs_policy(variant->policy, 4, false));
 	ASSERT_EQ(0, sweep_objects_open(&self->objects));
-	if (variant->first) {
-		ASSERT_EQ(0, mlx5ep_notifier_destroy(self->objects.notifier));
-		self->objects.notifier = NULL;
-	}
 	if (variant->body == sweep_body_dmabuf)
 		ASSERT_EQ(0, sweep_objects_open_dmabuf(&self->objects));
 	self->sweep.body = variant->body;
