@@ -7,12 +7,17 @@
 #include "kselftest_harness.h"
 
 #include <string.h>
+#include <sys/mman.h>
+
+#include <infiniband/mlx5dv.h>
 
 #include "simhca.h"
 #include "sysfs.h"
 #include "verbs.h"
 
 #define BYTES 256u
+#define PAGE 4096ul
+#define INCREMENT 0	/* the operation that adds 1 */
 
 FIXTURE(memory)
 {
@@ -53,6 +58,7 @@ TEST_F(memory, of_the_adapter_is_no_uar_page)
 {
 	struct ibv_alloc_dm_attr attr = { .length = BYTES };
 	char wanted[BYTES], found[BYTES];
+	volatile uint8_t *op;
 	struct ibv_dm *dm[2];
 	unsigned int i;
 
@@ -74,6 +80,17 @@ TEST_F(memory, of_the_adapter_is_no_uar_page)
 		ASSERT_EQ(0, ibv_memcpy_from_dm(found, dm[i], 0, BYTES));
 		EXPECT_EQ(0, memcmp(wanted, found, BYTES));
 	}
+	/* An operation on the memory has a page of its own, by an entry of the core. */
+	op = mlx5dv_dm_map_op_addr(dm[0], INCREMENT);
+	ASSERT_NE(NULL, op) {
+		TH_LOG("errno %d", errno);
+	}
+	EXPECT_EQ(1, simhca_count("memic_op"));
+	EXPECT_EQ(self->in_use, sysfs_number("uar_in_use"));
+	*op = 1;
+	EXPECT_EQ(0, ibv_memcpy_from_dm(found, dm[0], 0, 4));
+	EXPECT_EQ(0x41, found[0]);
+	EXPECT_EQ(0, munmap((void *)((uintptr_t)op & ~(PAGE - 1)), PAGE));
 	EXPECT_EQ(0, verbs_traffic_all(&self->endpoint, 1, 3));
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(0, ibv_free_dm(dm[i]));
