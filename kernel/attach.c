@@ -289,6 +289,17 @@ static int find_class(void)
 	return mlx5_ep_interface.class ? 0 : -ENODEV;
 }
 
+/* Has a driver taken the device? device_reprobe() returns 0 if its probe fails. */
+static bool is_bound(struct device *dev)
+{
+	bool bound;
+
+	device_lock(dev);
+	bound = dev->driver;
+	device_unlock(dev);
+	return bound;
+}
+
 /*
  * Re-probing removes an ib_device and what mlx5_ep keeps for it, so that only
  * the auxiliary device may be held meanwhile. The ib_device comes back with a
@@ -301,7 +312,7 @@ static void reprobe_devices(void)
 	struct device *auxdev;
 
 	while ((auxdev = mlx5_ep_device_next_preexisting(&index))) {
-		if (device_reprobe(auxdev))
+		if (device_reprobe(auxdev) || !is_bound(auxdev))
 			dev_warn(auxdev, "mlx5_ep: re-probe failed\n");
 		put_device(auxdev);
 	}

@@ -110,6 +110,22 @@ reprobes()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
+# The driver does not take the device again, as the firmware does not answer it. The
+# module is loaded all the same, and attaches when the device is bound.
+reprobe_fails()
+{
+	unload
+	driver_first
+	bound=$(ib_device)
+	simhca-ctl '{"op":"fault","kind":"cmd","opcode":"QUERY_ADAPTER","count":0,"status":1}'
+	ep_insmod reprobe=1
+	simhca-ctl '{"op":"clear"}'
+	dmesg | grep "$bound: mlx5_ep: re-probe failed"
+	[ ! -e "$ib_driver/$bound" ] || fail "the device is bound"
+	ib_bind
+	wait_for 10 attached
+}
+
 goes_away()
 {
 	ib_unload
@@ -133,7 +149,7 @@ refused_wrapped()
 	grep 'another module has changed its operations' "$ep/attached"
 }
 
-plan 18
+plan 19
 check 'an object id that is taken is refused' refused object=11
 check 'the device works (1)' works
 check 'the log says so once (1)' said_once
@@ -151,5 +167,6 @@ check 'the device works (4)' works
 check 'the modules can be unloaded (4)' goes_away
 check 'with attach off, reprobe leaves the device alone' reprobes_nothing
 check 'reprobe attaches a device that was there before' reprobes
+check 'a reprobe that fails is told of' reprobe_fails
 check 'with the ids free it attaches' attaches_again
 ktap_finished
