@@ -144,6 +144,32 @@ TEST_F(tables, show_what_the_terminal_has_room_for)
 	EXPECT_EQ(view_most(&view, false), 4);
 }
 
+/* Prints rows into @text. */
+static void print_rows(char *text, size_t size, struct json_object *rows,
+		       const struct column *shown, size_t n)
+{
+	struct cli cli = {};
+	FILE *out = stdout;
+
+	stdout = fmemopen(text, size, "w");
+	print_table(&cli, rows, shown, n);
+	fclose(stdout);
+	stdout = out;
+}
+
+TEST_F(tables, have_a_dash_where_there_is_no_value)
+{
+	struct json_object *row = json_object_new_object();
+	char text[256] = "";
+
+	add_row(self->rows, NULL, -1);
+	json_object_object_add(row, "name", json_object_new_string(""));
+	json_object_object_add(row, "qps", json_object_new_boolean(true));
+	json_object_array_add(self->rows, row);
+	print_rows(text, sizeof(text), self->rows, columns, 2);
+	EXPECT_STREQ("NAME  QPS\n-       -\n-     yes\n", text);
+}
+
 /* Prints a table of one row, whose cells have @len characters, into @text. */
 static void print_wide(char *text, size_t size, size_t n, size_t len)
 {
@@ -151,9 +177,7 @@ static void print_wide(char *text, size_t size, size_t n, size_t len)
 	struct json_object *row = json_object_new_object();
 	struct json_object *rows = json_object_new_array();
 	struct column wide[COLUMNS] = {};
-	struct cli cli = {};
 	char cell[64] = "";
-	FILE *out = stdout;
 	size_t i;
 
 	memset(cell, 'x', len);
@@ -163,10 +187,7 @@ static void print_wide(char *text, size_t size, size_t n, size_t len)
 		json_object_object_add(row, keys[i], json_object_new_string(cell));
 	}
 	json_object_array_add(rows, row);
-	stdout = fmemopen(text, size, "w");
-	print_table(&cli, rows, wide, n);
-	fclose(stdout);
-	stdout = out;
+	print_rows(text, size, rows, wide, n);
 	json_object_put(rows);
 }
 
