@@ -244,6 +244,27 @@ TEST(stock_is_as_mlx5_ib)
 	}
 }
 
+/* Page 2 has not been mapped: its uUARs, 4 and 5, are nobody's. */
+TEST(stock_leaves_out_a_page_that_is_not_known)
+{
+	struct mlx5_ep_uuar_table *t = new_table(4);
+	unsigned int qps[8] = {}, n, uuar;
+	int pick;
+
+	ASSERT_NE(NULL, t);
+	t->policy = MLX5_EP_UUAR_POLICY_STOCK;
+	set_usable(t, 0xb, false);
+	for (n = 0; n < 20; n++) {
+		pick = mlx5_ep_uuar_policy_pick(t);
+		ASSERT_LT(0, pick);
+		mlx5_ep_uuar_table_add(t, pick);
+		qps[pick]++;
+	}
+	for (uuar = 1; uuar < 8; uuar++)
+		EXPECT_EQ(uuar == 4 || uuar == 5 ? 0 : 4, qps[uuar]);
+	free(t);
+}
+
 TEST(every_small_table)
 {
 	unsigned int pages, low, bits, i, picks = 0;
