@@ -131,7 +131,7 @@ preexisting_device()
 	code 1 mlx5ep doctor
 	grep -q '^problem: attaching' "$tmp/out"
 	grep -q "mend with: mlx5ep attach $dev" "$tmp/out"
-	code 3 mlx5ep show
+	code 3 mlx5ep -d "$dev" show
 	echo Y >/sys/module/mlx5_ep/parameters/attach
 	with_program refused uuar_traffic
 	modprobe ib_ipoib
@@ -140,7 +140,7 @@ preexisting_device()
 	modprobe -r ib_ipoib
 	code 0 mlx5ep attach "$dev"
 	[ "$(cat "$ep/attached")" = yes ]
-	code 0 mlx5ep show
+	code 0 mlx5ep -d "$dev" show
 }
 
 # refused USER: the tool refuses the user and does not change the device
