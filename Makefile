@@ -22,7 +22,7 @@ help:
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
 	@echo '                    [ARCH=arm64 [KERNELS="4k 16k 64k"]]: kernels of arm64'
-	@echo 'make check-long     run the long tests, mutants and the fuzzer (a day)'
+	@echo 'make check-long     run the long tests, coverage, mutants, the fuzzer (a day)'
 	@echo 'make check-peers    run the tests of rdma-core and perftest without the module'
 	@echo '                    and under each policy, and compare  [KERNELS=7.2] [LINK=eth]'
 	@echo 'make check-netdev   run the tests that Linux has for network devices (Ethernet)'
