@@ -3,7 +3,8 @@
 # runs on: host
 #
 # Each mutant that selftests/mutants/mutate lists changes another place, or changes the
-# place to another text, and no line of the file moves.
+# place to another text, and no line of the file moves. The lists beside it name tests
+# and files that there are.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -107,9 +108,48 @@ results()
 		grep -xF 'ret = 0' sample.c && [ "$(wc -l <sample.c)" = 10 ])
 }
 
-plan 4
+# The first line that matches a file counts: a line that is first for no file is lost.
+areas()
+{
+	local file pattern tests test all
+	local -A first=()
+
+	all=$(find selftests -name '*_test.*' | sed 's,.*/,,; s,_test\..*,,')
+	for file in $(find kernel userlib -name '*.[ch]'); do
+		while IFS=$'\t' read -r pattern tests; do
+			# shellcheck disable=SC2053 # it is a pattern
+			[[ $file != $pattern ]] || break
+		done < <(grep -v '^#' selftests/mutants/areas)
+		[ -n "$tests" ] || fail "no line is for $file"
+		first[$pattern]=$file
+	done
+	while IFS=$'\t' read -r pattern tests; do
+		[ -n "${first[$pattern]:-}" ] || fail "$pattern is first for no file"
+		for test in $tests; do
+			grep -qxF "$test" <<<"$all" || fail "$pattern: no test $test"
+		done
+	done < <(grep -v '^#' selftests/mutants/areas)
+	pattern=$(grep -v '^#' selftests/mutants/areas | cut -f 1 | sort | uniq -d)
+	[ -z "$pattern" ] || fail "$pattern has more than one line"
+}
+
+# Each survivor that is explained is in a function that there is.
+explained()
+{
+	local files function rule text reason
+
+	while IFS=$'\t' read -r files function rule text reason; do
+		[ -n "$reason" ] || fail "$files $function: five fields"
+		# shellcheck disable=SC2086 # a pattern
+		grep -qE "\b$function\(" $files || fail "$files has no $function()"
+	done < <(grep -v '^#' selftests/mutants/explained)
+}
+
+plan 6
 check each_mutant_is_another_source sources_differ
 check a_mutant_is_at_its_line_and_column places
 check each_seed_has_the_same_mutants seeds
 check copies_and_waits_are_left_out results
+check the_first_line_for_a_file_has_its_tests areas
+check what_is_explained_is_there explained
 ktap_finished
