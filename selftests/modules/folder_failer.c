@@ -14,12 +14,21 @@ static int count = 1;
 module_param(count, int, 0444);
 MODULE_PARM_DESC(count, "how many folders shall fail");
 
+static void *second_argument(struct pt_regs *regs)
+{
+#ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
+	return (void *)regs_get_kernel_argument(regs, 1);
+#else
+	/* Kernels before 4.20, on x86-64 */
+	return (void *)regs->si;
+#endif
+}
+
 /* A return value other than 0 leaves this call alone. */
 static int folder_entered(struct kretprobe_instance *instance,
 			  struct pt_regs *regs)
 {
-	const struct bin_attribute *attr =
-		(void *)regs_get_kernel_argument(regs, 1);
+	const struct bin_attribute *attr = second_argument(regs);
 
 	return strcmp(attr->attr.name, "uuar_cgroups") || count-- <= 0;
 }
