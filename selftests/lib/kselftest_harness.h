@@ -1,9 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The kernel's kselftest harness with longer limits: see patience.h. */
+/*
+ * The kernel's kselftest harness with longer limits: see patience.h. It also runs on
+ * kernels without pidfd_open(), before 5.3.
+ */
 #ifndef SELFTESTS_KSELFTEST_HARNESS_H
 #define SELFTESTS_KSELFTEST_HARNESS_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int harness_pipe[2];
+static pid_t harness_child;
+
+/* Waits for the child, who stays there for waitpid(). */
+static inline void *harness_wait(void *end)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, harness_child, &info, WEXITED | WNOWAIT) &&
+	       errno == EINTR)
+		;
+	close((intptr_t)end);
+	return NULL;
+}
+
+/*
+ * A descriptor that becomes ready when a child has ended: a pidfd, or for kernels without
+ * one the end of a pipe. There is one child at a time. Return: -1 where there is none.
+ */
+static inline int harness_pidfd_open(pid_t pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+	pthread_t thread;
+
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+	if (pipe2(harness_pipe, O_CLOEXEC))
+		return -1;
+	harness_child = pid;
+	errno = pthread_create(&thread, NULL, harness_wait,
+			       (void *)(intptr_t)harness_pipe[1]);
+	if (errno) {
+		close(harness_pipe[0]);
+		close(harness_pipe[1]);
+		return -1;
+	}
+	pthread_detach(thread);
+	return harness_pipe[0];
+}
+
+/* The harness makes this system call only. */
+#define syscall(number, pid, flags) harness_pidfd_open(pid)
 #include_next <kselftest_harness.h>
+#undef syscall
 
 #include "patience.h"
 
