@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,15 +29,16 @@ static inline void *harness_wait(void *end)
 }
 
 /*
- * A descriptor that becomes ready when a child has ended: a pidfd, or for kernels without
- * one the end of a pipe. There is one child at a time. Return: -1 where there is none.
+ * The only system call that the harness makes by its number, pidfd_open(): a descriptor
+ * that becomes ready when a child has ended. For kernels without pidfds it is the end of a
+ * pipe. There is one child at a time. Return: -1 where there is none.
  */
-static inline int harness_pidfd_open(pid_t pid)
+static inline int harness_syscall(long number, pid_t pid, unsigned int flags)
 {
-	int fd = syscall(SYS_pidfd_open, pid, 0);
+	int fd = syscall(number, pid, flags);
 	pthread_t thread;
 
-	if (fd >= 0 || errno != ENOSYS)
+	if (fd >= 0)
 		return fd;
 	if (pipe2(harness_pipe, O_CLOEXEC))
 		return -1;
@@ -54,8 +54,7 @@ static inline int harness_pidfd_open(pid_t pid)
 	return harness_pipe[0];
 }
 
-/* The harness makes this system call only. */
-#define syscall(number, pid, flags) harness_pidfd_open(pid)
+#define syscall harness_syscall
 #include_next <kselftest_harness.h>
 #undef syscall
 

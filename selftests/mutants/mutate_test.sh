@@ -115,14 +115,14 @@ areas()
 	local -A first=()
 
 	all=$(find selftests -name '*_test.*' | sed 's,.*/,,; s,_test\..*,,')
-	for file in $(find kernel userlib -name '*.[ch]'); do
+	while read -r file; do
 		while IFS=$'\t' read -r pattern tests; do
 			# shellcheck disable=SC2053 # it is a pattern
 			[[ $file != $pattern ]] || break
 		done < <(grep -v '^#' selftests/mutants/areas)
 		[ -n "$tests" ] || fail "no line is for $file"
 		first[$pattern]=$file
-	done
+	done < <(find kernel userlib -name '*.[ch]')
 	while IFS=$'\t' read -r pattern tests; do
 		[ -n "${first[$pattern]:-}" ] || fail "$pattern is first for no file"
 		for test in $tests; do
@@ -136,9 +136,9 @@ areas()
 # Each survivor that is explained is in a function that there is.
 explained()
 {
-	local files function rule text reason
+	local files function reason
 
-	while IFS=$'\t' read -r files function rule text reason; do
+	while IFS=$'\t' read -r files function _ _ reason; do
 		[ -n "$reason" ] || fail "$files $function: five fields"
 		# shellcheck disable=SC2086 # a pattern
 		grep -qE "\b$function\(" $files || fail "$files has no $function()"
