@@ -139,9 +139,7 @@ defaults()
 }
 
 [ -e $debug/failslab/require-start ] || skip_all 'the kernel makes no allocation fail'
-ib_unbind
-rmmod mlx5_ep
-ep_insmod defaults="$dev uuar_policy shared-uar"
+forgotten
 ib_bind
 wait_for 10 attached
 plan 5

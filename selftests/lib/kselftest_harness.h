@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int harness_pipe[2];
 static pid_t harness_child;
 
 /* Waits for the child, who stays there for waitpid(). */
@@ -37,21 +36,22 @@ static inline int harness_syscall(long number, pid_t pid, unsigned int flags)
 {
 	int fd = syscall(number, pid, flags);
 	pthread_t thread;
+	int ends[2];
 
 	if (fd >= 0)
 		return fd;
-	if (pipe2(harness_pipe, O_CLOEXEC))
+	if (pipe2(ends, O_CLOEXEC))
 		return -1;
 	harness_child = pid;
 	errno = pthread_create(&thread, NULL, harness_wait,
-			       (void *)(intptr_t)harness_pipe[1]);
+			       (void *)(intptr_t)ends[1]);
 	if (errno) {
-		close(harness_pipe[0]);
-		close(harness_pipe[1]);
+		close(ends[0]);
+		close(ends[1]);
 		return -1;
 	}
 	pthread_detach(thread);
-	return harness_pipe[0];
+	return ends[0];
 }
 
 #define syscall harness_syscall

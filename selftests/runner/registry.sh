@@ -12,7 +12,8 @@
 # eswitch: yes (each HCA has an e-switch that a driver can program; with link: eth);
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it
-# makes sense (gcov goes with newest and with debug); config: options of the kernel that it needs, see selftests/config;
+# makes sense (gcov goes with newest and with debug);
+# config: options of the kernel that it needs, see selftests/config;
 # instrument: kcov (the module tells the fuzzer which code ran; on debug only);
 # icount: yes (one CPU, which counts its instructions and takes them for the time);
 # timeout: seconds; long: yes (only with --long).
