@@ -59,6 +59,13 @@ static int lacks(const char **why, const char *what, unsigned int major,
 	return lab_may_lack(major, minor) ? 1 : -ENODEV;
 }
 
+/* The same for a call that refuses what the kernel does not know: @ret is -EINVAL. */
+static int known_since(int ret, const char **why, const char *what,
+		       unsigned int major, unsigned int minor)
+{
+	return ret == -EINVAL ? lacks(why, what, major, minor) : ret;
+}
+
 static int err(int ret)
 {
 	return ret ? -errno : 0;
@@ -132,7 +139,8 @@ static int do_mremap_dontunmap(struct region *r, const char **why)
 	long ret = calls_mremap(by, r->addr, r->len, r->len, MREMAP_MAYMOVE |
 				4, NULL);
 
-	return ret < 0 ? ret : 0;
+	return known_since(ret < 0 ? ret : 0, why,
+			   "this kernel has no MREMAP_DONTUNMAP", 5, 7);
 }
 
 static int do_brk(struct region *r, const char **why)
@@ -151,7 +159,9 @@ static int do_dontneed_locked(struct region *r, const char **why)
 {
 	if (mlock(r->addr, r->len))
 		return -errno;
-	return calls_madvise(by, r->addr, r->len, MADV_DONTNEED_LOCKED);
+	return known_since(calls_madvise(by, r->addr, r->len,
+					 MADV_DONTNEED_LOCKED), why,
+			   "this kernel has no MADV_DONTNEED_LOCKED", 5, 18);
 }
 
 static int do_free(struct region *r, const char **why)
@@ -176,11 +186,9 @@ static int do_cold(struct region *r, const char **why)
 
 static int do_guard_install(struct region *r, const char **why)
 {
-	int ret = calls_madvise(by, r->addr, r->len, MADV_GUARD_INSTALL);
-
-	if (ret != -EINVAL)
-		return ret;
-	return lacks(why, "this kernel has no guard pages", 6, 13);
+	return known_since(calls_madvise(by, r->addr, r->len,
+					 MADV_GUARD_INSTALL), why,
+			   "this kernel has no guard pages", 6, 13);
 }
 
 static int truncate_fd(int fd)
@@ -434,9 +442,17 @@ static int do_thp_collapse(struct region *r, const char **why)
 
 static int do_hugetlb_move(struct region *r, const char **why)
 {
-	return err(mremap(r->addr, r->len, r->len, MREMAP_MAYMOVE |
-			  MREMAP_FIXED, r->map + r->map_len - HUGE) ==
-		   MAP_FAILED);
+	void *to = r->map + r->map_len - HUGE;
+
+	return known_since(err(mremap(r->addr, r->len, r->len, MREMAP_MAYMOVE |
+				      MREMAP_FIXED, to) == MAP_FAILED), why,
+			   "this kernel moves no hugetlb mapping", 5, 16);
+}
+
+static int do_hugetlb_dontneed(struct region *r, const char **why)
+{
+	return known_since(do_dontneed(r, why), why,
+			   "this kernel has no MADV_DONTNEED of hugetlb memory", 5, 18);
 }
 
 /*
@@ -609,7 +625,8 @@ CASE(thp_collapse, "MADV_COLLAPSE", THP, do_thp_collapse, false);
 CASE(collapse_of_small_pages, "MADV_COLLAPSE of small pages", ANON,
 	do_thp_collapse, false);
 CASE(hugetlb_munmap, "hugetlb: munmap", HUGETLB, do_munmap, true);
-CASE(hugetlb_dontneed, "hugetlb: MADV_DONTNEED", HUGETLB, do_dontneed, true);
+CASE(hugetlb_dontneed, "hugetlb: MADV_DONTNEED", HUGETLB, do_hugetlb_dontneed,
+	true);
 CASE(hugetlb_mremap_move, "hugetlb: mremap, moved", HUGETLB, do_hugetlb_move,
 	true);
 CASE(hugetlb_fork_both_write, "hugetlb: fork, both write", HUGETLB,

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab.h"
 #include "patience.h"
 #include "watched.h"
 
@@ -206,9 +207,34 @@ TEST_F(parts, verify_of_one_part_does_not_hide_a_change_of_another)
 }
 
 /*
- * A look that stops until the test lets it go on: at a page of shared memory that
+ * Looks that stop until the test lets them go on: at a page of shared memory that
  * is in the file and not in the page table, for which a userfaultfd is asked.
  */
+FIXTURE(looks)
+{
+	struct watched_setup setup;
+};
+
+FIXTURE_SETUP(looks)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API, .features = UFFD_FEATURE_MINOR_SHMEM,
+	};
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	int ret = ioctl(uffd, UFFDIO_API, &api);
+
+	close(uffd);
+	if (ret && lab_may_lack(5, 14))
+		SKIP(return, "a userfaultfd has no minor faults of shared memory");
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, watched_open(&self->setup, 4));
+}
+
+FIXTURE_TEARDOWN(looks)
+{
+	watched_close(&self->setup);
+}
+
 struct stop {
 	void *mem;
 	int uffd;
@@ -220,7 +246,7 @@ struct stop {
 	} askers[THREADS];
 };
 
-static int stop_open(parts_data *self, struct stop *s)
+static int stop_open(struct watched_setup *setup, struct stop *s)
 {
 	struct uffdio_api api = {
 		.api = UFFD_API, .features = UFFD_FEATURE_MINOR_SHMEM,
@@ -242,8 +268,8 @@ static int stop_open(parts_data *self, struct stop *s)
 	if (ioctl(s->uffd, UFFDIO_API, &api) ||
 	    ioctl(s->uffd, UFFDIO_REGISTER, &reg))
 		return -errno;
-	return mlx5ep_reg_mr(self->setup.notifier, self->setup.verbs.pd, s->mem,
-			     LEN, IBV_ACCESS_LOCAL_WRITE, 1, &s->mr);
+	return mlx5ep_reg_mr(setup->notifier, setup->verbs.pd, s->mem, LEN,
+			     IBV_ACCESS_LOCAL_WRITE, 1, &s->mr);
 }
 
 static void stop_close(struct stop *s)
@@ -312,11 +338,11 @@ static int answers(struct stop *s, unsigned int n)
 	return ret;
 }
 
-TEST_F(parts, of_threads_that_ask_at_once_one_looks)
+TEST_F(looks, of_threads_that_ask_at_once_one_looks)
 {
 	struct stop s;
 
-	ASSERT_EQ(0, stop_open(self, &s));
+	ASSERT_EQ(0, stop_open(&self->setup, &s));
 	ASSERT_EQ(0, ask_all(&s, THREADS));
 	EXPECT_EQ(1, stopped(&s, 300 * patience_factor()));
 	EXPECT_FALSE(mlx5ep_mr_valid(&s.mr));
@@ -328,12 +354,12 @@ TEST_F(parts, of_threads_that_ask_at_once_one_looks)
 	stop_close(&s);
 }
 
-TEST_F(parts, change_during_a_look_at_another_part_is_found)
+TEST_F(looks, change_during_a_look_at_another_part_is_found)
 {
 	void *other;
 	struct stop s;
 
-	ASSERT_EQ(0, stop_open(self, &s));
+	ASSERT_EQ(0, stop_open(&self->setup, &s));
 	other = s.mem + 5 * PART;
 	ASSERT_EQ(0, ask_all(&s, THREADS));
 	EXPECT_LE(1, stopped(&s, 300 * patience_factor()));
@@ -346,12 +372,12 @@ TEST_F(parts, change_during_a_look_at_another_part_is_found)
 	stop_close(&s);
 }
 
-TEST_F(parts, watch_that_is_deleted_during_a_look_is_gone_for_all)
+TEST_F(looks, watch_that_is_deleted_during_a_look_is_gone_for_all)
 {
 	struct mlx5ep_watch same_slot;
 	struct stop s;
 
-	ASSERT_EQ(0, stop_open(self, &s));
+	ASSERT_EQ(0, stop_open(&self->setup, &s));
 	ASSERT_EQ(0, ask_all(&s, THREADS));
 	EXPECT_LE(1, stopped(&s, 300 * patience_factor()));
 	ASSERT_EQ(0, mlx5ep_dereg_mr(&s.mr));
@@ -369,10 +395,10 @@ TEST_F(parts, watch_that_is_deleted_during_a_look_is_gone_for_all)
 /* In a child: threads look and wait, and nobody lets them go on. */
 static int ask_for_ever(int ready)
 {
-	parts_data self = {};
+	struct watched_setup setup = {};
 	struct stop s;
 
-	if (watched_open(&self.setup, 4) || stop_open(&self, &s) ||
+	if (watched_open(&setup, 4) || stop_open(&setup, &s) ||
 	    ask_all(&s, THREADS) || stopped(&s, 300 * patience_factor()) < 1 ||
 	    write(ready, "", 1) != 1)
 		return 1;
@@ -380,7 +406,7 @@ static int ask_for_ever(int ready)
 	return 1;
 }
 
-TEST_F(parts, threads_that_wait_for_a_look_can_be_killed)
+TEST_F(looks, threads_that_wait_for_a_look_can_be_killed)
 {
 	int ready[2], status;
 	char byte;
