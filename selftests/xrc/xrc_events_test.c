@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/mlx5_ep_notifier.h>
+#include <sys/epoll.h>
 
 #include "baseline.h"
 #include "simhca.h"
@@ -127,6 +129,35 @@ TEST_F(events, each_kind_reaches_every_registrant)
 		}
 	}
 	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
+}
+
+static void *event_later(void *arg)
+{
+	FIXTURE_DATA(events) *self = arg;
+
+	usleep(100000);
+	ask(self->sim, EVENT, "PATH_MIG", self->num);
+	return NULL;
+}
+
+/* An epoll, which looks at a file once and then at what wakes it: poll() looks twice. */
+TEST_F(events, wake_who_waits)
+{
+	struct epoll_event ready = { .events = EPOLLIN };
+	int fd = mlx5ep_notifier_fd(self->who[0].notifier);
+	struct mlx5_ep_event event;
+	int waits = epoll_create1(EPOLL_CLOEXEC);
+	pthread_t thread;
+
+	ASSERT_EQ(0, epoll_ctl(waits, EPOLL_CTL_ADD, fd, &ready));
+	EXPECT_EQ(0, epoll_wait(waits, &ready, 1, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, event_later, self));
+	EXPECT_EQ(1, epoll_wait(waits, &ready, 1, SOON));
+	EXPECT_EQ(EPOLLIN, ready.events);
+	pthread_join(thread, NULL);
+	close(waits);
+	EXPECT_EQ(0, next_event(&self->who[0], &event, SOON));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG, event.type);
 }
 
 TEST_F(events, none_after_the_registration_ended)
