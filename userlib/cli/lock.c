@@ -29,6 +29,7 @@ void changes_lock(void)
 		return;
 	root_path(path, "run/mlx5ep/lock");
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+	/* Without a file it fails with EBADF. */
+	while (flock(fd, LOCK_EX) && errno == EINTR)
 		;
 }
