@@ -13,7 +13,8 @@
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings
  * @mdev: mlx5_core device that owns @qpn, while its driver is bound
  * @qpn: number of a QP that exists, 24 bits
- * @uar: answer: number of the UAR page (PRM, QPC.uar_page)
+ * @uar: answer, valid where 0 is returned: number of the UAR page (PRM,
+ *	QPC.uar_page)
  *
  * Sleeps for one firmware command.
  *
@@ -32,9 +33,7 @@ int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar)
 	MLX5_SET(query_qp_in, in, qpn, qpn);
 	ret = mlx5_cmd_exec(mdev, in, sizeof(in), out,
 			    MLX5_ST_SZ_BYTES(query_qp_out));
-	if (!ret)
-		*uar = MLX5_GET(qpc, MLX5_ADDR_OF(query_qp_out, out, qpc),
-				uar_page);
+	*uar = MLX5_GET(qpc, MLX5_ADDR_OF(query_qp_out, out, qpc), uar_page);
 	kfree(out);
 	return ret;
 }

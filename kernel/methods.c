@@ -62,9 +62,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 	resp.uar_budget = READ_ONCE(ectx->edev->values.budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);
 	resp.uar_user_limit = READ_ONCE(ectx->edev->values.user_limit);
-	if (ectx->user)
-		resp.uar_user_held =
-			mlx5_ep_account_held(ectx->user, MLX5_EP_UAR_PAGES);
+	resp.uar_user_held = mlx5_ep_account_held(ectx->user, MLX5_EP_UAR_PAGES);
 	return uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_QUERY_FEATURES_RESP, &resp, sizeof(resp));
 }
@@ -278,8 +276,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
 	u32 uar = MLX5_EP_UAR_UNKNOWN;
 	int ret;
 
-	/* XRC targets are handles, with nothing of ours behind them. */
-	if (qp->real_qp == qp && qp->qp_type != IB_QPT_XRC_TGT) {
+	/* Only XRC targets are handles, with nothing of ours behind them. */
+	if (qp->qp_type != IB_QPT_XRC_TGT) {
 		eqp = mlx5_ep_qp_of(edev, qp);
 		ectx = eqp->ectx;
 	}

@@ -27,7 +27,8 @@
  * whose destruction failed while the list of QPs can still be read.
  *
  * The core holds the uobject exclusively while it is created, modified or
- * destroyed, so the pointer needs no lock.
+ * destroyed, so the pointer needs no lock. No wrapper is called without a uobject:
+ * its handle is mandatory, and the driver's methods do not look either.
  */
 
 #include <linux/mlx5/driver.h>
@@ -104,17 +105,12 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
-	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
-	struct mlx5_ep_device *edev;
+	struct ib_ucontext *uctx = uobj->context;
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_qp *eqp = NULL;
 	u32 uar;
 	int ret;
 
-	if (IS_ERR(uobj))
-		return PTR_ERR(uobj);
-	if (IS_ERR(uctx))
-		return PTR_ERR(uctx);
-	edev = mlx5_ep_device_find(uctx->device);
 	/* Without memory the QP is not listed, and is created still. */
 	if (makes_qp(attrs, &uar))
 		eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
@@ -154,15 +150,11 @@ static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE);
-	struct mlx5_ep_device *edev;
-	struct mlx5_ep_qp *eqp;
-	int ret;
+	struct mlx5_ep_device *edev =
+		mlx5_ep_device_find(uobj->context->device);
+	int ret = edev->devx_hook->handlers[1](attrs);
+	struct mlx5_ep_qp *eqp = *record_of(edev, uobj);
 
-	if (IS_ERR(uobj))
-		return PTR_ERR(uobj);
-	edev = mlx5_ep_device_find(uobj->context->device);
-	ret = edev->devx_hook->handlers[1](attrs);
-	eqp = *record_of(edev, uobj);
 	if (!ret && eqp)
 		learn_number(attrs, eqp);
 	return ret;

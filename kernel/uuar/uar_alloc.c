@@ -6,7 +6,8 @@
  *
  * The handler here charges the page, and calls the driver's. The driver makes an
  * entry for the mapping together with the page: the page is tracked by that
- * entry, and uncharged when the entry is freed.
+ * entry, and uncharged when the entry is freed. The handle of the object is
+ * mandatory, so there is a uobject; the driver's handler does not look either.
  *
  * A driver without such a method keeps its own definitions, and its pages count
  * when they are mapped (ops.c). With the method, these are the only UAR pages
@@ -35,18 +36,12 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
-	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
-	struct mlx5_ep_context *ectx;
+	struct ib_ucontext *uctx = uobj->context;
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
 	struct rdma_user_mmap_entry *entry;
-	struct mlx5_ep_device *edev;
 	int ret;
 
-	if (IS_ERR(uobj))
-		return PTR_ERR(uobj);
-	if (IS_ERR(uctx))
-		return PTR_ERR(uctx);
-	edev = mlx5_ep_device_find(uctx->device);
-	ectx = mlx5_ep_context_of(edev, uctx);
 	ret = mlx5_ep_context_charge_page(ectx);
 	if (ret)
 		return ret;
