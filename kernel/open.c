@@ -24,7 +24,8 @@
 #include "uuar/context_pages.h"
 
 /*
- * Read the open request. Members beyond the end of the caller's request are 0.
+ * Read the open request into @req, which is all zero: members beyond the end of the
+ * caller's request stay so.
  *
  * Return: false if the request cannot be rewritten, because the driver will
  * refuse it, or because the library is so old that it knows only uUAR 0.
@@ -32,7 +33,6 @@
 static bool read_open(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
-	memset(req, 0, sizeof(*req));
 	if (copy_from_user(req, udata->inbuf,
 			   min(udata->inlen, sizeof(*req))))
 		return false;
@@ -239,7 +239,7 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		 struct mlx5_ep_request *request)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	struct mlx5_ib_alloc_ucontext_req_v2 req = {};
 	bool rewritable = read_open(request->udata, &req);
 	const char *why = why_stock(edev, rewritable, &req, request->udata);
 	int error = 0, ret;

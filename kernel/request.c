@@ -116,10 +116,11 @@ static bool try_begin(struct mlx5_ep_request *req)
  */
 int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
 {
-	req->udata = udata;
-	req->mm = current->mm;
-	req->inbuf = udata->inbuf;
-	req->file = NULL;
+	*req = (struct mlx5_ep_request){
+		.udata = udata,
+		.mm = current->mm,
+		.inbuf = udata->inbuf,
+	};
 	if (try_begin(req))
 		return 0;
 	return wait_var_event_killable(req->mm, try_begin(req)) ? -EINTR : 0;
@@ -165,8 +166,7 @@ static const struct vm_operations_struct protected_vm_ops = {
 
 static int protected_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
-		     VM_MAYWRITE | VM_MAYEXEC);
+	vm_flags_mod(vma, VM_DONTCOPY, VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_ops = &protected_vm_ops;
 	return remap_vmalloc_range(vma, file->private_data, 0);
 }
