@@ -40,10 +40,10 @@ int ctx_device_file(char *path, size_t size)
 	return device ? 0 : -ENODEV;
 }
 
-int ctx_open_file(const char *path,
-		  const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint16_t len)
+static int open_answered(const char *path,
+			 const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+			 uint16_t len, void *answer, uint16_t answer_len)
 {
-	struct mlx5_ib_alloc_ucontext_resp resp;
 	struct ibv_context ctx = {};
 	struct uverbs_call call;
 	uint32_t vectors;
@@ -59,11 +59,28 @@ int ctx_open_file(const char *path,
 	uverbs_out(&call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core,
 		   sizeof(core));
 	uverbs_in(&call, UVERBS_ATTR_UHW_IN, req, len);
-	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	uverbs_out(&call, UVERBS_ATTR_UHW_OUT, answer, answer_len);
 	ret = uverbs_do(&ctx, &call);
 	if (ret)
 		close(ctx.cmd_fd);
 	return ret ? ret : ctx.cmd_fd;
+}
+
+int ctx_open_file(const char *path,
+		  const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint16_t len)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp;
+
+	return open_answered(path, req, len, &resp, sizeof(resp));
+}
+
+int ctx_open_answered(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		      uint16_t len, void *answer, uint16_t answer_len)
+{
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	int ret = ctx_device_file(path, sizeof(path));
+
+	return ret ? ret : open_answered(path, req, len, answer, answer_len);
 }
 
 int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,

@@ -29,6 +29,10 @@ int ctx_open_file(const char *path,
 int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 		     uint16_t len);
 
+/* The same with the caller's memory for the driver's answer. */
+int ctx_open_answered(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		      uint16_t len, void *answer, uint16_t answer_len);
+
 /* Create a CQ and request a notification, which rings a UAR page. */
 int ctx_arm_cq(struct ibv_context *ctx);
 
