@@ -8,10 +8,13 @@
  */
 #include "kselftest_harness.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "baseline.h"
@@ -20,6 +23,7 @@
 #include "sysfs.h"
 
 #define DELAY_US 300000
+#define NO_RESOURCES 15	/* status of a firmware command */
 
 static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
 	.total_num_bfregs = 16,
@@ -32,6 +36,7 @@ static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
 struct race {
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	atomic_bool over;
+	void *own;	/* what the process mapped where the copy was */
 };
 
 /* Return: NULL, or why the request was not changed. */
@@ -141,20 +146,33 @@ static void *attack(void *arg)
 
 static void *unmap(void *arg)
 {
-	char *copy = wait_for_copy(arg);
+	struct race *race = arg;
+	char *copy = wait_for_copy(race);
 
 	if (!copy)
 		return "there was no copy";
-	return munmap(copy, 4096) ? "it cannot be unmapped" : NULL;
+	if (munmap(copy, 4096))
+		return "it cannot be unmapped";
+	race->own = mmap(copy, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+			 MAP_FIXED_NOREPLACE, -1, 0);
+	return race->own == copy ? NULL : "nothing else can be mapped there";
 }
 
-/*
- * Opens a context with a policy while @thread_fn runs, under a limit for the user. A
- * context that falls back is one without a policy.
- */
+static void *find_none(void *arg)
+{
+	return wait_for_copy(arg) ? "there was a copy" : NULL;
+}
+
+/* What is set for the device, and what becomes of the context. */
+struct beside {
+	const char *policy, *attribute, *value;
+	long fallbacks;	/* of a context that ends without a policy */
+	bool fails;	/* the driver's first try does, after it had its pages */
+};
+
+/* Opens a context while @thread_fn runs. */
 static void open_beside(struct __test_metadata *_metadata,
-			void *(*thread_fn)(void *), const char *limit,
-			long fallbacks)
+			void *(*thread_fn)(void *), const struct beside *set)
 {
 	struct race race = { .req = as_made };
 	struct baseline base;
@@ -167,12 +185,15 @@ static void open_beside(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, sysfs_defaults());
 	stock = pages_under_stock();
 	ASSERT_LT(1, stock);
-	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
-	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
+	ASSERT_EQ(0, sysfs_policy(set->policy, 4, false));
+	ASSERT_EQ(0, sysfs_write(set->attribute, set->value));
 	ASSERT_EQ(0, baseline_take(&base));
 	before = simhca_count("uar");
 	fallen = sysfs_number("uuar_fallbacks");
 	ASSERT_EQ(0, hold_up("ALLOC_UAR"));
+	if (set->fails)
+		ASSERT_EQ(0, simhca_fail("ALLOC_TRANSPORT_DOMAIN", 1, 1,
+					 NO_RESOURCES));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_fn, &race));
 	fd = ctx_open_request(&race.req, sizeof(race.req));
 	atomic_store(&race.over, true);
@@ -181,33 +202,126 @@ static void open_beside(struct __test_metadata *_metadata,
 		TH_LOG("%s", (char *)wrong);
 	}
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(fallbacks, sysfs_number("uuar_fallbacks") - fallen);
-	if (fallbacks) {
+	EXPECT_EQ(set->fallbacks, sysfs_number("uuar_fallbacks") - fallen);
+	if (set->fallbacks) {
 		EXPECT_EQ(0, sysfs_number("uar_in_use"));
 		EXPECT_EQ(stock, simhca_count("uar") - before);
 	}
 	EXPECT_EQ(NULL, find_copy());
 	EXPECT_EQ(0, memcmp(&race.req, &as_made, sizeof(as_made)));
+	if (race.own)
+		EXPECT_EQ(0, msync(race.own, 4096, MS_ASYNC));
 	close(fd);
 	EXPECT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(0, baseline_restored(&base, 5));
-	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_write(set->attribute, "0"));
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
+static const struct beside without_limit = {
+	"independent", "uar_user_limit", "0", 1, false };
+static const struct beside that_fails = {
+	"independent", "uar_user_limit", "0", 1, true };
+static const struct beside with_limit = {
+	"independent", "uar_user_limit", "50", 0, false };
+static const struct beside with_limit_lost = {
+	"independent", "uar_user_limit", "50", 1, false };
+static const struct beside with_budget = {
+	"independent", "uar_budget", "50", 0, false };
+static const struct beside stock_with_budget = {
+	"stock", "uar_budget", "50", 0, false };
+
 TEST(a_context_whose_request_is_changed_is_opened_without_a_policy)
 {
-	open_beside(_metadata, overwrite, "0", 1);
+	open_beside(_metadata, overwrite, &without_limit);
+}
+
+/* The driver has failed and given back what it had: it is not to close the context. */
+TEST(a_context_that_fails_beside_is_not_closed)
+{
+	open_beside(_metadata, overwrite, &that_fails);
 }
 
 TEST(a_copy_of_the_request_can_be_neither_changed_nor_moved)
 {
-	open_beside(_metadata, attack, "50", 0);
+	open_beside(_metadata, attack, &with_limit);
+}
+
+TEST(a_copy_of_the_request_is_made_where_the_budget_binds)
+{
+	open_beside(_metadata, attack, &with_budget);
+}
+
+TEST(a_context_without_a_policy_needs_no_copy_for_the_budget)
+{
+	open_beside(_metadata, find_none, &stock_with_budget);
 }
 
 TEST(a_context_whose_copy_is_unmapped_is_opened_without_a_policy)
 {
-	open_beside(_metadata, unmap, "50", 1);
+	open_beside(_metadata, unmap, &with_limit_lost);
+}
+
+/* Do both threads of a process wait in ioctl()? */
+static bool both_wait(pid_t pid)
+{
+	char path[64], line[64];
+	struct dirent *entry;
+	int waiting = 0;
+	DIR *tasks;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/syscall", pid,
+			 entry->d_name);
+		file = fopen(path, "re");
+		waiting += file && fgets(line, sizeof(line), file) &&
+			   atoi(line) == SYS_ioctl;
+		if (file)
+			fclose(file);
+	}
+	if (tasks)
+		closedir(tasks);
+	return waiting == 2;
+}
+
+static void *open_same(void *arg)
+{
+	ctx_open_request(arg, sizeof(as_made));
+	return NULL;
+}
+
+/* Two calls with one request, of which the second waits for the first. */
+TEST(a_call_that_waits_for_another_can_be_killed)
+{
+	static struct mlx5_ib_alloc_ucontext_req_v2 req;
+	struct baseline base;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	req = as_made;
+	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
+	ASSERT_EQ(0, baseline_take(&base));
+	ASSERT_EQ(0, hold_up("ALLOC_UAR"));
+	pid = fork();
+	if (!pid) {
+		pthread_create(&thread, NULL, open_same, &req);
+		open_same(&req);
+		pthread_join(thread, NULL);
+		_exit(0);
+	}
+	ASSERT_LE(0, pid);
+	while (!both_wait(pid) && !waitpid(pid, &status, WNOHANG))
+		;
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(0, simhca_fail_nothing());
+	EXPECT_EQ(0, baseline_restored(&base, 5));
+	EXPECT_EQ(0, sysfs_defaults());
 }
 
 TEST_HARNESS_MAIN
