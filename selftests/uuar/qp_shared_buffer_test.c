@@ -2,8 +2,9 @@
 /* runs on: guest, smp: 2, timeout: 120 */
 /*
  * Commands that create a QP in ways that are legal and that libibverbs does not
- * use: the answer goes where the request is, and threads share one request. A
- * context with a policy serves them as a stock one does.
+ * use: the answer goes where the request is, threads share one request, and request
+ * and answer are as short as they can be. A context with a policy serves them as a
+ * stock one does.
  *
  * This program's ioctl() stands in front of libc's. It changes the commands that
  * libibverbs makes, so that the QPs can be used like any other.
@@ -14,10 +15,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
+
+#include <mlx5ep/uuar.h>
 
 #include "doorbells.h"
 #include "sysfs.h"
@@ -27,8 +31,9 @@
 #define QPS 4
 #define ROUNDS 10
 #define BUFFER 512
+#define BAD_RESOURCE_STATE 9	/* status of a firmware command */
 
-enum way { AS_IS, BY_IOCTL, BY_WRITE };
+enum way { AS_IS, BY_IOCTL, BY_WRITE, SHORT };
 
 static enum way way;
 static unsigned int changed;	/* commands, so far */
@@ -72,6 +77,23 @@ static int share_ioctl(int fd, struct ib_uverbs_ioctl_hdr *hdr)
 	memcpy((void *)(uintptr_t)was_out, buf, out->len);
 	in->data = was_in;
 	out->data = was_out;
+	changed++;
+	return ret;
+}
+
+/* As short as mlx5_ib takes them; the answer is the uUAR alone. */
+static int shorten_ioctl(int fd, struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct ib_uverbs_attr *in = attr_of(hdr, UVERBS_ATTR_UHW_IN);
+	struct ib_uverbs_attr *out = attr_of(hdr, UVERBS_ATTR_UHW_OUT);
+	uint16_t was_in = in->len, was_out = out->len;
+	int ret;
+
+	in->len = offsetof(struct mlx5_ib_create_qp, ece_options);
+	out->len = sizeof(uint32_t);
+	ret = real_ioctl(fd, hdr);
+	in->len = was_in;
+	out->len = was_out;
 	changed++;
 	return ret;
 }
@@ -161,6 +183,8 @@ int ioctl(int fd, unsigned long request, ...)
 		return real_ioctl(fd, hdr);
 	if (way == BY_IOCTL)
 		return share_ioctl(fd, hdr);
+	if (way == SHORT)
+		return shorten_ioctl(fd, hdr);
 	if (way == BY_WRITE) {
 		/* libibverbs then makes a command of the old interface. */
 		errno = ENOTTY;
@@ -242,6 +266,16 @@ TEST_F(qp, answer_over_request_by_write_under_a_policy)
 	works(_metadata, self, BY_WRITE, true);
 }
 
+TEST_F(qp, of_the_shortest_request_under_stock)
+{
+	works(_metadata, self, SHORT, false);
+}
+
+TEST_F(qp, of_the_shortest_request_under_a_policy)
+{
+	works(_metadata, self, SHORT, true);
+}
+
 /* A thread that creates QPs by the template, and what it got last. */
 struct creator {
 	struct ibv_context *ctx;
@@ -250,6 +284,7 @@ struct creator {
 	struct mlx5_ib_create_qp_resp own;
 	uint32_t handle, qpn;
 	int ret;
+	atomic_bool over;
 };
 
 static void *create(void *arg)
@@ -267,6 +302,7 @@ static void *create(void *arg)
 	creator->ret = real_ioctl(creator->ctx->cmd_fd, &call) ? -errno : 0;
 	creator->handle =
 		attr_of(&call.hdr, UVERBS_ATTR_CREATE_QP_HANDLE)->data;
+	atomic_store(&creator->over, true);
 	return NULL;
 }
 
@@ -297,6 +333,72 @@ static void look(struct __test_metadata *_metadata, struct creator *creators)
 		EXPECT_NE(creators[0].answer->bfreg_index,
 			  creators[1].answer->bfreg_index);
 	simhca_view_put(&view);
+}
+
+static int hold_up(const char *opcode)
+{
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":300000}",
+		opcode);
+}
+
+/*
+ * Another thread changes a request while the driver reads it. Nobody knows which page
+ * the QP rings, so there is no QP, and what was counted for it is given back.
+ */
+TEST_F(qp, of_a_request_that_changes_is_not_created)
+{
+	struct mlx5_ib_create_qp *req = (void *)template_request;
+	struct mlx5_ep_context_info info;
+	volatile uint32_t *flags = &req->flags;
+	struct creator creator = {};
+	int64_t before;
+	uint32_t was;
+
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &self->endpoints[0],
+					   IBV_QPT_RC));
+	self->made = 1;
+	before = simhca_count("qp");
+	was = *flags;
+	creator.ctx = self->setup.ctx;
+	creator.answer = &creator.own;
+	ASSERT_EQ(0, hold_up("CREATE_QP"));
+	ASSERT_EQ(0, pthread_create(&creator.thread, NULL, create, &creator));
+	while (*flags == was && !atomic_load(&creator.over))
+		;
+	*flags = was;
+	ASSERT_EQ(0, pthread_join(creator.thread, NULL));
+	EXPECT_EQ(-EFAULT, creator.ret);
+	EXPECT_EQ(was, *flags);
+	EXPECT_EQ(before, simhca_count("qp"));
+	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(1, info.qps);
+	EXPECT_EQ(1, info.placed_qps);
+	EXPECT_EQ(0, simhca_fail_nothing());
+}
+
+/* The driver fails to create a QP: its uUAR is free again. */
+TEST_F(qp, that_the_driver_refuses_takes_no_uuar)
+{
+	struct mlx5_ep_context_info info;
+	struct creator creator = {};
+
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &self->endpoints[0],
+					   IBV_QPT_RC));
+	self->made = 1;
+	creator.ctx = self->setup.ctx;
+	creator.answer = &creator.own;
+	ASSERT_EQ(0, simhca_fail("CREATE_QP", 1, 1, BAD_RESOURCE_STATE));
+	create(&creator);
+	EXPECT_GT(0, creator.ret);
+	EXPECT_EQ(0, simhca_fail_nothing());
+	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(1, info.qps);
+	EXPECT_EQ(1, info.placed_qps);
 }
 
 static void threads_share(struct __test_metadata *_metadata,
