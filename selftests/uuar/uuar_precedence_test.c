@@ -140,6 +140,7 @@ static void look(struct __test_metadata *_metadata, struct verbs_setup *setup,
 	EXPECT_EQ(expect->source, info.source);
 	EXPECT_EQ(expect->policy, info.policy);
 	EXPECT_EQ(expect->static_pages, info.static_pages);
+	EXPECT_EQ(!expect->static_pages, !info.low_latency);
 	row = shown(&all);
 	EXPECT_STREQ(expect->why, text_of(row, "source"));
 	EXPECT_STREQ(expect->name, text_of(row, "policy"));

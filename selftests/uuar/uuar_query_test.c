@@ -23,6 +23,7 @@
 #define QPS 12
 #define PAGES 4
 #define CHILDS_QPS 2
+#define BAD_RESOURCE_STATE 9	/* status of a firmware command */
 
 FIXTURE(query)
 {
@@ -248,6 +249,8 @@ TEST_F(query, an_entry_has_the_first_versions_fields_at_least)
 	EXPECT_EQ(-EINVAL, _mlx5ep_context_dump(self->setup.ctx, uuars,
 						&entries, 0));
 	EXPECT_EQ(77, count);
+	EXPECT_EQ(-EFAULT, dump(self->setup.ctx, (void *)16, 2, &count));
+	EXPECT_EQ(77, count);
 }
 
 TEST_F(query, a_wrong_handle_is_refused)
@@ -304,6 +307,11 @@ TEST_F(query, a_malformed_call_is_refused)
 	/* The address of the answer is not mapped. */
 	EXPECT_EQ(-EFAULT, query_handle(ctx, self->endpoints[0].qp->handle,
 					(void *)16, sizeof(uuar)));
+	/* The device does not say where the QP is. */
+	ASSERT_EQ(0, simhca_fail("QUERY_QP", 1, 1, BAD_RESOURCE_STATE));
+	EXPECT_GT(0, query_handle(ctx, self->endpoints[0].qp->handle, &uuar,
+				  sizeof(uuar)));
+	EXPECT_EQ(0, simhca_fail_nothing());
 	/* The buffer is shorter than the first version of the answer. */
 	EXPECT_EQ(-EINVAL,
 		  query_handle(ctx, self->endpoints[0].qp->handle, &uuar, 8));
@@ -356,6 +364,7 @@ TEST_F(query, a_policy_that_makes_no_sense_is_refused)
 	req.later = 1;
 	EXPECT_NE(0, set_policy(ctx, &req, sizeof(req)));
 	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, 4));
+	EXPECT_EQ(-EFAULT, set_policy(ctx, (void *)16, sizeof(req.known)));
 	ASSERT_EQ(0, query_context(ctx, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
@@ -372,9 +381,11 @@ static int query_features(struct ibv_context *ctx,
 	return uverbs_do(ctx, &call);
 }
 
-static int list_qps(struct ibv_context *ctx, struct mlx5_ep_qp_info *answer)
+/* @size: of an entry, of which there is room for one */
+static int list_sized(struct ibv_context *ctx, struct mlx5_ep_qp_info *answer,
+		      uint32_t size)
 {
-	uint32_t first = 0, size = sizeof(*answer), count;
+	uint32_t first = 0, count;
 	struct uverbs_call call;
 
 	uverbs_begin(&call, UVERBS_OBJECT_QP, MLX5_EP_METHOD_QP_LIST);
@@ -384,6 +395,22 @@ static int list_qps(struct ibv_context *ctx, struct mlx5_ep_qp_info *answer)
 		   sizeof(count));
 	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &size, sizeof(size));
 	return uverbs_do(ctx, &call);
+}
+
+static int list_qps(struct ibv_context *ctx, struct mlx5_ep_qp_info *answer)
+{
+	return list_sized(ctx, answer, sizeof(*answer));
+}
+
+TEST_F(query, a_list_that_makes_no_sense_is_refused)
+{
+	struct ibv_context *ctx = self->setup.ctx;
+	struct mlx5_ep_qp_info qp;
+
+	EXPECT_EQ(0, list_qps(ctx, &qp));
+	EXPECT_EQ(-EINVAL, list_sized(ctx, &qp, sizeof(qp) - 1));
+	EXPECT_EQ(-EINVAL, list_sized(ctx, &qp, 0));
+	EXPECT_EQ(-EFAULT, list_qps(ctx, (void *)16));
 }
 
 /* Each call is right, but for the file, on which no context was opened. */
@@ -423,20 +450,29 @@ TEST(the_features_agree_with_sysfs)
 {
 	struct mlx5_ep_features features;
 	struct verbs_setup setup;
+	unsigned int budget = sysfs_number("uar_budget_effective");
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "77"));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "66"));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
 	ASSERT_EQ(0, query_features(setup.ctx, &features));
 	EXPECT_EQ(sysfs_number("abi_version"), features.abi_version);
+	/* Without a budget it is three quarters of the device's pages. */
+	EXPECT_EQ(budget, features.uar_pages / 4 * 3);
+	EXPECT_EQ(66, features.uar_user_limit);
+	EXPECT_EQ(1, features.uar_user_held);
 	EXPECT_EQ(sysfs_number("uar_in_use"), features.uar_in_use);
 	/* Without a QP the context holds page 0 only. */
 	EXPECT_EQ(1, features.uar_in_use);
-	EXPECT_EQ(sysfs_number("uar_budget"), features.uar_budget);
+	EXPECT_EQ(77, features.uar_budget);
 	EXPECT_EQ(0xf, features.policies);
 	EXPECT_LE(PAGES, features.max_context_pages);
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_UUAR_POLICY);
 	EXPECT_TRUE(features.features & MLX5_EP_FEATURE_QUERY_UUAR);
 	verbs_close(&setup);
+	EXPECT_EQ(0, sysfs_write("uar_budget", "0"));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
