@@ -88,8 +88,6 @@ static int change_object(struct mlx5_ep_object_hook *hook,
 
 	/* A tree of the same object before this one may have lacked something. */
 	kfree(hook->methods);
-	kfree(hook->type);
-	hook->type = NULL;
 	hook->object = *object;
 	ret = change_methods(hook, change);
 	if (ret > 0)
@@ -123,7 +121,6 @@ change_defs(struct mlx5_ep_object_hook *hook,
 					    depth + 1);
 			found = below != def->chain;
 		} else if (def->kind == UAPI_DEF_CHAIN_OBJ_TREE &&
-			   def->chain_obj_tree &&
 			   def->chain_obj_tree->id == change->object) {
 			found = change_object(hook, change,
 					      def->chain_obj_tree);
@@ -184,7 +181,7 @@ mlx5_ep_object_hook_create(struct mlx5_ep_object_hook **hook,
 	if (!*hook)
 		return ERR_PTR(-ENOMEM);
 	changed = change_defs(*hook, change, defs, 0);
-	if (changed == defs && (*hook)->lacking)
+	if ((*hook)->lacking)
 		changed = ERR_PTR(-EOPNOTSUPP);
 	if (IS_ERR(changed) || changed == defs) {
 		mlx5_ep_object_hook_destroy(*hook);

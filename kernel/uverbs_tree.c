@@ -78,8 +78,7 @@ static int walk_defs(struct walk *walk, const struct uapi_definition *def,
 			ret = walk_defs(walk, def->chain, depth + 1);
 			break;
 		case UAPI_DEF_CHAIN_OBJ_TREE:
-			if (def->chain_obj_tree)
-				ret = walk->tree(walk, def->chain_obj_tree);
+			ret = walk->tree(walk, def->chain_obj_tree);
 			break;
 		case UAPI_DEF_OBJECT_START:
 		case UAPI_DEF_WRITE:
@@ -166,8 +165,7 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 			edev, PTR_ERR(theirs) == -ENOMEM ? "no memory" :
 			"mlx5_ib's DevX or UAR objects have other methods");
 	}
-	if (theirs)
-		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
+	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
 	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(our_defs);
 	*def = (struct uapi_definition){};
 	edev->ibdev->driver_def = edev->defs;

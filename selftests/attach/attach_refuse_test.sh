@@ -4,6 +4,8 @@
 #
 # Another driver has taken an id that mlx5_ep needs, or another module has wrapped an
 # operation of the device. The device then stays as it was, and sysfs and the log say why.
+# Where the driver has no DevX objects at all, or lists other things before them, the
+# device is attached.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -149,7 +151,31 @@ refused_wrapped()
 	grep 'another module has changed its operations' "$ep/attached"
 }
 
-plan 19
+# The objects that mlx5_ep wraps have not the methods that it wraps.
+refused_lacking()
+{
+	refused before=1 alone=1
+	grep 'DevX or UAR objects have other methods' "$ep/attached"
+}
+
+# attached_with PARAMETER...: id_taker has changed the definitions of the driver
+attached_with()
+{
+	take "$@"
+	[ "$(cat "$ep/attached")" = yes ] || fail "$(cat "$ep/attached")"
+}
+
+# Other trees come before that of the driver.
+finds_behind()
+{
+	attached_with before=1
+	ep_policy independent 4
+	works
+	ep_policy stock
+	works
+}
+
+plan 24
 check 'an object id that is taken is refused' refused object=11
 check 'the device works (1)' works
 check 'the log says so once (1)' said_once
@@ -162,9 +188,14 @@ check 'operations of another module are refused' refused_wrapped
 check 'the device works (3)' works
 check 'the log says so once (3)' said_once
 check 'the modules can be unloaded (3)' goes_away
+check 'DevX objects without their methods are refused' refused_lacking
+check 'the modules can be unloaded (4)' goes_away
+check 'DevX objects behind others are found' finds_behind
+check 'the modules can be unloaded (5)' goes_away
+check 'a driver without DevX objects is attached' attached_with alone=1
 check 'reprobe tries once what is refused again' refused_again
 check 'the device works (4)' works
-check 'the modules can be unloaded (4)' goes_away
+check 'the modules can be unloaded (6)' goes_away
 check 'with attach off, reprobe leaves the device alone' reprobes_nothing
 check 'reprobe attaches a device that was there before' reprobes
 check 'a reprobe that fails is told of' reprobe_fails

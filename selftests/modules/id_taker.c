@@ -3,7 +3,8 @@
  * A module for tests. It takes a driver id of uverbs on every mlx5 device
  * before mlx5_ep does, as a newer mlx5_ib might, or wraps an operation of the device,
  * as another companion of mlx5_ib might. mlx5_ep must then not attach to the device.
- * Load this module before mlx5_ep and mlx5_ib.
+ * It can also change where mlx5_ep finds the driver's DevX objects, if at all. Load
+ * this module before mlx5_ep and mlx5_ib.
  */
 
 #define UVERBS_MODULE_NAME id_taker
@@ -11,6 +12,7 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include "compat/compat.h"
 
@@ -26,6 +28,15 @@ MODULE_PARM_DESC(method,
 static bool wrap;
 module_param(wrap, bool, 0444);
 MODULE_PARM_DESC(wrap, "wrap the operation that ends a context");
+
+static bool before;
+module_param(before, bool, 0444);
+MODULE_PARM_DESC(before,
+		 "put trees of DevX objects without their methods before the driver's");
+
+static bool alone;
+module_param(alone, bool, 0444);
+MODULE_PARM_DESC(alone, "take the definitions of the driver away");
 
 static int taken_method_handler(struct uverbs_attr_bundle *attrs)
 {
@@ -47,7 +58,9 @@ static struct uverbs_method_def taken_method = {
 	.attrs = &no_attrs,
 };
 
+/* The core takes lists with gaps. */
 static const struct uverbs_method_def *const taken_methods[] = {
+	NULL,
 	&taken_method,
 };
 
@@ -69,12 +82,33 @@ static struct uverbs_object_def taken_object = {
 	.type_attrs = &taken_type.type,
 };
 
+static const struct uverbs_method_def early_method = {
+	.id = UVERBS_API_NS_FLAG | 7,
+	.handler = taken_method_handler,
+	.attrs = &no_attrs,
+};
+
+static const struct uverbs_method_def *const early_methods[] = {
+	NULL,
+	&early_method,
+};
+
+static const struct uverbs_object_def early_devx = {
+	.id = MLX5_IB_OBJECT_DEVX_OBJ,
+	.num_methods = ARRAY_SIZE(early_methods),
+	.methods = &early_methods,
+};
+
+static const struct uverbs_object_def empty_devx = {
+	.id = MLX5_IB_OBJECT_DEVX_OBJ,
+};
+
 /* What one device had before this module changed it. */
 struct victim {
 	struct list_head node;
 	struct ib_device *ibdev;
 	const struct uapi_definition *driver_def;
-	struct uapi_definition defs[4];
+	struct uapi_definition defs[7];
 	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
 };
 
@@ -103,7 +137,16 @@ static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 	victim->ibdev = ibdev;
 	victim->driver_def = ibdev->driver_def;
 	def = victim->defs;
-	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(victim->driver_def);
+	if (before) {
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(NULL);
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
+			MLX5_IB_OBJECT_DEVX_OBJ, &early_devx);
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
+			MLX5_IB_OBJECT_DEVX_OBJ, &empty_devx);
+	}
+	if (!alone)
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
+			victim->driver_def);
 	if (object >= 0)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
 			taken_object.id, &taken_object);
