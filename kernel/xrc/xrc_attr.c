@@ -55,6 +55,8 @@ static bool attr_is_sane(struct ib_device *ibdev,
  * @attr: zeroed; filled in
  * @user: a copy of what the process passed, unchecked
  *
+ * What only a sender has is not converted: mlx5_ep_xrc_qp_modify() leaves it out.
+ *
  * Return: 0; -EINVAL
  */
 int mlx5_ep_xrc_attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
@@ -74,13 +76,10 @@ int mlx5_ep_xrc_attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
 	attr->qp_access_flags = user->qp_access_flags;
 	attr->pkey_index = user->pkey_index;
 	attr->alt_pkey_index = user->alt_pkey_index;
-	attr->max_rd_atomic = user->max_rd_atomic;
 	attr->max_dest_rd_atomic = user->max_dest_rd_atomic;
 	attr->min_rnr_timer = user->min_rnr_timer;
 	attr->port_num = user->port_num;
 	attr->timeout = user->timeout;
-	attr->retry_cnt = user->retry_cnt;
-	attr->rnr_retry = user->rnr_retry;
 	attr->alt_port_num = user->alt_port_num;
 	attr->alt_timeout = user->alt_timeout;
 	if (mask & IB_QP_AV)

@@ -25,9 +25,9 @@ static int qp_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
  */
 static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
 {
-	if (now == asked)
-		return true;
-	return asked >= IB_QPS_INIT && now > asked && now <= IB_QPS_RTS;
+	if (asked < IB_QPS_INIT || now > IB_QPS_RTS)
+		return now == asked;
+	return now >= asked;
 }
 
 /* Returns 1 if the QP has reached the state, 0 if it has not, or an errno. */
@@ -58,19 +58,10 @@ static int qp_reached(struct mlx5_ep_xrc_reg *reg,
 static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 		     struct ib_udata *udata)
 {
-	u32 port = rdma_ah_get_port_num(&attr->ah_attr);
-
 	mask &= ~(IB_QP_MAX_QP_RD_ATOMIC | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY);
-	if ((mask & IB_QP_AV) && (mask & IB_QP_STATE) &&
-	    attr->qp_state == IB_QPS_RTR) {
-		if (port != ib_qp->real_qp->port)
-			return -EINVAL;
-	} else if (mask & IB_QP_AV) {
-		if ((mask & IB_QP_PORT) && attr->port_num != port)
-			return -EINVAL;
-		attr->port_num = port;
-		mask |= IB_QP_PORT;
-	}
+	if ((mask & IB_QP_AV) &&
+	    rdma_ah_get_port_num(&attr->ah_attr) != ib_qp->real_qp->port)
+		return -EINVAL;
 	return ib_modify_qp_with_udata(ib_qp, attr, mask, udata);
 }
 
@@ -115,7 +106,7 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 /**
  * mlx5_ep_xrc_qp_query() - ask for the QP's attributes
  * @reg: has an open handle on the QP
- * @attr: filled in, as the device has them
+ * @attr: zeroed; filled in, as the device has them
  * @info: filled in, what the module knows
  *
  * Sleeps; issues a firmware command.
@@ -130,13 +121,11 @@ int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 
 	mutex_lock(&qp->lock);
 	ret = qp_refresh(reg, attr, IB_QP_AV);
-	if (!ret) {
-		info->qp_num = qp->num;
-		info->qp_state = attr->qp_state;
-		info->registrants = atomic_read(&qp->num_open);
-		info->key_len = qp->key.len;
-		memcpy(info->key, qp->key.data, qp->key.len);
-	}
+	info->qp_num = qp->num;
+	info->qp_state = attr->qp_state;
+	info->registrants = atomic_read(&qp->num_open);
+	info->key_len = qp->key.len;
+	memcpy(info->key, qp->key.data, qp->key.len);
 	mutex_unlock(&qp->lock);
 	return ret;
 }
