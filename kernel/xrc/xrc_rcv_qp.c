@@ -9,7 +9,6 @@
  *   - an XRC domain outlives its registrations (see xrc_domain.c);
  *   - the caller's memory is written only if the call succeeds.
  */
-#include <linux/slab.h>
 #include <rdma/ib_marshall.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
@@ -271,23 +270,18 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
 		MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE);
 	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
 	struct ib_uverbs_qp_attr user;
-	struct ib_qp_attr *attr;
+	struct ib_qp_attr attr = {};
 	int ret;
 
-	if (IS_ERR(reg))
-		return PTR_ERR(reg);
 	ret = uverbs_copy_from(&user, attrs,
 			       MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR);
 	if (ret)
 		return ret;
-	attr = kzalloc_obj(*attr, GFP_KERNEL_ACCOUNT);
-	if (!attr)
-		return -ENOMEM;
-	ret = mlx5_ep_xrc_attr_from_user(reg->ib_qp->device, attr, &user);
-	if (!ret)
-		ret = mlx5_ep_xrc_qp_modify(reg, attr, user.qp_attr_mask,
-					    &attrs->driver_udata, &answer);
-	kfree(attr);
+	ret = mlx5_ep_xrc_attr_from_user(reg->ib_qp->device, &attr, &user);
+	if (ret)
+		return ret;
+	ret = mlx5_ep_xrc_qp_modify(reg, &attr, user.qp_attr_mask,
+				    &attrs->driver_udata, &answer);
 	if (ret)
 		return ret;
 	ret = uverbs_copy_to_struct_or_zero(
@@ -303,21 +297,13 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
 		MLX5_EP_ATTR_XRC_RCV_QP_QUERY_HANDLE);
 	struct mlx5_ep_xrc_rcv_qp_info info = {};
 	struct ib_uverbs_qp_attr user = {};
-	struct ib_qp_attr *attr;
+	struct ib_qp_attr attr = {};
 	int ret;
 
-	if (IS_ERR(reg))
-		return PTR_ERR(reg);
-	attr = kzalloc_obj(*attr, GFP_KERNEL_ACCOUNT);
-	if (!attr)
-		return -ENOMEM;
-	ret = mlx5_ep_xrc_qp_query(reg, attr, &info);
-	if (!ret)
-		ib_copy_qp_attr_to_user(reg->ib_qp->device, &user, attr);
-	kfree(attr);
+	ret = mlx5_ep_xrc_qp_query(reg, &attr, &info);
 	if (ret)
 		return ret;
-
+	ib_copy_qp_attr_to_user(reg->ib_qp->device, &user, &attr);
 	ret = uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info, sizeof(info));
 	if (ret)
