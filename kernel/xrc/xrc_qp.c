@@ -139,9 +139,8 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
 	lockdep_assert_held(&xrc->lock);
 
-	if (qp->key.len)
-		rhashtable_remove_fast(&xrc->by_key, &qp->hash,
-				       mlx5_ep_xrc_key_params);
+	/* What has no key is not in the table, which changes nothing then. */
+	rhashtable_remove_fast(&xrc->by_key, &qp->hash, mlx5_ep_xrc_key_params);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;
 	mlx5_ep_xrc_uncharge_qp(xrc, qp->user);
@@ -207,7 +206,6 @@ int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
 	ret = rhashtable_insert_fast(&xrc->by_key, &qp->hash,
 				     mlx5_ep_xrc_key_params);
 	if (ret) {
-		qp->key.len = 0;
 		qp_del(xrc, qp);
 		return ret;
 	}
