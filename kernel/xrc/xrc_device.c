@@ -38,6 +38,16 @@ err_free:
 	return NULL;
 }
 
+static bool tables_are_empty(struct mlx5_ep_xrc *xrc)
+{
+	return list_empty(&xrc->domains) && !xrc->num_qps && !xrc->num_regs &&
+	       !atomic_read(&xrc->by_key.nelems) &&
+	       !atomic_read(&xrc->by_xrcd.nelems) &&
+	       !atomic_read(&xrc->handles.nelems) &&
+	       !atomic_read(&xrc->files.nelems) &&
+	       !atomic_read(&xrc->holders.nelems);
+}
+
 /**
  * mlx5_ep_xrc_destroy() - free the tables of a device
  * @xrc: all user contexts of the device are closed, so the tables are empty
@@ -46,7 +56,7 @@ err_free:
  */
 void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc)
 {
-	WARN_ON(!list_empty(&xrc->domains) || xrc->num_qps || xrc->num_regs);
+	WARN_ON(!tables_are_empty(xrc));
 	rhashtable_destroy(&xrc->by_key);
 	mlx5_ep_xrc_domains_fini(xrc);
 	mlx5_ep_xrc_limits_fini(xrc);
