@@ -299,6 +299,13 @@ static void wrong_attributes(struct ib_uverbs_qp_attr *attr, unsigned int number
 	case 7:
 		attr->qp_attr_mask |= 1u << 31;
 		break;
+	case 8:
+		attr->pkey_index = 0x7fff;
+		break;
+	case 9:		/* ib_core has a table of states, of which 7 is not one. */
+		attr->qp_attr_mask = IBV_QP_STATE;
+		attr->qp_state = 7;
+		break;
 	}
 }
 
@@ -315,7 +322,7 @@ TEST_F(bad, attributes_out_of_range)
 	handle = self->call.attrs[0].data;
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
 					   self->answer.qp_num, NULL, &qp));
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < 10; i++) {
 		wrong_attributes(&attr, i);
 		uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
 			     MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
@@ -329,6 +336,13 @@ TEST_F(bad, attributes_out_of_range)
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &now, NULL));
 		EXPECT_EQ(IBV_QPS_RESET, now.qp_state);
 	}
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE,
+		      handle);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, (void *)16,
+		  sizeof(attr));
+	EXPECT_EQ(-EFAULT, reg_do(self));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
 		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
@@ -374,6 +388,7 @@ TEST_F(bad, more_registrations_than_a_process_may)
 TEST_F(bad, more_qps_than_a_device_may)
 {
 	struct mlx5ep_xrc_rcv_qp *qps[2], *join, *no;
+	uint32_t num = 0;
 
 	ASSERT_EQ(0, file_write(QPS_PER_DEVICE, "2"));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
@@ -387,6 +402,11 @@ TEST_F(bad, more_qps_than_a_device_may)
 				   self->node.xrcd, "b", 1,
 				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
 				   &no));
+	/* No QP has the number 0, whatever the limit. */
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_REG);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, &num,
+		  sizeof(num));
+	EXPECT_EQ(-ENOENT, reg_do(self));
 	/*
 	 * A process that joins creates no QP, so the limit does not concern it.
 	 */

@@ -14,6 +14,7 @@
 
 #include "baseline.h"
 #include "simhca.h"
+#include "sysfs.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/xrc_events_domain"
@@ -99,15 +100,31 @@ static int next_event(struct listener *l, struct mlx5_ep_event *event, int ms)
 static const struct {
 	const char *name;
 	uint32_t type;
+	const char *state;	/* of the QP, as the event tells the module */
 } kinds[] = {
-	{ "COMM_EST", MLX5_EP_EVENT_XRC_COMM_EST },
-	{ "PATH_MIG", MLX5_EP_EVENT_XRC_PATH_MIG },
-	{ "PATH_MIG_ERR", MLX5_EP_EVENT_XRC_PATH_MIG_ERR },
-	{ "LAST_WQE", MLX5_EP_EVENT_XRC_LAST_WQE },
-	{ "QP_REQ_ERR", MLX5_EP_EVENT_XRC_QP_REQ_ERR },
-	{ "QP_ACCESS_ERR", MLX5_EP_EVENT_XRC_QP_ACCESS_ERR },
-	{ "QP_FATAL", MLX5_EP_EVENT_XRC_QP_FATAL },
+	{ "COMM_EST", MLX5_EP_EVENT_XRC_COMM_EST, "RESET" },
+	{ "PATH_MIG", MLX5_EP_EVENT_XRC_PATH_MIG, "RESET" },
+	{ "PATH_MIG_ERR", MLX5_EP_EVENT_XRC_PATH_MIG_ERR, "RESET" },
+	{ "LAST_WQE", MLX5_EP_EVENT_XRC_LAST_WQE, "RESET" },
+	{ "QP_REQ_ERR", MLX5_EP_EVENT_XRC_QP_REQ_ERR, "ERR" },
+	{ "QP_ACCESS_ERR", MLX5_EP_EVENT_XRC_QP_ACCESS_ERR, "ERR" },
+	{ "QP_FATAL", MLX5_EP_EVENT_XRC_QP_FATAL, "ERR" },
 };
+
+/* Does the table of QPs have one in this state? */
+static bool shown_in(const char *state)
+{
+	FILE *table = debugfs_open("xrc");
+	char line[512], words[32];
+	bool found = false;
+
+	snprintf(words, sizeof(words), " state=%s ", state);
+	while (table && !found && fgets(line, sizeof(line), table))
+		found = strstr(line, words);
+	if (table)
+		fclose(table);
+	return found;
+}
 
 #define EVENT "{\"op\":\"fault\",\"hca\":0,\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u}"
 
@@ -117,6 +134,10 @@ TEST_F(events, each_kind_reaches_every_registrant)
 	unsigned int k, i;
 
 	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		/* The HCA says that the QP is in RESET all the time. */
+		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(self->who[0].qp, NULL,
+						     NULL));
+		EXPECT_TRUE(shown_in("RESET"));
 		ASSERT_EQ(0, ask(self->sim, EVENT, kinds[k].name, self->num));
 		for (i = 0; i < LISTENERS; i++) {
 			memset(&event, 0xff, sizeof(event));
@@ -126,6 +147,9 @@ TEST_F(events, each_kind_reaches_every_registrant)
 			EXPECT_EQ(kinds[k].type, event.type);
 			EXPECT_EQ(self->num, event.object);
 			EXPECT_EQ(0xc0ffee0000 + i, event.cookie);
+		}
+		EXPECT_TRUE(shown_in(kinds[k].state)) {
+			TH_LOG("after %s", kinds[k].name);
 		}
 	}
 	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
@@ -253,6 +277,12 @@ TEST_F(events, a_refused_step_is_an_error_and_can_be_repeated)
 	EXPECT_EQ(IBV_QPS_RESET, attr.qp_state);
 	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
 	EXPECT_EQ(1, xrc_qp_step(self->who[2].qp, IBV_QPS_INIT, 0, NULL));
+	/* A step asks for the state first; what is not answered is not known. */
+	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
+	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
+	EXPECT_TRUE(shown_in("INIT"));
 }
 
 TEST_HARNESS_MAIN

@@ -323,7 +323,15 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	/* For another remote QP the answer is not "already there". */
 	EXPECT_EQ(-EISCONN,
 		  xrc_qp_step(a, IBV_QPS_RTR, 0x456, &self->node.address));
+	/* Who names none is told that the QP is connected. */
+	attr.qp_state = IBV_QPS_RTR;
+	attr.dest_qp_num = 0x456;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(b, &attr, IBV_QP_STATE,
+					      &answer));
+	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY, answer.flags);
 	EXPECT_EQ(0, xrc_qp_step(a, IBV_QPS_RTS, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_RTS, 0, NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(b, &attr, &info));
 	EXPECT_EQ(IBV_QPS_RTS, attr.qp_state);
 	EXPECT_EQ(IBV_QPS_RTS, info.qp_state);
@@ -347,6 +355,25 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 		  xrc_qp_step(b, IBV_QPS_RTR, 0x123, &self->node.address));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
+}
+
+/* No step is left out, and a QP that goes back to RESET begins again. */
+TEST_F(xrc, connecting_begins_again_after_reset)
+{
+	struct mlx5_ep_xrc_rcv_qp_modify answer;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qp));
+	EXPECT_EQ(-EINVAL,
+		  xrc_qp_step(qp, IBV_QPS_RTR, 0x123, &self->node.address));
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_RESET, answer.qp_state);
+	EXPECT_EQ(0, answer.flags);
+	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
 /* Create the QP as a program without this module does. */
@@ -386,6 +413,8 @@ TEST_F(xrc, attributes_of_a_sender_are_passed_over)
 
 TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 {
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct mlx5_ep_xrc_rcv_qp_modify answer;
 	struct mlx5ep_xrc_rcv_qp *a, *b;
 	struct mlx5_ep_xrc_rcv_qp_info info;
 	struct ibv_qp *qp = upstream_create(&self->node);
@@ -397,9 +426,17 @@ TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, NULL, &b));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(a, NULL, &info));
 	EXPECT_EQ(2, info.registrants);
+	/* What upstream has changed is what a registrant is told. */
+	ASSERT_EQ(0, ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+						      IBV_QP_PORT |
+						      IBV_QP_ACCESS_FLAGS));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(a, &attr, IBV_QP_STATE,
+					      &answer));
+	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY, answer.flags);
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
 	ASSERT_EQ(0, ibv_destroy_qp(qp));
 	EXPECT_EQ(1, more(&self->base, "qp"));
-	EXPECT_EQ(0, xrc_qp_step(b, IBV_QPS_INIT, 0, NULL));
+	EXPECT_EQ(1, xrc_qp_step(b, IBV_QPS_INIT, 0, NULL));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
 	EXPECT_EQ(0, more(&self->base, "qp"));

@@ -259,6 +259,16 @@ TEST_F(values, of_a_path_are_checked)
 	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
 				   qp, &attr, v->rtr_mask | IBV_QP_ALT_PATH,
 				   NULL));
+	attr.alt_port_num = 2;
+	attr.alt_ah_attr.port_num = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
+				   qp, &attr, v->rtr_mask | IBV_QP_ALT_PATH,
+				   NULL));
+	/* No rate is so low. */
+	attr = v->rtr;
+	attr.ah_attr.static_rate = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, v->rtr_mask,
+						    NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_INIT, attr.qp_state);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask, NULL));
@@ -277,6 +287,7 @@ static const struct ibv_qp_attr alternate = {
 		},
 	},
 	.alt_port_num = 1,
+	.alt_pkey_index = 1,
 	.alt_timeout = 17,
 };
 
@@ -296,6 +307,7 @@ TEST_F(values, of_an_alternate_path_are_those_of_query)
 
 	v.rtr.alt_ah_attr = alternate.alt_ah_attr;
 	v.rtr.alt_port_num = alternate.alt_port_num;
+	v.rtr.alt_pkey_index = alternate.alt_pkey_index;
 	v.rtr.alt_timeout = alternate.alt_timeout;
 	v.rtr_mask |= IBV_QP_ALT_PATH;
 	v.rts.path_mig_state = IBV_MIG_REARM;
@@ -370,6 +382,61 @@ TEST_F(values, of_states_end_with_err)
 	attr.qp_state = IBV_QPS_ERR + 1;
 	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
 						    NULL));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* What the mask does not name may be anything, and changes nothing. */
+TEST_F(values, that_the_mask_leaves_out_are_not_looked_at)
+{
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct ibv_qp_attr attr, now;
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
+	memset(&attr, 0xff, sizeof(attr));
+	attr.qp_access_flags = 0;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_ACCESS_FLAGS,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
+	EXPECT_EQ(0, answer.flags);
+	/* Nor is the state in which the QP is one that this call asks for. */
+	attr.qp_state = IBV_QPS_INIT;
+	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_ACCESS_FLAGS,
+					      &answer));
+	EXPECT_EQ(0, answer.flags);
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &now, NULL));
+	EXPECT_EQ(IBV_QPS_INIT, now.qp_state);
+	EXPECT_EQ(IBV_ACCESS_REMOTE_WRITE, now.qp_access_flags);
+	EXPECT_EQ(0, now.pkey_index);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* Who names the state in which the QP is wants the change, and no "already there". */
+TEST_F(values, of_the_current_state_are_passed_on)
+{
+	const struct values *v = &sets[variant->set];
+	struct mlx5_ep_xrc_rcv_qp_modify answer = {};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_RTS,
+	};
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_EQ(0, create_in_init(self->node.xrcd, &qp));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rtr, v->rtr_mask, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &v->rts, v->rts_mask, NULL));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_STATE,
+					      &answer));
+	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY, answer.flags);
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_modify(
+			     qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE,
+			     &answer));
+	EXPECT_EQ(IBV_QPS_RTS, answer.qp_state);
+	EXPECT_EQ(0, answer.flags);
+	attr.cur_qp_state = IBV_QPS_INIT;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_modify(
+				   qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE,
+				   NULL));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
