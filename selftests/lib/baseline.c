@@ -208,3 +208,22 @@ long baseline_slab_kib(void)
 {
 	return proc_number("/proc/meminfo", "SUnreclaim:");
 }
+
+long baseline_slab_objects(const char *cache)
+{
+	char path[128];
+	long n = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", cache);
+	if (file_write(path, "1"))
+		return -1;
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/objects", cache);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &n) != 1)
+		n = -1;
+	fclose(file);
+	return n;
+}

@@ -85,4 +85,14 @@ int baseline_restored(struct baseline *base, unsigned int seconds);
  */
 long baseline_slab_kib(void);
 
+/**
+ * baseline_slab_objects() - how many objects a slab cache has
+ * @cache: its name in /sys/kernel/slab
+ *
+ * What CPUs keep for later is freed first, and does not count.
+ *
+ * Return: the number; -1 where the kernel does not tell.
+ */
+long baseline_slab_objects(const char *cache);
+
 #endif

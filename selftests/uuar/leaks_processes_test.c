@@ -32,26 +32,6 @@
 #define BYTES (2ul << 20)	/* memory of a process that is watched */
 #define BATCHES 4	/* of watches: so many times two pages of words */
 
-/* Objects of a slab cache, without those that CPUs keep for later. */
-static long slab_objects(const char *cache)
-{
-	char path[128];
-	long n = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", cache);
-	if (file_write(path, "1"))
-		return -1;
-	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/objects", cache);
-	file = fopen(path, "r");
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &n) != 1)
-		n = -1;
-	fclose(file);
-	return n;
-}
-
 /* What the kernel holds. Each grows by one or more per process that leaks. */
 struct held {
 	long pids, mms, cgroups;
@@ -62,8 +42,8 @@ static struct held look(void)
 {
 	file_write("/proc/sys/vm/drop_caches", "3");
 	return (struct held){
-		.pids = slab_objects("pid"),
-		.mms = slab_objects("mm_struct"),
+		.pids = baseline_slab_objects("pid"),
+		.mms = baseline_slab_objects("mm_struct"),
 		.cgroups = proc_number(HOLDER_CGROUPS "/cgroup.stat",
 				     "nr_dying_descendants "),
 		.kib = proc_number("/proc/meminfo", "MemTotal:") -

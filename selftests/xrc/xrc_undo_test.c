@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,6 +27,7 @@
 #define NOWHERE ((void *)16)
 #define DELAY_US 1500000u
 #define NO_RESOURCES 15		/* status of a command */
+#define LIMITS_EXCEEDED 8
 
 FIXTURE(undo)
 {
@@ -316,6 +318,68 @@ TEST_F(undo, of_refused_creations_leaves_no_memory)
 		ASSERT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_create(self->node.xrcd,
 							    NULL, &qp));
 	EXPECT_GT(REFUSED * 64 / 1024, baseline_slab_kib() - before);
+}
+
+/* What entries of the tables have room in; each kind has one of its own. */
+static const char *const caches[] = {
+	"kmalloc-cg-64", "kmalloc-cg-96", "kmalloc-cg-128", "kmalloc-cg-192",
+	"kmalloc-cg-256", "kmalloc-cg-512",
+};
+
+#define CACHES ARRAY_SIZE(caches)
+#define FAILED 300
+
+/* Each GET brings entries of all kinds into the tables, and fails after that. */
+static int fail_in_new_domains(undo_data *self, int n)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+	struct mlx5ep_xrcd *xrcd;
+	int ret;
+
+	for (; n; n--) {
+		if (mlx5ep_xrcd_open(self->node.ctx, -1, O_CREAT, &xrcd))
+			return 1;
+		ret = mlx5ep_xrc_rcv_qp_get(xrcd, "z", 1, 0, NULL, &qp);
+		if (ret != -ENOMEM || mlx5ep_xrcd_close(xrcd))
+			return 2;
+	}
+	return 0;
+}
+
+/* Did a cache grow by half an object or more for each of @FAILED calls? */
+static const char *grown(const long *before)
+{
+	size_t i;
+
+	/* This frees what waits for RCU. */
+	file_write("/proc/sys/vm/drop_caches", "2");
+	for (i = 0; i < CACHES; i++)
+		if (baseline_slab_objects(caches[i]) - before[i] >= FAILED / 2)
+			return caches[i];
+	return NULL;
+}
+
+TEST_F(undo, of_qps_that_were_not_made_leaves_no_entry)
+{
+	long before[CACHES];
+	size_t i;
+
+	if (lab_kernel_is("debug"))
+		SKIP(return, "KASAN keeps freed memory; kmemleak finds leaks");
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->first));
+	ASSERT_EQ(0, simhca_fail("CREATE_QP", 1, 100 * FAILED, LIMITS_EXCEEDED));
+	ASSERT_EQ(0, fail_in_new_domains(self, FAILED / 10));
+	for (i = 0; i < CACHES; i++)
+		before[i] = baseline_slab_objects(caches[i]);
+	ASSERT_EQ(0, fail_in_new_domains(self, FAILED));
+	EXPECT_EQ(0, simhca_fail_nothing());
+	for (i = 0; i < 5 * PATIENCE && grown(before); i++)
+		sleep(patience_factor());
+	EXPECT_EQ(NULL, grown(before)) {
+		TH_LOG("%s", grown(before));
+	}
+	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
+					   &self->first));
 }
 
 /* A GET that waits for the HCA. */
