@@ -34,87 +34,92 @@ static u32 next_piece(u32 count, u32 done)
 static int batch_get(struct mlx5_ep_watch_batch *batch,
 		     const struct mlx5_ep_watch_batch __user *from)
 {
-	if (!user_access_begin(from, sizeof(*from)))
-		return -EFAULT;
-	unsafe_get_user(batch->entries, &from->entries, efault);
-	unsafe_get_user(batch->count, &from->count, efault);
-	unsafe_get_user(batch->flags, &from->flags, efault);
-	unsafe_get_user(batch->entry_size, &from->entry_size, efault);
-	unsafe_get_user(batch->reserved, &from->reserved, efault);
-	user_access_end();
-	return 0;
+	int ret = -EFAULT;
 
-efault:
+	if (!user_access_begin(from, sizeof(*from)))
+		return ret;
+	unsafe_get_user(batch->entries, &from->entries, end);
+	unsafe_get_user(batch->count, &from->count, end);
+	unsafe_get_user(batch->flags, &from->flags, end);
+	unsafe_get_user(batch->entry_size, &from->entry_size, end);
+	unsafe_get_user(batch->reserved, &from->reserved, end);
+	ret = 0;
+
+end:
 	user_access_end();
-	return -EFAULT;
+	return ret;
 }
 
 static int adds_get(struct mlx5_ep_watch_add *adds, u32 count, u32 size,
 		    const struct mlx5_ep_watch_add __user *from)
 {
-	if (!user_access_begin(from, count * size))
-		return -EFAULT;
-	for (; count--; adds++, from = (const void __user *)from + size) {
-		unsafe_get_user(adds->addr, &from->addr, efault);
-		unsafe_get_user(adds->length, &from->length, efault);
-		unsafe_get_user(adds->cookie, &from->cookie, efault);
-		unsafe_get_user(adds->flags, &from->flags, efault);
-	}
-	user_access_end();
-	return 0;
+	int ret = -EFAULT;
 
-efault:
+	if (!user_access_begin(from, count * size))
+		return ret;
+	for (; count--; adds++, from = (const void __user *)from + size) {
+		unsafe_get_user(adds->addr, &from->addr, end);
+		unsafe_get_user(adds->length, &from->length, end);
+		unsafe_get_user(adds->cookie, &from->cookie, end);
+		unsafe_get_user(adds->flags, &from->flags, end);
+	}
+	ret = 0;
+
+end:
 	user_access_end();
-	return -EFAULT;
+	return ret;
 }
 
 static int adds_put(const struct mlx5_ep_watch_add *adds, u32 count, u32 size,
 		    struct mlx5_ep_watch_add __user *to)
 {
-	if (!user_access_begin(to, count * size))
-		return -EFAULT;
-	for (; count--; adds++, to = (void __user *)to + size) {
-		unsafe_put_user(adds->word, &to->word, efault);
-		unsafe_put_user(adds->slot, &to->slot, efault);
-	}
-	user_access_end();
-	return 0;
+	int ret = -EFAULT;
 
-efault:
+	if (!user_access_begin(to, count * size))
+		return ret;
+	for (; count--; adds++, to = (void __user *)to + size) {
+		unsafe_put_user(adds->word, &to->word, end);
+		unsafe_put_user(adds->slot, &to->slot, end);
+	}
+	ret = 0;
+
+end:
 	user_access_end();
-	return -EFAULT;
+	return ret;
 }
 
 static int refs_get(struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
 		    const struct mlx5_ep_watch_ref __user *from)
 {
-	if (!user_access_begin(from, count * size))
-		return -EFAULT;
-	for (; count--; refs++, from = (const void __user *)from + size) {
-		unsafe_get_user(refs->word, &from->word, efault);
-		unsafe_get_user(refs->slot, &from->slot, efault);
-	}
-	user_access_end();
-	return 0;
+	int ret = -EFAULT;
 
-efault:
+	if (!user_access_begin(from, count * size))
+		return ret;
+	for (; count--; refs++, from = (const void __user *)from + size) {
+		unsafe_get_user(refs->word, &from->word, end);
+		unsafe_get_user(refs->slot, &from->slot, end);
+	}
+	ret = 0;
+
+end:
 	user_access_end();
-	return -EFAULT;
+	return ret;
 }
 
 static int refs_put(const struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
 		    struct mlx5_ep_watch_ref __user *to)
 {
-	if (!user_access_begin(to, count * size))
-		return -EFAULT;
-	for (; count--; refs++, to = (void __user *)to + size)
-		unsafe_put_user(refs->result, &to->result, efault);
-	user_access_end();
-	return 0;
+	int ret = -EFAULT;
 
-efault:
+	if (!user_access_begin(to, count * size))
+		return ret;
+	for (; count--; refs++, to = (void __user *)to + size)
+		unsafe_put_user(refs->result, &to->result, end);
+	ret = 0;
+
+end:
 	user_access_end();
-	return -EFAULT;
+	return ret;
 }
 
 static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
@@ -122,9 +127,12 @@ static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
 	return u64_to_user_ptr(batch->entries + (u64)i * batch->entry_size);
 }
 
-/* Deletes the first watches of a batch. Their entries have been written. */
-static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
-		     const struct mlx5_ep_watch_batch *batch)
+/*
+ * Deletes the first watches of a batch. Their entries have been written; it ends at
+ * one that cannot be read any more.
+ */
+static void adds_undo(struct mlx5_ep_watches *ws, u32 count,
+		      const struct mlx5_ep_watch_batch *batch)
 {
 	struct mlx5_ep_watch_add adds[WATCH_PIECE] __uninitialized;
 	u32 done, n, i;
@@ -137,11 +145,10 @@ static int adds_undo(struct mlx5_ep_watches *ws, u32 count,
 
 			if (get_user(adds[i].word, &add->word) ||
 			    get_user(adds[i].slot, &add->slot))
-				return -EFAULT;
+				return;
 		}
 		mlx5_ep_watches_undo_add(ws, adds, n);
 	}
-	return 0;
 }
 
 static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
@@ -174,8 +181,10 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 		n = next_piece(batch->count, done);
 		ret = adds_piece(ws, n, batch->entry_size,
 				 batch_entry(batch, done));
-		if (unlikely(ret))
-			return adds_undo(ws, done, batch) ?: ret;
+		if (unlikely(ret)) {
+			adds_undo(ws, done, batch);
+			return ret;
+		}
 	}
 	return 0;
 }

@@ -212,6 +212,75 @@ TEST_F(notifier, refuses_bad_calls)
 	EXPECT_EQ(EFAULT, errno);
 }
 
+/* Neither entries nor the call itself can be where the kernel is. */
+TEST_F(notifier, refuses_addresses_of_the_kernel)
+{
+	struct mlx5_ep_watch_ref ref = {};
+	void *kernel = (void *)(1ul << (8 * sizeof(long) - 1));
+
+	EXPECT_EQ(-1, ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, kernel));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, kernel,
+				       1, 0));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, kernel,
+				       1, 0));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY,
+				       kernel, 1, 0));
+	EXPECT_EQ(-ENOENT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref, 1,
+				       0));
+}
+
+static struct mlx5_ep_watch_ref ref_of(const struct mlx5ep_watch *w)
+{
+	return (struct mlx5_ep_watch_ref){ .word = w->armed, .slot = w->slot };
+}
+
+/* What the call before left on the kernel's stack are no entries of the next. */
+TEST_F(notifier, touches_no_watch_that_a_call_does_not_name)
+{
+	struct mlx5_ep_watch_ref refs[2];
+	struct mlx5ep_watch w[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem + i * PAGE,
+					      PAGE, 0, &w[i]));
+		ASSERT_EQ(0, mlx5ep_watch_record(&w[i]));
+		refs[i] = ref_of(&w[i]);
+	}
+	ASSERT_EQ(0, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY, refs, 2,
+				 0));
+	ASSERT_EQ(0, madvise(self->mem + PAGE, PAGE, MADV_DONTNEED));
+	EXPECT_FALSE(mlx5ep_watch_valid(&w[1]));
+	EXPECT_EQ(0, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY, refs, 1,
+				 0));
+	EXPECT_EQ(MLX5_EP_WATCH_STATE_SUSPECT,
+		  *w[1].word & MLX5_EP_WATCH_STATE_MASK);
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL,
+				       (void *)8, 2, 0));
+	EXPECT_EQ(0, mlx5ep_watch_del(&w[0]));
+	EXPECT_EQ(0, mlx5ep_watch_del(&w[1]));
+}
+
+/* Entries that cannot be read end a call; those of later pieces stay. */
+TEST_F(notifier, deletes_nothing_behind_entries_that_cannot_be_read)
+{
+	const unsigned int count = 2 * PAGE / sizeof(struct mlx5_ep_watch_ref);
+	struct mlx5_ep_watch_ref *refs;
+	struct mlx5ep_watch w;
+
+	refs = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		    MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, refs);
+	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
+	refs[count - 1] = ref_of(&w);
+	ASSERT_EQ(0, munmap(refs, PAGE));
+	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, refs,
+				       count, 0));
+	EXPECT_EQ(0, mlx5ep_watch_del(&w));
+	munmap((void *)refs + PAGE, PAGE);
+}
+
 TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
 {
 	struct mlx5_ep_watch_add *ro;
@@ -223,6 +292,12 @@ TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
 	ro->length = PAGE;
 	ASSERT_EQ(0, mprotect(ro, PAGE, PROT_READ));
 	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, ro, 1,
+				       0));
+	/* A range that is refused has no answer. */
+	ASSERT_EQ(0, mprotect(ro, PAGE, PROT_READ | PROT_WRITE));
+	ro->length = 0;
+	ASSERT_EQ(0, mprotect(ro, PAGE, PROT_READ));
+	EXPECT_EQ(-EINVAL, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, ro, 1,
 				       0));
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
 	EXPECT_EQ(0, w.slot);
