@@ -35,11 +35,10 @@ struct watch_look {
 	struct mlx5_ep_watch_parts *parts;	/* of a longer one; held */
 };
 
-/* Sets which pages to look at: all parts that were hit. Locked. */
+/* Sets which pages of a new look to look at: all parts that were hit. Locked. */
 static void look_set_range(struct watch_look *look,
 			   const struct mlx5_ep_watch_parts *parts)
 {
-	look->first = 0;
 	look->last = look->npages - 1;
 	if (look->record || !parts)
 		return;
