@@ -184,6 +184,30 @@ TEST_F(events, wake_who_waits)
 	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG, event.type);
 }
 
+/* A read that has room for one leaves the other. */
+TEST_F(events, of_two_kinds_come_one_by_one)
+{
+	const volatile struct mlx5_ep_notifier_page *page =
+		mlx5ep_notifier_page(self->who[0].notifier);
+	struct mlx5_ep_event event;
+	int i;
+
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
+	for (i = 0; i < EVENT_MS && page->source_total < 2; i++)
+		usleep(1000);
+	ASSERT_EQ(2, page->source_total);
+	/* The registration counts once. */
+	EXPECT_EQ(1, page->source_pending);
+	ASSERT_EQ(0, next_event(&self->who[0], &event, SOON));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG, event.type);
+	EXPECT_EQ(1, page->source_pending);
+	ASSERT_EQ(0, next_event(&self->who[0], &event, SOON));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG_ERR, event.type);
+	EXPECT_EQ(0, page->source_pending);
+	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
+}
+
 TEST_F(events, none_after_the_registration_ended)
 {
 	struct mlx5_ep_event event;
