@@ -107,6 +107,9 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libm
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
+# A set of endpoints has arrays, whose ends are looked at.
+$(ST_OUT)/endpoints_calls_test: ST_CFLAGS += -fsanitize=address
+
 # These tests have the accounts and refusals of the module in them.
 ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
 	selftests/limits/accounts_device.h \

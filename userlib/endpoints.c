@@ -75,7 +75,7 @@ static struct domain *endpoint_domain(struct mlx5ep_endpoints *set,
 	} else if (set->category == MLX5EP_CATEGORY_2XDYNAMIC &&
 		   set->n_pages == 2 * set->n) {
 		page = 2 * i;
-	} else if (set->n_pages && i >= set->n_pages) {
+	} else if (i >= set->n_pages) {
 		page = i - set->n_pages;
 		slot = 1;
 	}

@@ -88,11 +88,10 @@ static unsigned int owner_static_pages(const struct mlx5ep_endpoints *set,
 			continue;
 		n_qps++;
 		dynamic = dynamic && qp->dynamic;
-		for (k = 0; k < i; k++)
-			if (!set->qps[k].domain &&
-			    ((set->qps[k].uuar ^ qp->uuar) &
-			     UAR_PAGE_MASK) == 0)
-				break;
+		/* It ends at @qp at the latest. */
+		for (k = 0; set->qps[k].domain ||
+		     ((set->qps[k].uuar ^ qp->uuar) & UAR_PAGE_MASK); k++)
+			;
 		seen += k == i;
 	}
 	if (!mlx5ep_context_query(owner->ctx, &info) &&
@@ -117,9 +116,8 @@ static unsigned int used_uuars(const struct mlx5ep_endpoints *set)
 	unsigned int i, k, used = 0;
 
 	for (i = 0; i < n; i++) {
-		for (k = 0; k < i; k++)
-			if (set->qps[k].uuar == set->qps[i].uuar)
-				break;
+		for (k = 0; set->qps[k].uuar != set->qps[i].uuar; k++)
+			;
 		used += k == i;
 	}
 	return used;
