@@ -132,7 +132,8 @@ static int probe(struct domain_source *source, struct domain *domain)
 
 /**
  * domain_init() - allocate a thread domain and find its uUAR
- * @domain: zeroed; uar_page_fini() of its page undoes the call
+ * @domain: zeroed; uar_page_fini() of its page undoes the call. After a failure
+ *	it must not be used.
  *
  * Return: 0 or -errno.
  */
@@ -156,10 +157,8 @@ int domain_init(struct domain_source *source, struct domain *domain)
 	if (!ret)
 		return 0;
 	ibv_dealloc_pd(domain->pd);
-	domain->pd = NULL;
 err_td:
 	ibv_dealloc_td(domain->td);
-	domain->td = NULL;
 	return ret;
 }
 

@@ -447,13 +447,18 @@ TEST_F(calls, that_fail_leave_nothing)
 	}
 }
 
-/* Each object that cannot be ended is ended by another call. */
+/*
+ * Each object that cannot be ended is ended by another call; also the thread domains that
+ * have half a page each.
+ */
 TEST_F(calls, to_destroy_can_be_repeated)
 {
 	struct mlx5ep_endpoints_attr attr = {};
 	struct mlx5ep_endpoints *set;
 	int nth, ret = -EBUSY;
 
+	fake.free[fake.n_free++] = fake_uuar(50, 1);
+	fake.free[fake.n_free++] = fake_uuar(51, 0);
 	for (attr.category = MLX5EP_CATEGORY_MPI_EVERYWHERE;
 	     attr.category <= MLX5EP_CATEGORY_MPI_THREADS; attr.category++)
 		for (nth = 1; nth < MOST_CALLS; nth++) {
@@ -556,6 +561,35 @@ TEST_F(calls, for_a_domain_that_fail_leave_nothing)
 		}
 	fake.unsupported = true;
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_domain_alloc(self->pd, NULL, &domain));
+}
+
+/* The CQ of the search for pages, which is destroyed behind the QPs of two domains. */
+TEST_F(calls, to_end_a_search_are_repeated)
+{
+	fake.failing_end = 3;
+	EXPECT_EQ(-EBUSY, create(self, MLX5EP_CATEGORY_DYNAMIC, 1));
+	EXPECT_EQ(NULL, self->set);
+	EXPECT_TRUE(fake_is_empty(1, 1));
+}
+
+/* The QP that finds the uUAR cannot be destroyed: the first error counts. */
+TEST_F(calls, for_a_domain_tell_the_first_error)
+{
+	struct mlx5ep_domain_attr attr = { .level = 2 };
+	struct mlx5ep_domain *domain;
+
+	fake.failing_end = 1;
+	EXPECT_EQ(-EBUSY, mlx5ep_domain_alloc(self->pd, &attr, &domain));
+	/* After memory, CQ, thread domain, its PD and the QP. */
+	fake.ends = 0;
+	fake.calls = 0;
+	fake.failing = 6;
+	EXPECT_EQ(-EAGAIN, mlx5ep_domain_alloc(self->pd, &attr, &domain));
+	EXPECT_EQ(2, fake.live[FAKE_QP]);
+	/* What was left is nobody's now. */
+	fake_reset();
+	fake.live[FAKE_CTX] = fake.live[FAKE_PD] = 1;
+	((struct fake_pd *)self->pd)->users = 0;
 }
 
 TEST_F(calls, for_a_domain_look_at_each_attribute)
