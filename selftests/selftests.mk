@@ -110,6 +110,9 @@ $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libm
 # A set of endpoints has arrays, whose ends are looked at.
 $(ST_OUT)/endpoints_calls_test: ST_CFLAGS += -fsanitize=address
 
+# These have the libraries for libfabric and UCX in them.
+$(addprefix $(ST_OUT)/,fi_calls_test ucx_calls_test): ST_CFLAGS += -iquote userlib
+
 # These tests have the accounts and refusals of the module in them.
 ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
 	selftests/limits/accounts_device.h \
