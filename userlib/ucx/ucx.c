@@ -139,13 +139,13 @@ EXPORT void ucm_set_global_opts(const ucm_global_config_t *ucm_opts)
 	opts->mmap_hook_mode = mode;
 }
 
-EXPORT ucs_status_t ucm_set_event_handler(int events, int priority,
+EXPORT ucs_status_t ucm_set_event_handler(int mask, int priority,
 					  ucm_event_callback_t cb, void *arg)
 {
-	if (events & UCM_EVENT_VM_UNMAPPED &&
-	    !(events & UCM_EVENT_FLAG_NO_INSTALL) && is_wanted())
+	if (mask & UCM_EVENT_VM_UNMAPPED &&
+	    !(mask & UCM_EVENT_FLAG_NO_INSTALL) && is_wanted())
 		start_once(__builtin_return_address(0));
-	return REAL(ucm_set_event_handler)(events, priority, cb, arg);
+	return REAL(ucm_set_event_handler)(mask, priority, cb, arg);
 }
 
 static __attribute__((destructor)) void ucx_unload(void)

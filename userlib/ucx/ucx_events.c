@@ -190,7 +190,7 @@ int ucx_events_possible(void)
 }
 
 /* The caller holds @tell. */
-static int start(const struct ucx_ucm *ucm)
+static int make_notifier(const struct ucx_ucm *ucm)
 {
 	int ret;
 
@@ -219,7 +219,7 @@ int ucx_events_start(const struct ucx_ucm *ucm)
 
 	pthread_mutex_lock(&events.tell);
 	if (!events.notifier)
-		ret = start(ucm);
+		ret = make_notifier(ucm);
 	pthread_mutex_unlock(&events.tell);
 	return ret;
 }

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* runs on: host */
+/*
+ * When libmlx5ep-ucx takes the place of UCX's hooks, and what it then tells UCX: its files
+ * compiled into this program, with a UCX, a notifier and a system that are made up.
+ */
+#include "kselftest_harness.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fake_access(const char *path, int mode);
+static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+#include "../../userlib/ucx/ucx_events.c"
+#define access fake_access
+#define pthread_atfork fake_atfork
+#include "../../userlib/ucx/ucx.c"
+#undef access
+#undef pthread_atfork
+#include "../../userlib/ucx/ucx_lookup.c"
+
+#define EVENTS	150
+
+static struct {
+	bool asks_us, is_new, from_ucp;
+	const char *device;		/* that is there */
+	int possible, start_ret, atfork_ret;
+	int listeners, atforks, regs_forked, destroyed;
+	void (*in_child)(void);
+
+	struct mlx5_ep_notifier_page page;
+	struct mlx5_ep_event events[EVENTS];
+	int n_events, next_event, reads;
+	int interrupts;			/* reads that a signal ends, before others */
+	int end;			/* what a read says when there are no more */
+	int verify_ret;
+
+	int externals, unsets;
+	int external_events;
+	int munmaps;
+	void *munmap_addr;
+	size_t munmap_len;
+	ucm_mmap_hook_mode_t mode;	/* that UCX was given */
+	int handlers, lookups, gets;
+} fake;
+
+static int fake_access(const char *path, int mode)
+{
+	return fake.device && !strcmp(path, fake.device) ? 0 : -1;
+}
+
+static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+{
+	fake.atforks++;
+	fake.in_child = child;
+	return fake.atfork_ret;
+}
+
+bool ucx_real_asks_us(void)
+{
+	return fake.asks_us;
+}
+
+bool ucx_real_is_new(void)
+{
+	return fake.is_new;
+}
+
+bool ucx_real_from_ucp(const void *caller)
+{
+	return fake.from_ucp;
+}
+
+void ucx_regs_forked(void)
+{
+	fake.regs_forked++;
+}
+
+int listener_possible(void)
+{
+	return fake.possible;
+}
+
+int listener_start(struct listener *listener)
+{
+	if (fake.start_ret)
+		return fake.start_ret;
+	fake.listeners++;
+	listener->notifier = (struct mlx5ep_notifier *)&fake;
+	return 0;
+}
+
+const volatile struct mlx5_ep_notifier_page *
+mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier)
+{
+	return &fake.page;
+}
+
+int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
+{
+	fake.destroyed += notifier == (struct mlx5ep_notifier *)&fake;
+	return 0;
+}
+
+ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
+			     struct mlx5_ep_event *list, size_t count)
+{
+	ssize_t n = 0;
+
+	fake.reads++;
+	if (fake.interrupts) {
+		fake.interrupts--;
+		return -EINTR;
+	}
+	while (n < count && fake.next_event < fake.n_events)
+		list[n++] = fake.events[fake.next_event++];
+	return n ? n : fake.end;
+}
+
+int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
+{
+	return fake.verify_ret;
+}
+
+static void set_external(int event_mask)
+{
+	fake.externals++;
+	fake.external_events = event_mask;
+}
+
+static void unset_external(int event_mask)
+{
+	fake.unsets++;
+	fake.external_events = event_mask;
+}
+
+static void vm_munmap(void *addr, size_t length)
+{
+	fake.munmaps++;
+	fake.munmap_addr = addr;
+	fake.munmap_len = length;
+}
+
+static void global_opts(const ucm_global_config_t *opts)
+{
+	fake.mode = opts->mmap_hook_mode;
+}
+
+static ucs_status_t event_handler(int mask, int priority, ucm_event_callback_t cb, void *arg)
+{
+	fake.handlers++;
+	return priority == 7 && arg == &fake ? UCS_INPROGRESS : UCS_ERR_BUSY;
+}
+
+static ucs_pgt_region_t *lookup(const ucs_pgtable_t *table, ucs_pgt_addr_t address)
+{
+	fake.lookups++;
+	return (void *)address;
+}
+
+static ucs_status_t rcache_get(ucs_rcache_t *rcache, void *address, size_t length,
+			       size_t alignment, int prot, void *arg,
+			       ucs_rcache_region_t **region)
+{
+	fake.gets++;
+	return address == &fake && length == 8 ? UCS_INPROGRESS : UCS_ERR_BUSY;
+}
+
+void *ucx_real(const char *name, const void *caller)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} functions[] = {
+		{ "ucm_set_external_event", set_external },
+		{ "ucm_unset_external_event", unset_external },
+		{ "ucm_vm_munmap", vm_munmap },
+		{ "ucm_set_global_opts", global_opts },
+		{ "ucm_set_event_handler", event_handler },
+		{ "ucs_pgtable_lookup", lookup },
+		{ "ucs_rcache_get", rcache_get },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].name, name))
+			return functions[i].function;
+	return NULL;
+}
+
+FIXTURE(ucx)
+{
+	struct ucx_ucm ucm;
+};
+
+/* A machine on which all is as it has to be. */
+FIXTURE_SETUP(ucx)
+{
+	fake.asks_us = true;
+	fake.is_new = true;
+	fake.end = -EAGAIN;
+	unsetenv("MLX5EP_UCX");
+	self->ucm = (struct ucx_ucm) { set_external, unset_external, vm_munmap };
+}
+
+FIXTURE_TEARDOWN(ucx)
+{
+}
+
+/* UCX makes a registration cache. */
+static ucs_status_t make_cache(void)
+{
+	return ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 7, NULL, &fake);
+}
+
+/* The mode that UCX gets. */
+static ucm_mmap_hook_mode_t mode_of(ucm_mmap_hook_mode_t mode)
+{
+	ucm_global_config_t opts = { .mmap_hook_mode = mode };
+
+	ucm_set_global_opts(&opts);
+	return opts.mmap_hook_mode == mode ? fake.mode : UCM_MMAP_HOOK_LAST;
+}
+
+/* Runs a function and returns what it says on stderr. */
+static const char *said(void (*function)(void))
+{
+	static char text[256];
+	FILE *file = tmpfile();
+	int old = dup(2);
+	size_t n;
+
+	dup2(fileno(file), 2);
+	function();
+	dup2(old, 2);
+	close(old);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void happen(unsigned int n)
+{
+	static uint64_t at;
+
+	fake.n_events = n;
+	fake.next_event = 0;
+	fake.reads = 0;
+	fake.munmaps = 0;
+	while (n--)
+		fake.events[n] = (struct mlx5_ep_event) {
+			.type = MLX5_EP_EVENT_WATCH, .start = ++at << 12, .length = at,
+		};
+	fake.page.watch_total += fake.n_events;
+}
+
+TEST_F(ucx, keeps_its_mode_if_it_is_another_or_we_are_not_wanted)
+{
+	EXPECT_EQ(UCM_MMAP_HOOK_RELOC, mode_of(UCM_MMAP_HOOK_BISTRO));
+	EXPECT_EQ(UCM_MMAP_HOOK_RELOC, mode_of(UCM_MMAP_HOOK_RELOC));
+	EXPECT_EQ(UCM_MMAP_HOOK_NONE, mode_of(UCM_MMAP_HOOK_NONE));
+	setenv("MLX5EP_UCX", "off", 1);
+	EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO));
+	setenv("MLX5EP_UCX", "on", 1);
+	EXPECT_EQ(UCM_MMAP_HOOK_RELOC, mode_of(UCM_MMAP_HOOK_BISTRO));
+	fake.possible = -EOPNOTSUPP;
+	EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO));
+}
+
+static void say_possible(void)
+{
+	fake.possible = is_possible() ? 1 : 2;
+}
+
+TEST_F(ucx, keeps_its_hooks_where_we_cannot_take_their_place)
+{
+	setenv("MLX5EP_UCX", "verbose", 1);
+	EXPECT_TRUE(is_wanted());
+#define SAYS(text)							\
+	do {								\
+		EXPECT_STREQ(text, said(say_possible));			\
+		EXPECT_EQ((text)[0] ? 2 : 1, fake.possible);		\
+		fake.possible = 0;					\
+	} while (0)
+	SAYS("");
+	fake.asks_us = false;
+	SAYS("mlx5ep-ucx: UCX is linked in another way: its hooks stay\n");
+	fake.asks_us = true;
+	fake.is_new = false;
+	SAYS("mlx5ep-ucx: UCX is older than 1.17: its hooks stay\n");
+	fake.is_new = true;
+	fake.device = "/dev/knem";
+	SAYS("mlx5ep-ucx: knem or xpmem is there: UCX's hooks stay\n");
+	fake.device = "/dev/xpmem";
+	SAYS("mlx5ep-ucx: knem or xpmem is there: UCX's hooks stay\n");
+	fake.device = NULL;
+	fake.possible = -EOPNOTSUPP;
+	SAYS("mlx5ep-ucx: mlx5_ep is attached to no device: UCX's hooks stay\n");
+	unsetenv("MLX5EP_UCX");
+	EXPECT_TRUE(is_wanted());
+	fake.asks_us = false;
+	EXPECT_STREQ("", said(say_possible));
+}
+
+TEST_F(ucx, gets_events_from_us_when_it_makes_a_cache)
+{
+	EXPECT_EQ(UCS_INPROGRESS, ucm_set_event_handler(UCM_EVENT_VM_MAPPED, 7, NULL,
+							 &fake));
+	EXPECT_EQ(UCS_INPROGRESS, ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED |
+							 UCM_EVENT_FLAG_NO_INSTALL, 7,
+							 NULL, &fake));
+	setenv("MLX5EP_UCX", "off", 1);
+	EXPECT_EQ(UCS_INPROGRESS, make_cache());
+	EXPECT_EQ(0, fake.listeners);
+	unsetenv("MLX5EP_UCX");
+	EXPECT_EQ(UCS_INPROGRESS, make_cache());
+	EXPECT_EQ(UCS_INPROGRESS, make_cache());
+	EXPECT_EQ(5, fake.handlers);
+	EXPECT_EQ(1, fake.listeners);
+	EXPECT_EQ(1, fake.externals);
+	EXPECT_EQ(0, fake.unsets);
+	EXPECT_EQ(UCM_EVENT_VM_UNMAPPED, fake.external_events);
+	EXPECT_TRUE(events.listener.read == events_read);
+}
+
+static void make_cache_once(void)
+{
+	make_cache();
+}
+
+TEST_F(ucx, is_asked_again_if_we_could_not_start)
+{
+	fake.asks_us = false;
+	make_cache();
+	fake.asks_us = true;
+	fake.atfork_ret = ENOMEM;
+	make_cache();
+	EXPECT_EQ(1, fake.atforks);
+	fake.atfork_ret = 0;
+	fake.start_ret = -EMFILE;
+	setenv("MLX5EP_UCX", "verbose", 1);
+	EXPECT_STREQ("mlx5ep-ucx: Too many open files\n", said(make_cache_once));
+	EXPECT_STREQ("", said(ucx_unload));
+	EXPECT_EQ(0, fake.externals);
+	EXPECT_EQ(NULL, ucx_events_notifier());
+	EXPECT_FALSE(ucx_events_new());
+	fake.start_ret = 0;
+	EXPECT_STREQ("mlx5ep-ucx: UCX is told by mlx5_ep\n", said(make_cache_once));
+	EXPECT_EQ(1, fake.externals);
+	EXPECT_EQ(0, fake.unsets);
+	/* Once is enough for all children. */
+	EXPECT_EQ(2, fake.atforks);
+	EXPECT_STREQ("mlx5ep-ucx: changed 0 unchanged 0 dropped-all 0\n", said(ucx_unload));
+	setenv("MLX5EP_UCX", "on", 1);
+	is_wanted();
+	EXPECT_STREQ("", said(ucx_unload));
+}
+
+TEST_F(ucx, starts_anew_in_a_child)
+{
+	make_cache();
+	ASSERT_TRUE(fake.in_child == forked);
+	happen(1);
+	ucx_events_tell();
+	EXPECT_NE(0, ucx_events_seen);
+	/* Another thread may have had the locks. */
+	pthread_mutex_lock(&start);
+	pthread_mutex_lock(&events.tell);
+	pthread_mutex_lock(&events.mode);
+	fake.in_child();
+	EXPECT_EQ(1, fake.destroyed);
+	EXPECT_EQ(1, fake.regs_forked);
+	EXPECT_EQ(NULL, ucx_events_notifier());
+	EXPECT_EQ(0, ucx_events_seen);
+	EXPECT_FALSE(ucx_events_new());
+	/* One that makes no cache, and its child in turn. */
+	fake.in_child();
+	EXPECT_EQ(1, fake.regs_forked);
+	make_cache();
+	EXPECT_EQ(2, fake.listeners);
+	EXPECT_EQ(2, fake.externals);
+	EXPECT_EQ(0, fake.unsets);
+	EXPECT_EQ(1, fake.atforks);
+}
+
+TEST_F(ucx, has_its_hooks_in_a_child_that_cannot_start)
+{
+	make_cache();
+	fake.in_child();
+	fake.possible = -EOPNOTSUPP;
+	fake.external_events = 0;
+	make_cache();
+	EXPECT_EQ(1, fake.unsets);
+	EXPECT_EQ(UCM_EVENT_VM_UNMAPPED, fake.external_events);
+	make_cache();
+	EXPECT_EQ(1, fake.unsets);
+	EXPECT_EQ(1, fake.externals);
+}
+
+/* More events than are read at once; one is none of a watch. */
+TEST_F(ucx, is_told_what_has_really_changed)
+{
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	EXPECT_EQ(1, fake.listeners);
+	EXPECT_FALSE(ucx_events_new());
+	happen(EVENTS);
+	fake.events[9].type = MLX5_EP_EVENT_WATCH + 1;
+	fake.interrupts = 1;
+	fake.verify_ret = -ESTALE;
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_tell();
+	EXPECT_FALSE(ucx_events_new());
+	EXPECT_EQ(EVENTS - 1, fake.munmaps);
+	EXPECT_EQ((void *)(uintptr_t)fake.events[EVENTS - 1].start, fake.munmap_addr);
+	EXPECT_EQ(fake.events[EVENTS - 1].length, fake.munmap_len);
+	/* Nothing has happened since. */
+	fake.reads = 0;
+	ucx_events_tell();
+	EXPECT_EQ(0, fake.reads);
+	/* What is as it was, and what UCX has deregistered, is not told. */
+	happen(1);
+	fake.verify_ret = 0;
+	ucx_events_tell();
+	EXPECT_EQ(0, fake.munmaps);
+	happen(2);
+	fake.verify_ret = -ENOENT;
+	ucx_events_tell();
+	EXPECT_EQ(0, fake.munmaps);
+	/* What cannot be verified is. */
+	happen(1);
+	fake.verify_ret = -EINTR;
+	EXPECT_TRUE(events_read(NULL));
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_STREQ("mlx5ep-ucx: changed 150 unchanged 3 dropped-all 0\n",
+		     said(ucx_events_print));
+}
+
+TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
+{
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ucx_events_unwatched(1);
+	ucx_events_unwatched(1);
+	ucx_events_tell();
+	EXPECT_TRUE(ucx_events_new());
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(NULL, fake.munmap_addr);
+	EXPECT_EQ(1ul << 48, fake.munmap_len);
+	ucx_events_unwatched(-1);
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_tell();
+	EXPECT_EQ(2, fake.munmaps);
+	ucx_events_unwatched(-1);
+	EXPECT_FALSE(ucx_events_new());
+	ucx_events_tell();
+	EXPECT_EQ(2, fake.munmaps);
+	EXPECT_EQ(2, events.dropped_all);
+}
+
+TEST_F(ucx, drops_all_when_the_adapter_is_gone)
+{
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	fake.end = -EIO;
+	EXPECT_FALSE(events_read(NULL));
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_tell();
+	EXPECT_EQ(2, fake.munmaps);
+	/* It stays so. */
+	ucx_events_unwatched(1);
+	ucx_events_unwatched(-1);
+	EXPECT_TRUE(ucx_events_new());
+	fake.end = -EAGAIN;
+	EXPECT_TRUE(events_read(NULL));
+	EXPECT_EQ(3, fake.munmaps);
+}
+
+TEST_F(ucx, reads_no_end_as_more_events)
+{
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	fake.end = 0;
+	EXPECT_FALSE(events_read(NULL));
+	EXPECT_TRUE(events.gone);
+}
+
+TEST_F(ucx, looks_up_when_it_was_told)
+{
+	ucs_pgtable_t *table = (void *)self;
+
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	EXPECT_EQ((void *)77, ucs_pgtable_lookup(table, 77));
+	happen(1);
+	fake.verify_ret = -ESTALE;
+	/* Other tables are not of registrations. */
+	EXPECT_EQ((void *)77, ucs_pgtable_lookup(table, 77));
+	EXPECT_EQ(0, fake.munmaps);
+	fake.from_ucp = true;
+	EXPECT_EQ(NULL, ucs_pgtable_lookup(table, 77));
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(2, fake.lookups);
+	EXPECT_EQ((void *)77, ucs_pgtable_lookup(table, 77));
+
+	happen(1);
+	EXPECT_EQ(UCS_INPROGRESS, ucs_rcache_get(NULL, &fake, 8, 1, 0, NULL, NULL));
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(UCS_INPROGRESS, ucs_rcache_get(NULL, &fake, 8, 1, 0, NULL, NULL));
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(2, fake.gets);
+}
+
+TEST_HARNESS_MAIN
