@@ -108,7 +108,8 @@ $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libm
 	$(st_program)
 
 # A set of endpoints has arrays, whose ends are looked at.
-$(ST_OUT)/endpoints_calls_test: ST_CFLAGS += -fsanitize=address
+$(ST_OUT)/endpoints_calls_test: ST_CFLAGS += -fsanitize=address,bounds-strict \
+	-fno-sanitize-recover=all
 
 # These have the libraries for libfabric and UCX in them.
 $(addprefix $(ST_OUT)/,fi_calls_test ucx_calls_test): ST_CFLAGS += -iquote userlib

@@ -400,6 +400,37 @@ TEST_F(calls, that_open_a_device_take_no_objects_of_another_context)
 	EXPECT_EQ(NULL, self->set);
 }
 
+/* The compiler's checks see who looks behind the end of what the caller gave. */
+TEST_F(calls, look_at_the_attributes_of_each_endpoint_and_no_more)
+{
+	struct mlx5ep_endpoints_attr *attr = calloc(1, sizeof(*attr));
+	struct mlx5ep_endpoint_attr *each = calloc(3, sizeof(*each));
+
+	attr->each = each;
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	each[2].flags = 1;
+	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 2, &self->info));
+	/* All threads have the one QP of the first. */
+	attr->category = MLX5EP_CATEGORY_MPI_THREADS;
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	each[2].flags = 0;
+	/* A channel is of one context. */
+	each[0].channel = (void *)self;
+	attr->category = MLX5EP_CATEGORY_MPI_EVERYWHERE;
+	EXPECT_EQ(-EINVAL, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 1, &self->info));
+	attr->category = MLX5EP_CATEGORY_STATIC;
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	attr->category = MLX5EP_CATEGORY_AUTO;
+	for (attr->level = 1; attr->level <= 4; attr->level++)
+		EXPECT_EQ(0, mlx5ep_endpoints_predict(attr, 3, &self->info));
+	EXPECT_EQ(NULL, mlx5ep_category_name(MLX5EP_CATEGORY_MPI_THREADS + 1));
+	EXPECT_EQ(-EINVAL, mlx5ep_category_parse("none"));
+	free(attr);
+	free(each);
+}
+
 /* Makes the first, then the second, ... call fail, until there are fewer. */
 static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *self,
 		  unsigned int category, unsigned int flags)

@@ -59,6 +59,39 @@ TEST(memory_of_a_process_each_is_as_published)
 	EXPECT_EQ(16 * (345 * 1024 + 144), info.bytes);
 }
 
+/* Of the 12 uUARs that are shared, the first ones get one QP more. */
+TEST(static_endpoints_are_distributed_evenly)
+{
+	static const unsigned int table[][4] = {
+		/* endpoints, of level 2 and 3, and pages */
+		{ 1, 0, 0, 1 }, { 3, 2, 0, 2 }, { 4, 4, 0, 2 }, { 5, 4, 0, 3 },
+		{ 9, 8, 0, 7 }, { 10, 10, 0, 8 }, { 16, 16, 0, 8 },
+		{ 17, 15, 2, 8 }, { 27, 5, 22, 8 }, { 28, 4, 24, 8 },
+		{ 29, 4, 25, 8 },
+	};
+	struct mlx5ep_endpoints_info info;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		ASSERT_EQ(0, predict(MLX5EP_CATEGORY_STATIC, table[i][0], &info));
+		EXPECT_EQ(table[i][1], info.level[2]);
+		EXPECT_EQ(table[i][2], info.level[3]);
+		EXPECT_EQ(table[i][3], info.static_pages);
+		EXPECT_EQ(table[i][3], info.uar_pages);
+		EXPECT_EQ(table[i][0] < 16 ? table[i][0] : 16, info.used_uuars);
+	}
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_MPI_EVERYWHERE, 3, &info));
+	EXPECT_EQ(3, info.static_pages);
+	EXPECT_EQ(3 * 7, info.absent_pages);
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_MPI_THREADS, 1, &info));
+	EXPECT_EQ(1, info.level[1]);
+	EXPECT_EQ(1, info.static_pages);
+	ASSERT_EQ(0, predict(MLX5EP_CATEGORY_SHARED_DYNAMIC, 3, &info));
+	EXPECT_EQ(2, info.level[2]);
+	EXPECT_EQ(2, info.uar_pages);
+	EXPECT_EQ(0, info.static_pages);
+}
+
 TEST(every_endpoint_has_exactly_one_level)
 {
 	struct mlx5ep_endpoints_info info;
@@ -119,6 +152,8 @@ TEST(auto_takes_the_fewest_pages_that_give_a_level)
 	EXPECT_EQ(MLX5EP_CATEGORY_STATIC, choose(32, 0, 3));
 	EXPECT_EQ(MLX5EP_CATEGORY_MPI_THREADS, choose(32, 0, 4));
 	EXPECT_EQ(-ENOSPC, choose(16, 15, 1));
+	/* Of those that take as many, the fastest one. */
+	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, choose(1, 0, 1));
 }
 
 TEST(bad_attributes_are_refused_and_nothing_is_written)
@@ -148,6 +183,9 @@ TEST(bad_attributes_are_refused_and_nothing_is_written)
 	EXPECT_EQ(77, info.category);
 	EXPECT_EQ(0, mlx5ep_endpoints_predict(&shared, 1, &info));
 	EXPECT_EQ(MLX5EP_CATEGORY_MPI_EVERYWHERE, info.category);
+	/* In one context they can share it. */
+	shared.category = MLX5EP_CATEGORY_STATIC;
+	EXPECT_EQ(0, mlx5ep_endpoints_predict(&shared, 2, &info));
 }
 
 /* The program may have been built with a shorter or a longer structure. */
