@@ -107,8 +107,9 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libm
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-# A set of endpoints has arrays, whose ends are looked at.
-$(ST_OUT)/endpoints_calls_test: ST_CFLAGS += -fsanitize=address,bounds-strict \
+# These have arrays in them, whose ends are looked at.
+$(addprefix $(ST_OUT)/,endpoints_calls_test ucx_real_test uverbs_calls_test \
+	uverbs_ids_test watch_calls_test): ST_CFLAGS += -fsanitize=address,bounds-strict \
 	-fno-sanitize-recover=all
 
 # These have the libraries for libfabric and UCX in them.

@@ -18,8 +18,11 @@ MLX5EP_EXPORT int mlx5ep_device_attached(const struct ibv_device *device,
 		text[ret - 1] = '\0';
 	if (reason && len)
 		snprintf(reason, len, "%s", text);
-	/* Behind it the module may say who does not see the device. */
-	if (ret <= 0 || strncmp(text, "yes", 3))
+	/*
+	 * Behind it the module may say who does not see the device. Without the
+	 * module the text is empty.
+	 */
+	if (strncmp(text, "yes", 3))
 		return -EOPNOTSUPP;
 	return 0;
 }

@@ -74,8 +74,11 @@ TEST_F(ids, of_another_abi_are_not_used)
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_uverbs_id(self->ctx, NAME));
 	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", ""));
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_uverbs_id(self->ctx, NAME));
-	/* What is refused is not kept. */
+	/* What is refused is not kept, nor is what is empty. */
 	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids", ""));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_uverbs_id(self->ctx, NAME));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids", NAME " 0x100b\n"));
 	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
 }
 
@@ -107,6 +110,10 @@ TEST_F(ids, of_a_device_are_never_those_of_another)
 				  mlx5ep_uverbs_id(&others[i].verbs.context,
 						   NAME));
 	}
+	/* Nor are those of another forgotten. */
+	ASSERT_EQ(0, fake_put(others[2].dir, "uverbs_ids", NAME " 9\n"));
+	mlx5ep_uverbs_forget(&others[3].verbs.context);
+	EXPECT_EQ(102, mlx5ep_uverbs_id(&others[2].verbs.context, NAME));
 	while (i--)
 		EXPECT_EQ(0, fake_close(&others[i]));
 }
@@ -128,6 +135,23 @@ TEST_F(ids, are_in_an_attribute_that_may_not_be_readable)
 	strcpy(buf, "x");
 	EXPECT_EQ(-EISDIR, mlx5ep_read_sysfs(&self->c.dev, "folder", buf, 9));
 	EXPECT_STREQ("", buf);
+}
+
+/* The first descriptor that is free, also if the program has closed its own. */
+TEST_F(ids, are_read_by_any_file)
+{
+	char buf[16];
+	int i;
+
+	ASSERT_EQ(0, fake_put(self->c.dir, "empty", ""));
+	close(0);
+	for (i = 0; i < 2; i++) {
+		errno = EPERM;
+		EXPECT_EQ(0, mlx5ep_read_sysfs(&self->c.dev, "empty", buf, sizeof(buf)));
+		EXPECT_EQ(6, mlx5ep_read_sysfs(&self->c.dev, "uverbs_ids", buf, 7));
+		/* And it is closed again. */
+		EXPECT_EQ(-1, fcntl(0, F_GETFD));
+	}
 }
 
 TEST_HARNESS_MAIN
