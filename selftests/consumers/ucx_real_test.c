@@ -42,10 +42,10 @@ static struct {
 	const char *name;
 	uintptr_t load;			/* where the library is; LOAD: below its tables */
 	bool no_dynamic;
-	ElfW(Dyn) dynamic[8];
-	ElfW(Sym) symbols[2];
+	Elf64_Dyn dynamic[8];
+	Elf64_Sym symbols[2];
 	char names[64];
-	ElfW(Rela) entries[2][ENTRIES + 1];
+	Elf64_Rela entries[2][ENTRIES + 1];
 } fake;
 
 static void *fake_dlsym(void *handle, const char *name)

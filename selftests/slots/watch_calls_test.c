@@ -179,7 +179,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	fake.deregs++;
 	if (fake.dereg_fails) {
 		fake.dereg_fails -= fake.dereg_fails > 0;
-		return EBUSY;
+		errno = EBUSY;
+		return errno;
 	}
 	fake.registered--;
 	return 0;
