@@ -16,7 +16,7 @@ MLX5EP_EXPORT int mlx5ep_device_attached(const struct ibv_device *device,
 	ret = mlx5ep_read_sysfs(device, "attached", text, sizeof(text));
 	if (ret > 0 && text[ret - 1] == '\n')
 		text[ret - 1] = '\0';
-	if (reason && len)
+	if (reason)
 		snprintf(reason, len, "%s", text);
 	/*
 	 * Behind it the module may say who does not see the device. Without the
