@@ -5,7 +5,6 @@
  * changed by another one before that. The configuration file is changed under the lock
  * too.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -25,11 +24,9 @@ void changes_lock(void)
 	int fd;
 
 	root_path(path, "run/mlx5ep");
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return;
+	mkdir(path, 0755);
 	root_path(path, "run/mlx5ep/lock");
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* Without a file it fails with EBADF. */
-	while (flock(fd, LOCK_EX) && errno == EINTR)
-		;
+	/* It waits once: neither command catches a signal. */
+	flock(fd, LOCK_EX);
 }

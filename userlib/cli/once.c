@@ -9,7 +9,6 @@
  * after the module was loaded again and has forgotten all settings; and the name of
  * the device, as the file can have a section for the name that udev gives it.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +63,7 @@ void once_note(const char *to, const char *name)
 	if (!note(text, sizeof(text), name))
 		return;
 	root_path(path, "run/mlx5ep");
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return;
+	mkdir(path, 0755);
 	root_path(path, "run/mlx5ep/%s", to);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 		  0644);
