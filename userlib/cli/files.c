@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -70,16 +71,24 @@ static struct kept {
 	char path[];
 } *kept;
 
-static bool keeping;
+/* Descriptors from this one on are for what does not stay open. */
+static int keep_below;
 
 /**
  * files_keep() - from now on, file_text() leaves each file open
+ * @room: how many descriptors are left for all else
  *
  * A file can then be read again by who could not open it again.
  */
-void files_keep(void)
+void files_keep(int room)
 {
-	keeping = true;
+	struct rlimit most;
+
+	if (!getrlimit(RLIMIT_NOFILE, &most)) {
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+	keep_below = sysconf(_SC_OPEN_MAX) - room;
 }
 
 /* Opens a file, or goes back to the start of one that stayed open. */
@@ -92,7 +101,7 @@ static FILE *open_or_rewind(const char *path)
 		;
 	if (!file) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || !keeping)
+		if (fd < 0 || fd >= keep_below)
 			return fd < 0 ? NULL : fdopen(fd, "r");
 		file = malloc(sizeof(*file) + strlen(path) + 1);
 		if (!file)

@@ -33,6 +33,7 @@
 #define PATIENCE 2000		/* milliseconds */
 #define REST 100		/* milliseconds, when descriptors are short */
 #define REQUEST 4096
+#define OTHERS 16		/* descriptors that are no connections */
 #define NOBODY 65534
 
 #define TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -373,7 +374,7 @@ int metrics_serve(struct cli *cli, const char *where)
 		return complain(exit_code(server.fd), "--listen %s: %s", where,
 				what_failed(server.fd));
 	catch_signals(&mask);
-	files_keep();
+	files_keep(CLIENTS + OTHERS);
 	collect(&server);
 	ret = drop_privileges();
 	if (ret)
