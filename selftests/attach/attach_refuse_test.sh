@@ -20,6 +20,7 @@ unload()
 {
 	ib_unload
 	[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep
+	[ ! -e /sys/kernel/debug/mlx5_ep ] || fail 'tables of a module that is gone'
 	[ ! -d /sys/module/id_taker ] || rmmod id_taker
 }
 
