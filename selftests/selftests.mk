@@ -107,13 +107,13 @@ $(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libm
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-# These have arrays in them, whose ends are looked at.
+# These have arrays in them, whose ends are looked at. What they are linked with has not.
 $(addprefix $(ST_OUT)/,endpoints_calls_test ucx_real_test uverbs_calls_test \
-	uverbs_ids_test watch_calls_test): ST_CFLAGS += -fsanitize=address,bounds-strict \
-	-fno-sanitize-recover=all
+	uverbs_ids_test watch_calls_test): private ST_CFLAGS += \
+	-fsanitize=address,bounds-strict -fno-sanitize-recover=all
 
 # These have the libraries for libfabric and UCX in them.
-$(addprefix $(ST_OUT)/,fi_calls_test ucx_calls_test): ST_CFLAGS += -iquote userlib
+$(addprefix $(ST_OUT)/,fi_calls_test ucx_calls_test): private ST_CFLAGS += -iquote userlib
 
 # These tests have the accounts and refusals of the module in them.
 ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
