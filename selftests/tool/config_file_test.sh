@@ -196,6 +196,11 @@ applies()
 	END
 	code 0 "$tool" apply
 	[ -z "$(cat "$tmp/out")" ] || fail 'written again'
+	# The module is loaded early in the boot, and devices come later.
+	rm -r "$root/sys/class/infiniband/mlx5_0" "$root/sys/class/infiniband/mlx5_1"
+	echo 128 >"$parameters/notifiers_per_user"
+	code 0 "$tool" apply
+	[ "$(cat "$parameters/notifiers_per_user")" = 256 ]
 }
 
 applies_to_one()
