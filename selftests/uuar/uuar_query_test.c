@@ -360,6 +360,10 @@ TEST_F(query, a_policy_that_makes_no_sense_is_refused)
 	req.known.flags = MLX5_EP_POLICY_LATER_OPENS;
 	req.known.pages = 257;
 	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
+	/* A context that is open has its pages. */
+	req.known.flags = 0;
+	req.known.pages = 1;
+	EXPECT_EQ(-EINVAL, set_policy(ctx, &req, sizeof(req.known)));
 	req.known.pages = 0;
 	req.later = 1;
 	EXPECT_NE(0, set_policy(ctx, &req, sizeof(req)));
