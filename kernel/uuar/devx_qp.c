@@ -26,9 +26,11 @@
  * allocation, lies only a pointer to the record, since the core frees a uobject
  * whose destruction failed while the list of QPs can still be read.
  *
- * The core holds the uobject exclusively while it is created, modified or
- * destroyed, so the pointer needs no lock. No wrapper is called without a uobject:
- * its handle is mandatory, and the driver's methods do not look either.
+ * The core holds the uobject exclusively while it is created or destroyed, and at
+ * least shared while it is modified. Only the first two change the pointer, so it
+ * needs no lock. No wrapper is called without a uobject: its handle is mandatory, and
+ * the driver's methods do not look either. The handle of MODIFY may be that of any
+ * object, such as a QP or CQ of verbs: only a DevX object has a record behind it.
  */
 
 #include <linux/mlx5/driver.h>
@@ -36,6 +38,7 @@
 #include <linux/uaccess.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_std_types.h>
 
 #include "compat/compat.h"
 #include "device.h"
@@ -153,11 +156,14 @@ static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
 	struct mlx5_ep_device *edev =
 		mlx5_ep_device_find(uobj->context->device);
 	int ret = edev->devx_hook->handlers[1](attrs);
-	struct mlx5_ep_qp *eqp = *record_of(edev, uobj);
+	struct mlx5_ep_qp *eqp;
 
-	if (!ret && eqp)
+	if (ret || uobj_get_object_id(uobj) != MLX5_IB_OBJECT_DEVX_OBJ)
+		return ret;
+	eqp = *record_of(edev, uobj);
+	if (eqp)
 		learn_number(attrs, eqp);
-	return ret;
+	return 0;
 }
 
 static int devx_obj_destroy(struct ib_uobject *uobj,

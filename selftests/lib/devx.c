@@ -183,6 +183,18 @@ int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp)
 	return 0;
 }
 
+int devx_init_verbs_qp(struct ibv_qp *qp)
+{
+	uint8_t in[IFC_SZ(rst2init_qp_in)] = {}, out[16] = {};
+	uint8_t *c = IFC_ADDR_OF(rst2init_qp_in, in, qpc);
+
+	IFC_SET(rst2init_qp_in, in, opcode, OP_RST2INIT_QP);
+	IFC_SET(rst2init_qp_in, in, qpn, qp->qp_num);
+	IFC_SET(qpc, c, pm_state, PM_STATE_MIGRATED);
+	IFC_SET(qpc, c, primary_address_path.vhca_port_num, 1);
+	return -mlx5dv_devx_qp_modify(qp, in, sizeof(in), out, sizeof(out));
+}
+
 void devx_qp_ring(struct devx_qp *qp, void *reg)
 {
 	uint32_t *wqe = qp->mem +

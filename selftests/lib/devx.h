@@ -38,6 +38,9 @@ int devx_sq_make_ready(struct devx_qp *qp);
 /* Connect a QP to itself. Return: 0 or -errno. */
 int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp);
 
+/* Bring a QP of verbs from RESET to INIT. Return: 0 or -errno. */
+int devx_init_verbs_qp(struct ibv_qp *qp);
+
 /* Post a request that does nothing, and ring the register @reg for it. */
 void devx_qp_ring(struct devx_qp *qp, void *reg);
 

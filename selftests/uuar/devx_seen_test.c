@@ -243,6 +243,26 @@ TEST_F(devx, a_verbs_qp_does_not_count_on_their_pages)
 	verbs_endpoint_destroy(&endpoint);
 }
 
+/* The method that modifies DevX objects takes the handles of other objects, too. */
+TEST_F(devx, a_verbs_qp_that_devx_modifies_has_no_record)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	struct mlx5_ep_qp_info before[MOST], after[MOST];
+	struct verbs_endpoint endpoint;
+	uint32_t count;
+
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &endpoint,
+					   IBV_QPT_RC));
+	ASSERT_EQ(0, ibv_modify_qp(endpoint.qp, &reset, IBV_QP_STATE));
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, before, MOST, &count));
+	ASSERT_EQ(QPS + 1, count);
+	EXPECT_EQ(0, devx_init_verbs_qp(endpoint.qp));
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, after, MOST, &count));
+	ASSERT_EQ(QPS + 1, count);
+	EXPECT_EQ(0, memcmp(before, after, count * sizeof(*before)));
+	verbs_endpoint_destroy(&endpoint);
+}
+
 /* How many QPs of the context are on the page of this one, as the module says. */
 static unsigned int page_qps(struct __test_metadata *_metadata,
 			     struct _test_data_devx *self, uint32_t qpn)
