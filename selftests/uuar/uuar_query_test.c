@@ -178,6 +178,8 @@ TEST_F(query, the_context_adds_up)
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(i / 2, uuars[i].page);
 		EXPECT_EQ(i % 2, uuars[i].slot);
+		/* libmlx5 rings the doorbell of the first one only. */
+		EXPECT_EQ(!i, !!(uuars[i].flags & MLX5_EP_UUAR_NO_BLUEFLAME));
 		qps += uuars[i].qps;
 		used += uuars[i].qps > 0;
 		if (i >= count - info.low_latency)
