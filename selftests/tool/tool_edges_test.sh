@@ -398,6 +398,15 @@ closed_input()
 	grep -qx 'pages = 8' "$conf"
 }
 
+# is_held FILE: has a process locked the file?
+is_held()
+{
+	local ret=0
+
+	flock --nonblock "$1" true || ret=$?
+	[ "$ret" = 1 ]
+}
+
 # waited_for FILE: does a process wait for the lock of the file?
 waited_for()
 {
@@ -414,7 +423,9 @@ locks()
 	# The lock has the number 0.
 	flock --no-fork "$lock" sleep 1000 &
 	holds=$!
-	until ! flock --nonblock "$lock" true; do :; done
+	# shellcheck disable=SC2064 # this process
+	trap "kill $holds 2>/dev/null || :" EXIT
+	wait_for 10 is_held "$lock"
 	timeout $((10 * patience)) "$tool" set --pages 10 <&- &
 	waits=$!
 	wait_for 10 waited_for "$lock"
@@ -573,6 +584,8 @@ watches()
 	code 4 timeout $((10 * patience)) "$tool" -d mlx5_7 watch -n 0.01
 	# A signal ends the wait, and what would have come behind it.
 	"$tool" watch -n 1000 contexts >"$tmp/watched" &
+	# shellcheck disable=SC2064 # this process
+	trap "kill $! 2>/dev/null || :" EXIT
 	wait_for 10 grep -q '^  1 ' "$tmp/watched"
 	kill $!
 	code 0 wait $!

@@ -19,10 +19,11 @@
 
 #include "baseline.h"
 #include "ctx_open.h"
+#include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"
 
-#define DELAY_US 300000
+#define DELAY_US (300000 * patience_factor())
 #define NO_RESOURCES 15	/* status of a firmware command */
 
 static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
@@ -262,8 +263,8 @@ TEST(a_context_whose_copy_is_unmapped_is_opened_without_a_policy)
 	open_beside(_metadata, unmap, &with_limit_lost);
 }
 
-/* Do both threads of a process wait in ioctl()? */
-static bool both_wait(pid_t pid)
+/* How many threads of a process are in ioctl()? */
+static int in_ioctl(pid_t pid)
 {
 	char path[64], line[64];
 	struct dirent *entry;
@@ -284,7 +285,7 @@ static bool both_wait(pid_t pid)
 	}
 	if (tasks)
 		closedir(tasks);
-	return waiting == 2;
+	return waiting;
 }
 
 static void *open_same(void *arg)
@@ -299,8 +300,8 @@ TEST(a_call_that_waits_for_another_can_be_killed)
 	static struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct baseline base;
 	pthread_t thread;
+	pid_t pid, ended = 0;
 	int status;
-	pid_t pid;
 
 	req = as_made;
 	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
@@ -314,8 +315,9 @@ TEST(a_call_that_waits_for_another_can_be_killed)
 		_exit(0);
 	}
 	ASSERT_LE(0, pid);
-	while (!both_wait(pid) && !waitpid(pid, &status, WNOHANG))
-		;
+	while (in_ioctl(pid) < 2 && !ended)
+		ended = waitpid(pid, &status, WNOHANG);
+	ASSERT_EQ(0, ended);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));

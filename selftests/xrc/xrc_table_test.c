@@ -63,6 +63,7 @@ FIXTURE_TEARDOWN(table)
 	EXPECT_EQ(0, simhca_count("xrcd") - baseline_alive(&self->base, "xrcd"));
 	EXPECT_EQ(0, sysfs_number("xrc_domains"));
 	EXPECT_EQ(0, sysfs_number("xrc_registrations"));
+	unlink(DOMAIN_FILE);
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 

@@ -17,7 +17,7 @@
 
 #define DOMAIN_FILE "/tmp/xrc_waits_domain"
 #define PARAM "/sys/module/mlx5_ep/parameters/"
-#define DELAY_US 1000000u
+#define DELAY_US (1000000u * patience_factor())
 
 /* A call of a second thread. */
 struct call {
@@ -75,6 +75,7 @@ FIXTURE_TEARDOWN(waits)
 	EXPECT_EQ(0, ibv_destroy_qp(self->upstream));
 	EXPECT_EQ(0, sysfs_number("xrc_domains"));
 	EXPECT_EQ(0, xrc_node_close(&self->node));
+	unlink(DOMAIN_FILE);
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
