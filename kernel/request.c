@@ -166,6 +166,7 @@ static const struct vm_operations_struct protected_vm_ops = {
 
 static int protected_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	/* remap_vmalloc_range() adds VM_DONTEXPAND and VM_DONTDUMP. */
 	vm_flags_mod(vma, VM_DONTCOPY, VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_ops = &protected_vm_ops;
 	return remap_vmalloc_range(vma, file->private_data, 0);

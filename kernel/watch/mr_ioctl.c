@@ -128,8 +128,9 @@ static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
 }
 
 /*
- * Deletes the first watches of a batch. Their entries have been written; it ends at
- * one that cannot be read any more.
+ * Deletes the first watches of a batch. Their entries have been written. Where one
+ * cannot be read any more, it ends, and the watches of that piece and of later ones
+ * stay.
  */
 static void adds_undo(struct mlx5_ep_watches *ws, u32 count,
 		      const struct mlx5_ep_watch_batch *batch)

@@ -38,6 +38,7 @@ static bool attr_is_sane(struct ib_device *ibdev,
 		return false;
 	if ((mask & IB_QP_CUR_STATE) && user->cur_qp_state > IB_QPS_ERR)
 		return false;
+	/* ib_core's security code takes the port as an index, and does not look. */
 	if ((mask & IB_QP_PORT) && !rdma_is_port_valid(ibdev, user->port_num))
 		return false;
 	if ((mask & IB_QP_AV) &&

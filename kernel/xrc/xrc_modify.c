@@ -50,7 +50,8 @@ static int qp_reached(struct mlx5_ep_xrc_reg *reg,
 }
 
 /*
- * Does what ib_uverbs does for a QP of the user's own. Attributes that only a
+ * Does what ib_uverbs does for a QP of the user's own, but for the state SQD, to which
+ * no QP of mlx5 gets: only there could a path change its port. Attributes that only a
  * sender has are left out, and the path must be on the port of the QP. Passing
  * @udata makes ib_core resolve the MAC address of the other side, which every
  * user of RoCE needs.

@@ -139,7 +139,7 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
 	lockdep_assert_held(&xrc->lock);
 
-	/* What has no key is not in the table, which changes nothing then. */
+	/* Without a key, or after a failed insertion, it is not there: nothing happens. */
 	rhashtable_remove_fast(&xrc->by_key, &qp->hash, mlx5_ep_xrc_key_params);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;

@@ -51,8 +51,7 @@
  *   empty, wraps or is longer than 2^32 - 1 pages.
  * - EOPNOTSUPP: an entry is longer than this module knows, and the rest of it is
  *   not zero.
- * - EFAULT: an array cannot be read or written; a range is not user space. For
- *   MLX5_EP_IOC_WATCH_ADD nothing has been added.
+ * - EFAULT: an array cannot be read or written; a range is not user space.
  * - ENOSPC: the notifier's capacity is reached.
  * - ENOMEM: no memory, or the memory cgroup's limit is reached.
  * - ENOENT: no such watch, or one that reused its slot.
@@ -60,6 +59,9 @@
  * - EXDEV: called from another address space than the notifier's, whether that
  *   and the device are still there or not.
  * - EIO: the device is gone.
+ *
+ * After an error of MLX5_EP_IOC_WATCH_ADD nothing has been added, unless another
+ * thread has changed or unmapped the entries meanwhile.
  */
 
 #define MLX5_EP_NOTIFIER_VERSION 1
