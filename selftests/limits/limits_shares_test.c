@@ -113,6 +113,8 @@ FIXTURE_TEARDOWN(shares)
 	EXPECT_EQ(0, sysfs_defaults());
 	EXPECT_EQ(self->before, simhca_count("uar"));
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
+	if (variant->limit)
+		EXPECT_EQ(0, sysfs_write(variant->limit, "0"));
 }
 
 static void rank(int up)

@@ -456,9 +456,11 @@ TEST(the_features_agree_with_sysfs)
 {
 	struct mlx5_ep_features features;
 	struct verbs_setup setup;
-	unsigned int budget = sysfs_number("uar_budget_effective");
+	unsigned int budget;
 
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, sysfs_write("uar_budget", "0"));
+	budget = sysfs_number("uar_budget_effective");
 	ASSERT_EQ(0, sysfs_write("uar_budget", "77"));
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", "66"));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
