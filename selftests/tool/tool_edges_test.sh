@@ -645,6 +645,10 @@ helps()
 	[ "$(grep -c 'see mlx5ep show --help' "$tmp/err")" = 1 ]
 	code 2 "$tool" show contexts x
 	grep -qx 'mlx5ep show: x: unexpected; see mlx5ep show --help' "$tmp/err"
+	code 2 "$tool" selftest mlx5_0 mlx5_1
+	grep -qx 'mlx5ep selftest: mlx5_1: unexpected; see mlx5ep selftest --help' "$tmp/err"
+	code 2 "$tool" selftest -s 3601
+	grep -q 'selftest: --seconds 3601: a number from 1 to 3600;' "$tmp/err"
 }
 
 # says_why TEXT OPTION...: set refuses it, and writes nothing
