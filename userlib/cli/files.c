@@ -78,7 +78,8 @@ static int keep_below;
  * files_keep() - from now on, file_text() leaves each file open
  * @room: how many descriptors are left for all else
  *
- * A file can then be read again by who could not open it again.
+ * A file can then be read again by who could not open it again. The process may have
+ * as many descriptors as its hard limit says from now on.
  */
 void files_keep(int room)
 {
