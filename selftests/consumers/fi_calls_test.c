@@ -22,6 +22,7 @@ static void fake_free(void *room);
 #include "../../userlib/libfabric/fi_monitor.c"
 #undef calloc
 #undef free
+#include "said.h"
 
 #define REGION	4096ul
 #define MANY	1000
@@ -472,25 +473,6 @@ TEST_F(fi, is_imported_later_if_it_could_not_be)
 	EXPECT_EQ(2, fake.bound);
 	EXPECT_EQ(0, mlx5ep_fi_monitor_import());
 	EXPECT_EQ(2, fake.bound);
-}
-
-/* Runs a function and returns what it says on stderr. */
-static const char *said(void (*function)(void))
-{
-	static char text[256];
-	FILE *file = tmpfile();
-	int old = dup(2);
-	size_t n;
-
-	dup2(fileno(file), 2);
-	function();
-	dup2(old, 2);
-	close(old);
-	rewind(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = '\0';
-	fclose(file);
-	return text;
 }
 
 TEST_F(fi, is_loaded_as_the_environment_says)

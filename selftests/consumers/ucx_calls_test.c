@@ -20,6 +20,7 @@ static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child
 #undef access
 #undef pthread_atfork
 #include "../../userlib/ucx/ucx_lookup.c"
+#include "said.h"
 
 #define EVENTS	150
 
@@ -222,25 +223,6 @@ static ucm_mmap_hook_mode_t mode_of(ucm_mmap_hook_mode_t mode)
 
 	ucm_set_global_opts(&opts);
 	return opts.mmap_hook_mode == mode ? fake.mode : UCM_MMAP_HOOK_LAST;
-}
-
-/* Runs a function and returns what it says on stderr. */
-static const char *said(void (*function)(void))
-{
-	static char text[256];
-	FILE *file = tmpfile();
-	int old = dup(2);
-	size_t n;
-
-	dup2(fileno(file), 2);
-	function();
-	dup2(old, 2);
-	close(old);
-	rewind(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = '\0';
-	fclose(file);
-	return text;
 }
 
 static void happen(unsigned int n)
