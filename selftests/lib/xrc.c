@@ -174,6 +174,17 @@ int xrc_node_open(struct xrc_node *node, const char *device, const char *path,
 	return ret;
 }
 
+struct ibv_qp *xrc_upstream_create(struct xrc_node *node)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = mlx5ep_xrcd_ibv(node->xrcd),
+	};
+
+	return ibv_create_qp_ex(node->ctx, &attr);
+}
+
 int xrc_node_close(struct xrc_node *node)
 {
 	unsigned int i;

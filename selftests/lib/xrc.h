@@ -72,6 +72,9 @@ int xrc_node_open(struct xrc_node *node, const char *device, const char *path,
 /* Return: 0; -EBUSY where registrations are left. */
 int xrc_node_close(struct xrc_node *node);
 
+/* Create a receive QP as a program without this module does. NULL: see errno. */
+struct ibv_qp *xrc_upstream_create(struct xrc_node *node);
+
 /**
  * xrc_node_recv() - wait for a message
  * @srq: index of the SRQ it came to

@@ -376,18 +376,6 @@ TEST_F(xrc, connecting_begins_again_after_reset)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
-/* Create the QP as a program without this module does. */
-static struct ibv_qp *upstream_create(struct xrc_node *node)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = mlx5ep_xrcd_ibv(node->xrcd),
-	};
-
-	return ibv_create_qp_ex(node->ctx, &attr);
-}
-
 /* Many programs pass all attributes of an RC QP, and upstream accepts them. */
 TEST_F(xrc, attributes_of_a_sender_are_passed_over)
 {
@@ -417,7 +405,7 @@ TEST_F(xrc, a_qp_of_upstream_can_be_joined)
 	struct mlx5_ep_xrc_rcv_qp_modify answer;
 	struct mlx5ep_xrc_rcv_qp *a, *b;
 	struct mlx5_ep_xrc_rcv_qp_info info;
-	struct ibv_qp *qp = upstream_create(&self->node);
+	struct ibv_qp *qp = xrc_upstream_create(&self->node);
 	uint32_t num;
 
 	ASSERT_NE(NULL, qp);

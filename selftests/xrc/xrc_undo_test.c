@@ -454,18 +454,13 @@ TEST_F(undo, of_a_qp_that_is_only_being_made_is_not_shown)
  */
 TEST_F(undo, of_the_only_qp_leaves_the_domain_to_who_waits_for_it)
 {
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = mlx5ep_xrcd_ibv(self->node.xrcd),
-	};
 	struct late late = { .xrcd = self->node.xrcd };
 	struct mlx5_ep_xrc_rcv_qp_info info;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	struct ibv_qp *upstream;
 	pthread_t thread;
 
-	upstream = ibv_create_qp_ex(self->node.ctx, &attr);
+	upstream = xrc_upstream_create(&self->node);
 	ASSERT_NE(NULL, upstream);
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->first));
 	ASSERT_EQ(0, delay_create(NO_RESOURCES));

@@ -42,17 +42,6 @@ FIXTURE(waits)
 
 typedef FIXTURE_DATA(waits) waits_data;
 
-static struct ibv_qp *upstream_create(struct xrc_node *node)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = mlx5ep_xrcd_ibv(node->xrcd),
-	};
-
-	return ibv_create_qp_ex(node->ctx, &attr);
-}
-
 FIXTURE_SETUP(waits)
 {
 	unlink(DOMAIN_FILE);
@@ -60,7 +49,7 @@ FIXTURE_SETUP(waits)
 	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
 					   &self->first));
-	self->upstream = upstream_create(&self->node);
+	self->upstream = xrc_upstream_create(&self->node);
 	ASSERT_NE(NULL, self->upstream);
 	self->late.xrcd = self->node.xrcd;
 	self->other.xrcd = self->node.xrcd;
