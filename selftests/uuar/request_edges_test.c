@@ -8,14 +8,12 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
+#include "late_page.h"
 #include "simhca.h"
 #include "sysfs.h"
 
@@ -151,62 +149,33 @@ TEST_F(request, that_finds_no_page_is_told_by_its_policy)
 	EXPECT_EQ(-EAGAIN, ctx_open_request(&self->req, sizeof(self->req)));
 }
 
-/* An answer of two pages. The second is missing until the driver has written the first. */
-struct late {
-	char *pages;
-	char *answer;
-	int uffd;
-};
-
-static int late_make(struct late *late)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.range.len = 4096,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	late->pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	late->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	if (late->pages == MAP_FAILED || late->uffd < 0)
-		return -errno;
-	range.range.start = (uintptr_t)late->pages + 4096;
-	late->answer = late->pages + 4096 - SHORTEST_ANSWER;
-	memset(late->answer, 0, SHORTEST_ANSWER);
-	return ioctl(late->uffd, UFFDIO_API, &api) ||
-	       ioctl(late->uffd, UFFDIO_REGISTER, &range) ? -errno : 0;
-}
-
 /* Takes the right to write the first page away when the second is asked for. */
 static void *lock_answer(void *arg)
 {
-	static char rest[4096] __attribute__((aligned(4096)));
-	struct late *late = arg;
-	struct uffd_msg msg;
-	struct uffdio_copy copy = {
-		.dst = (uintptr_t)late->pages + 4096,
-		.src = (uintptr_t)rest,
-		.len = sizeof(rest),
-	};
+	static char rest[LATE_PAGE] __attribute__((aligned(LATE_PAGE)));
+	struct late_page *late = arg;
 
-	if (read(late->uffd, &msg, sizeof(msg)) != sizeof(msg))
+	if (!late_page_needed(late))
 		return "nothing was written";
-	if (mprotect(late->pages, 4096, PROT_READ))
+	if (mprotect(late->pages, LATE_PAGE, PROT_READ))
 		return "the first page stays writable";
-	return ioctl(late->uffd, UFFDIO_COPY, &copy) ? "no page" : NULL;
+	return late_page_give(late, rest) ? "no page" : NULL;
 }
 
 TEST_F(request, whose_answer_cannot_be_changed_leaves_nothing)
 {
-	struct late late;
+	struct late_page late;
 	pthread_t thread;
+	char *answer;
 	void *wrong;
 
-	ASSERT_EQ(0, late_make(&late));
+	ASSERT_EQ(0, late_page_make(&late));
+	/* What is behind the shortest answer is on the second page. */
+	answer = late.pages + LATE_PAGE - SHORTEST_ANSWER;
+	memset(answer, 0, SHORTEST_ANSWER);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, lock_answer, &late));
 	EXPECT_EQ(-EFAULT,
-		  ctx_open_answered(&self->req, sizeof(self->req), late.answer,
+		  ctx_open_answered(&self->req, sizeof(self->req), answer,
 				    sizeof(struct mlx5_ib_alloc_ucontext_resp)));
 	ASSERT_EQ(0, pthread_join(thread, &wrong));
 	EXPECT_EQ(NULL, wrong) {
@@ -214,8 +183,7 @@ TEST_F(request, whose_answer_cannot_be_changed_leaves_nothing)
 	}
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
-	close(late.uffd);
-	munmap(late.pages, 2 * 4096);
+	late_page_end(&late);
 }
 
 TEST_HARNESS_MAIN

@@ -7,13 +7,10 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "ctx_open.h"
+#include "late_page.h"
 #include "simhca.h"
 #include "sysfs.h"
 
@@ -76,15 +73,11 @@ TEST(pages_that_the_first_library_takes_at_open_are_counted)
 	takes_at_open(_metadata, sizeof(struct mlx5_ib_alloc_ucontext_req));
 }
 
-/*
- * A request that crosses a page boundary. Its second page is not there until
- * somebody reads it.
- */
-struct two_minds {
-	char *pages;
-	char *first;	/* of the request: its two numbers, on the first page */
-	int uffd;
-};
+/* Of a request that crosses a page boundary: its two numbers are on the first page. */
+static char *first_of(struct late_page *late)
+{
+	return late->pages + LATE_PAGE - 8;
+}
 
 /*
  * When the reader waits for the second page, it has read the two numbers. They
@@ -92,46 +85,20 @@ struct two_minds {
  */
 static void *change_mind(void *arg)
 {
-	static char rest[4096] __attribute__((aligned(4096)));
+	static char rest[LATE_PAGE] __attribute__((aligned(LATE_PAGE)));
 	uint32_t wants = 2 * 8 * MANY;
-	struct two_minds *minds = arg;
-	struct uffd_msg msg;
-	struct uffdio_copy copy = {
-		.dst = (uintptr_t)minds->pages + 4096,
-		.src = (uintptr_t)rest,
-		.len = sizeof(rest),
-	};
+	struct late_page *late = arg;
 
-	if (read(minds->uffd, &msg, sizeof(msg)) != sizeof(msg))
+	if (!late_page_needed(late))
 		return "nothing was read";
-	memcpy(minds->first, &wants, sizeof(wants));
+	memcpy(first_of(late), &wants, sizeof(wants));
 	memcpy(rest, (const char *)&of_old + 8, sizeof(of_old) - 8);
-	return ioctl(minds->uffd, UFFDIO_COPY, &copy) ? "no page" : NULL;
-}
-
-static int two_minds(struct two_minds *minds)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.range.len = 4096,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	minds->pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	minds->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	if (minds->pages == MAP_FAILED || minds->uffd < 0)
-		return -errno;
-	range.range.start = (uintptr_t)minds->pages + 4096;
-	minds->first = minds->pages + 4096 - 8;
-	memcpy(minds->first, &of_old, 8);
-	return ioctl(minds->uffd, UFFDIO_API, &api) ||
-	       ioctl(minds->uffd, UFFDIO_REGISTER, &range) ? -errno : 0;
+	return late_page_give(late, rest) ? "no page" : NULL;
 }
 
 TEST(a_request_that_changes_is_served_as_it_was_counted)
 {
-	struct two_minds minds;
+	struct late_page late;
 	pthread_t thread;
 	int64_t before;
 	void *wrong;
@@ -139,20 +106,20 @@ TEST(a_request_that_changes_is_served_as_it_was_counted)
 
 	ASSERT_EQ(0, sysfs_defaults());
 	before = simhca_count("uar");
-	ASSERT_EQ(0, two_minds(&minds));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, change_mind, &minds));
+	ASSERT_EQ(0, late_page_make(&late));
+	memcpy(first_of(&late), &of_old, 8);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_mind, &late));
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", "8"));
-	fd = ctx_open_request((void *)minds.first, sizeof(of_old));
+	fd = ctx_open_request((void *)first_of(&late), sizeof(of_old));
 	EXPECT_LE(0, fd);
-	EXPECT_EQ(1, *(volatile char *)&minds.pages[4096 + 8]);
+	EXPECT_EQ(1, *(volatile char *)&late.pages[LATE_PAGE + 8]);
 	ASSERT_EQ(0, pthread_join(thread, &wrong));
 	EXPECT_EQ(NULL, wrong);
 	EXPECT_EQ(8, simhca_count("uar") - before);
 	EXPECT_EQ(8, sysfs_number("uar_observed"));
 	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
 	close(fd);
-	close(minds.uffd);
-	munmap(minds.pages, 2 * 4096);
+	late_page_end(&late);
 }
 
 TEST_HARNESS_MAIN
