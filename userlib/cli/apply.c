@@ -208,11 +208,12 @@ static int apply_devices(struct cli *cli, const struct config *config,
 {
 	struct cli every = { .json = cli->json, .brief = true };
 	struct json_object *devices, *dev;
-	int code, ret = EXIT_OK;
 	bool found = false;
+	int code, ret;
 	size_t i;
 
 	devices = devices_get(&every, &code);
+	ret = code == EXIT_FAILED ? code : EXIT_OK;
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		if (!is_asked(wish->device, dev))
@@ -221,7 +222,7 @@ static int apply_devices(struct cli *cli, const struct config *config,
 		code = apply_device(cli, config, wish, dev, report);
 		ret = ret ? ret : code;
 	}
-	if (wish->device && !found)
+	if (wish->device && !found && !ret)
 		ret = device_missing(wish->device);
 	json_object_put(devices);
 	return ret;

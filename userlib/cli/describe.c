@@ -94,7 +94,7 @@ static void names_of(struct json_object *devices, char *buf, size_t len)
  * device_missing() - say that a device is not there, and which ones are
  * @device: the name or address that was asked for; NULL: any
  *
- * Return: %EXIT_NO_DEVICE.
+ * Return: %EXIT_NO_DEVICE; %EXIT_FAILED if that cannot be told.
  */
 int device_missing(const char *device)
 {
@@ -106,6 +106,8 @@ int device_missing(const char *device)
 	devices = devices_get(&every, &code);
 	names_of(devices, names, sizeof(names));
 	json_object_put(devices);
+	if (code == EXIT_FAILED)
+		return code;
 	if (code == EXIT_NO_DEVICE)
 		return complain(EXIT_NO_DEVICE, "%s%sno mlx5 device is registered: modprobe mlx5_ib",
 				device ? device : "", device ? ": " : "");
@@ -132,7 +134,7 @@ const char *device_choose(struct cli *cli, const char *command,
 	names_of(*devices, names, sizeof(names));
 	if (*code == EXIT_NO_DEVICE)
 		device_missing(cli->device);
-	else if (*code)
+	else if (*code == EXIT_NO_MODULE)
 		complain(*code, "the module is %s; see mlx5ep doctor",
 			 module_loaded() ? "not attached" : "not loaded");
 	else if (json_object_array_length(*devices) > 1)

@@ -226,7 +226,8 @@ static int each_device(const char *name, void *arg)
 /**
  * devices_get() - collect all mlx5 devices, or the one that -d names
  * @code: written: %EXIT_NO_DEVICE if there is none, %EXIT_NO_MODULE if the
- *	module is attached to none of them, else 0
+ *	module is attached to none of them, %EXIT_FAILED, which is reported, if their
+ *	folder cannot be read, else 0
  *
  * Return: an array with an object per device, also if *@code is not 0.
  */
@@ -234,11 +235,14 @@ struct json_object *devices_get(struct cli *cli, int *code)
 {
 	struct walk walk = { cli, json_object_new_array(), false, false };
 	char path[PATH_LEN];
+	int ret;
 
 	root_path(path, "sys/class/infiniband");
-	dir_names(path, each_device, &walk);
+	ret = dir_names(path, each_device, &walk);
 	*code = EXIT_OK;
-	if (!walk.found)
+	if (ret && ret != -ENOENT)
+		*code = complain(EXIT_FAILED, "%s: %s", path, what_failed(ret));
+	else if (!walk.found)
 		*code = EXIT_NO_DEVICE;
 	else if (!walk.attached)
 		*code = EXIT_NO_MODULE;

@@ -76,6 +76,7 @@ static int read_lines(struct lines *lines, const char *path)
 	char *text = NULL;
 	FILE *file;
 	ssize_t len;
+	int ret;
 
 	file = fopen(path, "re");
 	if (!file)
@@ -83,9 +84,11 @@ static int read_lines(struct lines *lines, const char *path)
 	while ((len = getline(&text, &room, file)) > 0)
 		insert(lines, lines->n, text[len - 1] == '\n' ?
 		       strdup(text) : line_from("%s\n", text));
+	/* What is not read would be lost. */
+	ret = feof(file) ? 0 : -errno;
 	free(text);
 	fclose(file);
-	return lines->failed ? -ENOMEM : 0;
+	return lines->failed ? -ENOMEM : ret;
 }
 
 static void free_lines(struct lines *lines)

@@ -218,7 +218,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	devices = devices_get(&brief, &code);
 	if (code == EXIT_NO_DEVICE)
 		device_missing(cli->device);
-	else if (code)
+	else if (code == EXIT_NO_MODULE)
 		complain(code, "the module is %s; see mlx5ep doctor",
 			 module_loaded() ? "not attached" : "not loaded");
 	for (i = 0; !code && i < json_object_array_length(devices); i++) {

@@ -270,6 +270,8 @@ static int no_devices(struct cli *cli, int code)
 {
 	if (code == EXIT_NO_DEVICE)
 		return device_missing(cli->device);
+	if (code == EXIT_FAILED)
+		return code;
 	return complain(code, "the module is %s; see mlx5ep doctor",
 			module_loaded() ? "attached to no device" :
 			"not loaded");

@@ -63,7 +63,9 @@ static int check_device(struct cli *cli)
 	if (!cli->device)
 		return EXIT_OK;
 	json_object_put(devices_get(&named, &code));
-	return code == EXIT_NO_DEVICE ? device_missing(cli->device) : EXIT_OK;
+	if (code == EXIT_NO_DEVICE)
+		return device_missing(cli->device);
+	return code == EXIT_FAILED ? code : EXIT_OK;
 }
 
 /**
@@ -97,7 +99,7 @@ int cmd_metrics(struct cli *cli, int argc, char **argv)
 		return metrics_serve(cli, where);
 	text = metrics_text(cli, &len);
 	if (!text)
-		return complain(EXIT_FAILED, "%s", strerror(ENOMEM));
+		return complain(EXIT_FAILED, "the figures cannot be collected");
 	ret = output ? write_file(output, text, len) :
 		fwrite(text, 1, len, stdout) == len ? EXIT_OK : EXIT_FAILED;
 	free(text);

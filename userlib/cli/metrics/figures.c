@@ -252,7 +252,8 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-static void print_all(struct cli *cli, FILE *to)
+/* Returns false if the devices cannot be read. */
+static bool print_all(struct cli *cli, FILE *to)
 {
 	struct json_object *devices, *dev;
 	double start = seconds();
@@ -280,6 +281,7 @@ static void print_all(struct cli *cli, FILE *to)
 		"# TYPE mlx5ep_collect_seconds gauge\n# UNIT mlx5ep_collect_seconds seconds\n"
 		"mlx5ep_collect_seconds %.6f\n# EOF\n", seconds() - start);
 	json_object_put(devices);
+	return code != EXIT_FAILED;
 }
 
 /**
@@ -289,17 +291,18 @@ static void print_all(struct cli *cli, FILE *to)
  *
  * Without the module the text has no device, and is valid all the same.
  *
- * Return: the text, which the caller frees; NULL: no memory.
+ * Return: the text, which the caller frees; NULL: no memory, or the devices cannot be read.
  */
 char *metrics_text(struct cli *cli, size_t *len)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, len);
+	bool whole;
 
 	if (!to)
 		return NULL;
-	print_all(cli, to);
-	if (!fclose(to))
+	whole = print_all(cli, to);
+	if (!fclose(to) && whole)
 		return text;
 	free(text);
 	return NULL;
