@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 300
+#
+# mlx5ep without memory: each allocation of a command fails in turn. The command then says
+# that it failed and changes nothing, or changes the same as with memory. It may show less.
+# Allocations of json-c do not fail here: it ends the tool by an assertion.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+tool=${TOOL:-$PWD/build/bin/mlx5ep}
+# Where the tool has ASan, that library comes behind this one.
+export ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0:exitcode=99
+# shellcheck source=selftests/tool/fake.sh
+. selftests/tool/fake.sh
+
+# tree: two devices, of which one is attached, and a configuration file
+tree()
+{
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	fake mlx5_1 0000:02:00.0
+	mkdir -p "$root/etc" "$root/run" "$root/sys/fs/cgroup/job7" "$root/proc/sys/kernel"
+	echo '/job7 stock 1 4' >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_cgroups"
+	: >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/uar_cgroup_limits"
+	printf '%s\n' '[device *]' 'policy = shared-uar' 'pages = 3' \
+		'[cgroup /job7]' 'policy = stock' '[module]' 'notifiers_per_user = 8' \
+		>"$root/etc/mlx5ep.conf"
+	echo 4 >"$root/sys/module/mlx5_ep/parameters/notifiers_per_user"
+	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+}
+
+# without NTH ARGUMENT...: runs the tool without the memory of the NTH allocation, and sets
+# status; fails if fewer were asked for
+without()
+{
+	rm -f "$tmp/hit"
+	status=0
+	FAIL_MALLOC_NTH=$1 FAIL_MALLOC_HIT=$tmp/hit \
+		LD_PRELOAD="$PWD/build/selftests/fail_malloc.so" \
+		"$tool" "${@:2}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[ -e "$tmp/hit" ]
+}
+
+# kept: prints the settings of the tree
+kept()
+{
+	(cd "$root" && head -n 99 etc/* sys/class/infiniband/mlx5_0/mlx5_ep/* \
+		sys/module/mlx5_ep/parameters/*)
+}
+
+# again ARGUMENT...: apply sets what it can. What was left is set when it runs again.
+again()
+{
+	[ "$1" = apply ] || return
+	"$tool" "$@" || return
+	kept | diff "$tmp/after" -
+}
+
+# sweep STATUS ARGUMENT...: a command ends with STATUS, and each allocation of it fails in
+# turn
+sweep()
+{
+	local nth want=$1 refused=0
+
+	shift
+	tree
+	kept >"$tmp/before"
+	must_fail without 0 "$@"
+	[ "$status" = "$want" ] || fail "$*: exit status $status: $(cat "$tmp/err")"
+	kept >"$tmp/after"
+	for ((nth = 1; ; nth++)); do
+		cmp -s "$tmp/before" "$tmp/after" && [ "$nth" -gt 1 ] || tree
+		without "$nth" "$@" || break
+		if [ "$status" = "$want" ]; then
+			kept | diff "$tmp/after" - || fail "$* at $nth: not the same"
+			continue
+		fi
+		refused=$((refused + 1))
+		[ "$status" = 1 ] || fail "$* at $nth: exit status $status" "$(cat "$tmp/err")"
+		cat "$tmp"/{out,err} | grep . >/dev/null || fail "$* at $nth: says nothing"
+		kept | diff "$tmp/before" - || again "$@" || fail "$* at $nth: changed something"
+	done
+	[ "$nth" -gt 1 ] || fail "$*: no allocation"
+	echo "$*: $((nth - 1)) allocations, $refused refused"
+}
+
+shows()
+{
+	sweep 0 show all
+	sweep 0 -j show all
+	sweep 0 show qps
+	sweep 0 metrics
+	sweep 1 doctor
+}
+
+changes()
+{
+	sweep 0 set --policy independent --pages 2 --budget 40
+	sweep 0 apply
+	sweep 0 set --cgroup /job7 --limit 9
+	sweep 0 set --save --pages 2
+}
+
+# A program of the benchmarks stands beside the tool.
+measures()
+{
+	mkdir "$tmp/bin"
+	cp "$tool" "$tmp/bin/mlx5ep"
+	cat >"$tmp/bin/msgrate" <<-'END'
+	#!/bin/sh
+	echo '{"name": "mpi-everywhere", "unit": "M/s", "value": 7, "pages": 2}'
+	END
+	chmod +x "$tmp/bin/msgrate"
+	export LD_LIBRARY_PATH=$PWD/build/lib
+	tool=$tmp/bin/mlx5ep
+	sweep 0 -d mlx5_0 bench -r 1 -t 1 -p stock msgrate
+}
+
+# A client gets all figures, or an error, or nothing, and the server lives on.
+answers()
+{
+	tree
+	# The server goes on as another user, who tells when an allocation fails.
+	chmod 777 "$tmp"
+	python3 - "$tool" "$PWD/build/selftests/fail_malloc.so" "$tmp" <<-'END'
+	import itertools, os, socket, subprocess, sys, time
+	tool, preload, tmp = sys.argv[1:]
+	where, hit = tmp + "/socket", tmp + "/hit"
+	def connected(server):
+	    end = time.time() + 60
+	    while server.poll() is None:
+	        client = socket.socket(socket.AF_UNIX)
+	        try:
+	            client.connect(where)
+	            return client
+	        except OSError:
+	            assert time.time() < end
+	            time.sleep(0.01)
+	def answer(server):
+	    got = b""
+	    client = connected(server)
+	    if client:
+	        client.settimeout(60)
+	        client.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+	        while part := client.recv(65536):
+	            got += part
+	    return got
+	refused = 0
+	for nth in itertools.count(1):
+	    if os.path.exists(hit):
+	        os.remove(hit)
+	    server = subprocess.Popen([tool, "metrics", "--listen", "unix:" + where],
+	        env=dict(os.environ, LD_PRELOAD=preload, FAIL_MALLOC_NTH=str(nth),
+	                 FAIL_MALLOC_HIT=hit), stderr=subprocess.PIPE)
+	    got = [answer(server) for i in range(3)]
+	    server.terminate()
+	    said = server.communicate()[1]
+	    if not os.path.exists(hit):
+	        break
+	    if server.returncode:
+	        assert server.returncode == 1 and said, (nth, server.returncode, said)
+	        continue
+	    bad = [text for text in got if not text.endswith(b"# EOF\n")]
+	    assert len(bad) < 2 and (not bad or not bad[0] or b" 503 " in bad[0]), (nth, got)
+	    refused += len(bad)
+	assert nth > 20 and refused > 2, (nth, refused)
+	END
+}
+
+plan 4
+check 'what shows something does without memory' shows
+check 'what changes something does without memory' changes
+check 'benchmarks do without memory' measures
+check 'a server of figures lives on without memory' answers
