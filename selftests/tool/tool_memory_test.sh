@@ -31,6 +31,14 @@ tree()
 		>"$root/etc/mlx5ep.conf"
 	echo 4 >"$root/sys/module/mlx5_ep/parameters/notifiers_per_user"
 	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+	cp -a "$root" "$tmp/tree"
+}
+
+# as_before: the tree is what it was
+as_before()
+{
+	rm -r "$root"
+	cp -a "$tmp/tree" "$root"
 }
 
 # without NTH ARGUMENT...: runs the tool without the memory of the NTH allocation, and sets
@@ -67,13 +75,13 @@ sweep()
 	local nth want=$1 refused=0
 
 	shift
-	tree
+	as_before
 	kept >"$tmp/before"
 	must_fail without 0 "$@"
 	[ "$status" = "$want" ] || fail "$*: exit status $status: $(cat "$tmp/err")"
 	kept >"$tmp/after"
 	for ((nth = 1; ; nth++)); do
-		cmp -s "$tmp/before" "$tmp/after" && [ "$nth" -gt 1 ] || tree
+		cmp -s "$tmp/before" "$tmp/after" && [ "$nth" -gt 1 ] || as_before
 		without "$nth" "$@" || break
 		if [ "$status" = "$want" ]; then
 			kept | diff "$tmp/after" - || fail "$* at $nth: not the same"
@@ -92,7 +100,6 @@ shows()
 {
 	sweep 0 show all
 	sweep 0 -j show all
-	sweep 0 show qps
 	sweep 0 metrics
 	sweep 1 doctor
 }
@@ -123,7 +130,7 @@ measures()
 # A client gets all figures, or an error, or nothing, and the server lives on.
 answers()
 {
-	tree
+	as_before
 	# The server goes on as another user, who tells when an allocation fails.
 	chmod 777 "$tmp"
 	python3 - "$tool" "$PWD/build/selftests/fail_malloc.so" "$tmp" <<-'END'
@@ -171,6 +178,7 @@ answers()
 	END
 }
 
+tree
 plan 4
 check 'what shows something does without memory' shows
 check 'what changes something does without memory' changes
