@@ -36,6 +36,35 @@ ib_unload()
 	[ ! -d /sys/module/mlx5_ib ] || rmmod mlx5_ib
 }
 
+# named_in_order: are the RDMA devices named in the order of their PCI addresses?
+named_in_order()
+{
+	local dev
+
+	for dev in /sys/class/infiniband/mlx5_*; do
+		echo "${dev##*_} $(readlink -f "$dev/device")"
+	done | sort -n | cut -d ' ' -f 2 | sort -C
+}
+
+# put_in_order: names the RDMA devices as after a boot, in the order of their PCI addresses.
+# A function that was away is the last that mlx5_ib finds whenever it is loaded, so all
+# functions go and come back.
+put_in_order()
+{
+	local driver=/sys/bus/pci/drivers/mlx5_core pci
+	local -a functions
+
+	! named_in_order || return 0
+	functions=("$driver"/0000:*)
+	for pci in "${functions[@]##*/}"; do
+		echo "$pci" >$driver/unbind
+	done
+	for pci in "${functions[@]##*/}"; do
+		echo "$pci" >$driver/bind
+	done
+	named_in_order
+}
+
 # attached: is the module attached to the HCA under test?
 # shellcheck disable=SC2154 # lib.sh sets ep
 attached()

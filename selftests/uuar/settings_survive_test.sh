@@ -145,6 +145,8 @@ the_module_forgets()
 	[ "$(cat "$ep/uuar_policy") $(cat "$ep/uuar_pages")" = 'stock 0' ]
 	[ -z "$(cat "$ep/uuar_cgroups" "$ep/uar_cgroup_limits")" ]
 	rmdir "$cgroups/job7"
+	put_in_order
+	wait_for 60 attached
 }
 
 plan 8
