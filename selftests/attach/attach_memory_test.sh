@@ -138,7 +138,20 @@ defaults()
 	dmesg | grep "$dev: mlx5_ep: no memory for the parameter defaults"
 }
 
+# others FILE: writes the devices behind other HCAs to the file of the driver. Where it has
+# none of them, the module can be unloaded.
+others()
+{
+	local other
+
+	for other in /sys/bus/auxiliary/devices/mlx5_core.rdma.*; do
+		[ "${other##*/}" = "$bound" ] || echo "${other##*/}" >"$ib_driver/$1"
+	done
+}
+
 [ -e $debug/failslab/require-start ] || skip_all 'the kernel makes no allocation fail'
+bound=$(ib_device)
+others unbind
 forgotten
 ib_bind
 wait_for 10 attached
@@ -148,4 +161,5 @@ check 'none for the settings of a device that is new' new
 check 'none for the tables of XRC' refused mlx5_ep_xrc_create 1
 check 'none for the folder in sysfs' refused mlx5_ep_sysfs_add 3
 check 'none for the parameter defaults' defaults
+others bind
 ktap_finished
