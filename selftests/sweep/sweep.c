@@ -65,6 +65,13 @@ bool sweep_whole(void)
 	return how && !strcmp(how, "whole");
 }
 
+bool sweep_of_commands(void)
+{
+	const char *how = getenv("SWEEP");
+
+	return !how || strcmp(how, "allocations");
+}
+
 int sweep_undo_body(const struct sweep *sweep)
 {
 	int ret = sweep->undo ? sweep->undo(sweep->arg) : 0;

@@ -24,7 +24,7 @@
  *	ASSERT_EQ(0, sweep_commands(&sweep));
  *
  * With SWEEP=whole in the environment each sweep is made in full; else it is as
- * short as `make check` wants it.
+ * short as `make check` wants it. With SWEEP=allocations no command fails.
  */
 #ifndef SELFTESTS_SWEEP_H
 #define SELFTESTS_SWEEP_H
@@ -76,6 +76,15 @@ struct sweep {
 
 /* Is this to be in full? */
 bool sweep_whole(void);
+
+/* Are commands to fail, too? */
+bool sweep_of_commands(void);
+
+/* Skips a test whose commands would fail, or its fixture. */
+#define SWEEP_OF_COMMANDS() do { \
+	if (!sweep_of_commands()) \
+		SKIP(return, "SWEEP=allocations"); \
+} while (0)
 
 /* Why allocations cannot be made to fail here; NULL: they can. */
 const char *sweep_no_allocations(void);

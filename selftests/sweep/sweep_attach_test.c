@@ -129,6 +129,7 @@ TEST_SWEEP(attach, failing_allocations_leave_nothing_behind)
 
 TEST_SWEEP(attach, failing_commands_leave_nothing_behind)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_EQ(0, incomplete);
 	EXPECT_LT(0, self->sweep.failed);
@@ -142,6 +143,7 @@ FIXTURE(silent)
 
 FIXTURE_SETUP(silent)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_TRUE(sysfs_attached());
 	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
 	ASSERT_EQ(0, begin(&self->sweep, 2));

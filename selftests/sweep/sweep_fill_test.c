@@ -80,6 +80,7 @@ TEST_SWEEP(fill, failing_allocations_leave_nothing_behind)
 
 TEST_SWEEP(fill, failing_commands_leave_nothing_behind)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_LT(0, self->sweep.failed);
 	TH_LOG("%u runs, %u failed", self->sweep.runs, self->sweep.failed);
@@ -88,6 +89,7 @@ TEST_SWEEP(fill, failing_commands_leave_nothing_behind)
 /* The QP then has page 0 for itself, which satisfies a strict policy too. */
 TEST_SWEEP(fill, a_page_that_the_adapter_refuses_is_done_without)
 {
+	SWEEP_OF_COMMANDS();
 	self->sweep.opcode = "ALLOC_UAR";
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_LT(0, self->sweep.runs);

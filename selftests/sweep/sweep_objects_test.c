@@ -77,6 +77,7 @@ TEST_SWEEP(sweep, failing_allocations_leave_nothing_behind)
 
 TEST_SWEEP(sweep, failing_commands_leave_nothing_behind)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	if (!variant->silent)
 		EXPECT_LT(0, self->sweep.failed);

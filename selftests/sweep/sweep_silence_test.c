@@ -37,6 +37,7 @@ FIXTURE_VARIANT_ADD(silence, context_under_shared_uar)
 
 FIXTURE_SETUP(silence)
 {
+	SWEEP_OF_COMMANDS();
 	if (variant->slow && !sweep_whole())
 		SKIP(return, "only in make check-long");
 	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));

@@ -238,6 +238,7 @@ FIXTURE_TEARDOWN(sweep_xrc)
 
 TEST_SWEEP(sweep_xrc, failing_commands_leave_nothing_behind)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_EQ(0, sweep_commands(&self->sweep));
 	EXPECT_EQ(variant->joins, !self->sweep.runs);
 	EXPECT_EQ(variant->joins, !self->sweep.failed);
@@ -276,6 +277,7 @@ FIXTURE_VARIANT_ADD(silent_xrc, domain) { .body = body_domain };
 
 FIXTURE_SETUP(silent_xrc)
 {
+	SWEEP_OF_COMMANDS();
 	ASSERT_EQ(0, sweep_restart(SWEEP_PATIENCE_MS));
 	ASSERT_EQ(0, objects_open(&self->objects));
 	self->sweep.body = variant->body;
