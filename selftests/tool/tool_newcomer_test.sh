@@ -259,6 +259,11 @@ run_says_not_preloaded()
 	printf '#! %s -x\n' "$dir/static" >"$dir/script"
 	chmod +x "$dir/script"
 	not_loaded "$dir/script" 'is linked statically, so nothing can be preloaded'
+	# Text that ends before the line does, and is shorter than the name of its file
+	printf '#!%s' "$dir/static" >"$dir/script-without-a-newline"
+	chmod +x "$dir/script-without-a-newline"
+	not_loaded "$dir/script-without-a-newline" \
+		'is linked statically, so nothing can be preloaded'
 	# What the header says of the machine: i386
 	cp "$dir/dynamic" "$dir/other"
 	printf '\1' | dd of="$dir/other" bs=1 seek=4 conv=notrunc status=none
