@@ -10,18 +10,21 @@
  *
  * Another process makes the end of the notifier slow: it stands in a callback of
  * its own address space (mm_listener), for which everybody waits who wants to
- * have no callback running.
+ * have no callback running. In one test a batch of watches is added in part before HCA 0
+ * goes, and in part after that.
  */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "sysfs.h"
+#include "uuar/late_page.h"
 #include "watched.h"
 
 #define PAGE		4096ul
@@ -209,6 +212,76 @@ TEST_F(words, no_word_is_armed_while_its_device_goes)
 
 	for (i = 0; i < ROUNDS; i++)
 		one_round(_metadata, self);
+}
+
+#define LATE_ADDS	80u	/* more than the module takes at once */
+#define LATE_FROM	32u	/* from here on in the page that comes late */
+
+/**
+ * struct late_add - a batch that is added while HCA 0 goes
+ * @fd: the file of its notifier
+ * @adds: the batch
+ * @ret: what the call returned
+ */
+struct late_add {
+	int fd;
+	struct mlx5_ep_watch_add *adds;
+	int ret;
+};
+
+static void *add_late(void *arg)
+{
+	struct late_add *late = arg;
+	struct mlx5_ep_watch_batch batch = {
+		.entries = (uintptr_t)late->adds, .count = LATE_ADDS,
+		.entry_size = sizeof(*late->adds),
+	};
+
+	late->ret = ioctl(late->fd, MLX5_EP_IOC_WATCH_ADD, &batch) ? -errno : 0;
+	return NULL;
+}
+
+TEST_F(words, none_is_armed_by_an_add_that_goes_on_after_that)
+{
+	static struct mlx5_ep_watch_add rest[LATE_ADDS]
+		__attribute__((aligned(LATE_PAGE)));
+	struct mlx5_ep_watch_add *adds;
+	const uint64_t *words;
+	struct late_page page;
+	struct late_add late;
+	unsigned int i, added = 0, armed = 0;
+	pthread_t thread;
+
+	if (sysconf(_SC_PAGESIZE) != LATE_PAGE)
+		SKIP(return, "the page that comes late has 4 KiB");
+	ASSERT_EQ(0, verbs_open(&self->gone, "mlx5_0", 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(self->gone.ctx, LATE_ADDS, &self->n));
+	words = (const void *)mlx5ep_notifier_page(self->n) +
+		MLX5_EP_NOTIFIER_WORDS_OFFSET;
+	ASSERT_EQ(0, late_page_make(&page));
+	adds = (void *)(page.pages + LATE_PAGE - LATE_FROM * sizeof(*adds));
+	for (i = 0; i < LATE_ADDS; i++)
+		*(i < LATE_FROM ? &adds[i] : &rest[i - LATE_FROM]) =
+			(struct mlx5_ep_watch_add){
+				.addr = ARENA + 2 * PAGE * i, .length = PAGE,
+			};
+	late = (struct late_add){ mlx5ep_notifier_fd(self->n), adds, 1 };
+	ASSERT_EQ(0, pthread_create(&thread, NULL, add_late, &late));
+	ASSERT_TRUE(late_page_needed(&page));
+	EXPECT_EQ(0, file_write(DRIVER "unbind", AUXDEV));
+	ASSERT_EQ(0, late_page_give(&page, (const char *)rest));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-EIO, late.ret);
+	for (i = 0; i < LATE_ADDS; i++) {
+		added += adds[i].word != 0;
+		armed += adds[i].word && adds[i].word == words[adds[i].slot];
+	}
+	EXPECT_EQ(LATE_FROM, added);
+	EXPECT_EQ(0, armed);
+	late_page_end(&page);
+	mlx5ep_notifier_destroy(self->n);
+	verbs_close(&self->gone);
+	ASSERT_EQ(0, file_write(DRIVER "bind", AUXDEV));
 }
 
 static int by_unbind(void)
