@@ -220,7 +220,7 @@ TEST_F(words, no_word_is_armed_while_its_device_goes)
 /**
  * struct late_add - a batch that is added while HCA 0 goes
  * @fd: the file of its notifier
- * @adds: the batch
+ * @adds: the entries, of which those behind the first page come late
  * @ret: what the call returned
  */
 struct late_add {
