@@ -18,3 +18,18 @@ long proc_number(const char *path, const char *name)
 		fclose(file);
 	return n;
 }
+
+char proc_thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state == 'Z' || state == 'X' ? 0 : state;
+}

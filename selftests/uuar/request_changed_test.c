@@ -14,16 +14,18 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
 #include "patience.h"
+#include "proc.h"
 #include "simhca.h"
 #include "sysfs.h"
 
 #define DELAY_US (300000 * patience_factor())
+#define LONG_DELAY_US (4000000 * patience_factor())
+#define POLL_US 10000
 #define NO_RESOURCES 15	/* status of a firmware command */
 
 static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
@@ -53,11 +55,12 @@ static void *overwrite(void *arg)
 	return NULL;
 }
 
-static int hold_up(const char *opcode)
+/* The next context is opened so much later. */
+static int hold_up(unsigned int us)
 {
 	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":%u}",
-		opcode, DELAY_US);
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"ALLOC_UAR\",\"count\":1,\"us\":%u}",
+		us);
 }
 
 /* UAR pages that the HCA gives to a context without a policy; -1: not opened. */
@@ -191,7 +194,7 @@ static void open_beside(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, baseline_take(&base));
 	before = simhca_count("uar");
 	fallen = sysfs_number("uuar_fallbacks");
-	ASSERT_EQ(0, hold_up("ALLOC_UAR"));
+	ASSERT_EQ(0, hold_up(DELAY_US));
 	if (set->fails)
 		ASSERT_EQ(0, simhca_fail("ALLOC_TRANSPORT_DOMAIN", 1, 1,
 					 NO_RESOURCES));
@@ -263,29 +266,31 @@ TEST(a_context_whose_copy_is_unmapped_is_opened_without_a_policy)
 	open_beside(_metadata, unmap, &with_limit_lost);
 }
 
-/* How many threads of a process are in ioctl()? */
-static int in_ioctl(pid_t pid)
+/* How many threads of a process wait and take no signal but a fatal one? */
+static int waiting(pid_t pid)
 {
-	char path[64], line[64];
 	struct dirent *entry;
-	int waiting = 0;
+	char path[64];
 	DIR *tasks;
-	FILE *file;
+	int n = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks))) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/syscall", pid,
-			 entry->d_name);
-		file = fopen(path, "re");
-		waiting += file && fgets(line, sizeof(line), file) &&
-			   atoi(line) == SYS_ioctl;
-		if (file)
-			fclose(file);
-	}
+	while (tasks && (entry = readdir(tasks)))
+		n += proc_thread_state(pid, atoi(entry->d_name)) == 'D';
 	if (tasks)
 		closedir(tasks);
-	return waiting;
+	return n;
+}
+
+/* Do so many threads wait, at the latest when the call in the driver has gone on? */
+static bool come_to_wait(pid_t pid, int n)
+{
+	int i;
+
+	for (i = 0; i < LONG_DELAY_US / 2 / POLL_US && waiting(pid) != n; i++)
+		usleep(POLL_US);
+	return i < LONG_DELAY_US / 2 / POLL_US;
 }
 
 static void *open_same(void *arg)
@@ -300,13 +305,13 @@ TEST(a_call_that_waits_for_another_can_be_killed)
 	static struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct baseline base;
 	pthread_t thread;
-	pid_t pid, ended = 0;
 	int status;
+	pid_t pid;
 
 	req = as_made;
 	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
 	ASSERT_EQ(0, baseline_take(&base));
-	ASSERT_EQ(0, hold_up("ALLOC_UAR"));
+	ASSERT_EQ(0, hold_up(LONG_DELAY_US));
 	pid = fork();
 	if (!pid) {
 		pthread_create(&thread, NULL, open_same, &req);
@@ -315,10 +320,10 @@ TEST(a_call_that_waits_for_another_can_be_killed)
 		_exit(0);
 	}
 	ASSERT_LE(0, pid);
-	while (in_ioctl(pid) < 2 && !ended)
-		ended = waitpid(pid, &status, WNOHANG);
-	ASSERT_EQ(0, ended);
+	EXPECT_TRUE(come_to_wait(pid, 2));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
+	/* The driver has not gone on, so who waits for the other one does not. */
+	EXPECT_TRUE(come_to_wait(pid, 1));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(0, simhca_fail_nothing());

@@ -19,6 +19,7 @@
 #include <mlx5ep/mr_watch.h>
 
 #include "patience.h"
+#include "proc.h"
 #include "verbs.h"
 
 #define PAGE		4096ul
@@ -55,22 +56,6 @@ static int load_listener(void)
 	return system(command);
 }
 
-/* The state of a thread, as in /proc; 0 if it has ended. */
-static char thread_state(pid_t pid, pid_t tid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(file);
-	return state == 'Z' || state == 'X' ? 0 : state;
-}
-
 /* Wait until a thread waits in the kernel and takes no signal but a fatal one. */
 static void until_waiting(struct waiter *w)
 {
@@ -80,8 +65,9 @@ static void until_waiting(struct waiter *w)
 	while (seen < 3) {
 		usleep(POLL_US);
 		tid = __atomic_load_n(w->tid, __ATOMIC_ACQUIRE);
-		seen = tid && thread_state(w->does == VERIFY_APART ? tid : getpid(),
-					   tid) == 'D' ? seen + 1 : 0;
+		seen = tid && proc_thread_state(
+			w->does == VERIFY_APART ? tid : getpid(),
+			tid) == 'D' ? seen + 1 : 0;
 	}
 }
 
@@ -188,7 +174,7 @@ static bool ends(pid_t pid, pid_t tid)
 	int i;
 
 	for (i = 0; i < 4 * EVENT_MS * 1000 / POLL_US; i++) {
-		if (!thread_state(pid, tid))
+		if (!proc_thread_state(pid, tid))
 			return true;
 		usleep(POLL_US);
 	}
@@ -205,7 +191,7 @@ static bool waits(pid_t pid, pid_t tid)
 	int i;
 
 	for (i = 0; i < EVENT_MS * 1000 / POLL_US; i++) {
-		state = thread_state(pid, tid);
+		state = proc_thread_state(pid, tid);
 		if (!state || state == 'D')
 			return state;
 		usleep(POLL_US);
@@ -241,7 +227,7 @@ TEST(threads_that_wait_end_when_their_process_is_killed)
 	EXPECT_TRUE(ends(pid, tids[2]));
 	EXPECT_TRUE(ends(pid, tids[3]));
 	/* The invalidation was under way all the time. */
-	EXPECT_EQ('D', thread_state(pid, tids[0]));
+	EXPECT_EQ('D', proc_thread_state(pid, tids[0]));
 
 	ASSERT_EQ(2, write(listener, "go", 2));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
