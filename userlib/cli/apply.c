@@ -213,7 +213,7 @@ static int apply_devices(struct cli *cli, const struct config *config,
 	size_t i;
 
 	devices = devices_get(&every, &code);
-	ret = code == EXIT_FAILED ? code : EXIT_OK;
+	ret = devices_unread(code) ? code : EXIT_OK;
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		if (!is_asked(wish->device, dev))

@@ -68,14 +68,21 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	bool was_attached = is_attached(device);
 	struct json_object *users;
 	char path[PATH_LEN];
-	int ret = EXIT_OK;
+	int ret;
 
 	root_path(path, "sys/class/infiniband/%s", device);
-	if (!path_exists(path) || !aux_device(device, aux))
+	ret = path_exists(path) ? aux_device(device, aux) : 0;
+	if (ret < 0)
+		return complain(exit_code(ret), "%s: %s", device,
+				what_failed(ret));
+	if (!ret)
 		return device_missing(device);
+	ret = EXIT_OK;
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
 	users = users_of(device);
+	if (!users)
+		return EXIT_FAILED;
 	if (json_object_array_length(users) && !cli->json &&
 	    (dry || !was_attached)) {
 		printf("%s is used by\n", device);

@@ -92,6 +92,7 @@ void changes_lock(void);
 
 bool module_loaded(void);
 struct json_object *devices_get(struct cli *cli, int *code);
+bool devices_unread(int code);
 ssize_t attribute_read(const char *device, const char *name, char *buf,
 		       size_t len);
 

@@ -94,7 +94,7 @@ static void names_of(struct json_object *devices, char *buf, size_t len)
  * device_missing() - say that a device is not there, and which ones are
  * @device: the name or address that was asked for; NULL: any
  *
- * Return: %EXIT_NO_DEVICE; %EXIT_FAILED if that cannot be told.
+ * Return: %EXIT_NO_DEVICE; or why that cannot be told: see devices_unread().
  */
 int device_missing(const char *device)
 {
@@ -106,7 +106,7 @@ int device_missing(const char *device)
 	devices = devices_get(&every, &code);
 	names_of(devices, names, sizeof(names));
 	json_object_put(devices);
-	if (code == EXIT_FAILED)
+	if (devices_unread(code))
 		return code;
 	if (code == EXIT_NO_DEVICE)
 		return complain(EXIT_NO_DEVICE, "%s%sno mlx5 device is registered: modprobe mlx5_ib",
@@ -133,7 +133,7 @@ const char *device_choose(struct cli *cli, const char *command,
 	*devices = devices_get(cli, code);
 	names_of(*devices, names, sizeof(names));
 	if (*code == EXIT_NO_DEVICE)
-		device_missing(cli->device);
+		*code = device_missing(cli->device);
 	else if (*code == EXIT_NO_MODULE)
 		complain(*code, "the module is %s; see mlx5ep doctor",
 			 module_loaded() ? "not attached" : "not loaded");

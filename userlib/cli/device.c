@@ -224,10 +224,18 @@ static int each_device(const char *name, void *arg)
 }
 
 /**
+ * devices_unread() - does an exit code of devices_get() say that it could not read?
+ */
+bool devices_unread(int code)
+{
+	return code == EXIT_FAILED || code == EXIT_PERMISSION;
+}
+
+/**
  * devices_get() - collect all mlx5 devices, or the one that -d names
  * @code: written: %EXIT_NO_DEVICE if there is none, %EXIT_NO_MODULE if the
- *	module is attached to none of them, %EXIT_FAILED, which is reported, if their
- *	folder cannot be read, else 0
+ *	module is attached to none of them, %EXIT_FAILED or %EXIT_PERMISSION, which is
+ *	reported, if they cannot be read, else 0
  *
  * Return: an array with an object per device, also if *@code is not 0.
  */
@@ -241,7 +249,7 @@ struct json_object *devices_get(struct cli *cli, int *code)
 	ret = dir_names(path, each_device, &walk);
 	*code = EXIT_OK;
 	if (ret && ret != -ENOENT)
-		*code = complain(EXIT_FAILED, "%s: %s", path, what_failed(ret));
+		*code = complain(exit_code(ret), "%s: %s", path, what_failed(ret));
 	else if (!walk.found)
 		*code = EXIT_NO_DEVICE;
 	else if (!walk.attached)

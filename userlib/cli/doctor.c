@@ -310,7 +310,7 @@ static void check_devices(struct cli *cli, struct report *report)
 	else if (code == EXIT_NO_DEVICE)
 		doctor_say(report, BAD, "devices", "no mlx5 device is registered",
 			   "modprobe mlx5_ib");
-	else if (code == EXIT_FAILED)
+	else if (devices_unread(code))
 		doctor_say(report, BAD, "devices", "the list of devices cannot be read",
 			   "ls /sys/class/infiniband");
 	for (i = 0; i < json_object_array_length(devices); i++)

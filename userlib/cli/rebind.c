@@ -3,6 +3,7 @@
  * Unbinds the auxiliary device of an RDMA device from mlx5_ib and binds it, so
  * that the RDMA device is registered again.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -32,22 +33,28 @@ static int each_prefix(const char *name, void *arg)
  * @dir: the folder; ".": the parent itself
  * @prefix: how the name begins
  * @found: has room for ENTRY_LEN characters
+ *
+ * Return: 1; 0: there is none; -errno.
  */
-bool device_entry(const char *device, const char *dir, const char *prefix,
-		  char *found)
+int device_entry(const char *device, const char *dir, const char *prefix,
+		 char *found)
 {
 	struct search search = { prefix, found };
 	char path[PATH_LEN];
+	int ret;
 
 	root_path(path, "sys/class/infiniband/%s/device/%s", device, dir);
-	return dir_names(path, each_prefix, &search) == 1;
+	ret = dir_names(path, each_prefix, &search);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /**
  * aux_device() - find the auxiliary device of an RDMA device
  * @aux: has room for ENTRY_LEN characters
+ *
+ * Return: 1; 0: it has none, as it is no mlx5 device; -errno.
  */
-bool aux_device(const char *device, char *aux)
+int aux_device(const char *device, char *aux)
 {
 	return device_entry(device, ".", "mlx5_core.rdma.", aux);
 }

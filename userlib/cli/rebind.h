@@ -11,9 +11,9 @@
 struct json_object *users_of(const char *device);
 
 /* rebind.c; calls return an exit code, after a message */
-bool device_entry(const char *device, const char *dir, const char *prefix,
-		  char *found);
-bool aux_device(const char *device, char *aux);
+int device_entry(const char *device, const char *dir, const char *prefix,
+		 char *found);
+int aux_device(const char *device, char *aux);
 int aux_unbind(const char *aux);
 int aux_bind(const char *aux);
 bool is_attached(const char *device);

@@ -217,7 +217,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 		return code;
 	devices = devices_get(&brief, &code);
 	if (code == EXIT_NO_DEVICE)
-		device_missing(cli->device);
+		code = device_missing(cli->device);
 	else if (code == EXIT_NO_MODULE)
 		complain(code, "the module is %s; see mlx5ep doctor",
 			 module_loaded() ? "not attached" : "not loaded");

@@ -270,7 +270,7 @@ static int no_devices(struct cli *cli, int code)
 {
 	if (code == EXIT_NO_DEVICE)
 		return device_missing(cli->device);
-	if (code == EXIT_FAILED)
+	if (devices_unread(code))
 		return code;
 	return complain(code, "the module is %s; see mlx5ep doctor",
 			module_loaded() ? "attached to no device" :
@@ -331,7 +331,7 @@ static int show(struct cli *cli, const struct section *only)
 			print_module(cli, obj);
 	}
 	if (code)
-		no_devices(cli, code);
+		code = no_devices(cli, code);
 	json_object_put(obj);
 	return code;
 }

@@ -3,6 +3,7 @@
  * Who would lose an RDMA device that is registered again: processes that have its
  * uverbs file open, and its IPoIB interfaces.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +45,16 @@ static int each_process(const char *name, void *arg)
 {
 	struct users *users = arg;
 	char path[PATH_LEN];
+	int ret;
 
 	if (strspn(name, "0123456789") != strlen(name) ||
 	    strlen(name) >= sizeof(users->pid))
 		return 0;
 	snprintf(users->pid, sizeof(users->pid), "%s", name);
 	root_path(path, "proc/%s/fd", name);
-	dir_names(path, each_fd, users);
-	return 0;
+	ret = dir_names(path, each_fd, users);
+	/* The process has ended, or is another user's. */
+	return ret > 0 || ret == -ENOENT || ret == -EACCES ? 0 : ret;
 }
 
 struct netdevs {
@@ -82,7 +85,7 @@ static int each_netdev(const char *name, void *arg)
  * users_of() - list the users of a device
  *
  * Return: an array, which the caller frees. Each user has "pid" and "comm", or
- * "interface".
+ * "interface". NULL: an error, which was reported.
  */
 struct json_object *users_of(const char *device)
 {
@@ -90,14 +93,22 @@ struct json_object *users_of(const char *device)
 	struct users users = { .list = json_object_new_array() };
 	struct netdevs netdevs = { device, users.list };
 	char path[PATH_LEN];
+	int ret;
 
-	if (device_entry(device, "infiniband_verbs", "uverbs", uverbs)) {
+	ret = device_entry(device, "infiniband_verbs", "uverbs", uverbs);
+	if (ret > 0) {
 		snprintf(users.node, sizeof(users.node),
 			 "/dev/infiniband/%s", uverbs);
 		root_path(path, "proc");
-		dir_names(path, each_process, &users);
+		ret = dir_names(path, each_process, &users);
 	}
 	root_path(path, "sys/class/infiniband/%s/device/net", device);
-	dir_names(path, each_netdev, &netdevs);
-	return users.list;
+	if (!ret)
+		ret = dir_names(path, each_netdev, &netdevs);
+	if (!ret || ret == -ENOENT)
+		return users.list;
+	json_object_put(users.list);
+	complain(EXIT_FAILED, "%s: who uses it cannot be told: %s", device,
+		 what_failed(ret));
+	return NULL;
 }

@@ -65,7 +65,7 @@ static int check_device(struct cli *cli)
 	json_object_put(devices_get(&named, &code));
 	if (code == EXIT_NO_DEVICE)
 		return device_missing(cli->device);
-	return code == EXIT_FAILED ? code : EXIT_OK;
+	return devices_unread(code) ? code : EXIT_OK;
 }
 
 /**

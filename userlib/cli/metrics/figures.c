@@ -281,7 +281,7 @@ static bool print_all(struct cli *cli, FILE *to)
 		"# TYPE mlx5ep_collect_seconds gauge\n# UNIT mlx5ep_collect_seconds seconds\n"
 		"mlx5ep_collect_seconds %.6f\n# EOF\n", seconds() - start);
 	json_object_put(devices);
-	return code != EXIT_FAILED;
+	return !devices_unread(code);
 }
 
 /**

@@ -40,7 +40,7 @@ static int each_device(const char *name, void *arg)
 	struct device *device = &devices->list[devices->n];
 
 	if (!is_attached(name) || strlen(name) >= sizeof(device->name) ||
-	    !aux_device(name, device->aux))
+	    aux_device(name, device->aux) <= 0)
 		return 0;
 	strcpy(device->name, name);
 	return ++devices->n == DEVICES_MOST;
@@ -89,6 +89,8 @@ static const char *obstacle(struct devices *devices)
 		return "modprobe finds no mlx5_ep that it could load again";
 	for (i = 0; i < devices->n; i++) {
 		users = users_of(devices->list[i].name);
+		if (!users)
+			return "nobody can tell who uses a device";
 		n += json_object_array_length(users);
 		json_object_put(users);
 	}
