@@ -9,13 +9,14 @@ root=$tmp/root
 export MLX5EP_ROOT=$root
 
 # fake DEVICE PCI [attached]: makes an mlx5 device, if asked with the module's
-# attributes
+# attributes. Everybody may read it, as sysfs.
 fake()
-{
+(
 	local dir=$root/sys/class/infiniband/$1
 	local pci=$root/sys/devices/pci0000:00/$2
 	local bar=$((32 << 20))
 
+	umask 022
 	mkdir -p "$dir" "$pci/mlx5_core.rdma.0" "$pci/infiniband_verbs/uverbs0" \
 		"$root/sys/bus/pci/drivers/mlx5_core" "$root/proc"
 	ln -sfn "$pci" "$dir/device"
@@ -63,10 +64,10 @@ fake()
 	4711 0x12 33 1 0 3 2 2 policy
 	4712 0x13 - - - - - - driver
 	END
-}
+)
 
 fresh()
 {
 	rm -rf "$root"
-	mkdir -p "$root"
+	mkdir -m 755 "$root"
 }

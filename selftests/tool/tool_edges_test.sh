@@ -445,6 +445,7 @@ notes()
 {
 	local note=$root/run/mlx5ep/0000:01:00.0
 
+	umask 022
 	tree
 	code 0 "$tool" apply --once
 	[ "$(stat -c %a "$note")" = 644 ]
