@@ -2,14 +2,15 @@
 /*
  * fail_malloc.so - preloaded into a program, makes its $FAIL_MALLOC_NTH-th allocation fail
  *
- * malloc(), calloc(), realloc() and strdup() count, also where the C library calls them, but not
- * where json-c does, which ends the program by an assertion when it has no memory. When
- * one fails, the file that $FAIL_MALLOC_HIT names is made. Programs that this one starts
- * are left alone.
+ * malloc(), calloc(), realloc() and strdup() count, also where the C library calls them, but
+ * not where json-c does, which ends the program by an assertion when it has no memory. What
+ * json-c has the C library allocate, but for strdup(), counts. When one fails, the file that
+ * $FAIL_MALLOC_HIT names is made. Processes that this one starts are left alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -80,12 +81,18 @@ void *realloc(void *old, size_t size)
 	return fails(__builtin_return_address(0)) ? NULL : next(old, size);
 }
 
+static void end(void)
+{
+	left = 0;
+}
+
 static void __attribute__((constructor)) begin(void)
 {
 	const char *nth = getenv("FAIL_MALLOC_NTH");
 
 	hit = getenv("FAIL_MALLOC_HIT");
 	unsetenv("LD_PRELOAD");
+	pthread_atfork(NULL, NULL, end);
 	if (nth && hit)
 		left = strtoul(nth, NULL, 10);
 }

@@ -3,8 +3,9 @@
 # runs on: host, timeout: 300
 #
 # mlx5ep without memory: each allocation of a command fails in turn. The command then says
-# that it failed and changes nothing, or changes the same as with memory. It may show less.
-# Allocations of json-c do not fail here: it ends the tool by an assertion.
+# that it failed and changes nothing, or changes the same as with memory. It may show less, or
+# that something cannot be read. Allocations of json-c do not fail here: it ends the tool by an
+# assertion.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,7 +20,8 @@ export ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0:exitcode=99
 
 # tree: two devices, of which one is attached, and a configuration file
 tree()
-{
+(
+	umask 022
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
 	fake mlx5_1 0000:02:00.0
@@ -31,8 +33,12 @@ tree()
 		>"$root/etc/mlx5ep.conf"
 	echo 4 >"$root/sys/module/mlx5_ep/parameters/notifiers_per_user"
 	echo 6.12.1-amd64 >"$root/proc/sys/kernel/osrelease"
+	mkdir -p "$root/proc/4711/fd" "$root/sys/bus/auxiliary/drivers/mlx5_ib.rdma"
+	ln -s /dev/infiniband/uverbs0 "$root/proc/4711/fd/5"
+	echo program >"$root/proc/4711/comm"
+	: >"$root/sys/bus/auxiliary/drivers/mlx5_ib.rdma/unbind"
 	cp -a "$root" "$tmp/tree"
-}
+)
 
 # as_before: the tree is what it was
 as_before()
@@ -53,11 +59,20 @@ without()
 	[ -e "$tmp/hit" ]
 }
 
-# kept: prints the settings of the tree
+# kept: prints the settings of the tree, and which device was taken from its driver
 kept()
 {
 	(cd "$root" && head -n 99 etc/* sys/class/infiniband/mlx5_0/mlx5_ep/* \
-		sys/module/mlx5_ep/parameters/*)
+		sys/module/mlx5_ep/parameters/* sys/bus/auxiliary/drivers/*/unbind)
+}
+
+# whole ARGUMENT...: the output of such a command ends as it should
+whole()
+{
+	case $1 in
+	-j) jq -e 'has("devices")' "$tmp/out" >/dev/null || [ "$(cat "$tmp/out")" = null ] ;;
+	metrics) [ "$(tail -n 1 "$tmp/out")" = '# EOF' ] ;;
+	esac
 }
 
 # again ARGUMENT...: apply sets what it can. What was left is set when it runs again.
@@ -83,13 +98,15 @@ sweep()
 	for ((nth = 1; ; nth++)); do
 		cmp -s "$tmp/before" "$tmp/after" && [ "$nth" -gt 1 ] || as_before
 		without "$nth" "$@" || break
+		[ "$status" = 0 ] || cat "$tmp"/{out,err} | grep . >/dev/null ||
+			fail "$* at $nth: says nothing"
 		if [ "$status" = "$want" ]; then
+			whole "$@" || fail "$* at $nth: $(cat "$tmp/out")"
 			kept | diff "$tmp/after" - || fail "$* at $nth: not the same"
 			continue
 		fi
 		refused=$((refused + 1))
 		[ "$status" = 1 ] || fail "$* at $nth: exit status $status" "$(cat "$tmp/err")"
-		cat "$tmp"/{out,err} | grep . >/dev/null || fail "$* at $nth: says nothing"
 		kept | diff "$tmp/before" - || again "$@" || fail "$* at $nth: changed something"
 	done
 	[ "$nth" -gt 1 ] || fail "$*: no allocation"
@@ -102,6 +119,13 @@ shows()
 	sweep 0 -j show all
 	sweep 0 metrics
 	sweep 1 doctor
+}
+
+# Nobody loses a device because it is not seen who uses it.
+attaches()
+{
+	sweep 1 attach mlx5_1
+	grep -q 4711 "$tmp/out"
 }
 
 changes()
@@ -163,9 +187,11 @@ answers()
 	    server = subprocess.Popen([tool, "metrics", "--listen", "unix:" + where],
 	        env=dict(os.environ, LD_PRELOAD=preload, FAIL_MALLOC_NTH=str(nth),
 	                 FAIL_MALLOC_HIT=hit), stderr=subprocess.PIPE)
-	    got = [answer(server) for i in range(3)]
-	    server.terminate()
-	    said = server.communicate()[1]
+	    try:
+	        got = [answer(server) for i in range(3)]
+	    finally:
+	        server.terminate()
+	        said = server.communicate()[1]
 	    if not os.path.exists(hit):
 	        break
 	    if server.returncode:
@@ -179,8 +205,10 @@ answers()
 }
 
 tree
-plan 4
+plan 5
 check 'what shows something does without memory' shows
 check 'what changes something does without memory' changes
+check 'no device is taken away without memory' attaches
 check 'benchmarks do without memory' measures
 check 'a server of figures lives on without memory' answers
+ktap_finished

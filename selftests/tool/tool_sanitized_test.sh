@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, timeout: 400
 #
-# tool_fake and tool_doctor again, with the tool built under ASan and UBSan.
+# tool_fake, tool_doctor and tool_memory again, with the tool built under ASan and UBSan.
 # LeakSanitizer makes a command fail that loses memory: mlx5ep watch would lose it again
 # and again.
 
@@ -18,7 +18,8 @@ sanitized()
 		"selftests/tool/$1_test.sh"
 }
 
-plan 2
+plan 3
 check 'no command loses memory or uses it wrongly' sanitized tool_fake
 check 'nor does doctor' sanitized tool_doctor
+check 'nor does one without memory' sanitized tool_memory
 ktap_finished
