@@ -133,6 +133,7 @@ coverage: hca lib selftests
 .PHONY: mutants
 mutants: hca lib selftests
 	@selftests/mutants/run $(if $(N),--number '$(N)') \
+		$(if $(KERNELS),--kernel '$(KERNELS)') \
 		$(if $(AREA),--area '$(AREA)') $(if $(SEED),--seed '$(SEED)') \
 		$(if $(CPUS),--cpus '$(CPUS)')
 

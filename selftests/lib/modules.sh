@@ -36,7 +36,7 @@ ib_unload()
 	[ ! -d /sys/module/mlx5_ib ] || rmmod mlx5_ib
 }
 
-# named_in_order: are the RDMA devices named in the order of their PCI addresses?
+# named_in_order: are the RDMA devices named in the order of their paths in sysfs?
 named_in_order()
 {
 	local dev
@@ -46,7 +46,7 @@ named_in_order()
 	done | sort -n | cut -d ' ' -f 2 | sort -C
 }
 
-# put_in_order: names the RDMA devices as after a boot, in the order of their PCI addresses.
+# put_in_order: names the RDMA devices of a guest as after its boot, in that order.
 # A function that was away is the last that mlx5_ib finds whenever it is loaded, so all
 # functions go and come back.
 put_in_order()
