@@ -145,12 +145,14 @@ others()
 	local other
 
 	for other in /sys/bus/auxiliary/devices/mlx5_core.rdma.*; do
-		[ "${other##*/}" = "$bound" ] || echo "${other##*/}" >"$ib_driver/$1"
+		[ "${other##*/}" = "$bound" ] || echo "${other##*/}" >"$ib_driver/$1" ||
+			echo "# $1: ${other##*/} is left as it is"
 	done
 }
 
 [ -e $debug/failslab/require-start ] || skip_all 'the kernel makes no allocation fail'
 bound=$(ib_device)
+trap 'others bind; rm -rf "$tmp"' EXIT
 others unbind
 forgotten
 ib_bind
@@ -161,5 +163,4 @@ check 'none for the settings of a device that is new' new
 check 'none for the tables of XRC' refused mlx5_ep_xrc_create 1
 check 'none for the folder in sysfs' refused mlx5_ep_sysfs_add 3
 check 'none for the parameter defaults' defaults
-others bind
 ktap_finished
