@@ -53,8 +53,8 @@ static int each_process(const char *name, void *arg)
 	snprintf(users->pid, sizeof(users->pid), "%s", name);
 	root_path(path, "proc/%s/fd", name);
 	ret = dir_names(path, each_fd, users);
-	/* The process has ended, or is another user's. */
-	return ret > 0 || ret == -ENOENT || ret == -EACCES ? 0 : ret;
+	/* A process that has ended, or is another user's, cannot be looked at. */
+	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE ? ret : 0;
 }
 
 struct netdevs {
