@@ -66,11 +66,16 @@ kept()
 		sys/module/mlx5_ep/parameters/* sys/bus/auxiliary/drivers/*/unbind)
 }
 
-# whole ARGUMENT...: the output of such a command ends as it should
+# whole ARGUMENT...: the output of such a command ends as it should, and shows no setting as
+# different that is not
 whole()
 {
 	case $1 in
-	-j) jq -e 'has("devices")' "$tmp/out" >/dev/null || [ "$(cat "$tmp/out")" = null ] ;;
+	-j)
+		[ "$(cat "$tmp/out")" = null ] ||
+			jq -e --slurpfile full "$tmp/full" 'def rows: [.. | .differs? // empty | .[]];
+				has("devices") and rows - ($full[0] | rows) == []' "$tmp/out" >/dev/null
+		;;
 	metrics) [ "$(tail -n 1 "$tmp/out")" = '# EOF' ] ;;
 	esac
 }
@@ -95,6 +100,7 @@ sweep()
 	must_fail without 0 "$@"
 	[ "$status" = "$want" ] || fail "$*: exit status $status: $(cat "$tmp/err")"
 	kept >"$tmp/after"
+	cp "$tmp/out" "$tmp/full"
 	for ((nth = 1; ; nth++)); do
 		cmp -s "$tmp/before" "$tmp/after" && [ "$nth" -gt 1 ] || as_before
 		without "$nth" "$@" || break

@@ -120,9 +120,9 @@ static int apply_to(struct cli *cli, const struct config *config,
 	struct json_object *obj = json_object_new_object();
 	struct json_object *row;
 	size_t i = 0;
-	int ret = EXIT_OK;
+	int ret = rows ? EXIT_OK : EXIT_FAILED;
 
-	while (i < json_object_array_length(rows)) {
+	while (rows && i < json_object_array_length(rows)) {
 		row = json_object_array_get_idx(rows, i);
 		if (cgroups && !text_of(row, "cgroup"))
 			i++;

@@ -103,6 +103,7 @@ struct json_object *attribute_table(const char *device, const char *name,
 /* describe.c */
 struct json_object *device_describe(const char *device);
 int device_missing(const char *device);
+int no_device(const char *device, int code);
 const char *device_choose(struct cli *cli, const char *command,
 			  struct json_object **devices, int *code);
 

@@ -3,6 +3,7 @@
  * Compares what is set with what the configuration file says. mlx5ep show prints
  * the differences, mlx5ep apply writes the values of the file.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +36,26 @@ static void add_row(struct json_object *rows, const char *setting,
 	json_object_array_add(rows, row);
 }
 
-static void compare_settings(struct json_object *rows,
+/*
+ * Reads what is set, see change_old(). What the module does not have is not set: *@now
+ * is NULL then. Returns false after an error, which was reported.
+ */
+static bool read_now(const char *device, const char *attribute, char **now)
+{
+	*now = change_old(device, attribute);
+	if (*now || errno == ENOENT)
+		return true;
+	complain(EXIT_FAILED, "%s: %s: %s", device ? device : "module",
+		 attribute, what_failed(-errno));
+	return false;
+}
+
+static bool compare_settings(struct json_object *rows,
 			     const struct config *config,
 			     const struct config_section *section,
 			     const char *pci)
 {
+	const char *device = *section->device ? section->device : NULL;
 	const struct setting *setting = NULL;
 	const struct config_entry *entry;
 	char *now;
@@ -48,13 +64,14 @@ static void compare_settings(struct json_object *rows,
 		entry = config_find(config, section, pci, setting);
 		if (!entry)
 			continue;
-		now = change_old(*section->device ? section->device : NULL,
-				 setting->attribute);
+		if (!read_now(device, setting->attribute, &now))
+			return false;
 		if (!now || strcmp(now, entry->value))
 			add_row(rows, setting->name, setting->attribute, now,
 				entry, entry->value);
 		free(now);
 	}
+	return true;
 }
 
 /* The settings of cgroups, looked up by their names. */
@@ -73,22 +90,26 @@ static const char *value_of(const struct config *config,
 }
 
 /* Compares the line of a cgroup in an attribute that lists cgroups. */
-static void compare_line(struct json_object *rows,
+static bool compare_line(struct json_object *rows,
 			 const struct config_entry *entry, const char *device,
 			 const char *attribute, const char *saved)
 {
 	const char *cgroup = entry->section.cgroup;
-	char *list = change_old(device, attribute);
-	const char *line = change_line(list, cgroup);
-	const char *now = line ? line + strlen(cgroup) + 1 : NULL;
+	const char *line, *now;
+	char *list;
 
+	if (!read_now(device, attribute, &list))
+		return false;
+	line = change_line(list, cgroup);
+	now = line ? line + strlen(cgroup) + 1 : NULL;
 	if (!now || strcmp(now, saved))
 		add_row(rows, cgroup, attribute, now, entry, saved);
 	free(list);
+	return true;
 }
 
 /* A cgroup has two lines: policy, strict and pages in one, the limit in one. */
-static void compare_cgroup(struct json_object *rows,
+static bool compare_cgroup(struct json_object *rows,
 			   const struct config *config,
 			   const struct config_entry *entry,
 			   const struct cgroup_settings *settings,
@@ -99,16 +120,16 @@ static void compare_cgroup(struct json_object *rows,
 
 	snprintf(section.device, sizeof(section.device), "%s", device);
 	if (config_find(config, &section, pci, entry->setting) != entry)
-		return;
-	if (entry->setting == settings->limit) {
-		compare_line(rows, entry, device, entry->setting->attribute,
-			     entry->value);
-	} else if (entry->setting == settings->policy) {
-		snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
-			 value_of(config, &section, pci, settings->strict),
-			 value_of(config, &section, pci, settings->pages));
-		compare_line(rows, entry, device, "uuar_cgroups", saved);
-	}
+		return true;
+	if (entry->setting == settings->limit)
+		return compare_line(rows, entry, device,
+				    entry->setting->attribute, entry->value);
+	if (entry->setting != settings->policy)
+		return true;
+	snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
+		 value_of(config, &section, pci, settings->strict),
+		 value_of(config, &section, pci, settings->pages));
+	return compare_line(rows, entry, device, "uuar_cgroups", saved);
 }
 
 /**
@@ -116,7 +137,8 @@ static void compare_cgroup(struct json_object *rows,
  * @device: for instance "mlx5_0"; NULL: compare the module's parameters
  * @pci: place of the device on its bus
  *
- * Return: an array with an object per difference.
+ * Return: an array with an object per difference, or NULL after an error, which was
+ * reported.
  */
 struct json_object *compare(const struct config *config, const char *device,
 			    const char *pci)
@@ -132,13 +154,17 @@ struct json_object *compare(const struct config *config, const char *device,
 		.limit = setting_find("limit", FOR_CGROUP),
 	};
 	const struct config_entry *entry;
+	bool known;
 
 	snprintf(section.device, sizeof(section.device), "%s",
 		 device ? device : "");
-	compare_settings(rows, config, &section, pci);
-	for (entry = config->entries; device && entry; entry = entry->next)
+	known = compare_settings(rows, config, &section, pci);
+	for (entry = config->entries; known && device && entry; entry = entry->next)
 		if (entry->section.scope == FOR_CGROUP)
-			compare_cgroup(rows, config, entry, &settings, device,
-				       pci);
-	return rows;
+			known = compare_cgroup(rows, config, entry, &settings,
+					       device, pci);
+	if (known)
+		return rows;
+	json_object_put(rows);
+	return NULL;
 }

@@ -116,6 +116,23 @@ int device_missing(const char *device)
 }
 
 /**
+ * no_device() - say why devices_get() has no attached device
+ * @device: the name or address that was asked for; NULL: any
+ * @code: what devices_get() has written, not %EXIT_OK
+ *
+ * Return: an exit code.
+ */
+int no_device(const char *device, int code)
+{
+	if (code == EXIT_NO_DEVICE)
+		return device_missing(device);
+	if (devices_unread(code))
+		return code;
+	return complain(code, "the module is %s; see mlx5ep doctor",
+			module_loaded() ? "not attached" : "not loaded");
+}
+
+/**
  * device_choose() - the device that the user has named, or the only one
  * @command: for the message
  * @devices: what is known about it; to be put by the caller, also after an error
@@ -132,11 +149,8 @@ const char *device_choose(struct cli *cli, const char *command,
 	cli->brief = true;
 	*devices = devices_get(cli, code);
 	names_of(*devices, names, sizeof(names));
-	if (*code == EXIT_NO_DEVICE)
-		*code = device_missing(cli->device);
-	else if (*code == EXIT_NO_MODULE)
-		complain(*code, "the module is %s; see mlx5ep doctor",
-			 module_loaded() ? "not attached" : "not loaded");
+	if (*code)
+		*code = no_device(cli->device, *code);
 	else if (json_object_array_length(*devices) > 1)
 		*code = usage_error(command, "name one of the devices %s",
 				    names);

@@ -10,13 +10,15 @@
 /* users.c */
 struct json_object *users_of(const char *device);
 
-/* rebind.c; calls return an exit code, after a message */
+/* rebind.c: what is found */
 int device_entry(const char *device, const char *dir, const char *prefix,
 		 char *found);
 int aux_device(const char *device, char *aux);
+bool is_attached(const char *device);
+
+/* rebind.c: what is done; calls return an exit code, after a message */
 int aux_unbind(const char *aux);
 int aux_bind(const char *aux);
-bool is_attached(const char *device);
 int wait_attached(const char *device);
 
 #endif

@@ -216,11 +216,8 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	if (code)
 		return code;
 	devices = devices_get(&brief, &code);
-	if (code == EXIT_NO_DEVICE)
-		code = device_missing(cli->device);
-	else if (code == EXIT_NO_MODULE)
-		complain(code, "the module is %s; see mlx5ep doctor",
-			 module_loaded() ? "not attached" : "not loaded");
+	if (code)
+		code = no_device(cli->device, code);
 	for (i = 0; !code && i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		json_object_object_get_ex(dev, "attached", &obj);

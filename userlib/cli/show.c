@@ -192,7 +192,7 @@ static void print_section(struct cli *cli, struct json_object *dev,
 		      rows && is_own(dev, section->name) ?
 		      " of this user's processes" : "");
 	if (!rows && section == sections)
-		puts("unknown: see mlx5ep check");
+		puts("unknown: the file has an error, see mlx5ep check, or a setting cannot be read");
 	else if (!rows)
 		puts("not readable: debugfs needs root, or the module has no such table");
 	else if (!json_object_array_length(rows))
@@ -266,18 +266,10 @@ static void print_all(struct cli *cli, struct json_object *devices,
 	}
 }
 
-static int no_devices(struct cli *cli, int code)
-{
-	if (code == EXIT_NO_DEVICE)
-		return device_missing(cli->device);
-	if (devices_unread(code))
-		return code;
-	return complain(code, "the module is %s; see mlx5ep doctor",
-			module_loaded() ? "attached to no device" :
-			"not loaded");
-}
-
-/* Adds what differs from the configuration file; null if the file is bad. */
+/*
+ * Adds what differs from the configuration file; null if the file is bad, or what is
+ * set cannot be read.
+ */
 static void add_differs(struct json_object *obj, struct json_object *devices)
 {
 	struct json_object *dev;
@@ -331,7 +323,7 @@ static int show(struct cli *cli, const struct section *only)
 			print_module(cli, obj);
 	}
 	if (code)
-		code = no_devices(cli, code);
+		code = no_device(cli->device, code);
 	json_object_put(obj);
 	return code;
 }
