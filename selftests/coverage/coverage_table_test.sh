@@ -150,6 +150,31 @@ each_explained()
 		'kernel/main.c:main(): return -1; -> No arguments.'
 }
 
+# used WORDS REASON...: after all tests, the table is printed, and something is wrong with
+# one of the reasons
+used()
+{
+	local status=0
+
+	judged --whole "${@:2}" >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ $status = 1 ] || fail "exit status $status"
+	must_fail grep '^not run' "$tmp/out"
+	grep -Fx "table: $1" "$tmp/err" || fail "it says $(cat "$tmp/err")"
+}
+
+that_are_used()
+{
+	local reasons=('kernel/half.c:never -> Nobody calls it.'
+		'kernel/main.c:odd(): return -1; -> Never odd.'
+		'kernel/main.c:main(): return -1; -> No arguments.')
+
+	used 'a reason is left for kernel/half.c:return n / 2;, which ran' "${reasons[@]}" \
+		'kernel/half.c:return 4; -> Eight are too many.' \
+		'kernel/half.c:return n / 2; -> It ran.'
+	used 'kernel/half.c:half ran in part: give reasons for the lines that did not' \
+		"${reasons[@]}" 'kernel/half.c:half -> Part of it ran.'
+}
+
 bad_reasons()
 {
 	refused 'a reason is left for kernel/half.c:gone, which is not there' \
@@ -164,11 +189,37 @@ bad_reasons()
 		'kernel/none.c:f -> There is no such file.'
 }
 
+# What the sources no longer have is found without counts, too, as it stops the table of
+# a run that took half an hour.
+sources()
+{
+	"$table" --check selftests/coverage/explained
+	cd "$tmp"
+	printf '%s\n' 'kernel/half.c:never -> A function.' \
+		'kernel/half.c:return 4; -> A line.' \
+		'kernel/main.c:odd(): return -1; -> A line of a function.' >explained
+	"$table" --check explained
+	missing 'kernel/half.c:gone'
+	missing 'kernel/half.c:return 5'
+	missing 'kernel/main.c:gone(): return -1;'
+	missing 'kernel/main.c:odd(): return 2;'
+}
+
+# missing KEY: a reason for KEY is refused, as the sources do not have it
+missing()
+{
+	echo "$1 -> It is not there." >explained
+	must_fail "$table" --check explained 2>err
+	grep -F "a reason is left for $1, which is not there" err
+}
+
 program
-plan 5
+plan 7
 check lines_that_ran_and_that_did_not_are_counted counts
 check what_several_guests_ran_is_added_up guests_add_up
 check a_reason_is_for_a_function_or_lines_of_one reasons
 check after_all_tests_each_line_needs_a_reason each_explained
 check a_reason_for_what_is_not_there_is_refused bad_reasons
+check after_all_tests_a_reason_excuses_a_line that_are_used
+check a_reason_is_for_what_the_sources_have sources
 ktap_finished
