@@ -150,29 +150,20 @@ each_explained()
 		'kernel/main.c:main(): return -1; -> No arguments.'
 }
 
-# used WORDS REASON...: after all tests, the table is printed, and something is wrong with
-# one of the reasons
-used()
-{
-	local status=0
-
-	judged --whole "${@:2}" >"$tmp/out" 2>"$tmp/err" || status=$?
-	[ $status = 1 ] || fail "exit status $status"
-	must_fail grep '^not run' "$tmp/out"
-	grep -Fx "table: $1" "$tmp/err" || fail "it says $(cat "$tmp/err")"
-}
-
-that_are_used()
+# A reason for a whole function hides what no longer runs of it.
+parts()
 {
 	local reasons=('kernel/half.c:never -> Nobody calls it.'
 		'kernel/main.c:odd(): return -1; -> Never odd.'
 		'kernel/main.c:main(): return -1; -> No arguments.')
 
-	used 'a reason is left for kernel/half.c:return n / 2;, which ran' "${reasons[@]}" \
-		'kernel/half.c:return 4; -> Eight are too many.' \
-		'kernel/half.c:return n / 2; -> It ran.'
-	used 'kernel/half.c:half ran in part: give reasons for the lines that did not' \
-		"${reasons[@]}" 'kernel/half.c:half -> Part of it ran.'
+	must_fail judged --whole "${reasons[@]}" \
+		'kernel/half.c:half -> Part of it ran.' >"$tmp/out"
+	grep -x 'ran in part, name its lines: kernel/half.c:half' "$tmp/out"
+	judged --whole "${reasons[@]}" 'kernel/half.c:return 4; -> Eight are too many.' \
+		'kernel/half.c:return n / 2; -> It ran.' >"$tmp/out"
+	[ "$(grep -c '^not needed: ' "$tmp/out")" = 1 ]
+	grep -Fx 'not needed: kernel/half.c:return n / 2;' "$tmp/out"
 }
 
 bad_reasons()
@@ -220,6 +211,6 @@ check what_several_guests_ran_is_added_up guests_add_up
 check a_reason_is_for_a_function_or_lines_of_one reasons
 check after_all_tests_each_line_needs_a_reason each_explained
 check a_reason_for_what_is_not_there_is_refused bad_reasons
-check after_all_tests_a_reason_excuses_a_line that_are_used
+check a_reason_is_for_no_function_of_which_a_part_ran parts
 check a_reason_is_for_what_the_sources_have sources
 ktap_finished
