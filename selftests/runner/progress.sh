@@ -46,25 +46,55 @@ counts_text()
 	printf '%s' "$text"
 }
 
+# run_options KERNEL NAME...: sets options, those of selftests/run for these tests, and
+# variables, those of make
+run_options()
+{
+	local name
+
+	options=" --kernels $1" variables=" KERNELS=$1"
+	[ "$1" != host ] || options='' variables=''
+	[ "$link_default" = ib ] || {
+		options+=" --link $link_default"
+		variables+=" LINK=$link_default"
+	}
+	for name in "${@:2}"; do
+		[ -n "${long_tests[$name]:-}" ] || continue
+		options+=' --long'
+		break
+	done
+}
+
 # next_steps KERNEL NAME BASE: sets steps, the advice for a test that failed
 next_steps()
 {
-	local kernels=" KERNELS=$1" name=${2%#*} option=" --kernels $1"
-	local check=check
+	local name=${2%#*} check=check options variables
 
-	[ "$1" != host ] || kernels='' option=''
-	[ "$link_default" = ib ] || {
-		kernels+=" LINK=$link_default"
-		option+=" --link $link_default"
-	}
-	[ -z "${long_tests[$name]:-}" ] || {
-		check='check-long'
-		option+=' --long'
-	}
+	run_options "$1" "$name"
+	[ -z "${long_tests[$name]:-}" ] || check='check-long'
 	steps=(
-		"alone:    make $check TESTS=$name$kernels"
-		"unsteady: selftests/run --flaky 20 $name$option"
+		"alone:    make $check TESTS=$name$variables"
+		"unsteady: selftests/run --flaky 20 $name$options"
 		"logs:     $out/$1/results.ktap $3.log"
+	)
+}
+
+# guest_steps KERNEL BASE TESTS: sets steps, the advice for a guest that failed outside of
+# its tests
+guest_steps()
+{
+	local item options variables
+	local -a ran=()
+
+	for item in $3; do
+		item=${item%%:*}
+		ran+=("${item%#*}")
+	done
+	mapfile -t ran < <(printf '%s\n' "${ran[@]}" | sort -u)
+	run_options "$1" "${ran[@]}"
+	steps=(
+		"again:    selftests/run$options --tests '${ran[*]}'"
+		"logs:     $out/$1/results.ktap $2.log"
 	)
 }
 
@@ -187,8 +217,9 @@ left_over()
 	fi
 	mapfile -t detail < <(tail -n 50 "$base.log")
 	if [ ${#missing[@]} -eq 0 ] || ! grep -q '^# start: ' "$base.ktap"; then
+		guest_steps "$kernel" "$base" "$4"
 		show "$kernel" guest FAILED "exit status $status" - \
-			"${detail[@]}" "whole log: $base.log"
+			"${detail[@]}" "${steps[@]}"
 		record "$kernel" guest FAILED 0 $((${#missing[@]} + 1)) 0 0
 		return
 	fi

@@ -318,6 +318,11 @@ guest_fails()
 	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --tests good_too
 	grep -q 'FAILED .* guest .*exit status 125' "$tmp/run"
 	grep -q 'memory is lost' "$tmp/run"
+	grep -q "| again: *selftests/run --kernels 7.2 --tests 'good_too'\$" "$tmp/run"
+	grep -q '| logs: .*build/check/7.2/results.ktap build/.*log$' "$tmp/run"
+	run_as 1 '1 passed, 1 failed, 0 skipped' --kernels 7.2 --link eth --long \
+		--flaky 1 slow
+	grep -q "| again: *selftests/run .* --link eth --long --tests 'slow'\$" "$tmp/run"
 	run_as 1 '1 passed, 2 failed, 0 skipped' --kernels 7.2 \
 		--tests bad_result
 	rm "$tree/leaks"
@@ -467,6 +472,7 @@ no_guest()
 	printf '#!/bin/sh\necho no power >&2\nexit 7\n' >"$tree/selftests/lab/vm"
 	run_as 1 '0 passed, 3 failed, 0 skipped' --kernels 7.2 --tests 'good*'
 	grep -q 'no power' "$tmp/run"
+	grep -q "| again: *selftests/run --kernels 7.2 --tests 'good good_too'\$" "$tmp/run"
 }
 
 ktap_kept()
