@@ -20,6 +20,7 @@ help:
 	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
 	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
+	@echo '                    [ENVIRONMENT=other]: another umask, locale, number of CPUs'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
 	@echo '                    [ARCH=arm64 [KERNELS="4k 16k 64k"]]: kernels of arm64'
 	@echo 'make check-long     run the long tests, coverage, mutants, the fuzzer (a day)'
@@ -89,6 +90,7 @@ check: hca lib selftests
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
 		$(if $(WITHOUT),--without '$(WITHOUT)') \
 		$(if $(WITHIN),--within '$(WITHIN)')
+		$(if $(filter other,$(ENVIRONMENT)),--other-environment) \
 
 check-long: hca lib selftests
 	@$(if $(N),N='$(N)') $(if $(SEED),SEED='$(SEED)') \
@@ -97,7 +99,8 @@ check-long: hca lib selftests
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
-		$(if $(HEADERS),--headers '$(HEADERS)')
+		$(if $(HEADERS),--headers '$(HEADERS)') \
+		$(if $(filter other,$(ENVIRONMENT)),--other-environment)
 
 check-peers: hca
 	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \

@@ -8,8 +8,9 @@
 # "7.2/uuar_query": {"runs": 12, "failures": 1, "seconds": [3.2, 2.9]}
 #
 # The seconds are those of the last ten runs. A test that was not started has not run.
-# What ran on Ethernet ports stands apart: "7.2+eth/uuar_query". A fresh clone has no
-# history; then the file `durations` in this folder is used.
+# What ran on Ethernet ports stands apart, "7.2+eth/uuar_query", and so does what ran with
+# --other-environment, "7.2+other/uuar_query". A fresh clone has no history; then the file
+# `durations` in this folder is used.
 
 history=build/check.history.json
 durations=selftests/runner/durations
@@ -21,6 +22,7 @@ declare -A known_tenths=()
 history_kind()
 {
 	[ "${link_default:-ib}" = ib ] || printf '+%s' "$link_default"
+	! "${other_environment:-false}" || printf '+other'
 }
 
 # history_read: load the median of the durations of each test

@@ -32,7 +32,7 @@ need()
 {
 	local key value
 
-	where='' hca=1 link=$link_default function=pf eswitch=no smp=1 mem='' numa='' module=yes
+	where='' hca=1 link=$link_default function=pf eswitch=no smp='' mem='' numa='' module=yes
 	args='' guest='' only='' config='' instrument='' icount=no
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
@@ -46,6 +46,10 @@ need()
 		*) echo "$1: unknown word $key in its header" >&2 && exit 2 ;;
 		esac
 	done < <(test_header "$1")
+	if [ -z "$smp" ]; then
+		smp=1
+		! "${other_environment:-false}" || [ "$icount" = yes ] || smp=2
+	fi
 	[ -n "$where" ] || {
 		echo "$1: no \"runs on:\" line at its top" >&2
 		exit 2

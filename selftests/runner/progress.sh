@@ -13,6 +13,7 @@ exec 3>&1
 # Why a test was not started that --within left out.
 no_time='the time of the run was over'
 : "${out:?the folder of the results}" "${link_default:?ib or eth}"
+: "${other_environment:?true or false}"
 
 # record KERNEL NAME RESULT PASSED FAILED SKIPPED SECONDS
 record()
@@ -57,6 +58,10 @@ run_options()
 	[ "$link_default" = ib ] || {
 		options+=" --link $link_default"
 		variables+=" LINK=$link_default"
+	}
+	! $other_environment || {
+		options+=' --other-environment'
+		variables+=' ENVIRONMENT=other'
 	}
 	for name in "${@:2}"; do
 		[ -n "${long_tests[$name]:-}" ] || continue

@@ -161,6 +161,51 @@ links()
 	rm "$tree/selftests/frames_test.sh"
 }
 
+# In another environment the results have their own folder, a failure says how to get
+# there, and guests have two CPUs.
+elsewhere()
+{
+	rm -f "$tree/trace" "$tree/build/check.history.json"
+	a_test abroad guest 'echo 1..1
+[ "$TZ" != Pacific/Chatham ] || { echo not ok 1 a; exit 1; }; echo ok 1 a'
+	chmod +x "$tree/selftests/abroad_test.sh"
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests abroad
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --tests abroad \
+		--other-environment
+	grep -q '| alone: *make check TESTS=abroad KERNELS=7.2 ENVIRONMENT=other$' \
+		"$tmp/run"
+	grep -q '| unsteady: .* 20 abroad --kernels 7.2 --other-environment$' "$tmp/run"
+	[ -e "$tree/build/check-other/7.2/results.ktap" ]
+	[ "$(sed -n 's/^begin \([0-9]*\) .*/\1/p' "$tree/trace" | paste -sd' ')" = '1 2' ] ||
+		fail "$(cat "$tree/trace")"
+	[ "$(jq -c '[."7.2/abroad", ."7.2+other/abroad" | .failures]' \
+		"$tree/build/check.history.json")" = '[0,1]' ] ||
+		fail "$(cat "$tree/build/check.history.json")"
+	run_as 1 '0 passed, 1 failed, 0 skipped' --failed --other-environment
+	rm "$tree/selftests/abroad_test.sh"
+}
+
+# What check-long runs, in this order. If tests are chosen, only these run.
+long_parts()
+{
+	local program long=$tmp/long/selftests
+
+	for program in run coverage/run mutants/run fuzz/run runner/long; do
+		mkdir -p "$(dirname "$long/$program")"
+		printf '#!/bin/sh\necho "%s $*" >>"%s"\n' "$program" "$tmp/asked" \
+			>"$long/$program"
+		chmod +x "$long/$program"
+	done
+	cp selftests/runner/long "$long/runner/long"
+	SEED=5 "$long/runner/long"
+	printf '%s\n' 'run --long' 'run --kernels 7.2 --other-environment' 'coverage/run ' \
+		'mutants/run --number 60 --seed 5' \
+		'fuzz/run --executions 1000000 --seed 5' | diff - "$tmp/asked"
+	rm "$tmp/asked"
+	"$long/runner/long" --tests 'xrc_*'
+	echo 'run --long --tests xrc_*' | diff - "$tmp/asked"
+}
+
 own_guest()
 {
 	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 7.2 \
@@ -532,10 +577,12 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 38
+plan 40
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
+check 'tests can run in another environment' elsewhere
+check 'long runs have all their parts' long_parts
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
