@@ -52,6 +52,8 @@ static unsigned int n_corpus, n_given, given;
 static struct fuzz_program programs[FUZZ_PROGRAMS];
 static struct fuzz_shared *shared;
 static uint64_t executions, sessions;
+/* So many marks are in the kernel log. */
+static unsigned int marks;
 static struct baseline base;
 
 /* Parts of a session, and what they took in ns. */
@@ -312,10 +314,30 @@ static bool log_is_suspect(int log)
 	return suspect;
 }
 
-/* Look for a report or something left behind. Return: whether there is. */
+/* Write a mark into the kernel log, as klog_mark() of selftests/lib/klog.sh does. */
+static void log_mark(int log)
+{
+	dprintf(log, "selftest: fuzz %u\n", ++marks);
+}
+
+/* Has the kernel log a report since the mark before the last one? */
+static bool log_has_report(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "selftests/fuzz/reports 'fuzz %u'",
+		 marks - 1);
+	return system(command);
+}
+
+/*
+ * Look for a report or something left behind. A line that comes during this look is
+ * behind the new mark, so the next look finds it. Return: whether there is something.
+ */
 static bool found_something(int log, bool whole)
 {
-	if (log_is_suspect(log) && system("selftests/fuzz/reports")) {
+	log_mark(log);
+	if (log_is_suspect(log) && log_has_report()) {
 		printf("fuzz: the kernel log has a report\n");
 		return true;
 	}
@@ -404,7 +426,7 @@ int main(int argc, char **argv)
 		}
 		n_corpus = n_given = n;
 	}
-	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	log = open("/dev/kmsg", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (log < 0 || shared == MAP_FAILED || baseline_take(&base)) {
@@ -412,6 +434,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	lseek(log, 0, SEEK_END);
+	log_mark(log);
 	settings_save();
 	reports = options.replay ? replay(log) : fuzz(log, kept, &n_kept);
 	if (reports < 0) {
