@@ -137,8 +137,7 @@ void mlx5_ep_request_end(struct mlx5_ep_request *req)
 	spin_lock(&in_use[process].lock);
 	hlist_del(&req->node);
 	spin_unlock(&in_use[process].lock);
-	/* A caller that begins to wait looks at the list after that. */
-	smp_mb();
+	/* Who waits has queued itself before it asked under the lock. */
 	wake_up_var(req->mm);
 }
 
