@@ -69,8 +69,10 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 	if (i < f->count) {
 		f->list[i] = f->list[--f->count];
 	} else if (inflight_is_small(range->start, range->end)) {
-		/* The change of the page table comes before. */
-		smp_mb__before_atomic();
+		/*
+		 * Whoever reads the number has taken the lock behind us, and sees
+		 * the change of the page table.
+		 */
 		atomic_dec(&block->small);
 	} else if (!WARN_ON_ONCE(!f->more)) {
 		f->more--;

@@ -16,6 +16,7 @@
  * config: -DINVALIDATORS=1 -DWAITERS=2
  * variant: NO_MB_BEGIN - inflight_begin() is no barrier before the flags and bounds
  * variant: NO_MB_END_BEFORE - the subtraction of inflight_end() is not ordered
+ * variant: NO_RELEASE_END - the unlock behind mlx5_ep_inflight_end_listed() is not ordered
  * variant: NO_MB_OVERLAPS - inflight_overlaps() without smp_mb()
  * variant: NO_WMB_WAIT_END - mlx5_ep_inflight_wait_end() clears the flag first
  * variant: NO_WAIT_ADD - adding a watch does not wait for what is under way
@@ -39,6 +40,11 @@
 #define MB_END_BEFORE 0
 #else
 #define MB_END_BEFORE 1
+#endif
+#ifdef NO_RELEASE_END
+#define RELEASE_END 0
+#else
+#define RELEASE_END 1
 #endif
 #ifdef NO_MB_OVERLAPS
 #define MB_OVERLAPS 0
@@ -124,6 +130,19 @@ inline look_inflight(found)
 #endif
 		n = 0
 	}
+}
+
+/* The page table changes, or not. */
+inline change_page_table()
+{
+	if
+	:: overlaps[me] ->
+		mapped = fresh;
+		fresh++;
+		CHECK()
+	:: !overlaps[me] || clear
+	fi;
+	changed = 1
 }
 
 /* One munmap(), madvise() or the like: both callbacks, and the change between. */
@@ -219,20 +238,10 @@ proctype invalidator(byte me)
 	:: else
 	fi;
 
-	/* The page table changes, or not; then inflight_end(). */
+	/* The page table changes; then inflight_end(). */
 	atomic { wake = 0; list = 0; hit = 0 }
 	do
-	:: atomic {
-		!changed ->
-		if
-		:: overlaps[me] ->
-			mapped = fresh;
-			fresh++;
-			CHECK()
-		:: !overlaps[me] || clear
-		fi;
-		changed = 1
-	   }
+	:: atomic { !changed -> change_page_table() }
 	:: atomic { !saw_listed -> list = listed; saw_listed = 1 }
 	:: atomic {
 		!out && saw_listed && !list && (changed || !MB_END_BEFORE) ->
@@ -242,7 +251,7 @@ proctype invalidator(byte me)
 		look = watched || listed;
 		out = 1
 	   }
-	:: changed && saw_listed && (list || out) -> break
+	:: saw_listed && (list || changed && out) -> break
 	od;
 	if
 	:: out && look -> wake = listed; look = 0
@@ -250,9 +259,16 @@ proctype invalidator(byte me)
 	fi;
 	if
 	:: list ->
-		/* watches_end_locked(), mlx5_ep_inflight_end_listed() */
+		/*
+		 * watches_end_locked(), mlx5_ep_inflight_end_listed(). The change may
+		 * come as late as in this section: who looks for invalidations has
+		 * the lock.
+		 */
 		LOCK();
-		atomic {
+		do
+		:: atomic { !changed -> change_page_table() }
+		:: atomic {
+			!out ->
 			if
 			:: in_list[me] -> in_list[me] = 0; count--
 			:: !in_list[me] && !is_long[me] ->
@@ -261,15 +277,23 @@ proctype invalidator(byte me)
 			:: !in_list[me] && is_long[me] ->
 				assert(more > 0);
 				more--
-			fi
-		}
-		atomic {
+			fi;
+			out = 1
+		   }
+		:: atomic {
+			out && (changed || !RELEASE_END) ->
 			listed = waiters || count || more;
 #ifndef NO_WAKE_END
 			wake = waiters > 0;
 #endif
-			UNLOCK()
-		}
+			UNLOCK();
+			break
+		   }
+		od;
+		if
+		:: atomic { !changed -> change_page_table() }
+		:: else
+		fi
 	:: else
 	fi;
 	if
