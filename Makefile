@@ -48,6 +48,7 @@ help:
 	@echo 'make mutants        put small bugs in and look whether the tests see them'
 	@echo '                                     [N=60] [AREA="kernel/uuar/*"]'
 	@echo 'make fuzz           fuzz the uapi on the debug kernel [SECONDS=120] [SEED=1]'
+	@echo '                                                      [EXECUTIONS=N] [CPUS=2]'
 	@echo 'make coverage       which lines of kernel/ the tests run   [TESTS=pattern]'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
@@ -89,8 +90,8 @@ check: hca lib selftests
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
 		$(if $(WITHOUT),--without '$(WITHOUT)') \
-		$(if $(WITHIN),--within '$(WITHIN)')
 		$(if $(filter other,$(ENVIRONMENT)),--other-environment) \
+		$(if $(WITHIN),--within '$(WITHIN)')
 
 check-long: hca lib selftests
 	@$(if $(N),N='$(N)') $(if $(SEED),SEED='$(SEED)') \
@@ -126,6 +127,7 @@ model: lab
 .PHONY: fuzz
 fuzz: hca lib selftests
 	@selftests/fuzz/run $(if $(SECONDS),--seconds '$(SECONDS)') \
+		$(if $(EXECUTIONS),--executions '$(EXECUTIONS)') \
 		$(if $(SEED),--seed '$(SEED)') \
 		$(if $(CPUS),--cpus '$(CPUS)')
 
