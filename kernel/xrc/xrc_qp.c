@@ -279,7 +279,7 @@ static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	qp->eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
 	WRITE_ONCE(qp->eqp->shared, qp);
-	atomic_set_release(&qp->num_open, 1);
+	atomic_set(&qp->num_open, 1);
 }
 
 /* The record loses its QP; a handle on the QP is still held. */

@@ -19,6 +19,7 @@
  * variant: LEAVE_FIRST - a registration leaves its record before it closes
  * variant: NO_HANDLE - REG looks the record up without a handle on the QP
  * variant: NO_WAIT - REG does not wait for the record of a QP that is new
+ * variant: NO_LOCK_BORN - qp_create() gives a record its QP without the tables' lock
  */
 
 #define THREADS (GETTERS + REGISTRARS)
@@ -57,14 +58,23 @@ inline record_add(rec)
 	regs[rec] = 1
 }
 
-/* qp_born(); tables locked */
+/* qp_born(); tables locked, so its stores may be seen in any order before the unlock */
 inline born(rec, qp)
 {
 	assert(num_open[rec] == 0);
 	assert(shared[qp] == 0 || num_open[shared[qp]] == 0);
-	qp_of[rec] = qp;
-	shared[qp] = rec;
-	num_open[rec] = 1
+	do
+	:: atomic { !has_qp -> qp_of[rec] = qp; has_qp = 1 }
+	:: atomic { !is_shared -> shared[qp] = rec; is_shared = 1 }
+	:: atomic { !is_open -> num_open[rec] = 1; is_open = 1 }
+	:: atomic {
+		has_qp && is_shared && is_open ->
+		has_qp = 0;
+		is_shared = 0;
+		is_open = 0;
+		break
+	   }
+	od
 }
 
 inline use(rec, qp)
@@ -140,6 +150,7 @@ inline destroy(rec, qp)
 proctype getter()
 {
 	byte rec, qp, round;
+	bool has_qp, is_shared, is_open;
 
 	do
 	:: round < 2 ->
@@ -176,8 +187,13 @@ proctype getter()
 					exists[qp] = 1;
 					handles[qp] = 1
 				}
+#ifndef NO_LOCK_BORN
 				LOCK(tables);
-				atomic { born(rec, qp); UNLOCK(tables) }
+#endif
+				born(rec, qp);
+#ifndef NO_LOCK_BORN
+				UNLOCK(tables);
+#endif
 				creating--
 			:: qp = 0	/* the firmware refuses */
 			fi
@@ -201,7 +217,7 @@ proctype getter()
 proctype registrar()
 {
 	byte rec, qp;
-	bool joined;
+	bool joined, has_qp, is_shared, is_open;
 
 	told > 0 || through >= GETTERS;
 	/* mlx5_ep_xrc_qp_find(): ib_open_qp() */
@@ -244,7 +260,8 @@ proctype registrar()
 		if
 		:: joined -> assert(alive[rec]); regs[rec]++
 		:: else ->
-			atomic { record_add(rec); born(rec, qp) }
+			record_add(rec);
+			born(rec, qp)
 		fi;
 #ifdef NO_HANDLE
 		handles[qp]++;
