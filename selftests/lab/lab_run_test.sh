@@ -56,10 +56,11 @@ arguments()
 
 warning_in_the_log()
 {
-	expect 125 $vm --hca 0 -- sh -c 'echo "BUG: made by a test" >/dev/kmsg
+	expect 125 $vm --no-module -- sh -c 'echo "BUG: made by a test" >/dev/kmsg
 		echo all is well'
 	grep -q 'the kernel log has a report' "$tmp/err"
 	grep -q 'BUG: made by a test' "$tmp/err"
+	grep -q '^simhca: command [0-9]' "$tmp/err"
 	grep -qx 'all is well' "$tmp/out"
 }
 
