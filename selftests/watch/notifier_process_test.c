@@ -163,6 +163,7 @@ TEST_F(process, tells_that_the_address_space_is_gone_after_exec)
 	EXPECT_EQ(0, poll(&p, 1, 0));
 
 	ASSERT_EQ(1, write(sock, "x", 1));
+	/* It has to be woken, so it waits already while the child executes. */
 	ASSERT_EQ(1, poll(&p, 1, PATIENCE * EVENT_MS));
 	EXPECT_TRUE(p.revents & POLLHUP);
 	ASSERT_EQ(sizeof(ev), read(fd, &ev, sizeof(ev)));
