@@ -241,7 +241,7 @@ refusals()
 # blank.
 packed()
 {
-	local below=selftests/kselftest/"packed $$"
+	local below=build/selftests/"packed $$"
 
 	make -o all -C selftests gen_tar "INSTALL_PATH=$PWD/$below" FORMAT= \
 		TARGETS=mlx5_ep/xrc >"$tmp/out" || fail "$(cat "$tmp/out")"
@@ -267,7 +267,24 @@ others_stay()
 	[ "$(cut -d: -f1 "$tmp/twice/kselftest-list.txt" | sort -u)" = mlx5_ep/uuar ]
 }
 
-plan 11
+# The runner finds tests by their names in these folders. A relative path begins at
+# selftests/, as make does.
+not_among_tests()
+{
+	local folder
+
+	for folder in selftests/sub/installed userlib/installed selftests; do
+		code 1 $install "$folder" mlx5_ep/xrc
+		grep -qx "install: $PWD/$folder is below ${folder%%/*}/, where the runner .*" \
+			"$tmp/err"
+	done
+	code 2 make -o all -C selftests install INSTALL_PATH=installed TARGETS=mlx5_ep/xrc
+	grep -q "^install: $PWD/selftests/installed is below selftests/" "$tmp/err"
+	[ ! -e selftests/installed ]
+	[ ! -e selftests/mlx5_ep ]
+}
+
+plan 12
 check 'each test of a kernel is in the list' all_listed
 check 'what the list names can be started, with settings and config' files_are_there
 check 'what this machine lacks is a skip with its reason' skips
@@ -279,4 +296,5 @@ check 'on a slow machine a test may take longer' slow_machine
 check 'a target that does not exist is refused' refusals
 check 'the installation can be below the checkout, and be packed' packed
 check 'a folder that was not installed stays' others_stay
+check 'nothing is installed where the runner looks for tests' not_among_tests
 ktap_finished
