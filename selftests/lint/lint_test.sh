@@ -397,6 +397,8 @@ syzlang_headers()
 		's/.*TURN_REQ.*/&\n\tMLX5_EP_ATTR_TURN_RESP,/'
 	syzlang_refused 'nothing uses MLX5_EP_IOC_GO' $file \
 		's/^#define MLX5_EP_IOC_STOP/#define MLX5_EP_IOC_GO \\\n\t1\n&/'
+	syzlang_refused 'nothing uses MLX5_EP_IOC_GO' $file \
+		"s/^#define MLX5_EP_IOC_STOP/#define MLX5_EP_IOC_GO _IO('m', 0xe1)\n&/"
 }
 
 syzlang_description()

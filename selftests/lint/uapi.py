@@ -20,8 +20,8 @@ class Uapi:
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         self.numbers = {name: int(value, 0) for name, value in re.findall(
             r"^#define (MLX5_EP_\w+)[ \t]+(\d+|0x[0-9a-f]+)U?$", text, re.M)}
-        self.ioctls = set(re.findall(r"^#define (MLX5_EP_IOC_\w+) \\$", text,
-                                     re.M))
+        self.ioctls = set(re.findall(
+            r"^#define (MLX5_EP_IOC_\w+)(?: \\$|[ \t]+_IO[RW]*\()", text, re.M))
         self.enums, self.structs = {}, {}
         for name, body in re.findall(r"^enum (\w+) \{(.*?)^\};", text,
                                      re.M | re.S):
