@@ -330,7 +330,7 @@ sizes_found()
 
 # --- syzlang -----------------------------------------------------------------
 
-# syzlang_tree: makes a header with one of each, and its description
+# syzlang_tree: makes a header with one of each, its description, and the module
 syzlang_tree()
 {
 	fresh
@@ -366,6 +366,13 @@ syzlang_tree()
 			flags	flags[mlx5_ep_turn_flags, int32]
 		}
 		mlx5_ep_turn_flags = MLX5_EP_TURN_LEFT
+	END
+	write kernel/a.c <<-'END'
+		DECLARE_UVERBS_NAMED_METHOD(
+			MLX5_EP_METHOD_TURN,
+			UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_TURN_REQ,
+					   UVERBS_ATTR_STRUCT(struct mlx5_ep_turn, flags),
+					   UA_MANDATORY));
 	END
 }
 
@@ -416,6 +423,46 @@ syzlang_description()
 		's/TURN, 1,/TURN, 2,/'
 	syzlang_refused 'METHOD_TURN has no attribute MLX5_EP_ATTR_STAY' $file \
 		's/MLX5_EP_ATTR_TURN_REQ/MLX5_EP_ATTR_STAY_REQ/'
+}
+
+# syzlang_both: the method of syzlang_tree has an attribute by a macro, which may be left
+# out, and which only one of its two calls passes
+syzlang_both()
+{
+	syzlang_tree
+	sed -i 's/.*TURN_REQ.*/&\n\tMLX5_EP_ATTR_TURN_HOW,/' uapi/rdma/a.h
+	sed -i 's/UA_MANDATORY));/UA_MANDATORY), HOW);/
+		1s/^/#define HOW UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_TURN_HOW, UA_OPTIONAL)\n/' \
+		kernel/a.c
+	sed -i 's/^ioctl$MLX5_EP_TURN\(.*\) 1, ep_turn\(.*\)/&\nioctl$TURN_all\1 2, ep_all\2/
+		$s/$/\nep_all {\n\treq ep_in[MLX5_EP_ATTR_TURN_REQ, mlx5_ep_turn]/
+		$s/$/\n\thow ep_in[MLX5_EP_ATTR_TURN_HOW, mlx5_ep_turn]\n}/' \
+		selftests/syzkaller/mlx5_ep.txt
+}
+
+# syzlang_both_refused PATTERN FILE SCRIPT: as syzlang_refused
+syzlang_both_refused()
+{
+	syzlang_both
+	sed -i "$3" "$2"
+	refused "$1" "$lint/syzlang"
+}
+
+# Other methods may have attributes of the same name, so each method is looked at.
+syzlang_attributes()
+{
+	local file=selftests/syzkaller/mlx5_ep.txt
+
+	syzlang_both
+	accepted "$lint/syzlang"
+	syzlang_both_refused 'no call of MLX5_EP_METHOD_TURN passes MLX5_EP_ATTR_TURN_HOW' \
+		$file '/TURN_all/s/METHOD_TURN/METHOD_OTHER/'
+	syzlang_both_refused 'no call of MLX5_EP_METHOD_TURN leaves MLX5_EP_ATTR_TURN_HOW out' \
+		$file '/^ioctl$MLX5_EP_TURN/d; /^ep_turn/,/^}/d'
+	syzlang_both_refused 'a call of MLX5_EP_METHOD_TURN lacks MLX5_EP_ATTR_TURN_HOW' \
+		kernel/a.c 's/UA_OPTIONAL/UA_MANDATORY/'
+	syzlang_both_refused 'METHOD_TURN has no attribute MLX5_EP_ATTR_TURN_HOW' \
+		kernel/a.c 's/, HOW);/);/'
 }
 
 # --- the fuzzer of the interface --------------------------------------------------
@@ -511,7 +558,7 @@ series_found()
 	refused 'series: no a.h, which kernel/a.c includes' "${rules[@]}"
 }
 
-plan 23
+plan 24
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -531,6 +578,7 @@ check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
 check 'syzlang: what a header has is described' syzlang_headers
 check 'syzlang: what is described is in a header' syzlang_description
+check 'syzlang: a method is called with each attribute, and without' syzlang_attributes
 check 'fuzz: each method and attribute is fuzzed' fuzz_complete
 check 'series: the whole module passes' series_right
 check 'series: each rule, object and header is there' series_found
