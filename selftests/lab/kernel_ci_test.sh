@@ -27,6 +27,8 @@ echo CONFIG_GCOV_KERNEL=y >"$tree/include/config/auto.conf"
 
 refused()
 {
+	local name
+
 	code 2 $ci --unknown
 	grep usage: "$tmp/err"
 	code 1 $ci --kernel
@@ -35,6 +37,10 @@ refused()
 	grep 'no part perftest: probe, suites' "$tmp/err"
 	code 1 $ci --links 'ib roce'
 	grep 'no link roce: ib, eth' "$tmp/err"
+	for name in arm64 arm64-16k arm64-64k; do
+		code 1 $ci --kernel $name --plan
+		grep "$name is of another architecture" "$tmp/err"
+	done
 	code 1 $ci --source "$tmp"
 	grep "$tmp has no drivers/infiniband/hw/mlx5" "$tmp/err"
 	mkdir -p "$tmp/half/drivers/infiniband/hw/mlx5"
