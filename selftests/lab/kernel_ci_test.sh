@@ -15,7 +15,7 @@ ci=selftests/lab/mlx5-ci
 this=ci-test-$$
 kernel=build/lab/kernels/$this
 out=build/mlx5-ci/$this
-trap 'rm -rf "$tmp" "$kernel" "$out"' EXIT
+trap 'rm -rf "$tmp" "$kernel" "$out" "$out.lock"' EXIT
 tree=$tmp/linux
 mkdir -p "$kernel" "$tree/drivers/infiniband/hw/mlx5" "$tree/include/config" \
 	"$tree/kernel/gcov"
@@ -194,11 +194,31 @@ results_stay()
 	rm -r "$out"
 }
 
-plan 6
+# Of a run that goes on, nothing is removed. The runner of this test may have the lock of
+# the checkout.
+one_at_a_time()
+{
+	mkdir -p "$out/probe.ib"
+	echo 'ok device' >"$out/probe.ib/probe.results"
+	exec 7>"$out.lock" 8>build/check.lock
+	flock 7
+	code 1 $ci --kernel "$this"
+	grep -F "another run uses $PWD/$out" "$tmp/err"
+	exec 7>&-
+	flock -n 8 || :
+	code 1 $ci --kernel "$this" --parts '' --tests uuar_query
+	grep 'another run of the tests uses this checkout' "$tmp/err"
+	exec 8>&-
+	[ -e "$out/probe.ib/probe.results" ]
+	rm -r "$out"
+}
+
+plan 7
 check 'options that it does not know are refused' refused
 check 'kernels with gcov and without: what is compiled' plans
 check 'a kernel without sources or headers: how to get coverage' without_sources
 check 'wrong options leave the results of earlier runs' results_stay
+check 'a run that goes on keeps its results and its driver' one_at_a_time
 check 'the table of recorded counts, and the last line' table
 check 'a failure, a run without counts, and no run' failures
 ktap_finished
