@@ -213,12 +213,24 @@ one_at_a_time()
 	rm -r "$out"
 }
 
-plan 7
+without_ipoib()
+{
+	: >"$kernel/kbuild"
+	echo CONFIG_INFINIBAND_IPOIB >"$kernel/lacks"
+	code 0 $ci --kernel "$this" --parts suites --links ib
+	tail -n 1 "$tmp/out" |
+		grep -x 'mlx5-ci: 0 passed, 0 failed, 1 skipped; coverage not measured'
+	echo "$tree" >"$kernel/kbuild"
+	rm -r "$kernel/lacks" "$out"
+}
+
+plan 8
 check 'options that it does not know are refused' refused
 check 'kernels with gcov and without: what is compiled' plans
 check 'a kernel without sources or headers: how to get coverage' without_sources
 check 'wrong options leave the results of earlier runs' results_stay
 check 'a run that goes on keeps its results and its driver' one_at_a_time
+check 'the suites need IPoIB on InfiniBand' without_ipoib
 check 'the table of recorded counts, and the last line' table
 check 'a failure, a run without counts, and no run' failures
 ktap_finished

@@ -154,6 +154,19 @@ boots_folder()
 	boots "$work/folder" --no-module
 }
 
+# Few tests need IPoIB. Those that do name it.
+boots_without_ipoib()
+{
+	local folder=$work/no-ipoib name
+
+	cp -r "$work/folder" "$folder"
+	rm "$(find "$folder" -name 'ib_ipoib.ko*')"
+	sed -i '/^CONFIG_INFINIBAND_IPOIB=/d' "$folder/config-$rel"
+	name=$("$lab/kernel" "$folder")
+	[ "$(cat "build/lab/kernels/$name/lacks")" = CONFIG_INFINIBAND_IPOIB ]
+	boots "$folder" --no-module
+}
+
 # The module and a test of it, in a guest that has not even loaded 9P.
 boots_by_virtiofs()
 {
@@ -484,8 +497,9 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 19
+plan 20
 check 'a folder with image and modules boots' boots_folder
+check 'a kernel without IPoIB boots' boots_without_ipoib
 check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
 check 'a built tree boots, named from inside it' boots_tree
 check 'the sources of a tree are shown, too' tree_beside_sources
