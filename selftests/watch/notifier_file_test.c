@@ -265,20 +265,25 @@ TEST_F(notifier, touches_no_watch_that_a_call_does_not_name)
 /* Entries that cannot be read end a call; those of later pieces stay. */
 TEST_F(notifier, deletes_nothing_behind_entries_that_cannot_be_read)
 {
-	const unsigned int count = 2 * PAGE / sizeof(struct mlx5_ep_watch_ref);
+	/* As many as 4 KiB hold, which is more than one piece. */
+	const unsigned int before = 4096 / sizeof(struct mlx5_ep_watch_ref);
+	const unsigned int count = 2 * before;
 	struct mlx5_ep_watch_ref *refs;
 	struct mlx5ep_watch w;
+	void *mem;
 
-	refs = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-		    MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, refs);
+	mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		   MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	/* The first half lies where nothing can be read. */
+	refs = mem + PAGE - before * sizeof(*refs);
 	ASSERT_EQ(0, mlx5ep_watch_add(self->n, self->mem, PAGE, 0, &w));
 	refs[count - 1] = ref_of(&w);
-	ASSERT_EQ(0, munmap(refs, PAGE));
+	ASSERT_EQ(0, munmap(mem, PAGE));
 	EXPECT_EQ(-EFAULT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL, refs,
 				       count, 0));
 	EXPECT_EQ(0, mlx5ep_watch_del(&w));
-	munmap((void *)refs + PAGE, PAGE);
+	munmap(mem + PAGE, PAGE);
 }
 
 TEST_F(notifier, adds_nothing_where_the_answer_cannot_be_written)
