@@ -108,6 +108,53 @@ results()
 		grep -xF 'ret = 0' sample.c && [ "$(wc -l <sample.c)" = 10 ])
 }
 
+# A condition has no mutants where it only decides what is told.
+told()
+{
+	cat >"$tmp/sample.c" <<'END'
+int undo(struct device *dev, int a)
+{
+	if (a > 1)
+		dev_warn(dev, "large");
+	if (a > 2) {
+		pr_info("larger");
+		pr_info("still");
+	} else
+		pr_info("small");
+	if (a > 3) {
+		dev_err(dev, "too large");
+		release(dev);
+	}
+	if (a > 4)
+		dev_info(dev, "a");
+	else
+		release(dev);
+	if (dev_is_pci(dev) && a > 5)
+		a = 0;
+	while (a > 6)
+		;
+	return a;
+}
+END
+	mutants | cut -f 2,4 | sed 's/:[0-9]*//' | sort -u >"$tmp/mutants"
+	sort >"$tmp/wanted" <<-'END'
+		10	comparison
+		10	condition-false
+		10	condition-true
+		12	undo-dropped
+		14	comparison
+		14	condition-false
+		14	condition-true
+		17	undo-dropped
+		18	comparison
+		18	condition-false
+		18	condition-true
+		18	operand-dropped
+		20	comparison
+	END
+	diff "$tmp/wanted" "$tmp/mutants"
+}
+
 # The first line that matches a file counts: a line that is first for no file is lost.
 areas()
 {
@@ -145,11 +192,12 @@ explained()
 	done < <(grep -v '^#' selftests/mutants/explained)
 }
 
-plan 6
+plan 7
 check each_mutant_is_another_source sources_differ
 check a_mutant_is_at_its_line_and_column places
 check each_seed_has_the_same_mutants seeds
 check copies_and_waits_are_left_out results
+check what_only_tells_has_no_mutants told
 check the_first_line_for_a_file_has_its_tests areas
 check what_is_explained_is_there explained
 ktap_finished
