@@ -3,8 +3,8 @@
 # runs on: host
 #
 # Each mutant that selftests/mutants/mutate lists changes another place, or changes the
-# place to another text, and no line of the file moves. The lists beside it name tests
-# and files that there are.
+# place to another text, and no line of the file moves. The lists beside it name tests,
+# files and mutants that there are.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -180,24 +180,86 @@ areas()
 	[ -z "$pattern" ] || fail "$pattern has more than one line"
 }
 
-# Each survivor that is explained is in a function that there is.
-explained()
+# line MUTANT REASON: prints a line of the file of explanations
+line()
 {
-	local files function reason
-
-	while IFS=$'\t' read -r files function _ _ reason; do
-		[ -n "$reason" ] || fail "$files $function: five fields"
-		# shellcheck disable=SC2086 # a pattern
-		grep -qE "\b$function\(" $files || fail "$files has no $function()"
-	done < <(grep -v '^#' selftests/mutants/explained)
+	(cd "$tmp" && printf '%s\t%s\n' "$("$mutate" key "$1")" "$2")
 }
 
-plan 7
+# excuses MUTANT REASON: is the mutant explained, for this reason?
+excuses()
+{
+	[ "$(cd "$tmp" && "$mutate" explained lines "$1")" = "$2" ]
+}
+
+# A line is about one mutant, and not about another one with the same text.
+exactly()
+{
+	local one two
+
+	sample
+	one=$(printf 'sample.c\t4:8\tbetween\tcomparison\t<\t<=')
+	two=${one/4:8/4:17}
+	line "$one" reason >"$tmp/lines"
+	cat "$tmp/lines"
+	grep -F $'\tif (a [[< to <=]] b || a < c)\t' "$tmp/lines"
+	excuses "$one" reason
+	must_fail excuses "$two" reason
+	line "$two" other >>"$tmp/lines"
+	excuses "$two" other
+	excuses "$one" reason
+	(cd "$tmp" && "$mutate" check lines)
+}
+
+# Two lines of a function with the same text are told apart.
+twice()
+{
+	local one two
+
+	cat >"$tmp/sample.c" <<'END'
+int twice(int a)
+{
+	if (a)
+		return 1;
+	a = read();
+	if (a)
+		return 2;
+	return 0;
+}
+END
+	one=$(printf 'sample.c\t3:6\ttwice\tcondition-true\ta\t1')
+	two=${one/3:6/6:6}
+	line "$two" reason >"$tmp/lines"
+	grep -F $'\tif ([[a to 1]]) (2)\t' "$tmp/lines"
+	excuses "$two" reason
+	must_fail excuses "$one" reason
+}
+
+# A line of no mutant, a second one of a mutant, and one without a reason are found.
+checked()
+{
+	sample
+	line $'sample.c\t4:8\tbetween\tcomparison\t<\t<=' reason >"$tmp/line"
+	cat "$tmp/line" "$tmp/line" >"$tmp/lines"
+	code 1 env -C "$tmp" "$mutate" check lines
+	grep 'more than one line' "$tmp/out"
+	sed 's/ a </ b </' "$tmp/line" >"$tmp/lines"
+	code 1 env -C "$tmp" "$mutate" check lines
+	grep 'no mutant' "$tmp/out"
+	sed 's/reason//' "$tmp/line" >"$tmp/lines"
+	code 1 env -C "$tmp" "$mutate" check lines
+	grep 'not an explanation' "$tmp/err"
+}
+
+plan 10
 check each_mutant_is_another_source sources_differ
 check a_mutant_is_at_its_line_and_column places
 check each_seed_has_the_same_mutants seeds
 check copies_and_waits_are_left_out results
 check what_only_tells_has_no_mutants told
 check the_first_line_for_a_file_has_its_tests areas
-check what_is_explained_is_there explained
+check a_line_explains_one_mutant exactly
+check mutants_with_the_same_text_are_told_apart twice
+check lines_of_no_mutant_are_found checked
+check each_line_is_about_a_mutant "$mutate" check selftests/mutants/explained
 ktap_finished
