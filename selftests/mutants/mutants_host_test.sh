@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 120
+#
+# selftests/mutants/run: on the host, too, a failure counts only if the mutant makes it
+# happen. The checkout here has a tool of one function. What is built of it is its source,
+# and the test "sees" looks for a text in there.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+source=$PWD
+tree=$tmp/tree
+export state=$tmp/state
+
+# file NAME: standard input becomes an executable file of the checkout
+file()
+{
+	mkdir -p "$tree/$(dirname "$1")"
+	cat >"$tree/$1"
+	chmod +x "$tree/$1"
+}
+
+# The files of the lab and the runner that selftests/mutants/run uses.
+write_lab()
+{
+	file selftests/lab/lib.sh <<<$'lab_need() { :; }\nlab_kernel() { kid=$1; }'
+	file selftests/lab/build-module <<<'#!/bin/sh'
+	file selftests/lab/enter <<-'END'
+		#!/bin/bash
+		[ "$1" != --contain ] || shift
+		case "$1 $*" in
+		*/run_list*) [ ! -e "$state/mutated" ] || [ ! -e "$state/no-lab" ] || exit 1 ;;
+		esac
+		exec "$@"
+	END
+	file selftests/runner/registry.sh <"$source/selftests/runner/registry.sh"
+	file selftests/sees_test.sh <<<'# runs on: host'
+	file selftests/mutants/areas <<<$'*\tsees'
+	file selftests/mutants/explained </dev/null
+}
+
+# The recipes have no tabs, which END would take away.
+write_make()
+{
+	file Makefile <<-'END'
+		.RECIPEPREFIX = >
+		SOURCE = userlib/cli/tool.c
+		hca selftests:
+		lib: build/bin/mlx5ep
+		build/obj/%.o: %.c
+		> mkdir -p $(@D) && gcc -O1 -c -o $@ $<
+		build/bin/mlx5ep: $(SOURCE) build/obj/userlib/cli/tool.o
+		> mkdir -p $(@D) && cp $(SOURCE) $@
+	END
+	file userlib/userlib.mk <<-'END'
+		.RECIPEPREFIX = >
+		lib:
+		> test ! -e $(state)/no-san
+		> mkdir -p build/san/bin && cp userlib/cli/tool.c build/san/bin/mlx5ep
+		> echo san >>build/san/bin/mlx5ep
+	END
+}
+
+# The test. "$state" says when it fails; its file "mutated" is there from the first mutant on.
+write_test()
+{
+	file selftests/runner/run_list <<-'END'
+		#!/bin/bash
+		has() { grep -q "$1" "$TOOL"; }
+		echo "run ${TOOL##*build/} $(! has 'return a < 5;' && echo mutant)" >>"$state/runs"
+		has 'return a < 5;' || touch "$state/mutated"
+		echo "# start: sees"
+		fails=false
+		has 'return a < 5;' || [ ! -e "$state/sees" ] || fails=true
+		has 'return a < 5;' || ! has san || [ ! -e "$state/sees-san" ] || fails=true
+		[ ! -e "$state/mutated" ] || [ ! -e "$state/breaks" ] || fails=true
+		! has san || [ ! -e "$state/never-san" ] || fails=true
+		! has 'return a' || [ ! -e "$state/once" ] || [ ! -e "$state/mutated" ] ||
+			{ rm "$state/once" && fails=true; }
+		$fails || { echo 'ok 1 sees # time=1'; exit 0; }
+		echo 'not ok 1 sees'
+		exit 1
+	END
+}
+
+# fresh WORD...: makes the checkout anew, and a state with these words
+fresh()
+{
+	local word
+
+	rm -rf "$tree" "$state"
+	mkdir -p "$state" "$tree/selftests"
+	cp -r "$source/selftests/mutants" "$tree/selftests/"
+	write_lab
+	write_make
+	write_test
+	mkdir -p "$tree/kernel"
+	file userlib/cli/tool.c <<-'END'
+		int less(int a)
+		{
+		  return a < 5;
+		}
+	END
+	for word; do
+		touch "$state/$word"
+	done
+}
+
+# results VERDICT...: fails if the run has other results
+results()
+{
+	printf '%s\n' "$@" >"$tmp/wanted"
+	cut -f 1 "$tree/build/mutants/results" | diff "$tmp/wanted" -
+}
+
+mutants()
+{
+	env -C "$tree" MLX5_EP_MUTANTS= timeout 60 selftests/mutants/run --host --kernel 7.2 "$@"
+}
+
+killed()
+{
+	fresh sees
+	code 0 mutants --number 1
+	results killed
+	grep -xF 'run bin/mlx5ep ' "$state/runs"
+	fresh sees-san
+	code 0 mutants --number 1
+	results killed
+	[ "$(tail -n 1 "$state/runs")" = 'run san/bin/mlx5ep ' ] || fail 'confirmed without ASan'
+}
+
+unconfirmed()
+{
+	local word
+
+	for word in breaks once no-lab; do
+		fresh $word
+		code 1 mutants --number 1
+		results unclear
+		grep '^unclear .* less() comparison' "$tmp/out"
+	done
+}
+
+sanitized()
+{
+	fresh never-san
+	code 1 mutants --number 1
+	grep 'a test fails without a mutant: sees' "$tmp/err"
+	fresh no-san
+	code 1 mutants --number 1
+	grep 'the tool cannot be built with ASan without a mutant' "$tmp/err"
+	[ ! -s "$tree/build/mutants/results" ]
+}
+
+# NAME:2 in areas is a test that cannot run on one CPU.
+cpus()
+{
+	fresh sees
+	file selftests/mutants/areas <<<$'*\tsees:2'
+	code 1 mutants --number 1 --cpus 1
+	grep '^not yet .* less() comparison' "$tmp/out"
+	code 0 mutants --number 1 --cpus 2
+	results killed
+}
+
+plan 4
+check a_mutant_is_killed_if_the_test_passes_without_it killed
+check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
+check the_tool_with_asan_passes_without_a_mutant sanitized
+check a_test_that_needs_more_cpus_is_left_out cpus
+ktap_finished
