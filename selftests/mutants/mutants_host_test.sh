@@ -155,6 +155,21 @@ sanitized()
 	[ ! -s "$tree/build/mutants/results" ]
 }
 
+# What has a reason is counted apart, by whether it is a bug.
+reasons()
+{
+	local verdict file=selftests/mutants/explained
+
+	for verdict in explained unseen; do
+		fresh
+		printf '%s\tuserlib/cli/tool.c\tless\tcomparison\t%s\twhy\n' $verdict \
+			'return a [[< to <=]] 5;' >"$tree/$file"
+		code 1 mutants --number 1
+		results $verdict
+		grep "^mutants: killed=0 of 1 survived=0 .*$verdict=1" "$tmp/out"
+	done
+}
+
 # NAME:2 in areas is a test that cannot run on one CPU.
 cpus()
 {
@@ -166,9 +181,10 @@ cpus()
 	results killed
 }
 
-plan 4
+plan 5
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
+check reasons_of_bugs_are_counted_apart reasons
 check a_test_that_needs_more_cpus_is_left_out cpus
 ktap_finished

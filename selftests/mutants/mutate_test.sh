@@ -183,13 +183,13 @@ areas()
 # line MUTANT REASON: prints a line of the file of explanations
 line()
 {
-	(cd "$tmp" && printf '%s\t%s\n' "$("$mutate" key "$1")" "$2")
+	(cd "$tmp" && printf 'unseen\t%s\t%s\n' "$("$mutate" key "$1")" "$2")
 }
 
 # excuses MUTANT REASON: is the mutant explained, for this reason?
 excuses()
 {
-	[ "$(cd "$tmp" && "$mutate" explained lines "$1")" = "$2" ]
+	[ "$(cd "$tmp" && "$mutate" explained lines "$1")" = $'unseen\t'"$2" ]
 }
 
 # A line is about one mutant, and not about another one with the same text.
@@ -235,9 +235,12 @@ END
 	must_fail excuses "$one" reason
 }
 
-# A line of no mutant, a second one of a mutant, and one without a reason are found.
+# A line of no mutant, a second one of a mutant, and one without a verdict or a
+# reason are found.
 checked()
 {
+	local word
+
 	sample
 	line $'sample.c\t4:8\tbetween\tcomparison\t<\t<=' reason >"$tmp/line"
 	cat "$tmp/line" "$tmp/line" >"$tmp/lines"
@@ -246,9 +249,11 @@ checked()
 	sed 's/ a </ b </' "$tmp/line" >"$tmp/lines"
 	code 1 env -C "$tmp" "$mutate" check lines
 	grep 'no mutant' "$tmp/out"
-	sed 's/reason//' "$tmp/line" >"$tmp/lines"
-	code 1 env -C "$tmp" "$mutate" check lines
-	grep 'not an explanation' "$tmp/err"
+	for word in reason unseen; do
+		sed "s/$word//" "$tmp/line" >"$tmp/lines"
+		code 1 env -C "$tmp" "$mutate" check lines
+		grep 'not an explanation' "$tmp/err"
+	done
 }
 
 plan 10
