@@ -170,6 +170,20 @@ reasons()
 	done
 }
 
+# Fewer verdicts than asked for are enough only if there are no more mutants.
+fewer()
+{
+	fresh sees
+	code 0 mutants --number 9
+	grep -xF 'the files have no more' "$tmp/out"
+	fresh sees
+	printf 'int more(int a)\n{\n  return a > 5;\n}\n' >>"$tree/userlib/cli/tool.c"
+	code 1 mutants --number 2
+	grep -F '2 were asked for, and 1 have a verdict' "$tmp/out"
+	must_fail grep -F 'have no more' "$tmp/out"
+	code 0 mutants --number 1
+}
+
 # NAME:2 in areas is a test that cannot run on one CPU.
 cpus()
 {
@@ -181,10 +195,11 @@ cpus()
 	results killed
 }
 
-plan 5
+plan 6
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
 check reasons_of_bugs_are_counted_apart reasons
+check fewer_verdicts_than_there_are_mutants_fail fewer
 check a_test_that_needs_more_cpus_is_left_out cpus
 ktap_finished
