@@ -61,6 +61,8 @@ fresh()
 		case $(cat "$state/mutant" 2>/dev/null) in
 		reported) echo '# kernel report' ;;
 		seen) ;;
+		once) [ ! -e "$state/once" ] || { echo 'ok 1 sees'; exit 0; }
+			touch "$state/once" ;;
 		*) [ -e "$state/slow" ] || { echo 'ok 1 sees'; exit 0; } ;;
 		esac
 		echo 'not ok 1 sees'
@@ -125,6 +127,16 @@ unconfirmed()
 	done
 }
 
+# What fails with the mutant only now and then is no verdict either.
+unsteady()
+{
+	fresh once harmless seen
+	guest
+	verdict 1 unclear
+	verdict 2 survived
+	verdict 3 killed
+}
+
 # A guest that waits for the next mutant has given the verdicts that there are.
 waits()
 {
@@ -146,8 +158,9 @@ waits()
 	verdict 2 survived
 }
 
-plan 3
+plan 4
 check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
 check what_happens_without_the_mutant_too_is_unclear unconfirmed
+check what_fails_once_with_the_mutant_is_unclear unsteady
 check a_guest_that_waits_has_given_its_verdicts waits
 ktap_finished
