@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: host, timeout: 300
+#
+# How Kbuild finds out what a kernel has, with the headers of a real one. They are links
+# to those of the newest kernel here, and some of them take another's place. Of the module
+# nothing is made but the answers of the probes.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+
+# shellcheck disable=SC2012 # names of releases
+newest=$(ls -d /usr/lib/modules/*/build | sort -V | tail -n 1)
+headers=$(readlink -f "$newest")
+tree=$tmp/tree
+answers=kernel/compat/probed.h
+
+# headers_of TREE: headers of which each can be another one
+headers_of()
+{
+	cp -rs "$headers" "$1"
+	rm "$1/Makefile"
+	sed "s,^KBUILD_OUTPUT=.*,KBUILD_OUTPUT=$1," "$headers/Makefile" >"$1/Makefile"
+}
+
+# source_of FOLDER PROBE...: a source of the module whose only product is the answers of
+# these probes, as all of them take long
+source_of()
+{
+	local probe
+
+	mkdir "$1"
+	cp -r Kbuild VERSION kernel uapi "$1"
+	printf '%s\n' 'obj-m :=' "always-y := $answers" >>"$1/Kbuild"
+	rm "$1"/kernel/compat/probe/{,needs/}*.c
+	for probe in control control_fails "${@:2}"; do
+		cp "kernel/compat/probe/$probe.c" "$1/kernel/compat/probe/$probe.c"
+	done
+}
+
+# build FOLDER [VARIABLE=VALUE...]: what the build says is in $tmp/said
+build()
+{
+	make -C "$tree" "M=$1" "${@:2}" modules >"$tmp/said" 2>&1
+}
+
+# The kernel's configuration, or who builds, makes errors of all warnings.
+warnings_are_errors()
+{
+	source_of "$tmp/warned" vm_flags_mod dma_buf_move_notify needs/create_qp
+	build "$tmp/warned" \
+		KCFLAGS='-Werror -Wmissing-prototypes -Wunused-const-variable' ||
+		fail "$(cat "$tmp/said")"
+	grep -qx '#define HAVE_VM_FLAGS_MOD 1' "$tmp/warned/$answers"
+	# 7.2 has another name for this one.
+	grep -qx '#define HAVE_DMA_BUF_MOVE_NOTIFY 0' "$tmp/warned/$answers"
+}
+
+headers_of "$tree"
+plan 1
+check 'a warning that is an error is no answer' warnings_are_errors
+ktap_finished
