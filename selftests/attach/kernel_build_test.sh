@@ -58,7 +58,23 @@ warnings_are_errors()
 	grep -qx '#define HAVE_DMA_BUF_MOVE_NOTIFY 0' "$tmp/warned/$answers"
 }
 
+# A release is built again, or its headers are replaced: the answers of before are wrong.
+built_again()
+{
+	local wrong='#define HAVE_VM_FLAGS_MOD 0'
+
+	source_of "$tmp/again" vm_flags_mod needs/auxiliary_bus
+	build "$tmp/again" || fail "$(cat "$tmp/said")"
+	echo "$wrong" >"$tmp/again/$answers"
+	build "$tmp/again"
+	[ "$(cat "$tmp/again/$answers")" = "$wrong" ] || fail 'asked without a reason'
+	cp --remove-destination "$headers/Module.symvers" "$tree/"
+	build "$tmp/again"
+	grep -qx '#define HAVE_VM_FLAGS_MOD 1' "$tmp/again/$answers"
+}
+
 headers_of "$tree"
-plan 1
+plan 2
 check 'a warning that is an error is no answer' warnings_are_errors
+check 'a tree that was built again is asked again' built_again
 ktap_finished
