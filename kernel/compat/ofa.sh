@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# ofa.sh MODULES RELEASE MACHINE SOURCES [DIR]: print the folder of headers and
-# Module.symvers of an ib_core that is not the kernel's own, as OFED installs it.
-# Print nothing where the kernel's own is used, and "error: WHY" where mlx5_ep cannot
-# be compiled.
+# ofa.sh MODULES RELEASE MACHINE SOURCES [DIR]: print whose ib_core mlx5_ep meets, as
+# one of these lines. If this script fails it prints none, and no module is built.
+#
+#	own		the kernel's own
+#	folder FOLDER	another one, as OFED installs it. FOLDER has its headers and
+#			Module.symvers.
+#	error: WHY	mlx5_ep cannot be compiled
 #
 #	MODULES	/lib/modules/RELEASE of the kernel
 #	MACHINE	as uname -m says it
@@ -53,7 +56,11 @@ find_dir()
 	for link in ofa_kernel/default ofa_kernel-dkms; do
 		found=$(readlink -f "$sources/$link" || :)
 		case $found in
-		*/"$release") [ -d "$found" ] && echo "$found" && return ;;
+		*/"$release")
+			if [ -d "$found" ]; then
+				echo "$found"
+				return
+			fi ;;
 		esac
 	done
 }
@@ -66,6 +73,7 @@ core=$(module_file "$modules" ib_core)
 case $core in
 kernel/* | '')
 	[ -z "$dir" ] || die "OFA_DIR is given, and ib_core is the kernel's own"
+	echo own
 	exit 0 ;;
 esac
 [ -n "$dir" ] || dir=$(find_dir)
@@ -91,4 +99,4 @@ used=$(modprobe --dump-modversions "$modules/$driver" 2>/dev/null | crc)
 [ -z "$used" ] || [ "$used" = "$built" ] ||
 	die "$dir is of another ib_core than $driver:" \
 		"_ib_alloc_device has version $built there, $used here"
-echo "$dir"
+echo "folder $dir"

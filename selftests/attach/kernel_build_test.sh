@@ -73,8 +73,20 @@ built_again()
 	grep -qx '#define HAVE_VM_FLAGS_MOD 1' "$tmp/again/$answers"
 }
 
+# The script that looks for another ib_core does not end as it should.
+search_fails()
+{
+	source_of "$tmp/search" vm_flags_mod needs/auxiliary_bus
+	echo 'echo why >&2; exit 1' >"$tmp/search/kernel/compat/ofa.sh"
+	must_fail build "$tmp/search"
+	grep -x why "$tmp/said"
+	grep 'mlx5_ep: kernel/compat/ofa.sh has failed' "$tmp/said"
+	[ ! -e "$tmp/search/$answers" ]
+}
+
 headers_of "$tree"
-plan 2
+plan 3
 check 'a warning that is an error is no answer' warnings_are_errors
 check 'a tree that was built again is asked again' built_again
+check 'no answer about ib_core stops the build' search_fails
 ktap_finished

@@ -69,16 +69,16 @@ own()
 {
 	stack kernel
 	tree "$ofa" 0x12345678
-	says '' && complains "the kernel's own" "$ofa"
+	says own && complains "the kernel's own" "$ofa"
 	rm "$modules/modules.dep"
-	says '' && complains 'there is no' "$ofa"
+	says own && complains 'there is no' "$ofa"
 }
 
 found()
 {
 	stack updates/dkms
 	tree "$ofa" "$crc"
-	says "$ofa"
+	says "folder $ofa"
 }
 
 given()
@@ -86,7 +86,7 @@ given()
 	stack extra/mlnx-ofa_kernel
 	tree "$dir/elsewhere" "$crc"
 	rm -rf "$ofa"
-	complains OFA_DIR= && says "$dir/elsewhere" "$dir/elsewhere"
+	complains OFA_DIR= && says "folder $dir/elsewhere" "$dir/elsewhere"
 }
 
 debian()
@@ -94,7 +94,7 @@ debian()
 	stack updates
 	rm -rf "$sources"
 	tree "$sources/ofa_kernel/amd64/$rel" "$crc"
-	says "$sources/ofa_kernel/amd64/$rel"
+	says "folder $sources/ofa_kernel/amd64/$rel"
 }
 
 other_default()
@@ -107,7 +107,7 @@ other_default()
 	complains OFA_DIR= || return
 	mv "$dir/headers/6.1.0-other" "$dir/headers/$rel"
 	ln -sfn "$dir/headers/$rel" "$sources/ofa_kernel/default"
-	says "$dir/headers/$rel"
+	says "folder $dir/headers/$rel"
 }
 
 both_or_none()
@@ -141,7 +141,10 @@ dkms()
 	complains OFA_DIR= || return
 	ln -sfn "$dir/dkms/$rel" "$sources/ofa_kernel-dkms"
 	tree "$dir/dkms/$rel" "$crc"
-	says "$dir/dkms/$rel"
+	says "folder $dir/dkms/$rel"
+	# A package that is gone leaves a link to nothing.
+	rm -r "$dir/dkms/$rel"
+	complains OFA_DIR=
 }
 
 # The build-ids are those of the modules that modprobe would load: here of a copy in
