@@ -73,6 +73,22 @@ built_again()
 	grep -qx '#define HAVE_VM_FLAGS_MOD 1' "$tmp/again/$answers"
 }
 
+# without OPTION WORDS [OTHERS]: the kernel has been configured without it, and without
+# what depends on it, a pattern. The build says so.
+without()
+{
+	local file
+
+	source_of "$tmp/$1" needs/{auxiliary_bus,cgroups,create_qp,mmu_notifier}
+	for file in include/generated/autoconf.h include/config/auto.conf; do
+		sed -E "/CONFIG_($1${3:+|$3})[ =]/d" "$headers/$file" >"$tmp/file"
+		cp --remove-destination "$tmp/file" "$tree/$file"
+	done
+	must_fail build "$tmp/$1"
+	grep -x "mlx5_ep: this kernel lacks $2 (CONFIG_$1)" "$tmp/said" ||
+		fail "$(cat "$tmp/said")"
+}
+
 # The script that looks for another ib_core does not end as it should.
 search_fails()
 {
@@ -85,8 +101,12 @@ search_fails()
 }
 
 headers_of "$tree"
-plan 3
+plan 5
 check 'a warning that is an error is no answer' warnings_are_errors
 check 'a tree that was built again is asked again' built_again
 check 'no answer about ib_core stops the build' search_fails
+check 'a kernel without cgroups' without CGROUPS cgroups \
+	'[A-Z_]*(CGROUP|MEMCG)[A-Z_0-9]*'
+check 'a kernel without notifiers' without MMU_NOTIFIER \
+	'notifications that mapped memory changes'
 ktap_finished

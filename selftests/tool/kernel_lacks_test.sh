@@ -64,12 +64,15 @@ clang_kernel()
 	grep ' LLVM=1 modules$' "$dir/said"
 }
 
-plan 5
+plan 7
 check 'a kernel that has everything' has_all
 check 'a kernel that lacks something optional' lacks_optional
 check 'a kernel without the auxiliary bus' refused needs/auxiliary_bus.c \
 	'mlx5_ib as a driver of the auxiliary bus (since 5.11)'
 check 'a kernel whose drivers allocate queue pairs' refused needs/create_qp.c \
 	'queue pairs that ib_core allocates for the driver (since 5.15)'
+check 'a kernel without cgroups' refused needs/cgroups.c 'cgroups (CONFIG_CGROUPS)'
+check 'a kernel without notifiers' refused needs/mmu_notifier.c \
+	'notifications that mapped memory changes (CONFIG_MMU_NOTIFIER)'
 check 'the build before that of DKMS has its compiler' clang_kernel
 ktap_finished
