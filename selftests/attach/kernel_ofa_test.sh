@@ -130,6 +130,21 @@ other_version()
 	PATH=/usr/bin complains "has version 12345678 there, ${crc#0x}"
 }
 
+# A kernel without MODVERSIONS: modpost writes zeros, and the driver has no versions. Where
+# only one of the two has some, there is nothing to compare.
+no_versions()
+{
+	stack updates
+	tree "$ofa" 0x00000000
+	says "folder $ofa"
+	tree "$ofa" "$crc"
+	rm "$modules/updates/$driver"
+	touch "$modules/updates/$driver"
+	says "folder $ofa"
+	echo "$crc other ib_core EXPORT_SYMBOL" >"$ofa/Module.symvers"
+	complains 'Module.symvers has no _ib_alloc_device'
+}
+
 # The folder that DKMS of OFED uses, and a link to that of another kernel.
 dkms()
 {
@@ -194,7 +209,7 @@ first_in_order()
 }
 
 [ -n "$crc" ] || skip_all 'no kernel with MODVERSIONS here'
-plan 10
+plan 11
 check "the kernel's own ib_core: no folder is used" own
 check 'an ib_core of DKMS: its folder is found' found
 check 'OFA_DIR= names the folder' given
@@ -203,6 +218,7 @@ check 'default is used for its own kernel only' other_default
 check 'the folder of DKMS is found' dkms
 check 'headers and Module.symvers: both or none' both_or_none
 check 'another version of _ib_alloc_device is refused' other_version
+check 'a kernel without versions of symbols' no_versions
 check 'build-ids are of the modules that would be loaded' build_ids
 check 'its headers come first' first_in_order
 ktap_finished
