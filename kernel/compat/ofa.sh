@@ -76,9 +76,16 @@ kernel/* | '')
 	echo own
 	exit 0 ;;
 esac
+# EL and SUSE put links into weak-updates/ of a kernel, to modules that were compiled for
+# another one. Their headers have the name of that one.
+if [ -L "$modules/$core" ]; then
+	other=$(readlink -m "$modules/$core" |
+		sed -n 's,.*/lib/modules/\([^/]*\)/.*,\1,p')
+	release=${other:-$release}
+fi
 [ -n "$dir" ] || dir=$(find_dir)
 [ -n "$dir" ] ||
-	die "ib_core is $core, and no headers of it are in" \
+	die "ib_core is $core, and no headers of it for $release are in" \
 		"$sources/ofa_kernel: name their folder by OFA_DIR="
 if [ ! -e "$dir/include/rdma/ib_verbs.h" ] || [ ! -s "$dir/Module.symvers" ]; then
 	die "$dir must have both include/ and Module.symvers"

@@ -145,6 +145,34 @@ no_versions()
 	complains 'Module.symvers has no _ib_alloc_device'
 }
 
+# EL has links to modules that were compiled for another kernel. Their headers have its
+# name, and a folder with the name of this one is of something else.
+weak_updates()
+{
+	local old=6.12.0-other own=$dir/lib/modules file
+
+	stack weak-updates/mlnx-ofa_kernel
+	rm -rf "$sources"
+	for file in "$core" "$driver"; do
+		mkdir -p "$own/$old/extra/mlnx-ofa_kernel/${file%/*}" \
+			"$modules/weak-updates/mlnx-ofa_kernel/${file%/*}"
+		cp "$real" "$own/$old/extra/mlnx-ofa_kernel/$file"
+		ln -sf "$own/$old/extra/mlnx-ofa_kernel/$file" \
+			"$modules/weak-updates/mlnx-ofa_kernel/$file"
+	done
+	complains "no headers of it for $old"
+	tree "$sources/ofa_kernel/x86_64/$old" "$crc"
+	tree "$ofa" 0x12345678
+	says "folder $sources/ofa_kernel/x86_64/$old"
+	tree "$sources/ofa_kernel/x86_64/$old" 0x12345678
+	complains "has version 12345678 there, ${crc#0x}"
+	# A link to a place that is no kernel's, as DKMS can make one.
+	cp "$real" "$dir/ib_core.ko"
+	ln -sf "$dir/ib_core.ko" "$modules/weak-updates/mlnx-ofa_kernel/$core"
+	tree "$ofa" "$crc"
+	says "folder $ofa"
+}
+
 # The folder that DKMS of OFED uses, and a link to that of another kernel.
 dkms()
 {
@@ -209,13 +237,14 @@ first_in_order()
 }
 
 [ -n "$crc" ] || skip_all 'no kernel with MODVERSIONS here'
-plan 11
+plan 12
 check "the kernel's own ib_core: no folder is used" own
 check 'an ib_core of DKMS: its folder is found' found
 check 'OFA_DIR= names the folder' given
 check "Debian's name of the architecture" debian
 check 'default is used for its own kernel only' other_default
 check 'the folder of DKMS is found' dkms
+check 'modules that were compiled for another kernel' weak_updates
 check 'headers and Module.symvers: both or none' both_or_none
 check 'another version of _ib_alloc_device is refused' other_version
 check 'a kernel without versions of symbols' no_versions
