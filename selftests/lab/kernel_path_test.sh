@@ -339,6 +339,21 @@ own_stack()
 	name=$("$lab/kernel" "$modules")
 	grep -qx "$root/usr/src/ofa_kernel /usr/src/ofa_kernel" \
 		"build/lab/kernels/$name/shows"
+	# The folders of DKMS of OFED, and a link to that of this kernel.
+	mkdir -p "$root/usr/src/ofa_kernel-dkms/x86_64/$rel" "$root/usr/src/built/$rel"
+	name=$("$lab/kernel" "$modules")
+	grep -qx "$root/usr/src/ofa_kernel /usr/src/ofa_kernel" \
+		"build/lab/kernels/$name/shows"
+	grep -qx "$root/usr/src/ofa_kernel-dkms /usr/src/ofa_kernel-dkms" \
+		"build/lab/kernels/$name/shows"
+	rm -r "$root/usr/src/ofa_kernel-dkms"
+	ln -s "/usr/src/built/$rel" "$root/usr/src/ofa_kernel-dkms"
+	name=$("$lab/kernel" "$modules")
+	grep -qx "$root/usr/src/built/$rel /usr/src/ofa_kernel-dkms/$rel" \
+		"build/lab/kernels/$name/shows"
+	ln -sfn built/none "$root/usr/src/ofa_kernel-dkms"
+	name=$("$lab/kernel" "$modules")
+	must_fail grep dkms "build/lab/kernels/$name/shows"
 	name=$(OFA_DIR=$work/ofa "$lab/kernel" "$modules")
 	grep -qx "$work/ofa $work/ofa" "build/lab/kernels/$name/shows"
 	echo 'kernel/drivers/infiniband/core/ib_core.ko:' >"$modules/modules.dep"
