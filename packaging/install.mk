@@ -14,7 +14,7 @@
 # make rpm-check     builds the RPM packages in the lab, and checks what is in them
 # make linux-tree    puts the module into the Linux tree LINUX, as a series of commits;
 #                    LOAD=1 tests it in the lab on Debian's kernel of that series,
-#                    BOOT=1 on a kernel that is built of LINUX
+#                    BOOT=1 on a kernel that is built of LINUX; both can be given
 #
 # With DESTDIR, DKMS is not called: a package does that when it is installed.
 # BUILD_VERSION names this build; packaging/version says how.
@@ -95,4 +95,4 @@ rpm-check: lab
 linux-tree:
 	@test -n '$(LINUX)' || { echo 'make linux-tree: LINUX=DIR names a Linux' \
 		'tree with git; packaging/linux-tree/linux-tree --help says more'; exit 2; }
-	@packaging/linux-tree/linux-tree $(if $(BOOT),--boot,$(if $(LOAD),--load)) '$(LINUX)'
+	@packaging/linux-tree/linux-tree $(if $(LOAD),--load) $(if $(BOOT),--boot) '$(LINUX)'

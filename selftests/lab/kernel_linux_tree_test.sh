@@ -106,6 +106,17 @@ failures()
 	refused 'checkpatch says this of' "$tmp/strict"
 }
 
+# Both options are taken, in each order, and no third word.
+both_options()
+{
+	code 1 $linux_tree --load --boot "$tmp/none"
+	grep -qx "linux-tree: no such folder: $tmp/none" "$tmp/err"
+	code 1 $linux_tree --boot --load "$tmp/none"
+	code 2 $linux_tree --load --no-build "$tmp/none"
+	code 2 $linux_tree --no-build --load "$tmp/none"
+	make -n linux-tree LINUX=x LOAD=1 BOOT=1 | grep 'linux-tree --load --boot '
+}
+
 # It is stopped while checkpatch looks at the first commit.
 stopped()
 {
@@ -246,10 +257,11 @@ types()
 		sort | diff "$tmp/have" -
 }
 
-plan 9
+plan 10
 check 'a tree in the repository of something else is refused' other_repository
 check 'other folders that are no tree with commits are refused' other_trees
 check 'after a step that fails the tree is as before' failures
+check 'two kinds of tests can be asked for' both_options
 check 'after a signal the tree is as before' stopped
 check 'a tree gets the commits once' commits
 check 'the page names what checkpatch is not asked for' types
