@@ -104,6 +104,22 @@ failures()
 	echo 'exit 1;' >"$tmp/strict/scripts/checkpatch.pl"
 	repository "$tmp/strict"
 	refused 'checkpatch says this of' "$tmp/strict"
+	# What is wrong with checkpatch itself is shown.
+	echo 'die "no dictionary";' >"$tmp/strict/scripts/checkpatch.pl"
+	git -C "$tmp/strict" commit -q -a -m second
+	code 1 $linux_tree --no-build "$tmp/strict"
+	grep -q '^no dictionary at ' "$tmp/err"
+}
+
+without_perl()
+{
+	mkdir "$tmp/bin"
+	ln -s /usr/bin/* "$tmp/bin/"
+	rm "$tmp/bin/perl"
+	files "$tmp/perl"
+	repository "$tmp/perl"
+	PATH=$parts/usr/bin:$tmp/bin \
+		refused 'perl is not installed, which checkpatch needs' "$tmp/perl"
 }
 
 # Both options are taken, in each order, and no third word.
@@ -246,6 +262,26 @@ semantics()
 		diff - "$tmp/out"
 }
 
+# The lab is there, and has no way to Debian's packages.
+no_coccinelle()
+{
+	# shellcheck disable=SC2034 # for the function that is evaluated
+	local top=$tmp/top lab=$tmp/top/selftests/lab
+
+	eval "$(sed -n '/^has_lab()/,/^)/p; /^check_semantics()/,/^}/p' $linux_tree)"
+	mkdir -p "$lab"
+	echo "lab_dir=$lab lab_src=$lab" >"$lab/lib.sh"
+	printf '%s\n' '#!/bin/sh' 'echo no way >&2' 'exit 1' >"$lab/fetch"
+	chmod 755 "$lab/fetch"
+	check_semantics 2>"$tmp/err"
+	printf '%s\n' 'no way' \
+		'linux-tree: without coccicheck: the lab cannot fetch coccinelle' |
+		diff - "$tmp/err"
+	echo "lab_dir=$tmp/none" >"$lab/lib.sh"
+	check_semantics 2>"$tmp/err"
+	echo 'linux-tree: without coccicheck: spatch is not installed' | diff - "$tmp/err"
+}
+
 # The table of the page has what checkpatch is not asked for, and nothing else.
 types()
 {
@@ -257,10 +293,11 @@ types()
 		sort | diff "$tmp/have" -
 }
 
-plan 10
+plan 12
 check 'a tree in the repository of something else is refused' other_repository
 check 'other folders that are no tree with commits are refused' other_trees
 check 'after a step that fails the tree is as before' failures
+check 'without perl nothing is judged' without_perl
 check 'two kinds of tests can be asked for' both_options
 check 'after a signal the tree is as before' stopped
 check 'a tree gets the commits once' commits
@@ -268,4 +305,5 @@ check 'the page names what checkpatch is not asked for' types
 check 'a symbol that the tree does not export is named' exports
 check 'tests that fail, skip or are not there are no success' results
 check 'a report of coccicheck is a failure' semantics
+check 'why there is no coccicheck is said' no_coccinelle
 ktap_finished
