@@ -11,7 +11,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-# shellcheck disable=SC2012 # names of releases
 newest=$(ls -d /usr/lib/modules/*/build | sort -V | tail -n 1)
 headers=$(readlink -f "$newest")
 tree=$tmp/tree
