@@ -118,6 +118,7 @@ FIXTURE(settings)
 {
 	struct config config;
 	int lowest;		/* file descriptor that is free */
+	int err;		/* of compare() */
 };
 
 static int lowest_free(void)
@@ -134,6 +135,7 @@ FIXTURE_SETUP(settings)
 	memset(&self->config, 0, sizeof(self->config));
 	*said = 0;
 	self->lowest = lowest_free();
+	self->err = 0;
 }
 
 FIXTURE_TEARDOWN(settings)
@@ -648,8 +650,11 @@ TEST_F(settings, are_read_without_the_newline)
 
 #define EXPECT_DIFFERENCES(json, device)				\
 	do {								\
-		struct json_object *_rows = compare(&self->config, device, "pci"); \
+		int _err = -1;						\
+		struct json_object *_rows = compare(&self->config, device, \
+						    "pci", &_err);	\
 									\
+		EXPECT_EQ(self->err, _err);				\
 		EXPECT_STREQ(json, json_object_to_json_string_ext(_rows, \
 			JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)); \
 		json_object_put(_rows);					\
@@ -671,6 +676,28 @@ TEST_F(settings, that_differ_are_found)
 			   "mlx5_0");
 	EXPECT_DIFFERENCES("[{\"setting\":\"/x\",\"attribute\":\"uar_cgroup_limits\",\"cgroup\":\"/x\",\"now\":null,\"saved\":\"3\",\"line\":8}]",
 			   "mlx5_1");
+}
+
+/* They count as different, so that apply says why, and all others are found. */
+TEST_F(settings, that_cannot_be_read_hide_no_others)
+{
+	struct attribute *budget = add_file(DEVICE("uar_budget"), "5\n");
+	struct attribute *policies = add_file(DEVICE("uuar_cgroups"), "");
+
+	add_file(DEVICE("uar_cgroup_limits"), "/x 2\n");
+	EXPECT_EQ(EXIT_OK, READ("[device mlx5_0]\nbudget = 5\n"
+				"[cgroup /x]\nlimit = 3\npolicy = stock\n"));
+	budget->hidden = true;
+	self->err = -EIO;
+	EXPECT_DIFFERENCES("[{\"setting\":\"budget\",\"attribute\":\"uar_budget\",\"now\":null,\"saved\":\"5\",\"line\":2},"
+			   "{\"setting\":\"/x\",\"attribute\":\"uar_cgroup_limits\",\"cgroup\":\"/x\",\"now\":\"2\",\"saved\":\"3\",\"line\":4},"
+			   "{\"setting\":\"/x\",\"attribute\":\"uuar_cgroups\",\"cgroup\":\"/x\",\"now\":null,\"saved\":\"stock 0 0\",\"line\":5}]",
+			   "mlx5_0");
+	budget->hidden = false;
+	policies->hidden = true;
+	EXPECT_DIFFERENCES("[{\"setting\":\"/x\",\"attribute\":\"uar_cgroup_limits\",\"cgroup\":\"/x\",\"now\":\"2\",\"saved\":\"3\",\"line\":4},"
+			   "{\"setting\":\"/x\",\"attribute\":\"uuar_cgroups\",\"cgroup\":\"/x\",\"now\":null,\"saved\":\"stock 0 0\",\"line\":5}]",
+			   "mlx5_0");
 }
 
 TEST_F(settings, of_cgroups_that_differ_are_found)

@@ -115,14 +115,14 @@ static int apply_to(struct cli *cli, const struct config *config,
 		    const char *device, const char *pci, bool cgroups,
 		    struct json_object *report)
 {
-	struct json_object *rows = compare(config, device, pci);
+	struct json_object *rows = compare(config, device, pci, NULL);
 	struct json_object *written = json_object_new_array();
 	struct json_object *obj = json_object_new_object();
 	struct json_object *row;
 	size_t i = 0;
-	int ret = rows ? EXIT_OK : EXIT_FAILED;
+	int ret = EXIT_OK;
 
-	while (rows && i < json_object_array_length(rows)) {
+	while (i < json_object_array_length(rows)) {
 		row = json_object_array_get_idx(rows, i);
 		if (cgroups && !text_of(row, "cgroup"))
 			i++;

@@ -36,24 +36,27 @@ static void add_row(struct json_object *rows, const char *setting,
 	json_object_array_add(rows, row);
 }
 
-/*
- * Reads what is set, see change_old(). What the module does not have is not set: *@now
- * is NULL then. Returns false after an error, which was reported.
- */
-static bool read_now(const char *device, const char *attribute, char **now)
+/* What compare() is asked, and what it has found out so far. */
+struct comparison {
+	const struct config *config;
+	const char *pci;
+	struct json_object *rows;
+	int err;
+};
+
+/* Reads what is set: NULL where the module does not have it, and after an error. */
+static char *read_now(struct comparison *comparison, const char *device,
+		      const char *attribute)
 {
-	*now = change_old(device, attribute);
-	if (*now || errno == ENOENT)
-		return true;
-	complain(EXIT_FAILED, "%s: %s: %s", device ? device : "module",
-		 attribute, what_failed(-errno));
-	return false;
+	char *now = change_old(device, attribute);
+
+	if (!now && errno != ENOENT)
+		comparison->err = -errno;
+	return now;
 }
 
-static bool compare_settings(struct json_object *rows,
-			     const struct config *config,
-			     const struct config_section *section,
-			     const char *pci)
+static void compare_settings(struct comparison *comparison,
+			     const struct config_section *section)
 {
 	const char *device = *section->device ? section->device : NULL;
 	const struct setting *setting = NULL;
@@ -61,17 +64,16 @@ static bool compare_settings(struct json_object *rows,
 	char *now;
 
 	while ((setting = setting_next(setting, section->scope))) {
-		entry = config_find(config, section, pci, setting);
+		entry = config_find(comparison->config, section,
+				    comparison->pci, setting);
 		if (!entry)
 			continue;
-		if (!read_now(device, setting->attribute, &now))
-			return false;
+		now = read_now(comparison, device, setting->attribute);
 		if (!now || strcmp(now, entry->value))
-			add_row(rows, setting->name, setting->attribute, now,
-				entry, entry->value);
+			add_row(comparison->rows, setting->name,
+				setting->attribute, now, entry, entry->value);
 		free(now);
 	}
-	return true;
 }
 
 /* The settings of cgroups, looked up by their names. */
@@ -90,60 +92,62 @@ static const char *value_of(const struct config *config,
 }
 
 /* Compares the line of a cgroup in an attribute that lists cgroups. */
-static bool compare_line(struct json_object *rows,
+static void compare_line(struct comparison *comparison,
 			 const struct config_entry *entry, const char *device,
 			 const char *attribute, const char *saved)
 {
 	const char *cgroup = entry->section.cgroup;
-	const char *line, *now;
-	char *list;
+	char *list = read_now(comparison, device, attribute);
+	const char *line = change_line(list, cgroup);
+	const char *now = line ? line + strlen(cgroup) + 1 : NULL;
 
-	if (!read_now(device, attribute, &list))
-		return false;
-	line = change_line(list, cgroup);
-	now = line ? line + strlen(cgroup) + 1 : NULL;
 	if (!now || strcmp(now, saved))
-		add_row(rows, cgroup, attribute, now, entry, saved);
+		add_row(comparison->rows, cgroup, attribute, now, entry, saved);
 	free(list);
-	return true;
 }
 
 /* A cgroup has two lines: policy, strict and pages in one, the limit in one. */
-static bool compare_cgroup(struct json_object *rows,
-			   const struct config *config,
+static void compare_cgroup(struct comparison *comparison,
 			   const struct config_entry *entry,
 			   const struct cgroup_settings *settings,
-			   const char *device, const char *pci)
+			   const char *device)
 {
+	const struct config *config = comparison->config;
 	struct config_section section = entry->section;
+	const char *pci = comparison->pci;
 	char saved[128];
 
 	snprintf(section.device, sizeof(section.device), "%s", device);
 	if (config_find(config, &section, pci, entry->setting) != entry)
-		return true;
-	if (entry->setting == settings->limit)
-		return compare_line(rows, entry, device,
-				    entry->setting->attribute, entry->value);
-	if (entry->setting != settings->policy)
-		return true;
-	snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
-		 value_of(config, &section, pci, settings->strict),
-		 value_of(config, &section, pci, settings->pages));
-	return compare_line(rows, entry, device, "uuar_cgroups", saved);
+		return;
+	if (entry->setting == settings->limit) {
+		compare_line(comparison, entry, device,
+			     entry->setting->attribute, entry->value);
+	} else if (entry->setting == settings->policy) {
+		snprintf(saved, sizeof(saved), "%s %s %s", entry->value,
+			 value_of(config, &section, pci, settings->strict),
+			 value_of(config, &section, pci, settings->pages));
+		compare_line(comparison, entry, device, "uuar_cgroups", saved);
+	}
 }
 
 /**
  * compare() - find what differs from the configuration file
  * @device: for instance "mlx5_0"; NULL: compare the module's parameters
  * @pci: place of the device on its bus
+ * @err: written: 0; -errno if a setting cannot be read; or NULL. The setting counts as
+ *	one that differs, and a write of it says why it cannot be changed.
  *
- * Return: an array with an object per difference, or NULL after an error, which was
- * reported.
+ * Return: an array with an object per difference.
  */
 struct json_object *compare(const struct config *config, const char *device,
-			    const char *pci)
+			    const char *pci, int *err)
 {
-	struct json_object *rows = json_object_new_array();
+	struct comparison comparison = {
+		.config = config,
+		.pci = pci,
+		.rows = json_object_new_array(),
+	};
 	struct config_section section = {
 		.scope = device ? FOR_DEVICE : FOR_MODULE,
 	};
@@ -154,17 +158,14 @@ struct json_object *compare(const struct config *config, const char *device,
 		.limit = setting_find("limit", FOR_CGROUP),
 	};
 	const struct config_entry *entry;
-	bool known;
 
 	snprintf(section.device, sizeof(section.device), "%s",
 		 device ? device : "");
-	known = compare_settings(rows, config, &section, pci);
-	for (entry = config->entries; known && device && entry; entry = entry->next)
+	compare_settings(&comparison, &section);
+	for (entry = config->entries; device && entry; entry = entry->next)
 		if (entry->section.scope == FOR_CGROUP)
-			known = compare_cgroup(rows, config, entry, &settings,
-					       device, pci);
-	if (known)
-		return rows;
-	json_object_put(rows);
-	return NULL;
+			compare_cgroup(&comparison, entry, &settings, device);
+	if (err)
+		*err = comparison.err;
+	return comparison.rows;
 }

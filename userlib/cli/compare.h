@@ -6,6 +6,6 @@
 #include "config.h"
 
 struct json_object *compare(const struct config *config, const char *device,
-			    const char *pci);
+			    const char *pci, int *err);
 
 #endif

@@ -266,6 +266,22 @@ static void print_all(struct cli *cli, struct json_object *devices,
 	}
 }
 
+/* What differs from the configuration file; NULL, with a message, if that is unknown. */
+static struct json_object *differs(const struct config *config,
+				   const char *device, const char *pci)
+{
+	struct json_object *rows;
+	int err;
+
+	rows = compare(config, device, pci, &err);
+	if (!err)
+		return rows;
+	complain(exit_code(err), "%s: what is set cannot be read: %s",
+		 device ? device : "module", what_failed(err));
+	json_object_put(rows);
+	return NULL;
+}
+
 /*
  * Adds what differs from the configuration file; null if the file is bad, or what is
  * set cannot be read.
@@ -281,12 +297,12 @@ static void add_differs(struct json_object *obj, struct json_object *devices)
 	root_path(path, CONFIG_FILE);
 	good = !config_read(&config, path, path);
 	json_object_object_add(obj, "differs", good && module_loaded() ?
-			       compare(&config, NULL, "") : NULL);
+			       differs(&config, NULL, "") : NULL);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		if (!*text_of(dev, "reason"))
 			json_object_object_add(dev, "differs", good ?
-				compare(&config, text_of(dev, "device"),
+				differs(&config, text_of(dev, "device"),
 					text_of(dev, "pci")) : NULL);
 	}
 	config_free(&config);
