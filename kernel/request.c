@@ -137,7 +137,10 @@ void mlx5_ep_request_end(struct mlx5_ep_request *req)
 	spin_lock(&in_use[process].lock);
 	hlist_del(&req->node);
 	spin_unlock(&in_use[process].lock);
-	/* Who waits has queued itself before it asked under the lock. */
+	/*
+	 * No barrier: a waiter queues itself before it takes this lock. So it sees the
+	 * list without @req, or this call sees it in the queue.
+	 */
 	wake_up_var(req->mm);
 }
 

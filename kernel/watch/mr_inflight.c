@@ -70,8 +70,8 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 		f->list[i] = f->list[--f->count];
 	} else if (inflight_is_small(range->start, range->end)) {
 		/*
-		 * Whoever reads the number has taken the lock behind us, and sees
-		 * the change of the page table.
+		 * No barrier: the number is read under the lock only. A reader that
+		 * sees it lower took the lock later, and sees the changed page table.
 		 */
 		atomic_dec(&block->small);
 	} else if (!WARN_ON_ONCE(!f->more)) {

@@ -161,7 +161,8 @@ struct mlx5_ep_xrc_key {
  *	record lives while the list is not empty. Under xrc->lock
  * @num_open: handles of ib_core that registrations hold. While it is 0, the
  *	record has no QP of the hardware. Changes between 0 and 1 are made under
- *	@lock; who holds a handle may add to it without the lock
+ *	@lock, or under xrc->lock where the record is new and has no key; who holds
+ *	a handle may add to it without the lock
  * @eqp: our side of the QP of ib_core, whose @shared is this record
  * @num: the QP's number
  * @state: enum ib_qp_state last seen, for debugfs
