@@ -176,6 +176,11 @@ reasons()
 			grep -x 'mutants: killed=0 of 1 survived=1 explained=0' "$tmp/last" ;;
 		esac
 	done
+	# It survives, so it is tested again when it has got a test.
+	: >"$tree/$file"
+	touch "$state/sees"
+	code 0 mutants --number 1 --survivors
+	results killed
 }
 
 # Fewer verdicts than asked for are enough only if there are no more mutants.
@@ -189,7 +194,20 @@ fewer()
 	code 1 mutants --number 2
 	grep -F '2 were asked for, and 1 have a verdict' "$tmp/out"
 	must_fail grep -F 'have no more' "$tmp/out"
+	code 1 mutants --number 9
 	code 0 mutants --number 1
+}
+
+# A run puts sources back that another one is building.
+one_at_a_time()
+{
+	fresh sees
+	mkdir -p "$tree/build/mutants"
+	exec 8>"$tree/build/mutants/lock"
+	flock 8
+	code 2 mutants --number 1
+	grep -xF 'mutants: another run uses this checkout' "$tmp/err"
+	exec 8>&-
 }
 
 # NAME:2 in areas is a test that cannot run on one CPU.
@@ -203,11 +221,12 @@ cpus()
 	results killed
 }
 
-plan 6
+plan 7
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
 check reasons_of_bugs_are_counted_apart reasons
 check fewer_verdicts_than_there_are_mutants_fail fewer
 check a_test_that_needs_more_cpus_is_left_out cpus
+check two_runs_do_not_share_a_checkout one_at_a_time
 ktap_finished
