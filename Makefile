@@ -82,6 +82,11 @@ demo: hca lib selftests
 demo-apps: hca lib selftests
 	@selftests/demo-apps
 
+# ENVIRONMENT=other; a variable of the caller's environment with this name is not meant.
+environment = $(if $(filter command,$(origin ENVIRONMENT)),$(if \
+	$(filter other,$(ENVIRONMENT)),--other-environment,$(error \
+	ENVIRONMENT=$(ENVIRONMENT): only "other" is known)))
+
 check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
@@ -90,7 +95,7 @@ check: hca lib selftests
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
 		$(if $(WITHOUT),--without '$(WITHOUT)') \
-		$(if $(filter other,$(ENVIRONMENT)),--other-environment) \
+		$(environment) \
 		$(if $(WITHIN),--within '$(WITHIN)')
 
 check-long: hca lib selftests
@@ -101,7 +106,7 @@ check-long: hca lib selftests
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
-		$(if $(filter other,$(ENVIRONMENT)),--other-environment)
+		$(environment)
 
 check-peers: hca
 	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \

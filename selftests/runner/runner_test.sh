@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 # The settings of this run must not apply to the runs below.
-unset MLX5_EP_PATIENCE MLX5_EP_JOBS MLX5_EP_CPUS MLX5_EP_WRAP
+unset MLX5_EP_PATIENCE MLX5_EP_JOBS MLX5_EP_CPUS MLX5_EP_WRAP TZ N SEED EXECUTIONS
 
 tree=$tmp/tree
 mkdir -p "$tree/selftests/lab" "$tree/bin"
