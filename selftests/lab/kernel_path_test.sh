@@ -328,7 +328,38 @@ other_root()
 	[ "$(cat "build/lab/kernels/$name/kbuild")" = "/usr/src/linux-headers-$rel" ]
 }
 
-# A build may write into the folder of another kernel's headers.
+# weak-modules links modules of another release. A guest has the files, and the node's own
+# choice among modules of the same name.
+linked_modules()
+{
+	local root=$work/root modules=$work/root/usr/lib/modules/$rel name copied
+	local other=lib/modules/other/extra/ofed
+
+	mkdir -p "$root/usr/$other" "$modules/weak-updates/ofed"
+	ln -s usr/lib "$root/lib"
+	ln -s "/$other/mlx5_ib.ko" "../../../other/extra/ofed/ib_core.ko" \
+		"/$other/gone.ko" "$modules/weak-updates/ofed"
+	ln -s weak-updates/ofed/mlx5_ib.ko "$modules/inside.ko"
+	echo one >"$root/usr/$other/mlx5_ib.ko"
+	echo core >"$root/usr/$other/ib_core.ko"
+	depmod -b "$root" "$rel" 2>"$tmp/err"
+	echo 'weak-updates/ofed/mlx5_ib.ko:' >"$modules/modules.dep"
+	name=$("$lab/kernel" "$modules" 2>"$tmp/err")
+	copied=build/lab/kernels/$name/modules
+	grep -F "kernel: weak-updates/ofed/gone.ko leads to" "$tmp/err"
+	[ "$(grep -c ' leads to ' "$tmp/err")" = 1 ]
+	cmp "$modules/modules.dep" "$copied/modules.dep"
+	[ ! -L "$copied/weak-updates/ofed/mlx5_ib.ko" ]
+	[ "$(cat "$copied"/weak-updates/ofed/{mlx5_ib,ib_core}.ko)" = one$'\n'core ]
+	[ -L "$copied/inside.ko" ]
+	# The other release has a new module.
+	touch -d '2 seconds ago' "build/lab/kernels/$name/stamp"
+	echo two >"$root/usr/$other/mlx5_ib.ko"
+	"$lab/kernel" "$modules" >"$tmp/out" 2>&1
+	[ "$(cat "$copied/weak-updates/ofed/mlx5_ib.ko")" = two ]
+	rm -r "$modules/weak-updates" "$modules/inside.ko" "$modules"/modules.dep*
+}
+
 # Drivers that take the place of the kernel's own have headers of their own.
 own_stack()
 {
@@ -361,6 +392,7 @@ own_stack()
 	must_fail grep ofa "build/lab/kernels/$name/shows"
 }
 
+# A build may write into the folder of another kernel's headers.
 shown_is_not_written()
 {
 	mkdir "$work/shown" "$tmp/shown"
@@ -512,7 +544,7 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 20
+plan 21
 check 'a folder with image and modules boots' boots_folder
 check 'a kernel without IPoIB boots' boots_without_ipoib
 check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
@@ -523,6 +555,7 @@ check 'packages of a flavour bring the headers that they share' shared_headers
 check 'an RPM package is understood' rpm_package
 check 'an installed kernel is understood, and done once' installed
 check 'the root of another system is understood' other_root
+check 'modules of another release are copied, not linked' linked_modules
 check 'headers of other drivers are shown' own_stack
 check 'nobody writes to folders that the lab shows' shown_is_not_written
 check 'a kernel without mlx5_ib is refused' no_mlx5
