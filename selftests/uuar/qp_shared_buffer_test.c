@@ -17,6 +17,8 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
@@ -399,6 +401,56 @@ TEST_F(qp, that_the_driver_refuses_takes_no_uuar)
 	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
 	EXPECT_EQ(1, info.qps);
 	EXPECT_EQ(1, info.placed_qps);
+}
+
+/*
+ * A request that cannot be written: the driver gets a copy, which counts for the limits of
+ * the process. Without room for it there is no QP, and the error says why.
+ */
+TEST_F(qp, of_a_request_that_cannot_be_written)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY };
+	struct ib_uverbs_attr *in;
+	struct mlx5_ep_context_info info;
+	struct creator creator = {};
+	struct rlimit was;
+	int64_t before;
+	void *page;
+
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &self->endpoints[0],
+					   IBV_QPT_RC));
+	self->made = 1;
+	before = simhca_count("qp");
+	in = attr_of(&template.hdr, UVERBS_ATTR_UHW_IN);
+	page = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	memcpy(page, template_request, BUFFER);
+	ASSERT_EQ(0, mprotect(page, BUFFER, PROT_READ));
+	in->data = (uintptr_t)page;
+	creator.ctx = self->setup.ctx;
+	creator.answer = &creator.own;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &was));
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
+	create(&creator);
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &was));
+	EXPECT_EQ(-ENOMEM, creator.ret);
+	EXPECT_EQ(before, simhca_count("qp"));
+	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(1, info.qps);
+	EXPECT_EQ(1, info.placed_qps);
+
+	create(&creator);
+	ASSERT_EQ(0, creator.ret);
+	EXPECT_EQ(before + 1, simhca_count("qp"));
+	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(2, info.placed_qps);
+	EXPECT_EQ(0, destroy(&creator));
+	EXPECT_EQ(0, memcmp(page, template_request, BUFFER));
+	munmap(page, BUFFER);
 }
 
 static void threads_share(struct __test_metadata *_metadata,
