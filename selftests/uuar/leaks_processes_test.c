@@ -31,6 +31,8 @@
 #define SECONDS 5
 #define BYTES (2ul << 20)	/* memory of a process that is watched */
 #define BATCHES 4	/* of watches: so many times two pages of words */
+#define HOLE (1ul << 30)	/* its fingerprints have a page and more */
+#define LOOKS 8
 
 /* What the kernel holds. Each grows by one or more per process that leaks. */
 struct held {
@@ -88,6 +90,25 @@ static int watch_memory(struct mlx5ep_notifier *n)
 	return mlx5ep_watch_record(&w[0]) ? 12 : 0;
 }
 
+/*
+ * Records a range without memory: the module makes room for its fingerprints and frees it,
+ * each time. Return: 0 or a step.
+ */
+static int record_hole(struct mlx5ep_notifier *n)
+{
+	void *hole = mmap(NULL, HOLE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+			  MAP_NORESERVE, -1, 0);
+	struct mlx5ep_watch w;
+	int i;
+
+	if (hole == MAP_FAILED || mlx5ep_watch_add(n, hole, HOLE, 0, &w))
+		return 13;
+	for (i = 0; i < LOOKS; i++)
+		if (mlx5ep_watch_record(&w))
+			return 14;
+	return 0;
+}
+
 /* A second policy for later contexts takes the place of the first. */
 static int set_later_policies(struct ibv_context *ctx)
 {
@@ -110,13 +131,14 @@ static int use_everything(void)
 
 	if (xrc_node_open(&node, NULL, DOMAIN_FILE, 0))
 		return 1;
-	if (mlx5ep_notifier_create(node.ctx, BATCHES * MLX5_EP_WATCH_MAX_BATCH,
-				   &n))
+	if (mlx5ep_notifier_create(node.ctx,
+				   BATCHES * MLX5_EP_WATCH_MAX_BATCH + 1, &n))
 		return 2;
 	events.notifier_fd = mlx5ep_notifier_fd(n);
 	if (mlx5ep_xrc_rcv_qp_get(node.xrcd, "k", 1, 0, &events, &qp) < 0)
 		return 3;
-	return watch_memory(n) ?: set_later_policies(node.ctx);
+	return watch_memory(n) ?: record_hole(n) ?:
+				  set_later_policies(node.ctx);
 }
 
 /* One process; odd ones are killed. Return: 0, or the number of a step. */
@@ -183,7 +205,7 @@ static int rounds(void)
 	return text ? atoi(text) : ROUNDS;
 }
 
-/* The words of a process have eight pages, its memory has more. */
+/* The words of a process have eight pages. Its memory has more, and so have its looks. */
 static bool more(const struct held *before, const struct held *now)
 {
 	return now->pids - before->pids > rounds() / 2 ||
