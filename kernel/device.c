@@ -80,6 +80,7 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 	mlx5_ep_accounts_init(&edev->users);
 	mlx5_ep_accounts_init(&edev->cgroup_accounts);
 	INIT_LIST_HEAD(&edev->contexts);
+	INIT_LIST_HEAD(&edev->laters);
 	INIT_LIST_HEAD(&edev->notifiers);
 
 	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);

@@ -106,10 +106,12 @@ struct mlx5_ep_stock {
  * @users: what users hold, with accounts of users
  * @cgroup_accounts: what cgroups hold, with accounts of cgroups
  * @lock: protects the members from @values to @notifiers; of each context in
- *	@contexts it protects later and later_tgid
+ *	@contexts it protects later, later_tgid and later_node
  * @values: what was set for the device
  * @cgroups: policies and limits of cgroups, struct mlx5_ep_cgroup.node
  * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
+ * @laters: those that have a policy for later contexts, struct
+ *	mlx5_ep_context.later_node, the newest wish first
  * @notifiers: open notifiers, private to notifier.c
  */
 struct mlx5_ep_device {
@@ -141,6 +143,7 @@ struct mlx5_ep_device {
 	struct mlx5_ep_values values;
 	struct list_head cgroups;
 	struct list_head contexts;
+	struct list_head laters;
 	struct list_head notifiers;
 };
 

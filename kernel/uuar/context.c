@@ -84,10 +84,12 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 	struct mlx5_ep_context *other;
 
 	lockdep_assert_held(&edev->lock);
-	/* The newest context is first in the list, so its wish is used. */
-	list_for_each_entry(other, &edev->contexts, node) {
-		if (other->later_tgid && other->later_tgid == ectx->tgid) {
+	list_for_each_entry(other, &edev->laters, later_node) {
+		if (other->later_tgid == ectx->tgid) {
 			ectx->settings = other->later;
+			if (!ectx->settings.pages)
+				ectx->settings.pages =
+					edev->values.settings.pages;
 			ectx->source = MLX5_EP_POLICY_SOURCE_PROCESS;
 			return;
 		}
@@ -122,6 +124,7 @@ int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 {
 	ectx->edev = edev;
 	INIT_LIST_HEAD(&ectx->node);
+	INIT_LIST_HEAD(&ectx->later_node);
 	INIT_LIST_HEAD(&ectx->qps);
 	mutex_init(&ectx->back_lock);
 	spin_lock_init(&ectx->lock);
@@ -179,7 +182,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	if (ret)
 		return ret;
 
-	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL);
+	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL_ACCOUNT);
 	if (!table) {
 		mlx5_ep_context_uncharge(ectx, together);
 		return -ENOMEM;
@@ -330,6 +333,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 		trace_mlx5_ep_context_close(ectx);
 		mutex_lock(&edev->lock);
 		list_del_init(&ectx->node);
+		list_del_init(&ectx->later_node);
 		mutex_unlock(&edev->lock);
 	}
 	mlx5_ep_context_uncharge_all(ectx);
@@ -478,6 +482,7 @@ void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 	mutex_lock(&ectx->edev->lock);
 	swap(ectx->later_tgid, tgid);
 	ectx->later = *settings;
+	list_move(&ectx->later_node, &ectx->edev->laters);
 	mutex_unlock(&ectx->edev->lock);
 	put_pid(tgid);
 }

@@ -21,6 +21,7 @@
  * @source: why that policy
  * @later: policy for contexts that the process @later_tgid opens
  * @later_tgid: the process that asked for @later; NULL where none did
+ * @later_node: in mlx5_ep_device.laters, once @later was asked for
  * @tgid: the process that opened the context
  * @comm: name of that process
  * @static_pages: UAR pages that the driver allocated at open
@@ -52,6 +53,7 @@ struct mlx5_ep_context {
 	enum mlx5_ep_policy_source source;
 	struct mlx5_ep_settings later;
 	struct pid *later_tgid;
+	struct list_head later_node;
 	struct pid *tgid;
 	char comm[TASK_COMM_LEN];
 	unsigned int static_pages;

@@ -319,7 +319,8 @@ int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (!mm)
 		return -ENXIO;
 	/* Processes that share the context each fill their own mapping. */
-	mutex_lock(&ectx->back_lock);
+	if (mutex_lock_killable(&ectx->back_lock))
+		return -EINTR;
 	ret = mmap_write_lock_killable(mm);
 	if (!ret) {
 		ret = fill_mapping(ectx, uctx, page, uar);

@@ -229,13 +229,19 @@ static const struct mmu_notifier_ops space_mn_ops = {
  * core locks out all who could begin one. Holds mm_count, never mm_users.
  * Sleeps.
  *
- * Return: the space, for mlx5_ep_watch_space_put(); -ENOMEM, -EINTR
+ * The core gives up for any signal, as it has to lock each mapping of the process. The
+ * program did not ask for something that can be interrupted. So it is as with fork():
+ * the signal is handled, and the system call is made again.
+ *
+ * Return: the space, for mlx5_ep_watch_space_put(); -ENOMEM, -ERESTARTNOINTR
  */
 struct mlx5_ep_watch_space *mlx5_ep_watch_space_get(void)
 {
 	struct mmu_notifier *mn =
 		mmu_notifier_get(&space_mn_ops, current->mm);
 
+	if (mn == ERR_PTR(-EINTR))
+		return ERR_PTR(-ERESTARTNOINTR);
 	if (IS_ERR(mn))
 		return ERR_CAST(mn);
 	return container_of(mn, struct mlx5_ep_watch_space, mn);

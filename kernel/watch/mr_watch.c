@@ -59,12 +59,13 @@
  *
  * Sleeps.
  *
- * Return: 0; -ENOMEM, -EINTR
+ * Return: 0; -ENOMEM, -ERESTARTNOINTR
  */
 int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 			 wait_queue_head_t *wait)
 {
-	unsigned long nr_chunks = DIV_ROUND_UP(capacity, WATCHES_PER_CHUNK);
+	unsigned long nr_chunks = DIV_ROUND_UP((unsigned long)capacity,
+					       WATCHES_PER_CHUNK);
 	int ret = -ENOMEM;
 
 	mutex_init(&ws->grow_lock);

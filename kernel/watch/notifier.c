@@ -34,9 +34,13 @@
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
 
+/* Whatever the parameter says: numbers of slots are of 32 bits, with room for a chunk. */
+#define NOTIFIER_MOST_WATCHES (1U << 28)
+
 static unsigned int notifier_max_watches = 1 << 20;
 module_param(notifier_max_watches, uint, 0644);
-MODULE_PARM_DESC(notifier_max_watches, "Watches that one notifier may have");
+MODULE_PARM_DESC(notifier_max_watches,
+	"Watches that one notifier may have, at most 268435456 (default 1048576)");
 
 static unsigned int notifiers_per_user = 16384;
 module_param(notifiers_per_user, uint, 0644);
@@ -84,6 +88,11 @@ static void notifier_list_remove(struct mlx5_ep_notifier *notifier)
 	put_pid(notifier->tgid);
 }
 
+static u32 most_watches(void)
+{
+	return min(READ_ONCE(notifier_max_watches), NOTIFIER_MOST_WATCHES);
+}
+
 static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	struct uverbs_attr_bundle *attrs)
 {
@@ -101,14 +110,14 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	ret = uverbs_copy_from(&capacity, attrs,
 			       MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY);
 	if (ret == -ENOENT)
-		capacity = min(capacity, READ_ONCE(notifier_max_watches));
+		capacity = min(capacity, most_watches());
 	else if (ret)
 		return ret;
 	if (!capacity)
 		return -EINVAL;
 	edev = mlx5_ep_device_find(uobj->context->device);
 	refusal.refused = capacity;
-	refusal.limit = READ_ONCE(notifier_max_watches);
+	refusal.limit = most_watches();
 	if (capacity > refusal.limit)
 		return mlx5_ep_limit_refuse_process(edev, &refusal);
 

@@ -201,6 +201,41 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
 }
 
+static unsigned int pages_of_next(struct __test_metadata *_metadata)
+{
+	struct mlx5_ep_context_info info = {};
+	struct verbs_setup setup;
+
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	EXPECT_EQ(0, mlx5ep_context_query(setup.ctx, &info));
+	EXPECT_EQ(MLX5_EP_POLICY_SOURCE_PROCESS, info.source);
+	verbs_close(&setup);
+	return info.static_pages;
+}
+
+/* Without a number of pages it is that of the device. The wish that came last holds. */
+TEST_F(precedence, the_last_wish_of_a_process_and_the_pages_of_the_device)
+{
+	struct mlx5_ep_context_policy later = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+		.flags = MLX5_EP_POLICY_LATER_OPENS,
+	};
+	struct verbs_setup other;
+
+	ASSERT_EQ(0, verbs_open(&self->asker, NULL, 1));
+	ASSERT_EQ(0, verbs_open(&other, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_context_set_policy(other.ctx, &later));
+	EXPECT_EQ(9, pages_of_next(_metadata));
+	later.pages = 2;
+	ASSERT_EQ(0, mlx5ep_context_set_policy(self->asker.ctx, &later));
+	EXPECT_EQ(2, pages_of_next(_metadata));
+	later.pages = 5;
+	ASSERT_EQ(0, mlx5ep_context_set_policy(other.ctx, &later));
+	EXPECT_EQ(5, pages_of_next(_metadata));
+	verbs_close(&other);
+	EXPECT_EQ(2, pages_of_next(_metadata));
+}
+
 /*
  * The HCA refuses the page of the managed context, and gives one to the stock
  * context.

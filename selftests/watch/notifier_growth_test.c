@@ -276,4 +276,20 @@ TEST_F(growth, a_program_that_asks_for_no_number_gets_what_it_may_have)
 	EXPECT_EQ(0, file_write(LIMIT, "1048576"));
 }
 
+/* An administrator may want to write "no limit". */
+TEST_F(growth, no_limit_allows_more_than_there_can_be)
+{
+	const uint32_t most = 1u << 28;
+	struct mlx5ep_notifier *n;
+
+	EXPECT_EQ(0, file_write(LIMIT, "4294967295"));
+	EXPECT_EQ(-EDQUOT, mlx5ep_notifier_create(self->setup.ctx, most + 1,
+						  &n));
+	EXPECT_EQ(-EDQUOT, mlx5ep_notifier_create(self->setup.ctx, UINT32_MAX,
+						  &n));
+	EXPECT_EQ(0, mlx5ep_notifier_create(self->setup.ctx, 1 << 21, &n));
+	mlx5ep_notifier_destroy(n);
+	EXPECT_EQ(0, file_write(LIMIT, "1048576"));
+}
+
 TEST_HARNESS_MAIN

@@ -9,11 +9,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "fdpass.h"
 #include "patience.h"
@@ -21,6 +24,8 @@
 #include "watched.h"
 
 #define PAGE	4096ul
+#define MAPPINGS 20000
+#define SIGNALS	40
 #define GROUP	"/sys/fs/cgroup/notifier_process"
 
 FIXTURE(process)
@@ -412,6 +417,65 @@ TEST_F(process, is_charged_and_refused_within_its_memory_cgroup)
 	EXPECT_LE(f->watches, 150000);
 	EXPECT_GE(charged, 80 * f->watches);
 	EXPECT_EQ(0, rmdir(GROUP));
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+/* The process has so many mappings. Each has to be locked for its first notifier. */
+static void *many_mappings(void)
+{
+	char *mem = mmap(NULL, MAPPINGS * PAGE, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int i;
+
+	for (i = 0; mem != MAP_FAILED && i < MAPPINGS; i += 2)
+		if (mprotect(mem + i * PAGE, PAGE, PROT_READ))
+			return MAP_FAILED;
+	return mem;
+}
+
+static long microseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* A profiler, or MPI's SIGCHLD: the call is made again, as fork() is. */
+TEST(a_signal_does_not_end_the_creation_of_a_notifier)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval once = {};
+	struct mlx5ep_notifier *n;
+	struct verbs_setup setup;
+	void *mem = many_mappings();
+	long took;
+	int i;
+
+	ASSERT_NE(MAP_FAILED, mem);
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	took = microseconds();
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+	took = microseconds() - took;
+	mlx5ep_notifier_destroy(n);
+	for (i = 1; i <= SIGNALS; i++) {
+		once.it_value.tv_usec = 1 + took * i / SIGNALS % 900000;
+		ASSERT_EQ(0, setitimer(ITIMER_REAL, &once, NULL));
+		ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+		mlx5ep_notifier_destroy(n);
+	}
+	while (alarms < SIGNALS)
+		usleep(1000);
+	verbs_close(&setup);
+	munmap(mem, MAPPINGS * PAGE);
 }
 
 TEST_HARNESS_MAIN

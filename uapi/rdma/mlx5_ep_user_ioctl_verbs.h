@@ -140,7 +140,7 @@ struct mlx5_ep_features {
  *	has no UAR page left
  * @MLX5_EP_POLICY_LATER_OPENS: leave this context as it is; the policy is for
  *	the contexts that this process opens on this device later, for as long
- *	as this context stays open
+ *	as this context stays open; what the process asked for last holds
  */
 enum mlx5_ep_policy_flags {
 	MLX5_EP_POLICY_STRICT = 1 << 0,
