@@ -306,7 +306,10 @@ options()
 	code 2 bench -p , latency
 	grep -q -- '--policies: a policy is needed' "$tmp/err"
 	code 2 bench -p stock,fair latency
-	code 2 bench -p "$(printf 'stock,%.0s' {1..17})" latency
+	code 2 bench -t 1,2,1 latency
+	grep -q -- '--threads 1: twice' "$tmp/err"
+	code 2 bench -p stock,independent,stock latency
+	grep -q -- '--policies stock: twice' "$tmp/err"
 	code 2 bench -r 102
 	code 2 bench -m 10000001
 	code 2 bench --no-such-option

@@ -305,7 +305,9 @@ plans_bars()
 	bar 3m 3145728
 	bar 2G 2147483648
 	bar 2g 2147483648
-	for size in 0 '' -1 K 3X 3KB 3G3 17592186044416; do
+	bar 16383G 17591112302592
+	for size in 0 '' -1 K 3X 3KB 3G3 17592186044416 \
+		16384G 17179869184G 17179869185G 17592186044416K; do
 		code 2 "$tool" plan -t 1 --bar "$size" >/dev/null
 	done
 	code 2 "$tool" plan -t 1 -p 0

@@ -150,6 +150,8 @@ exit_codes()
 	code 2 "$tool" run --policy stock --pages 257 -- true
 	code 2 "$tool" run --pages 3 -- true
 	grep -q -- '--pages needs --policy' "$tmp/err"
+	code 2 "$tool" -d mlx5_0 run --policy stock -- true
+	grep -q -- '-d mlx5_0: ' "$tmp/err"
 	code 2 "$tool" run --policy stock
 	grep -q 'a command is needed' "$tmp/err"
 }

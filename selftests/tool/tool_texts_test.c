@@ -120,6 +120,16 @@ TEST_F(texts, have_numbers)
 	EXPECT_TABLE("[{\"a\":\"?\"},{\"a\":0}]", "a\n\xff\n0x0\n");
 }
 
+/* Anybody can give a program a name that looks like a number. */
+TEST_F(texts, of_programs_are_no_numbers)
+{
+	EXPECT_TABLE("[{\"pid\":7,\"comm\":\"0x10\"},{\"pid\":8,\"comm\":\"-\"}]",
+		     "pid comm\n7 0x10\n8 -\n");
+	EXPECT_TABLE("[{\"comm\":\"+5\"},{\"comm\":\"?\"}]", "comm\n+5\n\\377\n");
+	EXPECT_PAIRS("[{\"kind\":\"qp\",\"comm\":\"5\"},{\"comm\":\"-\"}]",
+		     "qp comm=5\ncomm=-\n");
+}
+
 TEST_F(texts, have_escaped_bytes)
 {
 	EXPECT_TABLE("[{\"a\":\"A?z\"}]", "a\nA\\377z\n");

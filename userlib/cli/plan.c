@@ -20,6 +20,7 @@
  */
 #define RESERVED_PAGES 16
 #define LEAST_BAR (1ULL << 20)
+#define TOO_MUCH_BAR (1ULL << 44)
 
 #define CATEGORIES "mpi-everywhere, 2xdynamic, dynamic, shared-dynamic, static, mpi-threads"
 
@@ -165,20 +166,23 @@ static int print_plan(struct cli *cli, const struct job *job)
 
 static bool size_arg(const char *text, unsigned long long *bytes)
 {
+	unsigned long long number;
+	unsigned int shift = 0;
 	char *end;
 
-	*bytes = strtoull(text, &end, 10);
-	if (end == text || *text == '-' || !*bytes || *bytes >> 44)
+	number = strtoull(text, &end, 10);
+	if (end == text || *text == '-' || !number)
 		return false;
 	if (*end == 'G' || *end == 'g')
-		*bytes <<= 30;
+		shift = 30;
 	else if (*end == 'M' || *end == 'm')
-		*bytes <<= 20;
+		shift = 20;
 	else if (*end == 'K' || *end == 'k')
-		*bytes <<= 10;
+		shift = 10;
 	else if (*end)
 		return false;
-	return !*end || !end[1];
+	*bytes = number << shift;
+	return number < TOO_MUCH_BAR >> shift && (!*end || !end[1]);
 }
 
 static bool category_arg(const char *text, int *category)

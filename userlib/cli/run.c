@@ -192,10 +192,12 @@ int cmd_run(struct cli *cli, int argc, char **argv)
 	struct request request = {};
 	int code;
 
-	(void)cli;
 	code = parse(&request, argc, argv);
 	if (code)
 		return code;
+	if (cli->device)
+		return usage_error("run", "-d %s: what is asked for holds on each device that CMD opens",
+				   cli->device);
 	code = prepare(&request, argv[optind]);
 	if (code && request.strict)
 		return code;

@@ -4,7 +4,8 @@
  * of files. A table has a line of column names and a line per row; the last
  * column may contain spaces. A list has lines of one word and name=value pairs.
  * In the last column and in values, a byte that would be ambiguous is written
- * \ooo. A number becomes a number, and "-" becomes null. Texts become UTF-8.
+ * \ooo. A number becomes a number, and "-" becomes null. Texts become UTF-8. Keys and
+ * names of programs are texts, whatever they look like.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,15 @@ static struct json_object *value(char *text)
 	    (hex || *text != '0' || !text[1]))
 		return json_object_new_int64(number);
 	return json_object_new_string(utf8_mend(text));
+}
+
+/* The value of the column or pair @name, unescaped. */
+static struct json_object *value_of(const char *name, char *text)
+{
+	bool is_key = !strcmp(name, "key") && strcmp(text, "-");
+
+	return is_key || !strcmp(name, "comm") ?
+		json_object_new_string(utf8_mend(text)) : value(text);
 }
 
 static int octal(const char *p)
@@ -97,7 +107,9 @@ struct json_object *table_parse(char *text)
 		row = json_object_new_object();
 		for (i = 0; i < columns; i++)
 			json_object_object_add(row, names[i],
-					       i < n ? value(words[i]) : NULL);
+					       i < n ? value_of(names[i],
+								words[i]) :
+						       NULL);
 		json_object_array_add(rows, row);
 	}
 	return rows;
@@ -119,10 +131,8 @@ static struct json_object *pairs(char *line)
 		}
 		*text++ = '\0';
 		unescape(text);
-		/* A key is bytes, even if they look like a number. */
 		json_object_object_add(row, words[i],
-			!strcmp(words[i], "key") && strcmp(text, "-") ?
-			json_object_new_string(text) : value(text));
+				       value_of(words[i], text));
 	}
 	return row;
 }

@@ -29,19 +29,44 @@ static void default_threads(struct bench_plan *plan)
 		plan->threads[n++] = threads;
 }
 
+static bool has_threads(const struct bench_plan *plan, unsigned int threads)
+{
+	unsigned int i;
+
+	for (i = 0; i < BENCH_MAX_LIST; i++)
+		if (plan->threads[i] == threads)
+			return true;
+	return false;
+}
+
+/* Each number once: a table has a column for each run of a case. */
 static int parse_threads(struct bench_plan *plan, char *text)
 {
-	unsigned int n = 0;
+	unsigned int n = 0, threads;
 	char *word, *rest;
 
 	memset(plan->threads, 0, sizeof(plan->threads));
 	for (word = strtok_r(text, ",", &rest); word;
-	     word = strtok_r(NULL, ",", &rest))
+	     word = strtok_r(NULL, ",", &rest)) {
 		if (n == BENCH_MAX_LIST ||
-		    !number_parse(word, BENCH_MAX_THREADS, &plan->threads[n++]))
+		    !number_parse(word, BENCH_MAX_THREADS, &threads))
 			return usage_error("bench", "--threads %s: numbers from 1 to %u, with commas, at most %u of them",
 					   word, BENCH_MAX_THREADS, BENCH_MAX_LIST);
+		if (has_threads(plan, threads))
+			return usage_error("bench", "--threads %s: twice", word);
+		plan->threads[n++] = threads;
+	}
 	return n ? 0 : usage_error("bench", "--threads: a number is needed");
+}
+
+static bool has_policy(const struct bench_plan *plan, const char *policy)
+{
+	unsigned int i;
+
+	for (i = 0; i < BENCH_MAX_LIST; i++)
+		if (plan->policies[i] == policy)
+			return true;
+	return false;
 }
 
 static int parse_policies(struct bench_plan *plan, char *text)
@@ -59,6 +84,8 @@ static int parse_policies(struct bench_plan *plan, char *text)
 		if (i == known || n == BENCH_MAX_LIST)
 			return usage_error("bench", "--policies %s: stock, independent, shared-uar or shared-uuar, with commas",
 					   word);
+		if (has_policy(plan, policies[i]))
+			return usage_error("bench", "--policies %s: twice", word);
 		plan->policies[n++] = policies[i];
 	}
 	return n ? 0 : usage_error("bench", "--policies: a policy is needed");
