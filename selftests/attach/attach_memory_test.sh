@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, kernels: debug, timeout: 120
+# runs on: guest, guest: attach, kernels: debug, timeout: 240
 #
 # A device is bound while one allocation below one function of mlx5_ep fails, each
 # allocation in turn. The device is then the driver's own, and says so; bound again, it
@@ -157,10 +157,11 @@ others unbind
 forgotten
 ib_bind
 wait_for 10 attached
-plan 5
+plan 6
 check 'no memory for the record of the device' unknown
 check 'none for the settings of a device that is new' new
 check 'none for the tables of XRC' refused mlx5_ep_xrc_create 1
 check 'none for the folder in sysfs' refused mlx5_ep_sysfs_add 3
+check 'none for wrapped methods' refused mlx5_ep_object_hook_create 8
 check 'none for the parameter defaults' defaults
 ktap_finished
