@@ -232,6 +232,30 @@ applies_to_one()
 	code 3 "$tool" apply
 }
 
+# no_file OPTION...: apply, told so, sets nothing where there is no file, and notes nothing
+no_file()
+{
+	two_devices
+	echo '* uuar_pages 3' >"$parameters/defaults"
+	state >"$tmp/before"
+	code 0 "$tool" "$@" apply
+	state | diff "$tmp/before" - || fail 'set without a file'
+	a_file
+	[ "$(pages_after apply --once $pci)" = '16 256' ] || fail 'noted as given'
+	two_devices
+	rm -r "$root/sys/module"
+	code 0 "$tool" "$@" apply
+}
+
+# JSON changes what is printed and nothing else.
+applies_no_file()
+{
+	no_file
+	grep -qx "$conf does not exist: nothing to apply" "$tmp/out"
+	no_file -j
+	jq -e '. == []' "$tmp/out"
+}
+
 # What mlx5_1 refuses does not change what mlx5_0 got.
 undoes()
 {
@@ -555,12 +579,13 @@ cgroups_only()
 	[ "$(cat "$ep/uuar_pages")" = 3 ]
 }
 
-plan 19
+plan 20
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
 check 'apply writes what the file says, once' applies
 check 'apply is for all devices, for one, or for those to come' applies_to_one
+check 'without a file apply sets nothing, with JSON too' applies_no_file
 check 'a device that refuses a value gets its old values back' undoes
 check 'a limit stays where something else is refused' limits_stand
 check 'apply --once leaves alone what was set since' once

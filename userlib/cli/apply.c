@@ -254,11 +254,12 @@ static int apply(struct cli *cli, const struct wish *wish)
 	changes_lock();
 	root_path(path, CONFIG_FILE);
 	ret = config_read(&config, path, path);
-	if (!ret && config.missing && !cli->json)
-		printf("%s does not exist: nothing to apply\n", path);
-	else if (!ret && !module_loaded())
+	if (!ret && config.missing) {
+		if (!cli->json)
+			printf("%s does not exist: nothing to apply\n", path);
+	} else if (!ret && !module_loaded()) {
 		ret = complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
-	else if (!ret) {
+	} else if (!ret) {
 		ret = apply_module(cli, &config, wish, report);
 		if (!wish->early) {
 			more = apply_devices(cli, &config, wish, report);
