@@ -27,6 +27,20 @@ without_a_file()
 	[ "$(cat "$tmp/opens")" = "stock $contexts" ]
 }
 
+# As administration.md says it for an initramfs. The file that is installed sets nothing.
+by_an_option()
+{
+	local option=/etc/modprobe.d/config_boot.conf
+
+	echo 'options mlx5_ep defaults="* uuar_policy shared-uar; * uuar_pages 3"' >$option
+	cp packaging/mlx5ep.conf /etc/
+	boot
+	rm $option
+	[ "$(cat "$tmp/opens")" = "shared-uar $contexts" ]
+	[ "$(cat /sys/module/mlx5_ep/parameters/defaults)" = \
+		'* uuar_policy shared-uar; * uuar_pages 3' ]
+}
+
 from_the_first_open()
 {
 	cat >/etc/mlx5ep.conf <<-END
@@ -150,9 +164,10 @@ refused()
 	[ -z "$(cat $parameter)" ]
 }
 
-plan 9
+plan 10
 check 'a node boots with modprobe and udev' a_node
 check 'without a file the device is stock' without_a_file
+check 'what the module was loaded with stays without a section' by_an_option
 check 'each context has the policy of the file, the first too' \
 	from_the_first_open
 check 'and that of set --save' saved_ones

@@ -329,6 +329,40 @@ once()
 	[ "$(pages_after apply --once $pci)" = '16 5' ]
 }
 
+# defaults_after OPTION...: prints the parameter when apply was called so
+defaults_after()
+{
+	code 0 "$tool" apply "$@" >/dev/null
+	cat "$parameters/defaults"
+}
+
+# Without a section of a device, apply takes back its own text and no other one.
+defaults_by_hand()
+{
+	local by_hand='* uuar_policy independent'
+
+	two_devices
+	echo "$by_hand" >"$parameters/defaults"
+	cp packaging/mlx5ep.conf "$conf"
+	[ "$(defaults_after --early)" = "$by_hand" ]
+	[ "$(defaults_after --once $pci)" = "$by_hand" ]
+	printf '[module]\nnotifiers_per_user = 9\n' >"$conf"
+	[ "$(defaults_after)" = "$by_hand" ]
+	printf '[device *]\npages = 6\n' >>"$conf"
+	[ "$(defaults_after)" = '* uuar_pages 6' ]
+	: >"$conf"
+	[ -z "$(defaults_after)" ] || fail 'a section that has gone is still there'
+	echo "$by_hand" >"$parameters/defaults"
+	[ "$(defaults_after)" = "$by_hand" ]
+	# The module was loaded again with the parameter.
+	printf '[device *]\npages = 6\n' >"$conf"
+	[ "$(defaults_after)" = '* uuar_pages 6' ]
+	loaded_again
+	echo "$by_hand" >"$parameters/defaults"
+	: >"$conf"
+	[ "$(defaults_after --early)" = "$by_hand" ]
+}
+
 # The list of cgroups may be longer than a page; it is still put back whole.
 undoes_long_lists()
 {
@@ -579,7 +613,7 @@ cgroups_only()
 	[ "$(cat "$ep/uuar_pages")" = 3 ]
 }
 
-plan 20
+plan 21
 check 'an error in the file names its line, and nothing is applied' errors
 check 'each error is named' all_errors
 check 'check finds a correct file correct' check_says
@@ -589,6 +623,7 @@ check 'without a file apply sets nothing, with JSON too' applies_no_file
 check 'a device that refuses a value gets its old values back' undoes
 check 'a limit stays where something else is refused' limits_stand
 check 'apply --once leaves alone what was set since' once
+check 'apply leaves alone the defaults that it did not write' defaults_by_hand
 check 'what is put back was not cut' undoes_long_lists
 check 'lists of a thousand cgroups are shown whole' shows_long_lists
 check 'show lists what differs from the file' shows_differences

@@ -19,6 +19,7 @@
 #include "once.h"
 
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
+#define FROM_FILE "file"	/* noted of them: they are what the file says */
 
 static const char *text_of(struct json_object *obj, const char *key)
 {
@@ -139,7 +140,23 @@ static int apply_to(struct cli *cli, const struct config *config,
 	return ret;
 }
 
-/* Gives the module what the file says about devices that come later. */
+/* Writes the text, and notes whose it is. An empty one takes back a text of ours only. */
+static int write_defaults(const char *path, const char *text)
+{
+	int ret;
+
+	if (!*text && !once_given(ONCE_DEFAULTS, FROM_FILE))
+		return 0;
+	ret = file_write(path, *text ? text : "\n");
+	if (!ret)
+		once_note(ONCE_DEFAULTS, *text ? FROM_FILE : "");
+	return ret;
+}
+
+/*
+ * Gives the module what the file says about devices that come later. If the file says
+ * nothing about devices, a text that was given by hand stays, as an option of modprobe.
+ */
 static int apply_defaults(const struct config *config)
 {
 	char path[PATH_LEN];
@@ -150,7 +167,7 @@ static int apply_defaults(const struct config *config)
 	if (!path_exists(path))
 		return EXIT_OK;
 	text = config_defaults(config, NULL);
-	ret = text ? file_write(path, *text ? text : "\n") : -ENOMEM;
+	ret = text ? write_defaults(path, text) : -ENOMEM;
 	if (ret)
 		complain(exit_code(ret), "module: settings for devices that come later: %s",
 			 what_failed(ret));

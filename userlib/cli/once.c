@@ -5,6 +5,8 @@
  * bus. udev tells of a device more than once, for instance when it comes back after a
  * reset. The module has kept what was set by hand then, which the file must not undo.
  *
+ * A file of its own tells that the parameter "defaults" has a text from the file.
+ *
  * A file holds the inode number of the module's folder in sysfs, which is another one
  * after the module was loaded again and has forgotten all settings; and the name of
  * the device, as the file can have a section for the name that udev gives it.
@@ -33,8 +35,8 @@ static bool note(char *text, size_t len, const char *name)
 
 /**
  * once_given() - was the configuration applied before?
- * @to: %ONCE_MODULE, or the place of a device on its bus
- * @name: the name of the device now; "" for the module
+ * @to: %ONCE_MODULE, %ONCE_DEFAULTS, or the place of a device on its bus
+ * @name: the name of the device now; "" for the module; of the defaults, whose they are
  *
  * Return: true if once_note() was called for it since the module was loaded
  */
@@ -50,10 +52,11 @@ bool once_given(const char *to, const char *name)
 
 /**
  * once_note() - the configuration has been applied
- * @to: %ONCE_MODULE, or the place of a device on its bus
+ * @to: as for once_given()
  * @name: as for once_given()
  *
- * If it cannot be noted, the configuration is applied once more later.
+ * If it cannot be noted, the configuration is applied once more later, and the defaults
+ * stay when they are no longer in the file.
  */
 void once_note(const char *to, const char *name)
 {

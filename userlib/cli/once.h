@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #define ONCE_MODULE "module"
+#define ONCE_DEFAULTS "defaults"
 
 bool once_given(const char *to, const char *name);
 void once_note(const char *to, const char *name);
