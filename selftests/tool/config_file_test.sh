@@ -453,6 +453,18 @@ saves()
 	saved '< exempt = ucx_perftest   other' '> exempt = '
 	code 0 "$tool" set --exempt 'a  b' --save
 	saved '< exempt = ' '> exempt = a b'
+	code 0 "$tool" set --exempt '' --save
+	saved '< exempt = a b' '> exempt = '
+	sed -i 's/^exempt = $/exempt =   # none yet/' "$conf"
+	cp "$conf" "$tmp/conf"
+	code 0 "$tool" set --exempt '' --save
+	cmp "$conf" "$tmp/conf"
+	code 0 "$tool" set --exempt foo --save
+	saved '< exempt =   # none yet' '> exempt =   foo # none yet'
+	sed -i 's/^exempt = .*/exempt =;none/' "$conf"
+	cp "$conf" "$tmp/conf"
+	code 0 "$tool" set --exempt 'a b' --save
+	saved '< exempt =;none' '> exempt =a b ;none'
 	code 0 "$tool" set --cgroup /job7/ --policy stock --strict 1 --save
 	saved '< policy = shared-uuar' '< pages = 8' '> policy = stock' \
 		'> strict = on'

@@ -150,18 +150,22 @@ static const char *spelled(const struct setting *setting, const char *value)
 	return *value == '1' ? "on" : "off";
 }
 
-/* @line with another value. What stood around the value stays. */
+/*
+ * @line with another value. What stood around the value stays. A comment that had no value
+ * in front of it gets a blank there, without which it would be a part of the new one.
+ */
 static char *with_value(const char *line, size_t at, const char *value)
 {
 	char *copy = strdup(line + at), *changed = NULL;
-	size_t old;
+	const char *behind;
+	bool joined;
 
 	if (!copy)
 		return NULL;
-	/* With nothing in front, config_trim() would take a # for a value. */
-	old = *copy == '\n' ? 0 : strlen(config_trim(copy));
-	if (asprintf(&changed, "%.*s%s%s", (int)at, line, value,
-		     line + at + old) < 0)
+	behind = line + at + strlen(config_trim(copy));
+	joined = *value && (*behind == '#' || *behind == ';');
+	if (asprintf(&changed, "%.*s%s%s%s", (int)at, line, value,
+		     joined ? " " : "", behind) < 0)
 		changed = NULL;
 	free(copy);
 	return changed;
