@@ -170,6 +170,47 @@ many_devices()
 	ends TERM
 }
 
+# open_with N: sets open to the descriptors of a server of N devices that was asked
+open_with()
+{
+	local i dir
+
+	fresh
+	for ((i = 10; i < 10 + $1; i++)); do
+		fake "mlx5_$i" "0000:$i:00.0" attached
+		dir=$root/sys/kernel/debug/mlx5_ep/0000:$i:00.0
+		echo 'pid notifier watches bytes events unread' >"$dir/watches"
+		dir=$root/sys/class/infiniband/mlx5_$i/mlx5_ep
+		: >"$dir/uar_cgroup_limits"
+		: >"$dir/uuar_cgroups"
+	done
+	"$tool" metrics --listen "unix:$tmp/socket" &
+	server=$!
+	# shellcheck disable=SC2064 # this process
+	trap "kill $server 2>/dev/null || :" EXIT
+	talk <<-'END'
+	is_good(answer(client(GET)))
+	END
+	open=$(find "/proc/$server/fd" -mindepth 1 | wc -l)
+	ends TERM
+}
+
+# How many the manual names, for each device and for all else.
+descriptors()
+{
+	local -a words=(no one two three four five six seven eight)
+	local open none
+
+	chmod 755 "$tmp"
+	open_with 0
+	none=$open
+	[ "$none" -le 16 ]
+	open_with 9
+	[ $(((open - none) % 9)) = 0 ]
+	grep -q "^It needs ${words[(open - none) / 9]} descriptors for each device" \
+		userlib/man/mlx5ep.8 || fail "it has $open, and $none without a device"
+}
+
 few_descriptors()
 {
 	exec 20<&0 21<&0 22<&0 23<&0 24<&0 25<&0 26<&0 27<&0
@@ -242,9 +283,10 @@ assert s.recv(12) == b"HTTP/1.1 200"' "${long:0:107}"
 	ends TERM
 }
 
-plan 5
+plan 6
 check 'requests: whole, in pieces, too long, cut off' requests
 check 'more clients than places, and what waits' more_than_places
+check 'descriptors: as many as the manual says' descriptors
 check 'few descriptors: clients wait for one' few_descriptors
 check 'files of many devices leave room for connections' many_devices
 check 'ports and paths' ports

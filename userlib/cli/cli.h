@@ -40,7 +40,7 @@ struct cli {
 	bool json;
 	bool color;
 	bool brief;		/* no tables with a row for each QP */
-	bool bare;		/* no tables at all */
+	bool bare;		/* no tables at all, nor cgroups */
 	const char *device;	/* NULL: all */
 	struct view view;
 };

@@ -183,9 +183,10 @@ static struct json_object *device_get(const char *name, const char *attached,
 	add_number(dev, name, "observed", "uar_observed");
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
 	add_text(dev, name, "exempt", "uuar_exempt");
+	if (cli->bare)
+		return dev;
 	add_cgroups(dev, name);
-	if (!cli->bare)
-		add_tables(dev, name, pci, cli->brief);
+	add_tables(dev, name, pci, cli->brief);
 	return dev;
 }
 
