@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 
 modules=/lib/modules/$(uname -r)
 group=/sys/fs/cgroup/selftest_reload
+parameters=/sys/module/mlx5_ep/parameters
 
 # A module that was loaded anew has another folder in sysfs.
 loaded()
@@ -88,29 +89,75 @@ settings()
 {
 	grep -rH . "$ep"/uuar_policy "$ep"/uuar_pages "$ep"/uuar_strict \
 		"$ep"/uuar_exempt "$ep"/uuar_cgroups "$ep"/uar_cgroup_limits \
-		"$ep"/uar_budget "$ep"/uar_user_limit /sys/module/mlx5_ep/parameters
+		"$ep"/uar_budget "$ep"/uar_user_limit $parameters
 }
 
-reloads()
+# reloaded: --reload loads the module anew, and all is set as in $tmp/before
+reloaded()
 {
 	local before
 
-	mkdir -p $group
-	ep_policy independent 8
-	echo 'a b' >"$ep/uuar_exempt"
-	echo 12 >"$ep/uar_user_limit"
-	echo '/selftest_reload shared-uar 0 4' >"$ep/uuar_cgroups"
-	echo '/selftest_reload 6' >"$ep/uar_cgroup_limits"
 	before=$(loaded)
-	settings >"$tmp/before"
-	grep -q 'uuar_cgroups:.*selftest_reload' "$tmp/before"
 	code 0 mlx5ep -j selftest --reload "$dev"
 	says passed 'modprobe -r'
 	[ "$(loaded)" != "$before" ]
 	settings >"$tmp/after"
 	diff "$tmp/before" "$tmp/after"
 	[ "$(cat "$ep/attached")" = yes ]
+}
+
+reloads()
+{
+	mkdir -p $group
+	ep_policy independent 8
+	echo 'a b' >"$ep/uuar_exempt"
+	echo 12 >"$ep/uar_user_limit"
+	echo '/selftest_reload shared-uar 0 4' >"$ep/uuar_cgroups"
+	echo '/selftest_reload 6' >"$ep/uar_cgroup_limits"
+	printf '* uuar_pages 5\nmlx5_9 uuar_strict 1\n' >$parameters/defaults
+	settings >"$tmp/before"
+	grep -q 'uuar_cgroups:.*selftest_reload' "$tmp/before"
+	grep -q 'defaults:mlx5_9 uuar_strict 1' "$tmp/before"
+	reloaded
 	uuar_traffic -q -n 4 -r 10
+}
+
+# udev runs apply --once for the device that is back, be it soon or late. Nothing that
+# was set by hand becomes what the file says.
+stays_set()
+{
+	local pci
+
+	pci=$(basename "$(readlink "/sys/class/infiniband/$dev/device")")
+	cat >/etc/mlx5ep.conf <<-'END'
+	[device *]
+	policy = shared-uuar
+	[module]
+	notifiers_per_user = 77
+	[cgroup /selftest_reload]
+	policy = stock
+	END
+	mlx5ep apply
+	ep_policy independent 8
+	echo 78 >$parameters/notifiers_per_user
+	echo '/selftest_reload shared-uar 0 4' >"$ep/uuar_cgroups"
+	settings >"$tmp/before"
+	reloaded
+	mlx5ep apply --once "$pci"
+	settings | diff "$tmp/before" -
+	rm /etc/mlx5ep.conf
+}
+
+# The device is attached also where the module is loaded with attach=N.
+attaches()
+{
+	mkdir -p /etc/modprobe.d
+	echo 'options mlx5_ep attach=N' >/etc/modprobe.d/selftest_reload.conf
+	echo N >$parameters/attach
+	settings >"$tmp/before"
+	reloaded
+	rm /etc/modprobe.d/selftest_reload.conf
+	echo Y >$parameters/attach
 	rmdir $group
 }
 
@@ -132,11 +179,13 @@ comes_back()
 	mlx5ep attach "$dev"
 }
 
-plan 5
+plan 7
 check 'a module that could not be loaded again stays' not_found
 check 'a module stays while a device is in use' in_use
 check 'a module stays that a server of metrics holds' held
 check 'the module is loaded anew, and all is set as before' reloads
+check 'what is set otherwise than in the file stays so' stays_set
+check 'the device is attached again whatever modprobe says' attaches
 check 'a module that cannot be loaded leaves the device usable' comes_back
 umount "$modules"
 ktap_finished

@@ -102,18 +102,23 @@ static void add_number(struct json_object *dev, const char *name,
 			       json_object_new_int64(strtoll(buf, NULL, 0)));
 }
 
-static void add_pci(struct json_object *dev, const char *name, char *pci,
-		    size_t len)
+/**
+ * device_pci() - find the place of a device on its bus
+ * @pci: written; "" if it is not known
+ * @len: size of @pci
+ *
+ * Return: is it known?
+ */
+bool device_pci(const char *device, char *pci, size_t len)
 {
 	char path[PATH_LEN], target[PATH_LEN];
 	ssize_t ret;
 
-	root_path(path, "sys/class/infiniband/%s/device", name);
+	root_path(path, "sys/class/infiniband/%s/device", device);
 	ret = readlink(path, target, sizeof(target) - 1);
 	target[ret > 0 ? ret : 0] = '\0';
 	snprintf(pci, len, "%s", ret > 0 ? basename(target) : "");
-	json_object_object_add(dev, "pci", ret > 0 ?
-			       json_object_new_string(pci) : NULL);
+	return ret > 0;
 }
 
 /* Each line of the attribute is "PATH POLICY STRICT PAGES". */
@@ -159,7 +164,9 @@ static struct json_object *device_get(const char *name, const char *attached,
 	char pci[PATH_LEN];
 
 	json_object_object_add(dev, "device", json_object_new_string(name));
-	add_pci(dev, name, pci, sizeof(pci));
+	json_object_object_add(dev, "pci",
+			       device_pci(name, pci, sizeof(pci)) ?
+			       json_object_new_string(pci) : NULL);
 	json_object_object_add(dev, "attached", json_object_new_boolean(yes));
 	if (!yes) {
 		const char *reason = strstr(attached, ": ");

@@ -5,7 +5,8 @@
  * afterwards. Therefore nobody may use a device.
  *
  * Every device that was taken is given back, whatever fails between. What was set
- * is set again. No signal but SIGKILL ends this group.
+ * is set again, also where the configuration file says otherwise. No signal but
+ * SIGKILL ends this group.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "../change.h"
+#include "../once.h"
 #include "../rebind.h"
 #include "../settings.h"
 #include "selftest.h"
@@ -25,6 +27,7 @@
 
 struct device {
 	char name[64];
+	char pci[ENTRY_LEN];
 	char aux[ENTRY_LEN];
 	bool taken;
 };
@@ -43,6 +46,7 @@ static int each_device(const char *name, void *arg)
 	    aux_device(name, device->aux) <= 0)
 		return 0;
 	strcpy(device->name, name);
+	device_pci(name, device->pci, sizeof(device->pci));
 	return ++devices->n == DEVICES_MOST;
 }
 
@@ -129,6 +133,8 @@ static struct json_object *settings_now(struct devices *devices)
 
 	while ((setting = setting_next(setting, FOR_MODULE)))
 		remember(settings, NULL, setting->attribute);
+	remember(settings, NULL, "attach");
+	remember(settings, NULL, "defaults");
 	for (i = 0; i < devices->n; i++) {
 		setting = NULL;
 		while ((setting = setting_next(setting, FOR_DEVICE)))
@@ -148,14 +154,14 @@ static const char *text_of(struct json_object *row, const char *key)
 		json_object_get_string(text) : NULL;
 }
 
-/* A list of cgroups is written line by line. */
+/* A list of cgroups is written line by line, a parameter of the module whole. */
 static void set_again(struct json_object *row)
 {
 	const char *device = text_of(row, "device");
 	char *text = strdup(text_of(row, "text")), *line, *rest = text;
 	struct change *done = NULL;
 
-	while (rest && (line = strsep(&rest, "\n")))
+	while (rest && (line = strsep(&rest, device ? "\n" : "")))
 		change_write(&done, device, text_of(row, "attribute"), line,
 			     NULL);
 	change_end(done, false);
@@ -172,12 +178,33 @@ static bool is_set(struct json_object *row)
 	return same;
 }
 
-/* What /etc/mlx5ep.conf says is set already. The rest is set here. */
+/*
+ * The module attaches to the devices of before, whatever modprobe is told of that, and
+ * mlx5ep apply --once passes over it and them: udev runs that for each one that is back,
+ * before or after the settings have returned.
+ */
+static void expect_devices(const struct devices *devices)
+{
+	char path[PATH_LEN];
+	unsigned int i;
+
+	root_path(path, "sys/module/mlx5_ep/parameters/attach");
+	file_write(path, "Y");
+	once_note(ONCE_MODULE, "");
+	for (i = 0; i < devices->n; i++)
+		once_note(devices->list[i].pci, devices->list[i].name);
+}
+
+/*
+ * What /etc/mlx5ep.conf says may be set already. An apply that began earlier, and may
+ * still write it, is waited for.
+ */
 static void settings_return(struct selftest *st, struct json_object *settings)
 {
 	size_t i, n = json_object_array_length(settings), lost = 0;
 	struct json_object *row;
 
+	changes_lock();
 	for (i = 0; i < n; i++) {
 		row = json_object_array_get_idx(settings, i);
 		if (!is_set(row))
@@ -228,6 +255,7 @@ static void reload(struct selftest *st, struct devices *devices)
 				"modprobe -r did not unload it");
 		selftest_expect(st, modprobe("-q") && module_loaded(),
 				"the module is loaded again", "modprobe");
+		expect_devices(devices);
 	}
 	give_back(st, devices);
 	settings_return(st, settings);
