@@ -184,7 +184,7 @@ int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
 			   sizeof(*refs), count, 0);
 }
 
-MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
+static int reg_drop(struct mlx5ep_mr *mr)
 {
 	int ret = ibv_dereg_mr(mr->mr);
 
@@ -195,13 +195,22 @@ MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 	return 0;
 }
 
+MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
+{
+	int ret = reg_drop(mr);
+
+	if (!ret)
+		notifier_put(mr->watch.notifier);
+	return ret;
+}
+
 /* Gives a registration back that nobody has seen. What fails is tried again. */
 static int reg_undo(struct mlx5ep_mr *mr)
 {
 	int i, ret = -EAGAIN;
 
 	for (i = 0; i < REG_TRIES && ret; i++)
-		ret = mlx5ep_dereg_mr(mr);
+		ret = reg_drop(mr);
 	return ret;
 }
 
@@ -222,6 +231,8 @@ static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
 	ret = mlx5ep_watch_record(&try->watch);
 	if (ret && !reg_undo(try))
 		return ret;
+	/* mlx5ep_dereg_mr() may come after mlx5ep_notifier_destroy(). */
+	notifier_get(try->watch.notifier);
 	*mr = *try;
 	return 0;
 }

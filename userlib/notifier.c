@@ -98,6 +98,7 @@ MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
 	ret = notifier_map(notifier);
 	if (ret)
 		goto err_close;
+	notifier->users = 1;
 	*out = notifier;
 	return 0;
 
@@ -116,9 +117,13 @@ MLX5EP_EXPORT int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
 		return 0;
 	if (mlx5ep_notifier_usable(notifier))
 		munmap((void *)notifier->page, notifier->map_len);
+	else
+		/* The registrations are the parent's. */
+		notifier->users = 1;
 	munmap(notifier->token, sysconf(_SC_PAGESIZE));
 	close(notifier->fd);
-	free(notifier);
+	notifier->fd = -1;
+	notifier_put(notifier);
 	return 0;
 }
 

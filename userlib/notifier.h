@@ -2,11 +2,16 @@
 #ifndef MLX5EP_NOTIFIER_INTERNAL_H
 #define MLX5EP_NOTIFIER_INTERNAL_H
 
+#include <stdlib.h>
+
 #include <mlx5ep/notifier.h>
 
 /**
  * struct mlx5ep_notifier - a notifier
  * @context: of its device
+ * @fd: its file; -1 once it is destroyed
+ * @users: registrations that name it, and 1 until it is destroyed; the last
+ *	one frees it
  * @page: start of the mapping of @fd, @map_len bytes long
  * @words: the words of the watches in that mapping, by slot
  * @token: an anonymous page; 1 in the process that created it, 0 in forked
@@ -15,6 +20,7 @@
 struct mlx5ep_notifier {
 	struct ibv_context *context;
 	int fd;
+	unsigned int users;
 	const volatile struct mlx5_ep_notifier_page *page;
 	const uint64_t *words;
 	size_t map_len;
@@ -25,6 +31,19 @@ struct mlx5ep_notifier {
 static inline bool notifier_usable(const struct mlx5ep_notifier *notifier)
 {
 	return *notifier->token;
+}
+
+/* Keeps the memory of a notifier for a registration. */
+static inline void notifier_get(struct mlx5ep_notifier *notifier)
+{
+	__atomic_add_fetch(&notifier->users, 1, __ATOMIC_RELAXED);
+}
+
+/* Undoes notifier_get(). The notifier may be destroyed already. */
+static inline void notifier_put(struct mlx5ep_notifier *notifier)
+{
+	if (!__atomic_sub_fetch(&notifier->users, 1, __ATOMIC_ACQ_REL))
+		free(notifier);
 }
 
 int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,

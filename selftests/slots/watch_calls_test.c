@@ -3,13 +3,17 @@
 /*
  * Watches, and registrations with a watch, as the library asks the kernel and verbs for
  * them: mr_watch.c compiled into this program, with both made up. What changes while it is
- * registered is registered again, and what fails leaves neither.
+ * registered is registered again, and what fails leaves neither. A registration can be given
+ * back after its notifier is destroyed.
  */
 #include "kselftest_harness.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void *fake_calloc(size_t n, size_t size);
 static void fake_free(void *block);
@@ -17,6 +21,7 @@ static void fake_free(void *block);
 #define calloc fake_calloc
 #define free fake_free
 #include "../../userlib/mr_watch.c"
+#include "../../userlib/notifier.c"
 #undef calloc
 #undef free
 #include "../../userlib/uverbs.c"
@@ -109,6 +114,12 @@ static void fake_refs(unsigned long request)
 	}
 }
 
+/* The file of a notifier is what a test has opened as FD. */
+static void fake_notifier(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	hdr->attrs[0].data_s64 = FD;
+}
+
 static void fake_dmabuf(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct mlx5_ep_watch_dmabuf_resp *resp = (void *)(uintptr_t)hdr->attrs[2].data;
@@ -133,7 +144,11 @@ int ioctl(int fd, unsigned long request, ...)
 	if (fake.error)
 		return -1;
 	if (request == RDMA_VERBS_IOCTL) {
-		fake_dmabuf(arg);
+		if (((struct ib_uverbs_ioctl_hdr *)arg)->method_id ==
+		    MLX5_EP_METHOD_NOTIFIER_CREATE)
+			fake_notifier(arg);
+		else
+			fake_dmabuf(arg);
 		return 0;
 	}
 	errno = EBADF;
@@ -198,6 +213,7 @@ FIXTURE(watch)
 FIXTURE_SETUP(watch)
 {
 	self->notifier.fd = FD;
+	self->notifier.users = 1;
 	self->notifier.context = &self->ctx;
 	self->notifier.words = self->words;
 	fake.result = MLX5_EP_WATCH_STATE_ARMED;
@@ -398,6 +414,84 @@ TEST_F(watch, is_of_registered_memory)
 TEST_F(watch, is_of_a_registered_dmabuf)
 {
 	registers(_metadata, self, true);
+}
+
+/* A notifier whose file is there. */
+static struct mlx5ep_notifier *notifier_of_its_own(struct ibv_context *context)
+{
+	struct mlx5_ep_notifier_page page = { .capacity = SLOTS };
+	struct mlx5ep_notifier *notifier = NULL;
+	int fd = memfd_create("notifier", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, MLX5_EP_NOTIFIER_WORDS_OFFSET + sizeof(uint64_t[SLOTS])) ||
+	    write(fd, &page, sizeof(page)) != sizeof(page) || dup2(fd, FD) != FD)
+		return NULL;
+	close(fd);
+	mlx5ep_notifier_create(context, SLOTS, &notifier);
+	return notifier;
+}
+
+TEST_F(watch, is_of_memory_that_outlives_the_notifier)
+{
+	struct mlx5ep_notifier *n = notifier_of_its_own(&self->ctx);
+	struct mlx5ep_mr mr[3];
+	int i;
+
+	ASSERT_NE(NULL, n);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr[i]));
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr[2]));
+	EXPECT_EQ(2, fake.watches);
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
+	/* Another file has the number of the notifier's, and is asked for nothing. */
+	ASSERT_EQ(FD, dup2(2, FD));
+	fake.dels = 0;
+	fake.dereg_fails = 1;
+	EXPECT_EQ(-EBUSY, mlx5ep_dereg_mr(&mr[0]));
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr[0]));
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr[1]));
+	EXPECT_EQ(0, fake.registered);
+	EXPECT_EQ(0, fake.dels);
+	close(FD);
+}
+
+/* One that is given back before, or could not be made, keeps nothing of the notifier. */
+TEST_F(watch, is_of_memory_that_goes_before_the_notifier)
+{
+	struct mlx5ep_notifier *n = notifier_of_its_own(&self->ctx);
+	struct mlx5ep_mr mr;
+
+	ASSERT_NE(NULL, n);
+	ASSERT_EQ(0, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr));
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr));
+	fake.reg_errno = ENOMEM;
+	EXPECT_EQ(-ENOMEM, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr));
+	fake.reg_errno = 0;
+	fake.changes = -1;
+	EXPECT_EQ(-EAGAIN, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr));
+	EXPECT_EQ(1, fake.blocks);
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
+}
+
+/* The registrations are the parent's: a child frees what it has of the notifier. */
+TEST_F(watch, is_of_memory_that_a_child_does_not_give_back)
+{
+	struct mlx5ep_notifier *n = notifier_of_its_own(&self->ctx);
+	struct mlx5ep_mr mr;
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(NULL, n);
+	ASSERT_EQ(0, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr));
+	pid = fork();
+	if (!pid) {
+		mlx5ep_notifier_destroy(n);
+		_exit(fake.blocks);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
 }
 
 TEST_F(watch, is_of_no_memory_that_cannot_be_registered)

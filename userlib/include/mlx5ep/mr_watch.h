@@ -223,6 +223,7 @@ int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
 
 /**
  * mlx5ep_dereg_mr() - deregister a range and delete its watch
+ * @mr: of mlx5ep_reg_mr(), mlx5ep_reg_mr_iova() or mlx5ep_reg_dmabuf_mr()
  *
  * If the watch is gone already, with its notifier, only the range is
  * deregistered.

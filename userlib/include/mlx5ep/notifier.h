@@ -43,6 +43,10 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
  * mlx5ep_notifier_destroy() - close a notifier and delete its watches
  * @notifier: may be NULL; a forked child frees its copy only
  *
+ * No call may be given one of the watches afterwards. A registration of
+ * mlx5ep_reg_mr() can still be deregistered, by mlx5ep_dereg_mr(), and nothing
+ * else.
+ *
  * Return: 0.
  */
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier);
