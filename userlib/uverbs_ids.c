@@ -5,7 +5,8 @@
  *
  * The ids of a device are cached after the first read, so that a call on the
  * path of a connection reads no file. mlx5ep_uverbs_forget() drops them when
- * the kernel rejects one, as after a reload of the module.
+ * the kernel rejects one, as after a reload of the module. A forked child begins
+ * with none.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,6 +29,24 @@ static struct {
 	char text[IDS_TEXT];
 } ids[MAX_DEVICES];
 static unsigned int ids_next;
+
+/*
+ * In a forked child. Another thread of the parent may have held ids_lock, and may have
+ * written half of the ids of a device.
+ */
+static void ids_forked(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_DEVICES; i++)
+		ids[i].path[0] = '\0';
+	ids_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static __attribute__((constructor)) void ids_load(void)
+{
+	pthread_atfork(NULL, NULL, ids_forked);
+}
 
 /**
  * mlx5ep_read_sysfs() - read one of the module's attributes of a device

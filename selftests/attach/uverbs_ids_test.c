@@ -6,6 +6,8 @@
  */
 #include "kselftest_harness.h"
 
+#include <sys/wait.h>
+
 #include "xrc/xrc_fake.h"
 #include "../../userlib/uverbs_ids.c"
 
@@ -152,6 +154,31 @@ TEST_F(ids, are_read_by_any_file)
 		/* And it is closed again. */
 		EXPECT_EQ(-1, fcntl(0, F_GETFD));
 	}
+}
+
+/* What a child finds that is forked while another thread is in a call. */
+TEST_F(ids, are_found_by_a_child_of_a_process_that_looks_them_up)
+{
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
+	/* The device is replaced, and its text is not there yet. */
+	pthread_mutex_lock(&ids_lock);
+	ids[0].text[0] = '\0';
+	pid = fork();
+	if (!pid) {
+		alarm(5);
+		if (mlx5ep_uverbs_id(self->ctx, NAME) != 0x100b)
+			_exit(1);
+		mlx5ep_uverbs_forget(self->ctx);
+		_exit(mlx5ep_uverbs_id(self->ctx, "object other") != 12);
+	}
+	pthread_mutex_unlock(&ids_lock);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* The parent's are as they were. */
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_uverbs_id(self->ctx, NAME));
 }
 
 TEST_HARNESS_MAIN
