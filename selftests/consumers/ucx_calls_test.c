@@ -7,18 +7,27 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int fake_access(const char *path, int mode);
 static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+static int fake_lock(pthread_mutex_t *lock);
+static int fake_unlock(pthread_mutex_t *lock);
 
+#define pthread_mutex_lock fake_lock
+#define pthread_mutex_unlock fake_unlock
 #include "../../userlib/ucx/ucx_events.c"
 #define access fake_access
 #define pthread_atfork fake_atfork
 #include "../../userlib/ucx/ucx.c"
 #undef access
 #undef pthread_atfork
+#undef pthread_mutex_lock
+#undef pthread_mutex_unlock
 #include "../../userlib/ucx/ucx_lookup.c"
 #include "said.h"
 
@@ -30,6 +39,8 @@ static struct {
 	int possible, start_ret, atfork_ret;
 	int listeners, atforks, regs_forked, destroyed;
 	void (*in_child)(void);
+	bool forks;			/* there is a child of each step */
+	int children, bad_children;
 
 	struct mlx5_ep_notifier_page page;
 	struct mlx5_ep_event events[EVENTS];
@@ -47,13 +58,33 @@ static struct {
 	int handlers, lookups, gets;
 } fake;
 
+static void step(void);
+
+static int fake_lock(pthread_mutex_t *lock)
+{
+	step();
+	return pthread_mutex_lock(lock);
+}
+
+static int fake_unlock(pthread_mutex_t *lock)
+{
+	int ret;
+
+	step();
+	ret = pthread_mutex_unlock(lock);
+	step();
+	return ret;
+}
+
 static int fake_access(const char *path, int mode)
 {
+	step();
 	return fake.device && !strcmp(path, fake.device) ? 0 : -1;
 }
 
 static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
+	step();
 	fake.atforks++;
 	fake.in_child = child;
 	return fake.atfork_ret;
@@ -88,14 +119,17 @@ int listener_start(struct listener *listener)
 {
 	if (fake.start_ret)
 		return fake.start_ret;
+	step();
 	fake.listeners++;
 	listener->notifier = (struct mlx5ep_notifier *)&fake;
+	step();
 	return 0;
 }
 
 const volatile struct mlx5_ep_notifier_page *
 mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier)
 {
+	step();
 	return &fake.page;
 }
 
@@ -127,6 +161,7 @@ int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 
 static void set_external(int event_mask)
 {
+	step();
 	fake.externals++;
 	fake.external_events = event_mask;
 }
@@ -223,6 +258,38 @@ static ucm_mmap_hook_mode_t mode_of(ucm_mmap_hook_mode_t mode)
 
 	ucm_set_global_opts(&opts);
 	return opts.mmap_hook_mode == mode ? fake.mode : UCM_MMAP_HOOK_LAST;
+}
+
+/* Returns 0 if a child has nothing of its parent's, and makes what it needs. */
+static int child_is_wrong(void)
+{
+	alarm(5);
+	fake.asks_us = true;
+	if (fake.in_child)
+		fake.in_child();
+	if (ucx_events_notifier() || ucx_events_counter != &never_changes)
+		return 1;
+	fake.listeners = 0;
+	make_cache();
+	return fake.listeners != 1 || !ucx_events_notifier();
+}
+
+/* Another thread may fork at each step of a call. */
+static void step(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (!fake.forks)
+		return;
+	fake.children++;
+	pid = fork();
+	if (!pid) {
+		fake.forks = false;
+		_exit(child_is_wrong());
+	}
+	waitpid(pid, &status, 0);
+	fake.bad_children += !!status;
 }
 
 static void happen(unsigned int n)
@@ -367,6 +434,26 @@ TEST_F(ucx, starts_anew_in_a_child)
 	EXPECT_EQ(2, fake.externals);
 	EXPECT_EQ(0, fake.unsets);
 	EXPECT_EQ(1, fake.atforks);
+}
+
+TEST_F(ucx, starts_anew_in_a_child_that_is_forked_while_we_start)
+{
+	fake.forks = true;
+	fake.asks_us = false;
+	make_cache();
+	fake.asks_us = true;
+	make_cache();
+	fake.forks = false;
+	EXPECT_LE(15, fake.children);
+	EXPECT_EQ(0, fake.bad_children);
+	EXPECT_EQ(1, fake.listeners);
+	EXPECT_EQ(1, fake.externals);
+	/* One that cannot start has no part of a notifier either. */
+	fake.in_child();
+	fake.start_ret = -EMFILE;
+	make_cache();
+	fake.start_ret = 0;
+	EXPECT_EQ(0, child_is_wrong());
 }
 
 TEST_F(ucx, has_its_hooks_in_a_child_that_cannot_start)

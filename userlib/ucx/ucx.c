@@ -51,6 +51,11 @@ static void say(const char *what)
 		fprintf(stderr, "mlx5ep-ucx: %s\n", what);
 }
 
+static bool is_started(void)
+{
+	return __atomic_load_n(&started, __ATOMIC_ACQUIRE);
+}
+
 /* pthread_atfork() has no argument. */
 static void forked(void)
 {
@@ -79,36 +84,53 @@ static bool is_possible(void)
 	return false;
 }
 
-static bool try_start(const struct ucx_ucm *ucm)
+/* A second handler, of a thread that came at the same time, finds nothing to do. */
+static bool is_ready_for_fork(void)
 {
 	static bool atfork;
+
+	if (!__atomic_load_n(&atfork, __ATOMIC_ACQUIRE) &&
+	    pthread_atfork(NULL, NULL, forked))
+		return false;
+	__atomic_store_n(&atfork, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+/*
+ * The caller holds @start. While the notifier is being made, @started is set, so that a
+ * child that is forked by another thread forgets what there is of it.
+ */
+static void try_start(const struct ucx_ucm *ucm)
+{
 	int ret;
 
-	if (!is_possible())
-		return false;
-	if (!atfork && pthread_atfork(NULL, NULL, forked))
-		return false;
-	atfork = true;
+	__atomic_store_n(&started, true, __ATOMIC_SEQ_CST);
 	ret = ucx_events_start(ucm);
+	__atomic_store_n(&started, !ret, __ATOMIC_SEQ_CST);
 	say(ret ? strerror(-ret) : "UCX is told by mlx5_ep");
-	return !ret;
 }
 
 /*
  * UCX makes a registration cache. Events stay external as long as somebody
  * tells them: not in a child whose parent did.
+ *
+ * No lock is taken before there is a handler that sets it free in a child.
  */
 static void start_once(const void *caller)
 {
+	bool can_start = !is_started() && is_possible() && is_ready_for_fork();
 	const struct ucx_ucm ucm = {
 		ucx_real("ucm_set_external_event", caller),
 		ucx_real("ucm_unset_external_event", caller),
 		ucx_real("ucm_vm_munmap", caller),
 	};
 
+	if (!can_start && !is_started() && !child_cleared)
+		return;
 	pthread_mutex_lock(&start);
 	if (!started) {
-		started = try_start(&ucm);
+		if (can_start)
+			try_start(&ucm);
 		if (started)
 			ucm.set_external_event(UCM_EVENT_VM_UNMAPPED);
 		else if (child_cleared)
