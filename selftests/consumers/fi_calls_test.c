@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../userlib/listener.h"
+#include "steps.h"
 
 static void *fake_calloc(size_t n, size_t size);
 static void fake_free(void *room);
@@ -19,9 +20,13 @@ static void fake_free(void *room);
 #define calloc fake_calloc
 #define free fake_free
 #include "../../userlib/libfabric/fi_regions.c"
+#define pthread_mutex_lock step_lock
+#define pthread_mutex_unlock step_unlock
 #include "../../userlib/libfabric/fi_monitor.c"
 #undef calloc
 #undef free
+#undef pthread_mutex_lock
+#undef pthread_mutex_unlock
 #include "said.h"
 
 #define REGION	4096ul
@@ -67,6 +72,7 @@ static void *fake_calloc(size_t n, size_t size)
 	block->size = n * size;
 	block->room[block->size] = 'x';
 	fake.blocks++;
+	step();
 	return block->room;
 }
 
@@ -79,6 +85,7 @@ static void fake_free(void *room)
 	fake.overrun |= block->room[block->size] != 'x';
 	fake.blocks--;
 	free(block);
+	step();
 }
 
 int listener_possible(void)
@@ -88,6 +95,7 @@ int listener_possible(void)
 
 int listener_start(struct listener *listener)
 {
+	step();
 	if (fake.start_ret)
 		return fake.start_ret;
 	fake.starts++;
@@ -179,6 +187,7 @@ static struct fid cache_fid = { .ops = &cache_ops };
 int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags,
 	    struct fid **fid, void *context)
 {
+	step();
 	fake.version = version;
 	if (fake.open_ret)
 		return fake.open_ret;
@@ -409,6 +418,41 @@ TEST_F(fi, does_nothing_in_a_child)
 	fake.child = false;
 	EXPECT_TRUE(valid(self, 1));
 	EXPECT_EQ(1, stats().subscribed);
+}
+
+/* Of the parent's monitor, if it has one, nothing is valid; else the child has its own. */
+static int child_is_wrong(void)
+{
+	const struct fi_ops_mem_monitor *ops = &monitor_ops;
+	int ret;
+
+	fake.start_ret = 0;
+	fake.child = monitor.notifier;
+	ret = fake.child ? -EXDEV : 0;
+	ops->stop(&monitor.fid);
+	if (mlx5ep_fi_monitor_import() != ret || ops->start(&monitor.fid) != ret ||
+	    ops->subscribe(&monitor.fid, region(1), REGION) != ret)
+		return 1;
+	ops->unsubscribe(&monitor.fid, region(1), REGION);
+	return ops->valid(&monitor.fid, region(1), REGION);
+}
+
+TEST_F(fi, is_one_of_its_own_in_a_child_that_is_forked_before_the_start)
+{
+	steps.wrong = child_is_wrong;
+	monitor.imported = false;
+	fake.start_ret = -EMFILE;
+	steps.on = true;
+	EXPECT_EQ(0, mlx5ep_fi_monitor_import());
+	EXPECT_EQ(-EAGAIN, subscribe(self, 1));
+	EXPECT_EQ(-EMFILE, self->ops->start(self->fid));
+	self->ops->stop(self->fid);
+	fake.start_ret = 0;
+	EXPECT_EQ(0, self->ops->start(self->fid));
+	steps.on = false;
+	EXPECT_LE(20, steps.children);
+	EXPECT_EQ(0, steps.bad);
+	EXPECT_EQ(0, subscribe(self, 1));
 }
 
 /* More events than are read at once; one of them is none of a watch. */

@@ -7,19 +7,16 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "steps.h"
 
 static int fake_access(const char *path, int mode);
 static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
-static int fake_lock(pthread_mutex_t *lock);
-static int fake_unlock(pthread_mutex_t *lock);
 
-#define pthread_mutex_lock fake_lock
-#define pthread_mutex_unlock fake_unlock
+#define pthread_mutex_lock step_lock
+#define pthread_mutex_unlock step_unlock
 #include "../../userlib/ucx/ucx_events.c"
 #define access fake_access
 #define pthread_atfork fake_atfork
@@ -39,8 +36,6 @@ static struct {
 	int possible, start_ret, atfork_ret;
 	int listeners, atforks, regs_forked, destroyed;
 	void (*in_child)(void);
-	bool forks;			/* there is a child of each step */
-	int children, bad_children;
 
 	struct mlx5_ep_notifier_page page;
 	struct mlx5_ep_event events[EVENTS];
@@ -57,24 +52,6 @@ static struct {
 	ucm_mmap_hook_mode_t mode;	/* that UCX was given */
 	int handlers, lookups, gets;
 } fake;
-
-static void step(void);
-
-static int fake_lock(pthread_mutex_t *lock)
-{
-	step();
-	return pthread_mutex_lock(lock);
-}
-
-static int fake_unlock(pthread_mutex_t *lock)
-{
-	int ret;
-
-	step();
-	ret = pthread_mutex_unlock(lock);
-	step();
-	return ret;
-}
 
 static int fake_access(const char *path, int mode)
 {
@@ -263,7 +240,6 @@ static ucm_mmap_hook_mode_t mode_of(ucm_mmap_hook_mode_t mode)
 /* Returns 0 if a child has nothing of its parent's, and makes what it needs. */
 static int child_is_wrong(void)
 {
-	alarm(5);
 	fake.asks_us = true;
 	if (fake.in_child)
 		fake.in_child();
@@ -272,24 +248,6 @@ static int child_is_wrong(void)
 	fake.listeners = 0;
 	make_cache();
 	return fake.listeners != 1 || !ucx_events_notifier();
-}
-
-/* Another thread may fork at each step of a call. */
-static void step(void)
-{
-	int status = 0;
-	pid_t pid;
-
-	if (!fake.forks)
-		return;
-	fake.children++;
-	pid = fork();
-	if (!pid) {
-		fake.forks = false;
-		_exit(child_is_wrong());
-	}
-	waitpid(pid, &status, 0);
-	fake.bad_children += !!status;
 }
 
 static void happen(unsigned int n)
@@ -438,14 +396,15 @@ TEST_F(ucx, starts_anew_in_a_child)
 
 TEST_F(ucx, starts_anew_in_a_child_that_is_forked_while_we_start)
 {
-	fake.forks = true;
+	steps.wrong = child_is_wrong;
+	steps.on = true;
 	fake.asks_us = false;
 	make_cache();
 	fake.asks_us = true;
 	make_cache();
-	fake.forks = false;
-	EXPECT_LE(15, fake.children);
-	EXPECT_EQ(0, fake.bad_children);
+	steps.on = false;
+	EXPECT_LE(15, steps.children);
+	EXPECT_EQ(0, steps.bad);
 	EXPECT_EQ(1, fake.listeners);
 	EXPECT_EQ(1, fake.externals);
 	/* One that cannot start has no part of a notifier either. */

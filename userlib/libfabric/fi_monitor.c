@@ -15,7 +15,8 @@
  *
  * A forked child has neither the mapping nor the thread. Every call there
  * returns "not valid" or an error, and takes no lock: a lock that another
- * thread held during fork() would never be released in the child.
+ * thread held during fork() would never be released in the child. The child
+ * of a process whose monitor has not started can start its own.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -256,11 +257,23 @@ EXPORT void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
 	mlx5ep_answer(stats, size, &answer, sizeof(answer));
 }
 
+/*
+ * In a child. Another thread of the parent may have held the lock, and may have been
+ * in monitor_set_up(): its table is not known to be whole.
+ */
+static void monitor_fork(void)
+{
+	monitor.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	if (!monitor.notifier)
+		monitor.regions.buckets = NULL;
+}
+
 static __attribute__((constructor)) void monitor_load(void)
 {
 	const char *how = getenv("MLX5EP_FI_MONITOR");
 	int ret;
 
+	pthread_atfork(NULL, NULL, monitor_fork);
 	if (how && !strcmp(how, "off"))
 		return;
 	monitor.verbose = how && !strcmp(how, "verbose");
