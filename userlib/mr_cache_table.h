@@ -49,6 +49,9 @@ struct cache_entry {
 	struct cache_entry *pool_next;
 } __attribute__((aligned(64)));
 
+_Static_assert(sizeof(void *) != 8 || sizeof(struct cache_entry) == 256,
+	       "the size is in mlx5ep_mr_cache(3), \"own memory\"");
+
 #define CACHE_HINT_SHIFT 12
 #define CACHE_HINTS (1 << CACHE_HINT_SHIFT)
 
