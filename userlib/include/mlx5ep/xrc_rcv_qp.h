@@ -43,9 +43,10 @@ struct mlx5ep_xrc_events {
  * @qp: the QP is in state RESET
  *
  * Return: 0. -EOPNOTSUPP without the module. -EINVAL if a reserved field of
- * @events is not 0. -EDQUOT if the process or the
- * device has the maximum number already. -EBADF or -EIO if the notifier cannot
- * be used. -ENOMEM.
+ * @events is not 0. -EDQUOT if the process or the user has the maximum number
+ * of registrations already (xrc_regs_per_process, xrc_regs_per_user), or the
+ * user or the device that of QPs (xrc_qps_per_user, xrc_qps_per_device). -EBADF
+ * or -EIO if the notifier cannot be used. -ENOMEM.
  */
 int mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
 			     const struct mlx5ep_xrc_events *events,
@@ -116,8 +117,9 @@ int _mlx5ep_xrc_rcv_qp_query(struct mlx5ep_xrc_rcv_qp *qp,
  * If another registrant has brought the QP to the requested state already, the
  * call succeeds and changes nothing; see struct mlx5_ep_xrc_rcv_qp_modify.
  *
- * Return: 0. -EINVAL for an attribute or a transition that is not allowed. -EIO
- * if the device is gone.
+ * Return: 0. -EINVAL for an attribute or a transition that is not allowed.
+ * -EISCONN for RTR if the QP is connected already, to another remote QP than
+ * @attr names. -EIO if the device is gone.
  */
 static inline int
 mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
