@@ -26,6 +26,20 @@ static pthread_mutex_t ofed_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ofed_reg *ofed_regs;
 
 /*
+ * In a forked child. Another thread of the parent may have held ofed_lock. The list is
+ * whole at each moment.
+ */
+static void ofed_forked(void)
+{
+	ofed_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static __attribute__((constructor)) void ofed_load(void)
+{
+	pthread_atfork(NULL, NULL, ofed_forked);
+}
+
+/*
  * The caller holds ofed_lock. Returns the link that points to the registration,
  * or the last link, which is NULL.
  */

@@ -6,6 +6,8 @@
  */
 #include "kselftest_harness.h"
 
+#include <sys/wait.h>
+
 #include "xrc_fake.h"
 #define MLX5EP_OFED_KEEP_XRC_DOMAIN
 #include <mlx5ep/ofed_xrc.h>
@@ -290,6 +292,45 @@ TEST_F(calls, of_ofed_modify_and_query)
 	EXPECT_EQ(&self->domain.xrcd, init.qp_context);
 	EXPECT_EQ(NULL, init.send_cq);
 	EXPECT_EQ(0, mlx5ep_ofed_unreg_xrc_rcv_qp(&self->domain.xrcd, 7));
+}
+
+static struct {
+	struct ibv_xrcd *xrcd;	/* of the child's */
+	int status;
+} child;
+
+/* The child of another thread registers with a QP, and ends that. */
+static void fork_and_register(void)
+{
+	uint32_t num;
+	pid_t pid;
+
+	fake.meanwhile = NULL;
+	fake.counts = false;
+	pid = fork();
+	if (!pid) {
+		alarm(5);
+		_exit(mlx5ep_ofed_create_xrc_rcv_qp(child.xrcd, &num) ||
+		      mlx5ep_ofed_unreg_xrc_rcv_qp(child.xrcd, num));
+	}
+	waitpid(pid, &child.status, 0);
+	fake.counts = true;
+}
+
+TEST_F(calls, of_ofed_work_in_a_child_that_is_forked_meanwhile)
+{
+	struct ibv_qp_attr attr = {};
+
+	child.xrcd = &self->other.xrcd;
+	ASSERT_EQ(0, mlx5ep_ofed_reg_xrc_rcv_qp(&self->domain.xrcd, 7));
+	child.status = -1;
+	fake.meanwhile = fork_and_register;
+	EXPECT_EQ(0, mlx5ep_ofed_modify_xrc_rcv_qp(&self->domain.xrcd, 7, &attr, 0));
+	EXPECT_EQ(0, child.status);
+	child.status = -1;
+	fake.meanwhile = fork_and_register;
+	EXPECT_EQ(0, mlx5ep_ofed_unreg_xrc_rcv_qp(&self->domain.xrcd, 7));
+	EXPECT_EQ(0, child.status);
 }
 
 static struct {

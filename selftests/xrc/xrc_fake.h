@@ -28,6 +28,7 @@ static struct {
 	int error;		/* that each ioctl has; 0: it succeeds */
 	uint32_t handle;	/* of the next registration */
 	uint32_t reg_flags;	/* the answer's */
+	void (*meanwhile)(void);	/* what another thread does during an ioctl */
 
 	unsigned int calls;
 	struct ib_uverbs_ioctl_hdr hdr;
@@ -135,6 +136,8 @@ int ioctl(int fd, unsigned long request, ...)
 	hdr = va_arg(args, struct ib_uverbs_ioctl_hdr *);
 	va_end(args);
 	fake.calls++;
+	if (fake.meanwhile)
+		fake.meanwhile();
 	fake.hdr = *hdr;
 	memcpy(fake.attrs, hdr->attrs, hdr->num_attrs * sizeof(fake.attrs[0]));
 	errno = fake.error;
