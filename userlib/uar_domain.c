@@ -32,6 +32,17 @@
 /* Held while a page is looked for, over its calls of the driver. */
 static pthread_mutex_t page_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* In a forked child. Another thread of the parent may have held page_lock. */
+static void page_forked(void)
+{
+	page_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static __attribute__((constructor)) void page_load(void)
+{
+	pthread_atfork(NULL, NULL, page_forked);
+}
+
 /* After a failure the call can be repeated. */
 static int domain_fini(struct domain *domain)
 {

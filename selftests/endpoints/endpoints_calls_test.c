@@ -7,6 +7,9 @@
  */
 #include "kselftest_harness.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "endpoints/endpoints_fake.h"
 
 #define MOST_CALLS	200
@@ -557,6 +560,36 @@ TEST_F(calls, for_a_domain_find_a_page_whose_uuars_are_apart)
 	EXPECT_EQ(3, fake.n_free);
 	EXPECT_EQ(0, mlx5ep_domain_free(domain));
 	EXPECT_EQ(5, fake.n_free);
+}
+
+static int child_status;
+
+/* The child of another thread has a context of its own. */
+static void fork_and_alloc(void)
+{
+	struct ibv_device dev = {};
+	struct mlx5ep_domain *domain;
+	pid_t pid;
+
+	fake.meanwhile = NULL;
+	pid = fork();
+	if (!pid) {
+		alarm(5);
+		_exit(!!mlx5ep_domain_alloc(ibv_alloc_pd(ibv_open_device(&dev)), NULL,
+					    &domain));
+	}
+	waitpid(pid, &child_status, 0);
+}
+
+TEST_F(calls, for_a_domain_work_in_a_child_that_is_forked_meanwhile)
+{
+	struct mlx5ep_domain *domain;
+
+	child_status = -1;
+	fake.meanwhile = fork_and_alloc;
+	ASSERT_EQ(0, mlx5ep_domain_alloc(self->pd, NULL, &domain));
+	EXPECT_EQ(0, child_status);
+	EXPECT_EQ(0, mlx5ep_domain_free(domain));
 }
 
 TEST_F(calls, for_a_domain_that_fail_leave_nothing)

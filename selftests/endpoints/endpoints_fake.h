@@ -33,6 +33,7 @@ static struct {
 	int calls, failing;	/* that make something; which one fails, from 1 */
 	int ends, failing_end;	/* that end something */
 	int fail_errno;
+	void (*meanwhile)(void);	/* what another thread does while a QP is made */
 	int pages;		/* that thread domains can have; -1: any number */
 	bool halves;		/* each page's second uUAR is somebody else's */
 	bool one_page;		/* static QPs have one page; or: a page each */
@@ -293,6 +294,8 @@ static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context,
 	qp->qp.pd = attr->pd;
 	qp->qp.send_cq = attr->send_cq;
 	qp->qp.recv_cq = attr->recv_cq;
+	if (fake.meanwhile)
+		fake.meanwhile();
 	attr->send_cq->handle++;
 	pd->users++;
 	qp->is_static = !pd->td;
