@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +16,22 @@
 #include <unistd.h>
 
 #include "selftest/selftest.h"
+
+static bool no_process;
+
+/* Stands in front of libc's, for the tool too. */
+pid_t fork(void)
+{
+	static pid_t (*real)(void);
+
+	if (no_process) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fork");
+	return real();
+}
 
 FIXTURE(groups)
 {
@@ -125,6 +142,19 @@ static void exits(struct selftest *st)
 {
 	selftest_say(st, PASSED, "one", "x");
 	_exit(3);
+}
+
+TEST_F(groups, a_process_that_cannot_be_made_is_told)
+{
+	int fd = next_fd();
+
+	no_process = true;
+	selftest_process("mlx5_0", "g", says_all, 20, self->results);
+	no_process = false;
+	EXPECT_STREQ(text(self->results),
+		     "[" ROW("starts", "failed",
+			     "Resource temporarily unavailable") "]");
+	EXPECT_EQ(next_fd(), fd);
 }
 
 TEST_F(groups, an_exit_status_is_told)
