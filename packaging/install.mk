@@ -26,8 +26,8 @@ DOCDIR ?= $(PREFIX)/share/doc/mlx5ep
 BUILD_VERSION ?= $(shell packaging/version)
 host := build/host
 
-.PHONY: install install-lib install-dkms dkms-source uninstall tools-check \
-	dkms-tool-check deb rpm rpm-check linux-tree
+.PHONY: install install-lib install-dkms dkms-source uninstall lib-ready \
+	dkms-ready deb rpm rpm-check linux-tree
 
 # The version is asked for once, before the build changes anything.
 install install-lib install-dkms dkms-source uninstall deb rpm: \
@@ -36,10 +36,19 @@ install install-lib install-dkms dkms-source uninstall deb rpm: \
 packaging_install = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
 	LIBDIR='$(LIBDIR)' BUILD_VERSION='$(BUILD_VERSION)' packaging/install
 
-install: install-lib install-dkms
+# Files outside of PREFIX, and the tool, that packages have too.
+lib_files = '$(PREFIX)/bin/mlx5ep' /usr/lib/modprobe.d/mlx5ep.conf \
+	/usr/lib/udev/rules.d/90-mlx5ep.rules
+dkms_files = /usr/lib/mlx5_ep/renew-initramfs \
+	$(wildcard /usr/src/mlx5_ep-*/dkms.conf)
+
+# All checks come before the first file is written, also with -j.
+install: lib-ready dkms-ready
+	$(MAKE) --no-print-directory BUILD_VERSION='$(BUILD_VERSION)' \
+		install-lib install-dkms
 
 # This machine's own tool chain compiles the library, not the lab's.
-tools-check:
+lib-ready:
 	@for tool in $(CC) pkg-config; do \
 		command -v $$tool >/dev/null || { \
 		echo "make install: $$tool is missing: apt install build-essential pkg-config (dnf install gcc pkgconf)"; \
@@ -47,14 +56,15 @@ tools-check:
 	@pkg-config --exists libibverbs libmlx5 json-c || { \
 		echo 'make install: headers are missing: apt install libibverbs-dev libjson-c-dev (dnf install rdma-core-devel json-c-devel)'; \
 		exit 1; }
+	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make install' $(lib_files)
 
-dkms-tool-check:
+dkms-ready:
 	@test -n '$(DESTDIR)' || command -v dkms >/dev/null || { \
 		echo 'make install: dkms is missing: apt install dkms linux-headers-$$(uname -r) (dnf install dkms kernel-devel)'; \
 		exit 1; }
-	@test -n '$(DESTDIR)' || packaging/dkms-install --check
+	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make install' $(dkms_files)
 
-install-lib: tools-check
+install-lib: lib-ready
 	$(MAKE) --no-print-directory IN_LAB=1 LIB_OUT=$(host) \
 		LIB_VERSION='$(BUILD_VERSION)' \
 		CFLAGS='-Wno-error $(CFLAGS)' lib bench-programs
@@ -62,17 +72,19 @@ install-lib: tools-check
 	packaging/install-doc '$(DESTDIR)$(DOCDIR)'
 	test -n '$(DESTDIR)' || ldconfig
 
-dkms-source:
+dkms-source: dkms-ready
 	rm -rf '$(DESTDIR)/usr/src/mlx5_ep-$(BUILD_VERSION)'
 	$(packaging_install) dkms-source
 
-install-dkms: dkms-tool-check dkms-source
+install-dkms: dkms-source
 	test -n '$(DESTDIR)' || packaging/dkms-install '$(BUILD_VERSION)'
 	test -n '$(DESTDIR)' || packaging/renew-initramfs
 	@test -n '$(DESTDIR)' || echo 'The module is loaded before mlx5_ib at the' \
 		'next boot, or by: modprobe -r mlx5_ib && modprobe mlx5_ib'
 
 uninstall:
+	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make uninstall' \
+		$(lib_files) $(dkms_files)
 	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
 		packaging/dkms-install --remove
 	rm -rf $(DESTDIR)/usr/src/mlx5_ep-*

@@ -61,6 +61,98 @@ make_install()
 	}
 }
 
+# snapshot: prints all files where make install writes, and when they were changed
+snapshot()
+{
+	{ find /usr/local /usr/src /usr/lib/mlx5_ep /etc/modprobe.d /var/lib/dkms \
+		/etc/mlx5ep.conf /usr/lib/modprobe.d /usr/lib/udev/rules.d \
+		-printf '%p %m %s %C@\n' 2>/dev/null || :; } | sort
+}
+
+# refuses LINE CMD...: CMD fails and says LINE, and no file has changed
+refuses()
+{
+	local line=$1
+
+	shift
+	snapshot >"$tmp/before"
+	must_fail "$@" >"$tmp/log" 2>&1
+	cat "$tmp/log"
+	grep -xF "$line" "$tmp/log"
+	snapshot | diff "$tmp/before" -
+}
+
+# Each command of this machine but dkms.
+without_dkms()
+{
+	local missing
+
+	mkdir "$tmp/commands"
+	ln -s /usr/bin/* "$tmp/commands/"
+	ln -sf /usr/sbin/* "$tmp/bin/"* "$tmp/commands/"
+	rm "$tmp/commands/dkms"
+	missing="make install: dkms is missing: apt install dkms linux-headers-\$(uname -r)"
+	missing+=' (dnf install dkms kernel-devel)'
+	PATH=$tmp/commands refuses "$missing" make -s install
+	PATH=$tmp/commands refuses "$missing" make -s -j4 install
+}
+
+# packages_own REMEDY CMD...: make CMD is refused, and names the remedy
+packages_own()
+{
+	local remedy=$1 said
+
+	shift
+	said="make ${*: -1}: packages have installed files of mlx5_ep; remove these"
+	refuses "${said/-lib:/:} packages first: $remedy" make -s "$@"
+}
+
+# The rules of udev are those of a Debian package.
+debian_package()
+{
+	local root=$tmp/deb remedy='apt remove mlx5ep-tools'
+
+	mkdir -p "$root/DEBIAN" "$root/usr/lib/udev/rules.d"
+	cp packaging/90-mlx5ep.rules "$root/usr/lib/udev/rules.d/"
+	printf '%s\n' 'Package: mlx5ep-tools' 'Version: 0.9.0' 'Architecture: all' \
+		'Maintainer: nobody <nobody@mlx5-ep.invalid>' 'Description: a test' \
+		>"$root/DEBIAN/control"
+	dpkg-deb -b "$root" "$tmp/tools.deb"
+	dpkg -i "$tmp/tools.deb"
+	packages_own "$remedy" install
+	packages_own "$remedy" -j4 install
+	packages_own "$remedy" install-lib
+	packages_own "$remedy" uninstall
+	dpkg -r mlx5ep-tools
+}
+
+# The module is that of an RPM package. The library may be installed beside it.
+rpm_package()
+{
+	local file=/usr/lib/mlx5_ep/renew-initramfs remedy='dnf remove kmod-mlx5_ep'
+
+	cat >"$tmp/kmod.spec" <<-END
+	Name: kmod-mlx5_ep
+	Version: 0.9.0
+	Release: 1
+	Summary: a test
+	License: none
+	BuildArch: noarch
+	%description
+	%install
+	install -D $PWD/packaging/renew-initramfs %{buildroot}$file
+	%files
+	$file
+	END
+	rpmbuild -bb --define "_topdir $tmp/rpm" "$tmp/kmod.spec"
+	rpm -i --nodeps "$tmp"/rpm/RPMS/noarch/*.rpm
+	packages_own "$remedy" install
+	packages_own "$remedy" -j4 install
+	packages_own "$remedy" uninstall
+	make -s lib-ready
+	rpm -e --nodeps kmod-mlx5_ep
+}
+
 installed()
 {
 	[ "$(modinfo -k "$kernel" -F version mlx5_ep)" = "$1" ]
@@ -164,7 +256,10 @@ uninstalled()
 }
 
 stand_ins
-plan 8
+plan 11
+check 'make install writes nothing where DKMS is missing' without_dkms
+check 'make install writes nothing beside a package of Debian' debian_package
+check 'make install writes nothing beside a package of RPM' rpm_package
 check 'make install installs module, library and tool' install_first
 check 'everybody may read what root installed with umask 077' all_may_read
 check 'the initramfs that holds mlx5_ib is renewed' initramfs_renewed
