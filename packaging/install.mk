@@ -87,10 +87,10 @@ uninstall:
 		$(lib_files) $(dkms_files)
 	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
 		packaging/dkms-install --remove
-	rm -rf $(DESTDIR)/usr/src/mlx5_ep-*
-	rm -f $(DESTDIR)/etc/modprobe.d/mlx5_ep.conf
+	rm -rf '$(DESTDIR)'/usr/src/mlx5_ep-*
+	rm -f '$(DESTDIR)/etc/modprobe.d/mlx5_ep.conf'
 	test -n '$(DESTDIR)' || packaging/renew-initramfs
-	rm -rf $(DESTDIR)/usr/lib/mlx5_ep
+	rm -rf '$(DESTDIR)/usr/lib/mlx5_ep'
 	$(packaging_install) uninstall-lib
 	rm -rf '$(DESTDIR)$(DOCDIR)'
 

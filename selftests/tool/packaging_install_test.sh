@@ -255,8 +255,21 @@ uninstalled()
 	! modinfo -k "$kernel" mlx5_ep
 }
 
+# A folder with a blank in its name is one folder.
+destdir_with_blank()
+{
+	local blank="$tmp/a b"
+
+	mkdir -p "$tmp/a" "$blank"/usr/{src/mlx5_ep-1,lib/mlx5_ep} \
+		"$blank/etc/modprobe.d"
+	touch "$tmp/a/canary" "$blank/etc/modprobe.d/mlx5_ep.conf"
+	make -s uninstall "DESTDIR=$blank"
+	[ -e "$tmp/a/canary" ]
+	find "$blank" -name '*mlx5_ep*' | must_fail grep .
+}
+
 stand_ins
-plan 11
+plan 12
 check 'make install writes nothing where DKMS is missing' without_dkms
 check 'make install writes nothing beside a package of Debian' debian_package
 check 'make install writes nothing beside a package of RPM' rpm_package
@@ -268,4 +281,5 @@ check 'changed sources of the same version are built' install_changed
 check 'a build that fails leaves the module that was there' build_fails
 check 'a configuration file that was changed is kept' config_kept
 check 'make uninstall leaves nothing' uninstalled
+check 'make uninstall takes a DESTDIR with a blank for one folder' destdir_with_blank
 ktap_finished
