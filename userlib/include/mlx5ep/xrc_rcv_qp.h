@@ -133,7 +133,7 @@ mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
 /**
  * mlx5ep_xrc_rcv_qp_query() - ask for attributes of the QP
  * @attr: may be NULL
- * @info: may be NULL; receives number, state, number of registrants, and key
+ * @info: may be NULL; receives number, state, number of registrations, and key
  *
  * Return: 0, or -EIO if the device is gone.
  */
