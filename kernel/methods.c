@@ -24,6 +24,11 @@ static_assert(sizeof(struct mlx5_ep_context_info) == 56);
 static_assert(sizeof(struct mlx5_ep_uuar_info) == 16);
 static_assert(sizeof(struct mlx5_ep_qp_uuar) == 24);
 static_assert(sizeof(struct mlx5_ep_qp_info) == 40);
+static_assert(MLX5_EP_UUAR_POLICY_STOCK == 0);
+static_assert(MLX5_EP_UUAR_POLICY_INDEPENDENT == 1);
+static_assert(MLX5_EP_UUAR_POLICY_SHARED_UAR == 2);
+static_assert(MLX5_EP_UUAR_POLICY_SHARED_UUAR == 3);
+static_assert(MLX5_EP_NR_POLICIES == 4);
 
 static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
 {
