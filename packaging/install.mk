@@ -9,8 +9,9 @@
 # make uninstall     removes what make install installed
 # make deb           Debian packages, built in the lab, into build/deb/
 # make rpm           RPM packages, built by this machine's rpmbuild, into
-#                    build/rpm/; KERNEL=RELEASE (or the folder of a built tree):
-#                    also kmod-mlx5_ep, the module compiled for that kernel
+#                    build/rpm/; KERNEL=RELEASE (or the folder of a built tree, or
+#                    several): also kmod-mlx5_ep-RELEASE, the module compiled for
+#                    that kernel
 # make rpm-check     builds the RPM packages in the lab, and checks what is in them
 # make linux-tree    puts the module into the Linux tree LINUX, as a series of commits;
 #                    LOAD=1 tests it in the lab on Debian's kernel of that series,
@@ -98,7 +99,7 @@ deb: lab
 	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'
 
 rpm:
-	@packaging/rpm/build $(if $(KERNEL),--kernel '$(KERNEL)')
+	@packaging/rpm/build $(foreach kernel,$(KERNEL),--kernel '$(kernel)')
 
 rpm-check: lab
 	@$(ENTER) packaging/rpm/check
