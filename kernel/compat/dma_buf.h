@@ -30,6 +30,16 @@
 #define COMPAT_DMA_BUF_MOVED	move_notify
 #endif
 
+/*
+ * May its exporter neither move the buffer nor take it back from an importer? So it is
+ * where the kernel maps the buffer as an importer attaches, and until that detaches:
+ * 6.12 does so where the exporter has no .pin. Drop with it.
+ */
+static inline bool compat_dma_buf_is_fixed(struct dma_buf *buf)
+{
+	return HAVE_DMA_BUF_ATTACH_MAPS && !dma_buf_is_dynamic(buf);
+}
+
 #else /* Some configurations have none: nothing to drop. */
 
 #define COMPAT_HAS_DMA_BUF	false
@@ -69,6 +79,11 @@ static inline void dma_buf_detach(struct dma_buf *dmabuf,
 
 static inline void dma_buf_put(struct dma_buf *dmabuf)
 {
+}
+
+static inline bool compat_dma_buf_is_fixed(struct dma_buf *buf)
+{
+	return false;
 }
 
 #endif

@@ -3,10 +3,14 @@
  * Watches of dma-bufs: memory that its exporter may move or revoke.
  *
  * Each watch has an attachment of its own to the buffer, for the adapter's device,
- * which never maps the memory. Before an exporter moves or revokes the memory it
+ * by which it never maps the memory. Before an exporter moves or revokes the memory it
  * calls each attachment (Documentation/notifications.md has who does so). That makes
  * the word stale. Words, slots, generations and events are those of all watches
  * (mr_watch.c); no tree has the watch, since it has no address.
+ *
+ * Older kernels map the memory of an exporter without .pin as an importer attaches, and
+ * until that detaches. Such an exporter cannot move the memory, so nothing will be told:
+ * there the watch holds the buffer, and has no attachment.
  *
  * What never happens:
  * - the exporter's call returns while the word is still armed: the word changes in
@@ -57,7 +61,7 @@ static void dmabuf_moved(struct dma_buf_attachment *attach)
 	spin_unlock(&space->lock);
 }
 
-/* The memory is never mapped, so it may be of any kind. */
+/* No watch maps the memory, so it may be of any kind. */
 static const struct dma_buf_attach_ops dmabuf_attach_ops = {
 	.allow_peer2peer = true,
 	.COMPAT_DMA_BUF_MOVED = dmabuf_moved,
@@ -82,18 +86,32 @@ static struct dma_buf *dmabuf_get(const struct mlx5_ep_watch_dmabuf *req)
 	return buf;
 }
 
-/* Detaches. No lock is held. */
+/* Detaches. No spinlock is held. */
 static void dmabuf_free(struct mlx5_ep_dmabuf *dmabuf)
 {
-	struct dma_buf *buf = dmabuf->attach->dmabuf;
-
-	dma_buf_detach(buf, dmabuf->attach);
-	dma_buf_put(buf);
+	if (dmabuf->attach)
+		dma_buf_detach(dmabuf->buf, dmabuf->attach);
+	dma_buf_put(dmabuf->buf);
 	mlx5_ep_account_uncharge(dmabuf->user, MLX5_EP_DMABUF_WATCHES, 1);
 	kfree(dmabuf);
 }
 
-/* Attaches to the buffer that @req names, and charges the user. */
+/* Attaches to the buffer, unless that stays where it is. Returns 0 or errno. */
+static int dmabuf_attach(struct mlx5_ep_dmabuf *dmabuf, struct device *dev)
+{
+	struct dma_buf_attachment *attach;
+
+	if (compat_dma_buf_is_fixed(dmabuf->buf))
+		return 0;
+	attach = dma_buf_dynamic_attach(dmabuf->buf, dev, &dmabuf_attach_ops,
+					dmabuf);
+	if (IS_ERR(attach))
+		return PTR_ERR(attach);
+	dmabuf->attach = attach;
+	return 0;
+}
+
+/* Holds the buffer that @req names, attaches to it, and charges the user. */
 static struct mlx5_ep_dmabuf *
 dmabuf_alloc(struct mlx5_ep_watches *ws, struct mlx5_ep_device *edev,
 	     struct mlx5_ep_account *user,
@@ -117,12 +135,11 @@ dmabuf_alloc(struct mlx5_ep_watches *ws, struct mlx5_ep_device *edev,
 		goto err_free;
 	dmabuf->user = user;
 	dmabuf->ws = ws;
-	dmabuf->attach = dma_buf_dynamic_attach(buf, edev->ibdev->dma_device,
-						&dmabuf_attach_ops, dmabuf);
-	if (!IS_ERR(dmabuf->attach))
+	dmabuf->buf = buf;
+	ret = dmabuf_attach(dmabuf, edev->ibdev->dma_device);
+	if (!ret)
 		return dmabuf;
 
-	ret = PTR_ERR(dmabuf->attach);
 	mlx5_ep_account_uncharge(user, MLX5_EP_DMABUF_WATCHES, 1);
 err_free:
 	kfree(dmabuf);

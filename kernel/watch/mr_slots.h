@@ -14,6 +14,7 @@
 #include "mr_space.h"
 #include "mr_watch.h"
 
+struct dma_buf;
 struct dma_buf_attachment;
 
 #define WATCH_CHUNK_SIZE	4096
@@ -45,13 +46,15 @@ struct mlx5_ep_watch_parts {
  * @ws: whose it is
  * @w: its watch; NULL before that is armed and once it is deleted; the lock of the
  *	address space protects it
- * @attach: by which the exporter finds this; holds the buffer
+ * @buf: held
+ * @attach: by which the exporter finds this; NULL: it never moves the buffer
  * @user: for whom it counts, may be NULL
  */
 struct mlx5_ep_dmabuf {
 	struct list_head node;
 	struct mlx5_ep_watches *ws;
 	struct mlx5_ep_watch *w;
+	struct dma_buf *buf;
 	struct dma_buf_attachment *attach;
 	struct mlx5_ep_account *user;
 };

@@ -48,13 +48,17 @@ build()
 # The kernel's configuration, or who builds, makes errors of all warnings.
 warnings_are_errors()
 {
-	source_of "$tmp/warned" vm_flags_mod dma_buf_move_notify needs/create_qp
+	source_of "$tmp/warned" vm_flags_mod needs/create_qp \
+		dma_buf_{move_notify,attach_maps,invalidate_mappings}
 	build "$tmp/warned" \
 		KCFLAGS='-Werror -Wmissing-prototypes -Wunused-const-variable' ||
 		fail "$(cat "$tmp/said")"
 	grep -qx '#define HAVE_VM_FLAGS_MOD 1' "$tmp/warned/$answers"
 	# 7.2 has another name for this one.
+	grep -qx '#define HAVE_DMA_BUF_INVALIDATE_MAPPINGS 1' "$tmp/warned/$answers"
 	grep -qx '#define HAVE_DMA_BUF_MOVE_NOTIFY 0' "$tmp/warned/$answers"
+	# And it keeps no mapping for an importer.
+	grep -qx '#define HAVE_DMA_BUF_ATTACH_MAPS 0' "$tmp/warned/$answers"
 }
 
 # A release is built again, or its headers are replaced: the answers of before are wrong.

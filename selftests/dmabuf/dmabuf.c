@@ -61,3 +61,18 @@ int dmabuf_buffers(int exporter)
 
 	return ioctl(exporter, EXPORTER_QUERY, &query) ? -errno : query.buffers;
 }
+
+int dmabuf_maps(int exporter, int fd)
+{
+	struct exporter_query query = { .fd = fd };
+
+	return ioctl(exporter, EXPORTER_QUERY, &query) ? -errno : query.maps;
+}
+
+int dmabuf_attach_maps(int exporter)
+{
+	struct exporter_query query = { .fd = -1 };
+
+	return ioctl(exporter, EXPORTER_QUERY, &query) ? -errno :
+							 query.attach_maps;
+}

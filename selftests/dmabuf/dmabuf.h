@@ -23,4 +23,9 @@ int dmabuf_revoke(int exporter, int fd);
 int dmabuf_attachments(int exporter, int fd);
 int dmabuf_buffers(int exporter);
 
+/* How often a buffer was mapped, ever; -errno. */
+int dmabuf_maps(int exporter, int fd);
+/* Does the kernel map what has no pin for each importer that attaches? 0, 1 or -errno. */
+int dmabuf_attach_maps(int exporter);
+
 #endif

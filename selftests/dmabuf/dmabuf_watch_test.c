@@ -152,11 +152,52 @@ TEST_F(dmabuf, an_exporter_that_pins_its_memory_is_watched_too)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, mlx5ep_watch_dmabuf(self->notifier, fd, 0, SIZE, 0,
 					 &watch));
-	EXPECT_EQ(1, dmabuf_attachments(self->exporter, fd));
+	EXPECT_EQ(!dmabuf_attach_maps(self->exporter),
+		  dmabuf_attachments(self->exporter, fd));
 	EXPECT_EQ(-EBUSY, dmabuf_move(self->exporter, fd, 1));
 	EXPECT_TRUE(mlx5ep_watch_valid(&watch));
+	/* The watch holds the buffer, whether it is attached to it or not. */
+	close(fd);
+	EXPECT_EQ(2, dmabuf_buffers(self->exporter));
 	EXPECT_EQ(0, mlx5ep_watch_del(&watch));
-	EXPECT_EQ(0, dmabuf_attachments(self->exporter, fd));
+	EXPECT_EQ(1, dmabuf_buffers(self->exporter));
+}
+
+TEST_F(dmabuf, no_watch_maps_the_memory)
+{
+	static const uint32_t flags[] = { 0, EXPORTER_STATIC, EXPORTER_NO_PIN };
+	struct mlx5ep_watch watches[2];
+	unsigned int i, j;
+	int fd;
+
+	for (i = 0; i < 3; i++) {
+		fd = dmabuf_create(self->exporter, SIZE, flags[i]);
+		ASSERT_LE(0, fd);
+		for (j = 0; j < 2; j++)
+			ASSERT_EQ(0, mlx5ep_watch_dmabuf(self->notifier, fd, 0,
+							 SIZE, j, &watches[j]));
+		EXPECT_EQ(0, mlx5ep_watch_verify(&watches[0]));
+		EXPECT_EQ(0, mlx5ep_watch_del_batch(watches, 2));
+		EXPECT_EQ(0, dmabuf_maps(self->exporter, fd));
+		EXPECT_EQ(0, dmabuf_attachments(self->exporter, fd));
+		close(fd);
+	}
+}
+
+TEST_F(dmabuf, an_exporter_without_pin_is_heard)
+{
+	int fd = dmabuf_create(self->exporter, SIZE, EXPORTER_NO_PIN);
+	struct mlx5ep_watch watch;
+
+	ASSERT_LE(0, fd);
+	if (dmabuf_attach_maps(self->exporter)) {
+		close(fd);
+		SKIP(return, "this kernel maps what has no pin for ever");
+	}
+	ASSERT_EQ(0, mlx5ep_watch_dmabuf(self->notifier, fd, 0, SIZE, 0,
+					 &watch));
+	ASSERT_EQ(0, dmabuf_move(self->exporter, fd, 1));
+	EXPECT_FALSE(mlx5ep_watch_valid(&watch));
 	close(fd);
 }
 

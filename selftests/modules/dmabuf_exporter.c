@@ -39,6 +39,7 @@ static atomic_t exporter_buffers;
  * @set: which pages are mapped, 0 or 1
  * @pinned: importers that forbid a move
  * @mapped: importers that have it mapped
+ * @maps: times that it was mapped
  * @attachments: importers
  * @revoked: cannot be mapped any more
  * @pages: both sets
@@ -49,6 +50,7 @@ struct exported {
 	unsigned int set;
 	unsigned int pinned;
 	unsigned int mapped;
+	unsigned int maps;
 	atomic_t attachments;
 	bool revoked;
 	struct page *pages[];
@@ -119,6 +121,7 @@ static struct sg_table *exported_map(struct dma_buf_attachment *attach,
 	if (ret)
 		goto err_table;
 	ex->mapped++;
+	ex->maps++;
 	return sgt;
 
 err_table:
@@ -164,8 +167,7 @@ static const struct dma_buf_ops exported_ops = {
 	.release = exported_release,
 };
 
-/* What has no pin is never moved. */
-static const struct dma_buf_ops exported_static_ops = {
+static const struct dma_buf_ops exported_no_pin_ops = {
 	.attach = exported_attach,
 	.detach = exported_detach,
 	.map_dma_buf = exported_map,
@@ -203,8 +205,9 @@ static int exporter_create(struct exporter_create *req)
 
 	if (IS_ERR(ex))
 		return PTR_ERR(ex);
-	info.ops = req->flags & EXPORTER_STATIC ? &exported_static_ops :
-						  &exported_ops;
+	info.ops = req->flags & (EXPORTER_STATIC | EXPORTER_NO_PIN) ?
+			   &exported_no_pin_ops :
+			   &exported_ops;
 	info.size = req->size;
 	info.flags = O_RDWR | O_CLOEXEC;
 	info.priv = ex;
@@ -228,7 +231,7 @@ static struct dma_buf *exporter_get(int fd)
 	struct dma_buf *buf = dma_buf_get(fd);
 
 	if (IS_ERR(buf) || buf->ops == &exported_ops ||
-	    buf->ops == &exported_static_ops)
+	    buf->ops == &exported_no_pin_ops)
 		return buf;
 	dma_buf_put(buf);
 	return ERR_PTR(-EINVAL);
@@ -270,6 +273,8 @@ static int exporter_query(struct exporter_query *req)
 	req->buffers = atomic_read(&exporter_buffers);
 	req->attachments = 0;
 	req->mapped = 0;
+	req->maps = 0;
+	req->attach_maps = HAVE_DMA_BUF_ATTACH_MAPS;
 	if (req->fd < 0)
 		return 0;
 	buf = exporter_get(req->fd);
@@ -279,6 +284,7 @@ static int exporter_query(struct exporter_query *req)
 	dma_resv_lock(buf->resv, NULL);
 	req->attachments = atomic_read(&ex->attachments);
 	req->mapped = ex->mapped;
+	req->maps = ex->maps;
 	dma_resv_unlock(buf->resv);
 	dma_buf_put(buf);
 	return 0;

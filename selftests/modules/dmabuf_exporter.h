@@ -11,11 +11,13 @@
  * @EXPORTER_STATIC: it pins its memory for each importer, and is never moved
  * @EXPORTER_REFUSES: it allows no importer
  * @EXPORTER_SILENT: it is moved, and nobody is told
+ * @EXPORTER_NO_PIN: it is moved, and no importer can forbid that (vfio-pci)
  */
 enum exporter_flags {
 	EXPORTER_STATIC = 1 << 0,
 	EXPORTER_REFUSES = 1 << 1,
 	EXPORTER_SILENT = 1 << 2,
+	EXPORTER_NO_PIN = 1 << 3,
 };
 
 /**
@@ -49,13 +51,17 @@ struct exporter_move {
  * @fd: of a buffer; -1: none
  * @attachments: out: importers of the buffer now
  * @mapped: out: of them, those that have it mapped
+ * @maps: out: times that the buffer was mapped, ever
  * @buffers: out: all buffers of the exporter now
+ * @attach_maps: out: the kernel maps what has no pin for each importer that attaches
  */
 struct exporter_query {
 	__s32 fd;
 	__u32 attachments;
 	__u32 mapped;
+	__u32 maps;
 	__u32 buffers;
+	__u32 attach_maps;
 };
 
 #define EXPORTER_CREATE	_IOWR('x', 0, struct exporter_create)

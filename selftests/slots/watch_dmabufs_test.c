@@ -133,6 +133,30 @@ TEST_F(dmabufs, are_attached_to_once_per_watch)
 	drop(resp.slot);
 }
 
+TEST_F(dmabufs, that_cannot_move_are_held_and_not_attached_to)
+{
+	exporter.buf.fixed = true;
+	/* Nobody asks the exporter. */
+	exporter.refuses = -EOPNOTSUPP;
+	EXPECT_EQ(0, add());
+	EXPECT_EQ(1 << 2 | MLX5_EP_WATCH_STATE_ARMED, resp.word);
+	EXPECT_EQ(0, exporter.buf.attached);
+	EXPECT_EQ(1, exporter.buf.refs);
+	EXPECT_EQ(1, user.held);
+	drop(0);
+	EXPECT_EQ(1, exporter.buf.refs);
+	mlx5_ep_watches_reap(&ws);
+	EXPECT_NOTHING();
+	/* The limit of the user counts these too. */
+	user.held = LIMIT;
+	EXPECT_EQ(-EDQUOT, add());
+	user.held = 0;
+	ws.dead = true;
+	EXPECT_EQ(-EIO, add());
+	ws.dead = false;
+	EXPECT_NOTHING();
+}
+
 TEST_F(dmabufs, are_watched_by_whole_pages)
 {
 	static const struct {

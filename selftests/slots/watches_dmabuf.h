@@ -12,6 +12,7 @@
 struct dma_buf {
 	size_t size;
 	int refs, attached;
+	bool fixed;		/* the kernel maps it for each importer */
 };
 
 struct dma_buf_attachment {
@@ -55,6 +56,11 @@ static struct dma_buf *dma_buf_get(int fd)
 		return ERR_PTR(-EBADF);
 	exporter.buf.refs++;
 	return &exporter.buf;
+}
+
+static bool compat_dma_buf_is_fixed(struct dma_buf *buf)
+{
+	return buf->fixed;
 }
 
 static void dma_buf_put(struct dma_buf *buf)

@@ -341,7 +341,9 @@ struct mlx5_ep_qp_info {
  * What a watch cannot see: an exporter that changes the memory and tells nobody; a
  * program that gives memory back to its allocator while a dma-buf of it exists, and
  * gets other memory at the same address. An exporter that pins its memory for each
- * importer never moves it, so the word never changes.
+ * importer never moves it, so the word never changes. If the kernel maps the memory for
+ * each importer too (6.12, of an exporter without .pin), the watch holds the dma-buf and
+ * is no importer: the exporter is not asked.
  *
  * EINVAL: the range is empty, wraps, is longer than 2^32 - 1 pages or not within the
  * buffer; a flag is unknown; the descriptor is none of a dma-buf.
