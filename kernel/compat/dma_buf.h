@@ -14,6 +14,7 @@
 
 #if HAVE_DMA_BUF_INVALIDATE_MAPPINGS || HAVE_DMA_BUF_MOVE_NOTIFY
 #include <linux/dma-buf.h>
+#include <linux/dma-resv.h>
 
 #define COMPAT_HAS_DMA_BUF	true
 
@@ -46,8 +47,12 @@ static inline bool compat_dma_buf_is_fixed(struct dma_buf *buf)
 #define COMPAT_IMPORT_DMA_BUF	MODULE_INFO(lacks, "dma-buf")
 #define COMPAT_DMA_BUF_MOVED	moved
 
+struct dma_resv;
+struct ww_acquire_ctx;
+
 struct dma_buf {
 	size_t size;
+	struct dma_resv *resv;
 };
 
 struct dma_buf_attachment {
@@ -78,6 +83,16 @@ static inline void dma_buf_detach(struct dma_buf *dmabuf,
 }
 
 static inline void dma_buf_put(struct dma_buf *dmabuf)
+{
+}
+
+static inline int dma_resv_lock(struct dma_resv *obj,
+				struct ww_acquire_ctx *ctx)
+{
+	return 0;
+}
+
+static inline void dma_resv_unlock(struct dma_resv *obj)
 {
 }
 

@@ -14,8 +14,9 @@
  *
  * What never happens:
  * - the exporter's call returns while the word is still armed: the word changes in
- *   the callback, under the reservation lock of the buffer, which attaching takes
- *   too. So a move that is under way has ended when the watch is armed;
+ *   the callback, under the reservation lock of the buffer;
+ * - a word is armed while the memory moves: it is armed under the same lock. A move
+ *   that began before, and called the attachment before there was a word, has ended;
  * - a callback finds a watch that was deleted: it looks at mlx5_ep_dmabuf.w under
  *   the lock of the address space;
  * - an attachment outlives its notifier: fini waits until all are detached, before
@@ -148,11 +149,10 @@ err_put:
 	return ERR_PTR(ret);
 }
 
-/* Arms a watch for an attachment. Returns 0; -EAGAIN to grow; -EIO. */
-static int dmabuf_arm(struct mlx5_ep_watches *ws,
-		      struct mlx5_ep_dmabuf *dmabuf,
-		      const struct mlx5_ep_watch_dmabuf *req,
-		      struct mlx5_ep_watch_dmabuf_resp *resp)
+static int dmabuf_arm_locked(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_dmabuf *dmabuf,
+			     const struct mlx5_ep_watch_dmabuf *req,
+			     struct mlx5_ep_watch_dmabuf_resp *resp)
 {
 	struct mlx5_ep_watch *w;
 
@@ -170,6 +170,25 @@ static int dmabuf_arm(struct mlx5_ep_watches *ws,
 	resp->slot = watch_chunk(w)->base + w->index;
 	resp->word = watch_arm(ws, w);
 	return 0;
+}
+
+/*
+ * Arms a watch for an attachment, when the buffer does not move. Returns 0; -EAGAIN to
+ * grow; -EIO.
+ */
+static int dmabuf_arm(struct mlx5_ep_watches *ws,
+		      struct mlx5_ep_dmabuf *dmabuf,
+		      const struct mlx5_ep_watch_dmabuf *req,
+		      struct mlx5_ep_watch_dmabuf_resp *resp)
+{
+	int ret;
+
+	dma_resv_lock(dmabuf->buf->resv, NULL);
+	spin_lock(&ws->space->lock);
+	ret = dmabuf_arm_locked(ws, dmabuf, req, resp);
+	spin_unlock(&ws->space->lock);
+	dma_resv_unlock(dmabuf->buf->resv);
+	return ret;
 }
 
 /**
@@ -199,9 +218,7 @@ int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
 	do {
-		spin_lock(&ws->space->lock);
 		ret = dmabuf_arm(ws, dmabuf, req, resp);
-		spin_unlock(&ws->space->lock);
 		if (ret != -EAGAIN)
 			break;
 		ret = mlx5_ep_watches_grow(ws);

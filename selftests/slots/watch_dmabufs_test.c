@@ -332,6 +332,29 @@ TEST_F(dmabufs, that_move_before_they_are_watched_are_not_reported)
 	drop(0);
 }
 
+/* The exporter has called its importers, and is about to move the memory. */
+static void meanwhile_begin_move(void)
+{
+	move(exporter.last);
+	exporter.moves = true;
+}
+
+static void meanwhile_attached_begin(void)
+{
+	fake.meanwhile = meanwhile_begin_move;
+}
+
+TEST_F(dmabufs, have_stopped_moving_once_they_are_watched)
+{
+	fake.meanwhile = meanwhile_attached_begin;
+	EXPECT_EQ(0, add());
+	EXPECT_EQ(NULL, fake.meanwhile);
+	EXPECT_EQ(0, report.times);
+	EXPECT_FALSE(exporter.moves);
+	EXPECT_FALSE(exporter.resv.held);
+	drop(0);
+}
+
 static void meanwhile_reap(void)
 {
 	fake.misuses += !ws.reap_lock.held;

@@ -9,8 +9,13 @@
 #define COMPAT_IMPORT_DMA_BUF	extern int fake_parameter
 #define COMPAT_DMA_BUF_MOVED	move_notify
 
+struct dma_resv {
+	bool held;
+};
+
 struct dma_buf {
 	size_t size;
+	struct dma_resv *resv;
 	int refs, attached;
 	bool fixed;		/* the kernel maps it for each importer */
 };
@@ -44,6 +49,8 @@ struct mlx5_ep_device {
 /* What a test sets and reads. */
 static struct {
 	struct dma_buf buf;	/* its number is 5 */
+	struct dma_resv resv;	/* of the buffer */
+	bool moves;		/* a move is under way; its end lets go of the lock */
 	struct dma_buf_attachment *last;
 	int refuses;		/* what attaching says; 0: it succeeds */
 	void (*meanwhile)(void);	/* runs once where one detaches */
@@ -55,12 +62,27 @@ static struct dma_buf *dma_buf_get(int fd)
 	if (fd != 5)
 		return ERR_PTR(-EBADF);
 	exporter.buf.refs++;
+	exporter.buf.resv = &exporter.resv;
 	return &exporter.buf;
 }
 
 static bool compat_dma_buf_is_fixed(struct dma_buf *buf)
 {
 	return buf->fixed;
+}
+
+static void dma_resv_lock(struct dma_resv *resv, void *context)
+{
+	may_sleep();
+	fake.misuses += resv != &exporter.resv || resv->held || context;
+	exporter.moves = false;
+	resv->held = true;
+}
+
+static void dma_resv_unlock(struct dma_resv *resv)
+{
+	fake.misuses += !resv->held || fake.spins;
+	resv->held = false;
 }
 
 static void dma_buf_put(struct dma_buf *buf)
