@@ -3,11 +3,7 @@
  * lock_hold - how long does the kernel keep the CPU while very many watches are
  * added, hit, read and deleted?
  *
- * A thread of real-time priority sleeps for some microseconds, over and over. It
- * runs late by as long as the kernel could not be preempted, and a spinlock that
- * is held is such a time. In a guest with one CPU whose instructions QEMU counts
- * the clock is that count. Prints "NAME LATE N", the longest time in
- * instructions and how often the thread slept, for each of
+ * Prints "NAME LATE N" as sleeper_print() says, for each of
  *
  * - none: the same system calls as below, and nobody watches, which includes what
  *   waking the thread takes by itself;
@@ -18,18 +14,14 @@
  * - end: the notifier is destroyed.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <mlx5ep/mr_watch.h>
 
-#include "instr.h"
-#include "sysfs.h"
+#include "sleeper.h"
 #include "verbs.h"
 
 #define PAGE		4096ul
@@ -39,8 +31,6 @@
 #define BLOCKS_4GIB	256u	/* each has a tree of its own in the kernel */
 #define BLOCK		(16ul << 20)
 #define BLOCK_WATCHES	255u
-#define SLEEP_NS	9000	/* and up to as many more */
-#define THROTTLE	"/proc/sys/kernel/sched_rt_runtime_us"
 
 enum phase { NONE, ADD, HIT, AGAIN, READ, DEL, UNMAP, SKIP, BLOCKS, END,
 	     PHASES };
@@ -49,74 +39,6 @@ static const char *const names[] = {
 	"none", "add", "hit", "again", "read", "del", "unmap", "skip", "blocks",
 	"end",
 };
-
-static struct {
-	enum phase phase;
-	bool stop;
-	uint64_t late[PHASES];
-	unsigned long times[PHASES];
-} sleeper;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void *sleep_on(void *arg)
-{
-	unsigned int seed = 1;
-	struct timespec until;
-	uint64_t wanted, now;
-	enum phase phase;
-
-	while (!__atomic_load_n(&sleeper.stop, __ATOMIC_RELAXED)) {
-		phase = __atomic_load_n(&sleeper.phase, __ATOMIC_RELAXED);
-		seed = seed * 1103515245 + 12345;
-		wanted = now_ns() + SLEEP_NS + (seed >> 8) % SLEEP_NS;
-		until.tv_sec = wanted / 1000000000;
-		until.tv_nsec = wanted % 1000000000;
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		now = now_ns();
-		if (phase != __atomic_load_n(&sleeper.phase, __ATOMIC_RELAXED))
-			continue;
-		sleeper.times[phase]++;
-		if (now > wanted && now - wanted > sleeper.late[phase])
-			sleeper.late[phase] = now - wanted;
-	}
-	return NULL;
-}
-
-static int sleeper_start(pthread_t *thread)
-{
-	struct sched_param param = { .sched_priority = 50 };
-	pthread_attr_t attr;
-
-	/* The thread takes most of the CPU while it measures. */
-	if (file_write(THROTTLE, "-1"))
-		return -EPERM;
-	pthread_attr_init(&attr);
-	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
-	pthread_attr_setschedparam(&attr, &param);
-	return -pthread_create(thread, &attr, sleep_on, NULL);
-}
-
-static void phase_begin(enum phase phase)
-{
-	__atomic_store_n(&sleeper.phase, phase, __ATOMIC_RELAXED);
-}
-
-/* The thread sleeps, and has begun to in the phase that this thread is in. */
-static void let_sleep(void)
-{
-	uint64_t until = now_ns() + 4 * SLEEP_NS;
-
-	while (now_ns() < until)
-		;
-}
 
 static void *map_page(void)
 {
@@ -137,7 +59,7 @@ static int without_watches(void)
 	int i, ret = 0;
 	void *page;
 
-	phase_begin(NONE);
+	sleeper_phase(NONE);
 	for (i = 0; i < 2000 && !ret; i++) {
 		page = map_page();
 		ret = page ? clear_page(page) : -ENOMEM;
@@ -201,14 +123,14 @@ static int read_last(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 	ssize_t got;
 	int ret;
 
-	phase_begin(DEL);
+	sleeper_phase(DEL);
 	ret = del_first(watches, WATCHES - 1);
 	if (ret)
 		return ret;
-	phase_begin(SKIP);
-	let_sleep();
+	sleeper_phase(SKIP);
+	sleeper_wait();
 	got = mlx5ep_notifier_read(n, &event, 1);
-	phase_begin(DEL);
+	sleeper_phase(DEL);
 	if (got != 1 || event.slot != watches[WATCHES - 1].slot)
 		return -EPROTO;
 	return mlx5ep_watch_del_batch(watches + WATCHES - 1, 1);
@@ -243,12 +165,12 @@ static int unmap_blocks(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	phase_begin(ADD);
+	sleeper_phase(ADD);
 	ret = add_blocks(n, memory, watches);
-	phase_begin(BLOCKS);
-	let_sleep();
+	sleeper_phase(BLOCKS);
+	sleeper_wait();
 	munmap(memory, size);
-	phase_begin(DEL);
+	sleeper_phase(DEL);
 	return ret ?: del_first(watches, BLOCKS_4GIB * BLOCK_WATCHES);
 }
 
@@ -259,20 +181,20 @@ static int one_round(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 
 	if (!page)
 		return -ENOMEM;
-	phase_begin(ADD);
+	sleeper_phase(ADD);
 	ret = add_all(n, page, watches);
-	phase_begin(HIT);
+	sleeper_phase(HIT);
 	ret = ret ?: clear_page(page);
-	phase_begin(AGAIN);
-	let_sleep();
+	sleeper_phase(AGAIN);
+	sleeper_wait();
 	ret = ret ?: clear_page(page);
-	phase_begin(READ);
+	sleeper_phase(READ);
 	ret = ret ?: read_all(n);
-	phase_begin(DEL);
+	sleeper_phase(DEL);
 	ret = ret ?: del_all(watches);
-	phase_begin(ADD);
+	sleeper_phase(ADD);
 	ret = ret ?: add_all(n, page, watches);
-	phase_begin(UNMAP);
+	sleeper_phase(UNMAP);
 	munmap(page, PAGE);
 	ret = ret ?: read_last(n, watches);
 	return ret ?: unmap_blocks(n, watches);
@@ -282,7 +204,6 @@ static int measure(struct ibv_context *context)
 {
 	struct mlx5ep_watch *watches = calloc(WATCHES, sizeof(*watches));
 	struct mlx5ep_notifier *n;
-	pthread_t thread;
 	void *page;
 	int i, ret;
 
@@ -291,19 +212,18 @@ static int measure(struct ibv_context *context)
 	/* The kernel clears a huge page for it here, and in no phase. */
 	memset(watches, 1, WATCHES * sizeof(*watches));
 	ret = mlx5ep_notifier_create(context, WATCHES, &n) ?:
-	      sleeper_start(&thread);
+	      sleeper_start();
 	if (ret)
 		return ret;
 	ret = without_watches();
 	for (i = 0; i < ROUNDS && !ret; i++)
 		ret = one_round(n, watches);
 	page = map_page();
-	phase_begin(ADD);
+	sleeper_phase(ADD);
 	ret = ret ?: page ? add_all(n, page, watches) : -ENOMEM;
-	phase_begin(END);
+	sleeper_phase(END);
 	mlx5ep_notifier_destroy(n);
-	sleeper.stop = true;
-	pthread_join(thread, NULL);
+	sleeper_stop();
 	free(watches);
 	return ret;
 }
@@ -311,20 +231,13 @@ static int measure(struct ibv_context *context)
 int main(void)
 {
 	struct verbs_setup setup;
-	uint64_t ns, instr;
-	int i, ret;
+	int ret;
 
-	ns = now_ns();
-	instr = instr_now();
 	ret = verbs_open(&setup, NULL, 1) ?: measure(setup.ctx);
-	ns = now_ns() - ns;
-	instr = instr_now() - instr;
 	if (ret) {
 		fprintf(stderr, "lock_hold: %s\n", strerror(-ret));
 		return 1;
 	}
-	for (i = 0; i < PHASES; i++)
-		printf("%s %.0f %lu\n", names[i],
-		       (double)sleeper.late[i] * instr / ns, sleeper.times[i]);
+	sleeper_print(names, PHASES);
 	return 0;
 }
