@@ -15,6 +15,7 @@
 #include "device.h"
 #include "methods.h"
 #include "uuar/context.h"
+#include "uuar/qp_list.h"
 #include "uuar/qp_uuar.h"
 #include "uuar/user.h"
 
@@ -191,25 +192,27 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 			      &count, sizeof(count));
 }
 
-/* Fill @infos with at most @room QPs from the @first on. */
-static void list_qps(struct mlx5_ep_context *ectx,
-		     struct mlx5_ep_qp_info *infos, size_t room, u32 first)
+/*
+ * Fill @infos with at most @room QPs from the @first on. Returns how many QPs the
+ * context has; of one whose QPs go meanwhile, a number that says how many are in
+ * @infos: what it exceeds @first by, if that is less than @room.
+ */
+static u32 list_qps(struct mlx5_ep_context *ectx,
+		    struct mlx5_ep_qp_info *infos, u32 room, u32 first)
 {
-	struct mlx5_ep_qp *eqp;
-	size_t n = 0;
+	struct mlx5_ep_qp_cursor cursor;
+	u32 count, passed, n = 0;
 
-	lockdep_assert_held(&ectx->lock);
-	list_for_each_entry(eqp, &ectx->qps, node) {
-		if (first) {
-			first--;
-			continue;
-		}
-		if (n == room)
-			break;
-		infos[n].qpn = mlx5_ep_qp_number(eqp);
-		mlx5_ep_qp_uuar_get(eqp, &infos[n].where);
-		n++;
+	count = mlx5_ep_qp_list_begin(&cursor, ectx);
+	if (room && first < count) {
+		passed = mlx5_ep_qp_list_next(&cursor, NULL, first);
+		if (passed == first)
+			n = mlx5_ep_qp_list_next(&cursor, infos, room);
+		if (n < room)
+			count = passed + n;
 	}
+	mlx5_ep_qp_list_end(&cursor);
+	return count;
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
@@ -233,11 +236,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 	infos = uverbs_kcalloc(attrs, room, sizeof(*infos));
 	if (IS_ERR(infos))
 		return PTR_ERR(infos);
-	spin_lock(&ectx->lock);
-	count = ectx->nr_qps;
-	list_qps(ectx, infos, room, first);
-	spin_unlock(&ectx->lock);
-
+	count = list_qps(ectx, infos, room, first);
 	ret = copy_entries(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
 			   sizeof(*infos), entry_size,
 			   min_t(u32, room, count - min(count, first)));

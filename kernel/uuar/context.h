@@ -39,8 +39,9 @@
  * @had_qp: a QP was created
  * @table: the uUARs of a managed context, from open to close; NULL for an
  *	observed one
- * @qps: struct mlx5_ep_qp.node
- * @nr_qps: length of @qps
+ * @qps: struct mlx5_ep_qp.node, the oldest first, and cursors of those who read
+ *	it, see qp_list.c
+ * @nr_qps: QPs in @qps
  * @uar_qps: struct mlx5_ep_uar_qps, by UAR page; @lock protects their members
  *
  * Lives behind the driver's context, in the same allocation, and is zeroed with

@@ -30,7 +30,8 @@ struct mlx5_ep_uar_qps {
 
 /**
  * struct mlx5_ep_qp - our side of a QP
- * @ectx: context of a user's QP that we noted; NULL for all others
+ * @ectx: context of a user's QP that we noted; NULL for all others, and for a
+ *	cursor, see qp_list.h
  * @node: in @ectx->qps
  * @qp: the QP that this belongs to; NULL for one that was made by DevX
  * @devx_qpn: number of a QP that was made by DevX

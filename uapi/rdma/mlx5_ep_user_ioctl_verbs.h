@@ -315,7 +315,8 @@ struct mlx5_ep_qp_uuar {
  * @where grows as struct mlx5_ep_qp_uuar does; other fields come from @reserved.
  *
  * The list has the QPs of the context in the order of their creation. It is cut
- * to what the caller's buffer takes.
+ * to what the caller's buffer takes. QPs that are created or destroyed during the
+ * call may be in it or not; no QP is in it twice.
  */
 struct mlx5_ep_qp_info {
 	__u32 qpn;
