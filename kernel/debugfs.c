@@ -3,14 +3,19 @@
  * /sys/kernel/debug/mlx5_ep/<PCI device>/: tables of what is open now, for
  * people and for tests. A table is one line of column names, then one line for
  * each row. "-" stands for a value that is not known.
+ *
+ * A spinlock is held while a row is read, never while a whole table is printed.
+ * So the rows are from moments that follow each other.
  */
 
 #include <linux/debugfs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include "debugfs.h"
 #include "device.h"
 #include "uuar/context.h"
+#include "uuar/qp_list.h"
 #include "uuar/qp_uuar.h"
 #include "watch/notifier.h"
 #include "xrc/xrc.h"
@@ -78,7 +83,10 @@ static void show_context_uuars(struct seq_file *s, struct mlx5_ep_context *ectx)
 	unsigned int i;
 
 	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
+		spin_lock(&ectx->lock);
 		mlx5_ep_uuar_info_get(table, i, &info);
+		spin_unlock(&ectx->lock);
+		cond_resched();
 		seq_printf(s, "%d", pid_nr(ectx->tgid));
 		show_known(s, info.uar, MLX5_EP_UAR_UNKNOWN);
 		seq_printf(s, " %u %u %u %d %d\n", info.page, info.slot,
@@ -94,37 +102,42 @@ static int uuars_show(struct seq_file *s, void *unused)
 
 	seq_puts(s, "pid uar page slot qps locked blueflame\n");
 	mutex_lock(&edev->lock);
-	list_for_each_entry(ectx, &edev->contexts, node) {
-		spin_lock(&ectx->lock);
+	list_for_each_entry(ectx, &edev->contexts, node)
 		if (ectx->table)
 			show_context_uuars(s, ectx);
-		spin_unlock(&ectx->lock);
-	}
 	mutex_unlock(&edev->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(uuars);
 
+static void show_qp(struct seq_file *s, const struct mlx5_ep_context *ectx,
+		    const struct mlx5_ep_qp_info *info)
+{
+	const struct mlx5_ep_qp_uuar *uuar = &info->where;
+
+	seq_printf(s, "%d ", pid_nr(ectx->tgid));
+	if (info->qpn == MLX5_EP_QPN_UNKNOWN)
+		seq_putc(s, '-');
+	else
+		seq_printf(s, "0x%x", info->qpn);
+	show_known(s, uuar->uar, MLX5_EP_UAR_UNKNOWN);
+	show_known(s, uuar->page, MLX5_EP_UAR_UNKNOWN);
+	show_known(s, uuar->slot, MLX5_EP_SLOT_UNKNOWN);
+	show_known(s, uuar->level, 0);
+	show_known(s, uuar->uuar_qps, 0);
+	show_known(s, uuar->page_qps, 0);
+	seq_printf(s, " %s\n", placer_names[uuar->placer]);
+}
+
 static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
 {
-	struct mlx5_ep_qp_uuar uuar;
-	struct mlx5_ep_qp *eqp;
+	struct mlx5_ep_qp_cursor cursor;
+	struct mlx5_ep_qp_info info;
 
-	list_for_each_entry(eqp, &ectx->qps, node) {
-		mlx5_ep_qp_uuar_get(eqp, &uuar);
-		seq_printf(s, "%d ", pid_nr(ectx->tgid));
-		if (mlx5_ep_qp_number(eqp) == MLX5_EP_QPN_UNKNOWN)
-			seq_putc(s, '-');
-		else
-			seq_printf(s, "0x%x", mlx5_ep_qp_number(eqp));
-		show_known(s, uuar.uar, MLX5_EP_UAR_UNKNOWN);
-		show_known(s, uuar.page, MLX5_EP_UAR_UNKNOWN);
-		show_known(s, uuar.slot, MLX5_EP_SLOT_UNKNOWN);
-		show_known(s, uuar.level, 0);
-		show_known(s, uuar.uuar_qps, 0);
-		show_known(s, uuar.page_qps, 0);
-		seq_printf(s, " %s\n", placer_names[uuar.placer]);
-	}
+	mlx5_ep_qp_list_begin(&cursor, ectx);
+	while (mlx5_ep_qp_list_next(&cursor, &info, 1))
+		show_qp(s, ectx, &info);
+	mlx5_ep_qp_list_end(&cursor);
 }
 
 static int qps_show(struct seq_file *s, void *unused)
@@ -134,11 +147,8 @@ static int qps_show(struct seq_file *s, void *unused)
 
 	seq_puts(s, "pid qpn uar page slot level uuar_qps page_qps placer\n");
 	mutex_lock(&edev->lock);
-	list_for_each_entry(ectx, &edev->contexts, node) {
-		spin_lock(&ectx->lock);
+	list_for_each_entry(ectx, &edev->contexts, node)
 		show_context_qps(s, ectx);
-		spin_unlock(&ectx->lock);
-	}
 	mutex_unlock(&edev->lock);
 	return 0;
 }
@@ -160,6 +170,17 @@ static int watches_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(watches);
 
+static void show_user(struct seq_file *s, const struct mlx5_ep_account *user)
+{
+	seq_printf(s, "%llu %u %u", user->id,
+		   mlx5_ep_account_held(user, MLX5_EP_CONTEXTS),
+		   mlx5_ep_account_held(user, MLX5_EP_UAR_PAGES));
+	if (user->parent)
+		seq_printf(s, " %llu\n", user->parent->id);
+	else
+		seq_puts(s, " -\n");
+}
+
 static int users_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
@@ -167,17 +188,13 @@ static int users_show(struct seq_file *s, void *unused)
 	int bucket;
 
 	seq_puts(s, "uid contexts pages owner\n");
-	spin_lock(&edev->users.lock);
-	hash_for_each(edev->users.table, bucket, user, node) {
-		seq_printf(s, "%llu %u %u", user->id,
-			   mlx5_ep_account_held(user, MLX5_EP_CONTEXTS),
-			   mlx5_ep_account_held(user, MLX5_EP_UAR_PAGES));
-		if (user->parent)
-			seq_printf(s, " %llu\n", user->parent->id);
-		else
-			seq_puts(s, " -\n");
+	for (bucket = 0; bucket < HASH_SIZE(edev->users.table); bucket++) {
+		spin_lock(&edev->users.lock);
+		hlist_for_each_entry(user, &edev->users.table[bucket], node)
+			show_user(s, user);
+		spin_unlock(&edev->users.lock);
+		cond_resched();
 	}
-	spin_unlock(&edev->users.lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(users);
