@@ -187,15 +187,16 @@ TEST_F(changes, debugfs_lists_each_qp_that_stays_once)
 {
 	unsigned int qpn;
 	char line[160];
+	int round, values;
 	FILE *table;
-	int round;
 
 	for (round = 0; round < ROUNDS; round++) {
 		self->numbers.n = 0;
 		table = debugfs_open("qps");
 		ASSERT_NE(NULL, table);
 		while (fgets(line, sizeof(line), table)) {
-			ASSERT_EQ(1, sscanf(line, "%*d %x", &qpn));
+			values = sscanf(line, "%*d %x", &qpn);
+			ASSERT_EQ(1, values);
 			add_number(&self->numbers, qpn);
 		}
 		fclose(table);
