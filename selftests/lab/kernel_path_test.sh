@@ -328,6 +328,27 @@ other_root()
 	[ "$(cat "build/lab/kernels/$name/kbuild")" = "/usr/src/linux-headers-$rel" ]
 }
 
+# linked_headers ROOT MODULES: those of the other release are found, in the folder of OFED and
+# where that is a link to them
+linked_headers()
+{
+	local sources=$1/usr/src name shows said
+
+	echo 'weak-updates/ofed/ib_core.ko:' >"$2/modules.dep"
+	mkdir -p "$sources/ofa_kernel/x86_64/other"
+	name=$("$lab/kernel" "$2" 2>"$tmp/err")
+	shows=build/lab/kernels/$name/shows
+	grep -qx "$sources/ofa_kernel /usr/src/ofa_kernel" "$shows"
+	said=$(kernel/compat/ofa.sh "build/lab/kernels/$name/modules" "$rel" x86_64 "$sources")
+	[[ $said = "error: mlx5_ep: $sources/ofa_kernel/x86_64/other must have "* ]] ||
+		fail "$said"
+	mv "$sources/ofa_kernel/x86_64" "$sources/built"
+	rm -r "$sources/ofa_kernel"
+	ln -s built/other "$sources/ofa_kernel"
+	"$lab/kernel" "$2" >"$tmp/out" 2>&1
+	grep -qx "$sources/built/other /usr/src/ofa_kernel/other" "$shows"
+}
+
 # weak-modules links modules of another release. A guest has the files, and the node's own
 # choice among modules of the same name.
 linked_modules()
@@ -349,15 +370,19 @@ linked_modules()
 	grep -F "kernel: weak-updates/ofed/gone.ko leads to" "$tmp/err"
 	[ "$(grep -c ' leads to ' "$tmp/err")" = 1 ]
 	cmp "$modules/modules.dep" "$copied/modules.dep"
-	[ ! -L "$copied/weak-updates/ofed/mlx5_ib.ko" ]
+	[[ $(realpath "$copied/weak-updates/ofed/mlx5_ib.ko") = "$PWD/$copied"/* ]]
 	[ "$(cat "$copied"/weak-updates/ofed/{mlx5_ib,ib_core}.ko)" = one$'\n'core ]
-	[ -L "$copied/inside.ko" ]
-	# The other release has a new module.
-	touch -d '2 seconds ago' "build/lab/kernels/$name/stamp"
+	[ "$(readlink "$copied/inside.ko")" = weak-updates/ofed/mlx5_ib.ko ]
+	# Nothing has changed but a module of the other release.
+	"$lab/kernel" "$modules" >"$tmp/out" 2>"$tmp/err"
+	must_fail grep ' ready in ' "$tmp/err"
 	echo two >"$root/usr/$other/mlx5_ib.ko"
+	touch -d '1 minute' "$root/usr/$other/mlx5_ib.ko"
 	"$lab/kernel" "$modules" >"$tmp/out" 2>&1
 	[ "$(cat "$copied/weak-updates/ofed/mlx5_ib.ko")" = two ]
+	linked_headers "$root" "$modules"
 	rm -r "$modules/weak-updates" "$modules/inside.ko" "$modules"/modules.dep*
+	rm -r "$root/usr/src/ofa_kernel" "$root/usr/src/built"
 }
 
 # Drivers that take the place of the kernel's own have headers of their own.
