@@ -354,6 +354,19 @@ defaults_by_hand()
 	[ -z "$(defaults_after)" ] || fail 'a section that has gone is still there'
 	echo "$by_hand" >"$parameters/defaults"
 	[ "$(defaults_after)" = "$by_hand" ]
+	# By hand after apply, and then the section goes.
+	printf '[device *]\npages = 6\n' >"$conf"
+	[ "$(defaults_after)" = '* uuar_pages 6' ]
+	echo "$by_hand" >"$parameters/defaults"
+	: >"$conf"
+	[ "$(defaults_after)" = "$by_hand" ]
+	# The module was loaded again, and selftest --reload has returned the text.
+	printf '[device *]\npages = 6\n' >"$conf"
+	[ "$(defaults_after)" = '* uuar_pages 6' ]
+	loaded_again
+	echo '* uuar_pages 6' >"$parameters/defaults"
+	: >"$conf"
+	[ -z "$(defaults_after)" ] || fail 'a section that has gone is still there'
 	# The module was loaded again with the parameter.
 	printf '[device *]\npages = 6\n' >"$conf"
 	[ "$(defaults_after)" = '* uuar_pages 6' ]

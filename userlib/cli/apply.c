@@ -19,7 +19,6 @@
 #include "once.h"
 
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
-#define FROM_FILE "file"	/* noted of them: they are what the file says */
 
 static const char *text_of(struct json_object *obj, const char *key)
 {
@@ -140,16 +139,20 @@ static int apply_to(struct cli *cli, const struct config *config,
 	return ret;
 }
 
-/* Writes the text, and notes whose it is. An empty one takes back a text of ours only. */
+/* Writes the text, and notes it. An empty one takes back what was noted only. */
 static int write_defaults(const char *path, const char *text)
 {
-	int ret;
+	char *now = file_text(path);
+	int ret = 0;
 
-	if (!*text && !once_given(ONCE_DEFAULTS, FROM_FILE))
-		return 0;
-	ret = file_write(path, *text ? text : "\n");
-	if (!ret)
-		once_note(ONCE_DEFAULTS, *text ? FROM_FILE : "");
+	if (*text || (now && once_wrote(now))) {
+		ret = file_write(path, *text ? text : "\n");
+		free(now);
+		now = ret ? NULL : file_text(path);
+		if (now)
+			once_note_text(now);
+	}
+	free(now);
 	return ret;
 }
 

@@ -5,7 +5,8 @@
  * bus. udev tells of a device more than once, for instance when it comes back after a
  * reset. The module has kept what was set by hand then, which the file must not undo.
  *
- * A file of its own tells that the parameter "defaults" has a text from the file.
+ * A file of its own, "defaults", has the text that apply has given the parameter of that
+ * name. While the parameter reads so, the text is that of the file.
  *
  * A file holds the inode number of the module's folder in sysfs, which is another one
  * after the module was loaded again and has forgotten all settings; and the name of
@@ -13,12 +14,15 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "once.h"
+
+#define DEFAULTS "defaults"
 
 /* The text of a file. Returns false if the module is not loaded. */
 static bool note(char *text, size_t len, const char *name)
@@ -35,8 +39,8 @@ static bool note(char *text, size_t len, const char *name)
 
 /**
  * once_given() - was the configuration applied before?
- * @to: %ONCE_MODULE, %ONCE_DEFAULTS, or the place of a device on its bus
- * @name: the name of the device now; "" for the module; of the defaults, whose they are
+ * @to: %ONCE_MODULE, or the place of a device on its bus
+ * @name: the name of the device now; "" for the module
  *
  * Return: true if once_note() was called for it since the module was loaded
  */
@@ -50,21 +54,11 @@ bool once_given(const char *to, const char *name)
 	       !strcmp(noted, text);
 }
 
-/**
- * once_note() - the configuration has been applied
- * @to: as for once_given()
- * @name: as for once_given()
- *
- * If it cannot be noted, the configuration is applied once more later, and the defaults
- * stay when they are no longer in the file.
- */
-void once_note(const char *to, const char *name)
+static void write_note(const char *to, const char *text)
 {
-	char path[PATH_LEN], text[128];
+	char path[PATH_LEN];
 	int fd;
 
-	if (!note(text, sizeof(text), name))
-		return;
 	root_path(path, "run/mlx5ep");
 	mkdir(path, 0755);
 	root_path(path, "run/mlx5ep/%s", to);
@@ -75,4 +69,47 @@ void once_note(const char *to, const char *name)
 	if (write(fd, text, strlen(text)) < 0)
 		unlink(path);
 	close(fd);
+}
+
+/**
+ * once_note() - the configuration has been applied
+ * @to: as for once_given()
+ * @name: as for once_given()
+ *
+ * If it cannot be noted, the configuration is applied once more later.
+ */
+void once_note(const char *to, const char *name)
+{
+	char text[128];
+
+	if (note(text, sizeof(text), name))
+		write_note(to, text);
+}
+
+/**
+ * once_wrote() - is it the text that apply gave the parameter "defaults"?
+ * @text: as the parameter reads now
+ */
+bool once_wrote(const char *text)
+{
+	char path[PATH_LEN];
+	char *noted;
+	bool same;
+
+	root_path(path, "run/mlx5ep/%s", DEFAULTS);
+	noted = file_text(path);
+	same = noted && !strcmp(noted, text);
+	free(noted);
+	return same;
+}
+
+/**
+ * once_note_text() - apply has given the parameter "defaults" a text
+ * @text: as the parameter reads now
+ *
+ * If it cannot be noted, the text stays when it is no longer in the file.
+ */
+void once_note_text(const char *text)
+{
+	write_note(DEFAULTS, text);
 }

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 #define ONCE_MODULE "module"
-#define ONCE_DEFAULTS "defaults"
 
 bool once_given(const char *to, const char *name);
 void once_note(const char *to, const char *name);
+bool once_wrote(const char *text);
+void once_note_text(const char *text);
 
 #endif
