@@ -37,8 +37,10 @@ install install-lib install-dkms dkms-source uninstall deb rpm: \
 packaging_install = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
 	LIBDIR='$(LIBDIR)' BUILD_VERSION='$(BUILD_VERSION)' packaging/install
 
-# Files outside of PREFIX, and the tool, that packages have too.
-lib_files = '$(PREFIX)/bin/mlx5ep' /usr/lib/modprobe.d/mlx5ep.conf \
+# Files that packages have too: each of their packages has one of these. PREFIX may be /usr.
+lib_files = '$(PREFIX)/bin/mlx5ep' '$(PREFIX)/include/mlx5ep.h' \
+	'$(LIBDIR)/libmlx5ep.so.0' '$(LIBDIR)/libmlx5ep-fi.so.0' \
+	'$(LIBDIR)/libmlx5ep-ucx.so.0' /usr/lib/modprobe.d/mlx5ep.conf \
 	/usr/lib/udev/rules.d/90-mlx5ep.rules
 dkms_files = /usr/lib/mlx5_ep/renew-initramfs \
 	$(wildcard /usr/src/mlx5_ep-*/dkms.conf)
