@@ -116,11 +116,13 @@ MLX5EP_EXPORT int mlx5ep_ofed_unreg_xrc_rcv_qp(struct ibv_xrcd *domain,
 		ret = -EINVAL;
 		goto out_unlock;
 	}
+	/* A child that is forked now must not find what is freed. */
+	*link = reg->next;
 	ret = mlx5ep_xrc_rcv_qp_unreg(reg->qp);
-	if (!ret) {
-		*link = reg->next;
+	if (!ret)
 		free(reg);
-	}
+	else
+		*link = reg;
 
 out_unlock:
 	pthread_mutex_unlock(&ofed_lock);

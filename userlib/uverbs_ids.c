@@ -38,8 +38,10 @@ static void ids_forked(void)
 {
 	unsigned int i;
 
+	/* A page that is only read stays the parent's. */
 	for (i = 0; i < MAX_DEVICES; i++)
-		ids[i].path[0] = '\0';
+		if (ids[i].path[0])
+			ids[i].path[0] = '\0';
 	ids_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 

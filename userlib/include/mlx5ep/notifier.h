@@ -43,9 +43,9 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
  * mlx5ep_notifier_destroy() - close a notifier and delete its watches
  * @notifier: may be NULL; a forked child frees its copy only
  *
- * No call may be given one of the watches afterwards. A registration of
- * mlx5ep_reg_mr() can still be deregistered, by mlx5ep_dereg_mr(), and nothing
- * else.
+ * No call may be given one of the watches afterwards, or at the same time. A
+ * registration of mlx5ep_reg_mr() can still be deregistered afterwards, by
+ * mlx5ep_dereg_mr(), and nothing else.
  *
  * Return: 0.
  */
