@@ -4,8 +4,8 @@
  * people and for tests. A table is one line of column names, then one line for
  * each row. "-" stands for a value that is not known.
  *
- * A spinlock is held while a row is read, never while a whole table is printed.
- * So the rows are from moments that follow each other.
+ * A spinlock is held while a row is read, or some users, never while a whole table is
+ * printed. So the rows are from moments that follow each other.
  */
 
 #include <linux/debugfs.h>
@@ -135,7 +135,8 @@ static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
 	struct mlx5_ep_qp_info info;
 
 	mlx5_ep_qp_list_begin(&cursor, ectx);
-	while (mlx5_ep_qp_list_next(&cursor, &info, 1))
+	while (!seq_has_overflowed(s) &&
+	       mlx5_ep_qp_list_next(&cursor, &info, 1))
 		show_qp(s, ectx, &info);
 	mlx5_ep_qp_list_end(&cursor);
 }

@@ -10,11 +10,12 @@
  * - a QP that is there from the beginning of the reading to its end is read once;
  * - a QP that is destroyed meanwhile is read at most once;
  * - a QP that is created meanwhile is never read, since the reader has marked
- *   where the list ended. So no number is read twice, though a new QP may have
- *   the number of one that is gone, and a reader comes to an end however many
- *   QPs are created.
+ *   where the list ended. So a reader comes to an end however many QPs are created,
+ *   and a new QP that has the number of one that is gone is not read beside it.
  *
- * Each entry is right for the moment at which it was read.
+ * Each entry is right for the moment at which it was read. A QP that is being created
+ * is in the list before it has a number, and then may get that of one that was read and
+ * is gone.
  */
 
 #include <linux/list.h>

@@ -28,4 +28,5 @@ build/selftests/bench/qp_hold 20000 >"$tmp/times"
 for phase in $phases; do
 	check "no long time without preemption: $phase" short "$phase"
 done
+ep_policy stock
 ktap_finished

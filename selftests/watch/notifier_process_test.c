@@ -462,6 +462,9 @@ TEST(a_signal_does_not_end_the_creation_of_a_notifier)
 	ASSERT_NE(MAP_FAILED, mem);
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	/* Only the first call reads files of sysfs, so the second tells how long one takes. */
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+	mlx5ep_notifier_destroy(n);
 	took = microseconds();
 	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
 	took = microseconds() - took;
