@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
 #include "sleeper.h"
@@ -34,28 +33,6 @@
 enum phase { NONE, PASS, LIST, QPS, UUARS, BETWEEN, PHASES };
 
 static const char *const names[] = { "none", "pass", "list", "qps", "uuars" };
-
-/* Return: the number of QPs that are told of, or -errno. */
-static int list(struct ibv_context *ctx, uint32_t first, uint32_t room)
-{
-	static struct mlx5_ep_qp_info qps[MOST];
-	uint32_t entry_size = sizeof(*qps), count;
-	struct uverbs_call call;
-	int ret;
-
-	uverbs_begin(&call, UVERBS_OBJECT_QP, uverbs_id("method qp list"));
-	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_FIRST, &first, sizeof(first));
-	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_QPS, qps,
-		   room * sizeof(*qps));
-	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
-		   sizeof(count));
-	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &entry_size,
-		  sizeof(entry_size));
-	ret = uverbs_do(ctx, &call);
-	if (ret || count <= first)
-		return ret;
-	return count - first < room ? count - first : room;
-}
 
 /* Return: the number of lines without the first, or -errno. */
 static int table_lines(const char *name)
@@ -74,16 +51,17 @@ static int table_lines(const char *name)
 
 static int all_once(struct ibv_context *ctx, int qps)
 {
+	static struct mlx5_ep_qp_info infos[MOST];
 	int ret;
 
 	sleeper_phase(qps ? PASS : NONE);
 	sleeper_wait();
-	ret = list(ctx, qps ? qps - 1 : 0, 1);
+	ret = uverbs_qp_list(ctx, qps ? qps - 1 : 0, 1, infos);
 	if (ret != !!qps)
 		return -EPROTO;
 	sleeper_phase(qps ? LIST : NONE);
 	sleeper_wait();
-	ret = list(ctx, 0, MOST);
+	ret = uverbs_qp_list(ctx, 0, MOST, infos);
 	if (ret != (qps < MOST ? qps : MOST))
 		return -EPROTO;
 	sleeper_phase(BETWEEN);

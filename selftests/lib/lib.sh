@@ -207,3 +207,16 @@ both_clean()
 	hca_clean '' 0
 	hca_clean '' 1
 }
+
+# woke_in_time PHASE: in $tmp/times, as selftests/bench/sleeper.h prints it, the thread slept
+# in this phase, and woke before 100 000 instructions had run
+woke_in_time()
+{
+	awk -v name="$1" '
+		$1 == name { late = $2; times = $3 }
+		END {
+			print late " instructions late, " times " times asleep"
+			exit !(times > 0 && late < 100000)
+		}
+	' "$tmp/times"
+}

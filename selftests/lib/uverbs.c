@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+
 #include "sysfs.h"
 #include "uverbs.h"
 
@@ -73,4 +77,25 @@ int uverbs_id(const char *name)
 		if (!strncmp(line, name, len) && line[len] == ' ')
 			return strtol(line + len, NULL, 0);
 	return -ENOENT;
+}
+
+int uverbs_qp_list(struct ibv_context *ctx, uint32_t first, uint32_t room,
+		   struct mlx5_ep_qp_info *qps)
+{
+	uint32_t entry_size = sizeof(*qps), count;
+	struct uverbs_call call;
+	int ret;
+
+	uverbs_begin(&call, UVERBS_OBJECT_QP, uverbs_id("method qp list"));
+	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_FIRST, &first, sizeof(first));
+	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_QPS, qps,
+		   room * sizeof(*qps));
+	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
+		   sizeof(count));
+	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &entry_size,
+		  sizeof(entry_size));
+	ret = uverbs_do(ctx, &call);
+	if (ret || count <= first)
+		return ret;
+	return count - first < room ? count - first : room;
 }

@@ -38,4 +38,16 @@ int uverbs_do(struct ibv_context *ctx, struct uverbs_call *call);
  */
 int uverbs_id(const char *name);
 
+struct mlx5_ep_qp_info;
+
+/**
+ * uverbs_qp_list() - QP_LIST of a context
+ * @first: QPs to pass over
+ * @room: entries of @qps
+ *
+ * Return: the number of entries, or -errno.
+ */
+int uverbs_qp_list(struct ibv_context *ctx, uint32_t first, uint32_t room,
+		   struct mlx5_ep_qp_info *qps);
+
 #endif

@@ -7,7 +7,6 @@
 #include "kselftest_harness.h"
 
 #include <pthread.h>
-#include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
 #include "sysfs.h"
@@ -95,28 +94,6 @@ FIXTURE_TEARDOWN(changes)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* Return: the number of QPs that are told of, or -errno. */
-static int qp_list(struct ibv_context *ctx, uint32_t first, uint32_t room,
-		   struct mlx5_ep_qp_info *qps)
-{
-	uint32_t entry_size = sizeof(*qps), count;
-	struct uverbs_call call;
-	int ret;
-
-	uverbs_begin(&call, UVERBS_OBJECT_QP, uverbs_id("method qp list"));
-	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_FIRST, &first, sizeof(first));
-	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_QPS, qps,
-		   room * sizeof(*qps));
-	uverbs_out(&call, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
-		   sizeof(count));
-	uverbs_in(&call, MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, &entry_size,
-		  sizeof(entry_size));
-	ret = uverbs_do(ctx, &call);
-	if (ret || count <= first)
-		return ret;
-	return count - first < room ? count - first : room;
-}
-
 /* A QP has the number 0 while the driver makes it. */
 static void add_number(struct numbers *numbers, uint32_t qpn)
 {
@@ -170,7 +147,7 @@ TEST_F(changes, one_call_lists_each_qp_that_stays_once)
 
 	for (round = 0; round < ROUNDS; round++) {
 		self->numbers.n = 0;
-		n = qp_list(self->setup.ctx, 0, MOST, qps);
+		n = uverbs_qp_list(self->setup.ctx, 0, MOST, qps);
 		ASSERT_LE(2 * QPS / 3, n);
 		ASSERT_GE(QPS, n);
 		for (i = 0; i < n; i++) {
@@ -218,7 +195,7 @@ TEST_F(changes, in_parts_that_overlap_no_qp_that_stays_is_missed)
 
 	self->numbers.n = 0;
 	for (;;) {
-		n = qp_list(self->setup.ctx, first, PART, qps);
+		n = uverbs_qp_list(self->setup.ctx, first, PART, qps);
 		ASSERT_LE(0, n);
 		if (first && (!n || !has_number(&self->numbers, qps[0].qpn))) {
 			first -= first < PART ? first : PART;

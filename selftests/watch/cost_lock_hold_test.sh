@@ -11,18 +11,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-# short PHASE: the thread that is to wake slept in it, and woke in time
-short()
-{
-	awk -v name="$1" '
-		$1 == name { late = $2; times = $3 }
-		END {
-			print late " instructions late, " times " times asleep"
-			exit !(times > 0 && late < 100000)
-		}
-	' "$tmp/times"
-}
-
 # 6.12 gives 2016 free pages of a CPU back at once, whoever freed them, see
 # Documentation/notifications-internals.md. The CPU keeps at most 252 of them here.
 case $(uname -r) in
@@ -33,6 +21,6 @@ phases='add hit again read del unmap skip blocks end'
 plan 9
 build/selftests/bench/lock_hold >"$tmp/times"
 for phase in $phases; do
-	check "no long time without preemption: $phase" short "$phase"
+	check "no long time without preemption: $phase" woke_in_time "$phase"
 done
 ktap_finished
