@@ -42,6 +42,7 @@ lib_files = '$(PREFIX)/bin/mlx5ep' '$(PREFIX)/include/mlx5ep.h' \
 	'$(LIBDIR)/libmlx5ep.so.0' '$(LIBDIR)/libmlx5ep-fi.so.0' \
 	'$(LIBDIR)/libmlx5ep-ucx.so.0' /usr/lib/modprobe.d/mlx5ep.conf \
 	/usr/lib/udev/rules.d/90-mlx5ep.rules
+conffiles = /etc/mlx5ep.conf /etc/modprobe.d/mlx5_ep.conf
 dkms_files = /usr/lib/mlx5_ep/renew-initramfs \
 	$(wildcard /usr/src/mlx5_ep-*/dkms.conf)
 
@@ -87,7 +88,7 @@ install-dkms: dkms-source
 
 uninstall:
 	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make uninstall' \
-		$(lib_files) $(dkms_files)
+		$(lib_files) $(dkms_files) $(conffiles)
 	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
 		packaging/dkms-install --remove
 	rm -rf '$(DESTDIR)'/usr/src/mlx5_ep-*

@@ -107,13 +107,16 @@ packages_own()
 	refuses "${said/-lib:/:} packages first: $remedy" make -s "$@"
 }
 
-# The rules of udev are those of a Debian package.
+# The rules of udev are those of a Debian package, and a configuration file, which dpkg
+# knows until the package is purged.
 debian_package()
 {
 	local root=$tmp/deb remedy='apt remove mlx5ep-tools'
 
-	mkdir -p "$root/DEBIAN" "$root/usr/lib/udev/rules.d"
+	mkdir -p "$root"/{DEBIAN,etc,usr/lib/udev/rules.d}
 	cp packaging/90-mlx5ep.rules "$root/usr/lib/udev/rules.d/"
+	cp packaging/mlx5ep.conf "$root/etc/"
+	echo /etc/mlx5ep.conf >"$root/DEBIAN/conffiles"
 	printf '%s\n' 'Package: mlx5ep-tools' 'Version: 0.9.0' 'Architecture: all' \
 		'Maintainer: nobody <nobody@mlx5-ep.invalid>' 'Description: a test' \
 		>"$root/DEBIAN/control"
@@ -124,6 +127,8 @@ debian_package()
 	packages_own "$remedy" install-lib
 	packages_own "$remedy" uninstall
 	dpkg -r mlx5ep-tools
+	packages_own 'apt purge mlx5ep-tools' uninstall
+	dpkg -P mlx5ep-tools
 }
 
 # The module is that of an RPM package. The library may be installed beside it.
