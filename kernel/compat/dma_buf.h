@@ -82,6 +82,10 @@ static inline void dma_buf_detach(struct dma_buf *dmabuf,
 {
 }
 
+static inline void get_dma_buf(struct dma_buf *dmabuf)
+{
+}
+
 static inline void dma_buf_put(struct dma_buf *dmabuf)
 {
 }

@@ -17,6 +17,8 @@
  *   the callback, under the reservation lock of the buffer;
  * - a word is armed while the memory moves: it is armed under the same lock. A move
  *   that began before, and called the attachment before there was a word, has ended;
+ * - a watch or its buffer is used after it was armed: a thread that sees the word may
+ *   delete the watch at once;
  * - a callback finds a watch that was deleted: it looks at mlx5_ep_dmabuf.w under
  *   the lock of the address space;
  * - an attachment outlives its notifier: fini waits until all are detached, before
@@ -173,21 +175,25 @@ static int dmabuf_arm_locked(struct mlx5_ep_watches *ws,
 }
 
 /*
- * Arms a watch for an attachment, when the buffer does not move. Returns 0; -EAGAIN to
- * grow; -EIO.
+ * Arms a watch for an attachment, when the buffer does not move. Once it is armed another
+ * thread may delete it, with @dmabuf, and close the buffer. Returns 0; -EAGAIN to grow;
+ * -EIO.
  */
 static int dmabuf_arm(struct mlx5_ep_watches *ws,
 		      struct mlx5_ep_dmabuf *dmabuf,
 		      const struct mlx5_ep_watch_dmabuf *req,
 		      struct mlx5_ep_watch_dmabuf_resp *resp)
 {
+	struct dma_buf *buf = dmabuf->buf;
 	int ret;
 
-	dma_resv_lock(dmabuf->buf->resv, NULL);
+	get_dma_buf(buf);
+	dma_resv_lock(buf->resv, NULL);
 	spin_lock(&ws->space->lock);
 	ret = dmabuf_arm_locked(ws, dmabuf, req, resp);
 	spin_unlock(&ws->space->lock);
-	dma_resv_unlock(dmabuf->buf->resv);
+	dma_resv_unlock(buf->resv);
+	dma_buf_put(buf);
 	return ret;
 }
 

@@ -312,6 +312,29 @@ TEST_F(dmabufs, that_move_are_reported)
 	EXPECT_FALSE(space.lock.held);
 }
 
+/* Another thread has seen the armed word. */
+static void meanwhile_deleted(void)
+{
+	if (!ws.live)
+		return;
+	drop(resp.slot);
+	mlx5_ep_watches_reap(&ws);
+}
+
+TEST_F(dmabufs, may_be_deleted_as_soon_as_they_are_armed)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		exporter.buf.fixed = i;
+		fake.unlocked = meanwhile_deleted;
+		EXPECT_EQ(0, add());
+		fake.unlocked = NULL;
+		EXPECT_EQ(MLX5_EP_WATCH_STATE_ARMED, resp.word & 3);
+		EXPECT_NOTHING();
+	}
+}
+
 /* The buffer moves when it is attached to, and no slot is there yet. */
 static void meanwhile_move(void)
 {

@@ -81,8 +81,14 @@ static void dma_resv_lock(struct dma_resv *resv, void *context)
 
 static void dma_resv_unlock(struct dma_resv *resv)
 {
-	fake.misuses += !resv->held || fake.spins;
+	fake.misuses += !resv->held || fake.spins || exporter.buf.refs <= 0;
 	resv->held = false;
+}
+
+static void get_dma_buf(struct dma_buf *buf)
+{
+	fake.misuses += buf->refs <= 0;
+	buf->refs++;
 }
 
 static void dma_buf_put(struct dma_buf *buf)
