@@ -55,9 +55,7 @@ static int contexts_show(struct seq_file *s, void *unused)
 	seq_puts(s, "pid policy strict source managed static dynamic held low_latency qps placed used_pages used_uuars shared_uuars comm\n");
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node) {
-		spin_lock(&ectx->lock);
 		mlx5_ep_context_info_get(ectx, &info);
-		spin_unlock(&ectx->lock);
 		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %u ",
 			   info.pid, mlx5_ep_policy_names[info.policy],
 			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),

@@ -112,9 +112,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_QUERY)(
 
 	if (IS_ERR(ectx))
 		return PTR_ERR(ectx);
-	spin_lock(&ectx->lock);
 	mlx5_ep_context_info_get(ectx, &resp);
-	spin_unlock(&ectx->lock);
 	return uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_CONTEXT_QUERY_RESP, &resp, sizeof(resp));
 }

@@ -294,24 +294,33 @@ void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
 	spin_unlock(&eqp->ectx->lock);
 }
 
-/**
- * mlx5_ep_context_info_get() - what a context has, for user space
- * @ectx: context; its lock is held
- * @info: answer; all of it is overwritten
- */
-void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
+/* There may be as many as the adapter has, so no spinlock is held. */
+static unsigned int count_dynamic_pages(struct mlx5_ep_context *ectx)
+{
+	unsigned int pages = 0;
+	unsigned long index;
+	void *entry;
+
+	xa_for_each(&ectx->dynamic, index, entry)
+		pages += ectx->edev->uars_together;
+	return pages;
+}
+
+/* The context is locked. */
+static void fill_context_info(const struct mlx5_ep_context *ectx,
+			      unsigned int dynamic,
 			      struct mlx5_ep_context_info *info)
 {
 	const struct mlx5_ep_uuar_table *table = ectx->table;
-	unsigned long index;
 	unsigned int i, qps, on_demand = 0;
-	void *entry;
 
 	*info = (struct mlx5_ep_context_info){
 		.policy = ectx->settings.policy,
 		.source = ectx->source,
 		.pid = pid_nr(ectx->tgid),
 		.static_pages = table ? table->nr_pages : ectx->static_pages,
+		.dynamic_pages = dynamic,
+		.held_pages = ectx->static_pages + dynamic,
 		.low_latency = ectx->low_latency,
 		.qps = ectx->nr_qps,
 	};
@@ -321,9 +330,6 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 		info->flags |= MLX5_EP_CONTEXT_STRICT;
 	if (ectx->static_pages)
 		info->flags |= MLX5_EP_CONTEXT_STATIC;
-	xa_for_each(&ectx->dynamic, index, entry)
-		info->dynamic_pages += ectx->edev->uars_together;
-	info->held_pages = ectx->static_pages + info->dynamic_pages;
 	if (!table)
 		return;
 	for (i = 0; i < table->nr_pages; i++) {
@@ -338,4 +344,19 @@ void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 		info->used_uuars += qps > 0;
 		info->shared_uuars += qps > 1;
 	}
+}
+
+/**
+ * mlx5_ep_context_info_get() - what a context has, for user space
+ * @ectx: open context, whose lock is taken here
+ * @info: answer; all of it is overwritten
+ */
+void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
+			      struct mlx5_ep_context_info *info)
+{
+	const unsigned int dynamic = count_dynamic_pages(ectx);
+
+	spin_lock(&ectx->lock);
+	fill_context_info(ectx, dynamic, info);
+	spin_unlock(&ectx->lock);
 }
