@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "fdpass.h"
+#include "page.h"
 #include "patience.h"
 #include "sysfs.h"
 #include "watched.h"
@@ -430,12 +431,13 @@ static void on_alarm(int signal)
 /* The process has so many mappings. Each has to be locked for its first notifier. */
 static void *many_mappings(void)
 {
-	char *mem = mmap(NULL, MAPPINGS * PAGE, PROT_NONE,
+	const size_t page = page_bytes();
+	char *mem = mmap(NULL, MAPPINGS * page, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int i;
 
 	for (i = 0; mem != MAP_FAILED && i < MAPPINGS; i += 2)
-		if (mprotect(mem + i * PAGE, PAGE, PROT_READ))
+		if (mprotect(mem + i * page, page, PROT_READ))
 			return MAP_FAILED;
 	return mem;
 }
@@ -478,7 +480,7 @@ TEST(a_signal_does_not_end_the_creation_of_a_notifier)
 			usleep(1000);
 	}
 	verbs_close(&setup);
-	munmap(mem, MAPPINGS * PAGE);
+	munmap(mem, MAPPINGS * page_bytes());
 }
 
 TEST_HARNESS_MAIN
