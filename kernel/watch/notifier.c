@@ -34,8 +34,11 @@
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
 
-/* Whatever the parameter says: numbers of slots are of 32 bits, with room for a chunk. */
-#define NOTIFIER_MOST_WATCHES (1U << 28)
+/*
+ * Whatever the parameter says: numbers of slots are of 32 bits, with room for a chunk.
+ * This is 2^28.
+ */
+#define NOTIFIER_MOST_WATCHES 0x10000000U
 
 static unsigned int notifier_max_watches = 1 << 20;
 module_param(notifier_max_watches, uint, 0644);

@@ -31,7 +31,7 @@
 #define SECONDS 5
 #define BYTES (2ul << 20)	/* memory of a process that is watched */
 #define BATCHES 4	/* of watches: so many times two pages of words */
-#define HOLE (1ul << 30)	/* its fingerprints have a page and more */
+#define HOLE 0x40000000ul	/* its fingerprints have a page and more */
 #define LOOKS 64
 
 /* What the kernel holds. Each grows by one or more per process that leaks. */

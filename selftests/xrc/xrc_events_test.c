@@ -34,6 +34,8 @@ FIXTURE(events)
 	uint32_t num;
 };
 
+typedef FIXTURE_DATA(events) events_data;
+
 static int ask(struct simhca *sim, const char *fmt, const char *a, uint32_t n)
 {
 	return simhca_call(sim, NULL, fmt, a, n);
@@ -157,7 +159,7 @@ TEST_F(events, each_kind_reaches_every_registrant)
 
 static void *event_later(void *arg)
 {
-	FIXTURE_DATA(events) *self = arg;
+	events_data *self = arg;
 
 	usleep(100000);
 	ask(self->sim, EVENT, "PATH_MIG", self->num);
