@@ -158,9 +158,42 @@ waits()
 	verdict 2 survived
 }
 
-plan 4
+# silent SECONDS LINE...: the guest wrote these lines last, so many seconds ago
+silent()
+{
+	printf '%s\n' "${@:2}" >"$tmp/guest.log"
+	touch -d "-$1 seconds" "$tmp/guest.log"
+}
+
+# A guest is silent for as long as the test that runs may take, and for two minutes more.
+stalls()
+{
+	local out=$tmp queue=$tmp/silent
+
+	# shellcheck source=selftests/mutants/queue.sh
+	. selftests/mutants/queue.sh
+	mkdir -p "$queue/0001" "$queue/0002"
+	echo 'quick:10:a slow:1000:b' >"$queue/0001/items"
+	echo 'slow:900:b' >"$queue/0002/items"
+	touch "$queue/running"
+	silent 110 '# mutant: 1' '# start: slow' 'ok 1 slow' '# start: quick'
+	must_fail stalled
+	silent 150 '# mutant: 1' '# start: slow' 'ok 1 slow' '# start: quick'
+	stalled
+	silent 150 '# mutant: 1' '# start: quick' 'ok 1 quick' '# start: slow'
+	must_fail stalled
+	silent 150 '# mutant: 1' '# start: quick' '# mutant: 2'
+	must_fail stalled
+	silent 1150 '# mutant: 1' '# start: quick' '# mutant: 2'
+	stalled
+	rm "$queue/running"
+	must_fail stalled
+}
+
+plan 5
 check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
 check what_happens_without_the_mutant_too_is_unclear unconfirmed
 check what_fails_once_with_the_mutant_is_unclear unsteady
 check a_guest_that_waits_has_given_its_verdicts waits
+check a_guest_in_which_a_test_never_ends_is_ended stalls
 ktap_finished

@@ -61,15 +61,20 @@ guest_start()
 	boots=$((boots + 1))
 }
 
-# stalled: succeeds if the guest is silent for longer than any test of it may take
+# stalled: succeeds if the guest is silent for longer than the test that runs may take, or
+# any test where none has begun. Nobody can end a test that is for ever in the kernel.
 stalled()
 {
-	local silence
+	local silence name
 
 	[ -e "$queue/running" ] || return
-	silence=$(cat "$queue"/[0-9]*/items 2>/dev/null | tr ' ' '\n' | awk -F: '
+	name=$(awk '/^# mutant: / { name = "" }
+		/^# start: / { name = $3 }
+		END { print name }' "$out/guest.log")
+	silence=$(cat "$queue"/[0-9]*/items 2>/dev/null | tr ' ' '\n' | awk -F: -v name="$name" '
 		$2 > most { most = $2 }
-		END { print 120 + most }')
+		$1 == name { limit = $2 }
+		END { print 120 + (limit ? limit : most) }')
 	[ $(($(date +%s) - $(stat -c %Y "$out/guest.log"))) -gt "$silence" ]
 }
 
