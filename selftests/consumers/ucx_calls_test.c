@@ -477,7 +477,7 @@ TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
 	EXPECT_TRUE(ucx_events_new());
 	EXPECT_EQ(1, fake.munmaps);
 	EXPECT_EQ(NULL, fake.munmap_addr);
-	EXPECT_EQ(1ul << 48, fake.munmap_len);
+	EXPECT_EQ(1ul << 56, fake.munmap_len);
 	ucx_events_unwatched(-1);
 	EXPECT_TRUE(ucx_events_new());
 	ucx_events_tell();

@@ -32,14 +32,32 @@ compile()
 	END
 	cat >"$tmp/main.c" <<-'END'
 		#include <dlfcn.h>
+		#include <sys/mman.h>
 
-		int main(int argc, char **argv)
+		/* It calls a function of the library, and closes that. */
+		static int works(const char *name)
 		{
-			void *ucp = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+			void *ucp = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 			unsigned long (*call)(unsigned long);
+			int works;
 
 			call = ucp ? dlsym(ucp, "call") : 0;
-			return call && call(41) == 42 ? 0 : 1;
+			works = call && call(41) == 42;
+			return works && !dlclose(ucp);
+		}
+
+		/* The second time, the loader would choose another address. */
+		int main(int argc, char **argv)
+		{
+			int i;
+
+			for (i = 0; i < 2; i++) {
+				if (!works(argv[1]))
+					return 1;
+				mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				mmap(0, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			}
+			return 0;
 		}
 	END
 	gcc -shared -fPIC -o "$tmp/libucs.so" "$tmp/ucs.c"
@@ -68,6 +86,6 @@ is_missed()
 
 plan 3
 check 'libraries in the place of UCX are compiled' compile
-check 'a function that only the caller sees is found' is_found
+check 'a function that only the caller sees is found, also after dlclose()' is_found
 check 'a function that nobody has is named' is_missed
 ktap_finished

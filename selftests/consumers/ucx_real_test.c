@@ -36,7 +36,7 @@ static int fake_iterate(int (*each)(struct dl_phdr_info *info, size_t size, void
 static struct {
 	void *next, *of_handle;		/* what dlsym() finds there */
 	bool no_library, no_handle;
-	int handles;
+	int handles, kept;
 	unsigned int major, minor;
 
 	const char *name;
@@ -63,9 +63,11 @@ static int fake_dladdr(const void *address, Dl_info *info)
 
 static void *fake_dlopen(const char *name, int flags)
 {
-	if (fake.no_handle || strcmp(name, "caller") || flags != (RTLD_LAZY | RTLD_NOLOAD))
+	if (fake.no_handle || strcmp(name, "caller") ||
+	    (flags & ~RTLD_NODELETE) != (RTLD_LAZY | RTLD_NOLOAD))
 		return NULL;
 	fake.handles++;
+	fake.kept += !!(flags & RTLD_NODELETE);
 	return &fake;
 }
 
@@ -143,6 +145,7 @@ TEST_F(real, is_the_next_function_or_that_of_the_caller)
 {
 	fake.next = &self;
 	EXPECT_EQ(&self, ucx_real("f", NULL));
+	EXPECT_EQ(1, fake.kept);
 	fake.next = NULL;
 	fake.of_handle = &fake.of_handle;
 	EXPECT_EQ(&fake.of_handle, ucx_real("f", NULL));
@@ -166,6 +169,21 @@ TEST_F(real, ends_a_program_without_the_function)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+/* A plugin that has loaded it may be closed. */
+TEST_F(real, stays_once_it_asks_us)
+{
+	EXPECT_FALSE(ucx_real_asks_us());
+	EXPECT_EQ(0, fake.kept);
+	import(0, 0);
+	EXPECT_TRUE(ucx_real_asks_us());
+	EXPECT_EQ(1, fake.kept);
+	fake.no_handle = true;
+	EXPECT_FALSE(ucx_real_asks_us());
+	fake.no_handle = false;
+	fake.no_library = true;
+	EXPECT_FALSE(ucx_real_asks_us());
 }
 
 /* Some loaders leave the addresses in the tables as they are in the file. */

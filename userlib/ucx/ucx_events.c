@@ -32,8 +32,11 @@
 #include "ucx.h"
 
 #define EVENTS_AT_ONCE 64
-/* UCX adds up the lengths of queued events, so this is not SIZE_MAX. */
-#define EVENTS_ALL_MEMORY (1ul << 48)
+/*
+ * The address spaces of x86-64 and arm64 end at 2^56 and 2^52. UCX adds up the lengths of
+ * queued events, so this is not SIZE_MAX.
+ */
+#define EVENTS_ALL_MEMORY (1ul << 56)
 
 static const uint64_t never_changes;
 static const uint64_t never_equal = UINT64_MAX;

@@ -40,9 +40,28 @@ static void *find(const char *name, const void *caller)
 	return real;
 }
 
+/*
+ * Makes the library stay that has the address, with what it depends on. A program may
+ * close the plugin that has loaded UCX, and load it again, at another address.
+ */
+static bool keep(const void *address)
+{
+	void *handle = NULL;
+	Dl_info info;
+
+	if (dladdr(address, &info))
+		handle = dlopen(info.dli_fname,
+				RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (handle)
+		dlclose(handle);
+	return handle;
+}
+
 /**
  * ucx_real() - find the function behind one of this library
  * @caller: an address in the library that called
+ *
+ * The library that has it stays loaded, so the caller may remember it.
  *
  * Return: never NULL: without the function the program cannot go on.
  */
@@ -55,6 +74,8 @@ void *ucx_real(const char *name, const void *caller)
 			name);
 		abort();
 	}
+	/* It fails for a function of the program itself, which is never closed. */
+	keep(real);
 	return real;
 }
 
@@ -160,12 +181,15 @@ static int each_library(struct dl_phdr_info *info, size_t size, void *unused)
 /**
  * ucx_real_asks_us() - do UCX's lookups of registrations pass this library?
  *
+ * If they do, UCX's protocol library stays loaded.
+ *
  * Return: false for a UCX that was linked statically, or whose lookup calls no
  * function of another library.
  */
 bool ucx_real_asks_us(void)
 {
-	return dl_iterate_phdr(each_library, NULL) == 1;
+	return dl_iterate_phdr(each_library, NULL) == 1 &&
+	       keep((void *)__atomic_load_n(&ucp_first, __ATOMIC_ACQUIRE));
 }
 
 /**
