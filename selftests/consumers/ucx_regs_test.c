@@ -269,6 +269,22 @@ TEST_F(regs, that_need_no_watch_are_passed_on)
 		EXPECT_EQ(0, ibv_dereg_mr(mr[i]));
 }
 
+/*
+ * In a child without a handler the lock stays with a thread of the parent, which may have
+ * been here when the child was forked.
+ */
+TEST_F_TIMEOUT(regs, are_given_back_without_a_lock_if_there_is_no_notifier, 5)
+{
+	struct ibv_mr *mr;
+
+	fake.no_notifier = true;
+	mr = reg(self);
+	ASSERT_NE(NULL, mr);
+	pthread_mutex_lock(&lock);
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	pthread_mutex_unlock(&lock);
+}
+
 TEST_F(regs, stay_if_they_cannot_be_taken_back)
 {
 	struct ibv_mr *mr = reg(self);

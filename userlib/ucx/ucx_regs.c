@@ -11,7 +11,9 @@
  * watch. A registration that could not get a watch, as the notifier is full, is
  * counted; see ucx_events.c for what happens then.
  *
- * @lock protects the table only, and is held for no call of anybody else.
+ * @lock protects the table only, and is held for no call of anybody else. Nobody
+ * takes it before there is a notifier: until then no handler sets it free in a
+ * forked child.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -76,12 +78,17 @@ static void regs_put(struct ucx_reg *reg)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Takes a registration out of the table; NULL for one without a watch. */
+/*
+ * Takes a registration out of the table; NULL for one without a watch. The table
+ * is empty until there is a notifier, which then stays as long as the process.
+ */
 static struct ucx_reg *regs_take(const struct ibv_mr *mr)
 {
 	struct ucx_reg **at = regs_bucket(mr);
 	struct ucx_reg *reg;
 
+	if (!ucx_events_notifier())
+		return NULL;
 	pthread_mutex_lock(&lock);
 	while (*at && (*at)->mr != mr)
 		at = &(*at)->next;
