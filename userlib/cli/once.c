@@ -5,12 +5,14 @@
  * bus. udev tells of a device more than once, for instance when it comes back after a
  * reset. The module has kept what was set by hand then, which the file must not undo.
  *
- * A file of its own, "defaults", has the text that apply has given the parameter of that
- * name. While the parameter reads so, the text is that of the file.
+ * A file of its own, "defaults", has the text that apply gave the parameter of that name
+ * last. While the parameter reads so, the text counts as that of the configuration, also
+ * after the module was loaded again.
  *
- * A file holds the inode number of the module's folder in sysfs, which is another one
- * after the module was loaded again and has forgotten all settings; and the name of
- * the device, as the file can have a section for the name that udev gives it.
+ * Each other file holds the inode number of the module's folder in sysfs, which is
+ * another one after the module was loaded again and has forgotten all settings; and the
+ * name of the device, as the configuration can have a section for the name that udev
+ * gives it.
  */
 #include <fcntl.h>
 #include <stdio.h>
