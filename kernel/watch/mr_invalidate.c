@@ -231,7 +231,8 @@ static const struct mmu_notifier_ops space_mn_ops = {
  *
  * The core gives up for any signal, as it has to lock each mapping of the process. The
  * program did not ask for something that can be interrupted. So it is as with fork():
- * the signal is handled, and the system call is made again.
+ * the signal is handled, and the system call is made again. It never ends if a signal
+ * comes in each attempt.
  *
  * Return: the space, for mlx5_ep_watch_space_put(); -ENOMEM, -ERESTARTNOINTR
  */

@@ -32,6 +32,11 @@ struct mlx5ep_notifier;
  * @context: must stay open as long as the notifier exists
  * @watches: maximum number of watches; 0: 65536, or the module's limit if lower
  *
+ * The kernel locks each mapping of the process, and begins anew after a signal.
+ * A program with tens of thousands of mappings blocks a signal that a timer sends
+ * every few milliseconds, as a profiler does, around this call, which otherwise
+ * may never end.
+ *
  * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if @watches is above the
  * module's limit (notifier_max_watches). -ENOMEM. -EMFILE. -EIO if the device
  * is gone.
