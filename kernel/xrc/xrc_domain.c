@@ -10,11 +10,11 @@
  *   - a domain is never freed before its last registration has ended;
  *   - when the last handle is closed, the domain has no shared QP.
  *
- * When a context ends, uverbs locks every object of it for write. Kernels up to
- * 6.12 do so one by one, newest first. A registration is younger than the
- * handle that it pins, so the pin is gone when the handle's turn comes. Newer
- * kernels (7.2) call the driver's ufile_hw_cleanup() before, and the one of
- * mlx5_ib locks all objects at once. mlx5_ep_xrc_ufile_cleanup() runs before
+ * When a context ends, uverbs locks every object of it for write.
+ * Kernels up to 6.12 do so one by one, newest first. A registration is younger
+ * than the handle that it pins, so the pin is gone when the handle's turn comes.
+ * Newer kernels (7.2) call the driver's ufile_hw_cleanup() before, and the one
+ * of mlx5_ib locks all objects at once. mlx5_ep_xrc_ufile_cleanup() runs before
  * that and removes the pins. At that time uverbs holds hw_destroy_rwsem for
  * write: no other call can close the handle or register.
  */

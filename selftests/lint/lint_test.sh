@@ -550,6 +550,12 @@ series_found()
 	echo 'int c = OLD_NAME;' >>kernel/b.c
 	refused 'rules: no rule for kernel/b.c:2:int c' "${rules[@]}"
 	series_tree 'kernel/[ab].[ch]'
+	echo '/* 6.12 has none. */' >>kernel/b.c
+	refused 'rules: no rule for kernel/b.c:2:/. 6.12' "${rules[@]}"
+	series_tree 'kernel/[ab].[ch]'
+	echo '/* Documentation/locking.md says why. */' >>kernel/b.c
+	refused 'rules: no rule for kernel/b.c:2:/. Documentation' "${rules[@]}"
+	series_tree 'kernel/[ab].[ch]'
 	echo 's/x' >>packaging/linux-tree/rules
 	refused 'the rules are no script for sed' "${rules[@]}"
 	series_tree 'kernel/a.[ch]'
