@@ -140,7 +140,8 @@ boots()
 	"$lab/vm" --kernel "$path" --timeout 300 "$@" -- sh -c \
 		'uname -r; cat /sys/class/infiniband/mlx5_0/ports/1/state
 		cat /sys/class/infiniband/mlx5_0/mlx5_ep/attached 2>&1
-		echo "$MLX5_EP_KERNEL"' >"$tmp/out" 2>"$tmp/err" ||
+		echo "$MLX5_EP_KERNEL"; echo "$MLX5_EP_SLOWNESS"
+		cat /proc/cmdline; grep MemTotal /proc/meminfo' >"$tmp/out" 2>"$tmp/err" ||
 		fail "$(tail -n 20 "$tmp/err")"
 	cat "$tmp/out"
 	[ "$(sed -n 1p "$tmp/out")" = "$rel" ]
@@ -152,6 +153,8 @@ boots_folder()
 {
 	folder "$work/folder"
 	boots "$work/folder" --no-module
+	[ "$(sed -n 5p "$tmp/out")" = 1 ]
+	must_fail grep slab_debug "$tmp/out"
 }
 
 # Few tests need IPoIB. Those that do name it.
@@ -512,6 +515,32 @@ config_lacks()
 	refused 'without 9P or virtiofs: set ' "$lab/kernel" "$dir"
 }
 
+# slow OPTION NUMBER: with this option a kernel is so many times slower
+slow()
+{
+	local name
+
+	copy
+	echo "CONFIG_$1=y" >>"$dir/config-$rel"
+	name=$("$lab/kernel" "$dir")
+	[ "$(slowness_of "$name")" = "$2" ]
+}
+
+slow_ones()
+{
+	# shellcheck source=selftests/lib/slowness.sh
+	. selftests/lib/slowness.sh
+	slow EXPERT 1
+	slow KCSAN 6
+	slow KASAN 4
+	slow DEBUG_KMEMLEAK 4
+	slow PROVE_LOCKING 4
+	boots "$dir" --no-module
+	[ "$(sed -n 5p "$tmp/out")" = 4 ]
+	sed -n 6p "$tmp/out" | grep -w slab_debug=F
+	[ "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' "$tmp/out")" -gt 1500000 ]
+}
+
 no_headers()
 {
 	refused 'no headers for .*--headers' "$lab/build-module" "$work/folder"
@@ -569,7 +598,7 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 21
+plan 22
 check 'a folder with image and modules boots' boots_folder
 check 'a kernel without IPoIB boots' boots_without_ipoib
 check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
@@ -587,6 +616,7 @@ check 'a kernel without mlx5_ib is refused' no_mlx5
 check 'a kernel with mlx5_ib built in is refused' built_in
 check 'a kernel that has mlx5_ep itself is understood' has_mlx5_ep
 check 'what the configuration lacks is named' config_lacks
+check 'a kernel with checkers has more memory and time' slow_ones
 check 'headers that are missing or of another kernel are named' no_headers
 check 'what is no kernel is refused in one line' others
 check "the lab's own kernels lack nothing" lab_kernels_have_all

@@ -3,12 +3,14 @@
 
 # slowness_of KERNEL: prints how many times longer work takes on a kernel than
 # on a stock kernel. The runner multiplies the limits of tests by it. In a guest
-# MLX5_EP_SLOWNESS has the number, for limits inside tests.
+# MLX5_EP_SLOWNESS has the number, for limits inside tests. For a kernel that is
+# named by a path selftests/lab/kernel has noted it, below the folder in which
+# slowness_of is called.
 slowness_of()
 {
 	case $1 in
 	debug) echo 4 ;;
 	kcsan) echo 6 ;;
-	*) echo 1 ;;
+	*) cat "build/lab/kernels/$1/slowness" 2>/dev/null || echo 1 ;;
 	esac
 }

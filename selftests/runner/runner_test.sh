@@ -51,11 +51,12 @@ printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
 sed 's/built/programs/' "$tree/selftests/lab/debug-kernel" \
 	>"$tree/selftests/lab/build-programs"
 
-# A kernel named by a path has no KSM.
+# A kernel that is named by a path has no KSM, and is slow.
 cat >"$tree/selftests/lab/kernel" <<'END'
 #!/bin/sh
 cd "$(dirname "$0")/../.." && mkdir -p build/lab/kernels/9.9-abc &&
-	echo CONFIG_KSM >build/lab/kernels/9.9-abc/lacks
+	echo CONFIG_KSM >build/lab/kernels/9.9-abc/lacks &&
+	echo 4 >build/lab/kernels/9.9-abc/slowness
 echo "$*" >asked
 echo 9.9-abc
 END
@@ -236,6 +237,7 @@ by_path()
 	run_as 0 '1 passed, 0 failed, 2 skipped' --kernels ./a/tree \
 		--headers h --tests 'good_too merges packed'
 	boots 1
+	grep -q ' good_too:960:' "$tree/boots"
 	[ "$(cat "$tree/asked")" = '--headers h ./a/tree' ]
 	grep -q '^9.9-abc ok .*merges .*(the kernel has no CONFIG_KSM)' "$tmp/run"
 	grep -q '# SKIP the kernel has no CONFIG_KSM' \
