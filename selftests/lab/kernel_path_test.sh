@@ -36,6 +36,7 @@ clean_up()
 	grep -ls "^$work" build/lab/kernels/*/path | while read -r path; do
 		id=$(basename "$(dirname "$path")")
 		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id"{,-virtiofs} \
+			"build/lab/vmlinux-$id" \
 			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
 	done
 	# packages that were refused
