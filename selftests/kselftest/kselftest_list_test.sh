@@ -63,16 +63,22 @@ machine_lacks()
 	grep -qx '# Totals: pass:0 fail:0 xfail:0 xpass:0 skip:1 error:0' "$tmp/out"
 }
 
-# No machine with the lab has an adapter for these tests, nor is it a kernel of
-# this name.
+# No machine with the lab has an adapter for these tests. The machine's own kernel has no
+# folder of modules here.
 skips()
 {
 	local without=$tmp/without
 
 	machine_lacks mlx5_ep/uuar:uuar_query \
 		'(this machine has no mlx5 device|no port to simhca)'
-	export MLX5_EP_VM_KERNEL=$tmp/no-kernel
-	machine_lacks mlx5_ep/vm:uuar 'kernel: no such kernel: '
+	mkdir "$tmp/machine"
+	printf '#!/bin/sh\necho 9.9-of-this-machine\n' >"$tmp/machine/uname"
+	chmod +x "$tmp/machine/uname"
+	unset MLX5_EP_VM_KERNEL
+	PATH=$tmp/machine:$PATH machine_lacks mlx5_ep/vm:uuar \
+		'kernel: no such kernel: /usr/lib/modules/9.9-of-this-machine'
+	MLX5_EP_VM_KERNEL=$tmp/no-kernel code 1 "$into/run_kselftest.sh" -t mlx5_ep/vm:uuar
+	grep 'MLX5_EP_VM_KERNEL=.*/no-kernel: kernel: no such kernel: ' "$tmp/out"
 	export MLX5_EP_VM_KERNEL=7.2 MLX5_EP_CACHE=$without
 	mkdir "$without"
 	machine_lacks mlx5_ep/vm:uuar 'the lab is not set up'

@@ -17,7 +17,12 @@ rm "$tree"/selftests/runner/*_test.sh
 cp selftests/kselftest/vm "$tree/selftests/kselftest"
 cat >"$tree/selftests/lab/lib.sh" <<'END'
 lab_dir=.
-lab_is_path() { false; }
+lab_is_path() { [[ $1 = */* ]]; }
+END
+cat >"$tree/selftests/lab/kernel" <<'END'
+#!/bin/sh
+echo "kernel: $1 is not built" >&2
+exit 1
 END
 cat >"$tree/selftests/lab/vm" <<'END'
 #!/usr/bin/env bash
@@ -72,6 +77,21 @@ early_end()
 	rm "$tree/no-kernel"
 }
 
+# A kernel that somebody names has to be there, that of the machine need not.
+wrong_kernel()
+{
+	MLX5_EP_VM_KERNEL=/no/tree code 1 "$tree/selftests/kselftest/vm" area
+	echo '# MLX5_EP_VM_KERNEL=/no/tree: kernel: /no/tree is not built' | diff - "$tmp/out"
+	MLX5_EP_VM_KERNEL=../linux code 1 "$tree/selftests/kselftest/vm" area
+	grep -x '# MLX5_EP_VM_KERNEL=../linux: an absolute path is wanted' "$tmp/out"
+	mkdir -p "$tree/build/lab/kernels/9.9-abc"
+	echo 9.9 >"$tree/build/lab/kernels/9.9-abc/release"
+	MLX5_EP_VM_KERNEL=9.9-abc code 1 "$tree/selftests/kselftest/vm" area
+	grep -x '# MLX5_EP_VM_KERNEL=9.9-abc: no headers of 9.9: install them' "$tmp/out"
+	MLX5_EP_VM_KERNEL='' code 4 "$tree/selftests/kselftest/vm" area
+	grep -x '1\.\.0 # SKIP kernel: /usr/lib/modules/.* is not built' "$tmp/out"
+}
+
 # Another run begins before the results are read.
 replaced()
 {
@@ -82,9 +102,10 @@ replaced()
 	rm "$tree/replaced"
 }
 
-plan 4
+plan 5
 check 'the results of the run are printed' own
 check 'while another run uses the checkout the test is skipped' busy
 check 'a run that ends before its tests has no results' early_end
+check 'a kernel that is named and cannot be used is a failure' wrong_kernel
 check 'the results of a run that began since are not printed' replaced
 ktap_finished
