@@ -315,6 +315,26 @@ installed()
 	[ "$(cat "$tmp/out")" = "$name" ]
 }
 
+# Somebody puts a driver into the folder of an installed kernel, without depmod.
+other_module()
+{
+	local name file copied
+
+	copy
+	name=$("$lab/kernel" "$dir")
+	file=$(find "$modules" -name 'mlx5_ib.ko*')
+	copied=build/lab/kernels/$name/modules/${file#"$modules"/}
+	cmp "$file" "$copied"
+	echo new >"$tmp/new"
+	touch -d 2020-01-01 "$tmp/new"
+	cp -p "$tmp/new" "$file"
+	"$lab/kernel" "$dir" >"$tmp/out" 2>"$tmp/err"
+	grep ' ready in ' "$tmp/err"
+	[ "$(cat "$copied")" = new ]
+	"$lab/kernel" "$dir" >"$tmp/out" 2>"$tmp/err"
+	must_fail grep ' ready in ' "$tmp/err"
+}
+
 # A folder of modules below usr/lib, as the root of another system has it.
 other_root()
 {
@@ -599,7 +619,7 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 22
+plan 23
 check 'a folder with image and modules boots' boots_folder
 check 'a kernel without IPoIB boots' boots_without_ipoib
 check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
@@ -609,6 +629,7 @@ check 'a package boots, with the module built against its headers' boots_package
 check 'packages of a flavour bring the headers that they share' shared_headers
 check 'an RPM package is understood' rpm_package
 check 'an installed kernel is understood, and done once' installed
+check 'a module that is put there later is taken' other_module
 check 'the root of another system is understood' other_root
 check 'modules of another release are copied, not linked' linked_modules
 check 'headers of other drivers are shown' own_stack
