@@ -207,6 +207,27 @@ boots_tree()
 	grep -q "^kernel: $rel-.* ready in .* from $work/tree$" "$tmp/err"
 }
 
+# Trees that are refused: of another architecture, and with the image of an earlier build.
+wrong_trees()
+{
+	local wrong=$work/wrong
+
+	mkdir -p "$wrong/include/config"
+	echo 7.9.0 >"$wrong/include/config/kernel.release"
+	printf '%s\n' '#' '# Linux/arm64 7.9.0 Kernel Configuration' CONFIG_ARM64=y \
+		>"$wrong/.config"
+	refused 'configured for arm64: .* one for x86_64' "$lab/kernel" "$wrong"
+	sed -i 's,Linux/arm64,Linux/x86,; s/ARM64/X86_64/' "$wrong/.config"
+	refused 'not built: run "make -C .* bzImage modules"' "$lab/kernel" "$wrong"
+	mkdir -p "$wrong/arch/x86/boot"
+	touch "$wrong"/{modules.order,Module.symvers}
+	cp "/boot/vmlinuz-$rel" "$wrong/arch/x86/boot/bzImage"
+	refused "is of ${rel//+/.}, the tree is 7.9.0: run \"make -C .* bzImage\"" \
+		"$lab/kernel" "$wrong"
+	echo text >"$wrong/arch/x86/boot/bzImage"
+	refused 'no kernel image for x86_64' "$lab/kernel" "$wrong"
+}
+
 # A tree that was built with O=: its sources are in another folder, which the lab shows,
 # too.
 tree_beside_sources()
@@ -619,11 +640,12 @@ options_are_listed()
 	done <"$tmp/options"
 }
 
-plan 23
+plan 24
 check 'a folder with image and modules boots' boots_folder
 check 'a kernel without IPoIB boots' boots_without_ipoib
 check 'a kernel without 9P boots by virtiofs, and the module works' boots_by_virtiofs
 check 'a built tree boots, named from inside it' boots_tree
+check 'a tree of another architecture, and one with an old image, are refused' wrong_trees
 check 'the sources of a tree are shown, too' tree_beside_sources
 check 'a package boots, with the module built against its headers' boots_package
 check 'packages of a flavour bring the headers that they share' shared_headers
