@@ -57,6 +57,18 @@ refused()
 	grep 'usage: selftests/lab/mlx5-ci' "$tmp/out"
 }
 
+# What the parts run is the kernel's own drivers, without mlx5_ep.
+with_mlx5_ep()
+{
+	echo builtin >"$kernel/own"
+	code 1 $ci --kernel "$this" --plan
+	grep "$this has mlx5_ep built in" "$tmp/err"
+	code 0 $ci --kernel "$this" --plan --parts '' --tests uuar_query
+	echo own >"$kernel/own"
+	code 0 $ci --kernel "$this" --plan
+	rm "$kernel/own"
+}
+
 plans()
 {
 	code 0 $ci --kernel 7.2 --plan
@@ -231,8 +243,9 @@ without_ipoib()
 	rm -r "$kernel/lacks" "$out"
 }
 
-plan 8
+plan 9
 check 'options that it does not know are refused' refused
+check 'a kernel with mlx5_ep built in is refused' with_mlx5_ep
 check 'kernels with gcov and without: what is compiled' plans
 check 'a kernel without sources or headers: how to get coverage' without_sources
 check 'wrong options leave the results of earlier runs' results_stay

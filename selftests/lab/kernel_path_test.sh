@@ -539,6 +539,8 @@ has_mlx5_ep()
 	sed -i "\\,^$own,d" "$modules/modules.order"
 	name=$("$lab/kernel" "$dir")
 	[ "$(cat "build/lab/kernels/$name/own")" = builtin ]
+	refused 'has mlx5_ep built in: set CONFIG_MLX5_EP=m' \
+		"$lab/vm" --kernel "$name" --no-module -- true
 }
 
 config_lacks()

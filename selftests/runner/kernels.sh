@@ -55,6 +55,10 @@ cannot_run()
 		return
 	fi
 	[ -d "$dir" ] || return 0
+	if [ "$module" = no ] && grep -qsx builtin "$dir/own"; then
+		echo "the kernel has mlx5_ep built in"
+		return
+	fi
 	for option; do
 		! grep -qx "CONFIG_$option" "$dir/lacks" ||
 			lacks+=" CONFIG_$option"

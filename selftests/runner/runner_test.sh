@@ -244,6 +244,13 @@ by_path()
 		"$tree/build/check/9.9-abc/results.ktap"
 	grep -q "packed .*(DKMS is run for the lab's own kernels)" "$tmp/run"
 	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels ./a/tree --tests merges
+	a_test stock 'guest, module: no' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree/selftests/stock_test.sh"
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels ./a/tree --tests stock
+	echo builtin >"$tree/build/lab/kernels/9.9-abc/own"
+	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels ./a/tree --tests stock
+	grep -q 'stock .*(the kernel has mlx5_ep built in)' "$tmp/run"
+	rm "$tree"/build/lab/kernels/9.9-abc/own "$tree"/selftests/stock_test.sh
 	rm "$tree"/selftests/{merges,packed}_test.sh
 }
 
