@@ -179,6 +179,27 @@ table()
 	grep -q '"suites": 4' "$out/coverage.json"
 }
 
+# Counts of another build of the driver cannot be added to. make of this kernel compiles
+# the driver, whose sources have changed.
+other_build()
+{
+	cp "$out"/mlx5_ib/{main,qp}.c "$tree/drivers/infiniband/hw/mlx5/"
+	echo 'int more(int n) { return n > 3 ? n : create(n); }' \
+		>>"$tree/drivers/infiniband/hw/mlx5/qp.c"
+	touch "$tree/drivers/infiniband/hw/mlx5/Makefile" "$tree/kernel/gcov/gcov.h"
+	printf 'modules:\n\tcd $(M) && gcc --coverage -c qp.c main.c\n' >"$tree/Makefile"
+	mkdir "$kernel/modules"
+	echo "$tree $tree" >"$kernel/shows"
+	code 1 $ci --kernel "$this" --continue --parts probe --links ib
+	grep "^table: .* has counts of another build: run without --continue" "$tmp/err"
+	tail -n 1 "$tmp/err" | grep '^mlx5-ci: --continue cannot add to the counts of the runs'
+	[ "$(cd "$out/probe.ib" && echo *)" = probe.results ]
+	# Where it shows after the tests, they are counted all the same.
+	code 1 $ci --kernel "$this" --table
+	tail -n 1 "$tmp/out" | grep -x \
+		'mlx5-ci: 2 passed, 0 failed, 3 skipped; coverage not measured, see above'
+}
+
 failures()
 {
 	echo 'crash tests.a.B.e' >>"$out/suites.eth/absent.results"
@@ -243,7 +264,7 @@ without_ipoib()
 	rm -r "$kernel/lacks" "$out"
 }
 
-plan 9
+plan 10
 check 'options that it does not know are refused' refused
 check 'a kernel with mlx5_ep built in is refused' with_mlx5_ep
 check 'kernels with gcov and without: what is compiled' plans
@@ -252,5 +273,6 @@ check 'wrong options leave the results of earlier runs' results_stay
 check 'a run that goes on keeps its results and its driver' one_at_a_time
 check 'the suites need IPoIB on InfiniBand' without_ipoib
 check 'the table of recorded counts, and the last line' table
+check 'counts of another build of the driver are refused before a guest starts' other_build
 check 'a failure, a run without counts, and no run' failures
 ktap_finished
