@@ -47,7 +47,8 @@ struct hca;
 	X(DMA_GUARD)	/* access of a queue outside its own memory */        \
 	X(CQ_OVERRUN)                                                         \
 	X(EQ_OVERRUN)                                                         \
-	X(PAGES)	/* pages given to the firmware and not taken back */
+	X(PAGES)	/* pages given to the firmware and not taken back */  \
+	X(LEAKED)	/* objects that a driver left when it ended */
 
 enum sim_error {
 #define X(name) SIM_ERR_##name,

@@ -55,7 +55,7 @@ HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 HCA_TEST_OBJ := build/hca-test
 HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 	$(patsubst $(HCA)/%.c,%,$(wildcard $(patsubst %,$(HCA)/%/*.c,object qos data))) \
-	base/idtable base/loop base/log fw/caps_odp base/sglist bus/dma bus/guard \
+	base/idtable base/left base/loop base/log fw/caps_odp base/sglist bus/dma bus/guard \
 	fabric/lag fabric/lag_cmd fabric/cable fabric/reg \
 	$(addprefix test/unit/,ktap world world_objs world_post pair))
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \

@@ -57,6 +57,24 @@ void eth_fini(struct hca *hca)
 	hca->eth = NULL;
 }
 
+/**
+ * eth_left() - tell which objects there are
+ * @left: gets them
+ */
+void eth_left(struct hca *hca, struct left *left)
+{
+	struct eth *eth = hca->eth;
+
+	left_add(left, "RQs", &eth->rx.rqs);
+	left_add(left, "RQTs", &eth->rx.rqts);
+	left_add(left, "TIRs", &eth->rx.tirs);
+	left_add(left, "flow tables", &eth->flows.tables);
+	left_add(left, "flow groups", &eth->flows.groups);
+	left_add(left, "flow counters", &eth->flows.counters);
+	left_add(left, "changes of headers", &eth->flows.headers);
+	left_add(left, "tunnels", &eth->flows.reformats);
+}
+
 static void add_count(struct json_object *alive, const char *name,
 		      const struct idtable *t)
 {

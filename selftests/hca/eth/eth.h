@@ -110,6 +110,7 @@ int eth_init(struct hca *hca);
 void eth_fini(struct hca *hca);
 void eth_clear_counters(struct hca *hca);
 void eth_reset(struct hca *hca);
+void eth_left(struct hca *hca, struct left *left);
 void eth_dump(struct hca *hca, struct json_object *alive);
 
 #endif

@@ -121,6 +121,15 @@ unsigned int eqs_alive(struct hca *hca)
 	return hca->eqs->table.count;
 }
 
+/**
+ * eqs_left() - tell which queues there are
+ * @left: gets them
+ */
+void eqs_left(struct hca *hca, struct left *left)
+{
+	left_add(left, "EQs", &hca->eqs->table);
+}
+
 bool eq_exists(struct hca *hca, uint32_t eqn)
 {
 	return idtable_get(&hca->eqs->table, eqn) != NULL;

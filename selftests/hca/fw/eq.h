@@ -5,12 +5,14 @@
 #ifndef SIMHCA_EQ_H
 #define SIMHCA_EQ_H
 
+#include "base/left.h"
 #include "fw/uar.h"
 
 int eqs_init(struct hca *hca);
 void eqs_fini(struct hca *hca);
 void eqs_reset(struct hca *hca);
 unsigned int eqs_alive(struct hca *hca);
+void eqs_left(struct hca *hca, struct left *left);
 bool eq_exists(struct hca *hca, uint32_t eqn);
 bool eq_has_room(struct hca *hca, uint32_t eqn);
 bool eq_for_event(struct hca *hca, uint8_t type, uint32_t *eqn);

@@ -5,6 +5,7 @@
 #ifndef SIMHCA_FW_H
 #define SIMHCA_FW_H
 
+#include "base/left.h"
 #include "hca.h"
 
 /* ---- pages.c */
@@ -32,6 +33,7 @@ int uctxs_init(struct hca *hca);
 void uctxs_fini(struct hca *hca);
 void uctxs_reset(struct hca *hca);
 unsigned int uctxs_alive(struct hca *hca);
+void uctxs_left(struct hca *hca, struct left *left);
 
 /* ---- caps_flow.c */
 #define FLOW_COUNTERS 32767u	/* of an adapter */

@@ -42,6 +42,14 @@ void hca_drop_state(struct hca *hca)
 	lag_reset(hca);
 }
 
+static void tell_left(struct hca *hca, const char *command,
+		      const struct left *left)
+{
+	if (left->len)
+		hca_error(hca, SIM_ERR_LEAKED, "%s while there are %s", command,
+			  left->text);
+}
+
 static uint8_t enable_hca(struct cmd *cmd)
 {
 	if (IFC_GET(enable_hca_in, cmd->in, function_id))
@@ -53,10 +61,14 @@ static uint8_t enable_hca(struct cmd *cmd)
 static uint8_t disable_hca(struct cmd *cmd)
 {
 	size_t held = pages_held(cmd->hca);
+	struct left left = { 0 };
 
 	if (held)
 		hca_error(cmd->hca, SIM_ERR_PAGES,
 			  "DISABLE_HCA while the driver has not got back %zu pages", held);
+	left_add(&left, "UAR pages", &cmd->hca->uars->taken);
+	uctxs_left(cmd->hca, &left);
+	tell_left(cmd->hca, "DISABLE_HCA", &left);
 	hca_drop_state(cmd->hca);
 	return CMD_OK;
 }
@@ -82,8 +94,19 @@ static uint8_t init_hca(struct cmd *cmd)
 	return CMD_OK;
 }
 
+/* A driver that is in a hurry says so, and destroys nothing by itself. */
 static uint8_t teardown_hca(struct cmd *cmd)
 {
+	bool graceful = IFC_GET(teardown_hca_in, cmd->in, profile) ==
+			MLX5_TEARDOWN_HCA_IN_PROFILE_GRACEFUL_CLOSE;
+	struct left left = { 0 };
+
+	if (graceful) {
+		eth_left(cmd->hca, &left);
+		objects_left(cmd->hca, &left);
+		eqs_left(cmd->hca, &left);
+		tell_left(cmd->hca, "TEARDOWN_HCA", &left);
+	}
 	eth_reset(cmd->hca);
 	objects_reset(cmd->hca);
 	eqs_reset(cmd->hca);

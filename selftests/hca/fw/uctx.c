@@ -68,6 +68,15 @@ unsigned int uctxs_alive(struct hca *hca)
 	return hca->uctxs->table.count;
 }
 
+/**
+ * uctxs_left() - tell which contexts there are
+ * @left: gets them
+ */
+void uctxs_left(struct hca *hca, struct left *left)
+{
+	left_add(left, "user contexts", &hca->uctxs->table);
+}
+
 static uint8_t create_uctx(struct cmd *cmd)
 {
 	struct uctx *uctx = calloc(1, sizeof(*uctx));

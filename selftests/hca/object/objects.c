@@ -79,7 +79,10 @@ static void table_clear(struct idtable *t, void (*drop)(void *obj))
 
 static void cq_drop(void *obj)
 {
-	cq_free(obj);
+	struct cq *cq = obj;
+
+	uar_release(cq->hca, cq->uar);
+	cq_free(cq);
 }
 
 static void srq_drop(void *obj)
@@ -89,7 +92,11 @@ static void srq_drop(void *obj)
 
 static void qp_drop(void *obj)
 {
-	qp_free(obj);
+	struct qp *qp = obj;
+
+	if (qp->has_sq)
+		uar_release(qp->hca, qp->uar);
+	qp_free(qp);
 }
 
 static void mkey_drop(void *obj)
@@ -144,6 +151,30 @@ void objects_reset(struct hca *hca)
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
 	sgl_free(&objs->ring);
+}
+
+/**
+ * objects_left() - tell which objects there are
+ * @left: gets them
+ */
+void objects_left(struct hca *hca, struct left *left)
+{
+	struct objects *objs = hca->objs;
+
+	left_add(left, "PDs", &objs->pds);
+	left_add(left, "TDs", &objs->tds);
+	left_add(left, "XRCDs", &objs->xrcds);
+	left_add(left, "mkeys", &objs->mkeys);
+	left_add(left, "CQs", &objs->cqs);
+	left_add(left, "SRQs", &objs->srqs);
+	left_add(left, "QPs", &objs->qps);
+	left_add(left, "TISs", &objs->tiss);
+	left_add(left, "UMEMs", &objs->umems);
+	left_add(left, "blocks of QPNs", &objs->qpn_blocks);
+	left_add(left, "mapped addresses", &objs->av_maps);
+	left_add(left, "scheduling elements", &objs->scheds);
+	left_add(left, "PSVs", &objs->psvs);
+	left_add(left, "virtqueues", &objs->virtqs);
 }
 
 /**

@@ -14,6 +14,7 @@
 #ifndef SIMHCA_OBJECTS_H
 #define SIMHCA_OBJECTS_H
 
+#include "base/left.h"
 #include "base/sglist.h"
 #include "hca.h"
 #include "qos/cong.h"
@@ -130,6 +131,7 @@ struct objects {
 int objects_init(struct hca *hca);
 void objects_fini(struct hca *hca);
 void objects_reset(struct hca *hca);
+void objects_left(struct hca *hca, struct left *left);
 void objects_kick(struct hca *hca);
 void objects_dump(struct hca *hca, struct json_object *o,
 		  struct json_object *alive);

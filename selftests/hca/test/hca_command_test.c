@@ -242,6 +242,69 @@ TEST_F(command, pages_that_are_kept_are_told)
 	EXPECT_EQ(1, vmm_count(&self->vmm, "errors", "pages"));
 }
 
+/* A command that names one object, in the dword behind its header. */
+static int named(struct vmm *vmm, uint16_t opcode, uint32_t number)
+{
+	uint32_t in[4] = { htobe32(opcode << 16), 0, htobe32(number) }, out[4];
+
+	return vmm_cmd(vmm, in, sizeof(in), out, sizeof(out));
+}
+
+static int teardown(struct vmm *vmm, uint16_t profile)
+{
+	uint8_t in[IFC_SZ(teardown_hca_in)] = { 0 };
+	uint8_t out[IFC_SZ(teardown_hca_out)];
+
+	IFC_SET(teardown_hca_in, in, opcode, MLX5_CMD_OP_TEARDOWN_HCA);
+	IFC_SET(teardown_hca_in, in, profile, profile);
+	return vmm_cmd(vmm, in, sizeof(in), out, sizeof(out));
+}
+
+TEST_F(command, objects_that_are_left_at_the_end_are_told)
+{
+	struct vmm *vmm = &self->vmm;
+
+	EXPECT_EQ(0, teardown(vmm, 0));
+	EXPECT_EQ(1, vmm_count(vmm, "errors", "leaked"));
+	/* They are forgotten: what is left is the UAR page. */
+	EXPECT_EQ(0, teardown(vmm, 0));
+	EXPECT_EQ(1, vmm_count(vmm, "errors", "leaked"));
+	EXPECT_EQ(0, simple(vmm, MLX5_CMD_OP_DISABLE_HCA, 16, 16));
+	EXPECT_EQ(2, vmm_count(vmm, "errors", "leaked"));
+}
+
+TEST_F(command, a_driver_that_destroys_all_leaves_nothing)
+{
+	struct vmm *vmm = &self->vmm;
+
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DEALLOC_PD, self->drv.pd));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DESTROY_EQ, self->drv.eqn));
+	EXPECT_EQ(0, teardown(vmm, 0));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DEALLOC_UAR, self->drv.uar));
+	EXPECT_EQ(0, simple(vmm, MLX5_CMD_OP_DISABLE_HCA, 16, 16));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "leaked"));
+}
+
+TEST_F(command, a_driver_in_a_hurry_leaves_what_it_has)
+{
+	struct vmm *vmm = &self->vmm;
+
+	EXPECT_EQ(0, teardown(vmm, 1));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "leaked"));
+	EXPECT_EQ(0, vmm_count(vmm, "alive", "eq"));
+}
+
+TEST_F(command, queues_that_are_forgotten_hold_no_page)
+{
+	struct vmm *vmm = &self->vmm;
+	uint32_t qpn;
+
+	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, self->drv.uar, &qpn));
+	EXPECT_EQ(0, teardown(vmm, 0));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DEALLOC_UAR, self->drv.uar));
+	EXPECT_EQ(0, vmm_count(vmm, "alive", "uar_held"));
+}
+
 TEST_F(command, an_armed_queue_interrupts_once)
 {
 	const uint8_t *eq = self->vmm.ram + self->drv.eq;
