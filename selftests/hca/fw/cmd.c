@@ -284,11 +284,14 @@ static void entry_start(struct cmdq_entry *ent)
 /**
  * cmdq_doorbell() - the driver rang the command doorbell
  * @entries: bit mask of new entries
+ *
+ * Doorbells that were stored before are first: PCI keeps the order of stores.
  */
 void cmdq_doorbell(struct hca *hca, uint32_t entries)
 {
 	unsigned int i;
 
+	uar_bf_ring_all(hca);
 	for (i = 0; i < CMDQ_ENTRIES; i++) {
 		if (!(entries & 1u << i))
 			continue;

@@ -56,6 +56,7 @@ struct uar_slot {
  *	before the write was complete
  * @torn: a torn write has been counted since the last first store
  * @hold: timer that rings the QP if no store follows the first one
+ * @held: of all buffers of the adapter whose @hold is armed
  */
 struct uar_buf {
 	struct uar *uar;
@@ -66,6 +67,9 @@ struct uar_buf {
 	bool counted;
 	bool torn;
 	struct sim_timer hold;
+	struct {
+		struct uar_buf *next, *prev;
+	} held;
 };
 
 struct uar {
@@ -86,6 +90,7 @@ struct uars {
 	struct idtable all;	/* @taken, and freed pages with counters */
 	unsigned int held;	/* freed pages in @taken */
 	uint32_t next;		/* pages that are allocated together: which next */
+	struct uar_buf *holding; /* the first buffer whose timer is armed */
 };
 
 /* The number behind that of the last UAR page. */
@@ -106,6 +111,7 @@ void uar_refused(struct uar *uar, enum ring_result result, const char *what,
 void uar_bf_init(struct uar *uar);
 void uar_bf_stop(struct uar *uar);
 void uar_bf_count(struct uar *uar);
+void uar_bf_ring_all(struct hca *hca);
 void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf,
 		  size_t len);
 void uar_slot_clear(struct uar_slot *slot);

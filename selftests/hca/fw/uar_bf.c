@@ -10,6 +10,8 @@
  * Invariants
  * - Every first store rings its QP exactly once: with the whole copy if the
  *   copy came in time, else as a doorbell.
+ * - A command doorbell does not overtake the stores that came before it: the QPs
+ *   of all buffers are rung before the command is run.
  * - Every first store is counted once, as a doorbell or as a BlueFlame write. A
  *   store that rang as a doorbell is counted as BlueFlame if the copy comes
  *   late. If a dump is asked for before the copy comes, it stays counted as a
@@ -102,6 +104,35 @@ static void buf_torn(struct uar_buf *buf, const char *why)
 		  why);
 }
 
+/* No longer wait for further stores. */
+static void buf_let_go(struct uar_buf *buf)
+{
+	struct uars *uars = buf->uar->hca->uars;
+
+	timer_cancel(&buf->hold);
+	if (buf->held.prev)
+		buf->held.prev->held.next = buf->held.next;
+	else if (uars->holding == buf)
+		uars->holding = buf->held.next;
+	if (buf->held.next)
+		buf->held.next->held.prev = buf->held.prev;
+	buf->held.next = NULL;
+	buf->held.prev = NULL;
+}
+
+/* Ring the QP after @ns, if it was not rung before. */
+static void buf_hold(struct uar_buf *buf, uint64_t ns)
+{
+	struct uars *uars = buf->uar->hca->uars;
+
+	buf_let_go(buf);
+	buf->held.next = uars->holding;
+	if (buf->held.next)
+		buf->held.next->held.prev = buf;
+	uars->holding = buf;
+	timer_arm(&buf->hold, ns);
+}
+
 /* Tell the QP, once. */
 static void buf_ring(struct uar_buf *buf, bool bf)
 {
@@ -109,7 +140,7 @@ static void buf_ring(struct uar_buf *buf, bool bf)
 	uint32_t qpn = buf_qpn(buf);
 	enum ring_result ret;
 
-	timer_cancel(&buf->hold);
+	buf_let_go(buf);
 	if (buf->rung)
 		return;
 	buf->rung = true;
@@ -165,7 +196,7 @@ static void buf_started(struct uar_buf *buf)
 	if (!ds || buf->want > UAR_BUF_BYTES)
 		buf_finish(buf, false);
 	else
-		timer_arm(&buf->hold, HOLD_NS);
+		buf_hold(buf, HOLD_NS);
 }
 
 /* A store to the start of the buffer. */
@@ -202,11 +233,12 @@ static void buf_store(struct uar_buf *buf, uint32_t pos, const uint8_t *data,
 	buf->fill += len;
 	if (pos < CTRL_START && buf->fill >= CTRL_START)
 		buf_started(buf);
-	if (buf->fill > CTRL_START) {
-		timer_cancel(&buf->hold);
-		if (buf->fill >= buf->want)
-			buf_finish(buf, true);
-	}
+	if (buf->fill <= CTRL_START)
+		return;
+	if (buf->fill >= buf->want)
+		buf_finish(buf, true);
+	else
+		buf_let_go(buf);
 }
 
 /**
@@ -251,6 +283,31 @@ void uar_bf_count(struct uar *uar)
 }
 
 /**
+ * uar_bf_stop() - forget what is held
+ * @uar: a page that is going away
+ */
+void uar_bf_stop(struct uar *uar)
+{
+	unsigned int i;
+
+	for (i = 0; i < UAR_BUFS; i++) {
+		buf_let_go(&uar->bufs[i]);
+		uar->bufs[i].fill = 0;
+	}
+}
+
+/**
+ * uar_bf_ring_all() - ring the QPs of all buffers
+ *
+ * A copy that comes later is a BlueFlame write, as it is after HOLD_NS.
+ */
+void uar_bf_ring_all(struct hca *hca)
+{
+	while (hca->uars->holding)
+		buf_ring(hca->uars->holding, false);
+}
+
+/**
  * uar_bf_init() - make a page's buffers
  * @uar: a zeroed page
  */
@@ -261,19 +318,5 @@ void uar_bf_init(struct uar *uar)
 	for (i = 0; i < UAR_BUFS; i++) {
 		uar->bufs[i].uar = uar;
 		uar->bufs[i].hold.fire = buf_hold_over;
-	}
-}
-
-/**
- * uar_bf_stop() - forget what is held
- * @uar: a page that is going away
- */
-void uar_bf_stop(struct uar *uar)
-{
-	unsigned int i;
-
-	for (i = 0; i < UAR_BUFS; i++) {
-		timer_cancel(&uar->bufs[i].hold);
-		uar->bufs[i].fill = 0;
 	}
 }

@@ -4,6 +4,9 @@
  *
  * UAR pages of simhca: who may ring where, and what each store counts as.
  */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "test/unit/vmm.h"
 
 #include "kselftest_harness.h"
@@ -156,6 +159,68 @@ TEST_F(uar, who_looks_into_the_middle_of_a_copy_does_not_tear_it)
 	blueflame(vmm, self->page, SLOT0, self->other);
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
+}
+
+#define ENTRY 1u	/* of the command queue */
+
+/* Make the command in the entry one that destroys a QP, and do not ring yet. */
+static uint8_t *prepare_destroy(struct vmm *vmm, uint32_t qpn)
+{
+	uint8_t in[IFC_SZ(destroy_qp_in)] = { 0 };
+	uint8_t *e = vmm->ram + vmm->cmdq + ENTRY * IFC_SZ(cmd_queue_entry);
+
+	IFC_SET(destroy_qp_in, in, opcode, MLX5_CMD_OP_DESTROY_QP);
+	if (vmm_post(vmm, ENTRY, in, sizeof(in), 16) || !vmm_answered(vmm, ENTRY))
+		return NULL;
+	IFC_SET(destroy_qp_in, in, qpn, qpn);
+	memcpy(IFC_ADDR_OF(cmd_queue_entry, e, command_input_inline_data), in,
+	       sizeof(in));
+	IFC_SET(cmd_queue_entry, e, ownership, 1);
+	return e;
+}
+
+/* simhca reads all at once what is stored between these. */
+static int pause_simhca(struct vmm *vmm)
+{
+	return kill(vmm->pid, SIGSTOP) ||
+	       waitpid(vmm->pid, NULL, WUNTRACED) != vmm->pid;
+}
+
+static int go_on(struct vmm *vmm)
+{
+	return kill(vmm->pid, SIGCONT);
+}
+
+static void ring_command(struct vmm *vmm)
+{
+	uint32_t val = htobe32(1u << ENTRY);
+
+	vmm_uar(vmm, 0, IFC_OFF(initial_seg, command_doorbell_vector), &val,
+		sizeof(val));
+}
+
+static uint8_t status_of(const uint8_t *entry)
+{
+	return IFC_GET(cmd_out,
+		       IFC_ADDR_OF(cmd_queue_entry, entry,
+				   command_output_inline_data), status);
+}
+
+TEST_F(uar, a_command_does_not_overtake_a_doorbell)
+{
+	struct vmm *vmm = &self->vmm;
+	uint8_t *entry = prepare_destroy(vmm, self->qpn);
+
+	ASSERT_NE(NULL, entry);
+	ASSERT_EQ(0, pause_simhca(vmm));
+	doorbell(vmm, self->page, SLOT0, self->qpn);
+	ring_command(vmm);
+	ASSERT_EQ(0, go_on(vmm));
+	ASSERT_TRUE(vmm_answered(vmm, ENTRY));
+	EXPECT_EQ(0, status_of(entry));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "qp"));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "bad_doorbell"));
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
 }
 
 TEST_F(uar, stores_of_four_bytes_make_a_doorbell)
