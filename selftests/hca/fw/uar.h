@@ -55,7 +55,7 @@ struct uar_slot {
  * @counted: the write is counted as a doorbell, because a dump was asked for
  *	before the write was complete
  * @torn: a torn write has been counted since the last first store
- * @hold: timer that rings the QP if no store follows the first one
+ * @hold: timer that rings the QP if the stores that should follow do not come
  * @held: of all buffers of the adapter whose @hold is armed
  */
 struct uar_buf {
@@ -110,6 +110,7 @@ void uar_refused(struct uar *uar, enum ring_result result, const char *what,
 /* ---- uar_bf.c */
 void uar_bf_init(struct uar *uar);
 void uar_bf_stop(struct uar *uar);
+void uar_bf_end(struct uar *uar);
 void uar_bf_count(struct uar *uar);
 void uar_bf_ring_all(struct hca *hca);
 void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf,

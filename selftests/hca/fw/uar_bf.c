@@ -5,7 +5,8 @@
  * A doorbell is a store of the first 8 bytes of a control segment to the start
  * of a buffer. A BlueFlame write is that, followed by the rest of the WQE at
  * ascending offsets, up to a whole number of 64-byte blocks. The two begin
- * alike: a first store is held until the second one, or HOLD_NS, tells.
+ * alike: a first store is held until the second one, or HOLD_NS, tells. A copy
+ * that has begun is waited for COPY_NS long.
  *
  * Invariants
  * - Every first store rings its QP exactly once: with the whole copy if the
@@ -30,6 +31,7 @@
 #include "object/qp.h"
 
 #define HOLD_NS (30 * NSEC_PER_USEC)
+#define COPY_NS (100 * NSEC_PER_MSEC)
 #define CTRL_START 8u		/* bytes that ring */
 #define DS_BYTES 16u
 #define DS_MASK 0x3fu
@@ -237,8 +239,8 @@ static void buf_store(struct uar_buf *buf, uint32_t pos, const uint8_t *data,
 		return;
 	if (buf->fill >= buf->want)
 		buf_finish(buf, true);
-	else
-		buf_let_go(buf);
+	else if (pos <= CTRL_START && !buf->rung)
+		buf_hold(buf, COPY_NS);
 }
 
 /**
@@ -271,15 +273,20 @@ void uar_bf_write(struct uar *uar, uint32_t off, const uint8_t *buf, size_t len)
 /**
  * uar_bf_count() - count what is still held
  *
- * More may come: a copy goes on where it was.
+ * More may come: a copy goes on where it was. One that is in time is not counted
+ * yet.
  */
 void uar_bf_count(struct uar *uar)
 {
+	struct uar_buf *buf;
 	unsigned int i;
 
-	for (i = 0; i < UAR_BUFS; i++)
-		if (uar->bufs[i].fill == CTRL_START)
-			buf_count(&uar->bufs[i], false);
+	for (i = 0; i < UAR_BUFS; i++) {
+		buf = &uar->bufs[i];
+		if (buf->fill == CTRL_START ||
+		    (buf->fill > CTRL_START && buf->rung))
+			buf_count(buf, false);
+	}
 }
 
 /**
@@ -294,6 +301,20 @@ void uar_bf_stop(struct uar *uar)
 		buf_let_go(&uar->bufs[i]);
 		uar->bufs[i].fill = 0;
 	}
+}
+
+/**
+ * uar_bf_end() - ring and count what is still held, no more will come
+ * @uar: a page that is freed
+ */
+void uar_bf_end(struct uar *uar)
+{
+	unsigned int i;
+
+	for (i = 0; i < UAR_BUFS; i++)
+		if (uar->bufs[i].fill >= CTRL_START)
+			buf_finish(&uar->bufs[i], false);
+	uar_bf_stop(uar);
 }
 
 /**

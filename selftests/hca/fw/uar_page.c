@@ -49,8 +49,7 @@ static void uar_kill(struct uar *uar)
 {
 	struct uars *uars = uar->hca->uars;
 
-	uar_bf_count(uar);
-	uar_bf_stop(uar);
+	uar_bf_end(uar);
 	uar->alive = false;
 	if (uar->holds)
 		uars->held++;

@@ -223,6 +223,67 @@ TEST_F(uar, a_command_does_not_overtake_a_doorbell)
 	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
 }
 
+TEST_F(uar, nor_the_beginning_of_a_copy)
+{
+	struct vmm *vmm = &self->vmm;
+	uint8_t *entry = prepare_destroy(vmm, self->qpn);
+	unsigned int i;
+
+	ASSERT_NE(NULL, entry);
+	ASSERT_EQ(0, pause_simhca(vmm));
+	store8(vmm, self->page, SLOT0, self->a, 0);
+	store8(vmm, self->page, SLOT0, self->a, 1);
+	ring_command(vmm);
+	for (i = 2; i < WQE / 8; i++)
+		store8(vmm, self->page, SLOT0, self->a, i);
+	ASSERT_EQ(0, go_on(vmm));
+	ASSERT_TRUE(vmm_answered(vmm, ENTRY));
+	EXPECT_EQ(0, status_of(entry));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "bad_doorbell"));
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "blueflame"));
+	EXPECT_EQ(0, vmm_slot(vmm, self->page, 0, "torn"));
+}
+
+/* The QP is not there: its ring is an error, which tells that it came. */
+TEST_F(uar, a_copy_that_stops_rings_as_a_doorbell)
+{
+	struct vmm *vmm = &self->vmm;
+	uint8_t wqe[WQE];
+
+	wqe_fill(wqe, 0xabcdef, 0);
+	store8(vmm, self->page, SLOT0, wqe, 0);
+	store8(vmm, self->page, SLOT0, wqe, 1);
+	EXPECT_EQ(1, vmm_count_until(vmm, "errors", "bad_doorbell", 1));
+	EXPECT_EQ(0, vmm_slot(vmm, self->page, 0, "doorbells"));
+}
+
+TEST_F(uar, a_copy_that_stopped_is_counted_once)
+{
+	struct vmm *vmm = &self->vmm;
+	unsigned int i;
+
+	store8(vmm, self->page, SLOT0, self->a, 0);
+	store8(vmm, self->page, SLOT0, self->a, 1);
+	/* longer than a copy is waited for */
+	usleep(300000);
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	for (i = 2; i < WQE / 8; i++)
+		store8(vmm, self->page, SLOT0, self->a, i);
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+	EXPECT_EQ(0, vmm_slot(vmm, self->page, 0, "blueflame"));
+	EXPECT_EQ(0, vmm_count(vmm, "errors", "torn"));
+}
+
+TEST_F(uar, a_copy_that_stopped_rings_when_its_page_is_freed)
+{
+	struct vmm *vmm = &self->vmm;
+
+	store8(vmm, self->page, SLOT0, self->a, 0);
+	store8(vmm, self->page, SLOT0, self->a, 1);
+	ASSERT_EQ(0, dealloc(vmm, 0, self->page));
+	EXPECT_EQ(1, vmm_slot(vmm, self->page, 0, "doorbells"));
+}
+
 TEST_F(uar, stores_of_four_bytes_make_a_doorbell)
 {
 	struct vmm *vmm = &self->vmm;
