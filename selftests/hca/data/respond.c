@@ -207,8 +207,11 @@ static enum reply do_write(struct request *r)
 	if (!is_signed)
 		sgl_copy(&r->qp->hca->objs->dst, w->data);
 	else if (sig_write(r->qp, SIG_RESPONDER, &r->who, be32toh(w->raddr.rkey),
-			   be64toh(w->raddr.addr), ACCESS_REMOTE_WRITE, w->data))
+			   be64toh(w->raddr.addr), ACCESS_REMOTE_WRITE, w->data)) {
+		if (w->op == WQE_OP_RDMA_WRITE_IMM)
+			recv_put_back(&recv);
 		return nak(r, REPLY_ACCESS);
+	}
 	if (w->op != WQE_OP_RDMA_WRITE_IMM)
 		return REPLY_ACK;
 	cqe = describe(r, CQE_RESP_WRITE_IMM);

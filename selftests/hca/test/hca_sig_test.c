@@ -347,6 +347,28 @@ static void writes_and_reads_sign_too(void)
 	CHECK(!memcmp(out(&p, 0), w_at(0, p.mem[0]), BLOCK));
 }
 
+/* The key has no such address: the write fails when its receive is taken already. */
+static void a_write_that_fails_gives_its_receive_back(void)
+{
+	uint8_t bsf[SIG_FORMAT_LEN];
+	struct pair p;
+	struct cqe cqe;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = sig_mkey(&p, 1, 4);
+	t10_format(bsf, IN_MEMORY, GUARD | APP | REF);
+	CHECK_EQ(configure(&p, 1, key, p.mem[1] + OUT, BLOCK + T10, bsf), SYND_OK);
+	w_recv(&p.qp[1], p.mem[1], 8, p.key[1]);
+	CHECK_EQ(rdma(&p, WQE_OP_RDMA_WRITE_IMM, p.key[0], p.mem[0], key, BLOCK,
+		      BLOCK), SYND_REMOTE_ACCESS);
+	/* The QP is in error, so the receive is flushed. */
+	CHECK(w_poll(&p.rcq[1], &cqe));
+	CHECK_EQ(w_opcode(&cqe), CQE_RESP_ERR);
+	CHECK_EQ(cqe.syndrome, SYND_FLUSH);
+	CHECK(!w_poll(&p.rcq[1], &cqe));
+}
+
 /* The dump has the signatures that were checked, and the bad ones among them. */
 static bool counted(unsigned int hca, int64_t checked, int64_t bad)
 {
@@ -489,6 +511,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_one_key_made_another_one_checks_and_takes_off),
 	TEST(a_bad_signature_in_memory_is_told_once),
 	TEST(writes_and_reads_sign_too),
+	TEST(a_write_that_fails_gives_its_receive_back),
 	TEST(a_flipped_bit_is_a_bad_signature_and_all_are_counted),
 	TEST(a_queue_stops_behind_a_bad_signature_if_asked_to),
 	TEST(formats_and_variables_are_checked),
