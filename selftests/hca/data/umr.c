@@ -29,6 +29,8 @@
  * @mask: fields that change
  * @rest: what follows the context: inline entries or a data segment
  * @rest_len: bytes of @rest
+ * @bsf: the new format, within @rest; NULL: there is none
+ * @format: @bsf, if there is one
  */
 struct umr {
 	struct hca *hca;
@@ -38,6 +40,8 @@ struct umr {
 	uint64_t mask;
 	const uint8_t *rest;
 	size_t rest_len;
+	const uint8_t *bsf;
+	struct sig_format format;
 };
 
 /* Fetch the new entries into @to: from the WQE, or from memory. */
@@ -96,31 +100,37 @@ static uint8_t umr_translations(const struct umr *u, struct mkey *m)
 }
 
 /*
- * The new format, which stands behind the entries. It has the place of their offset in
- * the control segment. A key without a format has none from then on.
+ * Check the new format, which stands behind the entries. It has the place of their offset
+ * in the control segment.
  */
-static uint8_t umr_format(const struct umr *u, struct mkey *m)
+static uint8_t umr_format_check(struct umr *u, const struct mkey *m)
 {
 	size_t at = (size_t)be16toh(u->ctrl.xlt_octowords) * OCTOWORD;
 	size_t len = (size_t)be16toh(u->ctrl.xlt_offset) * OCTOWORD;
-	struct sig_format f;
 
 	if (!(u->mask & UMR_MASK_BSF))
 		return SYND_OK;
 	if (!m->bsf_room || u->ctrl.flags & UMR_XLT_OFFSET)
 		return SYND_MW_BIND;
-	if (!IFC_GET(mkc, u->mkc, bsf_en)) {
-		m->bsf_en = false;
+	if (!IFC_GET(mkc, u->mkc, bsf_en))
 		return SYND_OK;
-	}
 	if (len != SIG_FORMAT_LEN || !(u->ctrl.flags & UMR_INLINE) ||
 	    at + len > u->rest_len)
 		return SYND_LOCAL_QP_OP;
-	if (!sig_parse(u->rest + at, &f))
+	if (!sig_parse(u->rest + at, &u->format))
 		return SYND_MW_BIND;
-	memcpy(m->bsf, u->rest + at, len);
-	m->bsf_en = f.mem.block;
+	u->bsf = u->rest + at;
 	return SYND_OK;
+}
+
+/* A key without a format has none from then on. */
+static void umr_format(const struct umr *u, struct mkey *m)
+{
+	if (!(u->mask & UMR_MASK_BSF))
+		return;
+	if (u->bsf)
+		memcpy(m->bsf, u->bsf, SIG_FORMAT_LEN);
+	m->bsf_en = u->bsf && u->format.mem.block;
 }
 
 static void umr_fields(const struct umr *u, struct mkey *m)
@@ -228,12 +238,15 @@ uint8_t umr_execute(struct hca *hca, const struct accessor *who, uint32_t key,
 	u.rest_len = len - sizeof(u.ctrl) - MKC_SIZE;
 	synd = umr_check(&u, m, key);
 	if (!synd)
-		synd = umr_format(&u, m);
+		synd = umr_format_check(&u, m);
+	/* The last step that may fail, and it changes nothing then. */
 	if (!synd)
 		synd = umr_translations(&u, m);
-	if (!synd)
-		umr_fields(&u, m);
-	return synd;
+	if (synd)
+		return synd;
+	umr_format(&u, m);
+	umr_fields(&u, m);
+	return SYND_OK;
 }
 
 /**

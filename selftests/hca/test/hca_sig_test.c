@@ -82,14 +82,17 @@ static void crc_format(uint8_t *bsf, enum side side, uint8_t check)
 	bsf[side == ON_WIRE ? 8 : 12] = 0x22;
 }
 
-/* The UMR that gives a key one piece of memory and a format, and its syndrome. */
-static uint8_t configure(struct pair *p, unsigned int hca, uint32_t key,
-			 uint64_t at, uint32_t len, const uint8_t *bsf)
+#define ENTRIES 4u		/* that a key has room for */
+
+/* The UMR that gives a key @n pieces of memory and a format, and its syndrome. */
+static uint8_t configure_n(struct pair *p, unsigned int hca, uint32_t key,
+			   uint64_t at, uint32_t len, const uint8_t *bsf,
+			   uint16_t n)
 {
-	struct wqe_klm list[4] = { { .bcount = htobe32(len),
-				     .key = htobe32(p->key[hca]),
-				     .va = htobe64(at) } };
-	struct wqe_umr ctrl = { .flags = UMR_INLINE, .xlt_octowords = htobe16(4) };
+	struct wqe_klm list[2 * ENTRIES] = { { .bcount = htobe32(len),
+					       .key = htobe32(p->key[hca]),
+					       .va = htobe64(at) } };
+	struct wqe_umr ctrl = { .flags = UMR_INLINE, .xlt_octowords = htobe16(n) };
 	uint8_t mkc[IFC_SZ(mkc)] = { 0 };
 	uint64_t mask = UMR_MASK_FREE | UMR_MASK_LEN | UMR_MASK_START |
 			UMR_MASK_LW | UMR_MASK_RR | UMR_MASK_RW |
@@ -107,7 +110,7 @@ static uint8_t configure(struct pair *p, unsigned int hca, uint32_t key,
 	w_wqe(&w, &p->qp[hca], WQE_OP_UMR, W_SIGNALED, key);
 	w_add(&w, &ctrl, sizeof(ctrl));
 	w_add(&w, mkc, sizeof(mkc));
-	w_add(&w, list, sizeof(list));
+	w_add(&w, list, n * sizeof(list[0]));
 	if (bsf)
 		w_add(&w, bsf, SIG_FORMAT_LEN);
 	w_post(&p->qp[hca], &w);
@@ -115,6 +118,12 @@ static uint8_t configure(struct pair *p, unsigned int hca, uint32_t key,
 	if (!w_poll(&p->scq[hca], &cqe))
 		return 0xff;
 	return w_opcode(&cqe) == CQE_REQ_ERR ? cqe.syndrome : SYND_OK;
+}
+
+static uint8_t configure(struct pair *p, unsigned int hca, uint32_t key,
+			 uint64_t at, uint32_t len, const uint8_t *bsf)
+{
+	return configure_n(p, hca, key, at, len, bsf, ENTRIES);
 }
 
 /* Send @len bytes on the wire from a key of the first side to one of the second. */
@@ -369,6 +378,32 @@ static void a_write_that_fails_gives_its_receive_back(void)
 	CHECK(!w_poll(&p.rcq[1], &cqe));
 }
 
+/* The key has no room for so many entries. */
+static void a_change_that_fails_leaves_the_format(void)
+{
+	uint8_t bsf[SIG_FORMAT_LEN], old[SIG_FORMAT_LEN];
+	const struct mkey *m;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = sig_mkey(&p, 0, 4);
+	m = idtable_get(&w_hca[0].objs->mkeys, key >> 8);
+	t10_format(old, ON_WIRE, GUARD | APP | REF);
+	CHECK_EQ(configure(&p, 0, key, p.mem[0], BLOCK, old), SYND_OK);
+	CHECK_EQ(configure_n(&p, 0, key, p.mem[0], BLOCK, NULL, 2 * ENTRIES),
+		 SYND_MW_BIND);
+	CHECK(m->bsf_en);
+	CHECK(pair_connect(&p, &w_rc_attr));
+	key = sig_mkey(&p, 0, 4);
+	m = idtable_get(&w_hca[0].objs->mkeys, key >> 8);
+	CHECK_EQ(configure(&p, 0, key, p.mem[0], BLOCK, old), SYND_OK);
+	crc_format(bsf, IN_MEMORY, CRC_BYTES);
+	CHECK_EQ(configure_n(&p, 0, key, p.mem[0], BLOCK, bsf, 2 * ENTRIES),
+		 SYND_MW_BIND);
+	CHECK(!memcmp(m->bsf, old, sizeof(old)));
+}
+
 /* The dump has the signatures that were checked, and the bad ones among them. */
 static bool counted(unsigned int hca, int64_t checked, int64_t bad)
 {
@@ -512,6 +547,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_bad_signature_in_memory_is_told_once),
 	TEST(writes_and_reads_sign_too),
 	TEST(a_write_that_fails_gives_its_receive_back),
+	TEST(a_change_that_fails_leaves_the_format),
 	TEST(a_flipped_bit_is_a_bad_signature_and_all_are_counted),
 	TEST(a_queue_stops_behind_a_bad_signature_if_asked_to),
 	TEST(formats_and_variables_are_checked),
