@@ -11,6 +11,7 @@
  * - An entry that has not been consumed is never written over: the new one is
  *   lost and counted.
  * - Each event type goes to one queue at most.
+ * - A queue that a CQ names cannot be destroyed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct eq {
 	uint32_t ci;
 	bool armed;
 	bool failed;
+	uint32_t holds;
 	uint8_t ctx[IFC_SZ(eqc)];
 };
 
@@ -133,6 +135,30 @@ void eqs_left(struct hca *hca, struct left *left)
 bool eq_exists(struct hca *hca, uint32_t eqn)
 {
 	return idtable_get(&hca->eqs->table, eqn) != NULL;
+}
+
+/**
+ * eq_hold() - count a new CQ that names the queue
+ * @eqn: number of the queue
+ */
+void eq_hold(struct hca *hca, uint32_t eqn)
+{
+	struct eq *eq = idtable_get(&hca->eqs->table, eqn);
+
+	if (eq)
+		eq->holds++;
+}
+
+/**
+ * eq_release() - undo one eq_hold()
+ * @eqn: number of the queue
+ */
+void eq_release(struct hca *hca, uint32_t eqn)
+{
+	struct eq *eq = idtable_get(&hca->eqs->table, eqn);
+
+	if (eq && eq->holds)
+		eq->holds--;
 }
 
 /**
@@ -327,6 +353,8 @@ static uint8_t destroy_eq(struct cmd *cmd)
 
 	if (!eq)
 		return CMD_BAD_RES;
+	if (eq->holds)
+		return CMD_BAD_RES_STATE;
 	uar_release(cmd->hca, eq->uar);
 	eq_free(eq);
 	return CMD_OK;

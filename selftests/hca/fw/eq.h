@@ -14,6 +14,8 @@ void eqs_reset(struct hca *hca);
 unsigned int eqs_alive(struct hca *hca);
 void eqs_left(struct hca *hca, struct left *left);
 bool eq_exists(struct hca *hca, uint32_t eqn);
+void eq_hold(struct hca *hca, uint32_t eqn);
+void eq_release(struct hca *hca, uint32_t eqn);
 bool eq_has_room(struct hca *hca, uint32_t eqn);
 bool eq_for_event(struct hca *hca, uint8_t type, uint32_t *eqn);
 void eq_post(struct hca *hca, uint32_t eqn, uint8_t type, uint8_t sub_type,

@@ -106,6 +106,7 @@ static uint8_t create_cq(struct cmd *cmd)
 		return status;
 	}
 	uar_hold(cmd->hca, cq->uar);
+	eq_hold(cmd->hca, cq->eqn);
 	IFC_SET(create_cq_out, cmd->out, cqn, cq->obj.id);
 	cmd_note(cmd, "log_cq_size", cq->log_size);
 	cmd_note(cmd, "cqe_sz", cq->cqe_sz);
@@ -124,6 +125,7 @@ static uint8_t destroy_cq(struct cmd *cmd)
 		return CMD_BAD_RES_STATE;
 	idtable_remove(&cmd->hca->objs->cqs, cqn);
 	uar_release(cmd->hca, cq->uar);
+	eq_release(cmd->hca, cq->eqn);
 	cq_free(cq);
 	return CMD_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "fw/eq.h"
 #include "object/cq.h"
 #include "object/mcg.h"
 #include "object/general.h"
@@ -82,6 +83,7 @@ static void cq_drop(void *obj)
 	struct cq *cq = obj;
 
 	uar_release(cq->hca, cq->uar);
+	eq_release(cq->hca, cq->eqn);
 	cq_free(cq);
 }
 

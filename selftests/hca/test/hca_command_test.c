@@ -19,6 +19,7 @@
 #define BAD_OP 0x2
 #define BAD_PARAM 0x3
 #define BAD_RES 0x5
+#define BAD_RES_STATE 0x9
 #define BAD_INP_LEN 0x50
 #define BAD_OUTP_LEN 0x51
 #define PORT_EVENT MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE
@@ -303,6 +304,21 @@ TEST_F(command, queues_that_are_forgotten_hold_no_page)
 	EXPECT_EQ(0, teardown(vmm, 0));
 	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DEALLOC_UAR, self->drv.uar));
 	EXPECT_EQ(0, vmm_count(vmm, "alive", "uar_held"));
+}
+
+#define FIRST_CQ 0x10
+
+TEST_F(command, an_event_queue_waits_for_its_completion_queues)
+{
+	struct vmm *vmm = &self->vmm;
+	uint32_t qpn;
+
+	ASSERT_EQ(0, vmm_ready_qp(vmm, &self->drv, self->drv.uar, &qpn));
+	EXPECT_EQ(BAD_RES_STATE, named(vmm, MLX5_CMD_OP_DESTROY_EQ, self->drv.eqn));
+	EXPECT_EQ(1, vmm_count(vmm, "alive", "eq"));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DESTROY_QP, qpn));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DESTROY_CQ, FIRST_CQ));
+	EXPECT_EQ(0, named(vmm, MLX5_CMD_OP_DESTROY_EQ, self->drv.eqn));
 }
 
 TEST_F(command, an_armed_queue_interrupts_once)

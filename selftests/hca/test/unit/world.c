@@ -55,6 +55,18 @@ void uar_release(struct hca *hca, uint32_t index)
 	(void)index;
 }
 
+void eq_hold(struct hca *hca, uint32_t eqn)
+{
+	(void)hca;
+	(void)eqn;
+}
+
+void eq_release(struct hca *hca, uint32_t eqn)
+{
+	(void)hca;
+	(void)eqn;
+}
+
 static void keep(struct hca *hca, uint8_t type, const void *data)
 {
 	const struct event_cq_err *cq = data;
