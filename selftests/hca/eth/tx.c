@@ -132,7 +132,8 @@ static void send_wire(const struct sender *s, size_t len, bool l3, bool l4)
 static void send_frame(struct qp *sq, size_t len, bool l3, bool l4)
 {
 	struct sender s = {
-		.hca = sq->hca, .sqn = sq->obj.id, .tis = sq->tis, .td = sq->td,
+		.hca = sq->hca, .sqn = sq->obj.id, .td = sq->td,
+		.tis = sq->tis ? sq->tis->id : 0,
 	};
 
 	send_wire(&s, len, l3, l4);

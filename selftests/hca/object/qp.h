@@ -93,7 +93,7 @@ struct qp {
 	uint32_t uar;
 	uint32_t user_index;
 	uint32_t td;		/* transport domain of a bare SQ; 0: none */
-	uint32_t tis;		/* of a bare SQ; 0: none */
+	struct obj *tis;	/* of a bare SQ; NULL: none */
 
 	struct qbuf buf;
 	uint64_t dbr;

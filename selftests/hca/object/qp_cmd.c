@@ -205,6 +205,8 @@ void qp_hold_refs(struct qp *qp)
 		obj_hold(&qp->rcq->obj);
 	if (qp->srq)
 		obj_hold(&qp->srq->obj);
+	if (qp->tis)
+		obj_hold(qp->tis);
 	if (qp->has_sq)
 		uar_hold(qp->hca, qp->uar);
 }
@@ -239,6 +241,8 @@ uint8_t qp_destroy(struct cmd *cmd, struct qp *qp)
 		obj_release(&qp->rcq->obj);
 	if (qp->srq)
 		obj_release(&qp->srq->obj);
+	if (qp->tis)
+		obj_release(qp->tis);
 	if (qp->has_sq)
 		uar_release(qp->hca, qp->uar);
 	qp_free(qp);

@@ -21,9 +21,12 @@ static bool sq_tis(struct cmd *cmd, struct qp *sq, const uint8_t *c)
 {
 	if (!IFC_GET(sqc, c, tis_lst_sz))
 		return true;
-	sq->tis = IFC_GET(sqc, c, tis_num_0);
-	sq->td = tis_domain(cmd->hca, sq->tis, cmd->uid);
-	return sq->td;
+	sq->tis = obj_find(&cmd->hca->objs->tiss, IFC_GET(sqc, c, tis_num_0),
+			   cmd->uid);
+	if (!sq->tis)
+		return false;
+	sq->td = tis_domain(cmd->hca, sq->tis->id, cmd->uid);
+	return true;
 }
 
 /* The buffer and the doorbell record: of the driver's, or in memory of a DevX user. */

@@ -135,12 +135,62 @@ static void a_qp_has_an_affinity_from_init_on(void)
 	CHECK_EQ(change(&q.qp[0], 1), CMD_BAD_PARAM);
 }
 
+static uint8_t destroy(uint32_t tisn)
+{
+	uint8_t in[IFC_SZ(destroy_tis_in)] = { 0 };
+
+	IFC_SET(destroy_tis_in, in, tisn, tisn);
+	return w_cmd(0, tis_cmds, MLX5_CMD_OP_DESTROY_TIS, 0, 0, in, sizeof(in),
+		     NULL, 0);
+}
+
+/* A bare SQ that names a TIS; 0 where it is refused. */
+static uint32_t sq_of(uint32_t tisn)
+{
+	uint8_t in[IFC_SZ(create_sq_in) + sizeof(uint64_t)] = { 0 };
+	uint8_t out[IFC_SZ(create_sq_out)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_sq_in, in, ctx);
+	uint8_t *wq = IFC_ADDR_OF(sqc, c, wq);
+	struct w_cq cq;
+
+	w_cq(&cq, 0, 4);
+	IFC_SET(sqc, c, cqn, cq.cqn);
+	IFC_SET(sqc, c, tis_lst_sz, 1);
+	IFC_SET(sqc, c, tis_num_0, tisn);
+	IFC_SET(wq, wq, uar_page, W_UAR);
+	IFC_SET(wq, wq, log_wq_stride, 6);
+	IFC_SET(wq, wq, log_wq_sz, 4);
+	IFC_SET64(wq, wq, dbr_addr, w_alloc(0, DB_RECORD));
+	w_put_pas(IFC_ADDR_OF(wq, wq, pas), w_alloc(0, SIM_PAGE), SIM_PAGE);
+	if (w_cmd(0, rawq_cmds, MLX5_CMD_OP_CREATE_SQ, 0, 0, in, sizeof(in),
+		  out, sizeof(out)))
+		return 0;
+	return IFC_GET(create_sq_out, out, sqn);
+}
+
+static void a_tis_waits_for_its_queues(void)
+{
+	uint8_t in[IFC_SZ(destroy_sq_in)] = { 0 };
+	uint32_t tisn, sqn;
+
+	CHECK_EQ(create(0, domain(0), 0, &tisn), 0);
+	CHECK(!sq_of(ANY_TIS));
+	sqn = sq_of(tisn);
+	CHECK(sqn);
+	CHECK_EQ(destroy(tisn), CMD_BAD_RES_STATE);
+	IFC_SET(destroy_sq_in, in, sqn, sqn);
+	CHECK_EQ(w_cmd(0, rawq_cmds, MLX5_CMD_OP_DESTROY_SQ, 0, 0, in,
+		       sizeof(in), NULL, 0), 0);
+	CHECK_EQ(destroy(tisn), 0);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
 	TEST(a_tis_has_an_affinity),
 	TEST(one_port_has_no_affinities),
 	TEST(a_qp_has_an_affinity_from_init_on),
+	TEST(a_tis_waits_for_its_queues),
 };
 
 int main(void)
