@@ -47,7 +47,8 @@ static int rq_take(struct rq *rq, struct recv_wqe *rw)
 static uint8_t rq_map(struct rq *rq, const struct recv_wqe *rw, size_t len,
 		      struct sglist *to)
 {
-	struct accessor who = { .pd = rq->pd, .qpn = rq->obj.id };
+	struct accessor who = { .pd = rq->pd ? rq->pd->obj.id : 0,
+				.qpn = rq->obj.id };
 	size_t piece;
 	uint16_t i;
 

@@ -67,11 +67,11 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
 	uint32_t log_size = IFC_GET(wq, wq, log_wq_sz);
 	uint32_t log_stride = IFC_GET(wq, wq, log_wq_stride);
+	uint32_t pd = IFC_GET(wq, wq, pd);
 
 	rq->hca = cmd->hca;
 	rq->log_size = log_size;
 	rq->log_stride = log_stride;
-	rq->pd = IFC_GET(wq, wq, pd);
 	rq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	rq->keep_tag = IFC_GET(rqc, c, vsd);
 	rq->counter_set = IFC_GET(rqc, c, counter_set_id);
@@ -85,7 +85,8 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 		return CMD_BAD_PARAM;
 	rq->cq = cq_find(cmd->hca, IFC_GET(rqc, c, cqn), cmd->uid);
 	/* the queue that drops everything names no PD */
-	if (!rq->cq)
+	rq->pd = pd_find(cmd->hca, pd, cmd->uid);
+	if (!rq->cq || (pd && !rq->pd))
 		return CMD_BAD_RES;
 	if (qbuf_init(cmd->hca, &rq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
 		      IFC_GET(wq, wq, page_offset),
@@ -111,6 +112,8 @@ static uint8_t create_rq(struct cmd *cmd)
 		return status;
 	}
 	obj_hold(&rq->cq->obj);
+	if (rq->pd)
+		obj_hold(&rq->pd->obj);
 	IFC_SET(create_rq_out, cmd->out, rqn, rq->obj.id);
 	return CMD_OK;
 }
@@ -153,7 +156,7 @@ static uint8_t query_rq(struct cmd *cmd)
 	IFC_SET(rqc, c, cqn, rq->cq->obj.id);
 	IFC_SET(rqc, c, counter_set_id, rq->counter_set);
 	IFC_SET(rqc, c, user_index, rq->user_index);
-	IFC_SET(rqc, c, wq.pd, rq->pd);
+	IFC_SET(rqc, c, wq.pd, rq->pd ? rq->pd->obj.id : 0);
 	IFC_SET(rqc, c, wq.log_wq_sz, rq->log_size);
 	IFC_SET(rqc, c, wq.log_wq_stride, rq->log_stride);
 	IFC_SET(rqc, c, wq.hw_counter, rq->head);
@@ -171,6 +174,8 @@ static uint8_t destroy_rq(struct cmd *cmd)
 		return CMD_BAD_RES_STATE;
 	idtable_remove(&cmd->hca->eth->rx.rqs, rqn);
 	obj_release(&rq->cq->obj);
+	if (rq->pd)
+		obj_release(&rq->pd->obj);
 	rq_free(rq);
 	return CMD_OK;
 }

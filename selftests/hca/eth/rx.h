@@ -25,7 +25,7 @@ struct rq {
 	struct qbuf buf;
 	struct cq *cq;
 	uint32_t state;
-	uint32_t pd;
+	struct domain *pd;	/* NULL: none, it drops everything */
 	uint32_t counter_set;
 	uint32_t user_index;
 	uint64_t dbr;

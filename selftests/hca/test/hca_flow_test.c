@@ -577,6 +577,53 @@ static void a_user_has_what_is_his(void)
 	CHECK_EQ(header(TX, MLX5_ACTION_IN_FIELD_OUT_IP_TTL, 0, 8, 1), 0);
 }
 
+/* A receive queue that names a PD; what the command answers. */
+static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
+{
+	uint8_t *c = IFC_ADDR_OF(create_rq_in, in, ctx);
+	uint8_t *wq = IFC_ADDR_OF(rqc, c, wq), status;
+	struct w_cq cq;
+
+	w_cq(&cq, 0, LOG_SIZE);
+	memset(in, 0, sizeof(in));
+	IFC_SET(rqc, c, cqn, cq.cqn);
+	IFC_SET(wq, wq, wq_type, 1);
+	IFC_SET(wq, wq, pd, pd);
+	IFC_SET(wq, wq, log_wq_stride, 4);
+	IFC_SET(wq, wq, log_wq_sz, LOG_SIZE);
+	IFC_SET64(wq, wq, dbr_addr, w_alloc(0, DB_RECORD));
+	w_put_pas(IFC_ADDR_OF(wq, wq, pas), w_alloc(0, SIM_PAGE), SIM_PAGE);
+	status = cmd(rx_cmds, MLX5_CMD_OP_CREATE_RQ, 0,
+		     IFC_SZ(create_rq_in) + sizeof(uint64_t),
+		     IFC_SZ(create_rq_out));
+	*rqn = IFC_GET(create_rq_out, out, rqn);
+	return status;
+}
+
+static uint8_t free_pd(uint32_t pd)
+{
+	memset(in, 0, sizeof(in));
+	IFC_SET(dealloc_pd_in, in, pd, pd);
+	return CMD(pd_cmds, DEALLOC_PD, 0, dealloc_pd);
+}
+
+static void a_domain_waits_for_its_receive_queues(void)
+{
+	uint32_t pd = w_pd(0), rqn;
+
+	uid = UID;
+	CHECK_EQ(rq_of(pd, &rqn), 0);	/* the driver's may be named */
+	CHECK_EQ(rq_of(0, &rqn), 0);
+	CHECK_EQ(rq_of(pd + 1, &rqn), CMD_BAD_RES);
+	uid = 0;
+	CHECK_EQ(rq_of(pd, &rqn), 0);
+	CHECK_EQ(free_pd(pd), CMD_BAD_RES_STATE);
+	memset(in, 0, sizeof(in));
+	IFC_SET(destroy_rq_in, in, rqn, rqn);
+	CHECK_EQ(CMD(rx_cmds, DESTROY_RQ, 0, destroy_rq), 0);
+	CHECK_EQ(free_pd(pd), CMD_BAD_RES_STATE);	/* the user's queue */
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -590,6 +637,7 @@ static const struct ktap_test tests[] = {
 	TEST(an_adapter_has_so_many_entries),
 	TEST(what_is_not_there_is_refused),
 	TEST(a_user_has_what_is_his),
+	TEST(a_domain_waits_for_its_receive_queues),
 };
 
 int main(void)
