@@ -46,12 +46,13 @@ static enum outcome tell(struct qp *qp, struct rndv *r, uint8_t *synd)
  */
 void rndv_run(struct qp *qp)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, steps;
 	uint8_t synd;
 	bool told;
 
 	while (qp->rndv && qp->state == QP_RTS && !qp->waiting &&
 	       !qp_pause(qp, bytes)) {
+		steps = mkey_steps();
 		bytes += SEND_COST +
 			 (qp->rndv->fetched ? 0 : be32toh(qp->rndv->rvh.len));
 		told = qp->rndv->fetched;
@@ -66,6 +67,7 @@ void rndv_run(struct qp *qp)
 		case SEND_DONE:
 			break;
 		}
+		bytes += SEND_STEP * (mkey_steps() - steps);
 		fault_done(qp);
 		if (!qp->rndv)	/* the QP went to error meanwhile */
 			return;

@@ -377,6 +377,7 @@ static uint64_t bytes_of(const struct send_wqe *w)
 static bool send_one(struct qp *qp, uint64_t *bytes)
 {
 	struct send_wqe w = { .data = &qp->hca->objs->src };
+	uint64_t steps = mkey_steps();
 	uint8_t wqe[WQE_MAX], synd;
 	size_t len;
 
@@ -413,7 +414,7 @@ static bool send_one(struct qp *qp, uint64_t *bytes)
 			break;
 		}
 	}
-	*bytes += bytes_of(&w) + SEND_COST;
+	*bytes += bytes_of(&w) + SEND_COST + SEND_STEP * (mkey_steps() - steps);
 	fault_done(qp);
 	if (qp->state != QP_RTS)	/* the responder was this QP */
 		return false;

@@ -89,9 +89,13 @@ enum reply {
 	REPLY_PAGE,
 };
 
-/* How much a QP sends before others have their turn, where a request counts too */
+/*
+ * How much a QP sends before others have their turn, where a request counts too, and
+ * so does each entry of memory keys that is looked at for it
+ */
 #define SEND_BURST (64u << 20)	/* bytes */
 #define SEND_COST (64u << 10)
+#define SEND_STEP 64u
 
 /**
  * qp_pause() - has a QP sent so much that it must wait for its turn?

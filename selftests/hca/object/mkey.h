@@ -88,6 +88,7 @@ void mkey_set_rights(struct mkey *mkey, const void *mkc, unsigned int which);
 void mkeys_dump(struct hca *hca, struct json_object *o);
 
 /* mkey_map.c */
+uint64_t mkey_steps(void);
 int mkey_map(struct hca *hca, const struct accessor *who, uint32_t key,
 	     uint64_t va, uint64_t len, unsigned int access,
 	     struct sglist *out);

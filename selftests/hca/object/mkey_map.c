@@ -18,6 +18,8 @@
 #define MAX_MESSAGE (1ull << 31)
 #define MAX_STEPS (1u << 22)	/* many times the pieces of a whole message */
 
+static uint64_t walked;	/* entries that all translations have looked at */
+
 /**
  * struct walk - one translation
  * @who: on whose behalf
@@ -39,7 +41,18 @@ static bool walk_step(const struct walk *w)
 	if (!*w->steps)
 		return false;
 	--*w->steps;
+	walked++;
 	return true;
+}
+
+/**
+ * mkey_steps() - how many entries were looked at since the start of the program
+ *
+ * The difference is what a request costs beside its bytes, at both of its ends.
+ */
+uint64_t mkey_steps(void)
+{
+	return walked;
 }
 
 static int walk_key(const struct walk *w, uint32_t key, uint64_t va,

@@ -59,6 +59,43 @@ static uint32_t klm_mkey(struct pair *p, uint64_t len, const struct wqe_klm *e,
 	return IFC_GET(create_mkey_out, out, mkey_index) << 8 | 0x55;
 }
 
+#define EMPTY 4095u		/* pieces of a list before the one that is none */
+#define LISTS 512u
+
+/* Each byte of the outer key is found behind all the empty pieces of the inner one. */
+static void looking_through_long_lists_takes_turns_too(void)
+{
+	static struct wqe_klm inner[EMPTY + 1], outer[LISTS];
+	unsigned int i, n;
+	struct w_wqe w;
+	struct cqe cqe;
+	struct pair p;
+	uint32_t key;
+
+	CHECK(pair_connect(&p, &w_rc_attr));
+	memset(inner, 0, sizeof(inner));
+	inner[EMPTY] = (struct wqe_klm){ htobe32(1), htobe32(p.key[0]),
+					 htobe64(p.mem[0]) };
+	key = klm_mkey(&p, 1, inner, EMPTY + 1);
+	for (i = 0; i < LISTS; i++)
+		outer[i] = (struct wqe_klm){ htobe32(1), htobe32(key), 0 };
+	key = klm_mkey(&p, LISTS, outer, LISTS);
+	for (i = 0; i < 3; i++) {
+		w_wqe(&w, &p.qp[0], WQE_OP_RDMA_WRITE, OK, 0);
+		w_raddr(&w, p.mem[1], p.key[1]);
+		w_data(&w, 0, LISTS, key);
+		w_post(&p.qp[0], &w);
+	}
+	w_ring(&p.qp[0]);
+	for (n = 0; w_poll(&p.scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 1);
+	w_run(1);
+	for (; w_poll(&p.scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 3);
+}
+
 struct umr_seg {
 	struct wqe_umr ctrl;
 	uint8_t mkc[IFC_SZ(mkc)];
@@ -444,6 +481,7 @@ static void the_dump_counts_what_is_registered(void)
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
+	TEST(looking_through_long_lists_takes_turns_too),
 	TEST(physical_keys_name_guest_addresses),
 	TEST(a_umr_makes_a_list_of_pieces),
 	TEST(invalidation_frees_a_key),
