@@ -74,6 +74,8 @@ job_hca=() job_smp=() job_mem=() job_expected=()
 
 # Why tests cannot run, by KERNEL/NAME.
 declare -A not_run=() long_tests=()
+# The kernels of tests that are for none of this run's.
+declare -A other_kernels=()
 
 # at_least ARRAY INDEX NUMBER: raise an element of the array
 at_least()
@@ -150,8 +152,10 @@ plan_guest()
 	elif [ "$smp" -gt 1 ]; then
 		key+=" smp"
 	fi
+	other_kernels[$name]=$only
 	for kernel in $kernels; do
 		is_for "$kernel" || continue
+		unset "other_kernels[$name]"
 		if [ "$kernel" = debug ] && ! matches "$name" "$debug_patterns"
 		then
 			continue
@@ -163,7 +167,8 @@ plan_guest()
 		# shellcheck disable=SC2086 # a list
 		reason=$(cannot_run "$kernel" "$module" $config)
 		if [ -n "$reason" ]; then
-			not_run[$kernel/$name]=$reason
+			# What was not started has not failed.
+			$failed || not_run[$kernel/$name]=$reason
 			continue
 		fi
 		# With one CPU KCSAN finds no data race.

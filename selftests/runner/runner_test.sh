@@ -279,6 +279,25 @@ touch $luck; echo not ok 1 a; exit 1"
 	run_as 1 'run: what failed is no matter of luck' --failed
 }
 
+# No kernel is looked at for what failed on the host, and where a test of guests failed no
+# other is.
+failed_alone()
+{
+	local arm=$tree/selftests/runner/arm64
+
+	a_test packed 'guest, module: dkms' 'echo 1..1; echo ok 1 a'
+	a_test worse 'host' 'echo 1..1; echo not ok 1 a; exit 1'
+	chmod +x "$tree"/selftests/{packed,worse}_test.sh
+	cp "$arm" "$tmp/list"
+	echo packed >"$arm"
+	run_as 1 '0 passed, 1 failed, 0 skipped' --tests worse
+	run_as 1 '0 passed, 1 failed, 0 skipped' --failed
+	cp "$tmp/list" "$arm"
+	run_as 1 '1 passed, 1 failed, 1 skipped' --kernels ./a/tree --tests 'packed bad_result'
+	run_as 1 '1 passed, 1 failed, 0 skipped' --failed
+	rm "$tree"/selftests/{packed,worse}_test.sh
+}
+
 long_ones()
 {
 	run_as 1 'run: no test matches: slow' --kernels 7.2 --tests slow
@@ -505,6 +524,19 @@ flaky_test()
 		fail "$(cat "$tree/build/check.history.json")"
 }
 
+# A test that is repeated needs no kernel that make check does not have, and one that takes
+# long can be repeated, too.
+flaky_kernels()
+{
+	run_as 0 '4 passed, 0 failed, 0 skipped' --flaky 2 slow
+	must_fail grep -E '^(built|programs)' "$tree/boots"
+	grep -qx 'flaky: 6.12: 0 of 2 failed' "$tmp/run"
+	run_as 1 'run: no test matches: for_debug' --flaky 2 for_debug
+	grep -qx "run: for_debug is for --kernels 'debug'" "$tmp/run"
+	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels debug --flaky 2 for_debug
+	grep -qx 'flaky: debug: 0 of 2 failed' "$tmp/run"
+}
+
 # A value that is not a number is not accepted as a benchmark's figure.
 no_figure()
 {
@@ -586,7 +618,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 40
+plan 42
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -598,6 +630,7 @@ check 'a test can name its kernels' kernels_named
 check 'a kernel can be named by its path' by_path
 check 'long tests run when asked for, and their progress is shown' long_ones
 check 'what failed can be run once more' failed_ones
+check 'nothing else is run once more' failed_alone
 check 'the debug kernel is built first, and its tests get more time' debug_lane
 check 'the kernel gcov has the tests of newest and debug' gcov_lane
 check 'tests of a kernel can be left out' without
@@ -631,6 +664,7 @@ check 'the longest guest starts first' longest_first
 check 'a guest that would run on alone is split' split_where_idle
 check 'runs, failures and durations are kept' history_kept
 check 'an unsteady test can be repeated' flaky_test
+check 'a test is repeated on the kernels of a short run' flaky_kernels
 check 'a benchmark without a figure fails' no_figure
 check 'a guest that does not boot fails what it had to run' no_guest
 check 'commands say how they are used' usages
