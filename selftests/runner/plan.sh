@@ -101,7 +101,7 @@ add_test()
 		key+=" $name"
 	fi
 	for ((n = 1; n <= repeat; n++)); do
-		items+=" $name$([ "$repeat" = 1 ] || echo "#$n")"
+		items+=" $name$(! $flaky || echo "#$n")"
 		items+=":$((limit / repeat)):$4"
 	done
 	for i in "${!job_key[@]}"; do

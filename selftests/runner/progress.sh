@@ -103,18 +103,25 @@ guest_steps()
 	)
 }
 
-# flaky_summary DIR: prints how often the test of --flaky failed
+# flaky_summary DIR: prints how often the test of --flaky failed. What was skipped, and what
+# was not started, did not run.
 flaky_summary()
 {
 	local records
 
 	for records in "$1"/*/records; do
 		awk -v kernel="$(basename "$(dirname "$records")")" '
-			$1 ~ /#/ { runs++; failed += $2 == "FAILED" }
+			$1 == "boot" || $1 == "guest" { next }
+			$3 + $4 == 0 { skipped++; next }
+			{ runs++; failed += $2 == "FAILED" }
 			END {
-				if (runs)
-					printf "flaky: %s: %d of %d failed\n",
-						kernel, failed, runs
+				if (!runs)
+					text = "it did not run"
+				else
+					text = failed + 0 " of " runs " failed"
+				if (runs && skipped)
+					text = text ", " skipped " skipped"
+				printf "flaky: %s: %s\n", kernel, text
 			}' "$records" >&3
 	done
 }

@@ -525,16 +525,35 @@ flaky_test()
 }
 
 # A test that is repeated needs no kernel that make check does not have, and one that takes
-# long can be repeated, too.
+# long can be repeated, too. It is said, also after one time, how often it ran.
 flaky_kernels()
 {
 	run_as 0 '4 passed, 0 failed, 0 skipped' --flaky 2 slow
 	must_fail grep -E '^(built|programs)' "$tree/boots"
 	grep -qx 'flaky: 6.12: 0 of 2 failed' "$tmp/run"
+	run_as 1 '0 passed, 1 failed, 0 skipped' --kernels 7.2 --flaky 1 bad_silent
+	grep -qx 'flaky: 7.2: 1 of 1 failed' "$tmp/run"
 	run_as 1 'run: no test matches: for_debug' --flaky 2 for_debug
 	grep -qx "run: for_debug is for --kernels 'debug'" "$tmp/run"
 	run_as 0 '2 passed, 0 failed, 0 skipped' --kernels debug --flaky 2 for_debug
 	grep -qx 'flaky: debug: 0 of 2 failed' "$tmp/run"
+}
+
+# What was skipped has not passed.
+flaky_skips()
+{
+	rm -f "$tmp/full"
+	run_as 0 '0 passed, 0 failed, 3 skipped' --kernels 7.2 --flaky 3 skipped
+	grep -qx 'flaky: 7.2: it did not run' "$tmp/run"
+	a_test moody guest "[ ! -e $tmp/full ] || { echo '1..0 # SKIP full'; exit 4; }
+touch $tmp/full; echo 1..1; echo ok 1 a"
+	a_test merges 'guest, config: KSM' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree"/selftests/{moody,merges}_test.sh
+	run_as 0 '1 passed, 0 failed, 2 skipped' --kernels 7.2 --flaky 3 moody
+	grep -qx 'flaky: 7.2: 0 of 1 failed, 2 skipped' "$tmp/run"
+	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels ./a/tree --flaky 3 merges
+	grep -qx 'flaky: 9.9-abc: it did not run' "$tmp/run"
+	rm "$tree"/selftests/{moody,merges}_test.sh
 }
 
 # A value that is not a number is not accepted as a benchmark's figure.
@@ -618,7 +637,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 42
+plan 43
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -665,6 +684,7 @@ check 'a guest that would run on alone is split' split_where_idle
 check 'runs, failures and durations are kept' history_kept
 check 'an unsteady test can be repeated' flaky_test
 check 'a test is repeated on the kernels of a short run' flaky_kernels
+check 'a test that is skipped each time did not run' flaky_skips
 check 'a benchmark without a figure fails' no_figure
 check 'a guest that does not boot fails what it had to run' no_guest
 check 'commands say how they are used' usages
