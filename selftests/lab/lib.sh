@@ -141,7 +141,7 @@ lab_kernel()
 	case $1 in
 	debug|kcsan|gcov|arm64-64k)
 		[ "$1" = debug ] || option=--$1
-		dir=$("$lab_src/debug-kernel" ${option:+"$option"})
+		dir=$("$lab_src/debug-kernel" ${option:+"$option"}) || exit 1
 		krel=$(cat "$dir/release")
 		kimage=$dir/vmlinuz
 		kmodules=$dir/modules
@@ -152,7 +152,7 @@ lab_kernel()
 		kmodules=$kroot/usr/lib/modules/$krel
 		kbuild=/usr/src/linux-headers-$krel ;;
 	*)
-		krel=$(lab_release "$1")
+		krel=$(lab_release "$1") || exit 1
 		kimage=$lab_dir/vmlinuz-$krel
 		kmodules=$lab_dir/root/usr/lib/modules/$krel
 		kbuild=/usr/lib/modules/$krel/build ;;
