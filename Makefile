@@ -46,7 +46,7 @@ help:
 	@echo 'make lint           check style, layers, dead code and pages'
 	@echo 'make model          explore the models of the protocols with spin'
 	@echo 'make mutants        put small bugs in and look whether the tests see them'
-	@echo '                                     [N=60] [AREA="kernel/uuar/*"]'
+	@echo '                                     [N=60] [AREA=kernel/uuar]'
 	@echo 'make fuzz           fuzz the uapi on the debug kernel [SECONDS=120] [SEED=1]'
 	@echo '                                                      [EXECUTIONS=N] [CPUS=2]'
 	@echo 'make coverage       which lines of kernel/ the tests run   [TESTS=pattern]'

@@ -25,7 +25,12 @@ file()
 # The files of the lab and the runner that selftests/mutants/run uses.
 write_lab()
 {
-	file selftests/lab/lib.sh <<<$'lab_need() { :; }\nlab_kernel() { kid=$1; }'
+	cat "$source/selftests/lab/lib.sh" - <<-'END' | file selftests/lab/lib.sh
+		lab_need() { :; }
+		lab_dir=$state
+	END
+	cp "$source"/selftests/lab/{packages,root-recipe} "$tree/selftests/lab"
+	echo '7.2 7.2.0' >"$state/kernels"
 	file selftests/lab/build-module <<<'#!/bin/sh'
 	file selftests/lab/enter <<-'END'
 		#!/bin/bash
@@ -96,7 +101,7 @@ fresh()
 	write_lab
 	write_make
 	write_test
-	mkdir -p "$tree/kernel"
+	file kernel/even.c <<<'int even(int a);'
 	file userlib/cli/tool.c <<-'END'
 		int less(int a)
 		{
@@ -210,6 +215,43 @@ one_at_a_time()
 	exec 8>&-
 }
 
+# refused TEXT OPTION...: the run ends with this line before it builds or removes anything
+refused()
+{
+	rm -rf "$tree/build/mutants/maker"
+	code 2 mutants "${@:2}"
+	echo "mutants: $1" | diff - "$tmp/err"
+	[ ! -e "$tree/build/mutants/maker" ] || fail 'something was built'
+	results killed
+}
+
+wrong_options()
+{
+	fresh sees
+	code 0 mutants --number 1
+	refused "$(echo 'no kernel 7.0, known are: 7.2 debug kcsan gcov arm64 arm64-16k' \
+		'arm64-64k, and any by its path')" --kernel 7.0
+	refused '--cpus takes a number from 1 on, not abc' --cpus abc
+	refused '--cpus takes a number from 1 on, not 0' --cpus 0
+	refused '--number takes a number from 1 on, not 08' --number 08
+	refused '--area: no source is userlib/cli/tool' --area 'userlib/* userlib/cli/tool'
+	mkdir "$tree/userlib/man"
+	refused '--area: no source is userlib/man/*' --area 'kernel/* userlib/man'
+	refused '--area names no source' --area ''
+}
+
+# A folder is what is in it.
+folders()
+{
+	local area
+
+	for area in userlib/cli userlib/ 'kernel/* userlib/cli/tool.?'; do
+		fresh sees
+		code 0 mutants --number 1 --area "$area"
+		results killed
+	done
+}
+
 # NAME:2 in areas is a test that cannot run on one CPU.
 cpus()
 {
@@ -221,12 +263,14 @@ cpus()
 	results killed
 }
 
-plan 7
+plan 9
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
 check reasons_of_bugs_are_counted_apart reasons
 check fewer_verdicts_than_there_are_mutants_fail fewer
 check a_test_that_needs_more_cpus_is_left_out cpus
+check wrong_options_are_refused_before_anything_is_done wrong_options
+check a_folder_is_what_is_in_it folders
 check two_runs_do_not_share_a_checkout one_at_a_time
 ktap_finished
