@@ -215,29 +215,30 @@ one_at_a_time()
 	exec 8>&-
 }
 
-# refused TEXT OPTION...: the run ends with this line before it builds or removes anything
+# refused VERDICT TEXT OPTION...: the run ends with this line before it builds or removes
+# anything; the result of the run before is still there
 refused()
 {
 	rm -rf "$tree/build/mutants/maker"
-	code 2 mutants "${@:2}"
-	echo "mutants: $1" | diff - "$tmp/err"
+	code 2 mutants "${@:3}"
+	echo "mutants: $2" | diff - "$tmp/err"
 	[ ! -e "$tree/build/mutants/maker" ] || fail 'something was built'
-	results killed
+	results "$1"
 }
 
 wrong_options()
 {
 	fresh sees
 	code 0 mutants --number 1
-	refused "$(echo 'no kernel 7.0, known are: 7.2 debug kcsan gcov arm64 arm64-16k' \
+	refused killed "$(echo 'no kernel 7.0, known are: 7.2 debug kcsan gcov arm64 arm64-16k' \
 		'arm64-64k, and any by its path')" --kernel 7.0
-	refused '--cpus takes a number from 1 on, not abc' --cpus abc
-	refused '--cpus takes a number from 1 on, not 0' --cpus 0
-	refused '--number takes a number from 1 on, not 08' --number 08
-	refused '--area: no source is userlib/cli/tool' --area 'userlib/* userlib/cli/tool'
+	refused killed '--cpus takes a number from 1 on, not abc' --cpus abc
+	refused killed '--cpus takes a number from 1 on, not 0' --cpus 0
+	refused killed '--number takes a number from 1 on, not 08' --number 08
+	refused killed '--area: no source is userlib/cli/tool' --area 'userlib/* userlib/cli/tool'
 	mkdir "$tree/userlib/man"
-	refused '--area: no source is userlib/man/*' --area 'kernel/* userlib/man'
-	refused '--area names no source' --area ''
+	refused killed '--area: no source is userlib/man/*' --area 'kernel/* userlib/man'
+	refused killed '--area names no source' --area ''
 }
 
 # A folder is what is in it.
@@ -252,6 +253,43 @@ folders()
 	done
 }
 
+# Results of other sources are not counted. Tests may be others: those that survived are
+# tested again for that. Without results of the run before there is nothing to mix up.
+other_sources()
+{
+	local file=userlib/cli/tool.c option
+
+	fresh
+	printf 'unseen\t%s\tless\tcomparison\treturn a [[< to <=]] 5;\twhy\n' $file \
+		>"$tree/selftests/mutants/explained"
+	code 1 mutants --number 1
+	: >"$tree/selftests/mutants/explained"
+	: >"$tree/userlib/cli/tool_test.c"
+	touch "$state/sees"
+	sed -i '1s/^/\n/' "$tree/$file"
+	for option in --continue --survivors; do
+		refused unseen "$file is not what the run before tested: run without $option" \
+			--number 1 $option
+	done
+	sed -i 1d "$tree/$file"
+	mv "$tree/kernel/even.c" "$tree/build/mutants/sources" "$tmp"
+	refused unseen "$file is not what the run before tested: run without --continue" \
+		--number 1 --continue --area userlib
+	mv "$tmp/sources" "$tree/build/mutants/"
+	refused unseen \
+		'kernel/even.c is not what the run before tested: run without --continue' \
+		--number 1 --continue --area userlib
+	mv "$tmp/even.c" "$tree/kernel/"
+	code 0 mutants --number 1 --survivors
+	results killed
+	sed -i '1s/^/\n/' "$tree/$file"
+	code 0 mutants --number 1
+	cut -f 4 "$tree/build/mutants/results" | grep -x 4:12
+	rm "$tree/build/mutants/results"
+	sed -i 1d "$tree/$file"
+	code 0 mutants --number 1 --continue
+}
+
 # NAME:2 in areas is a test that cannot run on one CPU.
 cpus()
 {
@@ -263,12 +301,13 @@ cpus()
 	results killed
 }
 
-plan 9
+plan 10
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
 check reasons_of_bugs_are_counted_apart reasons
 check fewer_verdicts_than_there_are_mutants_fail fewer
+check results_of_other_sources_are_refused other_sources
 check a_test_that_needs_more_cpus_is_left_out cpus
 check wrong_options_are_refused_before_anything_is_done wrong_options
 check a_folder_is_what_is_in_it folders

@@ -8,6 +8,25 @@
 # with a reason); unclear (a test failed without the mutant too, or not each time with it);
 # none (not compiled, or to the same code).
 
+# checksums: prints one of each file that mutants are in, or that is compiled into them
+checksums()
+{
+	find kernel userlib -name '*.[ch]' ! -name '*_test.c' -print0 | sort -z |
+		xargs -0 sha256sum
+}
+
+# same_sources OPTION: ends the run if the results are of other sources. A result is known by
+# the line and the text of its mutant: one whose line has moved would be tested and counted
+# again.
+same_sources()
+{
+	local file
+
+	touch "$out/sources"
+	file=$(checksums | sort -k2 - "$out/sources" | uniq -u | awk 'NR == 1 { print $2 }')
+	[ -z "$file" ] || wrong "$file is not what the run before tested: run without $1"
+}
+
 # note VERDICT BY MUTANT: adds a result
 note()
 {
