@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host
 #
-# selftests/fuzz/run: what it asks of the guest, and what it makes of how the guest ends.
-# A program in the place of the virtual machine notes its arguments and ends as it is
-# told.
+# selftests/fuzz/run: what it asks of the guests, and what it makes of how they end. A program
+# in the place of the virtual machine notes its arguments and ends as it is told.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
@@ -15,6 +14,7 @@ cp selftests/fuzz/run "$tmp/tree/selftests/fuzz/"
 cat >"$tmp/tree/selftests/lab/vm" <<'END'
 #!/usr/bin/env bash
 echo "$*" >asked
+echo "$*" >>all
 [ -z "$PROGRAMS" ] || echo "$PROGRAMS" >build/fuzz/session
 [ -z "$SAYS" ] || echo "$SAYS"
 exit "$STATUS"
@@ -25,7 +25,8 @@ chmod +x "$tmp/tree/selftests/lab/vm"
 # SAYS, and it has noted PROGRAMS
 fuzz()
 {
-	STATUS=$1 SAYS=$2 PROGRAMS=$3 "$tmp/tree/selftests/fuzz/run" "${@:4}"
+	rm -f "$tmp/tree/all"
+	STATUS=$1 SAYS=$2 PROGRAMS=$3 timeout 20 "$tmp/tree/selftests/fuzz/run" "${@:4}"
 }
 
 good='fuzz: 512 executions, 99 edges, 0 reports'
@@ -61,6 +62,27 @@ finds()
 	grep -F '1 reports' "$tmp/out"
 }
 
+# A guest ends in time also where it has not run all programs; others run the rest.
+executions()
+{
+	code 0 fuzz 0 "$good" x --executions 1025
+	[ "$(wc -l <"$tmp/tree/all")" = 3 ]
+	grep -c -e ' --seconds 1800' "$tmp/tree/all" | grep -x 3
+	sed -n 's/.*--seed \([0-9]*\) .*--executions \([0-9]*\).*/\1 \2/p' "$tmp/tree/all" |
+		diff - <(printf '%s\n' '1 1025' '2 513' '3 1')
+	grep -xF 'fuzz: 1536 executions, 99 edges, 0 reports' "$tmp/out"
+	code 0 fuzz 0 "${good/512/70000}" x --executions 60000
+	grep -e ' --executions 50000' "$tmp/tree/asked"
+}
+
+# No guest follows one in which nothing ran: it would be followed for ever.
+no_progress()
+{
+	code 2 fuzz 0 'fuzz: 0 executions, 0 edges, 0 reports' '' --executions 9
+	[ "$(wc -l <"$tmp/tree/all")" = 1 ]
+	grep -F 'no program ran; build/fuzz/log has' "$tmp/err"
+}
+
 replays()
 {
 	mkdir -p "$tmp/elsewhere"
@@ -71,10 +93,12 @@ replays()
 	code 0 fuzz 0 "$good" '' --replay "$tmp/elsewhere/session"
 }
 
-plan 5
+plan 7
 check a_run_says_what_its_guest_said passes
 check the_guest_has_as_many_cpus_as_asked cpus
 check a_run_without_a_program_is_an_error nothing_ran
 check a_report_and_a_lost_guest_are_findings finds
+check so_many_programs_may_take_several_guests executions
+check a_guest_in_which_nothing_ran_is_the_last no_progress
 check a_replayed_file_is_where_the_caller_is replays
 ktap_finished

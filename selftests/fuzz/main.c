@@ -30,8 +30,8 @@ static const char usage[] =
 	"Fuzz the uapi of mlx5_ep in a guest; selftests/fuzz/run starts it.\n"
 	"\n"
 	"  --seed N         of the random numbers (default 1)\n"
-	"  --seconds N      how long (default 20)\n"
-	"  --executions N   end after so many programs\n"
+	"  --seconds N      how long (default 20, with --executions no limit)\n"
+	"  --executions N   end after so many programs, or when the time is over\n"
 	"  --corpus FILE    programs to begin with\n"
 	"  --save FILE      write the programs that found edges, short ones first\n"
 	"  --least N        of them only those that found so many (default 1)\n"
@@ -44,7 +44,9 @@ static struct {
 	uint64_t seed, seconds, executions, least;
 	const char *corpus, *save, *session, *replay;
 	bool times, given;
-} options = { .seed = 1, .seconds = 20, .least = 1, .session = "/tmp/fuzz.session" };
+} options = {
+	.seed = 1, .seconds = UINT64_MAX, .least = 1, .session = "/tmp/fuzz.session",
+};
 
 static struct fuzz_program corpus[CORPUS_MAX];
 /* The first of the corpus were given; so many of them have been put into sessions. */
@@ -137,6 +139,8 @@ static int options_get(int argc, char **argv)
 		default:
 			return -EINVAL;
 		}
+	if (options.seconds == UINT64_MAX && !options.executions)
+		options.seconds = 20;
 	return optind == argc ? 0 : -EINVAL;
 }
 
@@ -356,8 +360,7 @@ static bool over(time_t began)
 		return !n_given;
 	if (options.executions && executions >= options.executions)
 		return true;
-	return !options.executions &&
-	       time(NULL) - began >= (time_t)options.seconds;
+	return (uint64_t)(time(NULL) - began) >= options.seconds;
 }
 
 /* Return: the number of reports, 0 or 1. */
