@@ -83,6 +83,36 @@ no_progress()
 	grep -F 'no program ran; build/fuzz/log has' "$tmp/err"
 }
 
+# What the fuzzer says of itself is no report.
+cannot_run()
+{
+	code 2 fuzz 2 'fuzz: cannot write build/fuzz/session: No space left' x
+	grep -xF 'fuzz: the fuzzer could not run; build/fuzz/log says why' "$tmp/err"
+	must_fail grep report "$tmp/out"
+}
+
+# Numbers are decimal.
+numbers()
+{
+	code 0 fuzz 0 "$good" x --seconds 08 --seed 010 --cpus 09
+	grep -e '--smp 9 .*--seed 10 .*--seconds 8$' "$tmp/tree/asked"
+	code 2 fuzz 0 "$good" x --seconds 1m
+	code 2 fuzz 0 "$good" x --seed 10000000000000000000
+}
+
+# A second run would overwrite the session of the first one.
+one_at_a_time()
+{
+	exec 8>"$tmp/tree/build/fuzz/lock"
+	flock 8
+	for option in --seconds=9 --replay=session --minimise=minimal; do
+		code 2 fuzz 0 "$good" x "${option%=*}" "${option#*=}"
+		grep -xF 'fuzz: another run uses this checkout' "$tmp/err"
+		[ ! -e "$tmp/tree/all" ]
+	done
+	exec 8>&-
+}
+
 replays()
 {
 	mkdir -p "$tmp/elsewhere"
@@ -93,12 +123,15 @@ replays()
 	code 0 fuzz 0 "$good" '' --replay "$tmp/elsewhere/session"
 }
 
-plan 7
+plan 10
 check a_run_says_what_its_guest_said passes
 check the_guest_has_as_many_cpus_as_asked cpus
 check a_run_without_a_program_is_an_error nothing_ran
 check a_report_and_a_lost_guest_are_findings finds
 check so_many_programs_may_take_several_guests executions
 check a_guest_in_which_nothing_ran_is_the_last no_progress
+check a_fuzzer_that_cannot_run_is_no_report cannot_run
+check numbers_are_decimal numbers
+check two_runs_do_not_share_a_checkout one_at_a_time
 check a_replayed_file_is_where_the_caller_is replays
 ktap_finished

@@ -164,6 +164,7 @@ static int programs_write(const char *path, const struct fuzz_program *from,
 {
 	FILE *file = fopen(path, "we");
 	unsigned int i;
+	int ret = 0;
 
 	if (!file)
 		return -errno;
@@ -171,9 +172,13 @@ static int programs_write(const char *path, const struct fuzz_program *from,
 		(uintmax_t)sessions);
 	for (i = 0; i < n; i++)
 		fuzz_print(file, &from[i]);
-	fflush(file);
+	/* What did not fit is dropped by now: fclose() says nothing of it. */
+	if (fflush(file) || ferror(file))
+		ret = errno ? -errno : -EIO;
 	fsync(fileno(file));
-	return fclose(file) ? -errno : 0;
+	if (fclose(file) && !ret)
+		ret = -errno;
+	return ret;
 }
 
 /* One of the corpus; mostly the one of two that takes less time. */
@@ -363,18 +368,20 @@ static bool over(time_t began)
 	return (uint64_t)(time(NULL) - began) >= options.seconds;
 }
 
-/* Return: the number of reports, 0 or 1. */
+/* Return: the number of reports, 0 or 1, or -errno if a session cannot be noted. */
 static int fuzz(int log, struct fuzz_program *kept, unsigned int *n_kept)
 {
 	time_t began = time(NULL), said = began;
 	unsigned int before, n;
 	bool first = true;
+	int ret;
 
 	while (first || !over(began)) {
 		first = false;
 		n = programs_make();
-		if (programs_write(options.session, programs, n))
-			return 1;
+		ret = programs_write(options.session, programs, n);
+		if (ret)
+			return ret;
 		part_ends(PART_MAKE);
 		if (session(n))
 			return 1;
@@ -404,7 +411,7 @@ static int replay(int log)
 	int n = programs_read(options.replay, programs, FUZZ_PROGRAMS);
 
 	if (n <= 0)
-		return -EINVAL;
+		return n ? n : -EINVAL;
 	if (session(n))
 		return 1;
 	return found_something(log, true);
@@ -441,7 +448,10 @@ int main(int argc, char **argv)
 	settings_save();
 	reports = options.replay ? replay(log) : fuzz(log, kept, &n_kept);
 	if (reports < 0) {
-		fprintf(stderr, "fuzz: cannot read %s\n", options.replay);
+		fprintf(stderr, "fuzz: cannot %s %s: %s\n",
+			options.replay ? "read" : "write",
+			options.replay ? options.replay : options.session,
+			strerror(-reports));
 		return 2;
 	}
 	if (reports)
