@@ -4,10 +4,11 @@
 # Kernels that are not the lab's: their names, and which tests they cannot run.
 
 # kernels_named FOLDER HEADERS K...: prints the kernels, each path of one (seen from
-# the folder) replaced by the name that selftests/lab/kernel gives it
+# the folder) replaced by the name that selftests/lab/kernel gives it. Headers for none of
+# them are an error.
 kernels_named()
 {
-	local top=$PWD from=$1 kernel name
+	local top=$PWD from=$1 kernel name by_path=false
 	local -a option=()
 
 	[ -z "$2" ] || option=(--headers "$2")
@@ -17,11 +18,16 @@ kernels_named()
 		*/* | . | .. | *.deb | *.rpm)
 			name=$(cd "$from" && "$top/selftests/lab/kernel" \
 				"${option[@]}" "$kernel") || return
+			by_path=true
 			;;
 		*) name=$kernel ;;
 		esac
 		printf '%s ' "$name"
 	done
+	[ ${#option[@]} = 0 ] || $by_path || {
+		echo 'run: --headers goes with a kernel that is named by a path' >&2
+		return 2
+	}
 }
 
 # in_arch_list KERNEL TEST: whether a kernel runs a test that the user has not named. Those

@@ -244,6 +244,11 @@ by_path()
 		"$tree/build/check/9.9-abc/results.ktap"
 	grep -q "packed .*(DKMS is run for the lab's own kernels)" "$tmp/run"
 	run_as 0 '0 passed, 0 failed, 1 skipped' --kernels ./a/tree --tests merges
+	run_as 2 'run: --headers goes with a kernel that is named by a path' \
+		--kernels '6.12 7.2' --headers h --tests good_too
+	run_as 2 'run: --headers goes with a kernel that is named by a path' \
+		--headers h --tests good_too
+	[ ! -e "$tree/boots" ]
 	a_test stock 'guest, module: no' 'echo 1..1; echo ok 1 a'
 	chmod +x "$tree/selftests/stock_test.sh"
 	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels ./a/tree --tests stock
