@@ -87,11 +87,17 @@ environment = $(if $(filter command,$(origin ENVIRONMENT)),$(if \
 	$(filter other,$(ENVIRONMENT)),--other-environment,$(error \
 	ENVIRONMENT=$(ENVIRONMENT): only "other" is known)))
 
+# ARCH=arm64; another value is refused, but means nothing in the caller's environment.
+other_arch = $(if $(filter command,$(origin ARCH)),$(if \
+	$(filter-out arm64,$(ARCH)),$(error \
+	ARCH=$(ARCH): only "arm64" is known; without it kernels are those of x86-64)))
+arch = $(other_arch)$(if $(filter arm64,$(ARCH)),--arch arm64)
+
 check: hca lib selftests
 	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
-		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
+		$(arch) \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(if $(DEBUG_TESTS),--debug-tests '$(DEBUG_TESTS)') \
 		$(if $(WITHOUT),--without '$(WITHOUT)') \
@@ -104,7 +110,7 @@ check-long: hca lib selftests
 		selftests/runner/long $(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
-		$(if $(filter arm64,$(ARCH)),--arch $(ARCH)) \
+		$(arch) \
 		$(if $(HEADERS),--headers '$(HEADERS)') \
 		$(environment)
 

@@ -207,6 +207,31 @@ long_parts()
 	echo 'run --long --tests xrc_*' | diff - "$tmp/asked"
 }
 
+# make's words become options; one that means nothing is refused.
+made()
+{
+	local goal top=$tmp/made
+
+	mkdir -p "$top/selftests/lab" "$top/selftests/runner"
+	cp Makefile "$top"
+	printf '#!/bin/sh\n' | tee "$top/selftests/lab/setup" >"$top/selftests/lab/enter"
+	printf '#!/bin/sh\necho "asked: $*"\n' |
+		tee "$top/selftests/run" >"$top/selftests/runner/long"
+	chmod +x "$top"/selftests/{run,lab/*,runner/*}
+	for goal in check check-long; do
+		code 0 make -C "$top" $goal ARCH=arm64 KERNELS=64k LINK=eth
+		grep -x 'asked: --link eth --kernels 64k --arch arm64' "$tmp/out"
+		code 2 make -C "$top" $goal ARCH=aarch64
+		grep 'ARCH=aarch64: only "arm64" is known' "$tmp/err"
+		code 2 make -C "$top" $goal ARCH='arm64 x'
+		must_fail grep asked "$tmp/out"
+		ARCH=x86 code 0 make -C "$top" $goal ARCH=
+		ARCH=x86 code 0 make -C "$top" $goal
+		grep -xE 'asked: ?' "$tmp/out"
+		code 2 make -C "$top" $goal ENVIRONMENT=no
+	done
+}
+
 own_guest()
 {
 	run_as 0 '4 passed, 0 failed, 1 skipped' --kernels 7.2 \
@@ -642,12 +667,13 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 43
+plan 44
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
 check 'tests can run in another environment' elsewhere
 check 'long runs have all their parts' long_parts
+check 'what make is told becomes options' made
 check 'a test can have a guest to itself' own_guest
 check 'a skipped test says why' skip_reason
 check 'a test can name its kernels' kernels_named
