@@ -202,7 +202,7 @@ static u32 list_qps(struct mlx5_ep_context *ectx,
 	u32 count, passed, n = 0;
 
 	count = mlx5_ep_qp_list_begin(&cursor, ectx);
-	if (room && first < count) {
+	if (first < count) {
 		passed = mlx5_ep_qp_list_next(&cursor, NULL, first);
 		if (passed == first)
 			n = mlx5_ep_qp_list_next(&cursor, infos, room);
