@@ -43,7 +43,7 @@ displeases_checkpatch()
 	cp -r packaging kernel uapi userlib selftests Kbuild Documentation "$top/"
 	printf '\n#define UGLY (1 << 5)\n' >>"$top/kernel/main.c"
 	judged "$tmp/ugly" 1
-	cat "$tmp/out" "$tmp/err" | grep -q BIT_MACRO
+	grep -q BIT_MACRO "$tmp/out" "$tmp/err"
 }
 
 plan 2
