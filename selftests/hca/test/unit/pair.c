@@ -79,6 +79,25 @@ unsigned int pair_done(struct pair *p)
 }
 
 /**
+ * pair_ring_in_turns() - ring for three requests, of which each takes a whole turn
+ * @p: the first side has posted them, and wants a completion of each
+ */
+void pair_ring_in_turns(struct pair *p)
+{
+	struct cqe cqe;
+	unsigned int n;
+
+	w_ring(&p->qp[0]);
+	for (n = 0; w_poll(&p->scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 1);
+	w_run(1);
+	for (; w_poll(&p->scq[0], &cqe); n++)
+		CHECK_EQ(w_opcode(&cqe), CQE_REQ);
+	CHECK_EQ(n, 3);
+}
+
+/**
  * pair_move() - one RDMA operation with memory of any key
  * @op: WQE_OP_RDMA_*
  * @va: where, under the key

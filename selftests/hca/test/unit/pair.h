@@ -30,6 +30,9 @@ uint8_t pair_syndrome(struct pair *p, unsigned int ms);
 /* Take all CQEs of the first adapter's requests that are there; their number. */
 unsigned int pair_done(struct pair *p);
 
+/* Ring for three requests, of which the first is done at once, and the others later. */
+void pair_ring_in_turns(struct pair *p);
+
 /*
  * One RDMA operation between @len bytes of a key of the first adapter, from @va on, and
  * the start of the second side's memory; its syndrome.
