@@ -13,8 +13,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "uuar/account.h"
-#include "uuar/limit.h"
+#include "account/account.h"
+#include "account/limit.h"
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_context;

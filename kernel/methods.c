@@ -10,6 +10,7 @@
 #include <rdma/uverbs_std_types.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "account/user.h"
 #include "cmd.h"
 #include "compat/dma_buf.h"
 #include "device.h"
@@ -17,7 +18,6 @@
 #include "uuar/context.h"
 #include "uuar/qp_list.h"
 #include "uuar/qp_uuar.h"
-#include "uuar/user.h"
 
 static_assert(sizeof(struct mlx5_ep_features) == 40);
 static_assert(sizeof(struct mlx5_ep_context_policy) == 16);

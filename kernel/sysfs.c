@@ -19,13 +19,13 @@
 #include <linux/string.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "account/limit.h"
 #include "cmd.h"
 #include "compat/compat.h"
 #include "device.h"
 #include "sysfs.h"
 #include "uuar/cgroup.h"
 #include "uuar/context_pages.h"
-#include "uuar/limit.h"
 #include "uuar/values.h"
 #include "uverbs_tree.h"
 #include "xrc/xrc.h"

@@ -116,9 +116,9 @@ $(addprefix $(ST_OUT)/,endpoints_calls_test ucx_real_test uverbs_calls_test \
 $(addprefix $(ST_OUT)/,fi_calls_test ucx_calls_test): private ST_CFLAGS += -iquote userlib
 
 # These tests have the accounts and refusals of the module in them.
-ST_LIMITS := $(addprefix kernel/uuar/,account.h limit.h) \
+ST_LIMITS := $(addprefix kernel/account/,account.h limit.h) \
 	selftests/limits/accounts_device.h \
-	$(addprefix kernel/uuar/,user.h account.c limit.c user.c)
+	$(addprefix kernel/account/,user.h account.c limit.c user.c)
 ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test \
 	limits_cgroup_lists_test)
 

@@ -22,10 +22,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "account/limit.h"
 #include "compat/compat.h"
 #include "device.h"
 #include "uuar/cgroup.h"
-#include "uuar/limit.h"
 #include "uuar/uuar_policy.h"
 
 #define COPIES_MORE	16	/* entries that can come while memory is allocated */

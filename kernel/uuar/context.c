@@ -24,14 +24,14 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "account/limit.h"
+#include "account/user.h"
 #include "device.h"
 #include "trace.h"
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
-#include "uuar/limit.h"
 #include "uuar/qp_uuar.h"
-#include "uuar/user.h"
 
 /* Is @name one of the words of @list? */
 static bool list_has(const char *list, const char *name)

@@ -25,13 +25,13 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
+#include "account/limit.h"
+#include "account/user.h"
 #include "cmd.h"
 #include "device.h"
 #include "uuar/cgroup.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
-#include "uuar/limit.h"
-#include "uuar/user.h"
 
 static bool is_managed(const struct mlx5_ep_context *ectx)
 {

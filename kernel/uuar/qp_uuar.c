@@ -20,12 +20,12 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "account/limit.h"
 #include "cmd.h"
 #include "compat/compat.h"
 #include "device.h"
 #include "trace.h"
 #include "uuar/context.h"
-#include "uuar/limit.h"
 #include "uuar/qp_uuar.h"
 
 static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)

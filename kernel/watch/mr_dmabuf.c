@@ -33,11 +33,11 @@
 #include <linux/slab.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
+#include "account/user.h"
 #include "compat/compat.h"
 #include "compat/dma_buf.h"
 #include "device.h"
 #include "mr_slots.h"
-#include "uuar/user.h"
 
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf) == 32);
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf_resp) == 16);

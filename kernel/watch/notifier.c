@@ -26,11 +26,11 @@
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 #include <rdma/mlx5_ep_notifier.h>
 
+#include "account/limit.h"
+#include "account/user.h"
 #include "device.h"
 #include "notifier_priv.h"
 #include "uuar/context.h"
-#include "uuar/limit.h"
-#include "uuar/user.h"
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
 

@@ -11,10 +11,10 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 
+#include "account/limit.h"
+#include "account/user.h"
 #include "device.h"
 #include "uuar/context.h"
-#include "uuar/limit.h"
-#include "uuar/user.h"
 #include "xrc.h"
 
 static unsigned int xrc_qps_per_device = 65536;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What account.c, user.c and limit.c of kernel/uuar/ take of the kernel, for a
+ * What account.c, user.c and limit.c of kernel/account/ take of the kernel, for a
  * program: a lock that knows whether it is held, a hash table whose buckets are the
  * id modulo their number, memory that is counted, and refused where a test says so,
  * a caller, and a log.

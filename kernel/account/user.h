@@ -4,7 +4,7 @@
 #ifndef MLX5_EP_USER_H
 #define MLX5_EP_USER_H
 
-#include "uuar/account.h"
+#include "account/account.h"
 
 struct mlx5_ep_device;
 

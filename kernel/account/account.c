@@ -19,8 +19,8 @@
 #include <linux/minmax.h>
 #include <linux/slab.h>
 
+#include "account/account.h"
 #include "compat/compat.h"
-#include "uuar/account.h"
 
 /**
  * mlx5_ep_accounts_init() - begin without an account

@@ -9,9 +9,9 @@
 #include <linux/sched.h>
 #include <linux/sysfs.h>
 
+#include "account/limit.h"
 #include "device.h"
 #include "trace.h"
-#include "uuar/limit.h"
 
 /* Names of the parameters and attributes; sysfs shows them. */
 static const char *const reason_names[] = {

@@ -16,9 +16,9 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
+#include "account/limit.h"
+#include "account/user.h"
 #include "device.h"
-#include "uuar/limit.h"
-#include "uuar/user.h"
 
 /* Owner of the namespace that is @level + 1 levels below the initial one. */
 static kuid_t owner_at(struct user_namespace *ns, int level)
