@@ -7,7 +7,7 @@
 
 #include "attach.h"
 #include "debugfs.h"
-#include "watch/mr_invalidate.h"
+#include "watch/invalidate.h"
 
 static int __init mlx5_ep_init(void)
 {

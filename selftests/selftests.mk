@@ -124,17 +124,17 @@ ST_LIMITS_TESTS := $(addprefix $(ST_OUT)/,limits_accounts_test limits_users_test
 
 # Files of the module in one, without what they include, for tests that have them in them.
 $(ST_OUT)/limits.inc: $(ST_LIMITS)
-$(ST_OUT)/inflight.inc: kernel/watch/mr_inflight.h kernel/watch/mr_inflight.c
+$(ST_OUT)/inflight.inc: kernel/watch/inflight.h kernel/watch/inflight.c
 $(ST_OUT)/cgroups.inc: $(addprefix kernel/uuar/,cgroup.h cgroup.c)
 $(ST_OUT)/values.inc: $(addprefix kernel/uuar/,values.h values.c defaults.h defaults.c)
 # The kernel's trees, of the newest headers that the lab has.
 ST_HEADERS := $(lastword $(sort $(wildcard /usr/src/linux-headers-*-common)))/include/linux
 $(ST_OUT)/watch_slots.inc: $(ST_HEADERS)/rbtree_types.h \
-	$(addprefix kernel/watch/,mr_inflight.h mr_space.h mr_watch.h \
-	mr_slots.h mr_slots.c mr_event.c)
+	$(addprefix kernel/watch/,inflight.h space.h watch.h \
+	slots.h slots.c event.c)
 $(ST_OUT)/watch_trees.inc: $(addprefix $(ST_HEADERS)/,rbtree.h rbtree_augmented.h \
-	interval_tree_generic.h) $(addprefix kernel/watch/,mr_tree.h mr_hit.h mr_hit.c)
-$(ST_OUT)/watch_dmabufs.inc: kernel/watch/mr_dmabuf.c
+	interval_tree_generic.h) $(addprefix kernel/watch/,tree.h hit.h hit.c)
+$(ST_OUT)/watch_dmabufs.inc: kernel/watch/dmabuf.c
 $(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc watch_slots.inc \
 	watch_trees.inc watch_dmabufs.inc): selftests/selftests.mk
 	@mkdir -p $(@D)

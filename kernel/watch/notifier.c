@@ -3,7 +3,7 @@
  * NOTIFIER: the event channel of a process, a uverbs object that is a file
  * (notifier_file.c).
  *
- * Its watches (mr_watch.c) and the sources that other objects embed
+ * Its watches (watch.c) and the sources that other objects embed
  * (notifier_source.c) have events for it. Events coalesce in what they are
  * about, so memory is bounded by the number of watches and registrations, and no
  * event is lost because there is no room.
@@ -12,7 +12,7 @@
  * device removal) ends everything but the uobject's own memory.
  *
  * @source_lock is taken by event handlers with interrupts off. It is never held
- * together with the lock of an address space (mr_space.h). mlx5_ep_device.lock is
+ * together with the lock of an address space (space.h). mlx5_ep_device.lock is
  * taken before either.
  */
 #include <linux/module.h>
@@ -29,8 +29,8 @@
 #include "account/limit.h"
 #include "account/user.h"
 #include "device.h"
-#include "notifier_priv.h"
 #include "uuar/context.h"
+#include "watch/notifier_priv.h"
 
 #define NOTIFIER_DEFAULT_WATCHES 65536
 

@@ -21,7 +21,7 @@
 #include <rdma/uverbs_types.h>
 
 #include "compat/compat.h"
-#include "notifier_priv.h"
+#include "watch/notifier_priv.h"
 
 /* Events of a read() that fit on the stack. */
 #define NOTIFIER_STACK_EVENTS 8

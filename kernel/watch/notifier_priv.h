@@ -8,8 +8,8 @@
 #include <linux/wait.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "mr_watch.h"
-#include "notifier.h"
+#include "watch/notifier.h"
+#include "watch/watch.h"
 
 struct mlx5_ep_account;
 

@@ -7,7 +7,7 @@
 #include <linux/poll.h>
 #include <rdma/mlx5_ep_notifier.h>
 
-#include "notifier_priv.h"
+#include "watch/notifier_priv.h"
 
 /* Waiting readers look at it without the lock. */
 static void notifier_count_pending(struct mlx5_ep_notifier *notifier, int by)

@@ -2,7 +2,7 @@
 /*
  * What one thread fills and then publishes by a pointer, which others load without a
  * lock: the channel of a registration, behind the rest of its source of events
- * (kernel/watch/notifier_source.c), and a page of words (kernel/watch/mr_slots.c).
+ * (kernel/watch/notifier_source.c), and a page of words (kernel/watch/slots.c).
  *
  * What must hold: who sees the pointer sees all that was written before it.
  *

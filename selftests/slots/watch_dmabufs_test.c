@@ -2,7 +2,7 @@
 /* runs on: host */
 /*
  * Watches of dma-bufs: what attaching takes and detaching gives back, wherever it
- * fails, and what an exporter's call reports; with mr_dmabuf.c of the module compiled
+ * fails, and what an exporter's call reports; with dmabuf.c of the module compiled
  * into this program.
  */
 #include "kselftest_harness.h"
@@ -12,8 +12,8 @@
 
 #include "watches_kernel.h"
 #include "watches_dmabuf.h"
-#include "watch_slots.inc"	/* mr_slots.c, without what it includes */
-#include "watch_dmabufs.inc"	/* mr_dmabuf.c, likewise */
+#include "watch_slots.inc"	/* slots.c, without what it includes */
+#include "watch_dmabufs.inc"	/* dmabuf.c, likewise */
 #include "watches_fixture.h"
 
 #define FD		5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: host */
 /*
- * Where watches live, and how their events are read, with mr_slots.c and mr_event.c
+ * Where watches live, and how their events are read, with slots.c and event.c
  * of the module compiled into this program.
  */
 #include "kselftest_harness.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* runs on: host, timeout: 120 */
 /*
- * Which watches an invalidation hits, with mr_tree.h and mr_hit.c of the module and the
+ * Which watches an invalidation hits, with tree.h and hit.c of the module and the
  * kernel's interval trees compiled into this program. Watches are added, deleted and
  * armed again by chance, also while a long invalidation lets the lock go. After each
  * step the trees must be in order and their bounds wide enough. Each invalidation must
@@ -12,9 +12,9 @@
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "watches_kernel.h"
-#include "watch_slots.inc"	/* mr_slots.c and mr_event.c */
+#include "watch_slots.inc"	/* slots.c and event.c */
 
-/* What the trees and mr_hit.c take of the kernel beside that. */
+/* What the trees and hit.c take of the kernel beside that. */
 #define noinline		__attribute__((noinline))
 #define notrace
 #define __must_hold(lock)
@@ -46,7 +46,7 @@ static bool __test_and_set_bit(unsigned long bit, unsigned long *word)
 	return was;
 }
 
-#include "watch_trees.inc"	/* mr_tree.h, mr_hit.h, mr_hit.c, the kernel's trees */
+#include "watch_trees.inc"	/* tree.h, hit.h, hit.c, the kernel's trees */
 #include "watches_fixture.h"
 
 #define BLOCK_PAGES		(1ul << (INFLIGHT_BLOCK_SHIFT - PAGE_SHIFT))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What mr_dmabuf.c of kernel/watch/ takes beside watches_kernel.h: dma-bufs that
+ * What dmabuf.c of kernel/watch/ takes beside watches_kernel.h: dma-bufs that
  * count their users and attachments, and the account of one user.
  */
 #ifndef WATCHES_DMABUF_H

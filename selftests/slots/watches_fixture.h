@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A notifier's watches without their notifier, for tests that have mr_slots.c of
+ * A notifier's watches without their notifier, for tests that have slots.c of
  * the module in them. Included behind it.
  */
 #ifndef WATCHES_FIXTURE_H

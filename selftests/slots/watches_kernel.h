@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What mr_slots.c, mr_event.c, mr_dmabuf.c and mr_hit.c of kernel/watch/ take of the
+ * What slots.c, event.c, dmabuf.c and hit.c of kernel/watch/ take of the
  * kernel, for a program of one thread: pages and other memory that is counted, and
  * refused where a test says so, lists, locks that know whether they are held, a caller
  * with an address space, and dma-bufs with their attachments. Whoever sleeps with a

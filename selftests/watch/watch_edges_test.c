@@ -2,7 +2,7 @@
 /* runs on: guest, timeout: 120 */
 /*
  * Edges of watches and notifiers: ranges at the borders of the blocks into which
- * the module cuts an address space (kernel/watch/mr_inflight.h), mappings that
+ * the module cuts an address space (kernel/watch/inflight.h), mappings that
  * go one at a time, and threads that VERIFY wakes.
  */
 #include "kselftest_harness.h"

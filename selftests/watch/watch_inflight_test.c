@@ -2,7 +2,7 @@
 /* runs on: host, timeout: 120 */
 /*
  * The invalidations that are under way, and what the sign of a block says, with
- * mr_inflight.c of the module compiled into this program: random calls, after each
+ * inflight.c of the module compiled into this program: random calls, after each
  * of which numbers, flags and answers must be those of a list of all that is under
  * way, which is kept beside.
  */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What mr_inflight.c takes of the kernel, for a program of one thread. */
+/* What inflight.c takes of the kernel, for a program of one thread. */
 typedef uint32_t u32;
 typedef struct { int counter; } atomic_t;
 
@@ -45,7 +45,7 @@ static unsigned int warnings;
 #define __set_bit(i, map)	((map)[i] = true)
 #define test_bit(i, map)	((map)[i])
 
-#include "inflight.inc"	/* mr_inflight.h and .c, without what they include */
+#include "inflight.inc"	/* inflight.h and .c, without what they include */
 
 #define PAGE	4096ul
 #define BLOCK	(1ul << 24)

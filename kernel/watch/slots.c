@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "mr_slots.h"
+#include "watch/slots.h"
 
 static void watch_area_free(struct kref *ref)
 {

@@ -6,7 +6,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
-#include "mr_slots.h"
+#include "watch/slots.h"
 
 static_assert(sizeof(struct mlx5_ep_event) == 64);
 

@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "mr_slots.h"
+#include "watch/slots.h"
 
 #define FINGERPRINT_BATCH	64UL
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What a hit does to a watch. Inline, as each munmap() of watched memory comes
- * here; mr_hit.c has the rest.
+ * here; hit.c has the rest.
  */
-#ifndef MLX5_EP_MR_HIT_H
-#define MLX5_EP_MR_HIT_H
+#ifndef MLX5_EP_WATCH_HIT_H
+#define MLX5_EP_WATCH_HIT_H
 
 #include <linux/wait.h>
 
-#include "mr_tree.h"
+#include "watch/tree.h"
 
 #define WATCH_MAX_COUNT		U16_MAX
 
@@ -128,4 +128,4 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 		watch_tell(ws, chunk, header);
 }
 
-#endif /* MLX5_EP_MR_HIT_H */
+#endif /* MLX5_EP_WATCH_HIT_H */

@@ -6,7 +6,7 @@
  * by which it never maps the memory. Before an exporter moves or revokes the memory it
  * calls each attachment (Documentation/notifications.md has who does so). That makes
  * the word stale. Words, slots, generations and events are those of all watches
- * (mr_watch.c); no tree has the watch, since it has no address.
+ * (watch.c); no tree has the watch, since it has no address.
  *
  * Older kernels map the memory of an exporter without .pin as an importer attaches, and
  * until that detaches. Such an exporter cannot move the memory, so nothing will be told:
@@ -37,7 +37,7 @@
 #include "compat/compat.h"
 #include "compat/dma_buf.h"
 #include "device.h"
-#include "mr_slots.h"
+#include "watch/slots.h"
 
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf) == 32);
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf_resp) == 16);

@@ -43,8 +43,8 @@
  * the other flags. A thread that waits or adds a watch sets a flag and then reads
  * the number. Both have a full barrier in between.
  */
-#ifndef MLX5_EP_MR_INFLIGHT_H
-#define MLX5_EP_MR_INFLIGHT_H
+#ifndef MLX5_EP_WATCH_INFLIGHT_H
+#define MLX5_EP_WATCH_INFLIGHT_H
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
@@ -261,4 +261,4 @@ bool mlx5_ep_inflight_end_listed(struct mlx5_ep_inflight *f,
 void mlx5_ep_inflight_wait_begin(struct mlx5_ep_inflight *f);
 void mlx5_ep_inflight_wait_end(struct mlx5_ep_inflight *f);
 
-#endif /* MLX5_EP_MR_INFLIGHT_H */
+#endif /* MLX5_EP_WATCH_INFLIGHT_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Which watches an invalidation hits, and what a hit does that is seldom needed
- * (mr_hit.h has the rest). All of it is done under the lock of the address space.
+ * (hit.h has the rest). All of it is done under the lock of the address space.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
 
-#include "mr_hit.h"
+#include "watch/hit.h"
 
 /* Watches that are hit before the lock is let go for a moment. */
 #define WATCH_HIT_BATCH		256

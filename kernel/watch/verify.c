@@ -2,7 +2,7 @@
 /*
  * Verify: is a suspect watch what it was?
  *
- * The answer comes from fingerprints (mr_fingerprint.c). They are compared for
+ * The answer comes from fingerprints (fingerprint.c). They are compared for
  * the parts of the watch that were hit since verify armed it last, so a verify
  * costs what was hit, and not what is watched.
  *
@@ -15,7 +15,7 @@
 #include <linux/mm.h>
 #include <linux/wait_bit.h>
 
-#include "mr_tree.h"
+#include "watch/tree.h"
 
 /* Verify answers "suspect" if the range changes during each of so many looks. */
 #define VERIFY_TRIES		16

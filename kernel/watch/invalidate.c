@@ -4,7 +4,7 @@
  *
  * The kernel calls back before an invalidation changes the page table and again
  * after. A thread that arms or verifies a watch in between must wait for the
- * second call (mlx5_ep_watches_wait_inflight()). Therefore mr_inflight.h counts
+ * second call (mlx5_ep_watches_wait_inflight()). Therefore inflight.h counts
  * all invalidations under way, whether they hit a watch or not. A thread waits
  * for invalidations of its own range only, so it does not starve while other
  * threads unmap all the time. With an mmu_interval_notifier over the whole
@@ -26,8 +26,8 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "mr_hit.h"
-#include "mr_invalidate.h"
+#include "watch/hit.h"
+#include "watch/invalidate.h"
 
 /*
  * May mprotect() of the range unshare a page table? Processes that map the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The watched ranges of a notifier, as notifier*.c sees them. */
-#ifndef MLX5_EP_MR_WATCH_H
-#define MLX5_EP_MR_WATCH_H
+#ifndef MLX5_EP_WATCH_H
+#define MLX5_EP_WATCH_H
 
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -105,7 +105,7 @@ struct mlx5_ep_watches_stats {
 	u64 pending;
 };
 
-/* mr_watch.c */
+/* watch.c */
 int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 			 wait_queue_head_t *wait);
 void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws);
@@ -117,7 +117,7 @@ void mlx5_ep_watches_undo_add(struct mlx5_ep_watches *ws,
 int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count);
 
-/* mr_slots.c */
+/* slots.c */
 int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws);
 int mlx5_ep_watches_get(struct mlx5_ep_watches *ws);
 void mlx5_ep_watches_put(struct mlx5_ep_watches *ws);
@@ -125,7 +125,7 @@ void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area);
 void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watches_stats *stats);
 
-/* mr_dmabuf.c */
+/* dmabuf.c */
 int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_device *edev,
 			       struct mlx5_ep_account *user,
@@ -133,17 +133,17 @@ int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
 			       struct mlx5_ep_watch_dmabuf_resp *resp);
 void mlx5_ep_watches_reap(struct mlx5_ep_watches *ws);
 
-/* mr_event.c */
+/* event.c */
 unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
 					 struct mlx5_ep_event *events,
 					 unsigned int count);
 
-/* mr_verify.c */
+/* verify.c */
 int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
 			   struct mlx5_ep_watch_ref *ref, bool record);
 
-/* mr_ioctl.c */
+/* ioctl.c */
 long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 			   void __user *arg);
 
-#endif /* MLX5_EP_MR_WATCH_H */
+#endif /* MLX5_EP_WATCH_H */

@@ -8,7 +8,7 @@
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat/compat.h"
-#include "mr_watch.h"
+#include "watch/watch.h"
 
 static_assert(sizeof(struct mlx5_ep_watch_add) == 40);
 static_assert(sizeof(struct mlx5_ep_watch_ref) == 16);

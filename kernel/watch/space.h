@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The address space of a process, which all its notifiers share. */
-#ifndef MLX5_EP_MR_SPACE_H
-#define MLX5_EP_MR_SPACE_H
+#ifndef MLX5_EP_WATCH_SPACE_H
+#define MLX5_EP_WATCH_SPACE_H
 
 #include <linux/list.h>
 #include <linux/mmu_notifier.h>
@@ -9,7 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "mr_inflight.h"
+#include "watch/inflight.h"
 
 /*
  * Trees of watches are numbered: of those in one block, by block; and one more of
@@ -27,7 +27,7 @@
  * @watches: struct mlx5_ep_watches.node
  * @gone: those of @watches that know that the address space is gone
  * @ended: woken when an invalidation ends, if a thread waits for it
- * @starts: lower bounds of the trees (mr_tree.h), addresses; read without the lock
+ * @starts: lower bounds of the trees (tree.h), addresses; read without the lock
  * @ends: upper bounds, behind the last address; read without the lock
  * @trees: of struct mlx5_ep_watch
  */
@@ -52,4 +52,4 @@ static inline void mlx5_ep_watch_space_put(struct mlx5_ep_watch_space *space)
 	mmu_notifier_put(&space->mn);
 }
 
-#endif /* MLX5_EP_MR_SPACE_H */
+#endif /* MLX5_EP_WATCH_SPACE_H */

@@ -3,7 +3,7 @@
  * Which watches does an invalidation hit?
  *
  * Watches are in interval trees. A watch that lies in one block of 16 MiB
- * (mr_inflight.h) is in the tree of that block, which blocks a multiple of
+ * (inflight.h) is in the tree of that block, which blocks a multiple of
  * INFLIGHT_BLOCKS apart share. Every other watch is in the tree WATCH_TREE_WIDE.
  * So an invalidation searches few watches, however many the process has.
  *
@@ -22,12 +22,12 @@
  *
  * Locking: the lock of the address space; bounds are read without it.
  */
-#ifndef MLX5_EP_MR_TREE_H
-#define MLX5_EP_MR_TREE_H
+#ifndef MLX5_EP_WATCH_TREE_H
+#define MLX5_EP_WATCH_TREE_H
 
 #include <linux/interval_tree_generic.h>
 
-#include "mr_slots.h"
+#include "watch/slots.h"
 
 INTERVAL_TREE_DEFINE(struct mlx5_ep_watch, node, unsigned long, subtree_last,
 		     watch_start, watch_tree_last, static __maybe_unused,
@@ -221,4 +221,4 @@ watch_walk_next(struct mlx5_ep_watch *w, unsigned long first, bool correct)
 	return NULL;
 }
 
-#endif /* MLX5_EP_MR_TREE_H */
+#endif /* MLX5_EP_WATCH_TREE_H */

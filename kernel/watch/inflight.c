@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The slow paths of mr_inflight.h: the list, and threads that wait. */
+/* The slow paths of inflight.h: the list, and threads that wait. */
 #include <linux/bitmap.h>
 #include <linux/bug.h>
 
-#include "mr_inflight.h"
+#include "watch/inflight.h"
 
 /*
  * Must an invalidation that begins or ends at @start look at the list? If one

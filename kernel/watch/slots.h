@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How watches are laid out in memory; only the files mr_*.c know it. */
-#ifndef MLX5_EP_MR_SLOTS_H
-#define MLX5_EP_MR_SLOTS_H
+/* How watches are laid out in memory; only the files of this folder know it. */
+#ifndef MLX5_EP_WATCH_SLOTS_H
+#define MLX5_EP_WATCH_SLOTS_H
 
 #include <linux/lockdep.h>
 #include <linux/mm.h>
@@ -11,8 +11,8 @@
 #include <linux/sched.h>
 #include <linux/sizes.h>
 
-#include "mr_space.h"
-#include "mr_watch.h"
+#include "watch/space.h"
+#include "watch/watch.h"
 
 struct dma_buf;
 struct dma_buf_attachment;
@@ -77,7 +77,7 @@ struct mlx5_ep_dmabuf {
  * @index: of its slot in its chunk
  * @hits: hits since it was armed, saturating at WATCH_MAX_HITS
  * @recorded: there are fingerprints
- * @looked_at: a thread looks at its pages (mr_verify.c)
+ * @looked_at: a thread looks at its pages (verify.c)
  * @resting: a further hit would tell nothing new: searches pass it over
  * @is_dmabuf: the watch is one of a dma-buf: no tree has it, it has no fingerprint
  */
@@ -332,13 +332,13 @@ watch_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
 	return &chunk->watches[index];
 }
 
-/* mr_invalidate.c */
+/* invalidate.c */
 int mlx5_ep_watches_wait_inflight(struct mlx5_ep_watches *ws,
 				  unsigned long first, unsigned long last);
 void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
 			  unsigned long last, enum mlx5_ep_watch_cause cause);
 
-/* mr_fingerprint.c */
+/* fingerprint.c */
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 			     u64 *fingerprint);
 struct mlx5_ep_watch_parts *mlx5_ep_watch_parts_alloc(u32 npages);
@@ -346,10 +346,10 @@ void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last);
 void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts);
 void mlx5_ep_watch_parts_put_list(struct mlx5_ep_watch_parts *parts);
 
-/* mr_slots.c */
+/* slots.c */
 struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
 int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws);
 struct mlx5_ep_watch *mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
 					 const struct mlx5_ep_watch_ref *ref);
 
-#endif /* MLX5_EP_MR_SLOTS_H */
+#endif /* MLX5_EP_WATCH_SLOTS_H */

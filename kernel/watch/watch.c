@@ -2,8 +2,8 @@
 /*
  * Watched ranges: begun, added, deleted, ended.
  *
- * All notifiers of a process share one mmu_notifier (mr_invalidate.c) and the
- * interval trees that have their watches by page number (mr_tree.h).
+ * All notifiers of a process share one mmu_notifier (invalidate.c) and the
+ * interval trees that have their watches by page number (tree.h).
  * Documentation/notifications-internals.md has the figures of this and other
  * ways.
  *
@@ -33,7 +33,7 @@
  *   stale first, and gives the subscription back after that.
  *
  * Watches of dma-bufs share slots, words and events with these, and no tree has them
- * (mr_dmabuf.c).
+ * (dmabuf.c).
  *
  * Locking: mlx5_ep_watch_space.lock is a leaf but for the wait queues' locks. It
  * is taken in the callback, which reclaim may call: nothing sleeps, allocates or
@@ -47,7 +47,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "mr_tree.h"
+#include "watch/tree.h"
 
 #define WATCH_MAX_PAGES		U32_MAX
 
