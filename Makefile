@@ -5,7 +5,7 @@
 # only, since the tool chains and libraries are there. So the host needs bash,
 # make and apt, and nothing else. All products go to build/.
 
-LAB := selftests/lab
+LAB := lab
 ENTER := $(LAB)/enter
 PARTS := hca lib selftests lint
 JOBS := $(shell nproc)
@@ -154,7 +154,7 @@ mutants: hca lib selftests
 		$(if $(CPUS),--cpus '$(CPUS)')
 
 -include kernel/kernel.mk
--include selftests/lab/lab.mk
+-include lab/lab.mk
 -include packaging/install.mk
 -include Documentation/docs.mk
 

@@ -5,9 +5,9 @@
 # build/lint/PART is as old as the last clean look at PART: what has not changed
 # since then is not looked at again.
 
-LINT_KERNEL_SRC := $(shell . selftests/lab/lib.sh && echo "$$lab_dir")/source
-LINT_FILES := find kernel uapi userlib selftests packaging Documentation .ci \
-	Kbuild Makefile -type f
+LINT_KERNEL_SRC := $(shell . lab/lib.sh && echo "$$lab_dir")/source
+LINT_FILES := find kernel uapi userlib selftests lab simhca packaging Documentation \
+	.ci Kbuild Makefile -type f
 
 comma := ,
 empty :=
@@ -52,7 +52,7 @@ lint-kernel:
 
 lint-user:
 	@$(call lint-begin,user)
-	@find userlib selftests -name '*.[ch]' $(call lint-newer,user) | xargs -r perl \
+	@find userlib selftests simhca -name '*.[ch]' $(call lint-newer,user) | xargs -r perl \
 		$(LINT_KERNEL_SRC)/scripts/checkpatch.pl --no-tree --no-summary \
 		--terse --ignore $(call join-list,$(LINT_USER_IGNORE)) -f
 	@$(call lint-clean,user)
@@ -92,7 +92,7 @@ lint-house:
 
 # A make of its own, which is not told that it is inside the lab.
 lint-module:
-	@env -u IN_LAB -u MAKEFLAGS -u MFLAGS selftests/lab/build-module \
+	@env -u IN_LAB -u MAKEFLAGS -u MFLAGS lab/build-module \
 		$(LINT_MODULE_KERNEL) >/dev/null
 
 lint-layers: hca lib lint-module

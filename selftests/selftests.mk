@@ -4,7 +4,7 @@
 # lab's root file system, where the kernel's own kselftest headers are.
 
 SHELL := /bin/bash
-KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
+KSELFTEST ?= $(shell . lab/lib.sh && \
 	echo "$$lab_dir")/source/tools/testing/selftests
 
 ST_OUT := build/selftests

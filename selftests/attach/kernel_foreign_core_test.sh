@@ -10,8 +10,8 @@
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/lab/lib.sh
-. selftests/lab/lib.sh
+# shellcheck source=lab/lib.sh
+. lab/lib.sh
 
 place=build/foreign.$$
 trap 'rm -rf "$tmp" "$place"' EXIT
@@ -23,7 +23,7 @@ source_of()
 
 	name=linux-source-$(awk -v rel="$krel" '$2 == rel { print $1 }' \
 		"$lab_dir/kernels")
-	package=$(selftests/lab/fetch linux-source "$name")
+	package=$(lab/fetch linux-source "$name")
 	echo "$package/usr/src/$name.tar.xz"
 }
 
@@ -32,7 +32,7 @@ source_of()
 in_guest()
 {
 	# shellcheck disable=SC2016 # for the guest
-	selftests/lab/vm --kernel "$1" --hca 0 ${2:+--drivers "$2"} -- bash -c '
+	lab/vm --kernel "$1" --hca 0 ${2:+--drivers "$2"} -- bash -c '
 		modprobe -a mlx5_core ib_uverbs
 		insmod "$1" && echo loaded
 		dmesg | grep "mlx5_ep: " || :
@@ -44,8 +44,8 @@ in_guest()
 refuses()
 {
 	lab_kernel "$1"
-	selftests/lab/build-module "$1"
-	selftests/lab/enter selftests/attach/foreign_core.sh \
+	lab/build-module "$1"
+	lab/enter selftests/attach/foreign_core.sh \
 		"${3:-$(source_of)}" "$kbuild" "$PWD/$place" >"$tmp/log" 2>&1 ||
 		fail "$(tail -n 20 "$tmp/log")"
 	in_guest "$1" "$place" >"$tmp/said" 2>"$tmp/errors" || :

@@ -5,7 +5,7 @@
 # The speed of simhca itself: operations for each second of processor time that it
 # takes, and the share of a processor that it takes while the guest is idle. The guest
 # says when a load begins and ends (selftests/bench/hca_load), and the processor time of
-# simhca is read here, outside. Arguments are options of selftests/lab/vm, as --kernel.
+# simhca is read here, outside. Arguments are options of lab/vm, as --kernel.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -41,7 +41,7 @@ figure()
 }
 
 for link in ib eth; do
-	selftests/lab/vm --link $link --hca 2 --smp 2 --no-module --timeout 800 "$@" -- \
+	lab/vm --link $link --hca 2 --smp 2 --no-module --timeout 800 "$@" -- \
 		selftests/bench/hca_load $link |
 	while read -r word name unit n seconds; do
 		case $word in

@@ -28,8 +28,8 @@ program()
 fresh()
 {
 	rm -rf "$tree"
-	program selftests/lab/enter <<<'exec "$@"'
-	program selftests/lab/build-module <<<'exit 0'
+	program lab/enter <<<'exec "$@"'
+	program lab/build-module <<<'exit 0'
 	program selftests/coverage/table <<-'END'
 		[ "$1" = --check ] || find build/coverage/data -mindepth 1 | sed 's,.*/,guest ,'
 	END

@@ -136,7 +136,7 @@ node()
 
 two_guests()
 {
-	selftests/lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 \
+	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 \
 		--link eth --no-module --timeout 570 -- "$0" node \
 		>"$tmp/nodes" 2>&1 || {
 		tail -n 40 "$tmp/nodes"

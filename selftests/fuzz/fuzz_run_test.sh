@@ -9,9 +9,9 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-mkdir -p "$tmp/tree/selftests/fuzz" "$tmp/tree/selftests/lab"
+mkdir -p "$tmp/tree/selftests/fuzz" "$tmp/tree/lab"
 cp selftests/fuzz/run "$tmp/tree/selftests/fuzz/"
-cat >"$tmp/tree/selftests/lab/vm" <<'END'
+cat >"$tmp/tree/lab/vm" <<'END'
 #!/usr/bin/env bash
 echo "$*" >asked
 echo "$*" >>all
@@ -19,7 +19,7 @@ echo "$*" >>all
 [ -z "$SAYS" ] || echo "$SAYS"
 exit "$STATUS"
 END
-chmod +x "$tmp/tree/selftests/lab/vm"
+chmod +x "$tmp/tree/lab/vm"
 
 # fuzz STATUS SAYS PROGRAMS OPTION...: runs it; the guest ends with STATUS, its last line is
 # SAYS, and it has noted PROGRAMS

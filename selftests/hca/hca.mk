@@ -71,7 +71,7 @@ HCA_FLOW := $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,flow fte flow_counter \
 HCA_VMM_TESTS := hca_vfio hca_command hca_uar
 HCA_VMM := $(patsubst %,$(HCA_TEST_OBJ)/test/unit/%.o,vmm vmm_cmd)
 HCA_SAN_OBJS := $(HCA_SRC:$(HCA)/%.c=$(HCA_TEST_OBJ)/%.o)
-HCA_KSELFTEST ?= $(shell . selftests/lab/lib.sh && \
+HCA_KSELFTEST ?= $(shell . lab/lib.sh && \
 	echo "$$lab_dir")/source/tools/testing/selftests
 
 .PHONY: hca-tests

@@ -33,7 +33,7 @@ node()
 
 guests()
 {
-	selftests/lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 --smp 2 \
+	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 --smp 2 \
 		--timeout 450 -- selftests/jobs/am_guests_test.sh --node >"$tmp/all" 2>&1 ||
 		fail "$(cat "$tmp/all")"
 }

@@ -17,7 +17,7 @@ tree=$into/mlx5_ep/tree
 
 installed()
 {
-	selftests/lab/build-module 7.2
+	lab/build-module 7.2
 	selftests/kselftest/install "$into" mlx5_ep/uuar xrc endpoints vm
 	[ ! -e "$tree/build/selftests/obj" ]
 	cmp "$tree/selftests/lib/lib.sh" selftests/lib/lib.sh
@@ -38,7 +38,7 @@ line()
 # uuar_kernel_users needs two devices, and endpoints_stock no module.
 inside()
 {
-	code 1 selftests/lab/vm --kernel 7.2 --timeout 300 -- \
+	code 1 lab/vm --kernel 7.2 --timeout 300 -- \
 		"$into/run_kselftest.sh" -t mlx5_ep/uuar:uuar_sysfs \
 		-t mlx5_ep/xrc:xrc_values -t mlx5_ep/uuar:uuar_kernel_users \
 		-t mlx5_ep/endpoints:endpoints_stock

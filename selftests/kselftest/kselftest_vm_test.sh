@@ -11,20 +11,20 @@ cd "$(dirname "$0")/../.."
 
 tree=$tmp/tree
 left=$tree/build/check/debug
-mkdir -p "$tree"/{selftests/{area,kselftest,lab},userlib}
+mkdir -p "$tree"/{selftests/{area,kselftest},lab,userlib}
 cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
 rm "$tree"/selftests/runner/*_test.sh
 cp selftests/kselftest/vm "$tree/selftests/kselftest"
-cat >"$tree/selftests/lab/lib.sh" <<'END'
+cat >"$tree/lab/lib.sh" <<'END'
 lab_dir=.
 lab_is_path() { [[ $1 = */* ]]; }
 END
-cat >"$tree/selftests/lab/kernel" <<'END'
+cat >"$tree/lab/kernel" <<'END'
 #!/bin/sh
 echo "kernel: $1 is not built" >&2
 exit 1
 END
-cat >"$tree/selftests/lab/vm" <<'END'
+cat >"$tree/lab/vm" <<'END'
 #!/usr/bin/env bash
 while [ "$1" != -- ]; do shift; done
 [ ! -e replaced ] || echo 1 >build/check/owner
@@ -32,10 +32,10 @@ export KLOG_DEVICE=/dev/null
 "${@:2}"
 END
 printf '#!/bin/sh\n[ ! -e no-kernel ] || { echo no kernel; exit 1; } >&2\n' \
-	>"$tree/selftests/lab/debug-kernel"
+	>"$tree/lab/debug-kernel"
 printf '#!/usr/bin/env bash\n# runs on: guest\necho 1..1; echo ok 1 a\n' \
 	>"$tree/selftests/area/good_test.sh"
-chmod +x "$tree"/selftests/{lab/*,area/*}
+chmod +x "$tree"/lab/* "$tree"/selftests/area/*
 mkdir "$tree/bin"
 printf '#!/bin/sh\n' | tee "$tree"/bin/{dmesg,simhca-ctl} >/dev/null
 chmod +x "$tree"/bin/*

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 i386=$PWD/selftests/lint/i386
-mkdir -p "$tmp"/tree/{uapi/rdma,userlib,selftests/{lab,lib,area}}
+mkdir -p "$tmp"/tree/{uapi/rdma,userlib,selftests/{attach,lib,area}}
 cd "$tmp/tree"
 cat >uapi/rdma/cmds.h <<'C'
 enum ep_device_methods {
@@ -37,7 +37,7 @@ int two_do(void)
 	return two_exec();
 }
 C
-echo 'programs=(one two)' >selftests/lab/kernel_i386_test.sh
+echo 'programs=(one two)' >selftests/attach/kernel_i386_test.sh
 # shellcheck disable=SC2016 # for make
 echo 'ST_VERBS := $(addprefix $(ST_OUT)/,one_test two_test)' >selftests/selftests.mk
 cat >selftests/area/one_test.c <<'C'
@@ -71,7 +71,7 @@ complete()
 # NAME in a comment, in a string, or in a test that is not built for 32 bits is no call.
 forgotten()
 {
-	local none='selftests/lab/kernel_i386_test.sh: none of its programs calls'
+	local none='selftests/attach/kernel_i386_test.sh: none of its programs calls'
 
 	sed -i 's/^\tMLX5_EP_METHOD_TWO,/&\n\tMLX5_EP_METHOD_FOUR,/' uapi/rdma/cmds.h
 	says "$none MLX5_EP_METHOD_FOUR"
@@ -88,10 +88,10 @@ forgotten()
 
 differ()
 {
-	echo 'programs=(one)' >selftests/lab/kernel_i386_test.sh
-	says "selftests/selftests.mk: ST_VERBS and selftests/lab/kernel_i386_test.sh$(
+	echo 'programs=(one)' >selftests/attach/kernel_i386_test.sh
+	says "selftests/selftests.mk: ST_VERBS and selftests/attach/kernel_i386_test.sh$(
 		) differ by two" \
-		"selftests/lab/kernel_i386_test.sh: none of its programs calls$(
+		"selftests/attach/kernel_i386_test.sh: none of its programs calls$(
 		) MLX5_EP_METHOD_TWO"
 }
 

@@ -10,7 +10,7 @@
 # in_lab TARGET...: builds in the folder that builds
 in_lab()
 {
-	(cd "$maker" && selftests/lab/enter make IN_LAB=1 "$@")
+	(cd "$maker" && lab/enter make IN_LAB=1 "$@")
 }
 
 # build FILE: builds what host_items need of FILE, and sets $sum to a checksum of the code
@@ -134,7 +134,7 @@ copies()
 	"$enter" rsync "${how[@]}" --delete --exclude=/.git --exclude='/build/check*' \
 		--exclude='/build/mutants*' --exclude=/build/lab --exclude=/build/model \
 		./ "$maker/"
-	(cd "$maker" && make hca lib selftests && selftests/lab/build-module "$kernel") \
+	(cd "$maker" && make hca lib selftests && lab/build-module "$kernel") \
 		>"$out/build.log" 2>&1 || {
 		cat "$out/build.log" >&2
 		exit 1

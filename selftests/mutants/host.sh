@@ -10,7 +10,7 @@ host_tests()
 {
 	[ $# -gt 1 ] || return 0
 	(cd "$maker" && MLX5_EP_FIRST_FAILURE=1 TOOL=$PWD/$tool ASAN_OPTIONS=detect_leaks=1 \
-		selftests/lab/enter --contain selftests/runner/run_list --first-failure \
+		lab/enter --contain selftests/runner/run_list --first-failure \
 		"${@:2}") >"$1" 2>&1 </dev/null
 }
 

@@ -25,14 +25,14 @@ file()
 # The files of the lab and the runner that selftests/mutants/run uses.
 write_lab()
 {
-	cat "$source/selftests/lab/lib.sh" - <<-'END' | file selftests/lab/lib.sh
+	cat "$source/lab/lib.sh" - <<-'END' | file lab/lib.sh
 		lab_need() { :; }
 		lab_dir=$state
 	END
-	cp "$source"/selftests/lab/{packages,root-recipe} "$tree/selftests/lab"
+	cp "$source"/lab/{packages,root-recipe} "$tree/lab"
 	echo '7.2 7.2.0' >"$state/kernels"
-	file selftests/lab/build-module <<<'#!/bin/sh'
-	file selftests/lab/enter <<-'END'
+	file lab/build-module <<<'#!/bin/sh'
+	file lab/enter <<-'END'
 		#!/bin/bash
 		[ "$1" != --contain ] || shift
 		case "$1 $*" in

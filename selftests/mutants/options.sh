@@ -42,6 +42,6 @@ kernel_known()
 	case $kernel in
 	debug | kcsan | gcov | arm64 | arm64-16k | arm64-64k) return ;;
 	esac
-	# shellcheck source=selftests/lab/lib.sh
-	(. selftests/lab/lib.sh && lab_me=mutants && lab_need && lab_kernel "$kernel") || exit 2
+	# shellcheck source=lab/lib.sh
+	(. lab/lib.sh && lab_me=mutants && lab_need && lab_kernel "$kernel") || exit 2
 }

@@ -54,7 +54,7 @@ guest_start()
 	done
 	rm -rf "$queue/running" "$tree"/build/lab/run.*
 	[ "$kernel" != gcov ] || options+=(--instrument none)
-	(cd "$tree" && exec selftests/lab/vm --kernel "$kernel" --timeout 86400 \
+	(cd "$tree" && exec lab/vm --kernel "$kernel" --timeout 86400 \
 		"${options[@]}" -- selftests/mutants/guest build/queue) \
 		>"$out/guest.log" 2>&1 </dev/null &
 	running=$!

@@ -4,7 +4,7 @@
 # Kernels that are not the lab's: their names, and which tests they cannot run.
 
 # kernels_named FOLDER HEADERS K...: prints the kernels, each path of one (seen from
-# the folder) replaced by the name that selftests/lab/kernel gives it. Headers for none of
+# the folder) replaced by the name that lab/kernel gives it. Headers for none of
 # them are an error.
 kernels_named()
 {
@@ -16,7 +16,7 @@ kernels_named()
 	for kernel; do
 		case $kernel in
 		*/* | . | .. | *.deb | *.rpm)
-			name=$(cd "$from" && "$top/selftests/lab/kernel" \
+			name=$(cd "$from" && "$top/lab/kernel" \
 				"${option[@]}" "$kernel") || return
 			by_path=true
 			;;

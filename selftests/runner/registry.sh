@@ -18,10 +18,18 @@
 # icount: yes (one CPU, which counts its instructions and takes them for the time);
 # timeout: seconds; long: yes (only with --long).
 
-# test_files: prints the source of each test, sorted by name without the folder
+# test_files [FOLDER...]: prints the source of each test in these folders (default: in all
+# that have tests), sorted by name without the folder
 test_files()
 {
-	find selftests userlib -name '*_test.c' -printf '%f %p\n' \
+	local folder
+	local -a there=()
+
+	[ $# -gt 0 ] || set -- selftests userlib lab packaging simhca workloads
+	for folder; do
+		[ ! -d "$folder" ] || there+=("$folder")
+	done
+	find "${there[@]}" -name '*_test.c' -printf '%f %p\n' \
 		-o -name '*_test.sh' -printf '%f %p\n' | sort | cut -d' ' -f2-
 }
 

@@ -17,14 +17,14 @@ cd "$(dirname "$0")/../.."
 unset MLX5_EP_PATIENCE MLX5_EP_JOBS MLX5_EP_CPUS MLX5_EP_WRAP TZ N SEED EXECUTIONS
 
 tree=$tmp/tree
-mkdir -p "$tree/selftests/lab" "$tree/bin"
+mkdir -p "$tree/lab" "$tree/bin"
 cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
 rm "$tree"/selftests/runner/*_test.sh
 mkdir "$tree/userlib"
 
 # A guest is a process that has its own kernel log, dies if told so and loses
 # memory where there is a file "leaks".
-cat >"$tree/selftests/lab/vm" <<'END'
+cat >"$tree/lab/vm" <<'END'
 #!/usr/bin/env bash
 top=$(dirname "$0")/../..
 while [ "$1" != -- ]; do
@@ -44,15 +44,15 @@ bash -c 'export RUN_LIST=$$; exec "$@"' - "$@" || exit
 echo 'memory is lost' >&2
 exit 125
 END
-printf '#!/bin/sh\nexec "$@"\n' >"$tree/selftests/lab/enter"
+printf '#!/bin/sh\nexec "$@"\n' >"$tree/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
 printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
-	>"$tree/selftests/lab/debug-kernel"
-sed 's/built/programs/' "$tree/selftests/lab/debug-kernel" \
-	>"$tree/selftests/lab/build-programs"
+	>"$tree/lab/debug-kernel"
+sed 's/built/programs/' "$tree/lab/debug-kernel" \
+	>"$tree/lab/build-programs"
 
 # A kernel that is named by a path has no KSM, and is slow.
-cat >"$tree/selftests/lab/kernel" <<'END'
+cat >"$tree/lab/kernel" <<'END'
 #!/bin/sh
 cd "$(dirname "$0")/../.." && mkdir -p build/lab/kernels/9.9-abc &&
 	echo CONFIG_KSM >build/lab/kernels/9.9-abc/lacks &&
@@ -106,7 +106,7 @@ a_test bad_stray guest 'echo 1..1; echo ok 1 a; sleep 77 >/dev/null 2>&1 &'
 a_test bad_lost guest 'echo 1..2; echo ok 1 a
 kill -9 "$RUN_LIST"; sleep 5'
 a_test worse_after_bad guest 'echo 1..1; echo ok 1 a'
-chmod +x "$tree"/selftests/*_test.sh "$tree"/selftests/lab/* "$tree"/bin/*
+chmod +x "$tree"/selftests/*_test.sh "$tree"/lab/* "$tree"/bin/*
 
 # run_as STATUS LAST OPTION...: checks the run's exit status and last line
 run_as()
@@ -218,12 +218,12 @@ made()
 {
 	local goal top=$tmp/made
 
-	mkdir -p "$top/selftests/lab" "$top/selftests/runner"
+	mkdir -p "$top/lab" "$top/selftests/runner"
 	cp Makefile "$top"
-	printf '#!/bin/sh\n' | tee "$top/selftests/lab/setup" >"$top/selftests/lab/enter"
+	printf '#!/bin/sh\n' | tee "$top/lab/setup" >"$top/lab/enter"
 	printf '#!/bin/sh\necho "asked: $*"\n' |
 		tee "$top/selftests/run" >"$top/selftests/runner/long"
-	chmod +x "$top"/selftests/{run,lab/*,runner/*}
+	chmod +x "$top"/selftests/{run,runner/*} "$top"/lab/*
 	for goal in check check-long; do
 		code 0 own_make -C "$top" $goal ARCH=arm64 KERNELS=64k LINK=eth
 		grep -x 'asked: --link eth --kernels 64k --arch arm64' "$tmp/out"
@@ -610,7 +610,7 @@ no_figure()
 
 no_guest()
 {
-	printf '#!/bin/sh\necho no power >&2\nexit 7\n' >"$tree/selftests/lab/vm"
+	printf '#!/bin/sh\necho no power >&2\nexit 7\n' >"$tree/lab/vm"
 	run_as 1 '0 passed, 3 failed, 0 skipped' --kernels 7.2 --tests 'good*'
 	grep -q 'no power' "$tmp/run"
 	grep -q "| again: *selftests/run --kernels 7.2 --tests 'good good_too'\$" "$tmp/run"
@@ -630,15 +630,15 @@ usages()
 {
 	local command status
 
-	for command in run demo bench/run peers/run lab/vm lab/enter lab/setup \
-		lab/build-module lab/debug-kernel; do
-		"selftests/$command" --help >"$tmp/out" 2>"$tmp/err" ||
+	for command in selftests/{run,demo,bench/run,peers/run} \
+		lab/{vm,enter,setup,build-module,debug-kernel}; do
+		"$command" --help >"$tmp/out" 2>"$tmp/err" ||
 			fail "$command --help: $?"
-		head -n 1 "$tmp/out" | grep -q "^usage: selftests/$command " ||
+		head -n 1 "$tmp/out" | grep -q "^usage: $command " ||
 			fail "$command --help: $(cat "$tmp/out")"
 		[ ! -s "$tmp/err" ] || fail "$command --help: $(cat "$tmp/err")"
 		status=0
-		"selftests/$command" --no-option >"$tmp/out" 2>&1 || status=$?
+		"$command" --no-option >"$tmp/out" 2>&1 || status=$?
 		[ "$status" -eq 2 ] && grep -q '^usage: ' "$tmp/out" ||
 			fail "$command --no-option: $status, $(cat "$tmp/out")"
 	done

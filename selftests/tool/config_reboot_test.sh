@@ -56,7 +56,7 @@ trap 'rm -rf "$disk" "$tmp"' EXIT
 
 in_guest()
 {
-	selftests/lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --smp 2 --timeout 230 \
+	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --smp 2 --timeout 230 \
 		-- "$0" "$1" "$disk" >"$tmp/vm.out" 2>&1 || {
 		tail -n 40 "$tmp/vm.out"
 		fail "the $1 boot failed"

@@ -217,7 +217,7 @@ node()
 # boots KERNEL STEP
 boots()
 {
-	selftests/lab/vm --kernel "$1" --no-module --smp 2 --timeout 900 \
+	lab/vm --kernel "$1" --no-module --smp 2 --timeout 900 \
 		--disk "$top/$1/disk" -- "$0" "boot_$2" "$top/$1" >"$tmp/vm.out" 2>&1 || {
 		tail -n 40 "$tmp/vm.out"
 		fail "the boot '$2' failed"

@@ -116,14 +116,14 @@ guest()
 
 machine()
 {
-	parts=$(selftests/lab/fetch secure-boot ovmf shim-signed \
+	parts=$(lab/fetch secure-boot ovmf shim-signed \
 		shim-helpers-amd64-signed \
 		grub-efi-amd64-signed mokutil libefivar1t64 libkeyutils1 \
 		python3-virt-firmware python3-cryptography \
 		python3-cffi-backend python3-bcrypt \
 		python3-importlib-resources python3-pefile)
 	echo "$parts" >"$tmp/parts"
-	selftests/lab/build-module "$kernel"
+	lab/build-module "$kernel"
 	mkdir -p "$root"/{bin,dev,lib,proc,sys} \
 		"$tmp"/esp/EFI/{BOOT,debian}
 	key owner
@@ -145,7 +145,7 @@ machine()
 # lab_image: prints the file of the kernel
 lab_image()
 {
-	(. selftests/lab/lib.sh && lab_kernel "$kernel" && echo "$kimage")
+	(. lab/lib.sh && lab_kernel "$kernel" && echo "$kimage")
 }
 
 # firmware [OPTION...]: its variables, with these options of virt-fw-vars

@@ -42,8 +42,8 @@ refused()
 {
 	local kernel=${MLX5_EP_KERNEL:-7.2}
 
-	selftests/lab/build-module "$kernel"
-	selftests/lab/vm --kernel "$kernel" --no-module \
+	lab/build-module "$kernel"
+	lab/vm --kernel "$kernel" --no-module \
 		--append module.sig_enforce=1 -- "$0" guest
 }
 

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-kselftest=$(. selftests/lab/lib.sh
+kselftest=$(. lab/lib.sh
 	echo "$lab_dir/source/tools/testing/selftests")
 
 # Each mutant is a name, a sanitizer, a file and a sed script, which must change it.

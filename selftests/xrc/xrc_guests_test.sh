@@ -41,7 +41,7 @@ two_guests()
 {
 	local line
 
-	selftests/lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 \
+	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 \
 		--link "$link" --timeout 450 -- "$0" node >"$tmp/out" 2>&1 || {
 		tail -n 40 "$tmp/out"
 		fail 'a guest failed'
