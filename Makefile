@@ -60,7 +60,7 @@ help:
 
 ifdef IN_LAB
 
--include selftests/hca/hca.mk
+-include simhca/simhca.mk
 -include userlib/userlib.mk
 -include selftests/selftests.mk
 -include selftests/lint.mk
@@ -115,11 +115,11 @@ check-long: hca lib selftests
 		$(environment)
 
 check-peers: hca
-	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
+	@simhca/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
 		$(if $(LINK),--link '$(LINK)')
 
 check-netdev: hca
-	@selftests/peers/netdev-run $(if $(KERNELS),--kernel '$(KERNELS)')
+	@simhca/peers/netdev-run $(if $(KERNELS),--kernel '$(KERNELS)')
 
 check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \

@@ -24,7 +24,7 @@ ST_MORE_LIBS := -lfabric -lucp -lucm -lucs
 # such a folder is shared. simhca builds its own tests. In workloads/ and bench/
 # a source with a header of its name is shared, the others are programs; what is
 # in folders of them is shared.
-ST_TEST_SRC := $(filter-out selftests/hca/%,$(wildcard selftests/*/*_test.c))
+ST_TEST_SRC := $(wildcard selftests/*/*_test.c simhca/guest/*_test.c)
 ST_AREAS := $(sort $(dir $(ST_TEST_SRC)))
 ST_PROGRAMS = $(filter-out $(patsubst %.h,%.c,$(wildcard selftests/$(1)/*.h)),\
 	$(wildcard selftests/$(1)/*.c))
@@ -82,7 +82,8 @@ $(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 $(ST_OUT)/obj/workloads/nbc/fold.o: ST_CFLAGS += -O3 -funroll-loops
 
 # The layouts of commands, as simhca has them.
-$(ST_OUT)/obj/lib/devx.o $(ST_OUT)/devx_events_test: ST_CFLAGS += -iquote $(MLX5_IFC_DIR)
+$(ST_OUT)/obj/lib/devx.o $(ST_OUT)/devx_events_test: ST_CFLAGS += -iquote . \
+	-iquote $(MLX5_IFC_DIR)
 
 $(ST_LIB): $(ST_LIB_OBJS)
 	@rm -f $@

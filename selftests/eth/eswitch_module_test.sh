@@ -12,10 +12,10 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
-# shellcheck source=selftests/eth/eswitch.sh
-. selftests/eth/eswitch.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
+# shellcheck source=simhca/guest/eswitch.sh
+. simhca/guest/eswitch.sh
 
 kinds='flow_table, flow_group, flow, uar, uctx, qp, cq, tir, rq, mkey, pd'
 

@@ -13,8 +13,8 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
 
 pci=$(basename "$(readlink -f "/sys/class/infiniband/$dev/device")")
 kinds='uar, uar_held, pd, td, cq, qp, mkey, rq, sq, tir, tis, rqt, flow_table, flow_group'
@@ -58,10 +58,10 @@ begin()
 	messages -r 1000000 >"$tmp/messages" 2>&1 &
 	poster=$!
 	wait_for 10 sh -c "mlx5ep -j -d $dev show contexts | grep -q uuar_traffic"
-	in_b timeout 300 selftests/eth/transfer.py listen 192.0.2.2 5002 50000017 \
+	in_b timeout 300 simhca/guest/transfer.py listen 192.0.2.2 5002 50000017 \
 		>"$tmp/listen" 2>&1 &
 	listener=$!
-	in_a timeout 300 selftests/eth/transfer.py connect 192.0.2.2 5002 50000017 \
+	in_a timeout 300 simhca/guest/transfer.py connect 192.0.2.2 5002 50000017 \
 		>"$tmp/connect" 2>&1 &
 	connecter=$!
 	sleep 1

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
 
 mac=02:11:22:33:44:55	# of the virtio-net netdev
 bytes=3000017		# that each netdev moves each way
@@ -131,10 +131,10 @@ mover()
 	local peer n=0 limit=$((120 * slowness))
 
 	while [ ! -e "$tmp/stop" ] || [ $n = 0 ]; do
-		ip netns exec b timeout $limit selftests/eth/transfer.py \
+		ip netns exec b timeout $limit simhca/guest/transfer.py \
 			listen 192.0.2.2 "$2" $bytes &
 		peer=$!
-		ip netns exec "$1" timeout $limit selftests/eth/transfer.py \
+		ip netns exec "$1" timeout $limit simhca/guest/transfer.py \
 			connect 192.0.2.2 "$2" $bytes
 		wait $peer
 		n=$((n + 1))

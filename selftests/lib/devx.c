@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "devx.h"
-#include "hca/base/ifc.h"
+#include "simhca/base/ifc.h"
 
 #define OP_CREATE_QP 0x500
 #define OP_RST2INIT_QP 0x502

@@ -630,8 +630,8 @@ usages()
 {
 	local command status
 
-	for command in selftests/{run,demo,bench/run,peers/run} \
-		lab/{vm,enter,setup,build-module,debug-kernel}; do
+	for command in selftests/{run,demo,bench/run} \
+		simhca/peers/run lab/{vm,enter,setup,build-module,debug-kernel}; do
 		"$command" --help >"$tmp/out" 2>"$tmp/err" ||
 			fail "$command --help: $?"
 		head -n 1 "$tmp/out" | grep -q "^usage: $command " ||

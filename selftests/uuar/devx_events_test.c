@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "devx.h"
-#include "hca/base/ifc.h"
+#include "simhca/base/ifc.h"
 #include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"

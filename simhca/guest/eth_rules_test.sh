@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
 
 many=40
 

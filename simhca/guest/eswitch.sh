@@ -4,7 +4,7 @@
 # The e-switches of two HCAs. A netdev whose e-switch is in switchdev mode must be in the
 # network namespace of its device, and cannot leave it. So the first netdev stays where
 # it is, and the second device as a whole goes to a namespace. Sourced after
-# selftests/lib/lib.sh and selftests/eth/two_ends.sh.
+# selftests/lib/lib.sh and simhca/guest/two_ends.sh.
 
 in_a()
 {

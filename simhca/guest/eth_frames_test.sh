@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
 
 # lost CMD...: a ping that must not be answered
 lost()

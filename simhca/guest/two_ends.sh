@@ -41,10 +41,10 @@ moved()
 {
 	local peer status=0
 
-	in_b timeout $((120 * slowness)) selftests/eth/transfer.py \
+	in_b timeout $((120 * slowness)) simhca/guest/transfer.py \
 		listen "$1" 5001 "$2" &
 	peer=$!
-	in_a timeout $((120 * slowness)) selftests/eth/transfer.py \
+	in_a timeout $((120 * slowness)) simhca/guest/transfer.py \
 		connect "$1" 5001 "$2" || status=$?
 	wait $peer || status=$?
 	return $status

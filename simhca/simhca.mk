@@ -7,7 +7,7 @@
 #
 # MLX5_IFC_DIR: where the kernel headers package has mlx5_ifc.h
 
-HCA := selftests/hca
+HCA := simhca
 MLX5_IFC_DIR ?= $(lastword $(sort $(wildcard \
 	/usr/src/linux-headers-*-common/include/linux/mlx5)))
 

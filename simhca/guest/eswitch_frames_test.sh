@@ -9,10 +9,10 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
-# shellcheck source=selftests/eth/eswitch.sh
-. selftests/eth/eswitch.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
+# shellcheck source=simhca/guest/eswitch.sh
+. simhca/guest/eswitch.sh
 
 kinds='flow_table, flow_group, flow, tir, rq, qp, mkey, pd'
 

@@ -44,7 +44,7 @@ stand_in()
 leaves()
 {
 	: >"$out/absent.results"
-	selftests/peers/suite "$out" absent mlx5_0
+	simhca/peers/suite "$out" absent mlx5_0
 	sed 's/ *$//' "$out/absent.results" | sort | diff <(printf '%s\n' "$@" | sort) -
 	[ "$(cd "$out" && echo *)" = 'absent.log absent.results rdma-core' ]
 }

@@ -43,10 +43,10 @@ again()
 moves()
 {
 	if [ "$MLX5_EP_GUEST" = 0 ]; then
-		timeout $((120 * slowness)) python3 selftests/eth/transfer.py \
+		timeout $((120 * slowness)) python3 simhca/guest/transfer.py \
 			listen "$(address "$1")" "$2" $bytes
 	else
-		again python3 selftests/eth/transfer.py connect \
+		again python3 simhca/guest/transfer.py connect \
 			"$(peer "$1")" "$2" $bytes
 	fi
 }

@@ -51,7 +51,7 @@ refused()
 	grep 'nothing to run: --parts and --tests are empty' "$tmp/err"
 	code 1 $ci --links ' '
 	grep 'no link to run on: --links is empty' "$tmp/err"
-	code 1 $ci --plan --out selftests/peers
+	code 1 $ci --plan --out simhca/peers
 	grep -- "--out wants a folder below $PWD/build" "$tmp/err"
 	code 0 $ci --help
 	grep 'usage: simhca/mlx5-ci' "$tmp/out"

@@ -10,7 +10,7 @@ bad=0
 # tell TEXT NAME: prints a difference, which is a failure if the page does not list it
 tell()
 {
-	if selftests/peers/known "$2"; then
+	if simhca/peers/known "$2"; then
 		echo "$1 (known)"
 	else
 		echo "$1"

@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/eth/two_ends.sh
-. selftests/eth/two_ends.sh
+# shellcheck source=simhca/guest/two_ends.sh
+. simhca/guest/two_ends.sh
 
 # index HCA ADDRESS: of the GID of RoCE v2 with this IPv4 address, as hex
 index()
@@ -195,7 +195,7 @@ gids()
 # and the VLAN tag its priority
 classes()
 {
-	timeout $((60 * slowness)) selftests/eth/classes.py \
+	timeout $((60 * slowness)) simhca/guest/classes.py \
 		"$(index mlx5_0 "$1")" "$(index mlx5_1 "$2")" "$3"
 }
 
