@@ -63,6 +63,7 @@ ifdef IN_LAB
 -include simhca/simhca.mk
 -include userlib/userlib.mk
 -include selftests/selftests.mk
+-include workloads/workloads.mk
 -include selftests/lint.mk
 
 else
@@ -80,7 +81,7 @@ demo: hca lib selftests
 	@selftests/demo $(if $(LINK),--link '$(LINK)')
 
 demo-apps: hca lib selftests
-	@selftests/demo-apps
+	@workloads/demo
 
 # ENVIRONMENT=other; a variable of the caller's environment with this name is not meant.
 environment = $(if $(filter command,$(origin ENVIRONMENT)),$(if \

@@ -6,8 +6,8 @@
 # since then is not looked at again.
 
 LINT_KERNEL_SRC := $(shell . lab/lib.sh && echo "$$lab_dir")/source
-LINT_FILES := find kernel uapi userlib selftests lab simhca packaging Documentation \
-	.ci Kbuild Makefile -type f
+LINT_FILES := find kernel uapi userlib selftests lab simhca workloads packaging \
+	Documentation .ci Kbuild Makefile -type f
 
 comma := ,
 empty :=
@@ -52,7 +52,7 @@ lint-kernel:
 
 lint-user:
 	@$(call lint-begin,user)
-	@find userlib selftests simhca -name '*.[ch]' $(call lint-newer,user) | xargs -r perl \
+	@find userlib selftests simhca workloads -name '*.[ch]' $(call lint-newer,user) | xargs -r perl \
 		$(LINT_KERNEL_SRC)/scripts/checkpatch.pl --no-tree --no-summary \
 		--terse --ignore $(call join-list,$(LINT_USER_IGNORE)) -f
 	@$(call lint-clean,user)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Builds the test programs, the workloads and what they share. Read inside the
+# Builds the test programs, the programs that they start, and what they share. Read inside the
 # lab's root file system, where the kernel's own kselftest headers are.
 
 SHELL := /bin/bash
@@ -10,28 +10,26 @@ KSELFTEST ?= $(shell . lab/lib.sh && \
 ST_OUT := build/selftests
 ST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow \
 	-Wno-sign-compare -Wno-unused-parameter -Iselftests/lib -Iselftests \
-	-Iselftests/workloads -Iuapi -Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
+	-Iselftests/programs -Iuapi -Iuserlib/include -isystem $(KSELFTEST) -MMD -MP
 
 # What a program does not use it is not linked to: a stock verbs program stays
 # one.
 ST_LIB := $(ST_OUT)/libselftests.a
-ST_LIBS = $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
+ST_LIBS = $(ST_MORE_OBJS) $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
 	-lmlx5 -libverbs $(ST_MORE_LIBS) -ljson-c -lpthread -lm
 ST_MORE_LIBS := -lfabric -lucp -lucm -lucs
 
 # Tests are found by their name in the folder of their area; what else is in
-# such a folder is shared. simhca builds its own tests. In workloads/ and bench/
-# a source with a header of its name is shared, the others are programs; what is
-# in folders of them is shared.
+# such a folder is shared. simhca builds its own tests. In programs/ and bench/
+# a source with a header of its name is shared, the others are programs.
 ST_TEST_SRC := $(wildcard selftests/*/*_test.c simhca/guest/*_test.c)
 ST_AREAS := $(sort $(dir $(ST_TEST_SRC)))
 ST_PROGRAMS = $(filter-out $(patsubst %.h,%.c,$(wildcard selftests/$(1)/*.h)),\
 	$(wildcard selftests/$(1)/*.c))
 ST_SHARED_SRC := $(wildcard selftests/lib/*.c) \
 	$(filter-out %_test.c,$(wildcard $(ST_AREAS:%=%*.c))) \
-	$(wildcard selftests/workloads/*/*.c selftests/bench/*/*.c) \
-	$(patsubst %.h,%.c,$(wildcard selftests/workloads/*.h selftests/bench/*.h))
+	$(patsubst %.h,%.c,$(wildcard selftests/programs/*.h selftests/bench/*.h))
 
 # Programs of 32 bits, for which Debian has no UCX.
 ST_VERBS := $(addprefix $(ST_OUT)/,uuar_query_test uuar_placement_test \
@@ -51,8 +49,8 @@ st-verbs: $(ST_VERBS) $(ST_OUT)/ktap_helpers.sh
 
 ST_LIB_OBJS := $(ST_SHARED_SRC:selftests/%.c=$(ST_OUT)/obj/%.o)
 ST_TESTS := $(patsubst %.c,$(ST_OUT)/%,$(notdir $(ST_TEST_SRC)))
-ST_WORKLOADS := $(patsubst selftests/workloads/%.c,build/bin/%,\
-	$(call ST_PROGRAMS,workloads))
+ST_BINARIES := $(patsubst selftests/programs/%.c,build/bin/%,\
+	$(call ST_PROGRAMS,programs))
 ST_BENCHES := $(patsubst selftests/bench/%.c,$(ST_OUT)/bench/%,\
 	$(call ST_PROGRAMS,bench))
 
@@ -60,8 +58,8 @@ ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
 	$(wildcard selftests/preload/*.c))
 
 .PHONY: selftests
-selftests: $(ST_TESTS) $(ST_WORKLOADS) $(ST_BENCHES) $(ST_PRELOADS) \
-	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz $(ST_OUT)/tsan/am_threads
+selftests: $(ST_TESTS) $(ST_BINARIES) $(ST_BENCHES) $(ST_PRELOADS) \
+	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz
 
 # Guests see the checkout, not the lab's sources.
 $(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh
@@ -77,9 +75,6 @@ $(ST_LIB_OBJS): $(ST_OUT)/obj/%.o: selftests/%.c
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
 	@$(CC) $(ST_CFLAGS) -c -o $@ $<
-
-# Loops over numbers, for vectors of the processor.
-$(ST_OUT)/obj/workloads/nbc/fold.o: ST_CFLAGS += -O3 -funroll-loops
 
 # The layouts of commands, as simhca has them.
 $(ST_OUT)/obj/lib/devx.o $(ST_OUT)/devx_events_test: ST_CFLAGS += -iquote . \
@@ -102,7 +97,7 @@ vpath %_test.c $(ST_AREAS)
 $(ST_TESTS): $(ST_OUT)/%: %.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
-$(ST_WORKLOADS): build/bin/%: selftests/workloads/%.c $(ST_LIB) | build/lib/libmlx5ep.so
+$(ST_BINARIES): build/bin/%: selftests/programs/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
 
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
@@ -201,22 +196,7 @@ $(ST_OUT)/fuzz: $(ST_FUZZ_OBJS) $(ST_LIB) | build/lib/libmlx5ep.so
 	@echo "  CCLD    $@"
 	@$(CC) -o $@ $(ST_FUZZ_OBJS) $(ST_LIBS)
 
-# The workload with threads once more, for ThreadSanitizer.
-ST_TSAN_OBJS := $(patsubst selftests/%.c,$(ST_OUT)/tsan/obj/%.o,\
-	selftests/workloads/am_threads.c \
-	$(wildcard $(addprefix selftests/workloads/,transport/*.c am/*.c nbc/*.c)))
-
-$(ST_TSAN_OBJS): $(ST_OUT)/tsan/obj/%.o: selftests/%.c
-	@mkdir -p $(@D)
-	@echo "  CC      $@"
-	@$(CC) $(ST_CFLAGS) -fsanitize=thread -c -o $@ $<
-
-$(ST_OUT)/tsan/am_threads: $(ST_TSAN_OBJS) $(ST_LIB) | build/lib/libmlx5ep.so
-	@echo "  CCLD    $@"
-	@$(CC) -fsanitize=thread -o $@ $(ST_TSAN_OBJS) $(ST_LIBS)
-
 # Products of before a source was moved name it where it was.
 selftests/%.c: ;
 
--include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d $(ST_OUT)/obj/*/*/*.d \
-	$(ST_OUT)/tsan/obj/*/*.d $(ST_OUT)/tsan/obj/*/*/*.d)
+-include $(wildcard $(ST_OUT)/*.d $(ST_OUT)/obj/*/*.d)

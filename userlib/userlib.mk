@@ -88,7 +88,7 @@ $(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
 	@awk -f userlib/man/fill.awk $< >$@.new && mv $@.new $@
 
 include userlib/policy/policy.mk
-include selftests/workloads/workloads.mk
+include selftests/programs/programs.mk
 
 ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk

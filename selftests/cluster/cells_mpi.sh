@@ -56,9 +56,9 @@ mpi_compile()
 	for name in mpich openmpi; do
 		"mpicc.$name" -O2 -pthread -o "$cells_tmp/$name" \
 			selftests/cluster/mpi_checked.c
-		"mpicc.$name" -O2 -D_GNU_SOURCE -Iselftests/workloads \
-			-o "$cells_tmp/${name}_nbc" selftests/cluster/mpi_{nbc,begin}.c \
-			selftests/workloads/nbc/{plan,fold}.c -lm
+		"mpicc.$name" -O2 -D_GNU_SOURCE -Iworkloads \
+			-o "$cells_tmp/${name}_nbc" workloads/mpi/mpi_{nbc,begin}.c \
+			workloads/nbc/{plan,fold}.c -lm
 		"mpicc.$name" -O2 -o "$cells_tmp/$name-remapped" \
 			selftests/cluster/mpi_remapped.c
 	done

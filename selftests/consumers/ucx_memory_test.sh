@@ -61,8 +61,8 @@ window_hooks()
 asan_build()
 {
 	gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=address \
-		-Iselftests/workloads -o "$tmp/ucx_memory" \
-		selftests/workloads/ucx_memory.c selftests/workloads/ucx_link.c \
+		-Iselftests/programs -o "$tmp/ucx_memory" \
+		selftests/programs/ucx_memory.c selftests/programs/ucx_link.c \
 		-lucp -lucs -lpthread
 }
 

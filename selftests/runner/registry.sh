@@ -18,14 +18,17 @@
 # icount: yes (one CPU, which counts its instructions and takes them for the time);
 # timeout: seconds; long: yes (only with --long).
 
-# test_files [FOLDER...]: prints the source of each test in these folders (default: in all
-# that have tests), sorted by name without the folder
+# The folders that have tests.
+test_folders=(selftests userlib lab packaging simhca workloads)
+
+# test_files [FOLDER...]: prints the source of each test in these folders (default: in
+# test_folders), sorted by name without the folder
 test_files()
 {
 	local folder
 	local -a there=()
 
-	[ $# -gt 0 ] || set -- selftests userlib lab packaging simhca workloads
+	[ $# -gt 0 ] || set -- "${test_folders[@]}"
 	for folder; do
 		[ ! -d "$folder" ] || there+=("$folder")
 	done

@@ -11,8 +11,8 @@
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/jobs/guests.sh
-. selftests/jobs/guests.sh
+# shellcheck source=lab/guests.sh
+. lab/guests.sh
 
 objects()
 {

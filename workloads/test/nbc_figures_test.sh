@@ -31,7 +31,7 @@ bench()
 {
 	printf '#!/bin/sh\ncat "%s"\n' "$tmp/lines" >"$tmp/nbc_overlap"
 	chmod +x "$tmp/nbc_overlap"
-	PATH=$tmp:$PATH selftests/bench/nbc_overlap_instr_bench.sh \
+	PATH=$tmp:$PATH workloads/bench/nbc_overlap_instr_bench.sh \
 		>"$tmp/bench" 2>&1
 }
 
@@ -70,7 +70,7 @@ compared()
 
 report()
 {
-	selftests/cluster/overlap-report --check "$tmp" 2>&1
+	workloads/mpi/overlap-report --check "$tmp" 2>&1
 }
 
 goal()
@@ -91,12 +91,12 @@ busy_table()
 	sed -i -e '/tests=0 .*=reduce .*bytes=65536/s/free=0.950/free=-0.120/' \
 		-e '/tests=0 .*=scan .*bytes=262144/s/free=0.950/free=0.899/' \
 		-e '/tests=0 .*=bcast .*bytes=64 /s/free=0.950/free=0.5/' "$tmp/lines"
-	selftests/cluster/overlap-report --busy "$tmp" >"$tmp/busy"
+	workloads/mpi/overlap-report --busy "$tmp" >"$tmp/busy"
 	grep -q ': 18 of 20 reach 90 %; not reduce of 65536 bytes, 4 processes (-12 %), scan of 262144' \
 		"$tmp/busy"
 	grep -q '^| reduce | 4 | 65536 | 95 % | -12 % | 95 % | 95 % |$' "$tmp/busy"
 	sed -i '/lib=mpich .*scan .*=64 /d' "$tmp/lines"
-	must_fail selftests/cluster/overlap-report --busy "$tmp" >/dev/null 2>&1
+	must_fail workloads/mpi/overlap-report --busy "$tmp" >/dev/null 2>&1
 }
 
 no_library()

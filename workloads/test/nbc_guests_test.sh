@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 
 programs()
 {
-	selftests/demo-apps --kernel "${MLX5_EP_KERNEL:-7.2}" --timeout 450 \
+	workloads/demo --kernel "${MLX5_EP_KERNEL:-7.2}" --timeout 450 \
 		>"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
 	[ "$(grep -c 'that of a serial run$' "$tmp/out")" = 5 ] ||
 		fail "$(cat "$tmp/out")"

@@ -10,13 +10,13 @@
 BENCH_PROGRAMS := $(addprefix $(LIB_OUT)/libexec/mlx5ep/,\
 	msgrate globalarray stencil pipeline xsrq memory)
 BENCH_SHARED := lib/job.c lib/option.c lib/proc.c lib/verbs.c lib/verbs_xrc.c lib/address.c lib/traffic.c \
-	lib/xrc.c workloads/job_program.c watch/watched.c watch/fdpass.c \
+	lib/xrc.c programs/job_program.c watch/watched.c watch/fdpass.c \
 	xrc/xrc_wire.c xrc/xrc_bytes.c
 BENCH_OBJ := $(LIB_OUT)/obj/bench
 BENCH_LIB := $(BENCH_OBJ)/libbench.a
 BENCH_OBJS := $(BENCH_SHARED:%.c=$(BENCH_OBJ)/%.o)
 BENCH_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Iselftests/lib -Iselftests \
-	-Iselftests/workloads -Iuapi -Iuserlib/include -MMD -MP
+	-Iselftests/programs -Iuapi -Iuserlib/include -MMD -MP
 
 .PHONY: bench-programs
 bench-programs: $(BENCH_PROGRAMS)
@@ -30,7 +30,7 @@ $(BENCH_LIB): $(BENCH_OBJS)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-$(BENCH_PROGRAMS): $(LIB_OUT)/libexec/mlx5ep/%: selftests/workloads/%.c \
+$(BENCH_PROGRAMS): $(LIB_OUT)/libexec/mlx5ep/%: selftests/programs/%.c \
 		$(BENCH_LIB) $(LIB_OUT)/lib/libmlx5ep.so
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"

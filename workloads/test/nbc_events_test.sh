@@ -10,8 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=nbc_events
-# shellcheck source=selftests/jobs/events.sh
-. selftests/jobs/events.sh
+# shellcheck source=workloads/test/events.sh
+. workloads/test/events.sh
 
 plan 9
 all_events

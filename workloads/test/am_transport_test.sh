@@ -12,8 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/jobs/told.sh
-. selftests/jobs/told.sh
+# shellcheck source=workloads/test/told.sh
+. workloads/test/told.sh
 
 limit=$((40 * slowness))
 

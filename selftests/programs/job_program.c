@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Options and report of the programs in selftests/workloads. */
+/* Options and report of the programs in selftests/programs. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

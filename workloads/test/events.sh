@@ -9,8 +9,8 @@
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/jobs/told.sh
-. selftests/jobs/told.sh
+# shellcheck source=workloads/test/told.sh
+. workloads/test/told.sh
 
 # the program of the test
 : "${program:?}"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The options and the report of the programs in selftests/workloads. */
+/* The options and the report of the programs in selftests/programs. */
 #ifndef SELFTESTS_JOB_PROGRAM_H
 #define SELFTESTS_JOB_PROGRAM_H
 

@@ -24,13 +24,13 @@
 
 #include <mlx5ep.h>
 
-#include "instr.h"
+#include "bench/instr.h"
 #include "logp/ends.h"
 #include "logp/measure.h"
 #include "logp/raw.h"
 #include "logp/table.h"
 #include "logp/ucx.h"
-#include "spin.h"
+#include "bench/spin.h"
 #include "sysfs.h"
 
 #define LONG	(64u << 10)

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/../.."
 export UCX_TLS=rc_x UCX_NET_DEVICES=mlx5_0:1 UCX_VFS_ENABLE=n
 json=$(build/selftests/bench/am_logp -j)
 mkdir -p build/bench
-selftests/bench/logp/plot build/bench/logp <<<"$json"
+workloads/logp/plot build/bench/logp <<<"$json"
 
 # rows LIST FIELD...: prints the fields of each row of the list, by tabs
 rows()

@@ -10,8 +10,8 @@
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-# shellcheck source=selftests/jobs/guests.sh
-. selftests/jobs/guests.sh
+# shellcheck source=lab/guests.sh
+. lab/guests.sh
 
 # job PORT PROGRAM OPTION...: this guest's part of a job; says how it ended
 job()
@@ -34,7 +34,7 @@ node()
 guests()
 {
 	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --guests 2 --smp 2 \
-		--timeout 450 -- selftests/jobs/am_guests_test.sh --node >"$tmp/all" 2>&1 ||
+		--timeout 450 -- workloads/test/am_guests_test.sh --node >"$tmp/all" 2>&1 ||
 		fail "$(cat "$tmp/all")"
 }
 

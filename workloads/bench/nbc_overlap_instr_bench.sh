@@ -5,7 +5,7 @@
 # Which percentage of the time of a non-blocking collective is free for computation,
 # after Hoefler and Lumsdaine (2008), and what a process spends on it: that of the
 # caller alone, and that of all threads of the process. The goal is 90 for 64 KiB and
-# more with a helper thread. selftests/cluster/overlap measures two MPIs beside.
+# more with a helper thread. workloads/mpi/overlap measures two MPIs beside.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
