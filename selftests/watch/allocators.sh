@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Messages from memory of real allocators, see workloads/allocators.c. Needs lib.sh.
+# Messages from memory of real allocators, see programs/allocators.c. Needs lib.sh.
 # The allocators are told to give memory back soon; otherwise little changes in ten
 # seconds.
 

@@ -13,7 +13,7 @@ tree=$tmp/tree
 left=$tree/build/check/debug
 mkdir -p "$tree"/{selftests/{area,kselftest},lab,userlib}
 cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
-rm "$tree"/selftests/runner/*_test.sh
+rm -f "$tree"/selftests/runner/*_test.*
 cp selftests/kselftest/vm "$tree/selftests/kselftest"
 cat >"$tree/lab/lib.sh" <<'END'
 lab_dir=.

@@ -173,8 +173,8 @@ boot_purged()
 	is_stock
 }
 
-# shellcheck source=selftests/tool/packaging_node.sh
-. selftests/tool/packaging_node.sh
+# shellcheck source=packaging/test/packaging_node.sh
+. packaging/test/packaging_node.sh
 case ${1:-} in
 off_*|boot_*)
 	"$@"

@@ -17,16 +17,16 @@ cd "$(dirname "$0")/../.."
 unset MLX5_EP_PATIENCE MLX5_EP_JOBS MLX5_EP_CPUS MLX5_EP_WRAP TZ N SEED EXECUTIONS
 
 tree=$tmp/tree
-mkdir -p "$tree/lab" "$tree/bin"
+mkdir -p "$tree/selftests" "$tree/lab" "$tree/bin"
 cp -r selftests/run selftests/lib selftests/runner "$tree/selftests"
-rm "$tree"/selftests/runner/*_test.sh
+rm -f "$tree"/selftests/runner/*_test.*
 mkdir "$tree/userlib"
 
 # A guest is a process that has its own kernel log, dies if told so and loses
 # memory where there is a file "leaks".
 cat >"$tree/lab/vm" <<'END'
 #!/usr/bin/env bash
-top=$(dirname "$0")/../..
+top=$(dirname "$0")/..
 while [ "$1" != -- ]; do
 	[ "$1" != --smp ] || smp=$2
 	[ "$1" != --link ] || link=$2
@@ -54,7 +54,7 @@ sed 's/built/programs/' "$tree/lab/debug-kernel" \
 # A kernel that is named by a path has no KSM, and is slow.
 cat >"$tree/lab/kernel" <<'END'
 #!/bin/sh
-cd "$(dirname "$0")/../.." && mkdir -p build/lab/kernels/9.9-abc &&
+cd "$(dirname "$0")/.." && mkdir -p build/lab/kernels/9.9-abc &&
 	echo CONFIG_KSM >build/lab/kernels/9.9-abc/lacks &&
 	echo 4 >build/lab/kernels/9.9-abc/slowness
 echo "$*" >asked

@@ -16,7 +16,7 @@
 deb_build()
 {
 	local sources='Kbuild Makefile VERSION dkms.conf Documentation kernel uapi
-		userlib examples packaging selftests/workloads selftests/lib'
+		userlib examples packaging selftests/programs selftests/lib'
 
 	# shellcheck disable=SC2086 # a list
 	if [ -e build/deb/lintian.log ] && [ -z "$(find $sources -type f \
@@ -132,5 +132,5 @@ uname_of_node()
 # on_disk NODE CMD...: runs CMD at native speed with the disk of the node as its root
 on_disk()
 {
-	unshare --mount "$PWD/selftests/tool/node-disk" "$@"
+	unshare --mount "$PWD/packaging/test/node-disk" "$@"
 }
