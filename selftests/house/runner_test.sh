@@ -46,7 +46,7 @@ exit 125
 END
 printf '#!/bin/sh\nexec "$@"\n' >"$tree/lab/enter"
 printf '#!/bin/sh\ncat "$KLOG_DEVICE"\n' >"$tree/bin/dmesg"
-printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../../boots"\n' \
+printf '#!/bin/sh\necho "built $*" >>"${0%%/*}/../boots"\n' \
 	>"$tree/lab/debug-kernel"
 sed 's/built/programs/' "$tree/lab/debug-kernel" \
 	>"$tree/lab/build-programs"
