@@ -259,7 +259,7 @@ types()
 	sed -n '/^judge_commits/,/^$/p; /^\tprograms+=/p; /^\tignored+=/p' $linux_tree |
 		grep -oE '\b[A-Z]+(_[A-Z]+)*\b' | grep -vx HEAD | sort -u >"$tmp/have"
 	[ "$(wc -l <"$tmp/have")" -gt 5 ]
-	sed -n '/^checkpatch is not asked for/,/^The source files/p' Documentation/support.md |
+	sed -n '/^checkpatch is not asked for/,/^The source files/p' packaging/linux-tree/README.md |
 		sed -n 's/^| \(`[A-Z].*`\) | .*/\1/p' | grep -oE '[A-Z_]+' |
 		sort | diff "$tmp/have" -
 }
