@@ -6,7 +6,8 @@
 #                    bench calls
 # make install-dkms  the sources of the module, which DKMS builds for the running
 #                    kernel and for each new one; modprobe.d
-# make uninstall     removes what make install installed
+# make uninstall     removes what make install installed, which it has written down in
+#                    DESTDIR/var/lib/mlx5_ep/installed; a package leaves that file out
 # make deb           Debian packages, built in the lab, into build/deb/
 # make rpm           RPM packages, built by this machine's rpmbuild, into
 #                    build/rpm/; KERNEL=RELEASE (or the folder of a built tree, or
@@ -27,15 +28,15 @@ DOCDIR ?= $(PREFIX)/share/doc/mlx5ep
 BUILD_VERSION ?= $(shell packaging/version)
 host := build/host
 
-.PHONY: install install-lib install-dkms dkms-source uninstall lib-ready \
+.PHONY: install install-lib install-dkms dkms-source uninstall lib-ready lib-built \
 	dkms-ready deb rpm rpm-check linux-tree
 
 # The version is asked for once, before the build changes anything.
 install install-lib install-dkms dkms-source uninstall deb rpm: \
 	override BUILD_VERSION := $(BUILD_VERSION)
 
-packaging_install = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
-	LIBDIR='$(LIBDIR)' BUILD_VERSION='$(BUILD_VERSION)' packaging/install
+places = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DOCDIR='$(DOCDIR)'
+packaging_install = $(places) BUILD_VERSION='$(BUILD_VERSION)' packaging/install
 
 # Files that packages have too: each of their packages has one of these. PREFIX may be /usr.
 lib_files = '$(PREFIX)/bin/mlx5ep' '$(PREFIX)/include/mlx5ep.h' \
@@ -48,8 +49,10 @@ dkms_files = /usr/lib/mlx5_ep/renew-initramfs \
 
 # All checks come before the first file is written, also with -j.
 install: lib-ready dkms-ready
-	$(MAKE) --no-print-directory BUILD_VERSION='$(BUILD_VERSION)' \
-		install-lib install-dkms
+	$(MAKE) --no-print-directory BUILD_VERSION='$(BUILD_VERSION)' lib-built
+	$(packaging_install) lib dkms-source
+	$(after_lib)
+	$(after_dkms)
 
 # This machine's own tool chain compiles the library, not the lab's.
 lib-ready:
@@ -67,36 +70,42 @@ dkms-ready:
 		echo 'make install: dkms is missing: apt install dkms linux-headers-$$(uname -r) (dnf install dkms kernel-devel)'; \
 		exit 1; }
 	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make install' $(dkms_files)
+	@$(places) packaging/installed may-put '$(BUILD_VERSION)'
 
-install-lib: lib-ready
+lib-built: lib-ready
 	$(MAKE) --no-print-directory IN_LAB=1 LIB_OUT=$(host) \
 		LIB_VERSION='$(BUILD_VERSION)' \
 		CFLAGS='-Wno-error $(CFLAGS)' lib bench-programs
+
+install-lib: lib-built
 	$(packaging_install) lib
-	packaging/install-doc '$(DESTDIR)$(DOCDIR)'
-	test -n '$(DESTDIR)' || ldconfig
+	$(after_lib)
 
 dkms-source: dkms-ready
-	rm -rf '$(DESTDIR)/usr/src/mlx5_ep-$(BUILD_VERSION)'
 	$(packaging_install) dkms-source
 
 install-dkms: dkms-source
-	test -n '$(DESTDIR)' || packaging/dkms-install '$(BUILD_VERSION)'
-	test -n '$(DESTDIR)' || packaging/renew-initramfs
-	@test -n '$(DESTDIR)' || echo 'The module is loaded before mlx5_ib at the' \
-		'next boot, or by: modprobe -r mlx5_ib && modprobe mlx5_ib'
+	$(after_dkms)
+
+define after_lib
+test -n '$(DESTDIR)' || ldconfig
+endef
+
+define after_dkms
+test -n '$(DESTDIR)' || $(places) packaging/dkms-install '$(BUILD_VERSION)'
+test -n '$(DESTDIR)' || packaging/renew-initramfs
+@test -n '$(DESTDIR)' || echo 'The module is loaded before mlx5_ib at the' \
+	'next boot, or by: modprobe -r mlx5_ib && modprobe mlx5_ib'
+endef
 
 uninstall:
-	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make uninstall' \
+	@test -n '$(DESTDIR)' || $(places) packaging/installed files | \
+		xargs -d '\n' packaging/refuse-owned 'make uninstall' \
 		$(lib_files) $(dkms_files) $(conffiles)
 	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
-		packaging/dkms-install --remove
-	rm -rf '$(DESTDIR)'/usr/src/mlx5_ep-*
-	rm -f '$(DESTDIR)/etc/modprobe.d/mlx5_ep.conf'
+		$(places) packaging/dkms-install --remove
+	$(places) packaging/installed remove
 	test -n '$(DESTDIR)' || packaging/renew-initramfs
-	rm -rf '$(DESTDIR)/usr/lib/mlx5_ep'
-	$(packaging_install) uninstall-lib
-	rm -rf '$(DESTDIR)$(DOCDIR)'
 
 deb: lab
 	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'

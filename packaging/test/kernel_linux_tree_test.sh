@@ -62,6 +62,11 @@ other_trees()
 	repository "$tmp/draft"
 	echo mine >"$tmp/draft/Documentation/infiniband/mlx5_ep.rst"
 	refused 'draft has Documentation/infiniband/mlx5_ep.rst already' "$tmp/draft"
+	files "$tmp/linked"
+	repository "$tmp/linked"
+	ln -s draft "$tmp/linked-mlx5_ep-build"
+	code 1 $linux_tree "$tmp/linked"
+	grep -qx "linux-tree: .*/linked-mlx5_ep-build, .* is a symbolic link or .*" "$tmp/err"
 }
 
 failures()

@@ -160,6 +160,7 @@ same_as_make_install()
 		LIBDIR="/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
 		RPATH= DOCDIR=/usr/share/doc/mlx5ep-tools \
 		BUILD_VERSION=$version >/dev/null
+	rm "$tmp/root/var/lib/mlx5_ep/installed"
 	# The names come from dpkg's list, because the lab's dpkg installs no
 	# manual pages.
 	(cd "$tmp/root" && find . ! -type d -printf '/%P\n') |

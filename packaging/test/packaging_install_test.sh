@@ -231,33 +231,29 @@ build_fails()
 	installed $second
 }
 
-# What the administrator wrote stays; a file that nobody changed does not.
+# What the administrator wrote stays.
 config_kept()
 {
 	grep -x 'install mlx5_ep .*/usr/local/bin/mlx5ep apply.*' \
 		/usr/lib/modprobe.d/mlx5ep.conf
-	cp /etc/mlx5ep.conf "$tmp/mlx5ep.conf"
 	echo '[module]' >>/etc/mlx5ep.conf
-	packaging_install lib
+	make -s install-lib BUILD_VERSION=$second
 	grep -x '\[module\]' /etc/mlx5ep.conf
-	packaging_install uninstall-lib
-	grep -x '\[module\]' /etc/mlx5ep.conf
-	cp "$tmp/mlx5ep.conf" /etc/mlx5ep.conf
-	packaging_install lib
 }
 
-packaging_install()
-{
-	DESTDIR='' PREFIX=/usr/local LIBDIR=/usr/local/lib \
-		BUILD_VERSION=$second packaging/install "$1"
-}
-
+# What the administrator changed is told, and is all that stays.
 uninstalled()
 {
+	make -s uninstall 2>"$tmp/err"
+	cat "$tmp/err"
+	[ "$(cat "$tmp/err")" = 'make uninstall: /etc/mlx5ep.conf was changed, and stays' ]
+	[ "$(files | cut -d' ' -f2)" = /etc/mlx5ep.conf ]
+	grep -x '\[module\]' /etc/mlx5ep.conf
+	cp packaging/mlx5ep.conf /etc/
 	make -s uninstall
 	files
 	[ -z "$(files)" ]
-	! modinfo -k "$kernel" mlx5_ep
+	must_fail modinfo -k "$kernel" mlx5_ep
 }
 
 # A folder with a blank in its name is one folder.
@@ -265,12 +261,13 @@ destdir_with_blank()
 {
 	local blank="$tmp/a b"
 
-	mkdir -p "$tmp/a" "$blank"/usr/{src/mlx5_ep-1,lib/mlx5_ep} \
-		"$blank/etc/modprobe.d"
-	touch "$tmp/a/canary" "$blank/etc/modprobe.d/mlx5_ep.conf"
+	mkdir -p "$tmp/a" "$blank"
+	touch "$tmp/a/canary"
+	make -s dkms-source "DESTDIR=$blank" BUILD_VERSION=$first
+	[ -e "$blank/usr/src/mlx5_ep-$first/Kbuild" ]
 	make -s uninstall "DESTDIR=$blank"
 	[ -e "$tmp/a/canary" ]
-	find "$blank" -name '*mlx5_ep*' | must_fail grep .
+	find "$blank" -mindepth 1 | must_fail grep .
 }
 
 stand_ins
