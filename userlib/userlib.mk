@@ -15,8 +15,8 @@ LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
 CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c owners.c device.c describe.c own.c settings.c change.c \
 	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c users.c attach.c \
-	doctor.c doctor_module.c doctor_boot.c doctor_initramfs.c doctor_report.c reach.c run.c preload.c \
-	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/metrics/*.c \
+	reach.c run.c preload.c \
+	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/doctor/*.c userlib/cli/metrics/*.c \
 		userlib/cli/selftest/*.c userlib/cli/bench/*.c))
 
 # Programs find the library beside them; packages need no help (RPATH=).

@@ -13,7 +13,7 @@
 
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
-#include "cli.h"
+#include "../cli.h"
 #include "doctor.h"
 
 /* Behind a number that the device may be too small for; a comment of the shell. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "../cli.h"
 #include "doctor.h"
 
 #define SOURCES "mlx5_ep-"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "../cli.h"
 #include "doctor.h"
 
 extern char **environ;

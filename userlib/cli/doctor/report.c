@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
-#include "cli.h"
+#include "../cli.h"
 #include "doctor.h"
 
 /**
