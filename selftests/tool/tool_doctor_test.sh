@@ -63,6 +63,74 @@ boot_order()
 	finds 0 '^ok: boot order'
 }
 
+# Of several softdep lines for mlx5_ib the first one counts, whatever folder it is in.
+first_softdep()
+{
+	local ours='softdep mlx5_ib pre: mlx5_ep' lib=$root/usr/lib/modprobe.d
+	local modules=$root/lib/modules/6.12.1-amd64
+
+	node
+	mkdir -p "$lib" "$modules"
+	mv "$root/etc/modprobe.d/a.conf" "$root/etc/modprobe.d/mlx5_ep.conf"
+	echo 'softdep mlx5_ib pre: other' >"$lib/a.conf"
+	finds 1 "^problem: boot order: .* that of .*/lib/modprobe.d/a.conf, .*/mlx5_ep.conf$"
+	grep -q "mend with: write 'pre: mlx5_ep' into that line of .*/a.conf, then" "$tmp/out"
+	ln -s /dev/null "$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: boot order'
+	rm "$lib/a.conf" "$root/etc/modprobe.d/a.conf"
+	echo "$ours" >"$modules/modules.softdep"
+	echo 'softdep mlx5_ib pre: other' >"$root/etc/modprobe.d/a.conf"
+	finds 0 '^ok: boot order'
+	echo "softdep mlx5_ib pre: other" >"$modules/modules.softdep"
+	finds 1 '^problem: boot order: .* that of .*/modules.softdep, and not that of '
+	grep -q 'mend with: echo mlx5_ep >/etc/modules-load.d/mlx5_ep.conf,' "$tmp/out"
+}
+
+# asked_modprobe: does modprobe load mlx5_ep before mlx5_ib?
+asked_modprobe()
+{
+	modprobe -C "$root/etc/modprobe.d" -d "$root" -S 6.12.1-amd64 -n -v mlx5_ib |
+		sed 's|.*/||' | paste -sd' ' | grep -q 'mlx5_ep.ko .*mlx5_ib.ko'
+}
+
+# What doctor says of two files is what modprobe does.
+same_as_modprobe()
+{
+	local modules=$root/lib/modules/6.12.1-amd64 conf=$root/etc/modprobe.d
+	local line wants
+
+	node
+	mkdir -p "$modules"
+	touch "$modules"/{mlx5_ib,mlx5_ep,other}.ko
+	depmod -b "$root" 6.12.1-amd64 2>/dev/null
+	mv "$conf/a.conf" "$conf/m.conf"
+	while read -r line; do
+		for file in a.conf Z.conf z.conf 10.conf; do
+			printf '%b\n' "$line" >"$conf/$file"
+			wants=1
+			! asked_modprobe || wants=0
+			code $wants "$tool" doctor || fail "$wants $file: $line"
+			rm "$conf/$file"
+		done
+	done <<-'END'
+	softdep mlx5_ib pre: other
+	softdep mlx5-ib pre: other
+	softdep mlx5_* pre: other
+	softdep mlx5[_-]ib pre: other
+	softdep mlx5?ib post: mlx5_ep
+	softdep mlx5_ib pre: other mlx5-ep post: other
+	softdep mlx5_ib
+	softdep mlx5_ib pre:
+	softdep mlx5_ib pre: other\nsoftdep mlx5_ib pre: mlx5_ep
+	softdep \\\nmlx5_ib pre: \\\nother
+	# softdep mlx5_ib pre: other
+	\tsoftdep\tmlx5_ib\tpre:\tother
+	softdep mlx5_ib pre: mlx5_ep # a note
+	softdep mlx5_ibx pre: other
+	blacklist mlx5_ep
+	END
+}
+
 # image NAME LISTER FILE...: an initramfs of the fake kernel, which LISTER lists
 image()
 {
@@ -190,6 +258,93 @@ no_module()
 	finds 1 '^problem: devices: no mlx5 device'
 }
 
+# module_files FILE...: the kernel has these files of the module, and modprobe knows the
+# first one
+module_files()
+{
+	local modules=$root/lib/modules/6.12.1-amd64 file
+
+	rm -rf "$modules"
+	for file; do
+		mkdir -p "$modules/${file%/*}"
+		: >"$modules/$file"
+	done
+	printf '%s:\n' kernel/a/mlx5_epoch.ko "$1" >"$modules/modules.dep"
+}
+
+# Which file modprobe loads is what depmod has written down.
+file()
+{
+	local modules=$root/lib/modules/6.12.1-amd64
+
+	node
+	module_files updates/dkms/mlx5_ep.ko.xz
+	finds 0 "^ok: file: $modules/updates/dkms/mlx5_ep.ko.xz$"
+	module_files updates/mlx5_ep.ko updates/dkms/mlx5_ep.ko.xz
+	finds 0 "^warning: file: of 2 files of mlx5_ep modprobe loads $modules/updates/mlx5_ep.ko, \
+and not $modules/updates/dkms/mlx5_ep.ko.xz$"
+	module_files extra/mlx5_ep/mlx5_ep.ko weak-updates/mlx5_ep/mlx5_ep.ko
+	finds 0 '^warning: file: of 2 files'
+	rm "$modules"/*/mlx5_ep/mlx5_ep.ko
+	finds 1 '^problem: file: modprobe would load .*, which is gone$'
+	grep -q 'mend with: depmod 6.12.1-amd64$' "$tmp/out"
+	module_files updates/mlx5_ep.ko
+	: >"$modules/modules.dep"
+	finds 1 "^problem: file: modprobe does not know $modules/updates/mlx5_ep.ko$"
+	grep -q 'mend with: depmod 6.12.1-amd64$' "$tmp/out"
+}
+
+# modinfo_says FIELD=TEXT...: modinfo of a machine on which it says this of each file
+modinfo_says()
+{
+	local said
+
+	mkdir -p "$tmp/listers"
+	{
+		printf '#!/bin/sh\ncase $2 in\n'
+		for said; do
+			printf '%s) echo "%s" ;;\n' "${said%%=*}" "${said#*=}"
+		done
+		echo 'esac'
+	} >"$tmp/listers/modinfo"
+	chmod +x "$tmp/listers/modinfo"
+}
+
+# DKMS installs a module that nobody has signed where openssl is missing.
+unsigned()
+{
+	local -x PATH=$tmp/listers:$PATH
+
+	node
+	rm -rf "$root/sys/module/mlx5_ep"
+	module_files updates/dkms/mlx5_ep.ko.xz
+	modinfo_says version=1.0
+	finds 1 'mend with: modprobe mlx5_ep$'
+	mkdir -p "$root/sys/kernel/security" "$root/var/lib/dkms"
+	: >"$root/var/lib/dkms/mok.pub"
+	echo 'none [integrity] confidentiality' >"$root/sys/kernel/security/lockdown"
+	finds 1 '^problem: module: mlx5_ep is installed and not signed, and this kernel'
+	grep -q 'mend with: install openssl, ' "$tmp/out"
+	modinfo_says sig_id=PKCS#7
+	finds 1 '^problem: module: mlx5_ep is installed and not loaded, and this kernel'
+	grep -q 'mend with: mokutil --import ' "$tmp/out"
+}
+
+# The version of the file that modprobe loads counts, whoever has put it there.
+other_version()
+{
+	local -x PATH=$tmp/listers:$PATH
+
+	node
+	mkdir -p "$root/usr/src/mlx5_ep-1.0"
+	echo 1.0 >"$root/sys/module/mlx5_ep/version"
+	module_files extra/mlx5_ep/mlx5_ep.ko
+	modinfo_says version=1.0
+	finds 0 '^ok: module: mlx5_ep is loaded$'
+	modinfo_says version=1.1
+	finds 0 '^warning: module: .*: 1.1 is installed, and 1.0 runs until the next boot$'
+}
+
 # Without module and sources there is nothing that DKMS could build.
 remedies_exist()
 {
@@ -237,13 +392,18 @@ no_commands()
 	grep -q 'set --exempt with the name of process 4711$' "$tmp/out"
 }
 
-plan 8
+plan 13
 check 'nothing is wrong but the device that is not there' nothing_wrong
 check 'the boot order' boot_order
+check 'an administrator may have switched the order off' first_softdep
+check 'the boot order is what modprobe says' same_as_modprobe
 check 'the initramfs' initramfs
 check 'settings, budgets and limits' settings
 check 'a module that is older, fell back or is not attached' module_lacks
 check 'no module, none for this kernel, no device' no_module
 check 'a remedy is one that is there' remedies_exist
+check 'the file that modprobe loads' file
+check 'a module that nobody has signed' unsigned
+check 'another version is installed than runs' other_version
 check "a program's name gets into no command" no_commands
 ktap_finished

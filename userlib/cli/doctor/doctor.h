@@ -3,7 +3,10 @@
 #ifndef MLX5EP_CLI_DOCTOR_H
 #define MLX5EP_CLI_DOCTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #include <json-c/json.h>
 
@@ -24,6 +27,15 @@ void doctor_say(struct report *report, enum verdict verdict, const char *what,
 		const char *finding, const char *remedy);
 void doctor_kernel(char *buf, size_t len);
 void doctor_compile_again(char *remedy, size_t len);
+FILE *doctor_start(const char * const argv[], pid_t *pid);
+bool doctor_end(FILE *from, pid_t pid);
+
+/* doctor_file.c */
+bool doctor_file(const char *release, char *path);
+bool doctor_installed(const char *release);
+void doctor_files(struct report *report, const char *release);
+void doctor_file_version(const char *path, char *version, size_t len);
+bool doctor_file_unsigned(const char *path);
 
 /* doctor_module.c */
 void doctor_module(struct report *report);

@@ -4,19 +4,13 @@
  * mlx5_ib from there has registered its devices before the module of the root file
  * system can attach to them. The tools of the distribution list an image.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../cli.h"
 #include "doctor.h"
-
-extern char **environ;
 
 /* Names of the image of a kernel: Debian's, by either tool; EL's, SLES's. */
 static const struct image_kind {
@@ -35,29 +29,6 @@ struct content {
 	bool ib, ep, conf;
 };
 
-static FILE *start(const char *command, const char *image, pid_t *pid)
-{
-	char * const argv[] = { (char *)command, (char *)image, NULL };
-	posix_spawn_file_actions_t actions;
-	FILE *from = NULL;
-	int fds[2];
-
-	if (pipe(fds))
-		return NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addclose(&actions, fds[0]);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-					 O_WRONLY, 0);
-	if (!posix_spawnp(pid, command, &actions, NULL, argv, environ))
-		from = fdopen(fds[0], "r");
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (!from)
-		close(fds[0]);
-	return from;
-}
-
 /* The file of a module is name.ko, or name.ko.xz and the like. */
 static bool names(const char *line, const char *file)
 {
@@ -70,13 +41,13 @@ static bool names(const char *line, const char *file)
 static bool list(const char *command, const char *image,
 		 struct content *content)
 {
+	const char * const argv[] = { command, image, NULL };
 	char *line = NULL;
 	size_t len = 0;
-	int status;
 	FILE *from;
 	pid_t pid;
 
-	from = start(command, image, &pid);
+	from = doctor_start(argv, &pid);
 	if (!from)
 		return false;
 	while (getline(&line, &len, from) >= 0) {
@@ -86,11 +57,7 @@ static bool list(const char *command, const char *image,
 			names(line, "modprobe.d/mlx5_ep.conf");
 	}
 	free(line);
-	fclose(from);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return !status;
+	return doctor_end(from, pid);
 }
 
 static void judge(struct report *report, const struct content *content,

@@ -19,30 +19,6 @@
 #define SOURCES "mlx5_ep-"
 #define VERSION_LEN 128
 
-static int each_module(const char *name, void *arg)
-{
-	(void)arg;
-	/* .ko, .ko.xz, .ko.zst */
-	return !strncmp(name, "mlx5_ep.ko", 10);
-}
-
-static bool installed(const char *release)
-{
-	static const char * const places[] = {
-		"updates/dkms", "updates", "extra", "extra/mlx5_ep",
-		"weak-updates/mlx5_ep",
-	};
-	char path[PATH_LEN];
-	size_t i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		root_path(path, "lib/modules/%s/%s", release, places[i]);
-		if (dir_names(path, each_module, NULL) == 1)
-			return true;
-	}
-	return false;
-}
-
 /* Notes the version of the sources that DKMS has, the last one in order. */
 static int each_source(const char *name, void *arg)
 {
@@ -118,7 +94,21 @@ static bool kernel_refused(char *why, size_t len)
 	return *why;
 }
 
-static void say_not_loaded(struct report *report)
+/* Without openssl DKMS has no key, and installs a module that nobody has signed. */
+static void say_unsigned(struct report *report)
+{
+	char again[PATH_LEN], remedy[2 * PATH_LEN];
+
+	doctor_compile_again(again, sizeof(again));
+	snprintf(remedy, sizeof(remedy),
+		 "install openssl, by which DKMS makes its key, then %s; then mlx5ep doctor says how the key is enrolled. A module that is not of DKMS is signed by who made the package",
+		 again);
+	doctor_say(report, BAD, "module",
+		   "mlx5_ep is installed and not signed, and this kernel loads signed modules only",
+		   remedy);
+}
+
+static void say_not_loaded(struct report *report, const char *release)
 {
 	/* Debian and EL; Ubuntu. */
 	static const char * const keys[] = {
@@ -138,6 +128,10 @@ static void say_not_loaded(struct report *report)
 	if (!wants_signature()) {
 		doctor_say(report, BAD, "module",
 			   "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
+		return;
+	}
+	if (doctor_file(release, path) && doctor_file_unsigned(path)) {
+		say_unsigned(report);
 		return;
 	}
 	snprintf(remedy, sizeof(remedy),
@@ -221,12 +215,21 @@ static int each_link(const char *name, void *arg)
 	return 1;
 }
 
-/* Which version has DKMS installed for this kernel? If it does not say, @version. */
+/*
+ * Which version will modprobe load? The file says it; else DKMS, of what it has installed
+ * for this kernel; else it is @version.
+ */
 static void installed_version(struct active *active, const char *release,
 			      const char *version)
 {
 	char path[PATH_LEN];
 
+	*active->version = '\0';
+	if (doctor_file(release, path))
+		doctor_file_version(path, active->version,
+				    sizeof(active->version));
+	if (*active->version)
+		return;
 	snprintf(active->prefix, sizeof(active->prefix), "kernel-%s-", release);
 	root_path(path, "var/lib/dkms/mlx5_ep");
 	if (dir_names(path, each_link, active) != 1)
@@ -267,7 +270,7 @@ static void say_loaded(struct report *report, const char *release,
 	char path[PATH_LEN], running[VERSION_LEN];
 
 	root_path(path, "sys/module/mlx5_ep/version");
-	if (*version && !installed(release))
+	if (*version && !doctor_installed(release))
 		say_not_built(report, "mlx5_ep is loaded until the next boot: ",
 			      release, version);
 	else if (*version && file_read(path, running, sizeof(running)) > 0)
@@ -288,12 +291,13 @@ void doctor_module(struct report *report)
 	dir_names(path, each_source, version);
 	if (module_loaded())
 		say_loaded(report, release, version);
-	else if (installed(release))
-		say_not_loaded(report);
+	else if (doctor_installed(release))
+		say_not_loaded(report, release);
 	else if (*version)
 		say_not_built(report, "", release, version);
 	else
 		doctor_say(report, BAD, "module",
 			   "mlx5_ep is not built for this kernel",
 			   "install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources");
+	doctor_files(report, release);
 }

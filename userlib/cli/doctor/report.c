@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What each check of mlx5ep doctor uses. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../cli.h"
 #include "doctor.h"
+
+extern char **environ;
 
 /**
  * doctor_say() - add a finding to the report
@@ -59,4 +66,48 @@ void doctor_compile_again(char *remedy, size_t len)
 	snprintf(remedy, len,
 		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
 		 release, release);
+}
+
+/**
+ * doctor_start() - start a command, and read what it says
+ * @pid: receives its process, for doctor_end()
+ *
+ * Return: its stdout, or NULL.
+ */
+FILE *doctor_start(const char * const argv[], pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	FILE *from = NULL;
+	int fds[2];
+
+	if (pipe(fds))
+		return NULL;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addclose(&actions, fds[0]);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+					 O_WRONLY, 0);
+	if (!posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ))
+		from = fdopen(fds[0], "r");
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	if (!from)
+		close(fds[0]);
+	return from;
+}
+
+/**
+ * doctor_end() - wait for the end of a command
+ *
+ * Return: whether it has succeeded.
+ */
+bool doctor_end(FILE *from, pid_t pid)
+{
+	int status;
+
+	fclose(from);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return !status;
 }
