@@ -210,6 +210,7 @@ depends()
 	dpkg-query -Wf '${Depends}' mlx5ep-tests |
 		grep -F "mlx5ep-tools (= $version)"
 	dpkg-query -Wf '${Depends}' mlx5-ep-dkms | grep dkms
+	dpkg-query -Wf '${Recommends}' mlx5-ep-dkms | grep openssl
 }
 
 works()
@@ -262,6 +263,7 @@ purge_all()
 	[ -z "$(dkms status mlx5_ep)" ]
 	[ ! -e "/usr/src/mlx5_ep-$version" ]
 	must_fail modinfo -k "$kernel" mlx5_ep
+	must_fail grep -l mlx5_ep "/lib/modules/$kernel"/modules.{dep,alias,symbols}{,.bin}
 	must_fail command -v mlx5ep
 	[ ! -e /etc/modprobe.d/mlx5_ep.conf ]
 	[ ! -e /etc/mlx5ep.conf ]
