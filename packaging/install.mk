@@ -12,7 +12,7 @@
 # make rpm           RPM packages, built by this machine's rpmbuild, into
 #                    build/rpm/; KERNEL=RELEASE (or the folder of a built tree, or
 #                    several): also kmod-mlx5_ep-RELEASE, the module compiled for
-#                    that kernel
+#                    that kernel; SIGN_KEY=FILE SIGN_CERT=FILE: and signed
 # make rpm-check     builds the RPM packages in the lab, and checks what is in them
 # make linux-tree    puts the module into the Linux tree LINUX, as a series of commits;
 #                    LOAD=1 tests it in the lab on Debian's kernel of that series,
@@ -111,7 +111,8 @@ deb: lab
 	@$(ENTER) packaging/debian/build '$(BUILD_VERSION)'
 
 rpm:
-	@packaging/rpm/build $(foreach kernel,$(KERNEL),--kernel '$(kernel)')
+	@packaging/rpm/build $(foreach kernel,$(KERNEL),--kernel '$(kernel)') \
+		$(if $(SIGN_KEY)$(SIGN_CERT),--sign '$(SIGN_KEY)' '$(SIGN_CERT)')
 
 rpm-check: lab
 	@$(ENTER) packaging/rpm/check
