@@ -7,18 +7,20 @@
 
 LAB := lab
 ENTER := $(LAB)/enter
-PARTS := hca lib selftests lint
+PARTS := hca lib selftests core-tests lint
 JOBS := $(shell nproc)
 # That of the kernels under test, and not of what is compiled.
 unexport ARCH
 
-.PHONY: help demo demo-apps check check-long check-peers check-netdev check-consumers bench lab $(PARTS) all clean
+.PHONY: help demo demo-apps check check-all check-long check-peers check-netdev check-consumers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
 	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
 	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
-	@echo 'make check          run the tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
+	@echo 'make check          run the core tests, in ten minutes; with an option below'
+	@echo '                    what it chooses of all tests'
+	@echo 'make check-all      run all tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
 	@echo '                                     [LINK=eth] [DEBUG_TESTS=pattern]'
 	@echo '                    [ENVIRONMENT=other]: another umask, locale, number of CPUs'
 	@echo '                    [KERNELS=PATH [HEADERS=PATH]]: any kernel, see lab.md'
@@ -50,6 +52,7 @@ help:
 	@echo 'make fuzz           fuzz the uapi on the debug kernel [SECONDS=120] [SEED=1]'
 	@echo '                                                      [EXECUTIONS=N] [CPUS=2]'
 	@echo 'make coverage       which lines of kernel/ the tests run   [TESTS=pattern]'
+	@echo '                                                          [TIER=core]'
 	@echo 'make install        install module (DKMS), library, tool and modprobe.d'
 	@echo 'make uninstall      remove what make install installed'
 	@echo 'make deb, make rpm  build packages'
@@ -94,8 +97,15 @@ other_arch = $(if $(filter command,$(origin ARCH)),$(if \
 	ARCH=$(ARCH): only "arm64" is known; without it kernels are those of x86-64)))
 arch = $(other_arch)$(if $(filter arm64,$(ARCH)),--arch arm64)
 
-check: hca lib selftests
-	@selftests/run $(if $(TESTS),--tests '$(TESTS)') \
+# What make check runs if nothing is chosen.
+chosen = $(strip $(TESTS)$(LINK)$(KERNELS)$(environment)$(arch)$(DEBUG_TESTS)$(WITHOUT))
+
+check: hca lib $(if $(strip $(TESTS)$(LINK)$(KERNELS)$(ENVIRONMENT)$(ARCH)$(DEBUG_TESTS)$(WITHOUT)),\
+	selftests,core-tests)
+check-all: hca lib selftests
+check check-all:
+	@selftests/run $(if $(filter check,$@),$(if $(chosen),,--core)) \
+		$(if $(TESTS),--tests '$(TESTS)') \
 		$(if $(LINK),--link '$(LINK)') \
 		$(if $(KERNELS),--kernels '$(KERNELS)') \
 		$(arch) \
@@ -145,7 +155,9 @@ fuzz: hca lib selftests
 
 .PHONY: coverage
 coverage: hca lib selftests
-	@selftests/coverage/run $(if $(TESTS),--tests '$(TESTS)')
+	@selftests/coverage/run $(if $(TESTS),--tests '$(TESTS)') \
+		$(if $(filter command,$(origin TIER)),$(if $(filter core,$(TIER)),--core,$(error \
+		TIER=$(TIER): only "core" is known)))
 
 .PHONY: mutants
 mutants: hca lib selftests

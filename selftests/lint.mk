@@ -88,6 +88,7 @@ lint-house:
 	@selftests/lint/sizes
 	@selftests/lint/syzlang
 	@selftests/lint/fuzz
+	@selftests/runner/tiers
 	@packaging/linux-tree/linux-tree --rules
 
 # A make of its own, which is not told that it is inside the lab.

@@ -61,6 +61,13 @@ ST_PRELOADS := $(patsubst selftests/preload/%.c,$(ST_OUT)/%.so,\
 selftests: $(ST_TESTS) $(ST_BINARIES) $(ST_BENCHES) $(ST_PRELOADS) \
 	$(ST_OUT)/ktap_helpers.sh $(ST_OUT)/fuzz
 
+# What the core tests need, which make check builds.
+ST_CORE := $(shell grep -lE 'runs on:.* tier: core' $(ST_TEST_SRC))
+
+.PHONY: core-tests
+core-tests: $(patsubst %.c,$(ST_OUT)/%,$(notdir $(ST_CORE))) $(ST_BINARIES) $(ST_BENCHES) \
+	$(ST_PRELOADS) $(ST_OUT)/ktap_helpers.sh lib-san
+
 # Guests see the checkout, not the lab's sources.
 $(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 1200
+# runs on: host, tier: full, timeout: 1200
 #
 # Kernels that are named by a path. Each kind is made here of parts of a kernel of
 # the lab: a folder, a tree, packages. What cannot work is refused in one line that

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 600
+# runs on: host, tier: full, timeout: 600
 #
 # However a run ends, nothing of it stays: no QEMU, no simhca, no virtiofsd, no shell.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 600
+# runs on: host, tier: full, timeout: 600
 #
 # Memory that a module loses fails a run on the debug kernel, with the stack that
 # allocated it; a run that loses none passes.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 300
+# runs on: host, tier: full, timeout: 300
 #
 # Where a checkout may lie: below folders that a guest mounts anew too. Where it
 # cannot work, one line says so before anything is built. vm may be started from

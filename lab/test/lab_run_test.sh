@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 600
+# runs on: host, tier: full, timeout: 600
 #
 # What vm gives back: the command's output, byte for byte, its exit status, a
 # failure for whatever the kernel complained of; and that guests can stand side

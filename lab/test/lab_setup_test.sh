@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 180
+# runs on: host, tier: full, timeout: 180
 #
 # setup's promises: a lab is whole or not there, two runs do not get in each
 # other's way, and it finds the mirror of this machine. mmdebstrap is a stand-in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 120
+# runs on: host, tier: full, timeout: 120
 #
 # By what a guest sees its root and the checkout: 9P, or virtiofs where its kernel has no
 # 9P, as those of RHEL. The files of the checkout work by both as on a disk.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 120
+# runs on: host, tier: full, timeout: 120
 #
 # What QEMU starts a kernel from: the kernel inside of a bzImage, as its build left it,
 # and the image itself where nothing better is known.

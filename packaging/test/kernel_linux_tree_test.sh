@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 400, long: yes
+# runs on: host, tier: full, timeout: 400, long: yes
 #
 # linux-tree on a small tree that has only the files which the series changes, and a
 # checkpatch that only says what it is told: what linux-tree refuses, and that a tree

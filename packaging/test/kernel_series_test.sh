@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 300
+# runs on: host, tier: full, timeout: 300
 #
 # The series that linux-tree makes of this checkout pleases the kernel's own checkpatch,
 # with --strict. `make lint` asks it for less, and not about what only a patch shows.

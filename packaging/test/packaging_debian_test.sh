@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 900
+# runs on: host, tier: full, timeout: 900
 #
 # The Debian packages hold all that make install installs. They install with
 # dpkg, DKMS builds the module when they are configured, and they work. Removing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 3600
+# runs on: host, tier: full, smp: 2, timeout: 3600
 #
 # The life of the Debian packages on a node, on each of Debian's kernels: the module
 # cannot be built and the node boots all the same; it is built, and the node boots and

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # Which images packaging/renew-initramfs makes again, and by which command of the
 # distribution. The commands are stand-ins that write down how they were called.

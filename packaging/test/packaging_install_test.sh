@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 900
+# runs on: host, tier: full, timeout: 900
 #
 # make install installs the checkout in which it runs. What was installed before
 # and the umask make no difference. make uninstall leaves nothing. The test runs

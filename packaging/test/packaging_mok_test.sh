@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 600
+# runs on: host, tier: full, timeout: 600
 #
 # Secure Boot, as far as an emulated machine has it: OVMF with Microsoft's keys, and
 # shim, GRUB and kernel as Debian has signed them. Where the machine's owner has

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 900
+# runs on: host, tier: full, timeout: 900
 #
 # The RPM packages are built, and are what packaging/rpm/check wants them to be.
 

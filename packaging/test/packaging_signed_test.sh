@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, tier: full, timeout: 240
 #
 # A kernel that loads signed modules only, as with Secure Boot, refuses a module whose
 # key it does not know. The stock driver works on, and mlx5ep doctor names the command

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 300
+# runs on: host, tier: full, timeout: 300
 #
 # make install and make uninstall write and remove what make install has recorded, and
 # nothing else: neither the folder in which they run, nor a checkout beside it, nor what

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, timeout: 400
+# runs on: guest, tier: full, guest: attach, timeout: 400
 #
 # The module is loaded and unloaded, and the device bound and unbound, with and
 # without users. The module attaches again each time and leaves nothing behind.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, kernels: 6.1 6.12 7.2 7.3 newest, timeout: 120, config: KRETPROBES
+# runs on: guest, tier: core, guest: attach, kernels: 6.1 6.12 7.2 7.3 newest, timeout: 120, config: KRETPROBES
 #
 # The last step of attaching has no memory, which a kretprobe makes up. All steps
 # before it are undone then: the device is the driver's own, and its settings are kept

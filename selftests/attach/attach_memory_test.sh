@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, kernels: debug, timeout: 240
+# runs on: guest, tier: full, guest: attach, kernels: debug, timeout: 240
 #
 # A device is bound while one allocation below one function of mlx5_ep fails, each
 # allocation in turn. The device is then the driver's own, and says so; bound again, it

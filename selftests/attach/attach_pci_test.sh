@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: pci, timeout: 400
+# runs on: guest, tier: full, guest: pci, timeout: 400
 #
 # The PCI function of a device with open files is removed and added again, is
 # reset, and its firmware fails. Each time the module attaches again and nothing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, timeout: 400
+# runs on: guest, tier: core, guest: attach, timeout: 400
 #
 # Another driver has taken an id that mlx5_ep needs, or another module has wrapped an
 # operation of the device. The device then stays as it was, and sysfs and the log say why.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, timeout: 400
+# runs on: guest, tier: full, guest: attach, timeout: 400
 #
 # Adapters that have no UAR pages of 4 KiB, and those that tell libmlx5 of one UAR page
 # where a page of the system has more. Where the pages of the system have 4 KiB, neither

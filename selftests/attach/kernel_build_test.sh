@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 300
+# runs on: host, tier: full, timeout: 300
 #
 # How Kbuild finds out what a kernel has, with the headers of a real one. They are links
 # to those of the newest kernel here, and some of them take another's place. Of the module

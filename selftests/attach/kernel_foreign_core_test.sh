@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 600, long: yes
+# runs on: host, tier: full, timeout: 600, long: yes
 #
 # mlx5_ep is not loaded into an ib_core that has one more operation in its table: on 7.2,
 # which has no MODVERSIONS, mlx5_ep itself refuses, on 6.12 the kernel. That ib_core is

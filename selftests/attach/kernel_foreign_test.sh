@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: foreign, timeout: 200
+# runs on: guest, tier: full, guest: foreign, timeout: 200
 #
 # mlx5_ep meets a module that it was not compiled for. A kernel with MODVERSIONS
 # refuses by itself; elsewhere mlx5_ep compares build-ids. The foreign modules are

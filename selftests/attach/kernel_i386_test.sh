@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, long: yes, timeout: 480
+# runs on: host, tier: full, long: yes, timeout: 480
 #
 # Programs of 32 bits on a kernel of 64: the library, the tool and tests that make each
 # call of the kernel interface, with the libibverbs and libmlx5 of an older rdma-core.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # Headers and symbol versions of an ib_core that is not the kernel's own, as OFED
 # installs it. The trees here are made up: copies of the kernel's headers, and a

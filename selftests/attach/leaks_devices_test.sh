@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, kernels: 7.2, timeout: 300
+# runs on: guest, tier: full, guest: attach, kernels: 7.2, timeout: 300
 #
 # What a device and the module leave behind that go and come back. A program uses them
 # each time. Then the kernel must have as many objects as before in each of its caches.

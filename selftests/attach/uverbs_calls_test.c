@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The uverbs ioctls of the library, attribute by attribute, and the calls about policies
  * and devices that consist of one ioctl or one attribute of sysfs: their files compiled

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The ids of the module's objects and methods, as the library reads them: from
  * attributes that a module has, that another version has, and that cannot be read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The monitor that libmlx5ep-fi gives to libfabric, compiled into this program: which
  * regions have a watch and what is said of them, which events libfabric is told, and what a

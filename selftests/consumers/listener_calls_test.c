@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The thread that reads a notifier's events for other libraries, with listener.c compiled
  * into this program: on which device its notifier is, when it reads, and what is closed if

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 400
+# runs on: host, tier: full, smp: 2, timeout: 400
 #
 # Eight threads of each of two MPI processes, with a communicator each: how many
 # communication interfaces (VCIs) they have in Debian's MPICH and Open MPI, and what

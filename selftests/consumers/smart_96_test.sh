@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 120
+# runs on: guest, tier: full, smp: 2, timeout: 120
 #
 # More than 12 doorbells: 96 threads of one process, each with a QP of plain verbs
 # over an unmodified libmlx5, read a hash table. The HCA says how many registers

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
 #
 # Debian's UCX, unmodified, with libmlx5ep-ucx: what it sends and receives is the
 # memory that the process sees, whatever happened to the memory. With UCX's own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * When libmlx5ep-ucx takes the place of UCX's hooks, and what it then tells UCX: its files
  * compiled into this program, with a UCX, a notifier and a system that are made up.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 240, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 240, kernels: 7.2
 #
 # All that UCX moves between two processes arrives, by plain verbs and by DevX,
 # under stock and under a policy. make check-consumers runs more transports.

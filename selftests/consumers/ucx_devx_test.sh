@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 100, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 100, kernels: 7.2
 #
 # What a policy reaches of Debian's UCX: by default rc_mlx5, whose QPs DevX makes, or
 # thread domains, it lists the QPs; over rc_v it places them.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, tier: core, timeout: 60
 #
 # libmlx5ep-ucx finds the functions of a UCX that a program loads by dlopen(), as Open
 # MPI loads its plugins: only the library that calls can see them.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
 #
 # Debian's UCX with libmlx5ep-ucx: memory of allocators and under ASan, and memory
 # that another thread changes between the lookup of a registration and its use.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 400, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 400, kernels: 7.2
 #
 # Tagged messages of UCX by rendezvous, over DevX and over plain verbs: both sides
 # keep the registrations of their buffers. See ucx_cache_test.sh for puts and gets.

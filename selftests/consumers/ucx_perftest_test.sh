@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 300, kernels: 7.2, long: yes
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 300, kernels: 7.2, long: yes
 #
 # Debian's UCX with its default settings: each kind of traffic of ucx_perftest between
 # two processes completes, and the HCA reports no complaint. Some kinds run once more

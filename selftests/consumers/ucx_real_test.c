@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * How libmlx5ep-ucx knows UCX's protocol library, with ucx_real.c compiled into this program
  * and with a loader that is made up: by its name, by what it imports, by its version, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The registrations that the library for UCX answers, with ucx_regs.c compiled into this
  * program: which of them have a watch, what becomes of it if the memory changes or a call

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 7200, kernels: 7.2, long: yes
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 7200, kernels: 7.2, long: yes
 #
 # A million rounds, in each of which a page is changed, sent and received into, through
 # UCX with libmlx5ep-ucx: nothing is stale. See ucx_cache_test.sh for fewer.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, mem: 2G, timeout: 300, kernels: 7.2
+# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 300, kernels: 7.2
 #
 # mlx5ep run starts a program over UCX with libmlx5ep-ucx, and says in one line
 # why where it cannot.

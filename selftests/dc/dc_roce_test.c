@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: dc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
+/* runs on: guest, tier: core, guest: dc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
 /*
  * DC over RoCE, from an initiator on one HCA to a target on the other (see
  * roce_net.h). simhca delivers a message if GID and MAC address in the address

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * DC by libmlx5's own calls on stock mlx5_ib, from an initiator to a target on
  * the same adapter. All data is compared, and errors are those that the adapter

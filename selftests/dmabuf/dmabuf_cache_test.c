@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, kernels: 7.2 7.3 newest debug, timeout: 300 */
+/* runs on: guest, tier: core, kernels: 7.2 7.3 newest debug, timeout: 300 */
 /*
  * Registrations of dma-bufs, with a watch and from the cache. The HCA reads through
  * them what the exporter has put there. On 6.1 and 6.12 Debian's kernels pin the

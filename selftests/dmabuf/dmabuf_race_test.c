@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, kernels: 6.1 6.12 7.2 7.3 newest debug kcsan, smp: 2, timeout: 400 */
+/* runs on: guest, tier: full, kernels: 6.1 6.12 7.2 7.3 newest debug kcsan, smp: 2, timeout: 400 */
 /*
  * An exporter moves a dma-buf, while another thread watches it anew after each move
  * that it sees. No watch is valid once a move has returned that began after it was

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * runs on: guest, guest: attach, kernels: 6.1 6.12 7.2 7.3 newest debug kcsan, smp: 2, timeout: 100
+ * runs on: guest, tier: core, guest: attach, kernels: 6.1 6.12 7.2 7.3 newest debug kcsan, smp: 2, timeout: 100
  */
 /*
  * Modules are unloaded while a dma-buf is watched and its exporter moves it all the

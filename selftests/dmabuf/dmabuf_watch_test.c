@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, kernels: 6.1 6.12 7.2 7.3 newest debug, timeout: 200 */
+/* runs on: guest, tier: core, kernels: 6.1 6.12 7.2 7.3 newest debug, timeout: 200 */
 /*
  * Watches of dma-bufs: what an exporter does to its memory, and what the words and
  * events say. Who is attached to a buffer is asked of the exporter.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * What connecting an endpoint asks of verbs, with endpoint_connect.c compiled into this
  * program and with verbs that are made up: the attributes of each step, the GID that is

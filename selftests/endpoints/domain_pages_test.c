@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * Domains: the UAR page or the uUAR that the HCA sees the QPs of a domain ring,
  * bad input, pages that run out, commands that fail, and what is left behind.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The library with made-up modules, older and newer than itself. What sysfs
  * says decides: where it says no, the library issues no ioctl.

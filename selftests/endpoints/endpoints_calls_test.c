@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * What sets of endpoints ask of verbs, and what they say they have: each category, with too
  * few pages, with the caller's attributes; each call that fails, of those that make objects

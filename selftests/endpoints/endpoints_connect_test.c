@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 180 */
+/* runs on: guest, tier: core, timeout: 180 */
 /*
  * Endpoints with the attributes, CQs and completion channels of the caller, and
  * QPs that are connected by their addresses. roce_connect_test.sh runs the same

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * Errors of endpoints: invalid input, no UAR pages left, other objects in the
  * context, and firmware commands that fail. Also the endpoints calls over the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, tier: full, timeout: 240
 #
 # What a program meets that builds against libmlx5ep: headers that compile alone
 # in every dialect, exactly the documented symbols, pkg-config, the static

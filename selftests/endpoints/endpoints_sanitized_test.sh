@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, timeout: 400
+# runs on: guest, tier: full, timeout: 400
 #
 # The endpoint tests again with the library built under ASan and UBSan.
 

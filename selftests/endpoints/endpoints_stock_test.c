@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, module: no */
+/* runs on: guest, tier: full, module: no */
 /*
  * Without the module, calls that need it report that it is absent, and
  * endpoints work nevertheless.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 600 */
+/* runs on: guest, tier: full, timeout: 600 */
 /*
  * What each category takes, for 1 to 32 endpoints. Three sources must agree:
  * the published table, what the library reads from addresses, and what the HCA

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 400
+# runs on: guest, tier: core, smp: 2, timeout: 400
 #
 # Runs the workloads over every category of endpoints. Results must be right,
 # the counts must be the published ones, no doorbell may go to a wrong place in

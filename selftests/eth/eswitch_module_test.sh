@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: eswitch, hca: 2, link: eth, eswitch: yes, smp: 2, timeout: 300, config: MLX5_ESWITCH
+# runs on: guest, tier: full, guest: eswitch, hca: 2, link: eth, eswitch: yes, smp: 2, timeout: 300, config: MLX5_ESWITCH
 #
 # The module beside representors. The stock driver takes the RDMA device of an HCA away
 # when the e-switch gets another mode, and makes another one: the module attaches to each,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, link: eth, eswitch: yes, guest: representor, timeout: 120, config: MLX5_ESWITCH */
+/* runs on: guest, tier: full, link: eth, eswitch: yes, guest: representor, timeout: 120, config: MLX5_ESWITCH */
 /*
  * In switchdev mode the RDMA device is that of representors. Programs make raw packet QPs
  * on the port of the uplink, and the e-switch sends their frames to the cable. Policies

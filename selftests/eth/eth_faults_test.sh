@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: eth-faults, hca: 2, link: eth, timeout: 600, long: yes
+# runs on: guest, tier: full, guest: eth-faults, hca: 2, link: eth, timeout: 600, long: yes
 #
 # An adapter with an Ethernet port loses its cable, is reloaded, reset and unplugged,
 # and its firmware dies. Each time a program under a policy posts to its QPs, and TCP

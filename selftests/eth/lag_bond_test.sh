@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, hca: 2, link: eth, function: port, guest: lag, smp: 2, timeout: 240, config: BONDING
+# runs on: guest, tier: full, hca: 2, link: eth, function: port, guest: lag, smp: 2, timeout: 240, config: BONDING
 #
 # A card with two ports, whose netdevs a bond joins. The stock driver takes both RDMA
 # devices away and makes one, mlx5_bond_0, on the first function: the module sees two

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: roce-connect, link: eth, timeout: 240
+# runs on: guest, tier: full, guest: roce-connect, link: eth, timeout: 240
 #
 # endpoints_connect_test over an Ethernet port: the library takes a RoCE v2 GID and
 # sends with a GRH.

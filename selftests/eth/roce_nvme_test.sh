@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: roce-nvme, link: eth, timeout: 300, config: NVME_RDMA NVME_TARGET_RDMA SCSI_DEBUG BLK_DEV_INTEGRITY
+# runs on: guest, tier: full, guest: roce-nvme, link: eth, timeout: 300, config: NVME_RDMA NVME_TARGET_RDMA SCSI_DEBUG BLK_DEV_INTEGRITY
 #
 # NVMe over RDMA is a user of the adapter in the kernel that registers memory for each
 # request. The kernel's host and the kernel's target speak over the same port while the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: roce-storage, link: eth, timeout: 300, long: yes, config: RDS_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
+# runs on: guest, tier: full, guest: roce-storage, link: eth, timeout: 300, long: yes, config: RDS_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
 #
 # RDS, NFS and SRP are users of the adapter in the kernel. Each has both its ends on one
 # port while the module has a policy, and what arrives is compared. The server of NFS has

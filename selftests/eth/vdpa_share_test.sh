@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: VIRTIO_NET NET_NS
+# runs on: guest, tier: full, guest: vdpa, hca: 2, link: eth, function: vdpa, smp: 2, timeout: 300, config: VIRTIO_NET NET_NS
 #
 # mlx5_vdpa shares an adapter with mlx5e, with stock verbs programs and with the module.
 # The first HCA has mlx5e's netdev, a virtio-net netdev of mlx5_vdpa, and programs under

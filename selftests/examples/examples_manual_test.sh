@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # The manual pages: complete, without a warning, and with the programs of examples/
 # in them, each of which is built by the command in its first lines.

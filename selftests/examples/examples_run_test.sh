@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, timeout: 120
+# runs on: guest, tier: full, timeout: 120
 #
 # Each program of examples/ runs and prints its .out file, which the manual
 # pages show. Afterwards the adapter has the same objects as before.

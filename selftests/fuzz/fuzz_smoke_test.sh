@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, kernels: debug, instrument: kcov, guest: fuzz, timeout: 120
+# runs on: guest, tier: full, smp: 2, kernels: debug, instrument: kcov, guest: fuzz, timeout: 120
 #
 # The fuzzer runs for twenty seconds from its corpus, and finds nothing but edges.
 here=$(dirname "$0")

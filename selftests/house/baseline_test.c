@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest */
+/* runs on: guest, tier: core */
 /*
  * If a baseline is not restored, its message names the objects that are left
  * and their owners.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # selftests/coverage/run: the counts of a run stay until another run may begin. Programs in
 # the place of the runner and the table say what was asked of them.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # The table of `make coverage` says which lines ran, and takes a reason only for lines
 # that are there. What is counted is a small program in place of the module.

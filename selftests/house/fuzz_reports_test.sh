@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # selftests/fuzz/reports: a report since a mark is printed, also where the kernel log has
 # lost its beginning, or the mark itself. A program in the place of dmesg prints a log.

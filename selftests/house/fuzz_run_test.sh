@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # selftests/fuzz/run: what it asks of the guests, and what it makes of how they end. A program
 # in the place of the virtual machine notes its arguments and ends as it is told.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, tier: core, timeout: 60
 #
 # Which lines of the kernel log are reports, and which reports klog_known
 # removes: only those that one of its stanzas describes completely.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 400
+# runs on: host, tier: full, timeout: 400
 #
 # The form of kselftest, in both ways that a kernel is tested: an installed copy runs
 # inside a guest that has the device, and it starts a guest with the kernel that is

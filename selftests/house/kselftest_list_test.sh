@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, tier: full, timeout: 240
 #
 # The form of kselftest, without a guest: what is installed, the list, and how
 # run_kselftest.sh judges programs that pass, fail, skip, hang or are not there.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 30
+# runs on: host, tier: full, timeout: 30
 #
 # The job of lkp-tests: its groups are areas that are installed, its program starts the
 # right tests, and its parser turns KTAP into results. lkp-tests is a stand-in here.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, tier: full, timeout: 60
 #
 # A test in the form of kselftest on a machine that has devices, which are files here:
 # which of them is taken, and what happens when the time that kselftest gives is over. The

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 30
+# runs on: host, tier: full, timeout: 30
 #
 # Which results mlx5_ep/vm prints: those of the run that it has started, and none that
 # another run has left or is writing. A guest is a process of this machine.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 30
+# runs on: host, tier: full, timeout: 30
 #
 # selftests/lint/i386 on a small tree: a call of the interface that no program of 32 bits
 # makes is named, and so is a program that is built and not run.

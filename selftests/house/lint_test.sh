@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, tier: full, timeout: 60
 #
 # Each check of `make lint` must fail on a small tree that breaks its rule, and
 # pass on the same tree when it is mended.

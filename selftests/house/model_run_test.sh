@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # selftests/model/run: what it adds up and what it takes for an error. A program in the
 # place of spin writes a program that says at once what an exploration would.

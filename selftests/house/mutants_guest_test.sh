@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # selftests/mutants/guest: what kills a mutant is looked at without the mutant, before it
 # counts. Programs in the place of insmod and the like say what a mutant does: the module of

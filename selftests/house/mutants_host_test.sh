@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 120
+# runs on: host, tier: full, timeout: 120
 #
 # selftests/mutants/run: on the host, too, a failure counts only if the mutant makes it
 # happen. The checkout here has a tool of one function. What is built of it is its source,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # Each mutant that selftests/mutants/mutate lists changes another place, or changes the
 # place to another text, and no line of the file moves. The lists beside it name tests,

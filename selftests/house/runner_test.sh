@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, tier: full, timeout: 240
 #
 # The runner in a tree of small tests whose guests are processes of this
 # machine. It must count right, and must fail if anything goes wrong.
@@ -60,6 +60,8 @@ cd "$(dirname "$0")/.." && mkdir -p build/lab/kernels/9.9-abc &&
 echo "$*" >asked
 echo 9.9-abc
 END
+echo 'lab_need() { :; }; lab_kernels() { printf "%s\n" 6.1 7.2 9.9; }' \
+	>"$tree/lab/lib.sh"
 cat >"$tree/bin/simhca-ctl" <<'END'
 #!/bin/sh
 case $1 in
@@ -140,6 +142,25 @@ per_kernel()
 	boots 2
 }
 
+# make check runs the core tests on the newest kernel, and some of them on the oldest too.
+core()
+{
+	a_test small 'guest, tier: core' 'echo 1..1; echo ok 1 a'
+	a_test smaller 'guest, tier: core, oldest: yes' 'echo 1..1; echo ok 1 a'
+	a_test large 'guest, tier: full, oldest: yes' 'echo 1..1; echo ok 1 a'
+	a_test host_small 'host, tier: core' 'echo 1..1; echo ok 1 a'
+	chmod +x "$tree"/selftests/*_test.sh
+	run_as 0 '4 passed, 0 failed, 0 skipped' --core
+	grep -E '^newest +ok .* small ' "$tmp/run"
+	grep -E '^6.1 +ok .* smaller ' "$tmp/run"
+	boots 2
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests large
+	a_test large 'guest, tier: some' 'echo 1..1; echo ok 1 a'
+	code 2 "$tree/selftests/run" --core
+	grep -x 'selftests/large_test.sh: tier: some?' "$tmp/err"
+	rm "$tree"/selftests/{small,smaller,large,host_small}_test.sh
+}
+
 # --link is for tests that do not say what they need; results have their own folder.
 links()
 {
@@ -216,7 +237,7 @@ own_make()
 # make's words become options; one that means nothing is refused.
 made()
 {
-	local goal top=$tmp/made
+	local goal core top=$tmp/made
 
 	mkdir -p "$top/lab" "$top/selftests/runner"
 	cp Makefile "$top"
@@ -224,7 +245,9 @@ made()
 	printf '#!/bin/sh\necho "asked: $*"\n' |
 		tee "$top/selftests/run" >"$top/selftests/runner/long"
 	chmod +x "$top"/selftests/{run,runner/*} "$top"/lab/*
-	for goal in check check-long; do
+	for goal in check check-all check-long; do
+		core=''
+		[ $goal != check ] || core='--core'
 		code 0 own_make -C "$top" $goal ARCH=arm64 KERNELS=64k LINK=eth
 		grep -x 'asked: --link eth --kernels 64k --arch arm64' "$tmp/out"
 		code 2 own_make -C "$top" $goal ARCH=aarch64
@@ -233,7 +256,7 @@ made()
 		must_fail grep asked "$tmp/out"
 		ARCH=x86 code 0 own_make -C "$top" $goal ARCH=
 		ARCH=x86 code 0 own_make -C "$top" $goal
-		grep -xE 'asked: ?' "$tmp/out"
+		grep -xE "asked: ?$core" "$tmp/out"
 		code 2 own_make -C "$top" $goal ENVIRONMENT=no
 	done
 }
@@ -673,7 +696,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 44
+plan 45
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -689,6 +712,7 @@ check 'what failed can be run once more' failed_ones
 check 'nothing else is run once more' failed_alone
 check 'the debug kernel is built first, and its tests get more time' debug_lane
 check 'the kernel gcov has the tests of newest and debug' gcov_lane
+check 'make check runs core tests, on the newest kernel and a few on the oldest' core
 check 'tests of a kernel can be left out' without
 check 'races are looked for in long runs, where there are two CPUs' kcsan_lane
 check 'kernels of another architecture run the tests of their lists' arm_lane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The accounts of users and cgroups, compiled into this program: their trees, the
  * edges of their limits, and what is left of them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Policies and limits of cgroups: whom they are for, their lists as they are read,
  * and what is left of cgroups that are gone; with cgroup.c of the module compiled

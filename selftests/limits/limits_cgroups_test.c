@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120, config: EVENT_TRACING */
+/* runs on: guest, tier: core, timeout: 120, config: EVENT_TRACING */
 /*
  * The UAR pages of a process count for its cgroup and for each one above. A
  * limit that is set for any of them holds, and the refusal names it.

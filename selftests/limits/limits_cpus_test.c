@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 60 */
+/* runs on: guest, tier: core, smp: 2, timeout: 60 */
 /*
  * How many UAR pages a context may have where uuar_pages is 0: one for each CPU on
  * which a thread of the process may run, and not one for each CPU of the node. The

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: settings, timeout: 400
+# runs on: guest, tier: full, guest: settings, timeout: 400
 #
 # An adapter with few UAR pages is drained. Each policy serves at least the
 # contexts, armed CQs and QPs that are served without the module.

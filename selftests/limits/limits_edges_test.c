@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120, config: USER_NS */
+/* runs on: guest, tier: core, timeout: 120, config: USER_NS */
 /*
  * The edges of each limit on UAR pages: with one page less than the limit
  * another is served, at the limit none, and a limit below what is held refuses

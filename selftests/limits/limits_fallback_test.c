@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60, config: EVENT_TRACING */
+/* runs on: guest, tier: core, timeout: 60, config: EVENT_TRACING */
 /*
  * A context falls back to the stock behaviour. The counter, tracepoints, log
  * and source all say so. If the open failed, none of them mentions it.

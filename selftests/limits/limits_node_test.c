@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240, mem: 3G */
+/* runs on: guest, tier: full, timeout: 240, mem: 3G */
 /*
  * A full node, on an adapter with 8192 UAR pages (uar_sz 5): 128 ranks with as many
  * pages each as a rank has that may run on 128 CPUs, and 256 ranks with the defaults,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 160 */
+/* runs on: guest, tier: core, timeout: 160 */
 /*
  * A limit is reached. If an open succeeds, the context has the page that a CQ needs.
  * If it fails, the error is EDQUOT. Where the adapter has no UAR pages left, each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120, config: USER_NS */
+/* runs on: guest, tier: core, timeout: 120, config: USER_NS */
 /*
  * A user who owns user namespaces holds no more UAR pages than uar_user_limit,
  * whatever user ids its processes have there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60, config: EVENT_TRACING */
+/* runs on: guest, tier: core, timeout: 60, config: EVENT_TRACING */
 /*
  * Each limit, and a strict policy, counts what it refuses in `refusals`, and counts
  * nothing else. What is refused to a process is traced with its name. The counts of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240, mem: 3G */
+/* runs on: guest, tier: full, timeout: 240, mem: 3G */
 /*
  * A full node: many processes with eight QPs each, under each policy, without a limit
  * and with a budget or a limit of the user that is too small. Who gets what is read

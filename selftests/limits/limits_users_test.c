@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * For whom a context counts, in user namespaces too, and what is said when a limit
  * refuses; with user.c and limit.c of the module compiled into this program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The texts that say what a device is to have: values as sysfs takes them, and the
  * lines of the module parameter "defaults"; with values.c and defaults.c of the

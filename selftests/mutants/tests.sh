@@ -101,12 +101,13 @@ more()
 # add_test FILE: adds a test to host_items or guest_items
 add_test()
 {
-	local name key value item where='' timeout=60
+	local name key value item where='' tier=full timeout=60
 
 	name=$(test_name "$1")
 	while IFS='=' read -r key value; do
 		case $key in
 		where) where=$value ;;
+		tier) tier=$value ;;
 		hca | smp | numa) more "--$key" "$value" ;;
 		mem) more --mem "$(numfmt --from=iec "$value")" ;;
 		timeout) timeout=$value ;;
@@ -115,6 +116,7 @@ add_test()
 			echo "mutants: $name needs another guest" >&2 && exit 1 ;;
 		esac
 	done < <(test_header "$1")
+	! ${core:-false} || [ "$tier" = core ] || return 0
 	item=$name:$(limit_of "$name" "$timeout"):$(test_program "$1")
 	case $where in
 	host) host_items+=("$item") ;;

@@ -26,22 +26,24 @@ matches()
 	return 1
 }
 
-# need FILE: sets where, hca, link, function, eswitch, smp, mem, numa, module, args, guest,
-# only, config, instrument, icount, timeout and is_long from the header of the test
+# need FILE: sets where, tier, on_oldest, hca, link, function, eswitch, smp, mem, numa,
+# module, args, guest, only, config, instrument, icount, timeout and is_long from the header
+# of the test
 need()
 {
 	local key value
 
-	where='' hca=1 link=$link_default function=pf eswitch=no smp='' mem='' numa='' module=yes
+	where='' tier=full on_oldest=no hca=1 link=$link_default function=pf eswitch=no smp='' mem='' numa='' module=yes
 	args='' guest='' only='' config='' instrument='' icount=no
 	timeout=60 is_long=no
 	while IFS='=' read -r key value; do
 		case $key in
-		where | hca | link | function | eswitch | smp | mem | numa | module | args | guest | \
+		where | tier | hca | link | function | eswitch | smp | mem | numa | module | args | guest | \
 			config | instrument | icount | timeout)
 			printf -v "$key" '%s' "$value"
 			;;
 		kernels) only=$value ;;
+		oldest) on_oldest=$value ;;
 		long) is_long=$value ;;
 		*) echo "$1: unknown word $key in its header" >&2 && exit 2 ;;
 		esac
@@ -50,6 +52,10 @@ need()
 		smp=1
 		! "${other_environment:-false}" || [ "$icount" = yes ] || smp=2
 	fi
+	case $tier in
+	core | full) ;;
+	*) echo "$1: tier: $tier?" >&2 && exit 2 ;;
+	esac
 	[ -n "$where" ] || {
 		echo "$1: no \"runs on:\" line at its top" >&2
 		exit 2
@@ -155,6 +161,7 @@ plan_guest()
 	other_kernels[$name]=$only
 	for kernel in $kernels; do
 		is_for "$kernel" || continue
+		[ "$kernel" != "$oldest" ] || [ "$on_oldest" = yes ] || continue
 		unset "other_kernels[$name]"
 		if [ "$kernel" = debug ] && ! matches "$name" "$debug_patterns"
 		then
@@ -188,6 +195,7 @@ plan_file()
 	name=$(test_name "$1")
 	matches "$name" "$patterns" || return 0
 	need "$1"
+	! $core || [ "$tier" = core ] || return 0
 	if [ "$is_long" = yes ]; then
 		$long || return 0
 		long_tests[$name]=yes

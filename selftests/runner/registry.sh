@@ -5,7 +5,8 @@
 #
 # A test is NAME_test.c or NAME_test.sh. Its first lines hold one of the form
 #	runs on: guest, hca: 2, smp: 2, module: no, timeout: 120
-# which the runner obeys. Words: guest or host; hca and smp (at least so many);
+# which the runner obeys. Words: guest or host; tier: core (make check runs it) or full;
+# oldest: yes (make check runs it on the oldest kernel too); hca and smp (at least so many);
 # mem; numa (memory nodes); link: eth (what the ports speak, else what --link says);
 # function: vf (the HCAs are virtual functions), port (each two are a card), vdpa
 # (virtual functions that emulate virtio-net devices too);

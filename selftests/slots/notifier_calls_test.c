@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * What the library keeps of a notifier that it could not make, and after one has been
  * destroyed: no memory, no mapping and no file; with a made-up kernel.

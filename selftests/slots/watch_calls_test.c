@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Watches, and registrations with a watch, as the library asks the kernel and verbs for
  * them: mr_watch.c compiled into this program, with both made up. What changes while it is

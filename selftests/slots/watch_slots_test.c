@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Where watches live, and how their events are read, with slots.c and event.c
  * of the module compiled into this program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, timeout: 120 */
+/* runs on: host, tier: core, timeout: 120 */
 /*
  * Which watches an invalidation hits, with tree.h and hit.c of the module and the
  * kernel's interval trees compiled into this program. Watches are added, deleted and

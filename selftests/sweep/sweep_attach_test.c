@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: sweep, timeout: 600 */
+/* runs on: guest, tier: full, guest: sweep, timeout: 600 */
 /*
  * The device is bound to its driver with each allocation and each firmware
  * command on the way failing in turn: it is bound and attached, or bound and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: sweep, timeout: 300 */
+/* runs on: guest, tier: core, guest: sweep, timeout: 300 */
 /*
  * The first QP on an empty page of a managed context, with each allocation and
  * each command on the way failing in turn. Without the page the QP goes on the

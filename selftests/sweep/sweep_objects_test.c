@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: sweep, timeout: 400 */
+/* runs on: guest, tier: core, guest: sweep, timeout: 400 */
 /*
  * Every object, made and unmade with each allocation and each firmware command
  * on the way failing in turn: nothing is left behind.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: sweep, timeout: 200 */
+/* runs on: guest, tier: full, guest: sweep, timeout: 200 */
 /*
  * Firmware that never answers: the driver gives up a command after a time, and
  * whoever asked for it gives up what it had. Attaching and shared XRC receive QPs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: sweep, timeout: 7200, long: yes
+# runs on: guest, tier: full, guest: sweep, timeout: 7200, long: yes
 #
 # All sweeps in full: every place, every status, and, where the kernel can fail
 # allocations, those of everybody and not of mlx5_ep's callees alone.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: sweep, timeout: 400 */
+/* runs on: guest, tier: full, guest: sweep, timeout: 400 */
 /*
  * Shared XRC receive QPs with each firmware command and each allocation of
  * their calls failing in turn, and each command never answered: what was said to

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: config-boot, kernels: 6.1 6.12 7.2 7.3 newest, smp: 2, timeout: 400
+# runs on: guest, tier: full, guest: config-boot, kernels: 6.1 6.12 7.2 7.3 newest, smp: 2, timeout: 400
 #
 # /etc/mlx5ep.conf is in force before the first program can open the device. The
 # drivers are loaded as at boot: by modprobe with the configuration that is

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # /etc/mlx5ep.conf on made-up trees: what is an error, what apply writes, what
 # set --save changes. The tool is the one that ASan and UBSan watch.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 480
+# runs on: host, tier: full, smp: 2, timeout: 480
 #
 # What `mlx5ep set --save` has saved is in force after a reboot: a node boots,
 # settings are saved, and it boots again with its /etc/mlx5ep.conf and nothing else

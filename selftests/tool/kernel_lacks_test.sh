@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # What a build says where the kernel lacks something that the module needs: one
 # line that names it. A made-up compiler stands for such a kernel.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # The server of mlx5ep metrics, connection by connection: requests in pieces, too long or
 # cut off, more clients than there are places, too few descriptors, and what it costs to

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # mlx5ep metrics on a made-up tree: the text is OpenMetrics, and says what the tree
 # has; files appear whole; the server listens, limits its rate and drops privileges.

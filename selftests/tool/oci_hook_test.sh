@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, smp: 2, mem: 2G, kernels: 7.2, timeout: 200
+# runs on: guest, tier: full, guest: tool, smp: 2, mem: 2G, kernels: 7.2, timeout: 200
 #
 # Containers of Debian's crun, which has packaging/oci/oci-hook as a hook of the stage
 # createRuntime, in cgroups as kubelet makes them. The device stays stock. simhca says

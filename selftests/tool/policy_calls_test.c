@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * What `mlx5ep run --policy` puts into the place of the functions that open a device,
  * compiled into this program: which contexts are opened and closed, and what a program is

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, timeout: 240
+# runs on: guest, tier: full, guest: tool, timeout: 240
 #
 # mlx5ep run --policy gives a policy to a program that nobody recompiled, and asks
 # for no privilege. simhca says which UAR pages the program's QPs rang.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, timeout: 180
+# runs on: guest, tier: full, guest: tool, timeout: 180
 #
 # mlx5ep selftest passes on a sound HCA, of which it sets nothing and leaves
 # nothing behind, and fails by name where firmware does not answer. It cannot ask

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: reload, timeout: 180
+# runs on: guest, tier: full, guest: reload, timeout: 180
 #
 # mlx5ep selftest --reload unloads the module and loads it again, and everything is
 # set as before. Where that cannot be, it says why and touches nothing.

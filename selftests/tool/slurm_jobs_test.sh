@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, smp: 2, mem: 2G, kernels: 6.12, timeout: 200
+# runs on: guest, tier: full, guest: tool, smp: 2, mem: 2G, kernels: 6.12, timeout: 200
 #
 # Debian's Slurm in a guest, one node: munged, slurmctld and slurmd. The Prolog of
 # packaging/slurm gives jobs a policy and a limit by their cgroups. The device stays

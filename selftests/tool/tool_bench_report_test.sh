@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 240
+# runs on: host, tier: core, timeout: 240
 #
 # mlx5ep bench on a made-up tree with programs that are made up too: how they are called,
 # and what becomes of their figures: JSON, tables, data and commands for gnuplot.

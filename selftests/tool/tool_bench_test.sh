@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, smp: 2, timeout: 300
+# runs on: guest, tier: full, guest: tool, smp: 2, timeout: 300
 #
 # mlx5ep bench runs programs under the policies that it names, and its figures and
 # pages are those of the programs and of the HCA. What fails is said.

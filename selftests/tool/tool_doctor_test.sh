@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # mlx5ep doctor on made-up sysfs and debugfs trees: it finds each fault, names a remedy
 # that is there, and puts no program's name into a command.

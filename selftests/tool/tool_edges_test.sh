@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # mlx5ep in whole: all that its tables, its JSON and its reports say of one tree; and at
 # the edges: without standard input, with few descriptors, long paths, a full disk.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # The mlx5ep tool on made-up sysfs and debugfs trees: every command, every exit
 # code, JSON with the same content as the tables, and changes that are made

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The processes of mlx5ep selftest: what a group of checks says becomes its results, and
  * each way in which its process can end is one of them. The groups are those of this

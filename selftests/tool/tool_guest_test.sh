@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: tool, timeout: 240, config: INFINIBAND_IPOIB
+# runs on: guest, tier: full, guest: tool, timeout: 240, config: INFINIBAND_IPOIB
 #
 # The mlx5ep tool with the module. What it shows of running programs is what the
 # HCA counts; `set` sets, `attach` attaches, and doctor finds nothing wrong.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 300
+# runs on: host, tier: core, timeout: 300
 #
 # mlx5ep without memory: each allocation of a command fails in turn. The command then says
 # that it failed and changes nothing, or changes the same as with memory. It may show less, or

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # What the tool says to somebody who calls it wrongly, or on a machine where
 # something is missing: what is true, and what to do. The machine is a made-up tree.

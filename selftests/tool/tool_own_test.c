@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The contexts that the tool finds without debugfs. A made-up /proc names processes and
  * their files; what kernel and module answer is given here.

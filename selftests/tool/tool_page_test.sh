@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # What Documentation/tool.md shows as output of the tool has the titles that the tool
 # prints, and each message of the tool in a page is one that the tool has.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: core
 #
 # What mlx5ep run gives a program by the environment, on a made-up tree: the library is
 # preloaded by an absolute path, before what is preloaded already. Where that cannot be,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 400
+# runs on: host, tier: full, timeout: 400
 #
 # tool_fake, tool_doctor and tool_memory again, with the tool built under ASan and UBSan.
 # LeakSanitizer makes a command fail that loses memory: mlx5ep watch would lose it again

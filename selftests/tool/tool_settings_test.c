@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The settings of the tool: which values are correct, what the configuration file
  * says, what differs from it, and writes that are undone. The objects of the tool are

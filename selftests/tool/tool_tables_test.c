@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Which rows of a table the tool shows, in which order, and how wide its columns are.
  * The objects of the tool are linked to this program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * How the tool reads texts: UTF-8, numbers of options, and the tables and lists of
  * debugfs. The objects of the tool are linked to this program.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 1, mem: 2G, icount: yes, timeout: 300
+# runs on: guest, tier: full, smp: 1, mem: 2G, icount: yes, timeout: 300
 #
 # The kernel can be preempted, and lets its locks go, at least every 100 000
 # instructions, whatever is listed of a context with very many QPs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * What the kernel tells a program that uses DevX, such as UCX and DPDK: events of its
  * objects and of the port, and answers to commands that it does not wait for. They come

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: devx-kill, timeout: 200 */
+/* runs on: guest, tier: core, guest: devx-kill, timeout: 200 */
 /*
  * Whatever ends a DevX QP, it leaves the list once: the program destroys it,
  * closes the context, is killed, or the device goes. Neither the HCA nor the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * UAR pages that a program allocates for DevX count for the limits, up to the
  * last page and not one more. What the HCA gave out is what counts.

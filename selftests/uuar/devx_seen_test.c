@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * QPs that a program makes by DevX or in a thread domain are listed. The HCA
  * says which page and uUAR each of them rings.

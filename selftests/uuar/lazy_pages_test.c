@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 400 */
+/* runs on: guest, tier: full, timeout: 400 */
 /*
  * A managed context has one UAR page when it is opened, and gets another for
  * each page on which a QP is placed. The other static pages are empty mappings.

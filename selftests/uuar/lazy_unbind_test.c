@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, guest: attach, timeout: 240 */
+/* runs on: guest, tier: core, smp: 2, guest: attach, timeout: 240 */
 /*
  * The device goes while threads of a program create QPs, each of which brings a
  * UAR page, and ring them. The program lives on and is told by errors; the

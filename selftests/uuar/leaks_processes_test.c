@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 300 */
+/* runs on: guest, tier: full, timeout: 300 */
 /*
  * What processes leave behind that never close anything. Many processes use the
  * module, each in a cgroup of its own, and end. Then the kernel must have as many

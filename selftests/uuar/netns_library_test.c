@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: netns, timeout: 60, config: NET_NS */
+/* runs on: guest, tier: core, guest: netns, timeout: 60, config: NET_NS */
 /*
  * A program in another net namespace chooses its policy through libmlx5ep. The
  * namespace has a sysfs of its own, as a container has.

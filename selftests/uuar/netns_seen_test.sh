@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: netns, timeout: 240, config: NET_NS
+# runs on: guest, tier: full, guest: netns, timeout: 240, config: NET_NS
 #
 # A process in another net namespace, as in a container, sees what the module says
 # of a device: while namespaces share devices, and where the device was moved to

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: netns, kernels: 6.1 6.12 7.2 7.3 newest, timeout: 120, config: NET_NS KRETPROBES
+# runs on: guest, tier: core, guest: netns, kernels: 6.1 6.12 7.2 7.3 newest, timeout: 120, config: NET_NS KRETPROBES
 #
 # The attributes cannot be shown in a net namespace, for lack of memory, which a
 # kretprobe makes up. `attached` and the tool say so, and the policy holds there

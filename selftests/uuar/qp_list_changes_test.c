@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120 */
+/* runs on: guest, tier: core, smp: 2, timeout: 120 */
 /*
  * A context's QPs are listed while a thread destroys some of them and makes others:
  * each QP that stays is listed, and none is listed twice.

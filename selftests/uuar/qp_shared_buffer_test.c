@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120 */
+/* runs on: guest, tier: core, smp: 2, timeout: 120 */
 /*
  * Commands that create a QP in ways that are legal and that libibverbs does not
  * use: the answer goes where the request is, threads share one request, and request

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 60 */
+/* runs on: guest, tier: core, smp: 2, timeout: 60 */
 /*
  * A thread of the process changes the request of a managed context while the driver
  * opens it. Nobody knows which request the driver has read, so the module closes that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60, config: USERFAULTFD */
+/* runs on: guest, tier: core, timeout: 60, config: USERFAULTFD */
 /*
  * Requests for contexts at the edges of what the module takes for its policies: the
  * shortest, the largest, those that the driver refuses, and answers that cannot be

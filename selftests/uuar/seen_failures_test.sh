@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: failures, timeout: 120, config: EVENT_TRACING
+# runs on: guest, tier: full, guest: failures, timeout: 120, config: EVENT_TRACING
 #
 # Each kind of failure is made once. Trace events, the counter and the log say
 # what the table in Documentation/administration.md says of it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: settings, timeout: 120
+# runs on: guest, tier: core, guest: settings, timeout: 120
 #
 # uuar_cgroups holds any number of cgroups and shows the full path of each.
 

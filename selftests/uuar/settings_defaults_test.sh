@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: settings, timeout: 120
+# runs on: guest, tier: core, guest: settings, timeout: 120
 #
 # The module parameter "defaults" takes for each attribute what a write to the
 # attribute takes, and nothing else.

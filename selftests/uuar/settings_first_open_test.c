@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, guest: settings, timeout: 300 */
+/* runs on: guest, tier: full, smp: 2, guest: settings, timeout: 300 */
 /*
  * The first context of a device that comes back has the policy. A process opens the
  * device without pause while it is bound. The driver refuses that until the device

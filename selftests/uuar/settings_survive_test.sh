@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: settings, timeout: 300
+# runs on: guest, tier: core, guest: settings, timeout: 300
 #
 # The settings of a device are there again after the device was removed and
 # added.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * Memory of the adapter in a context whose pages a policy chooses: a program maps it as
  * it maps a UAR page, and it is none. It is not charged, and holds what is written to it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 240
+# runs on: guest, tier: core, smp: 2, timeout: 240
 #
 # What an administrator sets for jobs: policies of cgroups, which child cgroups
 # inherit or replace, and the limit of UAR pages per user.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, hca: 2, timeout: 400, config: INFINIBAND_IPOIB
+# runs on: guest, tier: full, hca: 2, timeout: 400, config: INFINIBAND_IPOIB
 #
 # Kernel users of the device are not affected by the module. IP runs between two
 # HCAs, alone and while a managed program runs: over InfiniBand, or as frames of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 300 */
+/* runs on: guest, tier: core, timeout: 300 */
 /*
  * A process that is killed at any moment leaves nothing behind: the module
  * counts no UAR page of it, and the HCA has no object of it.

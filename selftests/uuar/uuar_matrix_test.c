@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 400 */
+/* runs on: guest, tier: core, timeout: 400 */
 /*
  * Every policy with every QP type. All data arrives unchanged, each QP rings
  * the uUAR that the HCA knows for it, and the QPs are placed as the policy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * UAR pages that the driver allocates while it opens a context. For every form
  * of the request, the module must count what the HCA gave out.

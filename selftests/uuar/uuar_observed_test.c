@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * UAR pages of a context, for each way to allocate them. What the module counts
  * for the context, the process, the user and the device must be what the HCA

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, timeout: 400
+# runs on: guest, tier: full, timeout: 400
 #
 # Unmodified programs of Debian under every policy: rdma-core's ping-pongs,
 # which check the data, and perftest.

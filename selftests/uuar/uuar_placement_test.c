@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 400 */
+/* runs on: guest, tier: core, timeout: 400 */
 /*
  * Where a policy places QPs if there are more QPs than pages, what it never
  * does, and which programs it does not concern.

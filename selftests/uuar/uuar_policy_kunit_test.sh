@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, kernels: debug, timeout: 60
+# runs on: guest, tier: full, kernels: debug, timeout: 60
 #
 # Runs the uUAR policies in a kernel with KASAN and UBSAN, as a KUnit suite.
 

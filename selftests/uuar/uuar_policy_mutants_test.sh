@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 400
+# runs on: host, tier: full, timeout: 400
 #
 # The test of the policies must fail on a broken policy. Each mutant below
 # changes one line of kernel/uuar/uuar_policy.c, so that it breaks a rule of

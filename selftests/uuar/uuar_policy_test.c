@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, timeout: 240 */
+/* runs on: host, tier: core, timeout: 240 */
 /*
  * The policies, compiled into this program, on every table of up to four pages
  * and in long random sequences on larger tables. The expected results do not

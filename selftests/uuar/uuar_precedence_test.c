@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * Which policy a context gets if several are set. The module and the tool must
  * name the reason, and the QPs must be placed as that policy says.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 300 */
+/* runs on: guest, tier: core, smp: 2, timeout: 300 */
 /*
  * Several processes at once. The policy places the QPs of each process as if it
  * were the only one, no two processes share a UAR page, and the budget limits

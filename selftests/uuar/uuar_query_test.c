@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * What a program can ask the module over uverbs, and how the module answers
  * invalid requests. The answers are compared with the HCA and with libmlx5.

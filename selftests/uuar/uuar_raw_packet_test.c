@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, link: eth, timeout: 60 */
+/* runs on: guest, tier: core, link: eth, timeout: 60 */
 /*
  * Raw packet QPs, which mlx5_ib makes out of a send queue and a receive queue. The
  * policy places them as it places others, and the send queue rings there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * A managed context that asks for stock before its first QP has its QPs on as
  * many uUARs as one that was opened under stock, as the HCA counts them.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: attach, timeout: 400
+# runs on: guest, tier: full, guest: attach, timeout: 400
 #
 # Under the policy stock the module changes nothing that a program can see. The
 # program makes the same system calls with the same bytes in them, gets the same

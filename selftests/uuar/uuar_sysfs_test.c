@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240 */
 /*
  * Invalid input to the attributes is refused with the documented error, and
  * changes nothing.

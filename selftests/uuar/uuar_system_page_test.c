@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * UAR pages where pages of the system are larger than 4 KiB: the device gives all of
  * one such page at once. simhca counts those that are allocated. Each counts for the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * The tables in debugfs, line by line: they have what a program is told about its own
  * context, and nothing else.

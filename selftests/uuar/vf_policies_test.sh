@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, function: vf, guest: vf, timeout: 240
+# runs on: guest, tier: full, function: vf, guest: vf, timeout: 240
 #
 # The policies on a virtual function. Its BAR is small, and here others have taken
 # most of it.

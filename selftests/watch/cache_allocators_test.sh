@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 200
+# runs on: guest, tier: full, smp: 2, timeout: 200
 #
 # Programs with glibc, jemalloc, tcmalloc and mimalloc send what they allocate,
 # reallocate and free through the registration cache: the data is right, and simhca

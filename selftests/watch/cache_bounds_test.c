@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 200 */
+/* runs on: guest, tier: core, smp: 2, timeout: 200 */
 /*
  * What the registration cache keeps pinned, how much it registers, and what a hit
  * may wait for. read(), ioctl(), ibv_reg_mr_iova2() (which is what ibv_reg_mr() calls)

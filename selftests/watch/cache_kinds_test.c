@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 200 */
+/* runs on: guest, tier: core, timeout: 200 */
 /*
  * Registrations of one range with several access flags and I/O virtual addresses,
  * and caches of parent domains. What a registration allows is what the HCA does

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The rules of the registration cache, one after the other and with one thread, on the
  * kernel and the adapter of cache_fake.h: what is found, merged, cut, evicted, verified

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 240
+# runs on: host, tier: full, smp: 2, timeout: 240
 #
 # The test of the cache with many threads finds nothing under ThreadSanitizer, and
 # nothing under ASan and UBSan. Under one of them it must fail on a broken cache:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, timeout: 120 */
+/* runs on: host, tier: core, timeout: 120 */
 /*
  * The registration cache with many threads, on the kernel and the adapter of
  * cache_fake.h. Other threads change the memory meanwhile.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120 */
+/* runs on: guest, tier: core, smp: 2, timeout: 120 */
 /*
  * A verify costs what was hit, not what is watched, and of many threads that ask
  * at once one looks. What is counted are calls by which the kernel looks at up to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, mem: 2G, timeout: 240 */
+/* runs on: guest, tier: core, smp: 2, mem: 2G, timeout: 240 */
 /*
  * What watches and notifiers cost others: a page with very many watches is slow to
  * change once, not each time; and a process with many notifiers unmaps as fast as

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, module: no, timeout: 120
+# runs on: guest, tier: full, module: no, timeout: 120
 #
 # Without the module the preloaded monitor says that it cannot work, and
 # libfabric goes on with a monitor of its own.

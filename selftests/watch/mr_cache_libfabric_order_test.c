@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * The monitor of libmlx5ep-fi in whatever order it is asked. This program stands
  * in for libfabric, which lets a second domain register memory while the first is

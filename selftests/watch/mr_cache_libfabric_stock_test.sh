@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, timeout: 120
+# runs on: guest, tier: full, timeout: 120
 #
 # A stock libfabric program gets the monitor by preloading, or from libfabric's folder
 # of providers: its registrations are watched, its data arrives, and nothing is left

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 240, config: USERFAULTFD */
+/* runs on: guest, tier: full, smp: 2, timeout: 240, config: USERFAULTFD */
 /*
  * libfabric's registration cache with the monitor of libmlx5ep-fi: what fi_mr_reg()
  * answers is what the process sees, whatever happened to the memory; with a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, timeout: 200
+# runs on: guest, tier: core, timeout: 200
 #
 # The three protocols for large messages move every byte at any reuse of buffers.
 # The pipeline registers each fragment of each message, the caches only what is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 200 */
+/* runs on: guest, tier: core, smp: 2, timeout: 200 */
 /*
  * The registration cache: its hits, merges and bounds. What the cache returns
  * must be memory that the process sees.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, numa: 2, timeout: 400, config: KSM HUGETLBFS ZRAM NUMA */
+/* runs on: guest, tier: full, smp: 2, numa: 2, timeout: 400, config: KSM HUGETLBFS ZRAM NUMA */
 /*
  * Everything that can happen to registered memory, one case each. What the HCA
  * reads through the registration is compared with what the process sees: where

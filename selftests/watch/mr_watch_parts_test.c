@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120, config: USERFAULTFD */
+/* runs on: guest, tier: core, smp: 2, timeout: 120, config: USERFAULTFD */
 /*
  * Verify looks only at the parts of 2 MiB that were hit, and one thread looks for
  * all that ask. Neither may hide a change. Whether the memory has changed is what

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 28000, long: yes
+# runs on: guest, tier: full, smp: 2, timeout: 28000, long: yes
 #
 # Runs mr_watch_race_test.sh for much longer.
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 400
+# runs on: guest, tier: full, smp: 2, timeout: 400
 #
 # While other threads remap memory, no registration may be called valid when the
 # HCA reads other pages than the process has.

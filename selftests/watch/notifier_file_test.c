@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
+/* runs on: guest, tier: core, smp: 2, mem: 2G, timeout: 300 */
 /*
  * The notifier's file: which events it gives and when, how it answers invalid
  * requests, who may use it, and what is left after it.

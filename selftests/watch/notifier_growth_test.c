@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest */
+/* runs on: guest, tier: core */
 /*
  * The calls for watches as a newer and as an older program makes them: entries
  * that are longer than this module knows, or shorter than the first version.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, guest: own, timeout: 180 */
+/* runs on: guest, tier: core, smp: 2, guest: own, timeout: 180 */
 /*
  * A notifier whose process forks, executes a program, passes the file on or
  * loses the device, and a notifier in a memory cgroup that is full.

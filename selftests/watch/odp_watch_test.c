@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 200 */
+/* runs on: guest, tier: core, smp: 2, timeout: 200 */
 /*
  * Registrations with on-demand paging: the HCA asks for pages, so it always has those
  * of the process. What the HCA reads and writes is compared with the process, and page

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120 */
+/* runs on: guest, tier: core, smp: 2, timeout: 120 */
 /*
  * Threads wait for an invalidation that does not end, as a kernel module holds it up
  * (mm_listener). They end at once where their process is killed, and they do not wait for

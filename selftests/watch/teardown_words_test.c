@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, hca: 2, guest: own, timeout: 240 */
+/* runs on: guest, tier: full, smp: 2, hca: 2, guest: own, timeout: 240 */
 /*
  * The notifier is of HCA 0, the registration of HCA 1. While HCA 0 goes, the
  * process remaps the registered page: the word must not be armed afterwards,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * Edges of watches and notifiers: ranges at the borders of the blocks into which
  * the module cuts an address space (kernel/watch/inflight.h), mappings that

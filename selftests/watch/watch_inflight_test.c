@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, timeout: 120 */
+/* runs on: host, tier: core, timeout: 120 */
 /*
  * The invalidations that are under way, and what the sign of a block says, with
  * inflight.c of the module compiled into this program: random calls, after each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest */
+/* runs on: guest, tier: core */
 /*
  * Watches of tagged addresses. Where the CPU ignores the top byte of an address, as
  * arm64 always does for programs, allocators keep a tag there. The module watches

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Addresses with a tag, as LAM of x86 and TBI and MTE of arm64 have them: what the
  * module makes of them. The kernel's part is written down here again, as no kernel of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * No user can take all shared XRC receive QPs or registrations of a device: the
  * limits per user hold, and other users are not affected.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * What the library's XRC calls ask of the kernel, what they make of its answers and
  * its errors, and that they keep no memory; with a made-up kernel.

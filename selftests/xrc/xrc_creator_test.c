@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, hca: 2, timeout: 180 */
+/* runs on: guest, tier: core, smp: 2, hca: 2, timeout: 180 */
 /*
  * The process that creates a shared receive QP is killed between any two steps
  * of connecting it, while the peer sends. No message to a registrant that lives

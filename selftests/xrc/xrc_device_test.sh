@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: own, timeout: 180
+# runs on: guest, tier: core, guest: own, timeout: 180
 #
 # Registrants of shared XRC receive QPs while the device is removed, while rmmod
 # tries to unload the module, and while the device moves to another network

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * Every registrant that asked gets the events of a shared XRC receive QP. If
  * the HCA refuses a command, the call fails and leaves nothing.

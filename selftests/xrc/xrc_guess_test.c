@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, kernels: 6.1 6.12 7.2 7.3 newest, smp: 2, timeout: 120, config: KRETPROBES */
+/* runs on: guest, tier: core, kernels: 6.1 6.12 7.2 7.3 newest, smp: 2, timeout: 120, config: KRETPROBES */
 /*
  * REG guesses the number of a QP while the call that creates the QP has not
  * answered. The two registrations meet in one record. A kernel module makes that

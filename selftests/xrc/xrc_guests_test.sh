@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 480
+# runs on: host, tier: full, smp: 2, timeout: 480
 #
 # The X-SRQ workload over two nodes. Each node is a guest with an HCA, and the
 # simulated cable joins the HCAs. The nodes find each other over IP: over InfiniBand,

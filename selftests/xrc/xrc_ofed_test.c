@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * A program in the style of OFED 1.3 to 1.5, which uses the old names only. It
  * must compile unchanged and work.

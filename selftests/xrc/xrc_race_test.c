@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, mem: 2G, timeout: 300 */
+/* runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 300 */
 /*
  * Many processes at once on shared XRC receive QPs: one creates, all join, one
  * destroys. A process that is killed at any moment leaves nothing behind.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, smp: 2, timeout: 120 */
+/* runs on: guest, tier: core, smp: 2, timeout: 120 */
 /*
  * Shared XRC receive QPs: who is registered, how long a QP and its domain live,
  * and what each call answers. The HCA tells which objects are alive.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, guest: xrc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
+/* runs on: guest, tier: full, guest: xrc-roce, hca: 2, link: eth, timeout: 240, config: VLAN_8021Q */
 /*
  * Shared XRC receive QPs over RoCE, between the two HCAs of roce_net.h. The
  * module asks the network stack for the MAC address of the peer. simhca delivers a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * Memory for entries of the tables of XRC, which is allocated before the lock is taken,
  * with xrc_spare.c of the module compiled into this program: what is noted is allocated,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: core */
 /*
  * The errno of a registration that ends, with a made-up kernel: the call returns 0
  * exactly if it has freed the registration.

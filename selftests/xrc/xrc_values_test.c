@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 120 */
+/* runs on: guest, tier: core, timeout: 120 */
 /*
  * Each value that MODIFY was given is what QUERY tells, and what QUERY tells of a
  * QP that upstream's calls made and changed in the same way.

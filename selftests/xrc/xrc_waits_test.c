@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, timeout: 60 */
+/* runs on: guest, tier: core, timeout: 60 */
 /*
  * Calls on shared XRC receive QPs that meet while the HCA takes its time with a
  * command: who waits for whom, and what the table shows meanwhile.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 180
+# runs on: guest, tier: core, smp: 2, hca: 2, mem: 2G, timeout: 180
 #
 # The X-SRQ workload over two HCAs. It creates as many QPs as the paper says,
 # each message arrives once, in order, at the SRQ that it names, and nothing is

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: eswitch, hca: 2, link: eth, eswitch: yes, module: no, smp: 2, timeout: 240, config: MLX5_ESWITCH
+# runs on: guest, tier: full, guest: eswitch, hca: 2, link: eth, eswitch: yes, module: no, smp: 2, timeout: 240, config: MLX5_ESWITCH
 #
 # Stock drivers bring the e-switch of an HCA into switchdev mode, where the netdev is the
 # representor of the uplink, and back. Frames go by the tables of the e-switch then.

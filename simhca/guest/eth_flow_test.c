@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: guest, hca: 2, link: eth, module: no, timeout: 240
+// runs on: guest, tier: full, hca: 2, link: eth, module: no, timeout: 240
 /*
  * Flows of user space on stock mlx5_ib: frames from one adapter to raw packet QPs of
  * the other one. The adapter has executed a send before its completion, so a frame

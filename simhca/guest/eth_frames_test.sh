@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: frames, hca: 2, link: eth, module: no, timeout: 300, config: VLAN_8021Q
+# runs on: guest, tier: full, guest: frames, hca: 2, link: eth, module: no, timeout: 300, config: VLAN_8021Q
 #
 # Ethernet frames between two HCAs under stock drivers. Each netdev is in a
 # network namespace of its own, so that nothing takes a short way.

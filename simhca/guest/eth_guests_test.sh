@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 600
+# runs on: host, tier: full, smp: 2, timeout: 600
 #
 # Two guests, each with an HCA, whose Ethernet ports are on one cable: stock drivers
 # exchange frames (IPv4, IPv6, VLAN, jumbo) and messages of RoCE v2 that librdmacm

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: rdma-eth, hca: 2, link: eth, module: no, timeout: 300, config: VLAN_8021Q
+# runs on: guest, tier: full, guest: rdma-eth, hca: 2, link: eth, module: no, timeout: 300, config: VLAN_8021Q
 #
 # Datagrams and connections over RoCE v2 between two HCAs under stock drivers:
 # the kernel's connection manager, librdmacm and perftest. The test sets nothing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, hca: 2, link: eth, module: no, smp: 2, timeout: 400
+# runs on: guest, tier: full, hca: 2, link: eth, module: no, smp: 2, timeout: 400
 #
 # Rules of ethtool -N and the spread of ethtool -X under the stock driver. What the rule
 # says is looked for at the receiver: which of the two rings counts the packets, and how

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, hca: 2, link: eth, module: no, timeout: 240
+# runs on: guest, tier: full, hca: 2, link: eth, module: no, timeout: 240
 #
 # Two HCAs with Ethernet ports under stock drivers: the netdev comes up, GIDs
 # follow its addresses, and RC moves data between the two over RoCE v1 and v2.

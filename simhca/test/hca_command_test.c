@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * runs on: host, timeout: 300
+ * runs on: host, tier: full, timeout: 300
  *
  * The command interface, pages, event queues, injected faults and recovery of
  * simhca.

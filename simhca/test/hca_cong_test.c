@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Parameters of congestion control, without a VMM: what was set is read, and nothing else
  * has changed.

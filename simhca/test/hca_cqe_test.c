@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * The formats of completions, without a VMM: entries of 64 and 128 bytes, and padding.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Flow tables without a VMM: frames through tables of the sending side, what entries
  * do with them, and commands that are refused.

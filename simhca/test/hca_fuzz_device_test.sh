@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, long: yes, timeout: 900
+# runs on: host, tier: full, long: yes, timeout: 900
 #
 # A libFuzzer run of FUZZ_SECONDS (120) over vfio-user messages, commands, UAR
 # stores, frames, virtqueues and guest memory, for each kind of adapter. What it finds is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Objects and data with random input of a guest: commands, work requests,
  * doorbell records, links of shared queues. The test fails if ASan or UBSan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * General objects, without a VMM: reservations of QP numbers, and mappings of addresses
  * to QPs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * The hash by which a TIR chooses a queue. The values of the Toeplitz hash are those that
  * Microsoft gives with the key for whoever verifies an implementation ("Verifying the RSS

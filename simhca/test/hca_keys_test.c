@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Objects and data without a VMM: memory keys of every mode, UMR, windows,
  * invalidation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * The link aggregation of a card's two ports, without a VMM: its commands, and by which
  * port queues send and receive.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Device memory without a VMM: pieces of it, memory keys for them, and what neither the
  * guest nor a key may reach.

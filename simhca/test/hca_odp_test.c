@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Objects and data without a VMM: on-demand paging. The test acts as the driver: it
  * takes pages away and puts them back by UMR, reads the events, and resumes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Packet pacing, without a VMM: QPs that send at a rate, in the loop's simulated time.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Parts of a QP that user-space libraries change by the second mask of INIT2INIT_QP and
  * RTS2RTS_QP, without a VMM: copies of memory, the source port of RoCE v2. Also the order

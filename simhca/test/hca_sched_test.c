@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Scheduling elements, without a VMM: trees of nodes and groups, and QPs in groups that
  * share a rate, in the loop's simulated time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Signature keys, without a VMM: protected blocks in memory and on the wire, bad
  * signatures and their completions, protection signature variables.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * The e-switch without a VMM: to which port its tables send a frame, what its entries
  * cannot do, and which messages of QPs are let in.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * runs on: host, timeout: 120
+ * runs on: host, tier: full, timeout: 120
  *
  * UAR pages of simhca: who may ring where, and what each store counts as.
  */

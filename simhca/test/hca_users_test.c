@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Objects and data without a VMM: rights that a user of DevX or verbs must not
  * get. The driver passes commands of users on. It changes only the uid, and the

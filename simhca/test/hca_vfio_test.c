@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * runs on: host, timeout: 180
+ * runs on: host, tier: full, timeout: 180
  *
  * simhca as a vfio-user server: valid and invalid messages of a VMM.
  */

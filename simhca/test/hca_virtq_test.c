@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Virtqueues, without a VMM: the split ring under a list of keys, events by a pair of
  * QPs, rings that break a rule, and commands that are refused.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Objects and data without a VMM: XRC, an initiator on adapter 0 and a target with
  * its shared queues on adapter 1.

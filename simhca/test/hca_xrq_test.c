@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// runs on: host
+// runs on: host, tier: full
 /*
  * Tag matching without a VMM: a sender on adapter 0, and on adapter 1 a queue with a list
  * of tags, a QP whose requests change the list, and the QP at which messages arrive.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 40
+# runs on: host, tier: full, timeout: 40
 #
 # mlx5-ci: its options, when it says that there is no coverage and how to get it, and
 # what it makes of results and counts that a run has left. The counts are those of a

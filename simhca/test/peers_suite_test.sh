@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 30
+# runs on: host, tier: full, timeout: 30
 #
 # What the script `suite` makes of a run of rdma-core's tests: each test has a result, or a
 # line says that some have none. The tests are three of a stand-in, whose process ends in

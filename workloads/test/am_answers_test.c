@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: full */
 /*
  * Active messages where the transport fails or a message is not right: the job ends,
  * because nobody else would tell who waits for the answer. The functions of the

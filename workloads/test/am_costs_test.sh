@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 1, mem: 1G, icount: yes, timeout: 300
+# runs on: guest, tier: full, smp: 1, mem: 1G, icount: yes, timeout: 300
 #
 # The table of am_logp has each primitive, policy and category, with instructions and
 # with the time of the guest's clock, and the two agree: an instruction takes a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, guest: events, smp: 2, mem: 2G, timeout: 120
+# runs on: guest, tier: full, guest: events, smp: 2, mem: 2G, timeout: 120
 #
 # What happens in the middle of active messages: a process is killed, forks or unmaps
 # what it writes to others, the policy changes, the device is unbound. Each request

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 480, long: yes
+# runs on: host, tier: full, smp: 2, timeout: 480, long: yes
 #
 # Active messages and Split-C between two guests, with two processes in each: every byte
 # and every count is right, and a process that is killed in one guest is an error at

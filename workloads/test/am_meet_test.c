@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: full */
 /*
  * Whom a process of a job is told of when another one dies: the one that died, and
  * not the one that was told first and has left. One that gives up and leaves is not

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, timeout: 40
+# runs on: guest, tier: full, smp: 2, timeout: 40
 #
 # Programs of the study of active messages, on Split-C, under each uUAR policy and
 # with each category of send queues: sample sort, radix sort, matrix multiply and

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 30
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 30
 #
 # Split-C on active messages: what gets, puts, stores, bulk accesses, waits and
 # barriers leave in the memory of all processes. A program that does not wait

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 60
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 60
 #
 # Active messages from all to all, where one request and one message at a time may
 # be on their way to a process, and where a send queue has one place: each is handled

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 120
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 120
 #
 # Several threads of each process use its transport at once: messages, active
 # messages and collectives of each have the right bytes, whoever looks for

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 120
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 120
 #
 # The transport of the workloads: every byte of messages of many lengths arrives,
 # however they move and whoever looks for completions; there are as many QPs as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: full */
 /*
  * A group that is closed while a collective is under way, as after an error: the
  * progress of other groups does not look at it any more. The functions of the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # What is measured of non-blocking collectives is asked for: the benchmark and the
 # comparison with MPI fail where lines are missing or have no number, and where a figure

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, smp: 2, timeout: 480
+# runs on: host, tier: full, smp: 2, timeout: 480
 #
 # Active messages and non-blocking collectives between two guests: the sort, the FFT
 # and the solver of make demo-apps have the results of a serial run.

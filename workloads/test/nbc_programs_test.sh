@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 60
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 60
 #
 # A 3-D FFT and a conjugate gradient solver on non-blocking collectives have the
 # results of a serial run, whether they wait for each collective or compute

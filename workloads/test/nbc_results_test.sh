@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, smp: 2, hca: 2, mem: 2G, timeout: 60
+# runs on: guest, tier: full, smp: 2, hca: 2, mem: 2G, timeout: 60
 #
 # Non-blocking collectives, random ones and many under way at once: their results
 # are those of a serial run, for lengths that are copied and that are not, for all

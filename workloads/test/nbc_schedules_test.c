@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host */
+/* runs on: host, tier: full */
 /*
  * The schedules of collectives, for groups of many sizes, run without an adapter:
  * one thread plays all processes. A send ends when its bytes are taken, so a
