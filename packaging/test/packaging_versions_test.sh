@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host
+# runs on: host, tier: full
 #
 # dpkg, rpm and DKMS order the versions of packaging/version as the commits are ordered.
 # git is a stand-in that counts as many commits as it is told to.
