@@ -15,7 +15,8 @@
 #	DIR	the folder, given by OFA_DIR=
 #
 # The folder is used exactly where the ib_core that modprobe would load is not below
-# kernel/. Headers of one stack with symbol versions of another would make a module
+# kernel/, or was not compiled in the kernel's tree: Canonical's packages of OFED are in
+# kernel/doca-ofed-VERSION/. Headers of one stack with symbol versions of another would make a module
 # that the kernel loads although structures differ, so that both come from the folder,
 # and the version of _ib_alloc_device must be the one that mlx5_ib was compiled for.
 set -eu
@@ -32,7 +33,7 @@ die()
 	exit 0
 }
 
-# No build needs /usr/sbin but this one, for modprobe.
+# No build needs /usr/sbin but this one, for modprobe and modinfo.
 PATH=$PATH:/usr/sbin:/sbin
 . "$(dirname "$0")/module_file.sh"
 
@@ -65,17 +66,28 @@ find_dir()
 	done
 }
 
+# is_own FILE: the module is the kernel's own. Those of its tree say so. If it cannot be
+# asked, the folder says it.
+is_own()
+{
+	case $1 in
+	kernel/*) ;;
+	*) return 1 ;;
+	esac
+	[ -n "$(modinfo -F intree "$modules/$1" 2>/dev/null)" ] ||
+		! modinfo "$modules/$1" >/dev/null 2>&1
+}
+
 if [ -n "$dir" ] && [ ! -e "$modules/modules.dep" ]; then
 	die "OFA_DIR is given, and there is no $modules/modules.dep to say which" \
 		"ib_core is loaded: MLX5_EP_KMODULES= names the folder of the kernel's modules"
 fi
 core=$(module_file "$modules" ib_core)
-case $core in
-kernel/* | '')
+if [ -z "$core" ] || is_own "$core"; then
 	[ -z "$dir" ] || die "OFA_DIR is given, and ib_core is the kernel's own"
 	echo own
-	exit 0 ;;
-esac
+	exit 0
+fi
 # EL and SUSE put links into weak-updates/ of a kernel, to modules that were compiled for
 # another one. Their headers have the name of that one.
 if [ -L "$modules/$core" ]; then

@@ -74,6 +74,31 @@ own()
 	says own && complains 'there is no' "$ofa"
 }
 
+# Canonical's packages have OFED below kernel/. That it was not compiled in the kernel's
+# tree is what the module says, here a copy without the line "intree=Y".
+canonical()
+{
+	local own=$modules/kernel/doca-ofed-26.01/$core
+
+	stack kernel/doca-ofed-26.01
+	rm -rf "$sources"
+	mkdir -p "${own%/*}"
+	ln -s "${real%"$driver"}$core" "$own"
+	says own
+	xz -dc "${real%"$driver"}$core" >"$dir/core.ko"
+	objcopy --dump-section ".modinfo=$dir/info" "$dir/core.ko"
+	grep -qa intree=Y "$dir/info"
+	sed -i 's/intree=Y/outree=Y/' "$dir/info"
+	objcopy --update-section ".modinfo=$dir/info" "$dir/core.ko"
+	rm "$own"
+	xz -c "$dir/core.ko" >"$own"
+	complains "ib_core is kernel/doca-ofed-26.01/$core, and no headers of it"
+	tree "$dir/elsewhere" "$crc"
+	says "folder $dir/elsewhere" "$dir/elsewhere"
+	tree "$ofa" "$crc"
+	says "folder $ofa"
+}
+
 found()
 {
 	stack updates/dkms
@@ -237,8 +262,9 @@ first_in_order()
 }
 
 [ -n "$crc" ] || skip_all 'no kernel with MODVERSIONS here'
-plan 12
+plan 13
 check "the kernel's own ib_core: no folder is used" own
+check "an ib_core below kernel/ that is not the kernel's own" canonical
 check 'an ib_core of DKMS: its folder is found' found
 check 'OFA_DIR= names the folder' given
 check "Debian's name of the architecture" debian
