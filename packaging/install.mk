@@ -67,7 +67,7 @@ lib-ready:
 
 dkms-ready:
 	@test -n '$(DESTDIR)' || command -v dkms >/dev/null || { \
-		echo 'make install: dkms is missing: apt install dkms linux-headers-$$(uname -r) (dnf install dkms kernel-devel)'; \
+		echo 'make install: dkms is missing: apt install dkms linux-headers-$$(uname -r) (dnf install dkms kernel-devel-$$(uname -r))'; \
 		exit 1; }
 	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make install' $(dkms_files)
 	@$(places) packaging/installed may-put '$(BUILD_VERSION)'

@@ -92,7 +92,7 @@ without_dkms()
 	ln -sf /usr/sbin/* "$tmp/bin/"* "$tmp/commands/"
 	rm "$tmp/commands/dkms"
 	missing="make install: dkms is missing: apt install dkms linux-headers-\$(uname -r)"
-	missing+=' (dnf install dkms kernel-devel)'
+	missing+=" (dnf install dkms kernel-devel-\$(uname -r))"
 	PATH=$tmp/commands refuses "$missing" make -s install
 	PATH=$tmp/commands refuses "$missing" make -s -j4 install
 }
