@@ -182,6 +182,24 @@ removed_by_list()
 	[ "$(contents "$image" | wc -l)" = 1 ]
 }
 
+# The units for the textfile collector are not in systemd's folders: who wants them
+# enables them where they are.
+timer()
+{
+	local share=/opt/ep/share/mlx5ep
+
+	rm -rf "$image"
+	mkdir -p "$image"
+	make_install PREFIX=/opt/ep
+	grep -qx 'ExecStart=/opt/ep/bin/mlx5ep metrics --output /[^ ]*\.prom' \
+		"$image$share/mlx5ep-metrics.service"
+	systemctl --root="$image" link "$share/mlx5ep-metrics.service"
+	systemctl --root="$image" enable "$share/mlx5ep-metrics.timer"
+	[ "$(systemctl --root="$image" is-enabled mlx5ep-metrics.timer)" = enabled ]
+	systemd-analyze calendar "$(sed -n 's/^OnCalendar=//p' \
+		"$image$share/mlx5ep-metrics.timer")"
+}
+
 # A source file that this version no longer has is not left for the compiler.
 old_sources_go()
 {
@@ -268,13 +286,14 @@ out_of_image()
 }
 
 stand_ins
-plan 10
+plan 11
 check 'make install does not remove the folder in which it runs' runs_there
 check 'make install does not write into sources that are there' sources_are_there
 check 'a version that is no name is refused' bad_versions
 check 'make uninstall leaves the sources of others' others_stay
 check 'the pages can be in a folder with those of others' shared_folder
 check 'make uninstall removes what was recorded, under another prefix too' removed_by_list
+check 'the timer for metrics can be enabled' timer
 check 'sources that a version no longer has are removed' old_sources_go
 check 'an installation without a list can be removed, and replaced' without_list
 check 'what a link leads to is neither written nor removed' links
