@@ -30,7 +30,7 @@
  * Return: false if the request cannot be rewritten, because the driver will
  * refuse it, or because the library is so old that it knows only uUAR 0.
  */
-static bool read_open(struct ib_udata *udata,
+static bool open_read(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	if (copy_from_user(req, udata->inbuf,
@@ -48,8 +48,8 @@ static bool read_open(struct ib_udata *udata,
  * request, and refuses an empty one in any case. An active device stays active
  * until it fails or goes.
  */
-static bool driver_serves(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
-			  struct ib_udata *udata)
+static bool open_is_served(struct mlx5_ep_device *edev,
+			   struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	size_t inlen = udata->inlen;
 	int ret;
@@ -64,8 +64,8 @@ static bool driver_serves(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
  * Does the library use all UAR pages of a page of the system? Older ones use
  * the first only, where the system's pages are larger than 4 KiB.
  */
-static bool uses_all(struct mlx5_ep_device *edev,
-		     const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+static bool open_uses_all(struct mlx5_ep_device *edev,
+			  const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	return edev->uars_together == 1 ||
 	       req->lib_caps & MLX5_LIB_CAP_4K_UAR;
@@ -73,11 +73,11 @@ static bool uses_all(struct mlx5_ep_device *edev,
 
 /* UAR pages that mlx5_ib allocates at open, if it serves such a request. */
 static unsigned int
-static_pages_of(struct mlx5_ep_device *edev,
-		const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+open_static_pages(struct mlx5_ep_device *edev,
+		  const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	unsigned int together = edev->uars_together;
-	unsigned int used = uses_all(edev, req) ? together : 1;
+	unsigned int used = open_uses_all(edev, req) ? together : 1;
 
 	if (req->lib_caps & MLX5_LIB_CAP_DYN_UAR ||
 	    req->total_num_bfregs > MLX5_EP_MAX_PAGES * 2)
@@ -93,19 +93,19 @@ static_pages_of(struct mlx5_ep_device *edev,
  */
 static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct mlx5_ep_request *request,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *was,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *is)
+			const struct mlx5_ib_alloc_ucontext_req_v2 *asked,
+			const struct mlx5_ib_alloc_ucontext_req_v2 *ours)
 {
-	size_t len = min(request->udata->inlen, sizeof(*is));
+	size_t len = min(request->udata->inlen, sizeof(*ours));
 	struct mlx5_ep_device *edev = ectx->edev;
 	struct mlx5_ep_stock *stock = &edev->stock;
 	bool intact;
 	int ret;
 
 	if (mlx5_ep_context_is_limited(ectx) || READ_ONCE(edev->values.budget))
-		ret = mlx5_ep_request_protect(request, 0, is, len);
+		ret = mlx5_ep_request_protect(request, 0, ours, len);
 	else
-		ret = mlx5_ep_request_patch(request, 0, was, is, len);
+		ret = mlx5_ep_request_patch(request, 0, asked, ours, len);
 	if (ret)
 		return ret;
 	ret = stock->alloc_ucontext(uctx, request->udata);
@@ -124,7 +124,7 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * Tell the library of all pages of the table, also of those that mlx5_ib has not
  * allocated: the library maps them, see uar_map.c.
  */
-static int answer_pages(struct ib_udata *udata, unsigned int pages)
+static int open_answer(struct ib_udata *udata, unsigned int pages)
 {
 	__u32 __user *tot_bfregs =
 		udata->outbuf +
@@ -136,23 +136,23 @@ static int answer_pages(struct ib_udata *udata, unsigned int pages)
 /* Open a managed context. */
 static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct mlx5_ep_request *request,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *was)
+			const struct mlx5_ib_alloc_ucontext_req_v2 *asked)
 {
-	struct mlx5_ib_alloc_ucontext_req_v2 is = *was;
+	struct mlx5_ib_alloc_ucontext_req_v2 ours = *asked;
 	int pages, ret;
 
 	pages = mlx5_ep_context_plan(ectx,
-				     DIV_ROUND_UP(was->total_num_bfregs, 2),
-				     was->num_low_latency_bfregs);
+				     DIV_ROUND_UP(asked->total_num_bfregs, 2),
+				     asked->num_low_latency_bfregs);
 	if (pages < 0)
 		return pages;
-	is.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
-	is.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
-		was->num_low_latency_bfregs, pages);
-	is.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
-	ret = open_changed(ectx, uctx, request, was, &is);
+	ours.total_num_bfregs = pages * MLX5_EP_UUARS_PER_PAGE;
+	ours.num_low_latency_bfregs = mlx5_ep_uuar_policy_low_latency(
+		asked->num_low_latency_bfregs, pages);
+	ours.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
+	ret = open_changed(ectx, uctx, request, asked, &ours);
 	if (!ret) {
-		ret = answer_pages(request->udata, ectx->table->nr_pages);
+		ret = open_answer(request->udata, ectx->table->nr_pages);
 		if (!ret)
 			return 0;
 		ectx->edev->stock.dealloc_ucontext(uctx);
@@ -169,9 +169,9 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			 struct mlx5_ep_request *request,
 			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
-	int ret = mlx5_ep_context_observe(
-		ectx, static_pages_of(ectx->edev, req),
-		req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
+	int ret = mlx5_ep_context_observe(ectx,
+					  open_static_pages(ectx->edev, req),
+					  req->lib_caps & MLX5_LIB_CAP_DYN_UAR);
 
 	if (ret)
 		return ret;
@@ -185,93 +185,115 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 }
 
 /*
- * The driver has served the caller's own request, so ours caused @error. If the
- * library's page cannot be had later either, the context has queries and memory
- * regions, and no CQ. That is what it would have without mlx5_ep. A strict policy
- * takes nothing less than a managed context, unless @why says that there can be none.
- */
-static int fall_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		     int error, const char *why)
-{
-	static const char failed[] =
-		"it could not be opened as a managed context";
-
-	if (why || !ectx->settings.strict) {
-		mlx5_ep_context_fall_back(ectx, error, why ?: failed);
-		return 0;
-	}
-	ectx->edev->stock.dealloc_ucontext(uctx);
-	mlx5_ep_context_refuse(ectx, error, failed);
-	return error == -ENOMEM ? error : -EDQUOT;
-}
-
-/*
  * Why a context with this request cannot be managed; NULL: it can. A managed
- * context changes the request, and answer_pages() the driver's answer.
+ * context changes the request, and open_answer() the driver's answer.
  */
 static const char *
-why_stock(struct mlx5_ep_device *edev, bool rewritable,
-	  const struct mlx5_ib_alloc_ucontext_req_v2 *req,
-	  const struct ib_udata *udata)
+open_why_stock(struct mlx5_ep_device *edev, bool rewritable,
+	       const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+	       const struct ib_udata *udata)
 {
 	if (edev->no_policies)
 		return edev->no_policies;
-	if (rewritable && uses_all(edev, req) &&
+	if (rewritable && open_uses_all(edev, req) &&
 	    udata->outlen >= offsetofend(struct mlx5_ib_alloc_ucontext_resp,
 					 tot_bfregs))
 		return NULL;
 	return "its library is too old";
 }
 
+/*
+ * Open a context as the caller asked, because @error kept it from being
+ * managed. The driver then serves the caller's own request, so ours caused
+ * @error. If the library's page cannot be had later either, the context has
+ * queries and memory regions, and no CQ. That is what it would have without
+ * mlx5_ep. A strict policy takes nothing less than a managed context, unless
+ * @why says that there can be none.
+ */
+static int open_fall_back(struct mlx5_ep_context *ectx,
+			  struct ib_ucontext *uctx,
+			  struct mlx5_ep_request *request,
+			  const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+			  int error, const char *why)
+{
+	static const char failed[] =
+		"it could not be opened as a managed context";
+	int ret = open_observed(ectx, uctx, request, req);
+
+	/*
+	 * The device is active, as open_is_served() said, so the driver lacks
+	 * something of it. The last try of libmlx5 is one that needs a page
+	 * under stock, too.
+	 */
+	if (ret == -EAGAIN && ectx->settings.strict)
+		return -EDQUOT;
+	if (ret)
+		return ret;
+	if (why || !ectx->settings.strict) {
+		mlx5_ep_context_fall_back(ectx, error, why ?: failed);
+		return MLX5_EP_OPENED_FALLBACK;
+	}
+	ectx->edev->stock.dealloc_ucontext(uctx);
+	mlx5_ep_context_refuse(ectx, error, failed);
+	return error == -ENOMEM ? error : -EDQUOT;
+}
+
+/* Open a context for which a policy other than stock is due. */
+static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		    struct mlx5_ep_request *request,
+		    const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+		    bool rewritable)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+	const char *why = open_why_stock(edev, rewritable, req, request->udata);
+	int ret;
+
+	if (!open_is_served(edev, uctx, request->udata))
+		return -EAGAIN;
+	if (why)
+		return open_fall_back(ectx, uctx, request, req, -EOPNOTSUPP,
+				      why);
+	ret = open_managed(ectx, uctx, request, req);
+	if (!ret)
+		return MLX5_EP_OPENED_MANAGED;
+	if (ret == -EDQUOT)
+		return ret;
+	return open_fall_back(ectx, uctx, request, req, ret, NULL);
+}
+
 /**
  * mlx5_ep_open() - open a context, managed where its policy wants that
  * @ectx: our side of @uctx, all zero
  * @uctx: the context, as the driver's alloc_ucontext operation gets it
- * @request: request in use, neither patched nor protected
+ * @udata: of the call, from user space
  *
  * Sleeps.
  *
- * Return: 0; -EDQUOT: the user may not have another page, or the device has none
- * and the policy is strict; -EAGAIN: the device is not active yet; -ENOMEM; another
- * error of the driver
+ * Return: enum mlx5_ep_opened, for mlx5_ep_context_open(); -EDQUOT: the user
+ * may not have another page, or the device has none and the policy is strict;
+ * -EAGAIN: the device is not active yet; -EINTR: the caller is being killed;
+ * -ENOMEM; another error of the driver
  */
 int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		 struct mlx5_ep_request *request)
+		 struct ib_udata *udata)
 {
-	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ib_alloc_ucontext_req_v2 req = {};
-	bool rewritable = read_open(request->udata, &req);
-	const char *why = why_stock(edev, rewritable, &req, request->udata);
-	int error = 0, ret;
+	struct mlx5_ep_request request;
+	bool rewritable;
+	int ret;
 
-	ret = mlx5_ep_context_init(ectx, edev);
-	if (ret < 0) {
-		mlx5_ep_context_close(ectx);
+	ret = mlx5_ep_request_begin(&request, udata);
+	if (ret)
 		return ret;
-	}
-	if (ret) {
-		if (!driver_serves(edev, uctx, request->udata)) {
-			mlx5_ep_context_close(ectx);
-			return -EAGAIN;
-		}
-		error = why ? -EOPNOTSUPP :
-			      open_managed(ectx, uctx, request, &req);
-	}
-	ret = error;
-	if (!ectx->table && error != -EDQUOT)
-		ret = open_observed(ectx, uctx, request, &req);
-	if (!ret && error)
-		ret = fall_back(ectx, uctx, error, why);
-	/*
-	 * The device is active, as driver_serves() said, so the driver lacks something
-	 * of it. The last try of libmlx5 is one that needs a page under stock, too.
-	 */
-	if (ret == -EAGAIN && error && ectx->settings.strict)
-		ret = -EDQUOT;
-	if (ret) {
+	rewritable = open_read(udata, &req);
+	ret = mlx5_ep_context_init(ectx, mlx5_ep_device_find(uctx->device));
+	if (ret > 0)
+		ret = open_due(ectx, uctx, &request, &req, rewritable);
+	else if (!ret)
+		ret = open_observed(ectx, uctx, &request, &req) ?:
+			      MLX5_EP_OPENED_OBSERVED;
+	if (ret < 0)
 		mlx5_ep_context_close(ectx);
-		return ret;
-	}
-	mlx5_ep_context_open(ectx);
-	return 0;
+	mlx5_ep_request_end(&request);
+	return ret;
 }

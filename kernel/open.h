@@ -5,10 +5,10 @@
 #define MLX5_EP_OPEN_H
 
 struct ib_ucontext;
+struct ib_udata;
 struct mlx5_ep_context;
-struct mlx5_ep_request;
 
 int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		 struct mlx5_ep_request *request);
+		 struct ib_udata *udata);
 
 #endif

@@ -2,17 +2,11 @@
 /*
  * The operations of the ib_device that mlx5_ep wraps.
  *
- * Each wrapper calls the driver's own operation exactly once. There is one
- * exception, opening: open.c first asks the driver whether it serves requests, and
- * if the driver refuses a rewritten request, open.c repeats it as the caller asked
- * for it. Requests are rewritten only for a context that is to be
- * managed. That of create_qp gets MLX5_QP_FLAG_UAR_PAGE_INDEX and the number of a
- * static page of the same context, as the driver's answer bfreg_index of a uUAR
- * there.
+ * Each wrapper calls the driver's own operation exactly once. Opening is the one
+ * exception, see open.c. Requests are rewritten by open.c and create_qp.c, and only
+ * for a context that is to be managed.
  *
- * The wrappers never change calls of kernel users (no udata), QPs for which the
- * library named a page or uUAR itself (thread domains), or QPs without a send
- * queue of their own (XRC and DC targets, RSS).
+ * The wrappers never change calls of kernel users (no udata).
  *
  * Our side of a context and of a QP lies behind the driver's, in the same
  * allocation: attaching raises the sizes that the core allocates. A QP that was
@@ -22,38 +16,28 @@
  */
 
 #include <linux/module.h>
-#include <linux/uaccess.h>
-#include <rdma/mlx5-abi.h>
 
 #include "compat/compat.h"
+#include "create_qp.h"
 #include "device.h"
 #include "open.h"
 #include "ops.h"
-#include "request.h"
-#include "trace.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
 #include "uuar/qp_uuar.h"
 #include "uuar/uar_map.h"
 #include "xrc/xrc.h"
 
-/* What mlx5_ib answers for bfreg_index when the request named the page. */
-#define INVALID_BFREG BIT(31)
-/* bfregs per page as libmlx5 numbers them; the upper two are not used. */
-#define BFREGS_PER_PAGE 4
-
 static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	struct mlx5_ep_request request;
-	int ret;
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
+	int opened = mlx5_ep_open(ectx, uctx, udata);
 
-	ret = mlx5_ep_request_begin(&request, udata);
-	if (ret)
-		return ret;
-	ret = mlx5_ep_open(mlx5_ep_context_of(edev, uctx), uctx, &request);
-	mlx5_ep_request_end(&request);
-	return ret;
+	if (opened < 0)
+		return opened;
+	mlx5_ep_context_open(ectx, opened);
+	return 0;
 }
 
 static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
@@ -83,189 +67,14 @@ static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
 		mlx5_ep_context_uncharge_page(ectx);
 }
 
-/* The consecutive fields of struct mlx5_ib_create_qp that matter here. */
-struct qp_request {
-	__u32 flags;
-	__u32 uidx;
-	__u32 bfreg_index;
-};
-
-#define QP_REQUEST_OFFSET offsetof(struct mlx5_ib_create_qp, flags)
-
-static_assert(offsetof(struct mlx5_ib_create_qp, bfreg_index) ==
-	      offsetof(struct mlx5_ib_create_qp, flags) +
-		      offsetof(struct qp_request, bfreg_index));
-
-/* Does mlx5_ib choose a uUAR for such a QP? */
-static bool wants_uuar(const struct ib_qp_init_attr *attr,
-		       const struct qp_request *req)
-{
-	return !(req->flags & (MLX5_QP_FLAG_UAR_PAGE_INDEX |
-			       MLX5_QP_FLAG_BFREG_INDEX)) &&
-	       /* mlx5_ib refuses this flag, unless the request names a page */
-	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
-}
-
-/* If the driver confirms that it used our page, tell the library the uUAR. */
-static int answer_uuar(struct ib_udata *udata, unsigned int uuar)
-{
-	__u32 __user *bfreg_index = udata->outbuf;
-	__u32 answer;
-
-	if (udata->outlen < sizeof(answer))
-		return 0;
-	if (get_user(answer, bfreg_index) || answer != INVALID_BFREG)
-		return -EFAULT;
-	answer = uuar / MLX5_EP_UUARS_PER_PAGE * BFREGS_PER_PAGE +
-		 uuar % MLX5_EP_UUARS_PER_PAGE;
-	return put_user(answer, bfreg_index);
-}
-
-static int create_placed_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
-			    struct ib_qp_init_attr *attr,
-			    struct mlx5_ep_request *request,
-			    const struct qp_request *was, u32 uar)
-{
-	struct ib_udata *udata = request->udata;
-	struct qp_request is = {
-		.flags = was->flags | MLX5_QP_FLAG_UAR_PAGE_INDEX,
-		.uidx = was->uidx,
-		.bfreg_index = uar,
-	};
-	bool intact;
-	int ret;
-
-	ret = mlx5_ep_request_patch(request, QP_REQUEST_OFFSET, was, &is,
-				    sizeof(is));
-	if (ret)
-		return ret;
-	ret = edev->stock.create_qp(qp, attr, udata);
-	intact = mlx5_ep_request_restore(request);
-	if (ret)
-		return ret;
-	ret = intact ? answer_uuar(udata, mlx5_ep_qp_of(edev, qp)->uuar) :
-		       -EFAULT;
-	if (ret)
-		edev->stock.destroy_qp(qp, udata);
-	return ret;
-}
-
-/*
- * Take a uUAR for a new QP, and make sure that a UAR page is behind it. If
- * another page cannot be allocated, take the best uUAR of the pages that the
- * context has.
- */
-static int place_qp(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		    struct mlx5_ep_qp *eqp, u32 *uar)
-{
-	DECLARE_BITMAP(avoid, MLX5_EP_MAX_PAGES) = { 0 };
-	bool closed = false;
-	unsigned int page;
-	int uuar, ret;
-
-	for (;;) {
-		uuar = mlx5_ep_qp_place(ectx, eqp, closed, avoid);
-		if (uuar < 0)
-			return uuar;
-		page = uuar / MLX5_EP_UUARS_PER_PAGE;
-		ret = mlx5_ep_uar_back(ectx, uctx, page, uar);
-		if (!ret) {
-			mlx5_ep_qp_placed(eqp, *uar);
-			return uuar;
-		}
-		mlx5_ep_qp_unplace(eqp);
-		if (ret == -EINTR)
-			return ret;
-		/*
-		 * No page is tried twice, so this ends. After -ENXIO the policy may
-		 * choose another empty page. After any other error no page can be
-		 * allocated.
-		 */
-		__set_bit(page, avoid);
-		closed |= ret != -ENXIO;
-		trace_mlx5_ep_policy_refused(ectx, ret);
-	}
-}
-
-/* Note a QP that the policy did not place, and where its library put it. */
-static void note_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		    const struct qp_request *req)
-{
-	enum mlx5_ep_placer placer = MLX5_EP_PLACER_LIBRARY;
-	u32 uar = MLX5_EP_UAR_UNKNOWN;
-	u8 slot = MLX5_EP_SLOT_UNKNOWN;
-
-	if (req->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) {
-		uar = req->bfreg_index;
-	} else if (req->flags & MLX5_QP_FLAG_BFREG_INDEX) {
-		uar = mlx5_ep_uar_dynamic(ectx, req->bfreg_index);
-		slot = req->bfreg_index % MLX5_EP_UUARS_PER_PAGE;
-	} else {
-		placer = MLX5_EP_PLACER_DRIVER;
-	}
-	mlx5_ep_qp_note(ectx, eqp, placer, uar, slot);
-}
-
-static int create_users_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
-			   struct ib_qp_init_attr *attr,
-			   struct mlx5_ep_request *request)
-{
-	struct ib_udata *udata = request->udata;
-	struct mlx5_ep_context *ectx;
-	struct ib_ucontext *uctx;
-	struct qp_request req;
-	struct mlx5_ep_qp *eqp;
-	u32 uar;
-	int ret;
-
-	if (attr->rwq_ind_tbl || attr->qp_type == IB_QPT_XRC_TGT ||
-	    udata->inlen < QP_REQUEST_OFFSET + sizeof(req) ||
-	    copy_from_user(&req, udata->inbuf + QP_REQUEST_OFFSET,
-			   sizeof(req)) ||
-	    /* a DC target has no send queue and rings nothing */
-	    req.flags & MLX5_QP_FLAG_TYPE_DCT)
-		return edev->stock.create_qp(qp, attr, udata);
-
-	uctx = rdma_udata_to_uverbs_attr_bundle(udata)->context;
-	ectx = mlx5_ep_context_of(edev, uctx);
-	eqp = mlx5_ep_qp_of(edev, qp);
-	eqp->qp = qp;
-	if (ectx->table && wants_uuar(attr, &req)) {
-		ret = place_qp(ectx, uctx, eqp, &uar);
-		if (ret >= 0) {
-			ret = create_placed_qp(edev, qp, attr, request, &req,
-					       uar);
-			if (ret)
-				mlx5_ep_qp_release(eqp);
-			else
-				trace_mlx5_ep_qp_placed(eqp);
-			return ret;
-		}
-		if (ret != -EOPNOTSUPP)
-			return ret;
-	}
-
-	ret = edev->stock.create_qp(qp, attr, udata);
-	if (!ret)
-		note_qp(ectx, eqp, &req);
-	return ret;
-}
-
 static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
-	struct mlx5_ep_request request;
-	int ret;
 
 	if (!udata || !qp->uobject)
 		return edev->stock.create_qp(qp, attr, udata);
-	ret = mlx5_ep_request_begin(&request, udata);
-	if (ret)
-		return ret;
-	ret = create_users_qp(edev, qp, attr, &request);
-	mlx5_ep_request_end(&request);
-	return ret;
+	return mlx5_ep_create_qp(edev, qp, attr, udata);
 }
 
 static int ep_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)

@@ -287,12 +287,14 @@ void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
  * mlx5_ep_context_open() - the driver has opened the context: publish it
  * @ectx: context that was planned or observed, not published; the lock of its
  *	device is taken here
+ * @opened: as what it was opened
  */
-void mlx5_ep_context_open(struct mlx5_ep_context *ectx)
+void mlx5_ep_context_open(struct mlx5_ep_context *ectx,
+			  enum mlx5_ep_opened opened)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
 
-	ectx->placing = ectx->table;
+	ectx->placing = opened == MLX5_EP_OPENED_MANAGED;
 	mutex_lock(&edev->lock);
 	list_add(&ectx->node, &edev->contexts);
 	mutex_unlock(&edev->lock);
@@ -347,97 +349,6 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_context_note_mm() - a UAR page was put behind a static page
- * @entry: the static page; the context's back_lock is held
- * @mm: address space where that was done
- *
- * The address space is held, so that its address is not that of another one later.
- */
-void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
-			     struct mm_struct *mm)
-{
-	struct mm_struct *was = entry->mm;
-
-	mmgrab(mm);
-	WRITE_ONCE(entry->mm, mm);
-	if (was)
-		mmdrop(was);
-}
-
-/**
- * mlx5_ep_context_note_static_page() - static pages were mapped
- * @ectx: open context, managed or not; its lock is taken here
- * @page: index of the first of the pages that the device gave at once; the
- *	driver has checked that the context owns them
- * @uar: number of that page in the device
- */
-void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx, unsigned int page,
-			   u32 uar)
-{
-	unsigned int end = page + ectx->edev->uars_together;
-	struct mlx5_ep_uuar_page *entry;
-
-	spin_lock(&ectx->lock);
-	for (; ectx->table && page < min(end, ectx->table->nr_pages);
-	     page++, uar++) {
-		entry = &ectx->table->pages[page];
-		if (!entry->known) {
-			entry->uar = uar;
-			entry->known = true;
-			entry->empty = false;
-		}
-		WARN_ON_ONCE(entry->uar != uar);
-	}
-	spin_unlock(&ectx->lock);
-}
-
-/**
- * mlx5_ep_context_note_empty_page() - note a mapping without UAR pages
- * @ectx: open context with a table; its lock is taken here
- * @page: index of the first page
- * @addr: address of the mapping
- *
- * The library maps each page once, while it opens the context, and rings there.
- * So the first mapping counts; one that a program makes later does not.
- */
-void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
-				     unsigned int page, unsigned long addr)
-{
-	unsigned int end = page + ectx->edev->uars_together;
-
-	spin_lock(&ectx->lock);
-	for (; page < end; page++) {
-		struct mlx5_ep_uuar_page *entry = &ectx->table->pages[page];
-
-		if (entry->empty || entry->known)
-			continue;
-		entry->addr = addr;
-		entry->empty = true;
-	}
-	spin_unlock(&ectx->lock);
-}
-
-/**
- * mlx5_ep_context_page_uar() - look up the number of a static page in the device
- * @ectx: open context with a table; its lock is taken here
- * @page: index of the page
- * @uar: answer, valid where true is returned
- *
- * Return: false if no UAR page of the device is behind the static page yet
- */
-bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
-			      u32 *uar)
-{
-	bool known;
-
-	spin_lock(&ectx->lock);
-	known = ectx->table->pages[page].known;
-	*uar = ectx->table->pages[page].uar;
-	spin_unlock(&ectx->lock);
-	return known;
-}
-
-/**
  * mlx5_ep_context_set_policy() - give an open context another policy
  * @ectx: open context; its lock is taken here
  * @settings: policy and strict; pages is ignored, the context keeps its own
@@ -485,4 +396,71 @@ void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 	list_move(&ectx->later_node, &ectx->edev->laters);
 	mutex_unlock(&ectx->edev->lock);
 	put_pid(tgid);
+}
+
+/* There may be as many as the adapter has, so no spinlock is held. */
+static unsigned int count_dynamic_pages(struct mlx5_ep_context *ectx)
+{
+	unsigned int pages = 0;
+	unsigned long index;
+	void *entry;
+
+	xa_for_each(&ectx->dynamic, index, entry)
+		pages += ectx->edev->uars_together;
+	return pages;
+}
+
+/* The context is locked. */
+static void fill_context_info(const struct mlx5_ep_context *ectx,
+			      unsigned int dynamic,
+			      struct mlx5_ep_context_info *info)
+{
+	const struct mlx5_ep_uuar_table *table = ectx->table;
+	unsigned int i, qps, on_demand = 0;
+
+	*info = (struct mlx5_ep_context_info){
+		.policy = ectx->settings.policy,
+		.source = ectx->source,
+		.pid = pid_nr(ectx->tgid),
+		.static_pages = table ? table->nr_pages : ectx->static_pages,
+		.dynamic_pages = dynamic,
+		.held_pages = ectx->static_pages + dynamic,
+		.low_latency = ectx->low_latency,
+		.qps = ectx->nr_qps,
+	};
+	if (ectx->placing)
+		info->flags |= MLX5_EP_CONTEXT_MANAGED;
+	if (ectx->settings.strict)
+		info->flags |= MLX5_EP_CONTEXT_STRICT;
+	if (ectx->static_pages)
+		info->flags |= MLX5_EP_CONTEXT_STATIC;
+	if (!table)
+		return;
+	for (i = 0; i < table->nr_pages; i++) {
+		info->used_pages += !!mlx5_ep_uuar_page_qps(&table->pages[i]);
+		on_demand += i >= ectx->static_pages && table->pages[i].known;
+	}
+	/* ectx->dynamic also has the static pages allocated on demand. */
+	info->dynamic_pages -= min(on_demand, info->dynamic_pages);
+	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
+		qps = mlx5_ep_uuar_table_qps(table, i);
+		info->placed_qps += qps;
+		info->used_uuars += qps > 0;
+		info->shared_uuars += qps > 1;
+	}
+}
+
+/**
+ * mlx5_ep_context_info_get() - what a context has, for user space
+ * @ectx: open context, whose lock is taken here
+ * @info: answer; all of it is overwritten
+ */
+void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
+			      struct mlx5_ep_context_info *info)
+{
+	const unsigned int dynamic = count_dynamic_pages(ectx);
+
+	spin_lock(&ectx->lock);
+	fill_context_info(ectx, dynamic, info);
+	spin_unlock(&ectx->lock);
 }

@@ -76,6 +76,19 @@ struct mlx5_ep_context {
 	struct xarray uar_qps;
 };
 
+/**
+ * enum mlx5_ep_opened - as what the driver has opened a context
+ * @MLX5_EP_OPENED_OBSERVED: as its library asks, because the policy due is stock
+ * @MLX5_EP_OPENED_FALLBACK: as its library asks, because the policy due could not
+ *	be had
+ * @MLX5_EP_OPENED_MANAGED: with a table, in which the policy due places its QPs
+ */
+enum mlx5_ep_opened {
+	MLX5_EP_OPENED_OBSERVED,
+	MLX5_EP_OPENED_FALLBACK,
+	MLX5_EP_OPENED_MANAGED,
+};
+
 int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			 struct mlx5_ep_device *edev);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
@@ -87,19 +100,14 @@ void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 			       const char *why);
 void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
 			    const char *why);
-void mlx5_ep_context_open(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_open(struct mlx5_ep_context *ectx,
+			  enum mlx5_ep_opened opened);
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
-			     struct mm_struct *mm);
-void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
-				      unsigned int page, u32 uar);
-void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
-				     unsigned int page, unsigned long addr);
-bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
-			      u32 *uar);
 int mlx5_ep_context_set_policy(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
 void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 			       const struct mlx5_ep_settings *settings);
+void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
+			      struct mlx5_ep_context_info *info);
 
 #endif

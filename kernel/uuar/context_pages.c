@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UAR pages of a context: for whom they count, and which the context holds.
+ * UAR pages of a context: for whom they count, which the context holds, and where its
+ * static pages are.
  *
  * A page is charged before the driver allocates it, so that contexts which
  * allocate at the same time do not pass a limit together. It is uncharged after
@@ -24,6 +25,7 @@
 
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 
 #include "account/limit.h"
 #include "account/user.h"
@@ -239,4 +241,95 @@ void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
 		pages += ectx->edev->uars_together;
 	xa_destroy(&ectx->dynamic);
 	mlx5_ep_context_uncharge(ectx, pages);
+}
+
+/**
+ * mlx5_ep_context_note_mm() - a UAR page was put behind a static page
+ * @entry: the static page; the context's back_lock is held
+ * @mm: address space where that was done
+ *
+ * The address space is held, so that its address is not that of another one later.
+ */
+void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
+			     struct mm_struct *mm)
+{
+	struct mm_struct *was = entry->mm;
+
+	mmgrab(mm);
+	WRITE_ONCE(entry->mm, mm);
+	if (was)
+		mmdrop(was);
+}
+
+/**
+ * mlx5_ep_context_note_static_page() - static pages were mapped
+ * @ectx: open context, managed or not; its lock is taken here
+ * @page: index of the first of the pages that the device gave at once; the
+ *	driver has checked that the context owns them
+ * @uar: number of that page in the device
+ */
+void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
+				      unsigned int page, u32 uar)
+{
+	unsigned int end = page + ectx->edev->uars_together;
+	struct mlx5_ep_uuar_page *entry;
+
+	spin_lock(&ectx->lock);
+	for (; ectx->table && page < min(end, ectx->table->nr_pages);
+	     page++, uar++) {
+		entry = &ectx->table->pages[page];
+		if (!entry->known) {
+			entry->uar = uar;
+			entry->known = true;
+			entry->empty = false;
+		}
+		WARN_ON_ONCE(entry->uar != uar);
+	}
+	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_context_note_empty_page() - note a mapping without UAR pages
+ * @ectx: open context with a table; its lock is taken here
+ * @page: index of the first page
+ * @addr: address of the mapping
+ *
+ * The library maps each page once, while it opens the context, and rings there.
+ * So the first mapping counts; one that a program makes later does not.
+ */
+void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
+				     unsigned int page, unsigned long addr)
+{
+	unsigned int end = page + ectx->edev->uars_together;
+
+	spin_lock(&ectx->lock);
+	for (; page < end; page++) {
+		struct mlx5_ep_uuar_page *entry = &ectx->table->pages[page];
+
+		if (entry->empty || entry->known)
+			continue;
+		entry->addr = addr;
+		entry->empty = true;
+	}
+	spin_unlock(&ectx->lock);
+}
+
+/**
+ * mlx5_ep_context_page_uar() - look up the number of a static page in the device
+ * @ectx: open context with a table; its lock is taken here
+ * @page: index of the page
+ * @uar: answer, valid where true is returned
+ *
+ * Return: false if no UAR page of the device is behind the static page yet
+ */
+bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
+			      u32 *uar)
+{
+	bool known;
+
+	spin_lock(&ectx->lock);
+	known = ectx->table->pages[page].known;
+	*uar = ectx->table->pages[page].uar;
+	spin_unlock(&ectx->lock);
+	return known;
 }

@@ -80,8 +80,6 @@ void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 		     enum mlx5_ep_placer placer, u32 uar, u8 slot);
 void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar);
-void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
-			      struct mlx5_ep_context_info *info);
 void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 			   unsigned int uuar, struct mlx5_ep_uuar_info *info);
 
