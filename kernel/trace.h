@@ -13,12 +13,12 @@
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 
+/* The list below ends with a comma, hence the last element. */
+#define mlx5_ep_policy_symbol(policy, name) { policy, name },
+
 #define show_mlx5_ep_policy(policy)                                            \
-	__print_symbolic(policy,                                               \
-			 { MLX5_EP_UUAR_POLICY_STOCK, "stock" },               \
-			 { MLX5_EP_UUAR_POLICY_INDEPENDENT, "independent" },   \
-			 { MLX5_EP_UUAR_POLICY_SHARED_UAR, "shared-uar" },     \
-			 { MLX5_EP_UUAR_POLICY_SHARED_UUAR, "shared-uuar" })
+	__print_symbolic(policy, MLX5_EP_UUAR_POLICIES(mlx5_ep_policy_symbol)  \
+			 { -1, NULL })
 
 #define show_mlx5_ep_placer(placer)                                            \
 	__print_symbolic(placer,                                               \

@@ -33,11 +33,10 @@
 /* Pages of a context whose QPs share uUARs, if uuar_pages is 0. */
 #define SHARED_PAGES 4
 
+#define POLICY_NAME(policy, name) [policy] = name,
+
 const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
-	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
-	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
-	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
-	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 static unsigned int nr_uuars(const struct mlx5_ep_uuar_table *t)

@@ -5,6 +5,8 @@
  * and what is left of cgroups that are gone; with cgroup.c of the module compiled
  * into this program.
  */
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+
 #include "kselftest_harness.h"
 
 #include "cgroups_kernel.h"
@@ -17,8 +19,10 @@ struct mlx5_ep_settings {
 	unsigned int pages;
 };
 
+#define POLICY_NAME(policy, name) [policy] = name,
+
 static const char *const mlx5_ep_policy_names[] = {
-	"stock", "independent", "shared-uar", "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 #undef LINE_MAX		/* cgroup.c has its own */

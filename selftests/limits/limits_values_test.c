@@ -5,17 +5,19 @@
  * lines of the module parameter "defaults"; with values.c and defaults.c of the
  * module compiled into this program.
  */
+#include <rdma/mlx5_ep_user_ioctl_verbs.h>
+
 #include "kselftest_harness.h"
 
 #include "values_kernel.h"
 
 /* As kernel/device.h and uuar_policy.h have them. */
-enum mlx5_ep_uuar_policy {
-	STOCK, INDEPENDENT, SHARED_UAR, SHARED_UUAR, MLX5_EP_NR_POLICIES
-};
+#define MLX5_EP_NR_POLICIES (MLX5_EP_UUAR_POLICY_SHARED_UUAR + 1)
+
+#define POLICY_NAME(policy, name) [policy] = name,
 
 static const char *const mlx5_ep_policy_names[] = {
-	"stock", "independent", "shared-uar", "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 #define MLX5_EP_MAX_PAGES	256
@@ -85,7 +87,7 @@ FIXTURE_TEARDOWN(values)
 TEST_F(values, are_read_as_they_are_written)
 {
 	EXPECT_EQ(0, SET("uuar_policy", "shared-uar\n"));
-	EXPECT_EQ(SHARED_UAR, self->values.settings.policy);
+	EXPECT_EQ(MLX5_EP_UUAR_POLICY_SHARED_UAR, self->values.settings.policy);
 	EXPECT_SHOWN("uuar_policy", "shared-uar\n");
 	EXPECT_EQ(0, SET("uuar_policy", "stock"));
 	EXPECT_SHOWN("uuar_policy", "stock\n");
@@ -170,7 +172,7 @@ TEST_F(values, of_a_policy_come_together)
 	char lacks[] = "stock 1", alone[] = "stock", none[] = "";
 
 	EXPECT_EQ(0, mlx5_ep_settings_parse(good, &settings));
-	EXPECT_EQ(INDEPENDENT, settings.policy);
+	EXPECT_EQ(MLX5_EP_UUAR_POLICY_INDEPENDENT, settings.policy);
 	EXPECT_TRUE(settings.strict);
 	EXPECT_EQ(256, settings.pages);
 	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(more, &settings));

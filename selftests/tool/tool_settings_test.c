@@ -197,7 +197,7 @@ TEST_F(settings, have_correct_values)
 	EXPECT_CORRECT("independent", "policy", "independent");
 	EXPECT_CORRECT("shared-uar", "policy", "shared-uar");
 	EXPECT_CORRECT("shared-uuar", "policy", "shared-uuar");
-	EXPECT_WRONG("not one of stock, independent, shared-uar, shared-uuar",
+	EXPECT_WRONG("not one of stock independent shared-uar shared-uuar",
 		     "policy", "shared");
 	EXPECT_CORRECT("1", "strict", "on");
 	EXPECT_CORRECT("1", "strict", "1");

@@ -65,6 +65,13 @@ enum mlx5_ep_uuar_policy {
 	MLX5_EP_UUAR_POLICY_SHARED_UUAR,
 };
 
+/* POLICY(value, name) for each policy. Everything that names policies uses the name. */
+#define MLX5_EP_UUAR_POLICIES(POLICY) \
+	POLICY(MLX5_EP_UUAR_POLICY_STOCK, "stock") \
+	POLICY(MLX5_EP_UUAR_POLICY_INDEPENDENT, "independent") \
+	POLICY(MLX5_EP_UUAR_POLICY_SHARED_UAR, "shared-uar") \
+	POLICY(MLX5_EP_UUAR_POLICY_SHARED_UUAR, "shared-uuar")
+
 /**
  * enum mlx5_ep_policy_source - why a context has the policy that it has
  * @MLX5_EP_POLICY_SOURCE_DEVICE: the device's attributes in sysfs
@@ -151,9 +158,8 @@ enum mlx5_ep_policy_flags {
  * struct mlx5_ep_context_policy - request of %MLX5_EP_METHOD_CONTEXT_SET_POLICY
  * @policy: of enum mlx5_ep_uuar_policy
  * @flags: of enum mlx5_ep_policy_flags
- * @pages: with %MLX5_EP_POLICY_LATER_OPENS, static UAR pages to ask for, at
- *	most 256; 0: as many as for the device. Without it 0: an open context
- *	keeps its pages.
+ * @pages: with %MLX5_EP_POLICY_LATER_OPENS, static UAR pages to ask for, at most 256;
+ *	0: as many as for the device. Without it 0: an open context keeps its pages.
  * @reserved: 0
  *
  * EBUSY: the context has or had a QP already. EOPNOTSUPP: this context's
@@ -194,9 +200,8 @@ enum mlx5_ep_context_flags {
  * @used_pages: pages with a placed QP
  * @used_uuars: uUARs with a placed QP
  * @shared_uuars: uUARs with more than one
- * @held_pages: UAR pages that the context has in the device. Of the static
- *	pages of a managed context these are the first one and those on which a
- *	QP was placed
+ * @held_pages: UAR pages that the context has in the device. Of the static pages of
+ *	a managed context these are the first one and those on which a QP was placed
  * @reserved: 0
  */
 struct mlx5_ep_context_info {
@@ -255,8 +260,7 @@ struct mlx5_ep_uuar_info {
  * enum mlx5_ep_placer - who chose the uUAR of a QP
  * @MLX5_EP_PLACER_DRIVER: mlx5_ib
  * @MLX5_EP_PLACER_POLICY: the policy of the context
- * @MLX5_EP_PLACER_LIBRARY: libmlx5. In a managed context the QP is in a thread
- *	domain.
+ * @MLX5_EP_PLACER_LIBRARY: libmlx5. In a managed context the QP is in a thread domain
  * @MLX5_EP_PLACER_DEVX: the program, which made the QP, or a send queue without a QP,
  *	by DevX
  */
@@ -391,17 +395,16 @@ struct mlx5_ep_watch_dmabuf_resp {
 /**
  * DOC: Shared XRC receive QPs
  *
- * An object of type %MLX5_EP_OBJECT_XRC_RCV_QP is one registration with a
- * receive QP (XRC target) of an XRC domain. The QP lives while it has a
- * registration, whoever created it. When a user context ends, for whatever
- * reason, its registrations end. While a registration made through an XRCD
- * handle lives, closing that handle is refused with EBUSY.
+ * An object of type %MLX5_EP_OBJECT_XRC_RCV_QP is one registration with a receive
+ * QP (XRC target) of an XRC domain. The QP lives while it has a registration,
+ * whoever created it. When a user context ends, for whatever reason, its registrations
+ * end. While a registration made through an XRCD handle lives, closing that handle is
+ * refused with EBUSY.
  *
- * CREATE makes a QP and registers. REG registers with the QP of a number; the
- * QP may have been made by upstream calls. GET registers with the QP of a key
- * and creates the QP if there is none: of any number of racing callers one
- * creates, all join. Each of these calls returns a registration of its own,
- * which UNREG ends.
+ * CREATE makes a QP and registers. REG registers with the QP of a number; the QP
+ * may have been made by upstream calls. GET registers with the QP of a key and
+ * creates the QP if there is none: of any number of racing callers one creates, all
+ * join. Each of these calls returns a registration of its own, which UNREG ends.
  *
  * ENOENT: (REG) the domain has no QP of that number; (GET with
  * %MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY) no QP of that key.
@@ -412,13 +415,11 @@ struct mlx5_ep_watch_dmabuf_resp {
  * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; an attribute of
  * MODIFY is out of range, or IBA forbids the transition.
  *
- * EISCONN: (MODIFY to RTR) the QP is connected already, to another remote QP
- * than the caller names.
+ * EISCONN: (MODIFY to RTR) the QP is connected to another remote QP than asked for.
  *
  * EBUSY: (UNREG) another call is using this registration.
  *
- * EIO: the device was removed, and the registration ended with it. UNREG of
- * its handle succeeds.
+ * EIO: the device was removed, and the registration ended. UNREG of its handle succeeds.
  */
 
 #define MLX5_EP_XRC_KEY_MAX 64
@@ -450,8 +451,7 @@ struct mlx5_ep_xrc_rcv_qp_reg {
 };
 
 /**
- * enum mlx5_ep_xrc_rcv_qp_modify_flags - flags of struct
- *	mlx5_ep_xrc_rcv_qp_modify
+ * enum mlx5_ep_xrc_rcv_qp_modify_flags - flags of struct mlx5_ep_xrc_rcv_qp_modify
  * @MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY: another registrant had already brought
  *	the QP to the state asked for; nothing was changed
  */

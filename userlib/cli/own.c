@@ -20,11 +20,10 @@
 #define MOST_UUARS 512		/* of a context: two per static page */
 
 /* Names as in the kernel's tables. */
+#define POLICY_NAME(policy, name) [policy] = name,
+
 static const char *const policies[] = {
-	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
-	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
-	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
-	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 static const char *const sources[] = {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mlx5ep/uuar.h>
+
 #include "cli.h"
 #include "settings.h"
 
@@ -92,12 +94,14 @@ static const char *number_error(const struct setting *setting, char *text)
 	return NULL;
 }
 
+#define POLICY_IS(policy, name) || !strcmp(text, name)
+#define POLICY_WORD(policy, name) " " name
+
 static const char *policy_error(const char *text)
 {
-	if (!strcmp(text, "stock") || !strcmp(text, "independent") ||
-	    !strcmp(text, "shared-uar") || !strcmp(text, "shared-uuar"))
+	if (false MLX5_EP_UUAR_POLICIES(POLICY_IS))
 		return NULL;
-	return "not one of stock, independent, shared-uar, shared-uuar";
+	return "not one of" MLX5_EP_UUAR_POLICIES(POLICY_WORD);
 }
 
 static const char *switch_error(char *text)

@@ -34,11 +34,10 @@ struct request {
 	bool by_mlx5dv;
 };
 
+#define POLICY_NAME(policy, name) [policy] = name,
+
 static const char *const policy_names[] = {
-	[MLX5_EP_UUAR_POLICY_STOCK] = "stock",
-	[MLX5_EP_UUAR_POLICY_INDEPENDENT] = "independent",
-	[MLX5_EP_UUAR_POLICY_SHARED_UAR] = "shared-uar",
-	[MLX5_EP_UUAR_POLICY_SHARED_UUAR] = "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 #define POLICIES (sizeof(policy_names) / sizeof(*policy_names))

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mlx5ep/uuar.h>
+
 #include "../cli.h"
 #include "bench.h"
 
@@ -12,8 +14,11 @@
 #define MOST_ROUNDS 101
 #define MOST_MESSAGES 10000000	/* stencil takes a tenth of it */
 
+#define POLICY_NAME(policy, name) [policy] = name,
+#define POLICY_WORD(policy, name) " " name
+
 static const char *const policies[] = {
-	"stock", "independent", "shared-uar", "shared-uuar",
+	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
 /* Powers of two up to the CPUs that the tool may use, which are pinned to. */
@@ -82,8 +87,8 @@ static int parse_policies(struct bench_plan *plan, char *text)
 		for (i = 0; i < known && strcmp(word, policies[i]); i++)
 			;
 		if (i == known || n == BENCH_MAX_LIST)
-			return usage_error("bench", "--policies %s: stock, independent, shared-uar or shared-uuar, with commas",
-					   word);
+			return usage_error("bench", "--policies %s: not one of" MLX5_EP_UUAR_POLICIES(POLICY_WORD)
+					   ", with commas", word);
 		if (has_policy(plan, policies[i]))
 			return usage_error("bench", "--policies %s: twice", word);
 		plan->policies[n++] = policies[i];
