@@ -6,7 +6,7 @@
 # since then is not looked at again.
 
 LINT_KERNEL_SRC := $(shell . lab/lib.sh && echo "$$lab_dir")/source
-LINT_FILES := find kernel uapi userlib selftests lab simhca workloads packaging \
+LINT_FILES := find kernel uapi userlib selftests lab simhca workloads packaging findings \
 	Documentation .ci Kbuild Makefile -type f
 
 comma := ,
