@@ -53,7 +53,7 @@ struct auxdev_search {
 	struct auxiliary_device *found;
 };
 
-static int match_rdma_auxdev(struct device *dev, void *data)
+static int attach_match_auxdev(struct device *dev, void *data)
 {
 	struct auxdev_search *search = data;
 
@@ -71,25 +71,25 @@ static int match_rdma_auxdev(struct device *dev, void *data)
  * probes it, and only then makes it known to its parent: where mlx5_ib is
  * loaded already, the parent does not list it yet. A subfunction is on the
  * auxiliary bus itself and so leads to that bus; a PCI function does not, and
- * the answer is NULL: find_mdev() finds the adapter there.
+ * the answer is NULL: attach_find_mdev() finds the adapter there.
  */
-static struct auxiliary_device *find_auxdev(struct ib_device *ibdev)
+static struct auxiliary_device *attach_find_auxdev(struct ib_device *ibdev)
 {
 	struct device *parent = ibdev->dev.parent;
 	struct auxdev_search search = { .parent = parent };
 
 	if (!parent)
 		return NULL;
-	device_for_each_child(parent, &search, match_rdma_auxdev);
+	device_for_each_child(parent, &search, attach_match_auxdev);
 	if (!search.found && parent->bus &&
 	    !strcmp(parent->bus->name, "auxiliary"))
 		bus_for_each_dev(parent->bus, NULL, &search,
-				 match_rdma_auxdev);
+				 attach_match_auxdev);
 	return search.found;
 }
 
 /* mlx5_core keeps its device as driver data of the PCI function. */
-static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
+static struct mlx5_core_dev *attach_find_mdev(struct ib_device *ibdev)
 {
 	struct device *parent = ibdev->dev.parent;
 	struct mlx5_core_dev *mdev;
@@ -104,10 +104,10 @@ static struct mlx5_core_dev *find_mdev(struct ib_device *ibdev)
  * Finds the adapter. A PCI function is known by two ways, whose structures must agree:
  * mlx5_core may have another struct auxiliary_device than the headers say.
  */
-static int find_adapter(struct mlx5_ep_device *edev)
+static int attach_find_adapter(struct mlx5_ep_device *edev)
 {
-	struct auxiliary_device *auxdev = find_auxdev(edev->ibdev);
-	struct mlx5_core_dev *mdev = find_mdev(edev->ibdev);
+	struct auxiliary_device *auxdev = attach_find_auxdev(edev->ibdev);
+	struct mlx5_core_dev *mdev = attach_find_mdev(edev->ibdev);
 
 	edev->mdev = mdev;
 	if (auxdev) {
@@ -124,9 +124,9 @@ static int find_adapter(struct mlx5_ep_device *edev)
 }
 
 /* Checks that change nothing: a device that fails one of them is refused. */
-static int check_device(struct mlx5_ep_device *edev)
+static int attach_check(struct mlx5_ep_device *edev)
 {
-	int ret = find_adapter(edev);
+	int ret = attach_find_adapter(edev);
 
 	if (ret)
 		return ret;
@@ -149,7 +149,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 {
 	int ret;
 
-	ret = check_device(edev);
+	ret = attach_check(edev);
 	if (ret)
 		return ret;
 	if (!try_module_get(THIS_MODULE))
@@ -167,7 +167,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_module;
 	}
-	edev->xrc = mlx5_ep_xrc_create(edev);
+	edev->xrc = mlx5_ep_xrc_device_create(edev);
 	if (!edev->xrc) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_settings;
@@ -193,7 +193,7 @@ err_ops:
 err_tree:
 	mlx5_ep_uverbs_tree_remove(edev);
 err_xrc:
-	mlx5_ep_xrc_destroy(edev->xrc);
+	mlx5_ep_xrc_device_destroy(edev->xrc);
 err_settings:
 	mlx5_ep_settings_save(edev);
 err_module:
@@ -201,17 +201,17 @@ err_module:
 	return ret;
 }
 
-static void detach_device(struct mlx5_ep_device *edev)
+static void attach_undo(struct mlx5_ep_device *edev)
 {
 	mlx5_ep_debugfs_remove(edev);
 	mlx5_ep_ops_unwrap(edev);
 	mlx5_ep_uverbs_tree_remove(edev);
-	mlx5_ep_xrc_destroy(edev->xrc);
+	mlx5_ep_xrc_device_destroy(edev->xrc);
 	mlx5_ep_settings_save(edev);
 }
 
 /* Show the device in another net namespace. */
-static void add_namespace(struct ib_device *ibdev, struct device *entry)
+static void attach_add_namespace(struct ib_device *ibdev, struct device *entry)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
 	int ret;
@@ -222,7 +222,7 @@ static void add_namespace(struct ib_device *ibdev, struct device *entry)
 			 ret);
 }
 
-static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
+static int attach_add_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 	struct mlx5_ep_device *edev;
@@ -232,7 +232,7 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 		return 0;
 	/* A device has more entries in the class, one per net namespace. */
 	if (&ibdev->dev != dev) {
-		add_namespace(ibdev, dev);
+		attach_add_namespace(ibdev, dev);
 		return 0;
 	}
 
@@ -249,7 +249,7 @@ static int mlx5_ep_add_dev(CLASS_INTERFACE_ARGS(dev))
 	return 0;
 }
 
-static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
+static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
@@ -264,19 +264,19 @@ static void mlx5_ep_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	mlx5_ep_sysfs_remove(edev, NULL);
 	attached = edev->attached;
 	if (attached)
-		detach_device(edev);
+		attach_undo(edev);
 	mlx5_ep_device_destroy(edev);
 	if (attached)
 		module_put(THIS_MODULE);
 }
 
 static struct class_interface mlx5_ep_interface = {
-	.add_dev = mlx5_ep_add_dev,
-	.remove_dev = mlx5_ep_remove_dev,
+	.add_dev = attach_add_dev,
+	.remove_dev = attach_remove_dev,
 };
 
 /* The class is private to ib_core. Each ib_device that ib_core makes has it. */
-static int find_class(void)
+static int attach_find_class(void)
 {
 	struct dummy {
 		struct ib_device ibdev;
@@ -290,7 +290,7 @@ static int find_class(void)
 }
 
 /* Has a driver taken the device? device_reprobe() returns 0 if its probe fails. */
-static bool is_bound(struct device *dev)
+static bool attach_is_bound(struct device *dev)
 {
 	bool bound;
 
@@ -306,13 +306,13 @@ static bool is_bound(struct device *dev)
  * higher index, and not as a preexisting one: where it is refused again it is
  * left alone.
  */
-static void reprobe_devices(void)
+static void attach_reprobe(void)
 {
 	unsigned long index = 0;
 	struct device *auxdev;
 
 	while ((auxdev = mlx5_ep_device_next_preexisting(&index))) {
-		if (device_reprobe(auxdev) || !is_bound(auxdev))
+		if (device_reprobe(auxdev) || !attach_is_bound(auxdev))
 			dev_warn(auxdev, "mlx5_ep: re-probe failed\n");
 		put_device(auxdev);
 	}
@@ -334,14 +334,14 @@ int mlx5_ep_attach_init(void)
 	ret = compat_check_linked();
 	if (ret)
 		return ret;
-	ret = find_class();
+	ret = attach_find_class();
 	if (ret)
 		return ret;
 	registering = current;
 	ret = class_interface_register(&mlx5_ep_interface);
 	registering = NULL;
 	if (!ret && reprobe)
-		reprobe_devices();
+		attach_reprobe();
 	return ret;
 }
 

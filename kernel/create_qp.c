@@ -126,16 +126,16 @@ static int create_qp_place(struct mlx5_ep_context *ectx,
 	int uuar, ret;
 
 	for (;;) {
-		uuar = mlx5_ep_qp_place(ectx, eqp, closed, avoid);
+		uuar = mlx5_ep_qp_uuar_place(ectx, eqp, closed, avoid);
 		if (uuar < 0)
 			return uuar;
 		page = uuar / MLX5_EP_UUARS_PER_PAGE;
-		ret = mlx5_ep_uar_back(ectx, uctx, page, uar);
+		ret = mlx5_ep_uar_map_back(ectx, uctx, page, uar);
 		if (!ret) {
-			mlx5_ep_qp_placed(eqp, *uar);
+			mlx5_ep_qp_uuar_placed(eqp, *uar);
 			return uuar;
 		}
-		mlx5_ep_qp_unplace(eqp);
+		mlx5_ep_qp_uuar_unplace(eqp);
 		if (ret == -EINTR)
 			return ret;
 		/*
@@ -160,12 +160,12 @@ static void create_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	if (req->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) {
 		uar = req->bfreg_index;
 	} else if (req->flags & MLX5_QP_FLAG_BFREG_INDEX) {
-		uar = mlx5_ep_uar_dynamic(ectx, req->bfreg_index);
+		uar = mlx5_ep_uar_map_dynamic(ectx, req->bfreg_index);
 		slot = req->bfreg_index % MLX5_EP_UUARS_PER_PAGE;
 	} else {
 		placer = MLX5_EP_PLACER_DRIVER;
 	}
-	mlx5_ep_qp_note(ectx, eqp, placer, uar, slot);
+	mlx5_ep_qp_uuar_note(ectx, eqp, placer, uar, slot);
 }
 
 /* Create a QP with a send queue: placed, or noted. */
@@ -189,7 +189,7 @@ static int create_qp_listed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			ret = create_qp_placed(edev, qp, attr, request, req,
 					       uar);
 			if (ret)
-				mlx5_ep_qp_release(eqp);
+				mlx5_ep_qp_uuar_release(eqp);
 			else
 				trace_mlx5_ep_qp_placed(eqp);
 			return ret;

@@ -38,7 +38,7 @@ static const char *const placer_names[] = {
 	[MLX5_EP_PLACER_DEVX] = "devx",
 };
 
-static void show_known(struct seq_file *s, u32 value, u32 unknown)
+static void debugfs_show_known(struct seq_file *s, u32 value, u32 unknown)
 {
 	if (value == unknown)
 		seq_puts(s, " -");
@@ -46,7 +46,7 @@ static void show_known(struct seq_file *s, u32 value, u32 unknown)
 		seq_printf(s, " %u", value);
 }
 
-static int contexts_show(struct seq_file *s, void *unused)
+static int debugfs_contexts_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
 	struct mlx5_ep_context_info info;
@@ -57,7 +57,7 @@ static int contexts_show(struct seq_file *s, void *unused)
 	list_for_each_entry(ectx, &edev->contexts, node) {
 		mlx5_ep_context_info_get(ectx, &info);
 		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %u ",
-			   info.pid, mlx5_ep_policy_names[info.policy],
+			   info.pid, mlx5_ep_uuar_policy_names[info.policy],
 			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),
 			   source_names[info.source],
 			   !!(info.flags & MLX5_EP_CONTEXT_MANAGED),
@@ -72,9 +72,10 @@ static int contexts_show(struct seq_file *s, void *unused)
 	mutex_unlock(&edev->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(contexts);
+DEFINE_SHOW_ATTRIBUTE(debugfs_contexts);
 
-static void show_context_uuars(struct seq_file *s, struct mlx5_ep_context *ectx)
+static void debugfs_show_context_uuars(struct seq_file *s,
+				       struct mlx5_ep_context *ectx)
 {
 	const struct mlx5_ep_uuar_table *table = ectx->table;
 	struct mlx5_ep_uuar_info info;
@@ -82,18 +83,18 @@ static void show_context_uuars(struct seq_file *s, struct mlx5_ep_context *ectx)
 
 	for (i = 0; i < table->nr_pages * MLX5_EP_UUARS_PER_PAGE; i++) {
 		spin_lock(&ectx->lock);
-		mlx5_ep_uuar_info_get(table, i, &info);
+		mlx5_ep_qp_uuar_info_get(table, i, &info);
 		spin_unlock(&ectx->lock);
 		cond_resched();
 		seq_printf(s, "%d", pid_nr(ectx->tgid));
-		show_known(s, info.uar, MLX5_EP_UAR_UNKNOWN);
+		debugfs_show_known(s, info.uar, MLX5_EP_UAR_UNKNOWN);
 		seq_printf(s, " %u %u %u %d %d\n", info.page, info.slot,
 			   info.qps, !!(info.flags & MLX5_EP_UUAR_LOCKED),
 			   !(info.flags & MLX5_EP_UUAR_NO_BLUEFLAME));
 	}
 }
 
-static int uuars_show(struct seq_file *s, void *unused)
+static int debugfs_uuars_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
 	struct mlx5_ep_context *ectx;
@@ -102,14 +103,15 @@ static int uuars_show(struct seq_file *s, void *unused)
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node)
 		if (ectx->table)
-			show_context_uuars(s, ectx);
+			debugfs_show_context_uuars(s, ectx);
 	mutex_unlock(&edev->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(uuars);
+DEFINE_SHOW_ATTRIBUTE(debugfs_uuars);
 
-static void show_qp(struct seq_file *s, const struct mlx5_ep_context *ectx,
-		    const struct mlx5_ep_qp_info *info)
+static void debugfs_show_qp(struct seq_file *s,
+			    const struct mlx5_ep_context *ectx,
+			    const struct mlx5_ep_qp_info *info)
 {
 	const struct mlx5_ep_qp_uuar *uuar = &info->where;
 
@@ -118,16 +120,17 @@ static void show_qp(struct seq_file *s, const struct mlx5_ep_context *ectx,
 		seq_putc(s, '-');
 	else
 		seq_printf(s, "0x%x", info->qpn);
-	show_known(s, uuar->uar, MLX5_EP_UAR_UNKNOWN);
-	show_known(s, uuar->page, MLX5_EP_UAR_UNKNOWN);
-	show_known(s, uuar->slot, MLX5_EP_SLOT_UNKNOWN);
-	show_known(s, uuar->level, 0);
-	show_known(s, uuar->uuar_qps, 0);
-	show_known(s, uuar->page_qps, 0);
+	debugfs_show_known(s, uuar->uar, MLX5_EP_UAR_UNKNOWN);
+	debugfs_show_known(s, uuar->page, MLX5_EP_UAR_UNKNOWN);
+	debugfs_show_known(s, uuar->slot, MLX5_EP_SLOT_UNKNOWN);
+	debugfs_show_known(s, uuar->level, 0);
+	debugfs_show_known(s, uuar->uuar_qps, 0);
+	debugfs_show_known(s, uuar->page_qps, 0);
 	seq_printf(s, " %s\n", placer_names[uuar->placer]);
 }
 
-static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
+static void debugfs_show_context_qps(struct seq_file *s,
+				     struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_qp_cursor cursor;
 	struct mlx5_ep_qp_info info;
@@ -135,11 +138,11 @@ static void show_context_qps(struct seq_file *s, struct mlx5_ep_context *ectx)
 	mlx5_ep_qp_list_begin(&cursor, ectx);
 	while (!seq_has_overflowed(s) &&
 	       mlx5_ep_qp_list_next(&cursor, &info, 1))
-		show_qp(s, ectx, &info);
+		debugfs_show_qp(s, ectx, &info);
 	mlx5_ep_qp_list_end(&cursor);
 }
 
-static int qps_show(struct seq_file *s, void *unused)
+static int debugfs_qps_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
 	struct mlx5_ep_context *ectx;
@@ -147,29 +150,30 @@ static int qps_show(struct seq_file *s, void *unused)
 	seq_puts(s, "pid qpn uar page slot level uuar_qps page_qps placer\n");
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node)
-		show_context_qps(s, ectx);
+		debugfs_show_context_qps(s, ectx);
 	mutex_unlock(&edev->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(qps);
+DEFINE_SHOW_ATTRIBUTE(debugfs_qps);
 
-static int xrc_show(struct seq_file *s, void *unused)
+static int debugfs_xrc_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
 
 	mlx5_ep_xrc_show(edev->xrc, s);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(xrc);
+DEFINE_SHOW_ATTRIBUTE(debugfs_xrc);
 
-static int watches_show(struct seq_file *s, void *unused)
+static int debugfs_watches_show(struct seq_file *s, void *unused)
 {
 	mlx5_ep_notifier_show(s->private, s);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(watches);
+DEFINE_SHOW_ATTRIBUTE(debugfs_watches);
 
-static void show_user(struct seq_file *s, const struct mlx5_ep_account *user)
+static void debugfs_show_user(struct seq_file *s,
+			      const struct mlx5_ep_account *user)
 {
 	seq_printf(s, "%llu %u %u", user->id,
 		   mlx5_ep_account_held(user, MLX5_EP_CONTEXTS),
@@ -180,7 +184,7 @@ static void show_user(struct seq_file *s, const struct mlx5_ep_account *user)
 		seq_puts(s, " -\n");
 }
 
-static int users_show(struct seq_file *s, void *unused)
+static int debugfs_users_show(struct seq_file *s, void *unused)
 {
 	struct mlx5_ep_device *edev = s->private;
 	struct mlx5_ep_account *user;
@@ -190,13 +194,13 @@ static int users_show(struct seq_file *s, void *unused)
 	for (bucket = 0; bucket < HASH_SIZE(edev->users.table); bucket++) {
 		spin_lock(&edev->users.lock);
 		hlist_for_each_entry(user, &edev->users.table[bucket], node)
-			show_user(s, user);
+			debugfs_show_user(s, user);
 		spin_unlock(&edev->users.lock);
 		cond_resched();
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(users);
+DEFINE_SHOW_ATTRIBUTE(debugfs_users);
 
 /**
  * mlx5_ep_debugfs_init() - make the folder "mlx5_ep"
@@ -226,13 +230,17 @@ void mlx5_ep_debugfs_add(struct mlx5_ep_device *edev)
 	edev->debugfs =
 		debugfs_create_dir(dev_name(edev->ibdev->dev.parent), root);
 	debugfs_create_file("contexts", 0400, edev->debugfs, edev,
-			    &contexts_fops);
-	debugfs_create_file("uuars", 0400, edev->debugfs, edev, &uuars_fops);
-	debugfs_create_file("qps", 0400, edev->debugfs, edev, &qps_fops);
-	debugfs_create_file("xrc", 0400, edev->debugfs, edev, &xrc_fops);
+			    &debugfs_contexts_fops);
+	debugfs_create_file("uuars", 0400, edev->debugfs, edev,
+			    &debugfs_uuars_fops);
+	debugfs_create_file("qps", 0400, edev->debugfs, edev,
+			    &debugfs_qps_fops);
+	debugfs_create_file("xrc", 0400, edev->debugfs, edev,
+			    &debugfs_xrc_fops);
 	debugfs_create_file("watches", 0400, edev->debugfs, edev,
-			    &watches_fops);
-	debugfs_create_file("users", 0400, edev->debugfs, edev, &users_fops);
+			    &debugfs_watches_fops);
+	debugfs_create_file("users", 0400, edev->debugfs, edev,
+			    &debugfs_users_fops);
 }
 
 /**

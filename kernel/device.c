@@ -50,7 +50,7 @@ struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
 	return xa_load(&mlx5_ep_devices, ibdev->index);
 }
 
-static void free_device(struct mlx5_ep_device *edev)
+static void device_free(struct mlx5_ep_device *edev)
 {
 	put_device(edev->auxdev);
 	kfree(edev);
@@ -85,7 +85,7 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 
 	ret = xa_insert(&mlx5_ep_devices, ibdev->index, edev, GFP_KERNEL);
 	if (ret) {
-		free_device(edev);
+		device_free(edev);
 		return ERR_PTR(ret);
 	}
 	if (!slot->ibdev) {
@@ -108,7 +108,7 @@ void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
 	if (slot->ibdev == edev->ibdev)
 		WRITE_ONCE(slot->ibdev, NULL);
 	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
-	free_device(edev);
+	device_free(edev);
 }
 
 /**

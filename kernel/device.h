@@ -17,9 +17,7 @@
 #include "account/limit.h"
 #include "uuar/uuar_policy.h"
 
-struct mlx5_ep_context;
 struct mlx5_ep_object_hook;
-struct mlx5_ep_qp;
 struct mlx5_ep_xrc;
 
 /**
@@ -153,44 +151,5 @@ struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev);
 struct device *mlx5_ep_device_next_preexisting(unsigned long *index);
 __printf(2, 3) int mlx5_ep_device_refuse(struct mlx5_ep_device *edev,
 					 const char *fmt, ...);
-
-/* Where our side of a context begins, behind the driver's. */
-static inline size_t
-mlx5_ep_context_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
-}
-
-/* Where our side of a QP begins, behind the driver's. */
-static inline size_t mlx5_ep_qp_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
-}
-
-/**
- * mlx5_ep_context_of() - our side of a user context
- * @edev: attached device of the context
- * @uctx: context of @edev, while the driver has it or is opening it
- *
- * Return: never NULL
- */
-static inline struct mlx5_ep_context *
-mlx5_ep_context_of(const struct mlx5_ep_device *edev, struct ib_ucontext *uctx)
-{
-	return (void *)uctx + mlx5_ep_context_offset(edev);
-}
-
-/**
- * mlx5_ep_qp_of() - our side of a user's QP
- * @edev: attached device of the QP
- * @qp: a QP with a uobject, and not a handle from ib_open_qp()
- *
- * Return: never NULL
- */
-static inline struct mlx5_ep_qp *
-mlx5_ep_qp_of(const struct mlx5_ep_device *edev, struct ib_qp *qp)
-{
-	return (void *)qp + mlx5_ep_qp_offset(edev);
-}
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "attach.h"
 #include "debugfs.h"
-#include "watch/invalidate.h"
+#include "watch/space.h"
 
 static int __init mlx5_ep_init(void)
 {

@@ -31,7 +31,8 @@ static_assert(MLX5_EP_UUAR_POLICY_SHARED_UAR == 2);
 static_assert(MLX5_EP_UUAR_POLICY_SHARED_UUAR == 3);
 static_assert(MLX5_EP_NR_POLICIES == 4);
 
-static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
+static struct mlx5_ep_context *
+methods_get_context(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
 
@@ -43,7 +44,7 @@ static struct mlx5_ep_context *get_context(struct uverbs_attr_bundle *attrs)
 static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context *ectx = methods_get_context(attrs);
 	struct mlx5_ep_features resp = {
 		.abi_version = MLX5_EP_ABI_VERSION,
 		.policies = BIT(MLX5_EP_NR_POLICIES) - 1,
@@ -76,7 +77,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_SET_POLICY)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context *ectx = methods_get_context(attrs);
 	struct mlx5_ep_context_policy req;
 	struct mlx5_ep_settings settings;
 	int ret;
@@ -107,7 +108,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_SET_POLICY)(
 static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_QUERY)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context *ectx = methods_get_context(attrs);
 	struct mlx5_ep_context_info resp;
 
 	if (IS_ERR(ectx))
@@ -121,8 +122,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_QUERY)(
  * Find out how many entries of an array fit into the caller's buffer. @least is
  * the size of an entry in the first version of the header.
  */
-static int get_room(const struct uverbs_attr_bundle *attrs, u16 id_entries,
-		    u16 id_size, size_t least, u32 *entry_size)
+static int methods_get_room(const struct uverbs_attr_bundle *attrs,
+			    u16 id_entries, u16 id_size, size_t least,
+			    u32 *entry_size)
 {
 	int len, ret;
 
@@ -136,9 +138,9 @@ static int get_room(const struct uverbs_attr_bundle *attrs, u16 id_entries,
 }
 
 /* Copy @n entries of @known bytes to the caller, who has others of @entry_size. */
-static int copy_entries(struct uverbs_attr_bundle *attrs, u16 id,
-			const void *entries, size_t known, u32 entry_size,
-			size_t n)
+static int methods_copy_entries(struct uverbs_attr_bundle *attrs, u16 id,
+				const void *entries, size_t known,
+				u32 entry_size, size_t n)
 {
 	void *copy;
 	size_t i;
@@ -157,7 +159,7 @@ static int copy_entries(struct uverbs_attr_bundle *attrs, u16 id,
 static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context *ectx = methods_get_context(attrs);
 	struct mlx5_ep_uuar_info *infos;
 	u32 count, entry_size, i;
 	int room, ret;
@@ -167,9 +169,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 	if (!ectx->table)
 		return -EOPNOTSUPP;
 	count = ectx->table->nr_pages * MLX5_EP_UUARS_PER_PAGE;
-	room = get_room(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
-			MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE, sizeof(*infos),
-			&entry_size);
+	room = methods_get_room(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
+				MLX5_EP_ATTR_CONTEXT_DUMP_ENTRY_SIZE,
+				sizeof(*infos), &entry_size);
 	if (room < 0)
 		return room;
 
@@ -178,12 +180,12 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 		return PTR_ERR(infos);
 	spin_lock(&ectx->lock);
 	for (i = 0; i < count; i++)
-		mlx5_ep_uuar_info_get(ectx->table, i, &infos[i]);
+		mlx5_ep_qp_uuar_info_get(ectx->table, i, &infos[i]);
 	spin_unlock(&ectx->lock);
 
-	ret = copy_entries(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS, infos,
-			   sizeof(*infos), entry_size,
-			   min_t(u32, room, count));
+	ret = methods_copy_entries(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_UUARS,
+				   infos, sizeof(*infos), entry_size,
+				   min_t(u32, room, count));
 	if (ret)
 		return ret;
 	return uverbs_copy_to(attrs, MLX5_EP_ATTR_CONTEXT_DUMP_RESP_COUNT,
@@ -195,8 +197,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
  * context has; of one whose QPs go meanwhile, a number that says how many are in
  * @infos: what it exceeds @first by, if that is less than @room.
  */
-static u32 list_qps(struct mlx5_ep_context *ectx,
-		    struct mlx5_ep_qp_info *infos, u32 room, u32 first)
+static u32 methods_list_qps(struct mlx5_ep_context *ectx,
+			    struct mlx5_ep_qp_info *infos, u32 room, u32 first)
 {
 	struct mlx5_ep_qp_cursor cursor;
 	u32 count, passed, n = 0;
@@ -216,7 +218,7 @@ static u32 list_qps(struct mlx5_ep_context *ectx,
 static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct mlx5_ep_context *ectx = get_context(attrs);
+	struct mlx5_ep_context *ectx = methods_get_context(attrs);
 	struct mlx5_ep_qp_info *infos;
 	u32 first, count, entry_size;
 	int room, ret;
@@ -226,18 +228,18 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 	ret = uverbs_copy_from(&first, attrs, MLX5_EP_ATTR_QP_LIST_FIRST);
 	if (ret)
 		return ret;
-	room = get_room(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS,
-			MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, sizeof(*infos),
-			&entry_size);
+	room = methods_get_room(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS,
+				MLX5_EP_ATTR_QP_LIST_ENTRY_SIZE, sizeof(*infos),
+				&entry_size);
 	if (room < 0)
 		return room;
 	infos = uverbs_kcalloc(attrs, room, sizeof(*infos));
 	if (IS_ERR(infos))
 		return PTR_ERR(infos);
-	count = list_qps(ectx, infos, room, first);
-	ret = copy_entries(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
-			   sizeof(*infos), entry_size,
-			   min_t(u32, room, count - min(count, first)));
+	count = methods_list_qps(ectx, infos, room, first);
+	ret = methods_copy_entries(attrs, MLX5_EP_ATTR_QP_LIST_RESP_QPS, infos,
+				   sizeof(*infos), entry_size,
+				   min_t(u32, room, count - min(count, first)));
 	if (ret)
 		return ret;
 	return uverbs_copy_to(attrs, MLX5_EP_ATTR_QP_LIST_RESP_COUNT, &count,
@@ -248,7 +250,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
  * Can QUERY_QP tell the UAR page of this QP? Of those of DC, initiators are
  * @listed and targets are not.
  */
-static bool has_uar(const struct ib_qp *qp, bool listed)
+static bool methods_has_uar(const struct ib_qp *qp, bool listed)
 {
 	switch (qp->qp_type) {
 	case IB_QPT_RC:
@@ -288,7 +290,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
 		mlx5_ep_qp_uuar_get(eqp, &resp);
 		spin_unlock(&ectx->lock);
 	}
-	if (has_uar(qp, ectx)) {
+	if (methods_has_uar(qp, ectx)) {
 		ret = mlx5_ep_cmd_query_qp_uar(edev->mdev, qp->qp_num, &uar);
 		if (ret)
 			return ret;

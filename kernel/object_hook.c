@@ -18,7 +18,7 @@
 #include "object_hook.h"
 
 static const struct uverbs_method_def **
-find_method(struct mlx5_ep_object_hook *hook, u16 id)
+hook_find_method(struct mlx5_ep_object_hook *hook, u16 id)
 {
 	size_t i;
 
@@ -30,8 +30,8 @@ find_method(struct mlx5_ep_object_hook *hook, u16 id)
 
 /* The changes below return 1, 0 where there is nothing to change, or -ENOMEM. */
 
-static int change_methods(struct mlx5_ep_object_hook *hook,
-			  const struct mlx5_ep_object_change *change)
+static int hook_change_methods(struct mlx5_ep_object_hook *hook,
+			       const struct mlx5_ep_object_change *change)
 {
 	const struct uverbs_method_def **method;
 	unsigned int i;
@@ -46,7 +46,7 @@ static int change_methods(struct mlx5_ep_object_hook *hook,
 	if (!hook->methods)
 		return -ENOMEM;
 	for (i = 0; i < MLX5_EP_HOOK_METHODS && change->ids[i]; i++) {
-		method = find_method(hook, change->ids[i]);
+		method = hook_find_method(hook, change->ids[i]);
 		if (!method || !(*method)->handler)
 			return 0;
 		hook->changed[i] = **method;
@@ -58,8 +58,8 @@ static int change_methods(struct mlx5_ep_object_hook *hook,
 	return 1;
 }
 
-static int change_type(struct mlx5_ep_object_hook *hook,
-		       const struct mlx5_ep_object_change *change)
+static int hook_change_type(struct mlx5_ep_object_hook *hook,
+			    const struct mlx5_ep_object_change *change)
 {
 	const struct uverbs_obj_type *type = hook->object.type_attrs;
 
@@ -80,18 +80,18 @@ static int change_type(struct mlx5_ep_object_hook *hook,
 	return 1;
 }
 
-static int change_object(struct mlx5_ep_object_hook *hook,
-			 const struct mlx5_ep_object_change *change,
-			 const struct uverbs_object_def *object)
+static int hook_change_object(struct mlx5_ep_object_hook *hook,
+			      const struct mlx5_ep_object_change *change,
+			      const struct uverbs_object_def *object)
 {
 	int ret;
 
 	/* A tree of the same object before this one may have lacked something. */
 	kfree(hook->methods);
 	hook->object = *object;
-	ret = change_methods(hook, change);
+	ret = hook_change_methods(hook, change);
 	if (ret > 0)
-		ret = change_type(hook, change);
+		ret = hook_change_type(hook, change);
 	hook->lacking = !ret;
 	return ret;
 }
@@ -101,9 +101,9 @@ static int change_object(struct mlx5_ep_object_hook *hook,
  * that can be changed, or ERR_PTR(-ENOMEM).
  */
 static const struct uapi_definition *
-change_defs(struct mlx5_ep_object_hook *hook,
-	    const struct mlx5_ep_object_change *change,
-	    const struct uapi_definition *defs, unsigned int depth)
+hook_change_defs(struct mlx5_ep_object_hook *hook,
+		 const struct mlx5_ep_object_change *change,
+		 const struct uapi_definition *defs, unsigned int depth)
 {
 	const struct uapi_definition *def, *below = NULL;
 	size_t at = 0, n;
@@ -117,13 +117,13 @@ change_defs(struct mlx5_ep_object_hook *hook,
 			continue;
 		at = n;
 		if (def->kind == UAPI_DEF_CHAIN) {
-			below = change_defs(hook, change, def->chain,
-					    depth + 1);
+			below = hook_change_defs(hook, change, def->chain,
+						 depth + 1);
 			found = below != def->chain;
 		} else if (def->kind == UAPI_DEF_CHAIN_OBJ_TREE &&
 			   def->chain_obj_tree->id == change->object) {
-			found = change_object(hook, change,
-					      def->chain_obj_tree);
+			found = hook_change_object(hook, change,
+						   def->chain_obj_tree);
 		}
 	}
 	if (found < 0 || IS_ERR(below))
@@ -180,7 +180,7 @@ mlx5_ep_object_hook_create(struct mlx5_ep_object_hook **hook,
 	*hook = kzalloc_obj(**hook, GFP_KERNEL);
 	if (!*hook)
 		return ERR_PTR(-ENOMEM);
-	changed = change_defs(*hook, change, defs, 0);
+	changed = hook_change_defs(*hook, change, defs, 0);
 	if ((*hook)->lacking)
 		changed = ERR_PTR(-EOPNOTSUPP);
 	if (IS_ERR(changed) || changed == defs) {

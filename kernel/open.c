@@ -102,7 +102,8 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	bool intact;
 	int ret;
 
-	if (mlx5_ep_context_is_limited(ectx) || READ_ONCE(edev->values.budget))
+	if (mlx5_ep_context_pages_are_limited(ectx) ||
+	    READ_ONCE(edev->values.budget))
 		ret = mlx5_ep_request_protect(request, 0, ours, len);
 	else
 		ret = mlx5_ep_request_patch(request, 0, asked, ours, len);
@@ -179,7 +180,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	 * A protected request can fail for lack of memory. Without a limit, an
 	 * open must not fail that succeeds without mlx5_ep.
 	 */
-	if (mlx5_ep_context_is_limited(ectx))
+	if (mlx5_ep_context_pages_are_limited(ectx))
 		return open_changed(ectx, uctx, request, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
 }

@@ -28,7 +28,7 @@
 #include "uuar/uar_map.h"
 #include "xrc/xrc.h"
 
-static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
+static int ops_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
@@ -40,7 +40,7 @@ static int ep_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	return 0;
 }
 
-static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
+static void ops_dealloc_ucontext(struct ib_ucontext *uctx)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 
@@ -48,27 +48,27 @@ static void ep_dealloc_ucontext(struct ib_ucontext *uctx)
 	mlx5_ep_context_close(mlx5_ep_context_of(edev, uctx));
 }
 
-static int ep_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
+static int ops_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 
 	return mlx5_ep_uar_map(mlx5_ep_context_of(edev, uctx), uctx, vma);
 }
 
-static void ep_mmap_free(struct rdma_user_mmap_entry *entry)
+static void ops_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ib_ucontext *uctx = entry->ucontext;
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	bool counted = mlx5_ep_context_untrack_page(ectx, entry);
+	bool counted = mlx5_ep_context_pages_untrack(ectx, entry);
 
 	edev->stock.mmap_free(entry);
 	if (counted)
-		mlx5_ep_context_uncharge_page(ectx);
+		mlx5_ep_context_pages_uncharge_one(ectx);
 }
 
-static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
-			struct ib_udata *udata)
+static int ops_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 
@@ -77,7 +77,7 @@ static int ep_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	return mlx5_ep_create_qp(edev, qp, attr, udata);
 }
 
-static int ep_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+static int ops_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 	struct mlx5_ep_qp *eqp = NULL;
@@ -87,17 +87,17 @@ static int ep_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 		eqp = mlx5_ep_qp_of(edev, qp);
 	ret = edev->stock.destroy_qp(qp, udata);
 	if (!ret && eqp && eqp->ectx)
-		mlx5_ep_qp_release(eqp);
+		mlx5_ep_qp_uuar_release(eqp);
 	return ret;
 }
 
 /* A context ends. Only some kernels have this operation, see xrc_domain.c. */
-static void ep_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
+static void ops_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 {
 	struct mlx5_ep_device *edev =
 		mlx5_ep_device_find(compat_ufile_device(ufile));
 
-	mlx5_ep_xrc_ufile_cleanup(edev->xrc, ufile);
+	mlx5_ep_xrc_domain_ufile_cleanup(edev->xrc, ufile);
 	edev->stock.ufile_hw_cleanup(ufile);
 }
 
@@ -161,15 +161,15 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 
 	if (cleanup && *cleanup) {
 		stock->ufile_hw_cleanup = *cleanup;
-		*cleanup = ep_ufile_hw_cleanup;
+		*cleanup = ops_ufile_hw_cleanup;
 	}
-	ibdev->ops.create_qp = ep_create_qp;
-	ibdev->ops.destroy_qp = ep_destroy_qp;
-	ibdev->ops.alloc_ucontext = ep_alloc_ucontext;
-	ibdev->ops.dealloc_ucontext = ep_dealloc_ucontext;
-	ibdev->ops.mmap = ep_mmap;
+	ibdev->ops.create_qp = ops_create_qp;
+	ibdev->ops.destroy_qp = ops_destroy_qp;
+	ibdev->ops.alloc_ucontext = ops_alloc_ucontext;
+	ibdev->ops.dealloc_ucontext = ops_dealloc_ucontext;
+	ibdev->ops.mmap = ops_mmap;
 	if (ibdev->ops.mmap_free)
-		ibdev->ops.mmap_free = ep_mmap_free;
+		ibdev->ops.mmap_free = ops_mmap_free;
 	ibdev->ops.size_ib_ucontext =
 		mlx5_ep_context_offset(edev) + sizeof(struct mlx5_ep_context);
 	ibdev->ops.size_ib_qp =
@@ -180,7 +180,7 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 /* What another module has restored already is left alone, see uverbs_tree.c. */
 #define RESTORE(_op)                                                           \
 	do {                                                                   \
-		if (ibdev->ops._op == ep_##_op)                                \
+		if (ibdev->ops._op == ops_##_op)                               \
 			ibdev->ops._op = edev->stock._op;                      \
 	} while (0)
 
@@ -194,7 +194,7 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	compat_ufile_hw_cleanup_fn *cleanup =
 		compat_ufile_hw_cleanup(&ibdev->ops);
 
-	if (cleanup && *cleanup == ep_ufile_hw_cleanup)
+	if (cleanup && *cleanup == ops_ufile_hw_cleanup)
 		*cleanup = edev->stock.ufile_hw_cleanup;
 	RESTORE(create_qp);
 	RESTORE(destroy_qp);

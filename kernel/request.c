@@ -66,26 +66,26 @@ static struct {
 	},
 };
 
-static bool overlap(const void __user *a, size_t a_len, const void __user *b,
-		    size_t b_len)
+static bool request_overlap(const void __user *a, size_t a_len,
+			    const void __user *b, size_t b_len)
 {
 	return a_len && b_len && a < b + b_len && b < a + a_len;
 }
 
 /* Do two calls of one process use common memory? */
-static bool conflict(const struct mlx5_ep_request *a,
-		     const struct mlx5_ep_request *b)
+static bool request_conflicts(const struct mlx5_ep_request *a,
+			      const struct mlx5_ep_request *b)
 {
 	const struct ib_udata *x = a->udata, *y = b->udata;
 
 	return a->mm == b->mm &&
-	       (overlap(a->inbuf, x->inlen, b->inbuf, y->inlen) ||
-		overlap(a->inbuf, x->inlen, y->outbuf, y->outlen) ||
-		overlap(x->outbuf, x->outlen, b->inbuf, y->inlen) ||
-		overlap(x->outbuf, x->outlen, y->outbuf, y->outlen));
+	       (request_overlap(a->inbuf, x->inlen, b->inbuf, y->inlen) ||
+		request_overlap(a->inbuf, x->inlen, y->outbuf, y->outlen) ||
+		request_overlap(x->outbuf, x->outlen, b->inbuf, y->inlen) ||
+		request_overlap(x->outbuf, x->outlen, y->outbuf, y->outlen));
 }
 
-static bool try_begin(struct mlx5_ep_request *req)
+static bool request_try_begin(struct mlx5_ep_request *req)
 {
 	unsigned int process = hash_ptr(req->mm, PROCESS_BITS);
 	const struct mlx5_ep_request *other;
@@ -93,7 +93,7 @@ static bool try_begin(struct mlx5_ep_request *req)
 
 	spin_lock(&in_use[process].lock);
 	hlist_for_each_entry(other, &in_use[process].requests, node) {
-		if (conflict(req, other)) {
+		if (request_conflicts(req, other)) {
 			ok = false;
 			break;
 		}
@@ -121,9 +121,10 @@ int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
 		.mm = current->mm,
 		.inbuf = udata->inbuf,
 	};
-	if (try_begin(req))
+	if (request_try_begin(req))
 		return 0;
-	return wait_var_event_killable(req->mm, try_begin(req)) ? -EINTR : 0;
+	return wait_var_event_killable(req->mm, request_try_begin(req)) ?
+		       -EINTR : 0;
 }
 
 /**
@@ -144,7 +145,7 @@ void mlx5_ep_request_end(struct mlx5_ep_request *req)
 	wake_up_var(req->mm);
 }
 
-static int patch_in_place(struct mlx5_ep_request *req)
+static int request_patch_in_place(struct mlx5_ep_request *req)
 {
 	void __user *at = (void __user *)req->inbuf + req->offset;
 	size_t left = copy_to_user(at, req->is, req->len);
@@ -156,39 +157,40 @@ static int patch_in_place(struct mlx5_ep_request *req)
 	return -EFAULT;
 }
 
-static int protected_mremap(struct vm_area_struct *vma)
+static int request_protected_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
 
 /* There is no fault handler: all pages are mapped by mmap() itself. */
-static const struct vm_operations_struct protected_vm_ops = {
-	.mremap = protected_mremap,
+static const struct vm_operations_struct request_protected_vm_ops = {
+	.mremap = request_protected_mremap,
 };
 
-static int protected_mmap(struct file *file, struct vm_area_struct *vma)
+static int request_protected_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	/* remap_vmalloc_range() adds VM_DONTEXPAND and VM_DONTDUMP. */
 	vm_flags_mod(vma, VM_DONTCOPY, VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &protected_vm_ops;
+	vma->vm_ops = &request_protected_vm_ops;
 	return remap_vmalloc_range(vma, file->private_data, 0);
 }
 
-static int protected_release(struct inode *inode, struct file *file)
+static int request_protected_release(struct inode *inode, struct file *file)
 {
 	vfree(file->private_data);
 	return 0;
 }
 
-static const struct file_operations protected_fops = {
+static const struct file_operations request_protected_fops = {
 	.owner = THIS_MODULE,
-	.mmap = protected_mmap,
-	.release = protected_release,
+	.mmap = request_protected_mmap,
+	.release = request_protected_release,
 };
 
 /* A file that holds a copy of the request with the bytes @is at @offset. */
-static struct file *protected_file(const struct ib_udata *udata, size_t offset,
-				const void *is, size_t len)
+static struct file *request_protected_file(const struct ib_udata *udata,
+					   size_t offset, const void *is,
+					   size_t len)
 {
 	struct file *file;
 	void *buf;
@@ -201,7 +203,8 @@ static struct file *protected_file(const struct ib_udata *udata, size_t offset,
 		goto err_free;
 	}
 	memcpy(buf + offset, is, len);
-	file = anon_inode_getfile("[mlx5_ep]", &protected_fops, buf, O_RDONLY);
+	file = anon_inode_getfile("[mlx5_ep]", &request_protected_fops, buf,
+				  O_RDONLY);
 	if (IS_ERR(file))
 		goto err_free;
 	return file;
@@ -212,7 +215,7 @@ err_free:
 }
 
 /* Is the whole copy still mapped where it was? */
-static bool protected_intact(const struct mlx5_ep_request *req)
+static bool request_protected_intact(const struct mlx5_ep_request *req)
 {
 	struct vm_area_struct *vma;
 	bool intact;
@@ -247,7 +250,7 @@ int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
 		return -EINVAL;
-	file = protected_file(udata, offset, is, len);
+	file = request_protected_file(udata, offset, is, len);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	req->copy_len = PAGE_ALIGN(udata->inlen);
@@ -261,9 +264,9 @@ int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 	return 0;
 }
 
-static bool protected_restore(struct mlx5_ep_request *req)
+static bool request_protected_restore(struct mlx5_ep_request *req)
 {
-	bool intact = protected_intact(req);
+	bool intact = request_protected_intact(req);
 
 	req->udata->inbuf = req->inbuf;
 	if (intact)
@@ -300,8 +303,9 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
 	req->len = len;
 	memcpy(req->was, was, len);
 	memcpy(req->is, is, len);
-	if (!overlap(req->inbuf + offset, len, udata->outbuf, udata->outlen) &&
-	    !patch_in_place(req))
+	if (!request_overlap(req->inbuf + offset, len, udata->outbuf,
+			     udata->outlen) &&
+	    !request_patch_in_place(req))
 		return 0;
 	return mlx5_ep_request_protect(req, offset, is, len);
 }
@@ -320,7 +324,7 @@ bool mlx5_ep_request_restore(struct mlx5_ep_request *req)
 	bool intact;
 
 	if (req->file)
-		return protected_restore(req);
+		return request_protected_restore(req);
 	intact = !copy_from_user(now, req->inbuf + req->offset, req->len) &&
 		 !memcmp(now, req->is, req->len);
 	/* Another thread may have unmapped the buffer. */

@@ -45,20 +45,20 @@ struct folder {
 	struct device *entry;
 };
 
-static struct folder *to_folder(struct kobject *kobj)
+static struct folder *sysfs_to_folder(struct kobject *kobj)
 {
 	return container_of(kobj, struct folder, kobj);
 }
 
-static struct mlx5_ep_device *to_edev(struct kobject *kobj)
+static struct mlx5_ep_device *sysfs_to_edev(struct kobject *kobj)
 {
-	return to_folder(kobj)->edev;
+	return sysfs_to_folder(kobj)->edev;
 }
 
 /* May the caller change settings in this folder? */
-static bool may_write(struct kobject *kobj)
+static bool sysfs_may_write(struct kobject *kobj)
 {
-	const struct folder *folder = to_folder(kobj);
+	const struct folder *folder = sysfs_to_folder(kobj);
 
 	return folder->entry == &folder->edev->ibdev->dev &&
 	       capable(CAP_NET_ADMIN);
@@ -67,7 +67,7 @@ static bool may_write(struct kobject *kobj)
 static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
-	struct mlx5_ep_device *edev = to_edev(kobj);
+	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	unsigned int unseen = READ_ONCE(edev->unseen);
 	int len;
 
@@ -99,7 +99,9 @@ static ssize_t uverbs_ids_show(struct kobject *kobj,
 static ssize_t uar_budget_effective_show(struct kobject *kobj,
 					 struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", mlx5_ep_budget(to_edev(kobj)));
+	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
+
+	return sysfs_emit(buf, "%u\n", mlx5_ep_context_pages_budget(edev));
 }
 
 /**
@@ -113,22 +115,22 @@ struct count_attribute {
 	size_t offset;
 };
 
-static ssize_t count_show(struct kobject *kobj, struct kobj_attribute *attr,
-			  char *buf)
+static ssize_t sysfs_count_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
 {
 	struct count_attribute *counter =
 		container_of(attr, struct count_attribute, attr);
-	atomic_t *count = (void *)to_edev(kobj) + counter->offset;
+	atomic_t *count = (void *)sysfs_to_edev(kobj) + counter->offset;
 
 	return sysfs_emit(buf, "%d\n", atomic_read(count));
 }
 
-static ssize_t xrc_count_show(struct kobject *kobj, struct kobj_attribute *attr,
-			      char *buf)
+static ssize_t sysfs_xrc_count_show(struct kobject *kobj,
+				    struct kobj_attribute *attr, char *buf)
 {
 	struct count_attribute *counter =
 		container_of(attr, struct count_attribute, attr);
-	const u32 *count = (void *)to_edev(kobj)->xrc + counter->offset;
+	const u32 *count = (void *)sysfs_to_edev(kobj)->xrc + counter->offset;
 
 	return sysfs_emit(buf, "%u\n", READ_ONCE(*count));
 }
@@ -136,13 +138,13 @@ static ssize_t xrc_count_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t refusals_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
-	return mlx5_ep_refusals_show(to_edev(kobj), buf);
+	return mlx5_ep_limit_show_refusals(sysfs_to_edev(kobj), buf);
 }
 
-static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
-			  char *buf)
+static ssize_t sysfs_value_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
 {
-	struct mlx5_ep_device *edev = to_edev(kobj);
+	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	ssize_t len;
 
 	mutex_lock(&edev->lock);
@@ -151,13 +153,14 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return len;
 }
 
-static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
-			   const char *buf, size_t count)
+static ssize_t sysfs_value_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
 {
-	struct mlx5_ep_device *edev = to_edev(kobj);
+	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	int ret;
 
-	if (!may_write(kobj))
+	if (!sysfs_may_write(kobj))
 		return -EPERM;
 	mutex_lock(&edev->lock);
 	ret = mlx5_ep_values_set(&edev->values, attr->attr.name, buf,
@@ -170,30 +173,31 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
  * A list of cgroups can be longer than a page, which is the most that a plain
  * attribute can show. So its attribute is a binary one.
  */
-static ssize_t uuar_cgroups_read(struct file *file, struct kobject *kobj,
-				 COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				 loff_t pos, size_t count)
+static ssize_t sysfs_uuar_cgroups_read(struct file *file, struct kobject *kobj,
+				       COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+				       loff_t pos, size_t count)
 {
-	return mlx5_ep_cgroup_read(to_edev(kobj), false, buf, pos, count);
+	return mlx5_ep_cgroup_read(sysfs_to_edev(kobj), false, buf, pos, count);
 }
 
-static ssize_t uar_cgroup_limits_read(struct file *file, struct kobject *kobj,
-				      COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				      loff_t pos, size_t count)
+static ssize_t sysfs_uar_cgroup_limits_read(struct file *file,
+					    struct kobject *kobj,
+					    COMPAT_BIN_ATTRIBUTE *attr,
+					    char *buf, loff_t pos, size_t count)
 {
-	return mlx5_ep_cgroup_read(to_edev(kobj), true, buf, pos, count);
+	return mlx5_ep_cgroup_read(sysfs_to_edev(kobj), true, buf, pos, count);
 }
 
 /* The word behind the path, or the words: policy, strict and pages. */
-static int parse_change(struct mlx5_ep_device *edev, char *words,
-			struct mlx5_ep_cgroup_change *change)
+static int sysfs_parse_change(struct mlx5_ep_device *edev, char *words,
+			      struct mlx5_ep_cgroup_change *change)
 {
 	change->remove = !strcmp(words, "none") ||
 			 (!change->is_limit && str_has_prefix(words, "none "));
 	if (change->remove)
 		return 0;
 	if (!change->is_limit)
-		return mlx5_ep_settings_parse(words, &change->settings);
+		return mlx5_ep_values_parse_settings(words, &change->settings);
 	if (kstrtouint(words, 0, &change->limit) || !change->limit ||
 	    change->limit > mlx5_ep_cmd_uar_pages(edev->mdev))
 		return -EINVAL;
@@ -204,15 +208,15 @@ static int parse_change(struct mlx5_ep_device *edev, char *words,
  * A line "PATH POLICY STRICT PAGES" or "PATH LIMIT"; "none" in place of the policy
  * or the limit takes it away.
  */
-static ssize_t write_cgroups(struct kobject *kobj, bool limits,
-			     const char *buf, size_t count)
+static ssize_t sysfs_write_cgroups(struct kobject *kobj, bool limits,
+				   const char *buf, size_t count)
 {
 	struct mlx5_ep_cgroup_change change = { .is_limit = limits };
-	struct mlx5_ep_device *edev = to_edev(kobj);
+	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	char *line, *words, *path;
 	int ret = -EINVAL;
 
-	if (!may_write(kobj))
+	if (!sysfs_may_write(kobj))
 		return -EPERM;
 	line = kstrndup(buf, count, GFP_KERNEL);
 	if (!line)
@@ -220,40 +224,42 @@ static ssize_t write_cgroups(struct kobject *kobj, bool limits,
 	words = strim(line);
 	path = strsep(&words, " ");
 	if (words)
-		ret = parse_change(edev, words, &change);
+		ret = sysfs_parse_change(edev, words, &change);
 	if (!ret)
 		ret = mlx5_ep_cgroup_set(edev, path, &change);
 	kfree(line);
 	return ret ?: count;
 }
 
-static ssize_t uuar_cgroups_write(struct file *file, struct kobject *kobj,
-				  COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				  loff_t pos, size_t count)
+static ssize_t sysfs_uuar_cgroups_write(struct file *file, struct kobject *kobj,
+					COMPAT_BIN_ATTRIBUTE *attr, char *buf,
+					loff_t pos, size_t count)
 {
-	return write_cgroups(kobj, false, buf, count);
+	return sysfs_write_cgroups(kobj, false, buf, count);
 }
 
-static ssize_t uar_cgroup_limits_write(struct file *file, struct kobject *kobj,
-				       COMPAT_BIN_ATTRIBUTE *attr, char *buf,
-				       loff_t pos, size_t count)
+static ssize_t sysfs_uar_cgroup_limits_write(struct file *file,
+					     struct kobject *kobj,
+					     COMPAT_BIN_ATTRIBUTE *attr,
+					     char *buf, loff_t pos,
+					     size_t count)
 {
-	return write_cgroups(kobj, true, buf, count);
+	return sysfs_write_cgroups(kobj, true, buf, count);
 }
 
 #define COUNT(_name, _field)                                                   \
 	static struct count_attribute _name##_attr = {                         \
-		.attr = __ATTR(_name, 0444, count_show, NULL),                 \
+		.attr = __ATTR(_name, 0444, sysfs_count_show, NULL),           \
 		.offset = offsetof(struct mlx5_ep_device, _field),             \
 	}
 #define XRC_COUNT(_name, _field)                                               \
 	static struct count_attribute _name##_attr = {                         \
-		.attr = __ATTR(_name, 0444, xrc_count_show, NULL),             \
+		.attr = __ATTR(_name, 0444, sysfs_xrc_count_show, NULL),       \
 		.offset = offsetof(struct mlx5_ep_xrc, _field),                \
 	}
 #define VALUE(_name)                                                           \
 	static struct kobj_attribute _name##_attr =                            \
-		__ATTR(_name, 0644, value_show, value_store)
+		__ATTR(_name, 0644, sysfs_value_show, sysfs_value_store)
 
 COUNT(uar_in_use, managed_pages);
 COUNT(uar_observed, observed_pages);
@@ -277,14 +283,14 @@ static struct kobj_attribute refusals_attr = __ATTR_RO(refusals);
 
 static const struct bin_attribute uuar_cgroups_attr = {
 	.attr = { .name = "uuar_cgroups", .mode = 0644 },
-	.read = uuar_cgroups_read,
-	.write = uuar_cgroups_write,
+	.read = sysfs_uuar_cgroups_read,
+	.write = sysfs_uuar_cgroups_write,
 };
 
 static const struct bin_attribute uar_cgroup_limits_attr = {
 	.attr = { .name = "uar_cgroup_limits", .mode = 0644 },
-	.read = uar_cgroup_limits_read,
-	.write = uar_cgroup_limits_write,
+	.read = sysfs_uar_cgroup_limits_read,
+	.write = sysfs_uar_cgroup_limits_write,
 };
 
 /* A device that is refused has the first attribute only. */
@@ -309,29 +315,29 @@ static struct attribute *device_attrs[] = {
 	NULL,
 };
 
-static umode_t device_attr_visible(struct kobject *kobj, struct attribute *attr,
-				   int index)
+static umode_t sysfs_device_attr_visible(struct kobject *kobj,
+					 struct attribute *attr, int index)
 {
-	return index == 0 || to_edev(kobj)->attached ? attr->mode : 0;
+	return index == 0 || sysfs_to_edev(kobj)->attached ? attr->mode : 0;
 }
 
 static const struct attribute_group device_group = {
 	.attrs = device_attrs,
-	.is_visible = device_attr_visible,
+	.is_visible = sysfs_device_attr_visible,
 };
 
-static void folder_release(struct kobject *kobj)
+static void sysfs_folder_release(struct kobject *kobj)
 {
-	kfree(to_folder(kobj));
+	kfree(sysfs_to_folder(kobj));
 }
 
 static const struct kobj_type folder_ktype = {
-	.release = folder_release,
+	.release = sysfs_folder_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 };
 
 /* Nobody reads or writes attributes in the folder when this returns. */
-static void remove_folder(struct folder *folder)
+static void sysfs_remove_folder(struct folder *folder)
 {
 	list_del(&folder->node);
 	kobject_del(&folder->kobj);
@@ -339,8 +345,8 @@ static void remove_folder(struct folder *folder)
 }
 
 /* Count net namespaces that do not see the device. */
-static void note_unseen(struct mlx5_ep_device *edev, const struct device *entry,
-			int more)
+static void sysfs_note_unseen(struct mlx5_ep_device *edev,
+			      const struct device *entry, int more)
 {
 	if (entry != &edev->ibdev->dev)
 		WRITE_ONCE(edev->unseen, edev->unseen + more);
@@ -364,7 +370,7 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 
 	folder = kzalloc_obj(*folder, GFP_KERNEL);
 	if (!folder) {
-		note_unseen(edev, entry, 1);
+		sysfs_note_unseen(edev, entry, 1);
 		return -ENOMEM;
 	}
 	folder->edev = edev;
@@ -380,8 +386,8 @@ int mlx5_ep_sysfs_add(struct mlx5_ep_device *edev, struct device *entry)
 		ret = sysfs_create_bin_file(&folder->kobj,
 					    &uar_cgroup_limits_attr);
 	if (ret) {
-		remove_folder(folder);
-		note_unseen(edev, entry, 1);
+		sysfs_remove_folder(folder);
+		sysfs_note_unseen(edev, entry, 1);
 	}
 	return ret;
 }
@@ -403,10 +409,10 @@ void mlx5_ep_sysfs_remove(struct mlx5_ep_device *edev,
 	list_for_each_entry_safe(folder, next, &edev->folders, node) {
 		if (entry && folder->entry != entry)
 			continue;
-		remove_folder(folder);
+		sysfs_remove_folder(folder);
 		found = true;
 	}
 	/* An entry from before the module was loaded may never have been tried. */
 	if (entry && !found && edev->unseen)
-		note_unseen(edev, entry, -1);
+		sysfs_note_unseen(edev, entry, -1);
 }

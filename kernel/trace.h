@@ -134,7 +134,7 @@ DECLARE_EVENT_CLASS(mlx5_ep_qp,
 		strscpy(__entry->dev, dev_name(&eqp->ectx->edev->ibdev->dev),
 			IB_DEVICE_NAME_MAX);
 		__entry->pid = pid_nr(eqp->ectx->tgid);
-		__entry->qpn = mlx5_ep_qp_number(eqp);
+		__entry->qpn = mlx5_ep_qp_uuar_number(eqp);
 		__entry->uar = eqp->uar;
 		__entry->uuar = eqp->uuar;
 		__entry->placer = eqp->placer;

@@ -61,8 +61,9 @@ struct walk {
 	const struct uverbs_object_def *ours;
 };
 
-static int walk_defs(struct walk *walk, const struct uapi_definition *def,
-		     unsigned int depth)
+static int uverbs_tree_walk_defs(struct walk *walk,
+				 const struct uapi_definition *def,
+				 unsigned int depth)
 {
 	int ret = 0;
 
@@ -75,7 +76,8 @@ static int walk_defs(struct walk *walk, const struct uapi_definition *def,
 	for (; !ret && def->kind != UAPI_DEF_END; def++) {
 		switch (def->kind) {
 		case UAPI_DEF_CHAIN:
-			ret = walk_defs(walk, def->chain, depth + 1);
+			ret = uverbs_tree_walk_defs(walk, def->chain,
+						    depth + 1);
 			break;
 		case UAPI_DEF_CHAIN_OBJ_TREE:
 			ret = walk->tree(walk, def->chain_obj_tree);
@@ -94,7 +96,7 @@ static int walk_defs(struct walk *walk, const struct uapi_definition *def,
 	return ret;
 }
 
-static bool has_method(const struct uverbs_object_def *tree, u16 id)
+static bool uverbs_tree_has_method(const struct uverbs_object_def *tree, u16 id)
 {
 	size_t i;
 
@@ -105,7 +107,8 @@ static bool has_method(const struct uverbs_object_def *tree, u16 id)
 }
 
 /* Does a tree of the driver's use an id of walk->ours? */
-static int check_theirs(struct walk *walk, const struct uverbs_object_def *tree)
+static int uverbs_tree_check_theirs(struct walk *walk,
+				    const struct uverbs_object_def *tree)
 {
 	const struct uverbs_object_def *ours = walk->ours;
 	size_t i;
@@ -118,7 +121,7 @@ static int check_theirs(struct walk *walk, const struct uverbs_object_def *tree)
 	for (i = 0; ours->methods && i < ours->num_methods; i++) {
 		u16 id = (*ours->methods)[i]->id;
 
-		if (has_method(tree, id))
+		if (uverbs_tree_has_method(tree, id))
 			return mlx5_ep_device_refuse(
 				walk->edev,
 				"uverbs method 0x%x of object 0x%x is taken",
@@ -127,15 +130,16 @@ static int check_theirs(struct walk *walk, const struct uverbs_object_def *tree)
 	return 0;
 }
 
-static int check_ours(struct walk *walk, const struct uverbs_object_def *tree)
+static int uverbs_tree_check_ours(struct walk *walk,
+				  const struct uverbs_object_def *tree)
 {
 	struct walk theirs = {
 		.edev = walk->edev,
-		.tree = check_theirs,
+		.tree = uverbs_tree_check_theirs,
 		.ours = tree,
 	};
 
-	return walk_defs(&theirs, walk->edev->ibdev->driver_def, 0);
+	return uverbs_tree_walk_defs(&theirs, walk->edev->ibdev->driver_def, 0);
 }
 
 /**
@@ -147,11 +151,11 @@ static int check_ours(struct walk *walk, const struct uverbs_object_def *tree)
 int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 {
 	struct uapi_definition *def = edev->defs;
-	struct walk ours = { .edev = edev, .tree = check_ours };
+	struct walk ours = { .edev = edev, .tree = uverbs_tree_check_ours };
 	const struct uapi_definition *theirs;
 	int ret;
 
-	ret = walk_defs(&ours, our_defs, 0);
+	ret = uverbs_tree_walk_defs(&ours, our_defs, 0);
 	if (ret)
 		return ret;
 

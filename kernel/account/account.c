@@ -32,7 +32,7 @@ void mlx5_ep_accounts_init(struct mlx5_ep_accounts *accounts)
 	hash_init(accounts->table);
 }
 
-static struct mlx5_ep_account *find_account(struct mlx5_ep_accounts *accounts,
+static struct mlx5_ep_account *account_find(struct mlx5_ep_accounts *accounts,
 					    struct mlx5_ep_account *parent,
 					    u64 id)
 {
@@ -63,12 +63,12 @@ struct mlx5_ep_account *mlx5_ep_account_get(struct mlx5_ep_accounts *accounts,
 	struct mlx5_ep_account *account, *new = NULL;
 
 	spin_lock(&accounts->lock);
-	account = find_account(accounts, parent, id);
+	account = account_find(accounts, parent, id);
 	if (!account) {
 		spin_unlock(&accounts->lock);
 		new = kzalloc_obj(*new, GFP_KERNEL_ACCOUNT);
 		spin_lock(&accounts->lock);
-		account = find_account(accounts, parent, id);
+		account = account_find(accounts, parent, id);
 	}
 	if (!account && new) {
 		new->id = id;
@@ -154,7 +154,8 @@ bool mlx5_ep_account_is_limited(const struct mlx5_ep_account *account)
 	return account;
 }
 
-static bool add_within(atomic_t *held, unsigned int number, unsigned int limit)
+static bool account_add_within(atomic_t *held, unsigned int number,
+			       unsigned int limit)
 {
 	int was = atomic_read(held);
 
@@ -183,8 +184,8 @@ mlx5_ep_account_charge(struct mlx5_ep_account *account,
 	struct mlx5_ep_account *at, *full;
 
 	for (full = account; full; full = full->parent)
-		if (!add_within(&full->held[resource], number,
-				min(limit, READ_ONCE(full->limit))))
+		if (!account_add_within(&full->held[resource], number,
+					min(limit, READ_ONCE(full->limit))))
 			break;
 	for (at = account; full && at != full; at = at->parent)
 		atomic_sub(number, &at->held[resource]);

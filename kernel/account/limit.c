@@ -32,14 +32,14 @@ static const char *const reason_names[] = {
 static_assert(ARRAY_SIZE(reason_names) == MLX5_EP_NR_REASONS);
 
 /**
- * mlx5_ep_refusal_count() - count a refusal
+ * mlx5_ep_limit_count_refusal() - count a refusal
  * @edev: device on which something was refused
  * @reason: what refuses
  *
  * Does not sleep.
  */
-void mlx5_ep_refusal_count(struct mlx5_ep_device *edev,
-			   enum mlx5_ep_reason reason)
+void mlx5_ep_limit_count_refusal(struct mlx5_ep_device *edev,
+				 enum mlx5_ep_reason reason)
 {
 	atomic64_inc(&edev->refusals.number[reason]);
 }
@@ -56,7 +56,7 @@ void mlx5_ep_refusal_count(struct mlx5_ep_device *edev,
 int mlx5_ep_limit_refuse(struct mlx5_ep_device *edev,
 			 const struct mlx5_ep_refusal *refusal)
 {
-	mlx5_ep_refusal_count(edev, refusal->reason);
+	mlx5_ep_limit_count_refusal(edev, refusal->reason);
 	trace_mlx5_ep_limit_reached(edev, refusal->what, refusal->who,
 				    refusal->held, refusal->refused,
 				    refusal->limit);
@@ -91,13 +91,13 @@ int mlx5_ep_limit_refuse_process(struct mlx5_ep_device *edev,
 }
 
 /**
- * mlx5_ep_refusals_show() - list what was refused, a line per reason
+ * mlx5_ep_limit_show_refusals() - list what was refused, a line per reason
  * @edev: attached device
  * @buf: a page, as sysfs gives it
  *
  * Return: length of the text
  */
-ssize_t mlx5_ep_refusals_show(struct mlx5_ep_device *edev, char *buf)
+ssize_t mlx5_ep_limit_show_refusals(struct mlx5_ep_device *edev, char *buf)
 {
 	ssize_t len = 0;
 	int i;

@@ -51,12 +51,12 @@ struct mlx5_ep_refusal {
 	unsigned int limit;
 };
 
-void mlx5_ep_refusal_count(struct mlx5_ep_device *edev,
-			   enum mlx5_ep_reason reason);
+void mlx5_ep_limit_count_refusal(struct mlx5_ep_device *edev,
+				 enum mlx5_ep_reason reason);
 int mlx5_ep_limit_refuse(struct mlx5_ep_device *edev,
 			 const struct mlx5_ep_refusal *refusal);
 int mlx5_ep_limit_refuse_process(struct mlx5_ep_device *edev,
 				 struct mlx5_ep_refusal *refusal);
-ssize_t mlx5_ep_refusals_show(struct mlx5_ep_device *edev, char *buf);
+ssize_t mlx5_ep_limit_show_refusals(struct mlx5_ep_device *edev, char *buf);
 
 #endif

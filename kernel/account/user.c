@@ -21,7 +21,7 @@
 #include "device.h"
 
 /* Owner of the namespace that is @level + 1 levels below the initial one. */
-static kuid_t owner_at(struct user_namespace *ns, int level)
+static kuid_t user_at(struct user_namespace *ns, int level)
 {
 	while (ns->level > level + 1)
 		ns = ns->parent;
@@ -44,7 +44,7 @@ struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 	int level;
 
 	for (level = 0; level <= ns->level; level++) {
-		uid = level < ns->level ? owner_at(ns, level) : current_uid();
+		uid = level < ns->level ? user_at(ns, level) : current_uid();
 		/* Who owns a namespace and is in it counts once. */
 		if (user && user->id == __kuid_val(uid))
 			continue;

@@ -48,7 +48,8 @@ struct mlx5_ep_cgroup {
 	unsigned int limit;
 };
 
-static struct mlx5_ep_cgroup *find_entry(struct mlx5_ep_device *edev, u64 id)
+static struct mlx5_ep_cgroup *cgroup_entry_find(struct mlx5_ep_device *edev,
+						u64 id)
 {
 	struct mlx5_ep_cgroup *entry;
 
@@ -76,7 +77,7 @@ mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev)
 	rcu_read_lock();
 	for (cgrp = task_dfl_cgroup(current); cgrp;
 	     cgrp = cgroup_parent(cgrp)) {
-		entry = find_entry(edev, cgroup_id(cgrp));
+		entry = cgroup_entry_find(edev, cgroup_id(cgrp));
 		if (entry && entry->has_policy)
 			break;
 	}
@@ -85,7 +86,7 @@ mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev)
 }
 
 /* The caller's cgroup, to be given to cgroup_put(); NULL: it has none. */
-static struct cgroup *get_own_cgroup(void)
+static struct cgroup *cgroup_get_own(void)
 {
 	struct cgroup *cgrp;
 
@@ -108,7 +109,7 @@ static struct cgroup *get_own_cgroup(void)
  */
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev)
 {
-	struct cgroup *cgrp = get_own_cgroup();
+	struct cgroup *cgrp = cgroup_get_own();
 	struct mlx5_ep_account *account = NULL;
 	int level;
 
@@ -139,7 +140,7 @@ void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,
 
 	lockdep_assert_held(&edev->lock);
 	for (; account; account = account->parent) {
-		entry = find_entry(edev, account->id);
+		entry = cgroup_entry_find(edev, account->id);
 		if (entry)
 			WRITE_ONCE(account->limit, entry->limit);
 	}
@@ -149,7 +150,7 @@ void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,
  * Name a cgroup, by its path if the caller is in it or below. cgroup_path()
  * takes no lock that sleeps, unlike cgroup_path_ns().
  */
-static void name_cgroup(u64 id, char *name, size_t size)
+static void cgroup_entry_path(u64 id, char *name, size_t size)
 {
 	struct cgroup *cgrp;
 	int len;
@@ -193,14 +194,14 @@ int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 	refusal.limit = READ_ONCE(full->limit);
 	name = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (name)
-		name_cgroup(full->id, name, PATH_MAX);
+		cgroup_entry_path(full->id, name, PATH_MAX);
 	refusal.who = name ?: "cgroup";
 	mlx5_ep_limit_refuse(edev, &refusal);
 	kfree(name);
 	return -EDQUOT;
 }
 
-static void drop_entry(struct mlx5_ep_cgroup *entry)
+static void cgroup_entry_drop(struct mlx5_ep_cgroup *entry)
 {
 	list_del(&entry->node);
 	kfree(entry);
@@ -215,11 +216,11 @@ void mlx5_ep_cgroup_forget(struct list_head *cgroups)
 	struct mlx5_ep_cgroup *entry, *next;
 
 	list_for_each_entry_safe(entry, next, cgroups, node)
-		drop_entry(entry);
+		cgroup_entry_drop(entry);
 }
 
 /* Is the root of the caller's cgroup namespace that of all cgroups? */
-static bool sees_all_cgroups(void)
+static bool cgroup_sees_all(void)
 {
 	struct cgroup *root = cgroup_get_from_path("/");
 	bool all;
@@ -235,8 +236,8 @@ static bool sees_all_cgroups(void)
  * Copies all entries to an array that the caller frees. Anybody may read the lists,
  * so memory is allocated while the lock is not held. Returns their number; -ENOMEM.
  */
-static int copy_entries(struct mlx5_ep_device *edev,
-			struct mlx5_ep_cgroup **copies)
+static int cgroup_entries_copy(struct mlx5_ep_device *edev,
+			       struct mlx5_ep_cgroup **copies)
 {
 	struct mlx5_ep_cgroup *entry;
 	int room = 0, nr;
@@ -262,15 +263,15 @@ static int copy_entries(struct mlx5_ep_device *edev,
 }
 
 /* Drop the entries whose cgroups are surely gone. */
-static void drop_dead(struct mlx5_ep_device *edev)
+static void cgroup_entries_drop_dead(struct mlx5_ep_device *edev)
 {
 	struct mlx5_ep_cgroup *copies, *entry;
 	struct cgroup *cgrp;
 	int nr, i;
 
-	if (!sees_all_cgroups())
+	if (!cgroup_sees_all())
 		return;
-	nr = copy_entries(edev, &copies);
+	nr = cgroup_entries_copy(edev, &copies);
 	for (i = 0; i < nr; i++) {
 		cgrp = compat_cgroup_get_from_id(copies[i].id);
 		if (!IS_ERR(cgrp)) {
@@ -278,19 +279,19 @@ static void drop_dead(struct mlx5_ep_device *edev)
 			continue;
 		}
 		mutex_lock(&edev->lock);
-		entry = find_entry(edev, copies[i].id);
+		entry = cgroup_entry_find(edev, copies[i].id);
 		if (entry)
-			drop_entry(entry);
+			cgroup_entry_drop(entry);
 		mutex_unlock(&edev->lock);
 	}
 	kvfree(copies);
 }
 
 /* The entry of a cgroup, a new one where there is none; NULL: no memory. */
-static struct mlx5_ep_cgroup *find_or_add_entry(struct mlx5_ep_device *edev,
-						u64 id)
+static struct mlx5_ep_cgroup *
+cgroup_entry_find_or_add(struct mlx5_ep_device *edev, u64 id)
 {
-	struct mlx5_ep_cgroup *entry = find_entry(edev, id);
+	struct mlx5_ep_cgroup *entry = cgroup_entry_find(edev, id);
 
 	if (entry)
 		return entry;
@@ -303,21 +304,21 @@ static struct mlx5_ep_cgroup *find_or_add_entry(struct mlx5_ep_device *edev,
 	return entry;
 }
 
-static bool is_set(const struct mlx5_ep_cgroup *entry, bool limit)
+static bool cgroup_entry_is_set(const struct mlx5_ep_cgroup *entry, bool limit)
 {
 	return limit ? entry->limit != UINT_MAX : entry->has_policy;
 }
 
-static int change_entry(struct mlx5_ep_device *edev, u64 id,
-			const struct mlx5_ep_cgroup_change *change)
+static int cgroup_entry_change(struct mlx5_ep_device *edev, u64 id,
+			       const struct mlx5_ep_cgroup_change *change)
 {
-	struct mlx5_ep_cgroup *entry = find_or_add_entry(edev, id);
+	struct mlx5_ep_cgroup *entry = cgroup_entry_find_or_add(edev, id);
 	int ret = 0;
 
 	lockdep_assert_held(&edev->lock);
 	if (!entry)
 		return -ENOMEM;
-	if (change->remove && !is_set(entry, change->is_limit))
+	if (change->remove && !cgroup_entry_is_set(entry, change->is_limit))
 		ret = -ENOENT;
 	if (change->is_limit) {
 		entry->limit = change->remove ? UINT_MAX : change->limit;
@@ -327,8 +328,9 @@ static int change_entry(struct mlx5_ep_device *edev, u64 id,
 		entry->has_policy = !change->remove;
 		entry->settings = change->settings;
 	}
-	if (!is_set(entry, false) && !is_set(entry, true))
-		drop_entry(entry);
+	if (!cgroup_entry_is_set(entry, false) &&
+	    !cgroup_entry_is_set(entry, true))
+		cgroup_entry_drop(entry);
 	return ret;
 }
 
@@ -349,9 +351,9 @@ int mlx5_ep_cgroup_set(struct mlx5_ep_device *edev, const char *path,
 
 	if (IS_ERR(cgrp))
 		return PTR_ERR(cgrp);
-	drop_dead(edev);
+	cgroup_entries_drop_dead(edev);
 	mutex_lock(&edev->lock);
-	ret = change_entry(edev, cgroup_id(cgrp), change);
+	ret = cgroup_entry_change(edev, cgroup_id(cgrp), change);
 	mutex_unlock(&edev->lock);
 	cgroup_put(cgrp);
 	return ret;
@@ -370,7 +372,7 @@ struct piece {
 };
 
 /* Adds to the list; what lies in the piece is copied. */
-static void piece_add(struct piece *piece, const char *text, size_t len)
+static void cgroup_piece_add(struct piece *piece, const char *text, size_t len)
 {
 	size_t skip = piece->from > piece->at ?
 		      min(piece->from - piece->at, len) : 0;
@@ -382,20 +384,20 @@ static void piece_add(struct piece *piece, const char *text, size_t len)
 }
 
 /* Write what is set for a cgroup, without its path. */
-static int print_entry(char *line, size_t size,
-		       const struct mlx5_ep_cgroup *entry, bool limits)
+static int cgroup_entry_print(char *line, size_t size,
+			      const struct mlx5_ep_cgroup *entry, bool limits)
 {
 	if (limits)
 		return scnprintf(line, size, "%u\n", entry->limit);
 	return scnprintf(line, size, "%s %d %u\n",
-			 mlx5_ep_policy_names[entry->settings.policy],
+			 mlx5_ep_uuar_policy_names[entry->settings.policy],
 			 entry->settings.strict, entry->settings.pages);
 }
 
 /* Append one entry as a line. @line: room for LINE_MAX bytes */
-static void append_entry(struct piece *piece,
-			 const struct mlx5_ep_cgroup *entry, char *line,
-			 bool limits)
+static void cgroup_entry_append(struct piece *piece,
+				const struct mlx5_ep_cgroup *entry, char *line,
+				bool limits)
 {
 	struct cgroup *cgrp = compat_cgroup_get_from_id(entry->id);
 	int len;
@@ -410,8 +412,8 @@ static void append_entry(struct piece *piece,
 		return;
 	len = strlen(line);
 	line[len++] = ' ';
-	len += print_entry(line + len, LINE_MAX - len, entry, limits);
-	piece_add(piece, line, len);
+	len += cgroup_entry_print(line + len, LINE_MAX - len, entry, limits);
+	cgroup_piece_add(piece, line, len);
 }
 
 /**
@@ -437,10 +439,10 @@ ssize_t mlx5_ep_cgroup_read(struct mlx5_ep_device *edev, bool limits, char *buf,
 	struct mlx5_ep_cgroup *copies = NULL;
 	int nr, i;
 
-	nr = line ? copy_entries(edev, &copies) : -ENOMEM;
+	nr = line ? cgroup_entries_copy(edev, &copies) : -ENOMEM;
 	for (i = 0; i < nr && piece.filled < count; i++)
-		if (is_set(&copies[i], limits))
-			append_entry(&piece, &copies[i], line, limits);
+		if (cgroup_entry_is_set(&copies[i], limits))
+			cgroup_entry_append(&piece, &copies[i], line, limits);
 	kvfree(copies);
 	kfree(line);
 	return nr < 0 ? nr : piece.filled;

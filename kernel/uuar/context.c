@@ -34,7 +34,7 @@
 #include "uuar/qp_uuar.h"
 
 /* Is @name one of the words of @list? */
-static bool list_has(const char *list, const char *name)
+static bool context_list_has(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 	const char *at;
@@ -53,7 +53,7 @@ static bool list_has(const char *list, const char *name)
  * Counts the online CPUs on which a thread of the process may run: a program can
  * have bound the thread that opens the device to one CPU.
  */
-static unsigned int allowed_cpus(void)
+static unsigned int context_allowed_cpus(void)
 {
 	struct task_struct *thread;
 	unsigned int cpus = 1;
@@ -77,7 +77,7 @@ static unsigned int allowed_cpus(void)
 }
 
 /* Find out which policy is due. */
-static void resolve_policy(struct mlx5_ep_context *ectx)
+static void context_resolve_policy(struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
 	const struct mlx5_ep_settings *settings;
@@ -100,7 +100,7 @@ static void resolve_policy(struct mlx5_ep_context *ectx)
 		ectx->source = MLX5_EP_POLICY_SOURCE_CGROUP;
 		return;
 	}
-	if (list_has(edev->values.exempt, ectx->comm)) {
+	if (context_list_has(edev->values.exempt, ectx->comm)) {
 		ectx->settings = (struct mlx5_ep_settings){};
 		ectx->source = MLX5_EP_POLICY_SOURCE_EXEMPT;
 		return;
@@ -139,7 +139,7 @@ int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 		return -ENOMEM;
 	mutex_lock(&edev->lock);
 	mlx5_ep_cgroup_account_limit(edev, ectx->cgroup);
-	resolve_policy(ectx);
+	context_resolve_policy(ectx);
 	mutex_unlock(&edev->lock);
 	return ectx->settings.policy != MLX5_EP_UUAR_POLICY_STOCK;
 }
@@ -166,7 +166,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	struct mlx5_ep_uuar_sizing sizing = {
 		.policy = ectx->settings.policy,
 		.wanted = ectx->settings.pages,
-		.cpus = allowed_cpus(),
+		.cpus = context_allowed_cpus(),
 		.library = library,
 		.low_latency = low_latency,
 		.available = MLX5_EP_MAX_PAGES,
@@ -178,13 +178,13 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	int ret;
 
 	ectx->pages = &edev->managed_pages;
-	ret = mlx5_ep_context_charge(ectx, together);
+	ret = mlx5_ep_context_pages_charge(ectx, together);
 	if (ret)
 		return ret;
 
 	table = kvzalloc(struct_size(table, pages, pages), GFP_KERNEL_ACCOUNT);
 	if (!table) {
-		mlx5_ep_context_uncharge(ectx, together);
+		mlx5_ep_context_pages_uncharge(ectx, together);
 		return -ENOMEM;
 	}
 	table->policy = ectx->settings.policy;
@@ -197,7 +197,7 @@ int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 	return ectx->static_pages;
 }
 
-static void free_table(struct mlx5_ep_uuar_table *table)
+static void context_free_table(struct mlx5_ep_uuar_table *table)
 {
 	unsigned int i;
 
@@ -213,9 +213,9 @@ static void free_table(struct mlx5_ep_uuar_table *table)
  */
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx)
 {
-	free_table(ectx->table);
+	context_free_table(ectx->table);
 	ectx->table = NULL;
-	mlx5_ep_context_uncharge(ectx, ectx->static_pages);
+	mlx5_ep_context_pages_uncharge(ectx, ectx->static_pages);
 	ectx->static_pages = 0;
 	ectx->low_latency = 0;
 }
@@ -236,7 +236,7 @@ int mlx5_ep_context_observe(struct mlx5_ep_context *ectx,
 	int ret;
 
 	ectx->pages = &ectx->edev->observed_pages;
-	ret = mlx5_ep_context_charge(ectx, pages);
+	ret = mlx5_ep_context_pages_charge(ectx, pages);
 	if (ret)
 		return ret;
 	ectx->static_pages = static_pages;
@@ -276,7 +276,7 @@ void mlx5_ep_context_fall_back(struct mlx5_ep_context *ectx, int error,
 void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
 			    const char *why)
 {
-	mlx5_ep_refusal_count(ectx->edev, MLX5_EP_REASON_STRICT_CONTEXT);
+	mlx5_ep_limit_count_refusal(ectx->edev, MLX5_EP_REASON_STRICT_CONTEXT);
 	trace_mlx5_ep_policy_refused(ectx, error);
 	dev_notice_ratelimited(&ectx->edev->ibdev->dev,
 			       "mlx5_ep: %s[%d] is refused, its policy is strict: %s (%d)\n",
@@ -305,7 +305,7 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx,
  * Frees the records of QPs. Those of DevX objects that the device failed to
  * destroy are still on the list; verbs QPs have theirs in the QP.
  */
-static void free_qps(struct mlx5_ep_context *ectx)
+static void context_free_qps(struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_qp *eqp, *next;
 	struct mlx5_ep_uar_qps *page;
@@ -338,11 +338,11 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 		list_del_init(&ectx->later_node);
 		mutex_unlock(&edev->lock);
 	}
-	mlx5_ep_context_uncharge_all(ectx);
+	mlx5_ep_context_pages_uncharge_all(ectx);
 	mlx5_ep_account_put(&edev->cgroup_accounts, ectx->cgroup);
 	mlx5_ep_user_put(edev, ectx->user);
-	free_qps(ectx);
-	free_table(ectx->table);
+	context_free_qps(ectx);
+	context_free_table(ectx->table);
 	ectx->table = NULL;
 	put_pid(ectx->later_tgid);
 	put_pid(ectx->tgid);
@@ -399,7 +399,7 @@ void mlx5_ep_context_set_later(struct mlx5_ep_context *ectx,
 }
 
 /* There may be as many as the adapter has, so no spinlock is held. */
-static unsigned int count_dynamic_pages(struct mlx5_ep_context *ectx)
+static unsigned int context_count_dynamic(struct mlx5_ep_context *ectx)
 {
 	unsigned int pages = 0;
 	unsigned long index;
@@ -411,7 +411,7 @@ static unsigned int count_dynamic_pages(struct mlx5_ep_context *ectx)
 }
 
 /* The context is locked. */
-static void fill_context_info(const struct mlx5_ep_context *ectx,
+static void context_fill_info(const struct mlx5_ep_context *ectx,
 			      unsigned int dynamic,
 			      struct mlx5_ep_context_info *info)
 {
@@ -458,9 +458,9 @@ static void fill_context_info(const struct mlx5_ep_context *ectx,
 void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 			      struct mlx5_ep_context_info *info)
 {
-	const unsigned int dynamic = count_dynamic_pages(ectx);
+	const unsigned int dynamic = context_count_dynamic(ectx);
 
 	spin_lock(&ectx->lock);
-	fill_context_info(ectx, dynamic, info);
+	context_fill_info(ectx, dynamic, info);
 	spin_unlock(&ectx->lock);
 }

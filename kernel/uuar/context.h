@@ -89,6 +89,25 @@ enum mlx5_ep_opened {
 	MLX5_EP_OPENED_MANAGED,
 };
 
+/* Where our side of a context begins, behind the driver's. */
+static inline size_t mlx5_ep_context_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
+}
+
+/**
+ * mlx5_ep_context_of() - our side of a user context
+ * @edev: attached device of the context
+ * @uctx: context of @edev, while the driver has it or is opening it
+ *
+ * Return: never NULL
+ */
+static inline struct mlx5_ep_context *
+mlx5_ep_context_of(const struct mlx5_ep_device *edev, struct ib_ucontext *uctx)
+{
+	return (void *)uctx + mlx5_ep_context_offset(edev);
+}
+
 int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 			 struct mlx5_ep_device *edev);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,

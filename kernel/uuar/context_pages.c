@@ -35,13 +35,13 @@
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
 
-static bool is_managed(const struct mlx5_ep_context *ectx)
+static bool context_pages_are_managed(const struct mlx5_ep_context *ectx)
 {
 	return ectx->pages == &ectx->edev->managed_pages;
 }
 
 /**
- * mlx5_ep_budget() - UAR pages that all managed contexts may hold together
+ * mlx5_ep_context_pages_budget() - UAR pages that all managed contexts may hold
  * @edev: whose contexts they are
  *
  * If the administrator has set no budget, it is three quarters of the device's
@@ -49,22 +49,22 @@ static bool is_managed(const struct mlx5_ep_context *ectx)
  *
  * Return: pages of 4 KiB.
  */
-unsigned int mlx5_ep_budget(struct mlx5_ep_device *edev)
+unsigned int mlx5_ep_context_pages_budget(struct mlx5_ep_device *edev)
 {
 	return READ_ONCE(edev->values.budget) ?:
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
 }
 
 /* Count pages for the device. False: the budget does not allow it. */
-static bool charge_device(struct mlx5_ep_context *ectx, unsigned int pages,
-			  bool opening)
+static bool context_pages_charge_device(struct mlx5_ep_context *ectx,
+					unsigned int pages, bool opening)
 {
 	unsigned int budget = UINT_MAX;
 	int held = atomic_read(ectx->pages);
 
 	/* A managed context always opens with one page. */
-	if (is_managed(ectx) && !opening)
-		budget = mlx5_ep_budget(ectx->edev);
+	if (context_pages_are_managed(ectx) && !opening)
+		budget = mlx5_ep_context_pages_budget(ectx->edev);
 	do {
 		if (pages > budget - min_t(unsigned int, budget, held))
 			return false;
@@ -72,8 +72,8 @@ static bool charge_device(struct mlx5_ep_context *ectx, unsigned int pages,
 	return true;
 }
 
-static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
-		  bool opening)
+static int context_pages_charge_all(struct mlx5_ep_context *ectx,
+				    unsigned int pages, bool opening)
 {
 	struct mlx5_ep_refusal refusal = {
 		.what = "UAR pages",
@@ -95,9 +95,9 @@ static int charge(struct mlx5_ep_context *ectx, unsigned int pages,
 				  READ_ONCE(edev->values.user_limit) ?: UINT_MAX);
 	if (ret)
 		goto err_cgroup;
-	if (!charge_device(ectx, pages, opening)) {
+	if (!context_pages_charge_device(ectx, pages, opening)) {
 		refusal.held = atomic_read(ectx->pages);
-		refusal.limit = mlx5_ep_budget(edev);
+		refusal.limit = mlx5_ep_context_pages_budget(edev);
 		ret = mlx5_ep_limit_refuse(edev, &refusal);
 		goto err_user;
 	}
@@ -111,36 +111,38 @@ err_cgroup:
 }
 
 /**
- * mlx5_ep_context_is_limited() - may a limit refuse the context a page?
+ * mlx5_ep_context_pages_are_limited() - may a limit refuse the context a page?
  * @ectx: context after mlx5_ep_context_init()
  *
  * Return: false if no limit is set for the user or for the cgroup
  */
-bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx)
+bool mlx5_ep_context_pages_are_limited(const struct mlx5_ep_context *ectx)
 {
 	return READ_ONCE(ectx->edev->values.user_limit) ||
 	       mlx5_ep_account_is_limited(ectx->cgroup);
 }
 
 /**
- * mlx5_ep_context_charge() - charge the pages that are allocated at open
+ * mlx5_ep_context_pages_charge() - charge the pages that are allocated at open
  * @ectx: context whose @pages is set
  * @pages: how many; the budget does not refuse them
  *
  * Return: 0; -EDQUOT: the user would hold more than uar_user_limit, or the
  * cgroup more than its limit
  */
-int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int pages)
+int mlx5_ep_context_pages_charge(struct mlx5_ep_context *ectx,
+				 unsigned int pages)
 {
-	return charge(ectx, pages, true);
+	return context_pages_charge_all(ectx, pages, true);
 }
 
 /**
- * mlx5_ep_context_uncharge() - give charged pages back
+ * mlx5_ep_context_pages_uncharge() - give charged pages back
  * @ectx: context for which the pages were charged; no lock is needed
  * @pages: how many of them; not more than are charged
  */
-void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
+void mlx5_ep_context_pages_uncharge(struct mlx5_ep_context *ectx,
+				    unsigned int pages)
 {
 	atomic_sub(pages, ectx->pages);
 	mlx5_ep_account_uncharge(ectx->user, MLX5_EP_UAR_PAGES, pages);
@@ -148,46 +150,46 @@ void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages)
 }
 
 /**
- * mlx5_ep_context_charge_page() - charge what one allocation after open gives
+ * mlx5_ep_context_pages_charge_one() - charge what one allocation after open gives
  * @ectx: open context; no lock is needed
  *
- * The caller passes the page on to mlx5_ep_context_track_page(), or gives the
- * charge back by mlx5_ep_context_uncharge_page().
+ * The caller passes the page on to mlx5_ep_context_pages_track(), or gives the
+ * charge back by mlx5_ep_context_pages_uncharge_one().
  *
  * Return: 0; -EDQUOT: uar_user_limit, the limit of a cgroup or, in a managed
  * context, uar_budget is reached
  */
-int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx)
+int mlx5_ep_context_pages_charge_one(struct mlx5_ep_context *ectx)
 {
 	if (xchg(&ectx->reserved, 0))
 		return 0;
-	return charge(ectx, ectx->edev->uars_together, false);
+	return context_pages_charge_all(ectx, ectx->edev->uars_together, false);
 }
 
 /**
- * mlx5_ep_context_uncharge_page() - give the charge of one allocation back
+ * mlx5_ep_context_pages_uncharge_one() - give the charge of one allocation back
  * @ectx: open context for which the page was charged; no lock is needed
  *
  * The page has been freed, or could not be allocated, or is not a UAR page.
  */
-void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx)
+void mlx5_ep_context_pages_uncharge_one(struct mlx5_ep_context *ectx)
 {
-	mlx5_ep_context_uncharge(ectx, ectx->edev->uars_together);
+	mlx5_ep_context_pages_uncharge(ectx, ectx->edev->uars_together);
 }
 
 /**
- * mlx5_ep_context_tracks_page() - is the page at an offset charged already?
+ * mlx5_ep_context_pages_tracks() - is the page at an offset charged already?
  * @ectx: open context; no lock is needed
  * @pgoff: page offset of the page's mapping
  */
-bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
-				 unsigned long pgoff)
+bool mlx5_ep_context_pages_tracks(struct mlx5_ep_context *ectx,
+				  unsigned long pgoff)
 {
 	return xa_load(&ectx->dynamic, pgoff);
 }
 
 /**
- * mlx5_ep_context_track_page() - remember a charged page by its offset
+ * mlx5_ep_context_pages_track() - remember a charged page by its offset
  * @ectx: open context for which the page was charged; its lock is not held, as
  *	memory is allocated
  * @pgoff: page offset of the page's mapping
@@ -199,39 +201,39 @@ bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
  *
  * When a page is freed, the core first gives its offset free, and the driver
  * frees the page later. In between another page can be tracked at that offset.
- * It takes the old page's place in the count, and mlx5_ep_context_untrack_page()
+ * It takes the old page's place in the count, and mlx5_ep_context_pages_untrack()
  * tells whoever frees the old page so.
  *
  * If there is no memory to remember the page, the page is uncharged again.
  */
-void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
-				unsigned long pgoff, void *entry)
+void mlx5_ep_context_pages_track(struct mlx5_ep_context *ectx,
+				 unsigned long pgoff, void *entry)
 {
 	if (xa_store(&ectx->dynamic, pgoff, entry, GFP_KERNEL))
-		mlx5_ep_context_uncharge_page(ectx);
+		mlx5_ep_context_pages_uncharge_one(ectx);
 }
 
 /**
- * mlx5_ep_context_untrack_page() - an entry of the core is about to be freed
+ * mlx5_ep_context_pages_untrack() - an entry of the core is about to be freed
  * @ectx: context that owns @entry; no lock is needed
  * @entry: the entry, which may be that of something else than a UAR page
  *
  * Return: true if the page of @entry is charged. The caller must then call
- * mlx5_ep_context_uncharge_page() after the driver has freed the page.
+ * mlx5_ep_context_pages_uncharge_one() after the driver has freed the page.
  */
-bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
-				  struct rdma_user_mmap_entry *entry)
+bool mlx5_ep_context_pages_untrack(struct mlx5_ep_context *ectx,
+				   struct rdma_user_mmap_entry *entry)
 {
 	return xa_cmpxchg(&ectx->dynamic, entry->start_pgoff, entry, NULL, 0) ==
 	       entry;
 }
 
 /**
- * mlx5_ep_context_uncharge_all() - give back all charges of a closed context
+ * mlx5_ep_context_pages_uncharge_all() - give back all charges of a closed context
  * @ectx: context that the driver does not have any more; its @user is still
  *	valid
  */
-void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
+void mlx5_ep_context_pages_uncharge_all(struct mlx5_ep_context *ectx)
 {
 	unsigned int pages = ectx->static_pages + ectx->reserved;
 	unsigned long index;
@@ -240,18 +242,18 @@ void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx)
 	xa_for_each(&ectx->dynamic, index, entry)
 		pages += ectx->edev->uars_together;
 	xa_destroy(&ectx->dynamic);
-	mlx5_ep_context_uncharge(ectx, pages);
+	mlx5_ep_context_pages_uncharge(ectx, pages);
 }
 
 /**
- * mlx5_ep_context_note_mm() - a UAR page was put behind a static page
+ * mlx5_ep_context_pages_note_mm() - a UAR page was put behind a static page
  * @entry: the static page; the context's back_lock is held
  * @mm: address space where that was done
  *
  * The address space is held, so that its address is not that of another one later.
  */
-void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
-			     struct mm_struct *mm)
+void mlx5_ep_context_pages_note_mm(struct mlx5_ep_uuar_page *entry,
+				   struct mm_struct *mm)
 {
 	struct mm_struct *was = entry->mm;
 
@@ -262,14 +264,14 @@ void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
 }
 
 /**
- * mlx5_ep_context_note_static_page() - static pages were mapped
+ * mlx5_ep_context_pages_note_static() - static pages were mapped
  * @ectx: open context, managed or not; its lock is taken here
  * @page: index of the first of the pages that the device gave at once; the
  *	driver has checked that the context owns them
  * @uar: number of that page in the device
  */
-void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
-				      unsigned int page, u32 uar)
+void mlx5_ep_context_pages_note_static(struct mlx5_ep_context *ectx,
+				       unsigned int page, u32 uar)
 {
 	unsigned int end = page + ectx->edev->uars_together;
 	struct mlx5_ep_uuar_page *entry;
@@ -289,7 +291,7 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
 }
 
 /**
- * mlx5_ep_context_note_empty_page() - note a mapping without UAR pages
+ * mlx5_ep_context_pages_note_empty() - note a mapping without UAR pages
  * @ectx: open context with a table; its lock is taken here
  * @page: index of the first page
  * @addr: address of the mapping
@@ -297,8 +299,8 @@ void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
  * The library maps each page once, while it opens the context, and rings there.
  * So the first mapping counts; one that a program makes later does not.
  */
-void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
-				     unsigned int page, unsigned long addr)
+void mlx5_ep_context_pages_note_empty(struct mlx5_ep_context *ectx,
+				      unsigned int page, unsigned long addr)
 {
 	unsigned int end = page + ectx->edev->uars_together;
 
@@ -315,15 +317,15 @@ void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
 }
 
 /**
- * mlx5_ep_context_page_uar() - look up the number of a static page in the device
+ * mlx5_ep_context_pages_uar() - look up the number of a static page in the device
  * @ectx: open context with a table; its lock is taken here
  * @page: index of the page
  * @uar: answer, valid where true is returned
  *
  * Return: false if no UAR page of the device is behind the static page yet
  */
-bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
-			      u32 *uar)
+bool mlx5_ep_context_pages_uar(struct mlx5_ep_context *ectx, unsigned int page,
+			       u32 *uar)
 {
 	bool known;
 

@@ -12,26 +12,28 @@ struct mlx5_ep_uuar_page;
 struct mm_struct;
 struct rdma_user_mmap_entry;
 
-unsigned int mlx5_ep_budget(struct mlx5_ep_device *edev);
-bool mlx5_ep_context_is_limited(const struct mlx5_ep_context *ectx);
-int mlx5_ep_context_charge(struct mlx5_ep_context *ectx, unsigned int pages);
-void mlx5_ep_context_uncharge(struct mlx5_ep_context *ectx, unsigned int pages);
-void mlx5_ep_context_uncharge_all(struct mlx5_ep_context *ectx);
-int mlx5_ep_context_charge_page(struct mlx5_ep_context *ectx);
-void mlx5_ep_context_uncharge_page(struct mlx5_ep_context *ectx);
-bool mlx5_ep_context_tracks_page(struct mlx5_ep_context *ectx,
-				 unsigned long pgoff);
-void mlx5_ep_context_track_page(struct mlx5_ep_context *ectx,
-				unsigned long pgoff, void *entry);
-bool mlx5_ep_context_untrack_page(struct mlx5_ep_context *ectx,
-				  struct rdma_user_mmap_entry *entry);
-void mlx5_ep_context_note_mm(struct mlx5_ep_uuar_page *entry,
-			     struct mm_struct *mm);
-void mlx5_ep_context_note_static_page(struct mlx5_ep_context *ectx,
-				      unsigned int page, u32 uar);
-void mlx5_ep_context_note_empty_page(struct mlx5_ep_context *ectx,
-				     unsigned int page, unsigned long addr);
-bool mlx5_ep_context_page_uar(struct mlx5_ep_context *ectx, unsigned int page,
-			      u32 *uar);
+unsigned int mlx5_ep_context_pages_budget(struct mlx5_ep_device *edev);
+bool mlx5_ep_context_pages_are_limited(const struct mlx5_ep_context *ectx);
+int mlx5_ep_context_pages_charge(struct mlx5_ep_context *ectx,
+				 unsigned int pages);
+void mlx5_ep_context_pages_uncharge(struct mlx5_ep_context *ectx,
+				    unsigned int pages);
+void mlx5_ep_context_pages_uncharge_all(struct mlx5_ep_context *ectx);
+int mlx5_ep_context_pages_charge_one(struct mlx5_ep_context *ectx);
+void mlx5_ep_context_pages_uncharge_one(struct mlx5_ep_context *ectx);
+bool mlx5_ep_context_pages_tracks(struct mlx5_ep_context *ectx,
+				  unsigned long pgoff);
+void mlx5_ep_context_pages_track(struct mlx5_ep_context *ectx,
+				 unsigned long pgoff, void *entry);
+bool mlx5_ep_context_pages_untrack(struct mlx5_ep_context *ectx,
+				   struct rdma_user_mmap_entry *entry);
+void mlx5_ep_context_pages_note_mm(struct mlx5_ep_uuar_page *entry,
+				   struct mm_struct *mm);
+void mlx5_ep_context_pages_note_static(struct mlx5_ep_context *ectx,
+				       unsigned int page, u32 uar);
+void mlx5_ep_context_pages_note_empty(struct mlx5_ep_context *ectx,
+				      unsigned int page, unsigned long addr);
+bool mlx5_ep_context_pages_uar(struct mlx5_ep_context *ectx, unsigned int page,
+			       u32 *uar);
 
 #endif

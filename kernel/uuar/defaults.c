@@ -30,7 +30,8 @@ static DEFINE_MUTEX(text_lock);	/* protects text */
 static char *text;		/* NULL: none was written */
 
 /* Is a line about @who about the device? */
-static bool is_about(const char *who, const struct mlx5_ep_device *edev)
+static bool defaults_are_about(const char *who,
+			       const struct mlx5_ep_device *edev)
 {
 	const struct device *dev = &edev->ibdev->dev;
 
@@ -42,8 +43,9 @@ static bool is_about(const char *who, const struct mlx5_ep_device *edev)
  * Read a line for a device. How many UAR pages a device has is known only now, so a
  * number can be too large for it; the line is left out then.
  */
-static int set_for_device(const struct mlx5_ep_device *edev, const char *name,
-			  const char *value, struct mlx5_ep_values *values)
+static int defaults_set_for_device(const struct mlx5_ep_device *edev,
+				   const char *name, const char *value,
+				   struct mlx5_ep_values *values)
 {
 	unsigned int pages = mlx5_ep_cmd_uar_pages(edev->mdev);
 	int ret;
@@ -58,8 +60,8 @@ static int set_for_device(const struct mlx5_ep_device *edev, const char *name,
 }
 
 /* @edev: NULL: the line is read whatever device it is for */
-static int read_line(char *line, const struct mlx5_ep_device *edev,
-		     struct mlx5_ep_values *values)
+static int defaults_read_line(char *line, const struct mlx5_ep_device *edev,
+			      struct mlx5_ep_values *values)
 {
 	char *rest = strim(line);
 	char *who, *what;
@@ -72,20 +74,21 @@ static int read_line(char *line, const struct mlx5_ep_device *edev,
 		return -EINVAL;
 	if (!edev)
 		return mlx5_ep_values_set(values, what, rest ?: "", UINT_MAX);
-	if (!is_about(who, edev))
+	if (!defaults_are_about(who, edev))
 		return 0;
-	return set_for_device(edev, what, rest ?: "", values);
+	return defaults_set_for_device(edev, what, rest ?: "", values);
 }
 
-static int read_lines(const char *lines, const struct mlx5_ep_device *edev,
-		      struct mlx5_ep_values *values)
+static int defaults_read_lines(const char *lines,
+			       const struct mlx5_ep_device *edev,
+			       struct mlx5_ep_values *values)
 {
 	char *copy = kstrdup(lines, GFP_KERNEL);
 	char *line, *rest = copy;
 	int ret = copy ? 0 : -ENOMEM;
 
 	while (!ret && (line = strsep(&rest, "\n;")))
-		ret = read_line(line, edev, values);
+		ret = defaults_read_line(line, edev, values);
 	kfree(copy);
 	return ret;
 }
@@ -102,7 +105,7 @@ void mlx5_ep_defaults_get(const struct mlx5_ep_device *edev,
 			  struct mlx5_ep_values *values)
 {
 	mutex_lock(&text_lock);
-	if (text && read_lines(text, edev, values))
+	if (text && defaults_read_lines(text, edev, values))
 		dev_warn(&edev->ibdev->dev,
 			 "mlx5_ep: no memory for the parameter defaults\n");
 	mutex_unlock(&text_lock);
@@ -118,7 +121,8 @@ static int defaults_set(const char *val, const struct kernel_param *kp)
 		return -E2BIG;
 	scratch = kzalloc_obj(*scratch, GFP_KERNEL);
 	copy = kstrdup(val, GFP_KERNEL);
-	ret = scratch && copy ? read_lines(val, NULL, scratch) : -ENOMEM;
+	ret = scratch && copy ? defaults_read_lines(val, NULL, scratch) :
+				-ENOMEM;
 	if (!ret) {
 		strim(copy);
 		mutex_lock(&text_lock);

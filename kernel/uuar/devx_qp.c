@@ -49,15 +49,15 @@
 #include "uuar/qp_uuar.h"
 
 /* Where a DevX object has the pointer to its record: NULL if it is no QP. */
-static struct mlx5_ep_qp **record_of(const struct mlx5_ep_device *edev,
-				     struct ib_uobject *uobj)
+static struct mlx5_ep_qp **devx_qp_record_of(const struct mlx5_ep_device *edev,
+					     struct ib_uobject *uobj)
 {
 	return (void *)uobj + edev->devx_hook->offset;
 }
 
 /* The kernel's copy of a command of at least @len bytes; NULL if it differs. */
-static void *command(struct uverbs_attr_bundle *attrs, u16 attr, int opcode,
-		     int len)
+static void *devx_qp_command(struct uverbs_attr_bundle *attrs, u16 attr,
+			     int opcode, int len)
 {
 	void *in = uverbs_attr_get_alloced_ptr(attrs, attr);
 
@@ -68,26 +68,26 @@ static void *command(struct uverbs_attr_bundle *attrs, u16 attr, int opcode,
 }
 
 /* Does the command make a QP or a send queue? Then @uar is the page that it names. */
-static bool makes_qp(struct uverbs_attr_bundle *attrs, u32 *uar)
+static bool devx_qp_is_made(struct uverbs_attr_bundle *attrs, u32 *uar)
 {
 	const u16 attr = MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN;
 	void *in;
 
-	in = command(attrs, attr, MLX5_CMD_OP_CREATE_QP,
-		     MLX5_ST_SZ_BYTES(create_qp_in));
+	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_CREATE_QP,
+			     MLX5_ST_SZ_BYTES(create_qp_in));
 	if (in) {
 		*uar = MLX5_GET(create_qp_in, in, qpc.uar_page);
 		return true;
 	}
-	in = command(attrs, attr, MLX5_CMD_OP_CREATE_SQ,
-		     MLX5_ST_SZ_BYTES(create_sq_in));
+	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_CREATE_SQ,
+			     MLX5_ST_SZ_BYTES(create_sq_in));
 	if (in)
 		*uar = MLX5_GET(create_sq_in, in, ctx.wq.uar_page);
 	return in;
 }
 
 /* The number of a new QP or send queue, as the program has been told. */
-static u32 answered_qpn(struct uverbs_attr_bundle *attrs)
+static u32 devx_qp_answered_number(struct uverbs_attr_bundle *attrs)
 {
 	const struct uverbs_attr *attr =
 		uverbs_attr_get(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
@@ -104,7 +104,7 @@ static u32 answered_qpn(struct uverbs_attr_bundle *attrs)
 	return MLX5_GET(create_qp_out, out, qpn);
 }
 
-static int devx_obj_create(struct uverbs_attr_bundle *attrs)
+static int devx_qp_obj_create(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
@@ -115,7 +115,7 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 	int ret;
 
 	/* Without memory the QP is not listed, and is created still. */
-	if (makes_qp(attrs, &uar))
+	if (devx_qp_is_made(attrs, &uar))
 		eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
 	ret = edev->devx_hook->handlers[0](attrs);
 	if (ret || !eqp) {
@@ -123,33 +123,35 @@ static int devx_obj_create(struct uverbs_attr_bundle *attrs)
 		return ret;
 	}
 	/* Nobody can find the object before this returns. */
-	eqp->devx_qpn = answered_qpn(attrs);
-	*record_of(edev, uobj) = eqp;
-	mlx5_ep_qp_note(mlx5_ep_context_of(edev, uctx), eqp,
-			MLX5_EP_PLACER_DEVX, uar, MLX5_EP_SLOT_UNKNOWN);
+	eqp->devx_qpn = devx_qp_answered_number(attrs);
+	*devx_qp_record_of(edev, uobj) = eqp;
+	mlx5_ep_qp_uuar_note(mlx5_ep_context_of(edev, uctx), eqp,
+			     MLX5_EP_PLACER_DEVX, uar, MLX5_EP_SLOT_UNKNOWN);
 	return 0;
 }
 
 /* Learn the number from the command that makes a QP or send queue ready for use. */
-static void learn_number(struct uverbs_attr_bundle *attrs,
-			 struct mlx5_ep_qp *eqp)
+static void devx_qp_learn_number(struct uverbs_attr_bundle *attrs,
+				 struct mlx5_ep_qp *eqp)
 {
 	const u16 attr = MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN;
 	void *in;
 
-	in = command(attrs, attr, MLX5_CMD_OP_RST2INIT_QP,
-		     MLX5_ST_SZ_BYTES(rst2init_qp_in));
+	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_RST2INIT_QP,
+			     MLX5_ST_SZ_BYTES(rst2init_qp_in));
 	if (in) {
-		mlx5_ep_qp_set_number(eqp, MLX5_GET(rst2init_qp_in, in, qpn));
+		mlx5_ep_qp_uuar_set_number(eqp,
+					   MLX5_GET(rst2init_qp_in, in, qpn));
 		return;
 	}
-	in = command(attrs, attr, MLX5_CMD_OP_MODIFY_SQ,
-		     MLX5_ST_SZ_BYTES(modify_sq_in));
+	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_MODIFY_SQ,
+			     MLX5_ST_SZ_BYTES(modify_sq_in));
 	if (in)
-		mlx5_ep_qp_set_number(eqp, MLX5_GET(modify_sq_in, in, sqn));
+		mlx5_ep_qp_uuar_set_number(eqp,
+					   MLX5_GET(modify_sq_in, in, sqn));
 }
 
-static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
+static int devx_qp_obj_modify(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE);
@@ -160,24 +162,24 @@ static int devx_obj_modify(struct uverbs_attr_bundle *attrs)
 
 	if (ret || uobj_get_object_id(uobj) != MLX5_IB_OBJECT_DEVX_OBJ)
 		return ret;
-	eqp = *record_of(edev, uobj);
+	eqp = *devx_qp_record_of(edev, uobj);
 	if (eqp)
-		learn_number(attrs, eqp);
+		devx_qp_learn_number(attrs, eqp);
 	return 0;
 }
 
-static int devx_obj_destroy(struct ib_uobject *uobj,
-			    enum rdma_remove_reason why,
-			    struct uverbs_attr_bundle *attrs)
+static int devx_qp_obj_destroy(struct ib_uobject *uobj,
+			       enum rdma_remove_reason why,
+			       struct uverbs_attr_bundle *attrs)
 {
 	struct mlx5_ep_device *edev =
 		mlx5_ep_device_find(uobj->context->device);
-	struct mlx5_ep_qp **record = record_of(edev, uobj);
+	struct mlx5_ep_qp **record = devx_qp_record_of(edev, uobj);
 	int ret = edev->devx_hook->destroy(uobj, why, attrs);
 
 	if (ret || !*record)
 		return ret;
-	mlx5_ep_qp_release(*record);
+	mlx5_ep_qp_uuar_release(*record);
 	kfree(*record);
 	*record = NULL;
 	return 0;
@@ -189,8 +191,8 @@ static const struct mlx5_ep_object_change devx_change = {
 		MLX5_IB_METHOD_DEVX_OBJ_CREATE,
 		MLX5_IB_METHOD_DEVX_OBJ_MODIFY,
 	},
-	.handlers = { devx_obj_create, devx_obj_modify },
-	.destroy = devx_obj_destroy,
+	.handlers = { devx_qp_obj_create, devx_qp_obj_modify },
+	.destroy = devx_qp_obj_destroy,
 	.size = sizeof(struct mlx5_ep_qp *),
 };
 

@@ -53,9 +53,9 @@ unsigned int mlx5_ep_qp_list_begin(struct mlx5_ep_qp_cursor *cursor,
  * Passes over a batch, and over no QP once @n is @room. Returns whether there may
  * be more of them. The context's lock is held.
  */
-static bool pass_batch(struct mlx5_ep_qp_cursor *cursor,
-		       struct mlx5_ep_qp_info *infos, unsigned int room,
-		       unsigned int *n)
+static bool qp_list_pass_batch(struct mlx5_ep_qp_cursor *cursor,
+			       struct mlx5_ep_qp_info *infos, unsigned int room,
+			       unsigned int *n)
 {
 	struct mlx5_ep_qp *eqp = &cursor->at, *next;
 	unsigned int i;
@@ -68,7 +68,7 @@ static bool pass_batch(struct mlx5_ep_qp_cursor *cursor,
 		if (!eqp->ectx)
 			continue;
 		if (infos) {
-			infos[*n].qpn = mlx5_ep_qp_number(eqp);
+			infos[*n].qpn = mlx5_ep_qp_uuar_number(eqp);
 			mlx5_ep_qp_uuar_get(eqp, &infos[*n].where);
 		}
 		++*n;
@@ -98,7 +98,7 @@ unsigned int mlx5_ep_qp_list_next(struct mlx5_ep_qp_cursor *cursor,
 
 	do {
 		spin_lock(&cursor->ectx->lock);
-		more = pass_batch(cursor, infos, room, &n);
+		more = qp_list_pass_batch(cursor, infos, room, &n);
 		spin_unlock(&cursor->ectx->lock);
 		cond_resched();
 	} while (more);

@@ -28,7 +28,7 @@
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 
-static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
+static void qp_uuar_add(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
 {
 	eqp->ectx = ectx;
 	list_add_tail(&eqp->node, &ectx->qps);
@@ -36,8 +36,8 @@ static void add_qp(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
 }
 
 /* Finds or makes the count of a UAR page. NULL: no such page, or no memory. */
-static struct mlx5_ep_uar_qps *uar_qps_get(struct mlx5_ep_context *ectx,
-					   u32 uar)
+static struct mlx5_ep_uar_qps *qp_uuar_page_get(struct mlx5_ep_context *ectx,
+						u32 uar)
 {
 	struct mlx5_ep_uar_qps *page;
 
@@ -55,25 +55,25 @@ static struct mlx5_ep_uar_qps *uar_qps_get(struct mlx5_ep_context *ectx,
 }
 
 /* The counter of a QP's uUAR. The QP has a page; the context's lock is held. */
-static unsigned int *uar_qps_of(struct mlx5_ep_qp *eqp)
+static unsigned int *qp_uuar_counter(struct mlx5_ep_qp *eqp)
 {
 	return eqp->slot == MLX5_EP_SLOT_UNKNOWN ?
 		       &eqp->page->any : &eqp->page->slots[eqp->slot];
 }
 
 /* Count a QP on its UAR page. The context's lock is held. */
-static void count_on_page(struct mlx5_ep_qp *eqp, struct mlx5_ep_uar_qps *page,
+static void qp_uuar_count(struct mlx5_ep_qp *eqp, struct mlx5_ep_uar_qps *page,
 			  u32 uar, u8 slot)
 {
 	eqp->uar = uar;
 	eqp->slot = slot;
 	eqp->page = page;
 	if (page)
-		++*uar_qps_of(eqp);
+		++*qp_uuar_counter(eqp);
 }
 
 /* May the policy place a QP of this context? The context's lock is held. */
-static bool may_place(struct mlx5_ep_context *ectx)
+static bool qp_uuar_may_place(struct mlx5_ep_context *ectx)
 {
 	if (ectx->placing && !mlx5_ep_uuar_table_ready(ectx->table))
 		mlx5_ep_context_fall_back(
@@ -84,25 +84,25 @@ static bool may_place(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_qp_place() - choose and take the uUAR of a new QP
+ * mlx5_ep_qp_uuar_place() - choose and take the uUAR of a new QP
  * @ectx: open context of the caller, with a table; its lock is taken here
  * @eqp: our side of the QP, on no uUAR; on success it is on the context's list
  * @closed: choose only among the pages that the context has in the device
  * @avoid: a bit for each static page that is not to be chosen
  *
- * The page of the uUAR may have to be allocated, see mlx5_ep_uar_back().
+ * The page of the uUAR may have to be allocated, see mlx5_ep_uar_map_back().
  *
  * Return: static bfreg index; -ENOSPC: the policy is strict and its level is
  * used up; -EOPNOTSUPP: the policy does not place the QPs of this context
  */
-int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     bool closed, const unsigned long *avoid)
+int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+			  bool closed, const unsigned long *avoid)
 {
 	struct mlx5_ep_uuar_table *table = ectx->table;
 	int uuar = -EOPNOTSUPP;
 
 	spin_lock(&ectx->lock);
-	if (may_place(ectx)) {
+	if (qp_uuar_may_place(ectx)) {
 		table->closed = closed;
 		table->avoid = avoid;
 		table->owner = current->mm;
@@ -112,36 +112,37 @@ int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 			mlx5_ep_uuar_table_add(table, uuar);
 			eqp->placer = MLX5_EP_PLACER_POLICY;
 			eqp->uuar = uuar;
-			count_on_page(eqp, NULL, MLX5_EP_UAR_UNKNOWN,
+			qp_uuar_count(eqp, NULL, MLX5_EP_UAR_UNKNOWN,
 				      uuar % MLX5_EP_UUARS_PER_PAGE);
-			add_qp(ectx, eqp);
+			qp_uuar_add(ectx, eqp);
 		}
 	}
 	spin_unlock(&ectx->lock);
 	if (uuar == -ENOSPC) {
-		mlx5_ep_refusal_count(ectx->edev, MLX5_EP_REASON_STRICT_QP);
+		mlx5_ep_limit_count_refusal(ectx->edev,
+					    MLX5_EP_REASON_STRICT_QP);
 		trace_mlx5_ep_policy_refused(ectx, uuar);
 	}
 	return uuar;
 }
 
 /**
- * mlx5_ep_qp_placed() - note the UAR page of a QP that was placed
- * @eqp: QP that mlx5_ep_qp_place() put on a uUAR; the lock of its context is
+ * mlx5_ep_qp_uuar_placed() - note the UAR page of a QP that was placed
+ * @eqp: QP that mlx5_ep_qp_uuar_place() put on a uUAR; the lock of its context is
  *	taken here
  * @uar: the page, as the device numbers it
  */
-void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
+void mlx5_ep_qp_uuar_placed(struct mlx5_ep_qp *eqp, u32 uar)
 {
-	struct mlx5_ep_uar_qps *page = uar_qps_get(eqp->ectx, uar);
+	struct mlx5_ep_uar_qps *page = qp_uuar_page_get(eqp->ectx, uar);
 
 	spin_lock(&eqp->ectx->lock);
-	count_on_page(eqp, page, uar, eqp->slot);
+	qp_uuar_count(eqp, page, uar, eqp->slot);
 	spin_unlock(&eqp->ectx->lock);
 }
 
 /**
- * mlx5_ep_qp_note() - note a QP that the policy did not place
+ * mlx5_ep_qp_uuar_note() - note a QP that the policy did not place
  * @ectx: open context of the QP; its lock is taken here
  * @eqp: our side of the QP, its number known
  * @placer: who chose the uUAR
@@ -151,28 +152,28 @@ void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar)
  * Sleeps. If there is no memory to count the QP on its page, it is listed with
  * its page and without sharers.
  */
-void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     enum mlx5_ep_placer placer, u32 uar, u8 slot)
+void mlx5_ep_qp_uuar_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+			  enum mlx5_ep_placer placer, u32 uar, u8 slot)
 {
-	struct mlx5_ep_uar_qps *page = uar_qps_get(ectx, uar);
+	struct mlx5_ep_uar_qps *page = qp_uuar_page_get(ectx, uar);
 
 	spin_lock(&ectx->lock);
 	/* What DevX does is no reason to keep the policy as it is. */
 	ectx->had_qp |= placer != MLX5_EP_PLACER_DEVX;
 	eqp->placer = placer;
 	eqp->uuar = -1;
-	count_on_page(eqp, page, uar, slot);
-	add_qp(ectx, eqp);
+	qp_uuar_count(eqp, page, uar, slot);
+	qp_uuar_add(ectx, eqp);
 	spin_unlock(&ectx->lock);
 	trace_mlx5_ep_qp_noted(eqp);
 }
 
 /**
- * mlx5_ep_qp_unplace() - forget a QP, and give its uUAR back
+ * mlx5_ep_qp_uuar_unplace() - forget a QP, and give its uUAR back
  * @eqp: QP on the list of its context, placed or noted; the lock of the context
  *	is taken here
  */
-void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp)
+void mlx5_ep_qp_uuar_unplace(struct mlx5_ep_qp *eqp)
 {
 	struct mlx5_ep_context *ectx = eqp->ectx;
 
@@ -182,23 +183,24 @@ void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp)
 	if (eqp->uuar >= 0)
 		mlx5_ep_uuar_table_del(ectx->table, eqp->uuar);
 	if (eqp->page)
-		--*uar_qps_of(eqp);
+		--*qp_uuar_counter(eqp);
 	spin_unlock(&ectx->lock);
 	eqp->ectx = NULL;
 }
 
 /**
- * mlx5_ep_qp_release() - give the uUAR of a QP back
+ * mlx5_ep_qp_uuar_release() - give the uUAR of a QP back
  * @eqp: our side of a QP that the device does not have any more
  */
-void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp)
+void mlx5_ep_qp_uuar_release(struct mlx5_ep_qp *eqp)
 {
 	trace_mlx5_ep_qp_released(eqp);
-	mlx5_ep_qp_unplace(eqp);
+	mlx5_ep_qp_uuar_unplace(eqp);
 }
 
 /* Fill what the table knows of a uUAR. The context's lock is held. */
-static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
+static u8 qp_uuar_flags(const struct mlx5_ep_uuar_table *table,
+			unsigned int uuar)
 {
 	unsigned int page = uuar / MLX5_EP_UUARS_PER_PAGE;
 	u8 flags = 0;
@@ -213,13 +215,13 @@ static u8 uuar_flags(const struct mlx5_ep_uuar_table *table, unsigned int uuar)
 }
 
 /**
- * mlx5_ep_uuar_info_get() - one entry of a context's table, for user space
+ * mlx5_ep_qp_uuar_info_get() - one entry of a context's table, for user space
  * @table: the table; its context's lock is held
  * @uuar: static bfreg index
  * @info: answer; all of it is overwritten
  */
-void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
-			   unsigned int uuar, struct mlx5_ep_uuar_info *info)
+void mlx5_ep_qp_uuar_info_get(const struct mlx5_ep_uuar_table *table,
+			      unsigned int uuar, struct mlx5_ep_uuar_info *info)
 {
 	unsigned int page = uuar / MLX5_EP_UUARS_PER_PAGE;
 
@@ -228,13 +230,13 @@ void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
 						  MLX5_EP_UAR_UNKNOWN,
 		.page = page,
 		.slot = uuar % MLX5_EP_UUARS_PER_PAGE,
-		.flags = uuar_flags(table, uuar),
+		.flags = qp_uuar_flags(table, uuar),
 		.qps = mlx5_ep_uuar_table_qps(table, uuar),
 	};
 }
 
 /* How much a QP shares. The context's lock is held. */
-static u8 level_of(const struct mlx5_ep_qp *eqp, unsigned int uuar_qps)
+static u8 qp_uuar_level(const struct mlx5_ep_qp *eqp, unsigned int uuar_qps)
 {
 	const struct mlx5_ep_uar_qps *page = eqp->page;
 
@@ -263,7 +265,7 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 	};
 	if (eqp->uuar >= 0) {
 		uuar->page = eqp->uuar / MLX5_EP_UUARS_PER_PAGE;
-		uuar->flags = uuar_flags(table, eqp->uuar) |
+		uuar->flags = qp_uuar_flags(table, eqp->uuar) |
 			      MLX5_EP_UUAR_PLACED;
 	}
 	if (!page && eqp->uuar >= 0) {
@@ -279,15 +281,15 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 		uuar->uuar_qps = page->slots[eqp->slot];
 	else if (uuar->page_qps == 1)
 		uuar->uuar_qps = 1;
-	uuar->level = level_of(eqp, uuar->uuar_qps);
+	uuar->level = qp_uuar_level(eqp, uuar->uuar_qps);
 }
 
 /**
- * mlx5_ep_qp_set_number() - learn the number of a QP that was made by DevX
+ * mlx5_ep_qp_uuar_set_number() - learn the number of a QP that was made by DevX
  * @eqp: our side of the QP, on the list of its context, whose lock is taken here
  * @qpn: from a command that mlx5_ib has checked
  */
-void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
+void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
 {
 	spin_lock(&eqp->ectx->lock);
 	eqp->devx_qpn = qpn;

@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
+#include "device.h"
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_context;
@@ -60,27 +61,47 @@ struct mlx5_ep_qp {
 	struct mlx5_ep_xrc_qp *shared;
 };
 
+/* Where our side of a QP begins, behind the driver's. */
+static inline size_t mlx5_ep_qp_offset(const struct mlx5_ep_device *edev)
+{
+	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
+}
+
 /**
- * mlx5_ep_qp_number() - the number of a QP
+ * mlx5_ep_qp_of() - our side of a user's QP
+ * @edev: attached device of the QP
+ * @qp: a QP with a uobject, and not a handle from ib_open_qp()
+ *
+ * Return: never NULL
+ */
+static inline struct mlx5_ep_qp *
+mlx5_ep_qp_of(const struct mlx5_ep_device *edev, struct ib_qp *qp)
+{
+	return (void *)qp + mlx5_ep_qp_offset(edev);
+}
+
+/**
+ * mlx5_ep_qp_uuar_number() - the number of a QP
  * @eqp: our side of the QP, on the list of its context
  *
  * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX when not known
  */
-static inline u32 mlx5_ep_qp_number(const struct mlx5_ep_qp *eqp)
+static inline u32 mlx5_ep_qp_uuar_number(const struct mlx5_ep_qp *eqp)
 {
 	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
 }
 
-void mlx5_ep_qp_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
-int mlx5_ep_qp_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     bool closed, const unsigned long *avoid);
-void mlx5_ep_qp_placed(struct mlx5_ep_qp *eqp, u32 uar);
-void mlx5_ep_qp_unplace(struct mlx5_ep_qp *eqp);
-void mlx5_ep_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
-		     enum mlx5_ep_placer placer, u32 uar, u8 slot);
-void mlx5_ep_qp_release(struct mlx5_ep_qp *eqp);
+void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
+int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+			  bool closed, const unsigned long *avoid);
+void mlx5_ep_qp_uuar_placed(struct mlx5_ep_qp *eqp, u32 uar);
+void mlx5_ep_qp_uuar_unplace(struct mlx5_ep_qp *eqp);
+void mlx5_ep_qp_uuar_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+			  enum mlx5_ep_placer placer, u32 uar, u8 slot);
+void mlx5_ep_qp_uuar_release(struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar);
-void mlx5_ep_uuar_info_get(const struct mlx5_ep_uuar_table *table,
-			   unsigned int uuar, struct mlx5_ep_uuar_info *info);
+void mlx5_ep_qp_uuar_info_get(const struct mlx5_ep_uuar_table *table,
+			      unsigned int uuar,
+			      struct mlx5_ep_uuar_info *info);
 
 #endif

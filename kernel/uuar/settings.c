@@ -42,7 +42,7 @@ struct saved_settings {
 
 static LIST_HEAD(all_saved);
 
-static void free_saved(struct saved_settings *saved)
+static void settings_free_saved(struct saved_settings *saved)
 {
 	mlx5_ep_cgroup_forget(&saved->cgroups);
 	kfree(saved->bus);
@@ -50,8 +50,9 @@ static void free_saved(struct saved_settings *saved)
 	kfree(saved);
 }
 
-static struct saved_settings *new_saved(const struct mlx5_ep_device *edev,
-					const char *bus, const char *name)
+static struct saved_settings *
+settings_new_saved(const struct mlx5_ep_device *edev, const char *bus,
+		   const char *name)
 {
 	struct saved_settings *saved = kzalloc_obj(*saved, GFP_KERNEL);
 
@@ -61,7 +62,7 @@ static struct saved_settings *new_saved(const struct mlx5_ep_device *edev,
 	saved->bus = kstrdup(bus, GFP_KERNEL);
 	saved->name = kstrdup(name, GFP_KERNEL);
 	if (!saved->bus || !saved->name) {
-		free_saved(saved);
+		settings_free_saved(saved);
 		return NULL;
 	}
 	mlx5_ep_defaults_get(edev, &saved->values);
@@ -69,7 +70,8 @@ static struct saved_settings *new_saved(const struct mlx5_ep_device *edev,
 	return saved;
 }
 
-static struct saved_settings *find_saved(const char *bus, const char *name)
+static struct saved_settings *settings_find_saved(const char *bus,
+						  const char *name)
 {
 	struct saved_settings *saved;
 
@@ -92,10 +94,11 @@ int mlx5_ep_settings_restore(struct mlx5_ep_device *edev)
 {
 	const struct device *parent = edev->ibdev->dev.parent;
 	const char *bus = parent->bus ? parent->bus->name : "";
-	struct saved_settings *saved = find_saved(bus, dev_name(parent));
+	struct saved_settings *saved =
+		settings_find_saved(bus, dev_name(parent));
 
 	if (!saved)
-		saved = new_saved(edev, bus, dev_name(parent));
+		saved = settings_new_saved(edev, bus, dev_name(parent));
 	if (!saved)
 		return -ENOMEM;
 	if (saved->edev) {
@@ -135,5 +138,5 @@ void mlx5_ep_settings_fini(void)
 	struct saved_settings *saved, *next;
 
 	list_for_each_entry_safe(saved, next, &all_saved, node)
-		free_saved(saved);
+		settings_free_saved(saved);
 }

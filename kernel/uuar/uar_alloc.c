@@ -19,6 +19,7 @@
 
 #include "device.h"
 #include "object_hook.h"
+#include "uuar/context.h"
 #include "uuar/context_pages.h"
 #include "uuar/uar_alloc.h"
 
@@ -26,13 +27,13 @@
  * Is this the entry that the driver made with the page? The object of mlx5_ib
  * is its own entry, which begins with the core's: check that.
  */
-static bool is_entry(struct ib_ucontext *uctx,
-		     const struct rdma_user_mmap_entry *entry)
+static bool uar_alloc_is_entry(struct ib_ucontext *uctx,
+			       const struct rdma_user_mmap_entry *entry)
 {
 	return entry && xa_load(&uctx->mmap_xa, entry->start_pgoff) == entry;
 }
 
-static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
+static int uar_alloc_obj(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
@@ -42,23 +43,23 @@ static int uar_obj_alloc(struct uverbs_attr_bundle *attrs)
 	struct rdma_user_mmap_entry *entry;
 	int ret;
 
-	ret = mlx5_ep_context_charge_page(ectx);
+	ret = mlx5_ep_context_pages_charge_one(ectx);
 	if (ret)
 		return ret;
 	ret = edev->uar_hook->handlers[0](attrs);
 	/* Nobody can find the object before this returns, so it is not freed. */
 	entry = uobj->object;
-	if (!ret && is_entry(uctx, entry))
-		mlx5_ep_context_track_page(ectx, entry->start_pgoff, entry);
+	if (!ret && uar_alloc_is_entry(uctx, entry))
+		mlx5_ep_context_pages_track(ectx, entry->start_pgoff, entry);
 	else
-		mlx5_ep_context_uncharge_page(ectx);
+		mlx5_ep_context_pages_uncharge_one(ectx);
 	return ret;
 }
 
 static const struct mlx5_ep_object_change uar_change = {
 	.object = MLX5_IB_OBJECT_UAR,
 	.ids = { MLX5_IB_METHOD_UAR_OBJ_ALLOC },
-	.handlers = { uar_obj_alloc },
+	.handlers = { uar_alloc_obj },
 };
 
 /**

@@ -70,34 +70,35 @@ enum mmap_command {
 #define IO_FLAGS (VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP)
 
 /* Index of a static page's mapping among those that MMAP_ALLOC_WC allocates. */
-static unsigned long alloc_index(const struct mlx5_ep_context *ectx,
-				 unsigned int page)
+static unsigned long uar_map_index(const struct mlx5_ep_context *ectx,
+				   unsigned int page)
 {
 	return (NR_ALLOC_PAGES - ectx->table->nr_pages + page) /
 	       ectx->edev->uars_together;
 }
 
-static unsigned long alloc_pgoff(unsigned long index)
+static unsigned long uar_map_pgoff(unsigned long index)
 {
 	return (index & ~0xfful) << 8 | MMAP_ALLOC_WC << 8 | (index & 0xff);
 }
 
 /* How context.c names such a page: as the core names a page with an entry. */
-static unsigned long tracked_as(unsigned long command, unsigned long index)
+static unsigned long uar_map_tracked_as(unsigned long command,
+					unsigned long index)
 {
 	return command << 16 | index;
 }
 
-static unsigned long first_pfn(const struct mlx5_ep_device *edev)
+static unsigned long uar_map_first_pfn(const struct mlx5_ep_device *edev)
 {
 	return edev->mdev->bar_addr >> PAGE_SHIFT;
 }
 
 /* Finds the first UAR page of a mapping. False: it maps no UAR page. */
-static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
-		       u32 *uar)
+static bool uar_map_mapped_uar(struct mlx5_ep_device *edev,
+			       struct vm_area_struct *vma, u32 *uar)
 {
-	unsigned long first = first_pfn(edev), pfn;
+	unsigned long first = uar_map_first_pfn(edev), pfn;
 
 	if (compat_vma_pfn(vma, vma->vm_start, &pfn) || pfn < first ||
 	    (pfn - first) * edev->uars_together >=
@@ -112,8 +113,9 @@ static bool mapped_uar(struct mlx5_ep_device *edev, struct vm_area_struct *vma,
  * was allocated as a uverbs object is charged already. A page that mmap() itself
  * allocates is charged here.
  */
-static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		       struct vm_area_struct *vma, unsigned long pgoff)
+static int uar_map_dynamic(struct mlx5_ep_context *ectx,
+			   struct ib_ucontext *uctx, struct vm_area_struct *vma,
+			   unsigned long pgoff)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
 	bool has_entry = pgoff >> 16 != MMAP_ALLOC_WC;
@@ -121,47 +123,48 @@ static int map_dynamic(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	int ret;
 
 	/* The page is charged already, or @pgoff is not that of a UAR page. */
-	if (mlx5_ep_context_tracks_page(ectx, pgoff) ||
+	if (mlx5_ep_context_pages_tracks(ectx, pgoff) ||
 	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
 		return edev->stock.mmap(uctx, vma);
-	ret = mlx5_ep_context_charge_page(ectx);
+	ret = mlx5_ep_context_pages_charge_one(ectx);
 	if (ret)
 		return ret;
 	ret = edev->stock.mmap(uctx, vma);
 	/* The mapping holds the entry. */
-	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_track_page(
+	if (!ret && uar_map_mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_pages_track(
 			ectx, pgoff,
 			(has_entry ? xa_load(&uctx->mmap_xa, pgoff) : NULL) ?:
 				xa_mk_value(uar));
 	else
-		mlx5_ep_context_uncharge_page(ectx);
+		mlx5_ep_context_pages_uncharge_one(ectx);
 	return ret;
 }
 
 /**
- * mlx5_ep_uar_dynamic() - the UAR page behind a uUAR that was allocated by mmap()
+ * mlx5_ep_uar_map_dynamic() - the UAR page behind a uUAR that mmap() allocated
  * @ectx: open context; no lock is needed
  * @bfreg: number of the uUAR among these, as libmlx5 counts them
  *
  * Return: the device's number of the page; MLX5_EP_UAR_UNKNOWN when none
  */
-u32 mlx5_ep_uar_dynamic(struct mlx5_ep_context *ectx, u32 bfreg)
+u32 mlx5_ep_uar_map_dynamic(struct mlx5_ep_context *ectx, u32 bfreg)
 {
 	unsigned int together = ectx->edev->uars_together;
 	u32 page = bfreg / MLX5_EP_UUARS_PER_PAGE;
-	void *entry = xa_load(&ectx->dynamic,
-			      tracked_as(MMAP_ALLOC_WC, page / together));
+	void *entry =
+		xa_load(&ectx->dynamic,
+			uar_map_tracked_as(MMAP_ALLOC_WC, page / together));
 
 	return xa_is_value(entry) ? xa_to_value(entry) + page % together :
 				    MLX5_EP_UAR_UNKNOWN;
 }
 
 /* Map a page that was allocated on demand, once more. */
-static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		     struct vm_area_struct *vma, u32 uar)
+static int uar_map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			 struct vm_area_struct *vma, u32 uar)
 {
-	return rdma_user_mmap_io(uctx, vma, first_pfn(ectx->edev) +
+	return rdma_user_mmap_io(uctx, vma, uar_map_first_pfn(ectx->edev) +
 					 uar / ectx->edev->uars_together,
 				 PAGE_SIZE,
 				 pgprot_writecombine(vma->vm_page_prot), NULL);
@@ -171,7 +174,7 @@ static int map_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * Finds the mapping of the page in the caller's address space, empty or not.
  * NULL: nothing, or something else, is at that address. mmap_lock is held.
  */
-static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
+static struct vm_area_struct *uar_map_find(struct mlx5_ep_context *ectx,
 					   struct ib_ucontext *uctx,
 					   unsigned int page)
 {
@@ -180,7 +183,7 @@ static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
 
 	if (!vma || vma->vm_start != addr || vma->vm_end != addr + PAGE_SIZE ||
 	    !vma->vm_file || vma->vm_file->private_data != uctx->ufile ||
-	    vma->vm_pgoff != alloc_pgoff(alloc_index(ectx, page)))
+	    vma->vm_pgoff != uar_map_pgoff(uar_map_index(ectx, page)))
 		return NULL;
 	return vma;
 }
@@ -189,7 +192,7 @@ static struct vm_area_struct *find_mapping(struct mlx5_ep_context *ectx,
  * mlx5_ib maps what it allocates with pgprot_writecombine(). Does that leave an
  * uncached mapping uncached? It does on x86 with 6.12, not with 7.2.
  */
-static bool stays_uncached(pgprot_t prot)
+static bool uar_map_stays_uncached(pgprot_t prot)
 {
 	return pgprot_val(pgprot_writecombine(pgprot_noncached(prot))) !=
 	       pgprot_val(pgprot_writecombine(prot));
@@ -200,24 +203,25 @@ static bool stays_uncached(pgprot_t prot)
  * could not be uncached, a library that asks for that is refused: libmlx5 then maps
  * the page as it maps others, and tells its users so.
  */
-static int map_on_demand(struct mlx5_ep_context *ectx,
-			 struct ib_ucontext *uctx, struct vm_area_struct *vma,
-			 unsigned long command, unsigned int page)
+static int uar_map_on_demand(struct mlx5_ep_context *ectx,
+			     struct ib_ucontext *uctx,
+			     struct vm_area_struct *vma, unsigned long command,
+			     unsigned int page)
 {
 	u32 uar;
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	if (command == MMAP_NC_PAGE) {
-		if (!stays_uncached(vma->vm_page_prot))
+		if (!uar_map_stays_uncached(vma->vm_page_prot))
 			return -EOPNOTSUPP;
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	}
-	vma->vm_pgoff = alloc_pgoff(alloc_index(ectx, page));
-	if (mlx5_ep_context_page_uar(ectx, page, &uar))
-		return map_again(ectx, uctx, vma, uar);
+	vma->vm_pgoff = uar_map_pgoff(uar_map_index(ectx, page));
+	if (mlx5_ep_context_pages_uar(ectx, page, &uar))
+		return uar_map_again(ectx, uctx, vma, uar);
 	vm_flags_mod(vma, IO_FLAGS, 0);
-	mlx5_ep_context_note_empty_page(ectx, page, vma->vm_start);
+	mlx5_ep_context_pages_note_empty(ectx, page, vma->vm_start);
 	return 0;
 }
 
@@ -246,25 +250,27 @@ int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (one_page &&
 	    (command == MMAP_ALLOC_WC || command > MMAP_LAST_COMMAND)) {
 		index |= (vma->vm_pgoff >> 8) & 0xff00;
-		return map_dynamic(ectx, uctx, vma, tracked_as(command, index));
+		return uar_map_dynamic(ectx, uctx, vma,
+				       uar_map_tracked_as(command, index));
 	}
 	if (!ectx->table || !one_page || !is_static)
 		return edev->stock.mmap(uctx, vma);
 	if (page >= ectx->static_pages && page < ectx->table->nr_pages)
-		return map_on_demand(ectx, uctx, vma, command, page);
+		return uar_map_on_demand(ectx, uctx, vma, command, page);
 	ret = edev->stock.mmap(uctx, vma);
-	if (!ret && mapped_uar(edev, vma, &uar))
-		mlx5_ep_context_note_static_page(ectx, page, uar);
+	if (!ret && uar_map_mapped_uar(edev, vma, &uar))
+		mlx5_ep_context_pages_note_static(ectx, page, uar);
 	return ret;
 }
 
 /* Have the page allocated and mapped; mmap_lock is held for writing. */
-static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+static int uar_map_fill(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			unsigned int page, u32 *uar)
 {
-	struct vm_area_struct *vma = find_mapping(ectx, uctx, page);
-	bool known = mlx5_ep_context_page_uar(ectx, page, uar);
-	unsigned long as = tracked_as(MMAP_ALLOC_WC, alloc_index(ectx, page));
+	struct vm_area_struct *vma = uar_map_find(ectx, uctx, page);
+	bool known = mlx5_ep_context_pages_uar(ectx, page, uar);
+	unsigned long as =
+		uar_map_tracked_as(MMAP_ALLOC_WC, uar_map_index(ectx, page));
 	unsigned int first;
 	int ret = 0;
 
@@ -273,25 +279,25 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (known) {
 		/* A child has the parent's mapping as fork left it. */
 		if (!vma->vm_private_data)
-			ret = map_again(ectx, uctx, vma, *uar);
+			ret = uar_map_again(ectx, uctx, vma, *uar);
 		return ret;
 	}
 	/* The library has allocated a page of its own under this index. */
-	if (mlx5_ep_context_tracks_page(ectx, as))
+	if (mlx5_ep_context_pages_tracks(ectx, as))
 		return -ENXIO;
-	ret = map_dynamic(ectx, uctx, vma, as);
+	ret = uar_map_dynamic(ectx, uctx, vma, as);
 	if (ret)
 		return ret;
-	if (!mapped_uar(ectx->edev, vma, uar))
+	if (!uar_map_mapped_uar(ectx->edev, vma, uar))
 		return -ENXIO;
 	first = rounddown(page, ectx->edev->uars_together);
-	mlx5_ep_context_note_static_page(ectx, first, *uar);
+	mlx5_ep_context_pages_note_static(ectx, first, *uar);
 	*uar += page - first;
 	return 0;
 }
 
 /**
- * mlx5_ep_uar_back() - make sure that a UAR page is behind a static page
+ * mlx5_ep_uar_map_back() - make sure that a UAR page is behind a static page
  * @ectx: our side of @uctx, open, with a table; neither its lock nor its
  *	back_lock is held
  * @uctx: context through whose file the caller has mapped the page
@@ -305,15 +311,15 @@ static int fill_mapping(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  * -ENXIO: the process does not have the library's mapping of this page;
  * -EINTR: the caller is being killed
  */
-int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		     unsigned int page, u32 *uar)
+int mlx5_ep_uar_map_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			 unsigned int page, u32 *uar)
 {
 	unsigned int first = rounddown(page, ectx->edev->uars_together);
 	struct mlx5_ep_uuar_page *entry = &ectx->table->pages[first];
 	struct mm_struct *mm = current->mm;
 	int ret;
 
-	if (mlx5_ep_context_page_uar(ectx, page, uar) &&
+	if (mlx5_ep_context_pages_uar(ectx, page, uar) &&
 	    (page < ectx->static_pages || READ_ONCE(entry->mm) == mm))
 		return 0;
 	if (!mm)
@@ -323,10 +329,10 @@ int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return -EINTR;
 	ret = mmap_write_lock_killable(mm);
 	if (!ret) {
-		ret = fill_mapping(ectx, uctx, page, uar);
+		ret = uar_map_fill(ectx, uctx, page, uar);
 		mmap_write_unlock(mm);
 		if (!ret)
-			mlx5_ep_context_note_mm(entry, mm);
+			mlx5_ep_context_pages_note_mm(entry, mm);
 	}
 	mutex_unlock(&ectx->back_lock);
 	return ret;

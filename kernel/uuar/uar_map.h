@@ -12,8 +12,8 @@ struct vm_area_struct;
 
 int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    struct vm_area_struct *vma);
-u32 mlx5_ep_uar_dynamic(struct mlx5_ep_context *ectx, u32 bfreg);
-int mlx5_ep_uar_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
-		     unsigned int page, u32 *uar);
+u32 mlx5_ep_uar_map_dynamic(struct mlx5_ep_context *ectx, u32 bfreg);
+int mlx5_ep_uar_map_back(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+			 unsigned int page, u32 *uar);
 
 #endif

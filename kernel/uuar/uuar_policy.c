@@ -35,25 +35,26 @@
 
 #define POLICY_NAME(policy, name) [policy] = name,
 
-const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES] = {
+const char *const mlx5_ep_uuar_policy_names[MLX5_EP_NR_POLICIES] = {
 	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
-static unsigned int nr_uuars(const struct mlx5_ep_uuar_table *t)
+static unsigned int policy_nr_uuars(const struct mlx5_ep_uuar_table *t)
 {
 	return t->nr_pages * MLX5_EP_UUARS_PER_PAGE;
 }
 
 /* Lowest index that libmlx5 rings with BlueFlame and no lock. */
-static unsigned int first_low_latency(const struct mlx5_ep_uuar_table *t)
+static unsigned int policy_first_low_latency(const struct mlx5_ep_uuar_table *t)
 {
-	if (t->low_latency >= nr_uuars(t))
+	if (t->low_latency >= policy_nr_uuars(t))
 		return 1;
-	return nr_uuars(t) - t->low_latency;
+	return policy_nr_uuars(t) - t->low_latency;
 }
 
 /* Was this page found to be of no use to the creator of the next QP? */
-static bool is_avoided(const struct mlx5_ep_uuar_table *t, unsigned int page)
+static bool policy_is_avoided(const struct mlx5_ep_uuar_table *t,
+			      unsigned int page)
 {
 	const unsigned int bits = 8 * sizeof(*t->avoid);
 
@@ -61,9 +62,10 @@ static bool is_avoided(const struct mlx5_ep_uuar_table *t, unsigned int page)
 }
 
 /* Can a QP be placed on this page? */
-static bool usable_page(const struct mlx5_ep_uuar_table *t, unsigned int page)
+static bool policy_usable_page(const struct mlx5_ep_uuar_table *t,
+			       unsigned int page)
 {
-	if (is_avoided(t, page))
+	if (policy_is_avoided(t, page))
 		return false;
 	return t->pages[page].known || (t->pages[page].empty && !t->closed);
 }
@@ -72,7 +74,8 @@ static bool usable_page(const struct mlx5_ep_uuar_table *t, unsigned int page)
  * Has another process QPs on this uUAR? A forked child has a copy of the parent's
  * locks, and the two would tear each other's writes.
  */
-static bool is_anothers(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+static bool policy_is_anothers(const struct mlx5_ep_uuar_table *t,
+			       unsigned int uuar)
 {
 	const struct mlx5_ep_uuar_page *page =
 		&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE];
@@ -81,19 +84,19 @@ static bool is_anothers(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
 	       page->owner[uuar % MLX5_EP_UUARS_PER_PAGE] != t->owner;
 }
 
-static bool usable(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
+static bool policy_usable(const struct mlx5_ep_uuar_table *t, unsigned int uuar)
 {
-	return usable_page(t, uuar / MLX5_EP_UUARS_PER_PAGE) &&
-	       !is_anothers(t, uuar);
+	return policy_usable_page(t, uuar / MLX5_EP_UUARS_PER_PAGE) &&
+	       !policy_is_anothers(t, uuar);
 }
 
 /* An empty known page, from the top; -ENOSPC when there is none. */
-static int pick_empty_page(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_empty_page(const struct mlx5_ep_uuar_table *t)
 {
 	unsigned int page = t->nr_pages;
 
 	while (page-- > 0) {
-		if (!usable_page(t, page) ||
+		if (!policy_usable_page(t, page) ||
 		    mlx5_ep_uuar_page_qps(&t->pages[page]))
 			continue;
 		/* uUAR 0 has no BlueFlame: page 0 starts with its second. */
@@ -103,17 +106,17 @@ static int pick_empty_page(const struct mlx5_ep_uuar_table *t)
 }
 
 /* A free uUAR on the page with the fewest QPs, never uUAR 0. */
-static int pick_free_uuar(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_free_uuar(const struct mlx5_ep_uuar_table *t)
 {
 	unsigned int least = 0;
-	unsigned int uuar = nr_uuars(t);
+	unsigned int uuar = policy_nr_uuars(t);
 	int best = -ENOSPC;
 
 	while (--uuar > 0) {
 		unsigned int load = mlx5_ep_uuar_page_qps(
 			&t->pages[uuar / MLX5_EP_UUARS_PER_PAGE]);
 
-		if (!usable(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))
+		if (!policy_usable(t, uuar) || mlx5_ep_uuar_table_qps(t, uuar))
 			continue;
 		if (best < 0 || load < least) {
 			best = uuar;
@@ -124,12 +127,13 @@ static int pick_free_uuar(const struct mlx5_ep_uuar_table *t)
 }
 
 /* A free uUAR whose sibling is in use, so that pages fill up one by one. */
-static int pick_half_page(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_half_page(const struct mlx5_ep_uuar_table *t)
 {
-	unsigned int uuar = nr_uuars(t);
+	unsigned int uuar = policy_nr_uuars(t);
 
 	while (--uuar > 0) {
-		if (usable(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar) &&
+		if (policy_usable(t, uuar) &&
+		    !mlx5_ep_uuar_table_qps(t, uuar) &&
 		    mlx5_ep_uuar_table_qps(t, uuar ^ 1))
 			return uuar;
 	}
@@ -137,21 +141,21 @@ static int pick_half_page(const struct mlx5_ep_uuar_table *t)
 }
 
 /* The least shared uUAR that is locked; page 0 only if no other is better. */
-static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
 {
-	unsigned int end = first_low_latency(t);
+	unsigned int end = policy_first_low_latency(t);
 	unsigned int uuar, least = 0;
 	int best = -ENOSPC;
 
 	for (uuar = MLX5_EP_UUARS_PER_PAGE; uuar < end; uuar++) {
-		if (!usable(t, uuar))
+		if (!policy_usable(t, uuar))
 			continue;
 		if (best < 0 || mlx5_ep_uuar_table_qps(t, uuar) < least) {
 			best = uuar;
 			least = mlx5_ep_uuar_table_qps(t, uuar);
 		}
 	}
-	if (end > 1 && usable(t, 1) &&
+	if (end > 1 && policy_usable(t, 1) &&
 	    (best < 0 || mlx5_ep_uuar_table_qps(t, 1) < least))
 		best = 1;
 	return best;
@@ -161,17 +165,17 @@ static int pick_shared_uuar(const struct mlx5_ep_uuar_table *t)
  * As mlx5_ib picks on static pages (alloc_bfreg()): one QP on each uUAR without a
  * lock, from the lowest, and then the least used of the others.
  */
-static int pick_stock(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_stock(const struct mlx5_ep_uuar_table *t)
 {
-	unsigned int end = first_low_latency(t);
+	unsigned int end = policy_first_low_latency(t);
 	unsigned int uuar, least = 0;
 	int best = -ENOSPC;
 
-	for (uuar = end; uuar < nr_uuars(t); uuar++)
-		if (usable(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar))
+	for (uuar = end; uuar < policy_nr_uuars(t); uuar++)
+		if (policy_usable(t, uuar) && !mlx5_ep_uuar_table_qps(t, uuar))
 			return uuar;
 	for (uuar = 1; uuar < end; uuar++) {
-		if (!usable(t, uuar))
+		if (!policy_usable(t, uuar))
 			continue;
 		if (best < 0 || mlx5_ep_uuar_table_qps(t, uuar) < least) {
 			best = uuar;
@@ -182,11 +186,11 @@ static int pick_stock(const struct mlx5_ep_uuar_table *t)
 }
 
 /* If no uUAR is locked: a free one, or else uUAR 0 with its doorbell. */
-static int pick_last_resort(const struct mlx5_ep_uuar_table *t)
+static int policy_pick_last_resort(const struct mlx5_ep_uuar_table *t)
 {
-	int uuar = pick_free_uuar(t);
+	int uuar = policy_pick_free_uuar(t);
 
-	if (uuar < 0 && usable(t, 0))
+	if (uuar < 0 && policy_usable(t, 0))
 		return 0;
 	return uuar;
 }
@@ -207,28 +211,28 @@ int mlx5_ep_uuar_policy_pick(const struct mlx5_ep_uuar_table *t)
 
 	switch (t->policy) {
 	case MLX5_EP_UUAR_POLICY_INDEPENDENT:
-		uuar = pick_empty_page(t);
+		uuar = policy_pick_empty_page(t);
 		if (uuar >= 0 || t->strict)
 			return uuar;
-		uuar = pick_free_uuar(t);
+		uuar = policy_pick_free_uuar(t);
 		break;
 	case MLX5_EP_UUAR_POLICY_SHARED_UAR:
-		uuar = pick_half_page(t);
+		uuar = policy_pick_half_page(t);
 		if (uuar < 0)
-			uuar = pick_empty_page(t);
+			uuar = policy_pick_empty_page(t);
 		if (uuar >= 0 || t->strict)
 			return uuar;
 		break;
 	case MLX5_EP_UUAR_POLICY_STOCK:
-		uuar = pick_stock(t);
+		uuar = policy_pick_stock(t);
 		break;
 	case MLX5_EP_UUAR_POLICY_SHARED_UUAR:
 		break;
 	}
 	if (uuar < 0)
-		uuar = pick_shared_uuar(t);
+		uuar = policy_pick_shared_uuar(t);
 	if (uuar < 0)
-		uuar = pick_last_resort(t);
+		uuar = policy_pick_last_resort(t);
 	return uuar;
 }
 
@@ -334,7 +338,7 @@ void mlx5_ep_uuar_table_del(struct mlx5_ep_uuar_table *t, unsigned int uuar)
 bool mlx5_ep_uuar_table_locked(const struct mlx5_ep_uuar_table *t,
 			       unsigned int uuar)
 {
-	return uuar && uuar < first_low_latency(t);
+	return uuar && uuar < policy_first_low_latency(t);
 }
 
 /**

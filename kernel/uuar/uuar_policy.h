@@ -21,7 +21,7 @@
 
 #define MLX5_EP_NR_POLICIES (MLX5_EP_UUAR_POLICY_SHARED_UUAR + 1)
 /* Names of enum mlx5_ep_uuar_policy, as read and written everywhere. */
-extern const char *const mlx5_ep_policy_names[MLX5_EP_NR_POLICIES];
+extern const char *const mlx5_ep_uuar_policy_names[MLX5_EP_NR_POLICIES];
 
 struct mm_struct;
 

@@ -33,38 +33,38 @@ struct value {
 	int (*show)(char *buf, const void *field);
 };
 
-static int parse_policy(const char *text, unsigned int most, void *field)
+static int values_parse_policy(const char *text, unsigned int most, void *field)
 {
 	enum mlx5_ep_uuar_policy *policy = field;
 	int ret;
 
-	ret = __sysfs_match_string(mlx5_ep_policy_names, MLX5_EP_NR_POLICIES,
-				   text);
+	ret = __sysfs_match_string(mlx5_ep_uuar_policy_names,
+				   MLX5_EP_NR_POLICIES, text);
 	if (ret < 0)
 		return -EINVAL;
 	*policy = ret;
 	return 0;
 }
 
-static int show_policy(char *buf, const void *field)
+static int values_show_policy(char *buf, const void *field)
 {
 	const enum mlx5_ep_uuar_policy *policy = field;
 
-	return sysfs_emit(buf, "%s\n", mlx5_ep_policy_names[*policy]);
+	return sysfs_emit(buf, "%s\n", mlx5_ep_uuar_policy_names[*policy]);
 }
 
-static int parse_switch(const char *text, unsigned int most, void *field)
+static int values_parse_switch(const char *text, unsigned int most, void *field)
 {
 	return kstrtobool(text, field) ? -EINVAL : 0;
 }
 
-static int show_switch(char *buf, const void *field)
+static int values_show_switch(char *buf, const void *field)
 {
 	return sysfs_emit(buf, "%d\n", *(const bool *)field);
 }
 
 /* Some numbers are read without the lock. */
-static int parse_number(const char *text, unsigned int most, void *field)
+static int values_parse_number(const char *text, unsigned int most, void *field)
 {
 	unsigned int number;
 
@@ -74,13 +74,13 @@ static int parse_number(const char *text, unsigned int most, void *field)
 	return 0;
 }
 
-static int show_number(char *buf, const void *field)
+static int values_show_number(char *buf, const void *field)
 {
 	return sysfs_emit(buf, "%u\n", *(const unsigned int *)field);
 }
 
 /* Copy the names in @text to @names, with one space between. */
-static int copy_names(const char *text, char *names)
+static int values_copy_names(const char *text, char *names)
 {
 	size_t len = 0;
 
@@ -102,21 +102,21 @@ static int copy_names(const char *text, char *names)
 	return 0;
 }
 
-static int parse_names(const char *text, unsigned int most, void *field)
+static int values_parse_names(const char *text, unsigned int most, void *field)
 {
 	char *names = kmalloc(MLX5_EP_EXEMPT_LEN, GFP_KERNEL);
 	int ret;
 
 	if (!names)
 		return -ENOMEM;
-	ret = copy_names(text, names);
+	ret = values_copy_names(text, names);
 	if (!ret)
 		strscpy(field, names, MLX5_EP_EXEMPT_LEN);
 	kfree(names);
 	return ret;
 }
 
-static int show_names(char *buf, const void *field)
+static int values_show_names(char *buf, const void *field)
 {
 	return sysfs_emit(buf, "%s\n", (const char *)field);
 }
@@ -126,8 +126,8 @@ static int show_names(char *buf, const void *field)
 		.name = _name,                                                 \
 		.offset = offsetof(struct mlx5_ep_values, _field),             \
 		.most = _most,                                                 \
-		.parse = parse_##_kind,                                        \
-		.show = show_##_kind,                                          \
+		.parse = values_parse_##_kind,                                 \
+		.show = values_show_##_kind,                                   \
 	}
 
 static const struct value table[] = {
@@ -139,7 +139,7 @@ static const struct value table[] = {
 	VALUE("uuar_exempt", exempt, names, 0),
 };
 
-static const struct value *find_value(const char *name)
+static const struct value *values_find(const char *name)
 {
 	unsigned int i;
 
@@ -164,7 +164,7 @@ static const struct value *find_value(const char *name)
 int mlx5_ep_values_set(struct mlx5_ep_values *values, const char *name,
 		       const char *text, unsigned int uar_pages)
 {
-	const struct value *value = find_value(name);
+	const struct value *value = values_find(name);
 
 	if (!value)
 		return -EINVAL;
@@ -183,26 +183,27 @@ int mlx5_ep_values_set(struct mlx5_ep_values *values, const char *name,
 ssize_t mlx5_ep_values_show(const struct mlx5_ep_values *values,
 			    const char *name, char *buf)
 {
-	const struct value *value = find_value(name);
+	const struct value *value = values_find(name);
 
 	return value->show(buf, (const void *)values + value->offset);
 }
 
 /**
- * mlx5_ep_settings_parse() - read a policy with its parameters
+ * mlx5_ep_values_parse_settings() - read a policy with its parameters
  * @words: "POLICY STRICT PAGES", which is changed here
  * @settings: answer, valid where 0 is returned
  *
  * Return: 0; -EINVAL
  */
-int mlx5_ep_settings_parse(char *words, struct mlx5_ep_settings *settings)
+int mlx5_ep_values_parse_settings(char *words,
+				  struct mlx5_ep_settings *settings)
 {
 	char *policy = strsep(&words, " ");
 	char *strict = strsep(&words, " ");
 
-	if (!words || parse_policy(policy, 0, &settings->policy) ||
-	    parse_switch(strict, 0, &settings->strict) ||
-	    parse_number(words, MLX5_EP_MAX_PAGES, &settings->pages))
+	if (!words || values_parse_policy(policy, 0, &settings->policy) ||
+	    values_parse_switch(strict, 0, &settings->strict) ||
+	    values_parse_number(words, MLX5_EP_MAX_PAGES, &settings->pages))
 		return -EINVAL;
 	return 0;
 }

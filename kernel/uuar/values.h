@@ -13,6 +13,7 @@ int mlx5_ep_values_set(struct mlx5_ep_values *values, const char *name,
 		       const char *text, unsigned int uar_pages);
 ssize_t mlx5_ep_values_show(const struct mlx5_ep_values *values,
 			    const char *name, char *buf);
-int mlx5_ep_settings_parse(char *words, struct mlx5_ep_settings *settings);
+int mlx5_ep_values_parse_settings(char *words,
+				  struct mlx5_ep_settings *settings);
 
 #endif

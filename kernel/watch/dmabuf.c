@@ -37,7 +37,7 @@
 #include "compat/compat.h"
 #include "compat/dma_buf.h"
 #include "device.h"
-#include "watch/slots.h"
+#include "watch/hit.h"
 
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf) == 32);
 static_assert(sizeof(struct mlx5_ep_watch_dmabuf_resp) == 16);
@@ -59,8 +59,8 @@ static void dmabuf_moved(struct dma_buf_attachment *attach)
 	spin_lock(&space->lock);
 	w = dmabuf->w;
 	if (w && !w->resting && !space->mm_gone)
-		mlx5_ep_watch_report(w, w->start, watch_last(w),
-				     MLX5_EP_WATCH_CAUSE_DMABUF);
+		mlx5_ep_watch_hit_report(w, w->start, watch_last(w),
+					 MLX5_EP_WATCH_CAUSE_DMABUF);
 	spin_unlock(&space->lock);
 }
 
@@ -163,14 +163,14 @@ static int dmabuf_arm_locked(struct mlx5_ep_watches *ws,
 		return -EIO;
 	if (list_empty(&ws->partial))
 		return -EAGAIN;
-	w = watch_take_slot(ws);
+	w = slots_take(ws);
 	w->start = PFN_DOWN(req->offset);
 	w->npages = PFN_UP(req->offset + req->length) - w->start;
 	w->dmabuf = dmabuf;
-	watch_begin(ws, w, req->cookie, true);
+	slots_begin(ws, w, req->cookie, true);
 	dmabuf->w = w;
 	resp->slot = watch_chunk(w)->base + w->index;
-	resp->word = watch_arm(ws, w);
+	resp->word = slots_arm(ws, w);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static int dmabuf_arm(struct mlx5_ep_watches *ws,
 }
 
 /**
- * mlx5_ep_watches_add_dmabuf() - watch a range of a dma-buf
+ * mlx5_ep_watch_dmabuf_add() - watch a range of a dma-buf
  * @ws: used by the caller
  * @edev: device of the notifier, attached during the call
  * @user: for whom the watch counts, until @ws are given to
@@ -211,11 +211,11 @@ static int dmabuf_arm(struct mlx5_ep_watches *ws,
  *
  * Return: 0, or an errno as uapi/rdma/mlx5_ep_user_ioctl_verbs.h says
  */
-int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
-			       struct mlx5_ep_device *edev,
-			       struct mlx5_ep_account *user,
-			       const struct mlx5_ep_watch_dmabuf *req,
-			       struct mlx5_ep_watch_dmabuf_resp *resp)
+int mlx5_ep_watch_dmabuf_add(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_device *edev,
+			     struct mlx5_ep_account *user,
+			     const struct mlx5_ep_watch_dmabuf *req,
+			     struct mlx5_ep_watch_dmabuf_resp *resp)
 {
 	struct mlx5_ep_dmabuf *dmabuf;
 	int ret;
@@ -227,14 +227,14 @@ int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
 		ret = dmabuf_arm(ws, dmabuf, req, resp);
 		if (ret != -EAGAIN)
 			break;
-		ret = mlx5_ep_watches_grow(ws);
+		ret = mlx5_ep_watch_slots_grow(ws);
 	} while (!ret);
 	if (ret)
 		dmabuf_free(dmabuf);
 	return ret;
 }
 
-static struct mlx5_ep_dmabuf *next_dropped(struct mlx5_ep_watches *ws)
+static struct mlx5_ep_dmabuf *dmabuf_next_dropped(struct mlx5_ep_watches *ws)
 {
 	struct mlx5_ep_dmabuf *dmabuf;
 
@@ -248,19 +248,19 @@ static struct mlx5_ep_dmabuf *next_dropped(struct mlx5_ep_watches *ws)
 }
 
 /**
- * mlx5_ep_watches_reap() - detach the dma-bufs of watches that were deleted
+ * mlx5_ep_watch_dmabuf_reap() - detach the dma-bufs of watches that were deleted
  * @ws: used by the caller, or at their end; the lock of their address space is not
  *	held
  *
  * When it has returned, all that were deleted before are detached, by whatever
  * thread. Sleeps.
  */
-void mlx5_ep_watches_reap(struct mlx5_ep_watches *ws)
+void mlx5_ep_watch_dmabuf_reap(struct mlx5_ep_watches *ws)
 {
 	struct mlx5_ep_dmabuf *dmabuf;
 
 	mutex_lock(&ws->reap_lock);
-	while ((dmabuf = next_dropped(ws)))
+	while ((dmabuf = dmabuf_next_dropped(ws)))
 		dmabuf_free(dmabuf);
 	mutex_unlock(&ws->reap_lock);
 }

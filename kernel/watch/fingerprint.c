@@ -86,14 +86,14 @@ int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 }
 
 /**
- * mlx5_ep_watch_parts_alloc() - make room for fingerprints
+ * mlx5_ep_fingerprint_parts_alloc() - make room for fingerprints
  * @npages: length of a watch of more than one part
  *
  * Sleeps.
  *
  * Return: the room, with one reference and no page hit; NULL: no memory
  */
-struct mlx5_ep_watch_parts *mlx5_ep_watch_parts_alloc(u32 npages)
+struct mlx5_ep_watch_parts *mlx5_ep_fingerprint_parts_alloc(u32 npages)
 {
 	struct mlx5_ep_watch_parts *parts =
 		kvmalloc(watch_parts_size(npages), WATCH_GFP);
@@ -106,14 +106,14 @@ struct mlx5_ep_watch_parts *mlx5_ep_watch_parts_alloc(u32 npages)
 }
 
 /**
- * mlx5_ep_watch_parts_hit() - note which pages verify must look at
+ * mlx5_ep_fingerprint_parts_hit() - note which pages verify must look at
  * @w: was hit and is suspect; the lock of its address space is held
  * @first: first page hit, from the start of the watch
  * @last: last page hit, likewise
  *
  * A watch that rests is not told of further hits, so all of it counts as hit.
  */
-void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last)
+void mlx5_ep_fingerprint_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last)
 {
 	struct mlx5_ep_watch_parts *parts = watch_parts(w);
 
@@ -128,29 +128,29 @@ void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last)
 }
 
 /**
- * mlx5_ep_watch_parts_put() - drop a reference to the fingerprints of a watch
+ * mlx5_ep_fingerprint_parts_put() - drop a reference to the fingerprints of a watch
  * @parts: the last reference frees them; may be NULL
  *
  * Sleeps.
  */
-void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts)
+void mlx5_ep_fingerprint_parts_put(struct mlx5_ep_watch_parts *parts)
 {
 	if (parts && refcount_dec_and_test(&parts->users))
 		kvfree(parts);
 }
 
 /**
- * mlx5_ep_watch_parts_put_list() - drop a reference to each in a list
- * @parts: the first, linked by watch_drop_parts(); may be NULL
+ * mlx5_ep_fingerprint_parts_put_list() - drop a reference to each in a list
+ * @parts: the first, linked by slots_drop_parts(); may be NULL
  *
  * Sleeps.
  */
-void mlx5_ep_watch_parts_put_list(struct mlx5_ep_watch_parts *parts)
+void mlx5_ep_fingerprint_parts_put_list(struct mlx5_ep_watch_parts *parts)
 {
 	struct mlx5_ep_watch_parts *next;
 
 	for (; parts; parts = next) {
 		next = parts->next;
-		mlx5_ep_watch_parts_put(parts);
+		mlx5_ep_fingerprint_parts_put(parts);
 	}
 }

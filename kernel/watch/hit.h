@@ -12,17 +12,20 @@
 
 #define WATCH_MAX_COUNT		U16_MAX
 
-void mlx5_ep_watches_tell(struct mlx5_ep_watches *ws,
-			  struct mlx5_ep_watch_chunk *chunk);
-int mlx5_ep_watches_unmap(struct mlx5_ep_watch_space *space,
-			  const struct mmu_notifier_range *range);
-void mlx5_ep_watches_hit(struct mlx5_ep_watch_space *space,
-			 const struct mmu_notifier_range *range,
-			 enum mlx5_ep_watch_cause cause);
+void mlx5_ep_watch_hit_tell(struct mlx5_ep_watches *ws,
+			    struct mlx5_ep_watch_chunk *chunk);
+void mlx5_ep_watch_hit_report(struct mlx5_ep_watch *w, unsigned long first,
+			      unsigned long last,
+			      enum mlx5_ep_watch_cause cause);
+int mlx5_ep_watch_hit_unmap(struct mlx5_ep_watch_space *space,
+			    const struct mmu_notifier_range *range);
+void mlx5_ep_watch_hit(struct mlx5_ep_watch_space *space,
+		       const struct mmu_notifier_range *range,
+		       enum mlx5_ep_watch_cause cause);
 
 /* The watch of a tree that has one only; NULL: it has none, or several. */
 static __always_inline struct mlx5_ep_watch *
-tree_only(const struct rb_root_cached *root)
+hit_only_watch(const struct rb_root_cached *root)
 {
 	struct rb_node *rb = root->rb_root.rb_node;
 
@@ -32,8 +35,8 @@ tree_only(const struct rb_root_cached *root)
 }
 
 /* Are two page numbers in one block? */
-static __always_inline bool pages_are_narrow(unsigned long first,
-					     unsigned long last)
+static __always_inline bool hit_is_narrow(unsigned long first,
+					  unsigned long last)
 {
 	return !((first ^ last) >> (INFLIGHT_BLOCK_SHIFT - PAGE_SHIFT));
 }
@@ -42,11 +45,11 @@ static __always_inline bool pages_are_narrow(unsigned long first,
  * Adds a hit to the event of a watch, which is at @index of @chunk. Returns true
  * if the watch had none.
  */
-static __always_inline bool watch_add_event(struct mlx5_ep_watch_chunk *chunk,
-					    unsigned long index,
-					    struct mlx5_ep_watch *w,
-					    u32 first, u32 last,
-					    enum mlx5_ep_watch_cause cause)
+static __always_inline bool hit_add_event(struct mlx5_ep_watch_chunk *chunk,
+					  unsigned long index,
+					  struct mlx5_ep_watch *w, u32 first,
+					  u32 last,
+					  enum mlx5_ep_watch_cause cause)
 {
 	if (__test_and_set_bit(index, &chunk->pending)) {
 		w->hit_first = min(w->hit_first, first);
@@ -67,9 +70,9 @@ static __always_inline bool watch_add_event(struct mlx5_ep_watch_chunk *chunk,
  * A watch of the chunk has an event more. This comes last, so that no register has
  * to be kept over the call, which is made for few hits.
  */
-static __always_inline void watch_tell(struct mlx5_ep_watches *ws,
-				       struct mlx5_ep_watch_chunk *chunk,
-				       struct mlx5_ep_notifier_page *header)
+static __always_inline void hit_tell(struct mlx5_ep_watches *ws,
+				     struct mlx5_ep_watch_chunk *chunk,
+				     struct mlx5_ep_notifier_page *header)
 {
 	u64 pending = ws->pending + 1;
 
@@ -78,11 +81,11 @@ static __always_inline void watch_tell(struct mlx5_ep_watches *ws,
 	WRITE_ONCE(header->watch_pending, pending);
 	if (unlikely(!chunk->queued) ||
 	    (pending == 1 && unlikely(wq_has_sleeper(ws->wait))))
-		mlx5_ep_watches_tell(ws, chunk);
+		mlx5_ep_watch_hit_tell(ws, chunk);
 }
 
 /* A hit that leaves a watch suspect. @whole: all of it was hit */
-static __always_inline void watch_count_hit(struct mlx5_ep_watch *w, bool whole)
+static __always_inline void hit_count(struct mlx5_ep_watch *w, bool whole)
 {
 	if (w->hits < WATCH_MAX_HITS)
 		w->hits++;
@@ -91,10 +94,10 @@ static __always_inline void watch_count_hit(struct mlx5_ep_watch *w, bool whole)
 }
 
 /*
- * A watched range was hit, see mlx5_ep_watch_report(). Inline, as munmap() of
+ * A watched range was hit, see mlx5_ep_watch_hit_report(). Inline, as munmap() of
  * memory with many watches does little else.
  */
-static __always_inline void watch_hit(struct mlx5_ep_watch *w,
+static __always_inline void hit_watch(struct mlx5_ep_watch *w,
 				      unsigned long first, unsigned long last,
 				      enum mlx5_ep_watch_cause cause)
 {
@@ -102,7 +105,7 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	struct mlx5_ep_watches *ws = chunk->ws;
 	struct mlx5_ep_notifier_page *header = ws->header;
 	unsigned long index = w->index;
-	u64 *word = chunk_word(chunk, index), was = *word;
+	u64 *word = slots_chunk_word(chunk, index), was = *word;
 	bool clear = cause == MLX5_EP_WATCH_CAUSE_CLEAR;
 	u32 from = max(first, w->start) - w->start;
 	u32 to = min(last, watch_last(w)) - w->start;
@@ -116,16 +119,16 @@ static __always_inline void watch_hit(struct mlx5_ep_watch *w,
 	/* The word comes before the number that counts it. */
 	smp_store_release(&header->watch_total, header->watch_total + 1);
 
-	first_event = watch_add_event(chunk, index, w, from, to, cause);
+	first_event = hit_add_event(chunk, index, w, from, to, cause);
 	if (!clear) {
 		w->resting = true;
 	} else {
-		watch_count_hit(w, to - from + 1 == w->npages);
+		hit_count(w, to - from + 1 == w->npages);
 		if (unlikely(w->npages > WATCH_PART_PAGES))
-			mlx5_ep_watch_parts_hit(w, from, to);
+			mlx5_ep_fingerprint_parts_hit(w, from, to);
 	}
 	if (first_event)
-		watch_tell(ws, chunk, header);
+		hit_tell(ws, chunk, header);
 }
 
 #endif /* MLX5_EP_WATCH_HIT_H */

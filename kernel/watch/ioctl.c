@@ -20,7 +20,7 @@ static_assert(sizeof(struct mlx5_ep_watch_batch) == 24);
  * the kernel clears it. Returns the entries of the next piece, after others could
  * run.
  */
-static u32 next_piece(u32 count, u32 done)
+static u32 ioctl_next_piece(u32 count, u32 done)
 {
 	if (done)
 		cond_resched();
@@ -31,8 +31,8 @@ static u32 next_piece(u32 count, u32 done)
  * Each field is copied by itself, and only in the direction that it goes:
  * copy_from_user() of a few bytes takes longer than adding a watch.
  */
-static int batch_get(struct mlx5_ep_watch_batch *batch,
-		     const struct mlx5_ep_watch_batch __user *from)
+static int ioctl_batch_get(struct mlx5_ep_watch_batch *batch,
+			   const struct mlx5_ep_watch_batch __user *from)
 {
 	int ret = -EFAULT;
 
@@ -50,8 +50,8 @@ end:
 	return ret;
 }
 
-static int adds_get(struct mlx5_ep_watch_add *adds, u32 count, u32 size,
-		    const struct mlx5_ep_watch_add __user *from)
+static int ioctl_adds_get(struct mlx5_ep_watch_add *adds, u32 count, u32 size,
+			  const struct mlx5_ep_watch_add __user *from)
 {
 	int ret = -EFAULT;
 
@@ -70,8 +70,8 @@ end:
 	return ret;
 }
 
-static int adds_put(const struct mlx5_ep_watch_add *adds, u32 count, u32 size,
-		    struct mlx5_ep_watch_add __user *to)
+static int ioctl_adds_put(const struct mlx5_ep_watch_add *adds, u32 count,
+			  u32 size, struct mlx5_ep_watch_add __user *to)
 {
 	int ret = -EFAULT;
 
@@ -88,8 +88,8 @@ end:
 	return ret;
 }
 
-static int refs_get(struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
-		    const struct mlx5_ep_watch_ref __user *from)
+static int ioctl_refs_get(struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
+			  const struct mlx5_ep_watch_ref __user *from)
 {
 	int ret = -EFAULT;
 
@@ -106,8 +106,8 @@ end:
 	return ret;
 }
 
-static int refs_put(const struct mlx5_ep_watch_ref *refs, u32 count, u32 size,
-		    struct mlx5_ep_watch_ref __user *to)
+static int ioctl_refs_put(const struct mlx5_ep_watch_ref *refs, u32 count,
+			  u32 size, struct mlx5_ep_watch_ref __user *to)
 {
 	int ret = -EFAULT;
 
@@ -122,7 +122,8 @@ end:
 	return ret;
 }
 
-static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
+static void __user *ioctl_batch_entry(const struct mlx5_ep_watch_batch *batch,
+				      u32 i)
 {
 	return u64_to_user_ptr(batch->entries + (u64)i * batch->entry_size);
 }
@@ -132,17 +133,17 @@ static void __user *batch_entry(const struct mlx5_ep_watch_batch *batch, u32 i)
  * cannot be read any more, it ends, and the watches of that piece and of later ones
  * stay.
  */
-static void adds_undo(struct mlx5_ep_watches *ws, u32 count,
-		      const struct mlx5_ep_watch_batch *batch)
+static void ioctl_adds_undo(struct mlx5_ep_watches *ws, u32 count,
+			    const struct mlx5_ep_watch_batch *batch)
 {
 	struct mlx5_ep_watch_add adds[WATCH_PIECE] __uninitialized;
 	u32 done, n, i;
 
 	for (done = 0; done < count; done += n) {
-		n = next_piece(count, done);
+		n = ioctl_next_piece(count, done);
 		for (i = 0; i < n; i++) {
 			struct mlx5_ep_watch_add __user *add =
-				batch_entry(batch, done + i);
+				ioctl_batch_entry(batch, done + i);
 
 			if (get_user(adds[i].word, &add->word) ||
 			    get_user(adds[i].slot, &add->slot))
@@ -152,17 +153,17 @@ static void adds_undo(struct mlx5_ep_watches *ws, u32 count,
 	}
 }
 
-static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
-		      void __user *user)
+static int ioctl_adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
+			    void __user *user)
 {
 	struct mlx5_ep_watch_add adds[WATCH_PIECE] __uninitialized;
 	int ret;
 
-	ret = adds_get(adds, count, size, user);
+	ret = ioctl_adds_get(adds, count, size, user);
 	if (ret)
 		return ret;
 	ret = mlx5_ep_watches_add(ws, adds, count);
-	if (ret || !adds_put(adds, count, size, user))
+	if (ret || !ioctl_adds_put(adds, count, size, user))
 		return ret;
 	mlx5_ep_watches_undo_add(ws, adds, count);
 	return -EFAULT;
@@ -172,18 +173,18 @@ static int adds_piece(struct mlx5_ep_watches *ws, u32 count, u32 size,
  * Adds all or none. A thread of the caller that changes the entries meanwhile can
  * prevent that the first ones are deleted again, which is its own loss.
  */
-static int watch_ioctl_add(struct mlx5_ep_watches *ws,
-			   const struct mlx5_ep_watch_batch *batch)
+static int ioctl_add(struct mlx5_ep_watches *ws,
+		     const struct mlx5_ep_watch_batch *batch)
 {
 	u32 done, n;
 	int ret;
 
 	for (done = 0; done < batch->count; done += n) {
-		n = next_piece(batch->count, done);
-		ret = adds_piece(ws, n, batch->entry_size,
-				 batch_entry(batch, done));
+		n = ioctl_next_piece(batch->count, done);
+		ret = ioctl_adds_piece(ws, n, batch->entry_size,
+				       ioctl_batch_entry(batch, done));
 		if (unlikely(ret)) {
-			adds_undo(ws, done, batch);
+			ioctl_adds_undo(ws, done, batch);
 			return ret;
 		}
 	}
@@ -191,36 +192,36 @@ static int watch_ioctl_add(struct mlx5_ep_watches *ws,
 }
 
 /* Returns 0; -ENOENT: at least one was not found; another errno. */
-static int refs_piece(struct mlx5_ep_watches *ws, unsigned int cmd, u32 count,
-		      bool record, u32 size, void __user *user)
+static int ioctl_refs_piece(struct mlx5_ep_watches *ws, unsigned int cmd,
+			    u32 count, bool record, u32 size, void __user *user)
 {
 	struct mlx5_ep_watch_ref refs[WATCH_PIECE] __uninitialized;
 	int ret;
 	u32 i;
 
-	ret = refs_get(refs, count, size, user);
+	ret = ioctl_refs_get(refs, count, size, user);
 	if (ret)
 		return ret;
 	if (cmd == MLX5_EP_IOC_WATCH_DEL)
 		ret = mlx5_ep_watches_del(ws, refs, count);
 	for (i = 0; cmd == MLX5_EP_IOC_WATCH_VERIFY && !ret && i < count; i++)
-		ret = mlx5_ep_watches_verify(ws, &refs[i], record);
+		ret = mlx5_ep_watch_verify(ws, &refs[i], record);
 	if (ret && ret != -ENOENT)
 		return ret;
-	return refs_put(refs, count, size, user) ?: ret;
+	return ioctl_refs_put(refs, count, size, user) ?: ret;
 }
 
-static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
-			    const struct mlx5_ep_watch_batch *batch)
+static int ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
+		      const struct mlx5_ep_watch_batch *batch)
 {
 	bool record = batch->flags & MLX5_EP_WATCH_VERIFY_RECORD;
 	int ret = 0, err;
 	u32 done, n;
 
 	for (done = 0; done < batch->count; done += n) {
-		n = next_piece(batch->count, done);
-		err = refs_piece(ws, cmd, n, record, batch->entry_size,
-				 batch_entry(batch, done));
+		n = ioctl_next_piece(batch->count, done);
+		err = ioctl_refs_piece(ws, cmd, n, record, batch->entry_size,
+				       ioctl_batch_entry(batch, done));
 		if (err)
 			ret = err;
 		if (err && err != -ENOENT)
@@ -230,7 +231,8 @@ static int watch_ioctl_refs(struct mlx5_ep_watches *ws, unsigned int cmd,
 }
 
 /* What a newer program has in an entry, and this module does not know, is 0. */
-static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
+static int ioctl_entries_check(const struct mlx5_ep_watch_batch *batch,
+			       size_t known)
 {
 	u8 __user *rest = u64_to_user_ptr(batch->entries + known);
 	u32 done, n, i;
@@ -240,7 +242,7 @@ static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
 	    batch->entry_size > MLX5_EP_WATCH_MAX_ENTRY)
 		return -EINVAL;
 	for (done = 0; done < batch->count; done += n) {
-		n = next_piece(batch->count, done);
+		n = ioctl_next_piece(batch->count, done);
 		for (i = 0; i < n; i++, rest += batch->entry_size) {
 			ret = check_zeroed_user(rest,
 						batch->entry_size - known);
@@ -252,8 +254,8 @@ static int entries_check(const struct mlx5_ep_watch_batch *batch, size_t known)
 }
 
 /* Handles a batch whose header has been checked. */
-static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
-			     const struct mlx5_ep_watch_batch *batch)
+static int ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
+		       const struct mlx5_ep_watch_batch *batch)
 {
 	size_t size = cmd == MLX5_EP_IOC_WATCH_ADD ?
 			      sizeof(struct mlx5_ep_watch_add) :
@@ -261,16 +263,16 @@ static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
 	int ret;
 
 	if (batch->entry_size != size) {
-		ret = entries_check(batch, size);
+		ret = ioctl_entries_check(batch, size);
 		if (ret)
 			return ret;
 	}
-	return cmd == MLX5_EP_IOC_WATCH_ADD ? watch_ioctl_add(ws, batch) :
-					      watch_ioctl_refs(ws, cmd, batch);
+	return cmd == MLX5_EP_IOC_WATCH_ADD ? ioctl_add(ws, batch) :
+					      ioctl_refs(ws, cmd, batch);
 }
 
 /**
- * mlx5_ep_watches_ioctl() - add, delete or verify a batch of watches
+ * mlx5_ep_watch_ioctl() - add, delete or verify a batch of watches
  * @ws: watches of the file on which ioctl() is called; no lock is held
  * @cmd: MLX5_EP_IOC_WATCH_ADD and so on
  * @arg: struct mlx5_ep_watch_batch
@@ -279,8 +281,8 @@ static int watch_ioctl_batch(struct mlx5_ep_watches *ws, unsigned int cmd,
  *
  * Return: 0, or an errno as uapi/rdma/mlx5_ep_notifier.h says
  */
-long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
-			   void __user *arg)
+long mlx5_ep_watch_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
+			 void __user *arg)
 {
 	struct mlx5_ep_watch_batch batch __uninitialized;
 	int ret;
@@ -288,7 +290,7 @@ long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 	if (cmd != MLX5_EP_IOC_WATCH_ADD && cmd != MLX5_EP_IOC_WATCH_DEL &&
 	    cmd != MLX5_EP_IOC_WATCH_VERIFY)
 		return -ENOTTY;
-	ret = batch_get(&batch, arg);
+	ret = ioctl_batch_get(&batch, arg);
 	if (ret)
 		return ret;
 	if (!batch.count || batch.count > MLX5_EP_WATCH_MAX_BATCH ||
@@ -296,10 +298,10 @@ long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
 	    batch.flags & ~(cmd == MLX5_EP_IOC_WATCH_VERIFY ?
 			    MLX5_EP_WATCH_VERIFY_RECORD : 0))
 		return -EINVAL;
-	ret = mlx5_ep_watches_get(ws);
+	ret = mlx5_ep_watch_slots_get(ws);
 	if (ret)
 		return ret;
-	ret = watch_ioctl_batch(ws, cmd, &batch);
-	mlx5_ep_watches_put(ws);
+	ret = ioctl_batch(ws, cmd, &batch);
+	mlx5_ep_watch_slots_put(ws);
 	return ret;
 }

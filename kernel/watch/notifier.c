@@ -91,7 +91,7 @@ static void notifier_list_remove(struct mlx5_ep_notifier *notifier)
 	put_pid(notifier->tgid);
 }
 
-static u32 most_watches(void)
+static u32 notifier_most_watches(void)
 {
 	return min(READ_ONCE(notifier_max_watches), NOTIFIER_MOST_WATCHES);
 }
@@ -101,7 +101,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(
 		attrs, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);
-	struct mlx5_ep_notifier *notifier = to_notifier(uobj);
+	struct mlx5_ep_notifier *notifier = notifier_of(uobj);
 	struct mlx5_ep_refusal refusal = {
 		.what = "watches of a notifier",
 		.reason = MLX5_EP_REASON_WATCHES,
@@ -113,14 +113,14 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	ret = uverbs_copy_from(&capacity, attrs,
 			       MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY);
 	if (ret == -ENOENT)
-		capacity = min(capacity, most_watches());
+		capacity = min(capacity, notifier_most_watches());
 	else if (ret)
 		return ret;
 	if (!capacity)
 		return -EINVAL;
 	edev = mlx5_ep_device_find(uobj->context->device);
 	refusal.refused = capacity;
-	refusal.limit = most_watches();
+	refusal.limit = notifier_most_watches();
 	if (capacity > refusal.limit)
 		return mlx5_ep_limit_refuse_process(edev, &refusal);
 
@@ -145,7 +145,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF)(
 	struct uverbs_attr_bundle *attrs)
 {
 	struct mlx5_ep_notifier *notifier =
-		to_notifier(uverbs_attr_get_uobject(
+		notifier_of(uverbs_attr_get_uobject(
 			attrs, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE));
 	struct mlx5_ep_watches *ws = &notifier->watches;
 	struct mlx5_ep_watch_dmabuf_resp resp = {};
@@ -157,11 +157,11 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF)(
 				       MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_REQ);
 	if (ret)
 		return ret;
-	ret = mlx5_ep_watches_get(ws);
+	ret = mlx5_ep_watch_slots_get(ws);
 	if (ret)
 		return ret;
-	ret = mlx5_ep_watches_add_dmabuf(ws, notifier->edev, notifier->user,
-					 &req, &resp);
+	ret = mlx5_ep_watch_dmabuf_add(ws, notifier->edev, notifier->user,
+				       &req, &resp);
 	if (ret)
 		goto out_put;
 	ret = uverbs_copy_to_struct_or_zero(
@@ -174,14 +174,14 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF)(
 	}
 
 out_put:
-	mlx5_ep_watches_put(ws);
+	mlx5_ep_watch_slots_put(ws);
 	return ret;
 }
 
 static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 				     enum rdma_remove_reason why)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(uobj);
+	struct mlx5_ep_notifier *notifier = notifier_of(uobj);
 	struct mlx5_ep_notifier_source *source, *next;
 
 	notifier_list_remove(notifier);
@@ -216,7 +216,7 @@ void mlx5_ep_notifier_show(struct mlx5_ep_device *edev, struct seq_file *seq)
 	seq_puts(seq, "pid watches capacity bytes events unread xrc_events xrc_unread comm\n");
 	mutex_lock(&edev->lock);
 	list_for_each_entry(notifier, &edev->notifiers, node) {
-		mlx5_ep_watches_get_stats(&notifier->watches, &stats);
+		mlx5_ep_watch_slots_get_stats(&notifier->watches, &stats);
 		spin_lock_irq(&notifier->source_lock);
 		total = notifier->source_total;
 		pending = notifier->source_pending;

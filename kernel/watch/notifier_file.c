@@ -76,15 +76,15 @@ static int notifier_take(struct mlx5_ep_notifier *notifier, bool nonblock,
 	for (;;) {
 		if (notifier_ended(notifier))
 			return notifier_take_last(notifier, events);
-		ret = mlx5_ep_watches_check(&notifier->watches);
+		ret = mlx5_ep_watch_slots_check(&notifier->watches);
 		if (ret == -EXDEV)
 			return ret;
 
 		taken = mlx5_ep_notifier_take_sources(notifier, events,
 						      count);
-		taken += mlx5_ep_watches_take_events(&notifier->watches,
-						     events + taken,
-						     count - taken);
+		taken += mlx5_ep_watch_event_take(&notifier->watches,
+						  events + taken,
+						  count - taken);
 		if (taken)
 			return taken;
 		if (nonblock)
@@ -99,7 +99,7 @@ static int notifier_take(struct mlx5_ep_notifier *notifier, bool nonblock,
 static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 				     size_t size, loff_t *pos)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
 	bool nonblock = filp->f_flags & O_NONBLOCK;
 	struct mlx5_ep_event events[NOTIFIER_STACK_EVENTS];
 	ssize_t done = 0;
@@ -132,7 +132,7 @@ static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 static __poll_t mlx5_ep_notifier_poll(struct file *filp,
 				      struct poll_table_struct *wait)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
 	__poll_t mask = 0;
 
 	poll_wait(filp, &notifier->wait, wait);
@@ -154,7 +154,7 @@ static void notifier_vma_open(struct vm_area_struct *vma)
 
 static void notifier_vma_close(struct vm_area_struct *vma)
 {
-	mlx5_ep_watch_area_put(vma->vm_private_data);
+	mlx5_ep_watch_slots_area_put(vma->vm_private_data);
 }
 
 static vm_fault_t notifier_vma_fault(struct vm_fault *vmf)
@@ -164,7 +164,7 @@ static vm_fault_t notifier_vma_fault(struct vm_fault *vmf)
 
 	if (vmf->pgoff >= area->nr_pages)
 		return VM_FAULT_SIGBUS;
-	/* Pairs with watches_grow_words(). */
+	/* Pairs with slots_grow_words(). */
 	page = smp_load_acquire(&area->pages[vmf->pgoff]);
 	if (!page)
 		return VM_FAULT_SIGBUS;
@@ -181,7 +181,7 @@ static const struct vm_operations_struct notifier_vm_ops = {
 
 static int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
 	struct mlx5_ep_watch_area *area;
 	int ret;
 
@@ -189,7 +189,7 @@ static int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
 	if ((vma->vm_flags & (VM_WRITE | VM_EXEC)) ||
 	    !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	ret = mlx5_ep_watches_get(&notifier->watches);
+	ret = mlx5_ep_watch_slots_get(&notifier->watches);
 	if (ret)
 		return ret;
 	area = notifier->watches.area;
@@ -205,17 +205,17 @@ static int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
 	vma->vm_ops = &notifier_vm_ops;
 
 out_put:
-	mlx5_ep_watches_put(&notifier->watches);
+	mlx5_ep_watch_slots_put(&notifier->watches);
 	return ret;
 }
 
 static long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
 				   unsigned long arg)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
 
-	return mlx5_ep_watches_ioctl(&notifier->watches, cmd,
-				     (void __user *)arg);
+	return mlx5_ep_watch_ioctl(&notifier->watches, cmd,
+				   (void __user *)arg);
 }
 
 const struct file_operations mlx5_ep_notifier_fops = {

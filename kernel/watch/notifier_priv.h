@@ -50,7 +50,7 @@ struct mlx5_ep_notifier {
 	struct mlx5_ep_notifier_page *header;
 };
 
-static inline struct mlx5_ep_notifier *to_notifier(struct ib_uobject *uobj)
+static inline struct mlx5_ep_notifier *notifier_of(struct ib_uobject *uobj)
 {
 	return container_of(uobj, struct mlx5_ep_notifier, uobj);
 }

@@ -41,10 +41,10 @@ int mlx5_ep_notifier_source_init(struct mlx5_ep_notifier_source *source,
 				 struct ib_uobject *notifier_uobj, u32 object,
 				 u64 cookie)
 {
-	struct mlx5_ep_notifier *notifier = to_notifier(notifier_uobj);
+	struct mlx5_ep_notifier *notifier = notifier_of(notifier_uobj);
 	int ret;
 
-	ret = mlx5_ep_watches_check(&notifier->watches);
+	ret = mlx5_ep_watch_slots_check(&notifier->watches);
 	if (ret)
 		return ret;
 

@@ -6,7 +6,7 @@
  * process that makes it grow. The area outlives the notifier while it is mapped.
  *
  * Calls on a notifier may run while fini does. Each holds a use
- * (mlx5_ep_watches_get()), which keeps the memory and the address space there;
+ * (mlx5_ep_watch_slots_get()), which keeps the memory and the address space there;
  * what they may still do is decided by @dead, under the lock.
  */
 #include <linux/err.h>
@@ -15,7 +15,7 @@
 
 #include "watch/slots.h"
 
-static void watch_area_free(struct kref *ref)
+static void slots_area_free(struct kref *ref)
 {
 	struct mlx5_ep_watch_area *area =
 		container_of(ref, struct mlx5_ep_watch_area, ref);
@@ -29,26 +29,26 @@ static void watch_area_free(struct kref *ref)
 }
 
 /**
- * mlx5_ep_watch_area_put() - drop a reference to the mapped memory
+ * mlx5_ep_watch_slots_area_put() - drop a reference to the mapped memory
  * @area: area to which the caller gives one reference up; the last one frees
  *	its pages
  *
  * May sleep.
  */
-void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area)
+void mlx5_ep_watch_slots_area_put(struct mlx5_ep_watch_area *area)
 {
-	kref_put(&area->ref, watch_area_free);
+	kref_put(&area->ref, slots_area_free);
 }
 
 /**
- * mlx5_ep_watch_area_alloc() - make the memory that user space will map
+ * mlx5_ep_watch_slots_area_alloc() - make the memory that user space will map
  * @capacity: number of words
  *
  * At first only the header page is allocated. Sleeps.
  *
  * Return: the area, with one reference; NULL: no memory
  */
-struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
+struct mlx5_ep_watch_area *mlx5_ep_watch_slots_area_alloc(u32 capacity)
 {
 	unsigned long nr_pages =
 		DIV_ROUND_UP(MLX5_EP_NOTIFIER_WORDS_OFFSET +
@@ -74,13 +74,13 @@ struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity)
 }
 
 /**
- * mlx5_ep_watches_check() - may the caller use these watches?
+ * mlx5_ep_watch_slots_check() - may the caller use these watches?
  * @ws: watches whose memory the caller keeps valid
  *
  * Return: 0; -EXDEV: from another address space, also after fini; -EIO: after
  * fini. Without the lock of the space, the answer 0 may be outdated.
  */
-int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws)
+int mlx5_ep_watch_slots_check(const struct mlx5_ep_watches *ws)
 {
 	if (current->mm != ws->mm)
 		return -EXDEV;
@@ -88,57 +88,57 @@ int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws)
 }
 
 /**
- * mlx5_ep_watches_get() - begin a call on watches
+ * mlx5_ep_watch_slots_get() - begin a call on watches
  * @ws: watches whose memory the caller keeps valid; they may be after fini
  *
- * Return: 0: their memory and their space stay until mlx5_ep_watches_put();
- * -EXDEV, -EIO: as mlx5_ep_watches_check()
+ * Return: 0: their memory and their space stay until mlx5_ep_watch_slots_put();
+ * -EXDEV, -EIO: as mlx5_ep_watch_slots_check()
  */
-int mlx5_ep_watches_get(struct mlx5_ep_watches *ws)
+int mlx5_ep_watch_slots_get(struct mlx5_ep_watches *ws)
 {
 	if (current->mm != ws->mm)
 		return -EXDEV;
 	return refcount_inc_not_zero(&ws->users) ? 0 : -EIO;
 }
 
-static void chunk_free(struct mlx5_ep_watch_chunk *chunk)
+static void slots_chunk_free(struct mlx5_ep_watch_chunk *chunk)
 {
 	u32 i;
 
 	/* A slot that is free has no parts. */
 	for (i = 0; i < WATCHES_PER_CHUNK; i++)
-		mlx5_ep_watch_parts_put(watch_parts(&chunk->watches[i]));
+		mlx5_ep_fingerprint_parts_put(watch_parts(&chunk->watches[i]));
 	kfree(chunk);
 }
 
-static void watches_free(struct mlx5_ep_watches *ws)
+static void slots_free(struct mlx5_ep_watches *ws)
 {
 	u32 i;
 
 	mlx5_ep_watch_space_put(ws->space);
 	for (i = 0; i < ws->nr_chunks; i++) {
-		chunk_free(ws->chunks[i]);
+		slots_chunk_free(ws->chunks[i]);
 		cond_resched();
 	}
 	kvfree(ws->chunks);
-	mlx5_ep_watch_area_put(ws->area);
+	mlx5_ep_watch_slots_area_put(ws->area);
 }
 
 /**
- * mlx5_ep_watches_put() - end a call on watches
- * @ws: watches for which mlx5_ep_watches_get() returned 0; the last put frees
+ * mlx5_ep_watch_slots_put() - end a call on watches
+ * @ws: watches for which mlx5_ep_watch_slots_get() returned 0; the last put frees
  *	what they own, and not @ws itself
  *
  * Sleeps.
  */
-void mlx5_ep_watches_put(struct mlx5_ep_watches *ws)
+void mlx5_ep_watch_slots_put(struct mlx5_ep_watches *ws)
 {
 	if (refcount_dec_and_test(&ws->users))
-		watches_free(ws);
+		slots_free(ws);
 }
 
 /* Allocates pages for the words of @slots slots from @base on. */
-static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
+static int slots_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 {
 	struct mlx5_ep_watch_area *area = ws->area;
 	size_t end = MLX5_EP_NOTIFIER_WORDS_OFFSET +
@@ -161,8 +161,8 @@ static int watches_grow_words(struct mlx5_ep_watches *ws, u32 base, u32 slots)
 	return 0;
 }
 
-static struct mlx5_ep_watch_chunk *chunk_alloc(struct mlx5_ep_watches *ws,
-					       u32 base, u32 slots)
+static struct mlx5_ep_watch_chunk *slots_chunk_alloc(struct mlx5_ep_watches *ws,
+						     u32 base, u32 slots)
 {
 	struct mlx5_ep_watch_chunk *chunk =
 		kzalloc(WATCH_CHUNK_SIZE, WATCH_GFP);
@@ -172,16 +172,16 @@ static struct mlx5_ep_watch_chunk *chunk_alloc(struct mlx5_ep_watches *ws,
 	chunk->ws = ws;
 	chunk->base = base;
 	chunk->free = GENMASK_ULL(slots - 1, 0);
-	chunk->words[0] = watch_word(ws, base);
+	chunk->words[0] = slots_word(ws, base);
 	chunk->split = min_t(size_t, slots,
 			     (PAGE_SIZE - offset_in_page(chunk->words[0])) /
 			     sizeof(u64));
 	if (chunk->split < slots)
-		chunk->words[1] = watch_word(ws, base + chunk->split);
+		chunk->words[1] = slots_word(ws, base + chunk->split);
 	return chunk;
 }
 
-static int watches_grow_locked(struct mlx5_ep_watches *ws)
+static int slots_grow_locked(struct mlx5_ep_watches *ws)
 {
 	u32 base = ws->nr_chunks * WATCHES_PER_CHUNK;
 	struct mlx5_ep_watch_chunk *chunk;
@@ -193,15 +193,15 @@ static int watches_grow_locked(struct mlx5_ep_watches *ws)
 	if (base >= ws->capacity)
 		return -ENOSPC;
 	slots = min_t(u32, WATCHES_PER_CHUNK, ws->capacity - base);
-	ret = watches_grow_words(ws, base, slots);
+	ret = slots_grow_words(ws, base, slots);
 	if (ret)
 		return ret;
-	chunk = chunk_alloc(ws, base, slots);
+	chunk = slots_chunk_alloc(ws, base, slots);
 	if (!chunk)
 		return -ENOMEM;
 
 	spin_lock(&ws->space->lock);
-	ret = mlx5_ep_watches_check(ws);
+	ret = mlx5_ep_watch_slots_check(ws);
 	if (!ret) {
 		ws->chunks[ws->nr_chunks++] = chunk;
 		WRITE_ONCE(ws->bytes, ws->bytes + WATCH_CHUNK_SIZE);
@@ -214,30 +214,30 @@ static int watches_grow_locked(struct mlx5_ep_watches *ws)
 }
 
 /**
- * mlx5_ep_watches_grow() - make free slots, unless there are some already
+ * mlx5_ep_watch_slots_grow() - make free slots, unless there are some already
  * @ws: used by the caller
  *
  * Sleeps.
  *
  * Return: 0; -ENOSPC, -ENOMEM, -EIO
  */
-int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws)
+int mlx5_ep_watch_slots_grow(struct mlx5_ep_watches *ws)
 {
 	int ret;
 
 	mutex_lock(&ws->grow_lock);
-	ret = watches_grow_locked(ws);
+	ret = slots_grow_locked(ws);
 	mutex_unlock(&ws->grow_lock);
 	return ret;
 }
 
 /**
- * mlx5_ep_watches_get_stats() - how many there are, and their hits
+ * mlx5_ep_watch_slots_get_stats() - how many there are, and their hits
  * @ws: before fini
  * @stats: filled in
  */
-void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
-			       struct mlx5_ep_watches_stats *stats)
+void mlx5_ep_watch_slots_get_stats(struct mlx5_ep_watches *ws,
+				   struct mlx5_ep_watches_stats *stats)
 {
 	spin_lock(&ws->space->lock);
 	stats->live = ws->live;
@@ -249,15 +249,15 @@ void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
 }
 
 /**
- * mlx5_ep_watch_find() - the watch that user space names
+ * mlx5_ep_watch_slots_find() - the watch that user space names
  * @ws: used by the caller, the lock of its space held
  * @ref: its slot and armed word
  *
  * Return: the watch; NULL: it was deleted
  */
 struct mlx5_ep_watch *
-mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
-		   const struct mlx5_ep_watch_ref *ref)
+mlx5_ep_watch_slots_find(struct mlx5_ep_watches *ws,
+			 const struct mlx5_ep_watch_ref *ref)
 {
-	return watch_find(ws, ref);
+	return slots_find(ws, ref);
 }

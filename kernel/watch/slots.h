@@ -3,8 +3,6 @@
 #ifndef MLX5_EP_WATCH_SLOTS_H
 #define MLX5_EP_WATCH_SLOTS_H
 
-#include <linux/lockdep.h>
-#include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/refcount.h>
@@ -181,10 +179,10 @@ watch_parts(const struct mlx5_ep_watch *w)
 }
 
 /*
- * Takes its dma-buf from a watch. mlx5_ep_watches_reap() detaches it, as that
+ * Takes its dma-buf from a watch. mlx5_ep_watch_dmabuf_reap() detaches it, as that
  * sleeps. Locked.
  */
-static inline void watch_drop_dmabuf(struct mlx5_ep_watches *ws,
+static inline void slots_drop_dmabuf(struct mlx5_ep_watches *ws,
 				     struct mlx5_ep_watch *w)
 {
 	list_add(&w->dmabuf->node, &ws->dmabufs);
@@ -211,7 +209,7 @@ static inline void watch_parts_clean(struct mlx5_ep_watch_parts *parts)
  * Takes its parts from a watch and puts them in front of a list, as nothing is
  * freed under the lock. Locked.
  */
-static inline void watch_drop_parts(struct mlx5_ep_watches *ws,
+static inline void slots_drop_parts(struct mlx5_ep_watches *ws,
 				    struct mlx5_ep_watch *w,
 				    struct mlx5_ep_watch_parts **list)
 {
@@ -225,7 +223,7 @@ static inline void watch_drop_parts(struct mlx5_ep_watches *ws,
 	*list = parts;
 }
 
-static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
+static inline u64 *slots_word(struct mlx5_ep_watches *ws, u32 slot)
 {
 	size_t offset = MLX5_EP_NOTIFIER_WORDS_OFFSET + slot * sizeof(u64);
 
@@ -233,21 +231,21 @@ static inline u64 *watch_word(struct mlx5_ep_watches *ws, u32 slot)
 }
 
 /* The same word, by its place in the chunk. */
-static __always_inline u64 *chunk_word(const struct mlx5_ep_watch_chunk *chunk,
-				       unsigned long index)
+static __always_inline u64 *
+slots_chunk_word(const struct mlx5_ep_watch_chunk *chunk, unsigned long index)
 {
 	if (likely(index < chunk->split))
 		return &chunk->words[0][index];
 	return &chunk->words[1][index - chunk->split];
 }
 
-static inline void watch_set_state(u64 *word, enum mlx5_ep_watch_state state)
+static inline void slots_set_state(u64 *word, enum mlx5_ep_watch_state state)
 {
 	/* User space that sees the change also sees what came before it. */
 	smp_store_release(word, (*word & ~MLX5_EP_WATCH_STATE_MASK) | state);
 }
 
-static inline void watch_unqueue(struct mlx5_ep_watches *ws,
+static inline void slots_unqueue(struct mlx5_ep_watches *ws,
 				 struct mlx5_ep_watch_chunk *chunk,
 				 unsigned int index)
 {
@@ -258,7 +256,7 @@ static inline void watch_unqueue(struct mlx5_ep_watches *ws,
 
 /* Takes a free slot. There is one. Locked. */
 static __always_inline struct mlx5_ep_watch *
-watch_take_slot(struct mlx5_ep_watches *ws)
+slots_take(struct mlx5_ep_watches *ws)
 {
 	struct mlx5_ep_watch_chunk *chunk =
 		list_first_entry(&ws->partial, struct mlx5_ep_watch_chunk,
@@ -275,7 +273,7 @@ watch_take_slot(struct mlx5_ep_watches *ws)
 }
 
 /* Gives a new watch its first state, and the notifier one watch more. Locked. */
-static __always_inline void watch_begin(struct mlx5_ep_watches *ws,
+static __always_inline void slots_begin(struct mlx5_ep_watches *ws,
 					struct mlx5_ep_watch *w, u64 cookie,
 					bool is_dmabuf)
 {
@@ -289,28 +287,19 @@ static __always_inline void watch_begin(struct mlx5_ep_watches *ws,
 }
 
 /* Arms the word of a new watch and returns it. Locked. */
-static __always_inline u64 watch_arm(struct mlx5_ep_watches *ws,
+static __always_inline u64 slots_arm(struct mlx5_ep_watches *ws,
 				     struct mlx5_ep_watch *w)
 {
 	u64 word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
 
 	/* As every change of a word. */
-	smp_store_release(chunk_word(watch_chunk(w), w->index), word);
+	smp_store_release(slots_chunk_word(watch_chunk(w), w->index), word);
 	return word;
 }
 
-/* May an invalidation of a range be under way? Locked. */
-static inline bool watches_in_flight(struct mlx5_ep_watches *ws,
-				     unsigned long first, unsigned long last)
-{
-	lockdep_assert_held(&ws->space->lock);
-	return inflight_overlaps(&ws->space->inflight, first << PAGE_SHIFT,
-				 (last + 1) << PAGE_SHIFT);
-}
-
-/* See mlx5_ep_watch_find(). */
+/* See mlx5_ep_watch_slots_find(). */
 static __always_inline struct mlx5_ep_watch *
-watch_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
+slots_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
 {
 	struct mlx5_ep_watch_chunk *chunk;
 	u32 slot, number, index;
@@ -326,30 +315,26 @@ watch_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
 	chunk = ws->chunks[number];
 	index = slot % WATCHES_PER_CHUNK;
 	/* The word of a free slot is 0; no watch has the generation 0. */
-	word = *chunk_word(chunk, index) & ~MLX5_EP_WATCH_STATE_MASK;
+	word = *slots_chunk_word(chunk, index) & ~MLX5_EP_WATCH_STATE_MASK;
 	if (!word || ref->word != (word | MLX5_EP_WATCH_STATE_ARMED))
 		return NULL;
 	return &chunk->watches[index];
 }
 
-/* invalidate.c */
-int mlx5_ep_watches_wait_inflight(struct mlx5_ep_watches *ws,
-				  unsigned long first, unsigned long last);
-void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
-			  unsigned long last, enum mlx5_ep_watch_cause cause);
-
 /* fingerprint.c */
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 			     u64 *fingerprint);
-struct mlx5_ep_watch_parts *mlx5_ep_watch_parts_alloc(u32 npages);
-void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last);
-void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts);
-void mlx5_ep_watch_parts_put_list(struct mlx5_ep_watch_parts *parts);
+struct mlx5_ep_watch_parts *mlx5_ep_fingerprint_parts_alloc(u32 npages);
+void mlx5_ep_fingerprint_parts_hit(struct mlx5_ep_watch *w, u32 first,
+				   u32 last);
+void mlx5_ep_fingerprint_parts_put(struct mlx5_ep_watch_parts *parts);
+void mlx5_ep_fingerprint_parts_put_list(struct mlx5_ep_watch_parts *parts);
 
 /* slots.c */
-struct mlx5_ep_watch_area *mlx5_ep_watch_area_alloc(u32 capacity);
-int mlx5_ep_watches_grow(struct mlx5_ep_watches *ws);
-struct mlx5_ep_watch *mlx5_ep_watch_find(struct mlx5_ep_watches *ws,
-					 const struct mlx5_ep_watch_ref *ref);
+struct mlx5_ep_watch_area *mlx5_ep_watch_slots_area_alloc(u32 capacity);
+int mlx5_ep_watch_slots_grow(struct mlx5_ep_watches *ws);
+struct mlx5_ep_watch *
+mlx5_ep_watch_slots_find(struct mlx5_ep_watches *ws,
+			 const struct mlx5_ep_watch_ref *ref);
 
 #endif /* MLX5_EP_WATCH_SLOTS_H */

@@ -4,6 +4,8 @@
 #define MLX5_EP_WATCH_SPACE_H
 
 #include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
@@ -44,7 +46,17 @@ struct mlx5_ep_watch_space {
 	struct rb_root_cached trees[WATCH_TREES];
 };
 
+/* May an invalidation of a range of pages be under way? Locked. */
+static inline bool space_in_flight(struct mlx5_ep_watch_space *space,
+				   unsigned long first, unsigned long last)
+{
+	lockdep_assert_held(&space->lock);
+	return inflight_overlaps(&space->inflight, first << PAGE_SHIFT,
+				 (last + 1) << PAGE_SHIFT);
+}
+
 struct mlx5_ep_watch_space *mlx5_ep_watch_space_get(void);
+void mlx5_ep_watch_spaces_flush(void);
 
 /* Any context. Does not wait: running callbacks may still use @space. */
 static inline void mlx5_ep_watch_space_put(struct mlx5_ep_watch_space *space)

@@ -14,7 +14,7 @@
  *
  * A watch that rests cannot be hit. Its @subtree_last, and those of its
  * ancestors, may still be too great, but are never too small. They are corrected
- * when a search comes by (watch_walk_next()), and not at the hit, which would
+ * when a search comes by (tree_walk_next()), and not at the hit, which would
  * have to go up to the root. Therefore the searches of the kernel's own interval
  * trees are not used: they take @subtree_last for exact. An unmap corrects
  * nothing when it leaves a watch that it has just hit, because most programs
@@ -47,8 +47,8 @@ watch_addr_end(const struct mlx5_ep_watch *w)
 	return (watch_last(w) + 1) << PAGE_SHIFT;
 }
 
-static __always_inline unsigned long watch_tree_of(unsigned long start,
-						   unsigned long end)
+static __always_inline unsigned long tree_of(unsigned long start,
+					     unsigned long end)
 {
 	if (unlikely(!inflight_is_narrow(start, end)))
 		return WATCH_TREE_WIDE;
@@ -101,10 +101,9 @@ static __always_inline void tree_include(struct mlx5_ep_watch_space *space,
 		WRITE_ONCE(space->ends[tree], end);
 }
 
-static __always_inline void bounds_include(struct mlx5_ep_watch_space *space,
-					   unsigned long tree,
-					   unsigned long start,
-					   unsigned long end)
+static __always_inline void
+tree_bounds_include(struct mlx5_ep_watch_space *space, unsigned long tree,
+		    unsigned long start, unsigned long end)
 {
 	tree_include(space, tree, start, end);
 	if (likely(tree != WATCH_TREE_WIDE))
@@ -121,10 +120,9 @@ static __always_inline void tree_exclude(struct mlx5_ep_watch_space *space,
 }
 
 /* A watch of this range has been removed from @tree. */
-static __always_inline void bounds_exclude(struct mlx5_ep_watch_space *space,
-					   unsigned long tree,
-					   unsigned long start,
-					   unsigned long end)
+static __always_inline void
+tree_bounds_exclude(struct mlx5_ep_watch_space *space, unsigned long tree,
+		    unsigned long start, unsigned long end)
 {
 	if (likely(tree != WATCH_TREE_WIDE))
 		tree_exclude(space, tree_before(tree), start, end);
@@ -140,29 +138,29 @@ tree_misses(const struct mlx5_ep_watch_space *space, unsigned long tree,
 	       READ_ONCE(*(space->starts + tree)) >= range->end;
 }
 
-static __always_inline void watch_insert(struct mlx5_ep_watch_space *space,
-					 struct mlx5_ep_watch *w)
+static __always_inline void tree_insert(struct mlx5_ep_watch_space *space,
+					struct mlx5_ep_watch *w)
 {
 	unsigned long start = watch_addr(w), end = watch_addr_end(w);
-	unsigned long tree = watch_tree_of(start, end);
+	unsigned long tree = tree_of(start, end);
 
 	watch_tree_insert(w, &space->trees[tree]);
-	bounds_include(space, tree, start, end);
+	tree_bounds_include(space, tree, start, end);
 }
 
-static __always_inline void watch_remove(struct mlx5_ep_watch_space *space,
-					 struct mlx5_ep_watch *w)
+static __always_inline void tree_remove(struct mlx5_ep_watch_space *space,
+					struct mlx5_ep_watch *w)
 {
 	unsigned long start = watch_addr(w), end = watch_addr_end(w);
-	unsigned long tree = watch_tree_of(start, end);
+	unsigned long tree = tree_of(start, end);
 
 	watch_tree_remove(w, &space->trees[tree]);
-	bounds_exclude(space, tree, start, end);
+	tree_bounds_exclude(space, tree, start, end);
 }
 
 /* Makes a watch that rests one that can be hit. */
-static inline void watch_wake(struct mlx5_ep_watch_space *space,
-			      struct mlx5_ep_watch *w)
+static inline void tree_wake(struct mlx5_ep_watch_space *space,
+			     struct mlx5_ep_watch *w)
 {
 	unsigned long start = watch_addr(w), end = watch_addr_end(w);
 
@@ -170,19 +168,19 @@ static inline void watch_wake(struct mlx5_ep_watch_space *space,
 		return;
 	w->resting = false;
 	watch_tree_augment.propagate(&w->node, NULL);
-	bounds_include(space, watch_tree_of(start, end), start, end);
+	tree_bounds_include(space, tree_of(start, end), start, end);
 }
 
-static __always_inline bool watch_subtree_ends_before(struct rb_node *rb,
-						      unsigned long first)
+static __always_inline bool tree_ends_before(struct rb_node *rb,
+					     unsigned long first)
 {
 	return !rb || watch_entry(rb)->subtree_last < first;
 }
 
 static __always_inline struct mlx5_ep_watch *
-watch_walk_down(struct rb_node *rb, unsigned long first)
+tree_walk_down(struct rb_node *rb, unsigned long first)
 {
-	while (!watch_subtree_ends_before(rb->rb_left, first))
+	while (!tree_ends_before(rb->rb_left, first))
 		rb = rb->rb_left;
 	return watch_entry(rb);
 }
@@ -192,13 +190,13 @@ watch_walk_down(struct rb_node *rb, unsigned long first)
  * is a candidate only: it may lie outside the range, or rest.
  */
 static __always_inline struct mlx5_ep_watch *
-watch_walk_first(const struct rb_root_cached *root, unsigned long first)
+tree_walk_first(const struct rb_root_cached *root, unsigned long first)
 {
 	struct rb_node *rb = root->rb_root.rb_node;
 
-	if (watch_subtree_ends_before(rb, first))
+	if (tree_ends_before(rb, first))
 		return NULL;
-	return watch_walk_down(rb, first);
+	return tree_walk_down(rb, first);
 }
 
 /*
@@ -206,12 +204,12 @@ watch_walk_first(const struct rb_root_cached *root, unsigned long first)
  * the root.
  */
 static __always_inline struct mlx5_ep_watch *
-watch_walk_next(struct mlx5_ep_watch *w, unsigned long first, bool correct)
+tree_walk_next(struct mlx5_ep_watch *w, unsigned long first, bool correct)
 {
 	struct rb_node *rb = &w->node, *parent;
 
-	if (!watch_subtree_ends_before(rb->rb_right, first))
-		return watch_walk_down(rb->rb_right, first);
+	if (!tree_ends_before(rb->rb_right, first))
+		return tree_walk_down(rb->rb_right, first);
 	for (; (parent = rb_parent(rb)); rb = parent) {
 		if (correct)
 			watch_tree_augment_compute_max(watch_entry(rb), false);

@@ -15,7 +15,8 @@
 #include <linux/mm.h>
 #include <linux/wait_bit.h>
 
-#include "watch/tree.h"
+#include "watch/hit.h"
+#include "watch/invalidate.h"
 
 /* Verify answers "suspect" if the range changes during each of so many looks. */
 #define VERIFY_TRIES		16
@@ -36,8 +37,8 @@ struct watch_look {
 };
 
 /* Sets which pages of a new look to look at: all parts that were hit. Locked. */
-static void look_set_range(struct watch_look *look,
-			   const struct mlx5_ep_watch_parts *parts)
+static void verify_set_range(struct watch_look *look,
+			     const struct mlx5_ep_watch_parts *parts)
 {
 	look->last = look->npages - 1;
 	if (look->record || !parts)
@@ -53,21 +54,21 @@ static void look_set_range(struct watch_look *look,
  * if there is nothing to look at, or an errno. -EAGAIN: another thread looks, at
  * @look->w.
  */
-static int look_begin(struct mlx5_ep_watches *ws,
-		      const struct mlx5_ep_watch_ref *ref,
-		      struct watch_look *look)
+static int verify_begin(struct mlx5_ep_watches *ws,
+			const struct mlx5_ep_watch_ref *ref,
+			struct watch_look *look)
 {
 	struct mlx5_ep_watch_parts *parts;
 	struct mlx5_ep_watch *w;
 	int state;
 
-	state = mlx5_ep_watches_check(ws);
+	state = mlx5_ep_watch_slots_check(ws);
 	if (state)
 		return state;
-	w = mlx5_ep_watch_find(ws, ref);
+	w = mlx5_ep_watch_slots_find(ws, ref);
 	if (!w)
 		return -ENOENT;
-	state = *watch_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
+	state = *slots_word(ws, ref->slot) & MLX5_EP_WATCH_STATE_MASK;
 	if (state != (look->record ? MLX5_EP_WATCH_STATE_ARMED :
 				     MLX5_EP_WATCH_STATE_SUSPECT) ||
 	    w->is_dmabuf)
@@ -76,16 +77,16 @@ static int look_begin(struct mlx5_ep_watches *ws,
 	if (w->looked_at)
 		return -EAGAIN;
 	w->looked_at = true;
-	watch_wake(ws->space, w);
+	tree_wake(ws->space, w);
 
 	parts = watch_parts(w);
 	look->start = w->start;
 	look->npages = w->npages;
 	look->seq = w->seq;
 	look->wanted = look->record || w->recorded;
-	look_set_range(look, parts);
-	look->wait = watches_in_flight(ws, w->start + look->first,
-				       w->start + look->last);
+	verify_set_range(look, parts);
+	look->wait = space_in_flight(ws->space, w->start + look->first,
+				     w->start + look->last);
 	if (look->record)
 		return 0;
 	if (parts) {
@@ -101,7 +102,7 @@ static int look_begin(struct mlx5_ep_watches *ws,
  * Takes or compares the fingerprints. Returns 0; -ESTALE: one differs; -EFAULT: a
  * page is not mapped or is not memory; -EINTR: a fatal signal.
  */
-static int look_at_pages(struct watch_look *look)
+static int verify_pages(struct watch_look *look)
 {
 	u64 *fingerprints = look->parts ? look->parts->fingerprints :
 					  &look->fingerprint;
@@ -124,32 +125,32 @@ static int look_at_pages(struct watch_look *look)
 }
 
 /*
- * Looks, without the lock. Returns as look_at_pages(), -ESTALE also if there is
+ * Looks, without the lock. Returns as verify_pages(), -ESTALE also if there is
  * nothing to compare with; -ENOMEM.
  */
-static int look_at_watch(struct mlx5_ep_watches *ws, struct watch_look *look)
+static int verify_watch(struct mlx5_ep_watches *ws, struct watch_look *look)
 {
 	int ret;
 
 	if (look->record && look->npages > WATCH_PART_PAGES) {
-		look->parts = mlx5_ep_watch_parts_alloc(look->npages);
+		look->parts = mlx5_ep_fingerprint_parts_alloc(look->npages);
 		if (!look->parts)
 			return -ENOMEM;
 	}
 	/* Earlier hits may still have to change the page table: wait for them. */
 	if (look->wait) {
-		ret = mlx5_ep_watches_wait_inflight(ws,
+		ret = mlx5_ep_watch_invalidate_wait(ws,
 						    look->start + look->first,
 						    look->start + look->last);
 		if (ret)
 			return ret;
 	}
-	return look->wanted ? look_at_pages(look) : -ESTALE;
+	return look->wanted ? verify_pages(look) : -ESTALE;
 }
 
 /* Keeps what was recorded; @look gets the parts that it replaces. Locked. */
-static void look_keep(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
-		      struct watch_look *look)
+static void verify_keep(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
+			struct watch_look *look)
 {
 	if (!look->parts) {
 		w->fingerprint = look->fingerprint;
@@ -165,12 +166,12 @@ static void look_keep(struct mlx5_ep_watches *ws, struct mlx5_ep_watch *w,
  * that the word has afterwards, -EAGAIN if the watch was hit meanwhile, or an
  * errno.
  */
-static int look_end(struct mlx5_ep_watches *ws,
-		    const struct mlx5_ep_watch_ref *ref,
-		    struct watch_look *look, int ret)
+static int verify_end(struct mlx5_ep_watches *ws,
+		      const struct mlx5_ep_watch_ref *ref,
+		      struct watch_look *look, int ret)
 {
-	struct mlx5_ep_watch *w = mlx5_ep_watch_find(ws, ref);
-	int check = mlx5_ep_watches_check(ws);
+	struct mlx5_ep_watch *w = mlx5_ep_watch_slots_find(ws, ref);
+	int check = mlx5_ep_watch_slots_check(ws);
 
 	if (w)
 		w->looked_at = false;
@@ -184,31 +185,31 @@ static int look_end(struct mlx5_ep_watches *ws,
 		/* If the range is not memory, a later hit counts as a change. */
 		w->recorded = !ret;
 		if (!ret)
-			look_keep(ws, w, look);
+			verify_keep(ws, w, look);
 		return MLX5_EP_WATCH_STATE_ARMED;
 	}
 	if (!ret) {
 		w->hits = 0;
 		if (look->parts)
 			watch_parts_clean(look->parts);
-		watch_set_state(watch_word(ws, ref->slot),
+		slots_set_state(slots_word(ws, ref->slot),
 				MLX5_EP_WATCH_STATE_ARMED);
 		return MLX5_EP_WATCH_STATE_ARMED;
 	}
-	mlx5_ep_watch_report(w, w->start, watch_last(w),
-			     MLX5_EP_WATCH_CAUSE_VERIFY);
+	mlx5_ep_watch_hit_report(w, w->start, watch_last(w),
+				 MLX5_EP_WATCH_CAUSE_VERIFY);
 	return MLX5_EP_WATCH_STATE_STALE;
 }
 
 /* Does another thread look at the watch? */
-static bool watch_is_looked_at(struct mlx5_ep_watches *ws,
-			       const struct mlx5_ep_watch_ref *ref)
+static bool verify_is_under_way(struct mlx5_ep_watches *ws,
+				const struct mlx5_ep_watch_ref *ref)
 {
 	struct mlx5_ep_watch *w;
 	bool looked_at;
 
 	spin_lock(&ws->space->lock);
-	w = mlx5_ep_watch_find(ws, ref);
+	w = mlx5_ep_watch_slots_find(ws, ref);
 	looked_at = w && w->looked_at;
 	spin_unlock(&ws->space->lock);
 	return looked_at;
@@ -216,37 +217,37 @@ static bool watch_is_looked_at(struct mlx5_ep_watches *ws,
 
 /*
  * One look at a suspect watch, or at an armed one to record. Returns as
- * look_end(), -EAGAIN also if another thread has looked.
+ * verify_end(), -EAGAIN also if another thread has looked.
  */
-static int watch_verify_once(struct mlx5_ep_watches *ws,
-			     const struct mlx5_ep_watch_ref *ref, bool record)
+static int verify_once(struct mlx5_ep_watches *ws,
+		       const struct mlx5_ep_watch_ref *ref, bool record)
 {
 	struct watch_look looking = { .record = record };
 	int ret;
 
 	spin_lock(&ws->space->lock);
-	ret = look_begin(ws, ref, &looking);
+	ret = verify_begin(ws, ref, &looking);
 	spin_unlock(&ws->space->lock);
 	if (ret == -EAGAIN)
 		return wait_var_event_killable(looking.w,
-					       !watch_is_looked_at(ws, ref)) ?
+					       !verify_is_under_way(ws, ref)) ?
 			       -EINTR : ret;
 	if (ret)
 		return ret;
 
-	ret = look_at_watch(ws, &looking);
+	ret = verify_watch(ws, &looking);
 
 	spin_lock(&ws->space->lock);
-	ret = look_end(ws, ref, &looking, ret);
+	ret = verify_end(ws, ref, &looking, ret);
 	spin_unlock(&ws->space->lock);
 	/* Who waits has queued itself before it asked under the lock. */
 	wake_up_var(looking.w);
-	mlx5_ep_watch_parts_put(looking.parts);
+	mlx5_ep_fingerprint_parts_put(looking.parts);
 	return ret;
 }
 
 /**
- * mlx5_ep_watches_verify() - resolve a suspect watch, or record its pages
+ * mlx5_ep_watch_verify() - resolve a suspect watch, or record its pages
  * @ws: used by the caller
  * @ref: which; @result is filled in: a state, or -ENOENT
  * @record: take the fingerprints
@@ -257,13 +258,13 @@ static int watch_verify_once(struct mlx5_ep_watches *ws,
  * Return: 0; -EXDEV; -EIO; -ENOMEM: no room for the fingerprints; -EINTR: a
  * fatal signal
  */
-int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
-			   struct mlx5_ep_watch_ref *ref, bool record)
+int mlx5_ep_watch_verify(struct mlx5_ep_watches *ws,
+			 struct mlx5_ep_watch_ref *ref, bool record)
 {
 	int i, ret = -EAGAIN;
 
 	for (i = 0; i < VERIFY_TRIES && ret == -EAGAIN; i++)
-		ret = watch_verify_once(ws, ref, record);
+		ret = verify_once(ws, ref, record);
 	if (ret == -EAGAIN)
 		ret = MLX5_EP_WATCH_STATE_SUSPECT;
 	if (ret < 0 && ret != -ENOENT)

@@ -47,6 +47,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
+#include "watch/invalidate.h"
 #include "watch/tree.h"
 
 #define WATCH_MAX_PAGES		U32_MAX
@@ -81,7 +82,7 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 	ws->chunks = kvcalloc(nr_chunks, sizeof(*ws->chunks), WATCH_GFP);
 	if (!ws->chunks)
 		return ret;
-	ws->area = mlx5_ep_watch_area_alloc(capacity);
+	ws->area = mlx5_ep_watch_slots_area_alloc(capacity);
 	if (!ws->area)
 		goto err_chunks;
 	ws->header = ws->area->pages[0];
@@ -99,7 +100,7 @@ int mlx5_ep_watches_init(struct mlx5_ep_watches *ws, u32 capacity,
 	return 0;
 
 err_area:
-	mlx5_ep_watch_area_put(ws->area);
+	mlx5_ep_watch_slots_area_put(ws->area);
 err_chunks:
 	kvfree(ws->chunks);
 	return ret;
@@ -111,14 +112,15 @@ static __always_inline void watch_unhook(struct mlx5_ep_watches *ws,
 {
 	struct mlx5_ep_watch_space *space = ws->space;
 
-	watch_remove(space, w);
+	tree_remove(space, w);
 	inflight_count_watch(&space->inflight, watch_addr(w),
 			     watch_addr_end(w), -1);
 }
 
 /* Makes the words of a chunk stale and takes its watches from the tree. */
-static void chunk_kill(struct mlx5_ep_watches *ws,
-		       struct mlx5_ep_watch_chunk *chunk, u32 from, u32 to)
+static void watch_kill_chunk(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_watch_chunk *chunk, u32 from,
+			     u32 to)
 {
 	struct mlx5_ep_watch_space *space = ws->space;
 	struct mlx5_ep_watch *w;
@@ -130,10 +132,10 @@ static void chunk_kill(struct mlx5_ep_watches *ws,
 		if (chunk->base + i >= ws->capacity ||
 		    (chunk->free & BIT_ULL(i)))
 			continue;
-		watch_set_state(watch_word(ws, chunk->base + i),
+		slots_set_state(slots_word(ws, chunk->base + i),
 				MLX5_EP_WATCH_STATE_STALE);
 		if (w->is_dmabuf)
-			watch_drop_dmabuf(ws, w);
+			slots_drop_dmabuf(ws, w);
 		else if (!space->mm_gone)
 			watch_unhook(ws, w);
 	}
@@ -165,12 +167,13 @@ void mlx5_ep_watches_fini(struct mlx5_ep_watches *ws)
 	for (i = 0; i < ws->nr_chunks; i++)
 		for (from = 0; from < WATCHES_PER_CHUNK;
 		     from += WATCH_PIECE)
-			chunk_kill(ws, ws->chunks[i], from,
-				   min(from + WATCH_PIECE, WATCHES_PER_CHUNK));
+			watch_kill_chunk(ws, ws->chunks[i], from,
+					 min(from + WATCH_PIECE,
+					     WATCHES_PER_CHUNK));
 	/* The words come before the flag that says so. */
 	smp_store_release(&ws->header->flags, MLX5_EP_NOTIFIER_PAGE_DEAD);
-	mlx5_ep_watches_reap(ws);
-	mlx5_ep_watches_put(ws);
+	mlx5_ep_watch_dmabuf_reap(ws);
+	mlx5_ep_watch_slots_put(ws);
 }
 
 /* Also removes the tag of a tagged address. */
@@ -197,18 +200,18 @@ static __always_inline bool watch_add_locked(struct mlx5_ep_watches *ws,
 	unsigned long first = PFN_DOWN(add->addr);
 	unsigned long behind = PFN_UP(add->addr + add->length);
 	unsigned long start = first << PAGE_SHIFT, end = behind << PAGE_SHIFT;
-	struct mlx5_ep_watch *w = watch_take_slot(ws);
+	struct mlx5_ep_watch *w = slots_take(ws);
 
 	w->start = first;
 	w->npages = behind - first;
 	w->fingerprint = 0;
-	watch_begin(ws, w, add->cookie, false);
-	watch_insert(ws->space, w);
+	slots_begin(ws, w, add->cookie, false);
+	tree_insert(ws->space, w);
 	inflight_count_watch(&ws->space->inflight, start, end, 1);
 
 	add->slot = watch_chunk(w)->base + w->index;
-	add->word = watch_arm(ws, w);
-	return watches_in_flight(ws, first, behind - 1);
+	add->word = slots_arm(ws, w);
+	return space_in_flight(ws->space, first, behind - 1);
 }
 
 static __always_inline int
@@ -216,7 +219,7 @@ watch_del_locked(struct mlx5_ep_watches *ws,
 		 const struct mlx5_ep_watch_ref *ref,
 		 struct mlx5_ep_watch_parts **dropped)
 {
-	struct mlx5_ep_watch *w = watch_find(ws, ref);
+	struct mlx5_ep_watch *w = slots_find(ws, ref);
 	struct mlx5_ep_watch_chunk *chunk;
 	unsigned int index;
 
@@ -226,16 +229,17 @@ watch_del_locked(struct mlx5_ep_watches *ws,
 	index = ref->slot - chunk->base;
 
 	/* As every change of a word. */
-	smp_store_release(chunk_word(chunk, index), MLX5_EP_WATCH_STATE_FREE);
+	smp_store_release(slots_chunk_word(chunk, index),
+			  MLX5_EP_WATCH_STATE_FREE);
 	if (unlikely(w->is_dmabuf)) {
-		watch_drop_dmabuf(ws, w);
+		slots_drop_dmabuf(ws, w);
 	} else {
 		watch_unhook(ws, w);
-		watch_drop_parts(ws, w, dropped);
+		slots_drop_parts(ws, w, dropped);
 	}
 	ws->live--;
 	if (chunk->pending & BIT_ULL(index))
-		watch_unqueue(ws, chunk, index);
+		slots_unqueue(ws, chunk, index);
 	if (unlikely(!chunk->free))
 		list_add(&chunk->partial_node, &ws->partial);
 	chunk->free |= BIT_ULL(index);
@@ -271,7 +275,7 @@ static int watches_wait(struct mlx5_ep_watches *ws,
 	int ret = 0;
 
 	for (i = 0; i < count && !ret; i++)
-		ret = mlx5_ep_watches_wait_inflight(
+		ret = mlx5_ep_watch_invalidate_wait(
 			ws, PFN_DOWN(adds[i].addr),
 			PFN_UP(adds[i].addr + adds[i].length) - 1);
 	return ret;
@@ -327,7 +331,7 @@ int mlx5_ep_watches_add(struct mlx5_ep_watches *ws,
 		if (ret > 0)
 			i += ret;
 		else if (!ret)
-			ret = mlx5_ep_watches_grow(ws);
+			ret = mlx5_ep_watch_slots_grow(ws);
 		if (ret < 0)
 			goto err_undo;
 	}
@@ -370,8 +374,8 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 	}
 	reap = !list_empty(&ws->dmabufs);
 	spin_unlock(&ws->space->lock);
-	mlx5_ep_watch_parts_put_list(dropped);
+	mlx5_ep_fingerprint_parts_put_list(dropped);
 	if (unlikely(reap))
-		mlx5_ep_watches_reap(ws);
+		mlx5_ep_watch_dmabuf_reap(ws);
 	return ret;
 }

@@ -118,32 +118,32 @@ int mlx5_ep_watches_del(struct mlx5_ep_watches *ws,
 			struct mlx5_ep_watch_ref *refs, unsigned int count);
 
 /* slots.c */
-int mlx5_ep_watches_check(const struct mlx5_ep_watches *ws);
-int mlx5_ep_watches_get(struct mlx5_ep_watches *ws);
-void mlx5_ep_watches_put(struct mlx5_ep_watches *ws);
-void mlx5_ep_watch_area_put(struct mlx5_ep_watch_area *area);
-void mlx5_ep_watches_get_stats(struct mlx5_ep_watches *ws,
-			       struct mlx5_ep_watches_stats *stats);
+int mlx5_ep_watch_slots_check(const struct mlx5_ep_watches *ws);
+int mlx5_ep_watch_slots_get(struct mlx5_ep_watches *ws);
+void mlx5_ep_watch_slots_put(struct mlx5_ep_watches *ws);
+void mlx5_ep_watch_slots_area_put(struct mlx5_ep_watch_area *area);
+void mlx5_ep_watch_slots_get_stats(struct mlx5_ep_watches *ws,
+				   struct mlx5_ep_watches_stats *stats);
 
 /* dmabuf.c */
-int mlx5_ep_watches_add_dmabuf(struct mlx5_ep_watches *ws,
-			       struct mlx5_ep_device *edev,
-			       struct mlx5_ep_account *user,
-			       const struct mlx5_ep_watch_dmabuf *req,
-			       struct mlx5_ep_watch_dmabuf_resp *resp);
-void mlx5_ep_watches_reap(struct mlx5_ep_watches *ws);
+int mlx5_ep_watch_dmabuf_add(struct mlx5_ep_watches *ws,
+			     struct mlx5_ep_device *edev,
+			     struct mlx5_ep_account *user,
+			     const struct mlx5_ep_watch_dmabuf *req,
+			     struct mlx5_ep_watch_dmabuf_resp *resp);
+void mlx5_ep_watch_dmabuf_reap(struct mlx5_ep_watches *ws);
 
 /* event.c */
-unsigned int mlx5_ep_watches_take_events(struct mlx5_ep_watches *ws,
-					 struct mlx5_ep_event *events,
-					 unsigned int count);
+unsigned int mlx5_ep_watch_event_take(struct mlx5_ep_watches *ws,
+				      struct mlx5_ep_event *events,
+				      unsigned int count);
 
 /* verify.c */
-int mlx5_ep_watches_verify(struct mlx5_ep_watches *ws,
-			   struct mlx5_ep_watch_ref *ref, bool record);
+int mlx5_ep_watch_verify(struct mlx5_ep_watches *ws,
+			 struct mlx5_ep_watch_ref *ref, bool record);
 
 /* ioctl.c */
-long mlx5_ep_watches_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
-			   void __user *arg);
+long mlx5_ep_watch_ioctl(struct mlx5_ep_watches *ws, unsigned int cmd,
+			 void __user *arg);
 
 #endif /* MLX5_EP_WATCH_H */

@@ -227,8 +227,8 @@ struct mlx5_ep_xrc_spare {
 };
 
 /* xrc_device.c */
-struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev);
-void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc);
+struct mlx5_ep_xrc *mlx5_ep_xrc_device_create(struct mlx5_ep_device *edev);
+void mlx5_ep_xrc_device_destroy(struct mlx5_ep_xrc *xrc);
 
 /* xrc_spare.c */
 void *mlx5_ep_xrc_spare_take(struct mlx5_ep_xrc_spare *spare,
@@ -241,23 +241,23 @@ int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
 				    struct ib_xrcd *xrcd);
-int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
-			   struct ib_uobject *uobj,
-			   struct mlx5_ep_xrc_spare *spare);
-void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg);
-void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
-			       struct ib_uverbs_file *ufile);
+int mlx5_ep_xrc_domain_handle_get(struct mlx5_ep_xrc_reg *reg,
+				  struct ib_uobject *uobj,
+				  struct mlx5_ep_xrc_spare *spare);
+void mlx5_ep_xrc_domain_handle_put(struct mlx5_ep_xrc_reg *reg);
+void mlx5_ep_xrc_domain_ufile_cleanup(struct mlx5_ep_xrc *xrc,
+				      struct ib_uverbs_file *ufile);
 
 /* xrc_limits.c */
 int mlx5_ep_xrc_limits_init(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_limits_fini(struct mlx5_ep_xrc *xrc);
-int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
-		       struct mlx5_ep_xrc_spare *spare);
-void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg);
-int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc,
-			  struct mlx5_ep_account *user);
-void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_account *user);
+int mlx5_ep_xrc_limits_charge(struct mlx5_ep_xrc_reg *reg,
+			      struct mlx5_ep_xrc_spare *spare);
+void mlx5_ep_xrc_limits_uncharge(struct mlx5_ep_xrc_reg *reg);
+int mlx5_ep_xrc_limits_charge_qp(struct mlx5_ep_xrc *xrc,
+				 struct mlx5_ep_account *user);
+void mlx5_ep_xrc_limits_uncharge_qp(struct mlx5_ep_xrc *xrc,
+				    struct mlx5_ep_account *user);
 
 /* xrc_qp.c */
 extern const struct rhashtable_params mlx5_ep_xrc_key_params;

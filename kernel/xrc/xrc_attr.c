@@ -5,8 +5,8 @@
 
 #include "xrc.h"
 
-static void ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
-			 struct ib_uverbs_ah_attr *user)
+static void attr_ah_from_user(struct ib_device *ibdev, struct rdma_ah_attr *ah,
+			      struct ib_uverbs_ah_attr *user)
 {
 	ah->type = rdma_ah_find_type(ibdev, user->port_num);
 	if (user->is_global) {
@@ -84,8 +84,9 @@ int mlx5_ep_xrc_attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
 	attr->alt_port_num = user->alt_port_num;
 	attr->alt_timeout = user->alt_timeout;
 	if (mask & IB_QP_AV)
-		ah_from_user(ibdev, &attr->ah_attr, &user->ah_attr);
+		attr_ah_from_user(ibdev, &attr->ah_attr, &user->ah_attr);
 	if (mask & IB_QP_ALT_PATH)
-		ah_from_user(ibdev, &attr->alt_ah_attr, &user->alt_ah_attr);
+		attr_ah_from_user(ibdev, &attr->alt_ah_attr,
+				  &user->alt_ah_attr);
 	return 0;
 }

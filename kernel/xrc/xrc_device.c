@@ -6,14 +6,14 @@
 #include "xrc.h"
 
 /**
- * mlx5_ep_xrc_create() - make the tables of a device
+ * mlx5_ep_xrc_device_create() - make the tables of a device
  * @edev: device that is being attached; it outlives the tables
  *
  * Sleeps.
  *
  * Return: the tables; NULL: no memory
  */
-struct mlx5_ep_xrc *mlx5_ep_xrc_create(struct mlx5_ep_device *edev)
+struct mlx5_ep_xrc *mlx5_ep_xrc_device_create(struct mlx5_ep_device *edev)
 {
 	struct mlx5_ep_xrc *xrc = kzalloc_obj(*xrc, GFP_KERNEL);
 
@@ -38,7 +38,7 @@ err_free:
 	return NULL;
 }
 
-static bool tables_are_empty(struct mlx5_ep_xrc *xrc)
+static bool xrc_device_is_empty(struct mlx5_ep_xrc *xrc)
 {
 	return list_empty(&xrc->domains) && !xrc->num_qps && !xrc->num_regs &&
 	       !atomic_read(&xrc->by_key.nelems) &&
@@ -49,14 +49,14 @@ static bool tables_are_empty(struct mlx5_ep_xrc *xrc)
 }
 
 /**
- * mlx5_ep_xrc_destroy() - free the tables of a device
+ * mlx5_ep_xrc_device_destroy() - free the tables of a device
  * @xrc: all user contexts of the device are closed, so the tables are empty
  *
  * Sleeps.
  */
-void mlx5_ep_xrc_destroy(struct mlx5_ep_xrc *xrc)
+void mlx5_ep_xrc_device_destroy(struct mlx5_ep_xrc *xrc)
 {
-	WARN_ON(!tables_are_empty(xrc));
+	WARN_ON(!xrc_device_is_empty(xrc));
 	rhashtable_destroy(&xrc->by_key);
 	mlx5_ep_xrc_domains_fini(xrc);
 	mlx5_ep_xrc_limits_fini(xrc);

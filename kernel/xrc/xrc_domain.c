@@ -14,7 +14,7 @@
  * Kernels up to 6.12 do so one by one, newest first. A registration is younger
  * than the handle that it pins, so the pin is gone when the handle's turn comes.
  * Newer kernels (7.2) call the driver's ufile_hw_cleanup() before, and the one
- * of mlx5_ib locks all objects at once. mlx5_ep_xrc_ufile_cleanup() runs before
+ * of mlx5_ib locks all objects at once. mlx5_ep_xrc_domain_ufile_cleanup() runs before
  * that and removes the pins. At that time uverbs holds hw_destroy_rwsem for
  * write: no other call can close the handle or register.
  */
@@ -167,9 +167,9 @@ void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
 	mutex_unlock(&xrc->lock);
 }
 
-static struct mlx5_ep_xrc_file *file_get(struct mlx5_ep_xrc *xrc,
-					 struct ib_uverbs_file *ufile,
-					 struct mlx5_ep_xrc_spare *spare)
+static struct mlx5_ep_xrc_file *domain_file_get(struct mlx5_ep_xrc *xrc,
+						struct ib_uverbs_file *ufile,
+						struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc_file *file;
 	int ret;
@@ -190,8 +190,8 @@ static struct mlx5_ep_xrc_file *file_get(struct mlx5_ep_xrc *xrc,
 	return file;
 }
 
-static void file_free_unused(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_xrc_file *file)
+static void domain_file_free_unused(struct mlx5_ep_xrc *xrc,
+				    struct mlx5_ep_xrc_file *file)
 {
 	if (!list_empty(&file->handles))
 		return;
@@ -200,13 +200,13 @@ static void file_free_unused(struct mlx5_ep_xrc *xrc,
 }
 
 /* Enters a new handle into the table, its file's list and its domain. */
-static int handle_add(struct mlx5_ep_xrc *xrc,
-		      struct mlx5_ep_xrc_handle *handle,
-		      struct mlx5_ep_xrc_spare *spare)
+static int domain_handle_add(struct mlx5_ep_xrc *xrc,
+			     struct mlx5_ep_xrc_handle *handle,
+			     struct mlx5_ep_xrc_spare *spare)
 {
 	int ret;
 
-	handle->file = file_get(xrc, handle->uobj->ufile, spare);
+	handle->file = domain_file_get(xrc, handle->uobj->ufile, spare);
 	if (IS_ERR(handle->file))
 		return PTR_ERR(handle->file);
 	handle->domain = domain_get(xrc, handle->uobj->object, spare);
@@ -224,12 +224,12 @@ static int handle_add(struct mlx5_ep_xrc *xrc,
 err_domain:
 	domain_put(xrc, handle->domain);
 err_file:
-	file_free_unused(xrc, handle->file);
+	domain_file_free_unused(xrc, handle->file);
 	return ret;
 }
 
 /**
- * mlx5_ep_xrc_handle_get() - pin the XRCD handle that a registration is made
+ * mlx5_ep_xrc_domain_handle_get() - pin the XRCD handle that a registration is made
  *	through
  * @reg: with @reg->xrc set, its lock held; @reg->handle is set here
  * @uobj: of the XRC domain. The running method holds a read lock of it, so its
@@ -239,9 +239,9 @@ err_file:
  *
  * Return: 0; -EAGAIN: @spare lacks memory; -ENOMEM
  */
-int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
-			   struct ib_uobject *uobj,
-			   struct mlx5_ep_xrc_spare *spare)
+int mlx5_ep_xrc_domain_handle_get(struct mlx5_ep_xrc_reg *reg,
+				  struct ib_uobject *uobj,
+				  struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_xrc_handle *handle;
@@ -255,7 +255,7 @@ int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
 		if (!handle)
 			return -EAGAIN;
 		handle->uobj = uobj;
-		ret = handle_add(xrc, handle, spare);
+		ret = domain_handle_add(xrc, handle, spare);
 		if (ret) {
 			kfree(handle);
 			return ret;
@@ -269,7 +269,7 @@ int mlx5_ep_xrc_handle_get(struct mlx5_ep_xrc_reg *reg,
 	return 0;
 }
 
-static void handle_unpin(struct mlx5_ep_xrc_handle *handle)
+static void domain_handle_unpin(struct mlx5_ep_xrc_handle *handle)
 {
 	if (!handle->pinned)
 		return;
@@ -278,10 +278,10 @@ static void handle_unpin(struct mlx5_ep_xrc_handle *handle)
 }
 
 /**
- * mlx5_ep_xrc_handle_put() - undo mlx5_ep_xrc_handle_get()
+ * mlx5_ep_xrc_domain_handle_put() - undo mlx5_ep_xrc_domain_handle_get()
  * @reg: has no QP any more; @reg->xrc's lock is held
  */
-void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg)
+void mlx5_ep_xrc_domain_handle_put(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc_handle *handle = reg->handle;
 	struct mlx5_ep_xrc *xrc = reg->xrc;
@@ -291,16 +291,16 @@ void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg)
 	if (--handle->num_regs)
 		return;
 	list_del(&handle->entry);
-	file_free_unused(xrc, handle->file);
+	domain_file_free_unused(xrc, handle->file);
 	rhashtable_remove_fast(&xrc->handles, &handle->node, handle_params);
 	domain_put(xrc, handle->domain);
-	handle_unpin(handle);
+	domain_handle_unpin(handle);
 	uverbs_uobject_put(handle->uobj);
 	kfree_rcu(handle, rcu);
 }
 
 /**
- * mlx5_ep_xrc_ufile_cleanup() - let a user context end
+ * mlx5_ep_xrc_domain_ufile_cleanup() - let a user context end
  * @xrc: tables of the device of @ufile; their lock is taken here
  * @ufile: the context, its hw_destroy_rwsem held for write
  *
@@ -310,8 +310,8 @@ void mlx5_ep_xrc_handle_put(struct mlx5_ep_xrc_reg *reg)
  *
  * May sleep.
  */
-void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
-			       struct ib_uverbs_file *ufile)
+void mlx5_ep_xrc_domain_ufile_cleanup(struct mlx5_ep_xrc *xrc,
+				      struct ib_uverbs_file *ufile)
 {
 	struct mlx5_ep_xrc_handle *handle;
 	struct mlx5_ep_xrc_file *file;
@@ -322,6 +322,6 @@ void mlx5_ep_xrc_ufile_cleanup(struct mlx5_ep_xrc *xrc,
 		return;
 	mutex_lock(&xrc->lock);
 	list_for_each_entry(handle, &file->handles, entry)
-		handle_unpin(handle);
+		domain_handle_unpin(handle);
 	mutex_unlock(&xrc->lock);
 }

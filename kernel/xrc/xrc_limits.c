@@ -66,8 +66,8 @@ void mlx5_ep_xrc_limits_fini(struct mlx5_ep_xrc *xrc)
 	rhashtable_destroy(&xrc->holders);
 }
 
-static struct mlx5_ep_xrc_holder *holder_find(struct mlx5_ep_xrc *xrc,
-					      struct mlx5_ep_xrc_spare *spare)
+static struct mlx5_ep_xrc_holder *
+limits_holder_find(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_spare *spare)
 {
 	struct pid *pid = task_tgid(current);
 	struct mlx5_ep_xrc_holder *holder;
@@ -91,8 +91,8 @@ static struct mlx5_ep_xrc_holder *holder_find(struct mlx5_ep_xrc *xrc,
 	return holder;
 }
 
-static void holder_free_unused(struct mlx5_ep_xrc *xrc,
-			       struct mlx5_ep_xrc_holder *holder)
+static void limits_holder_free_unused(struct mlx5_ep_xrc *xrc,
+				      struct mlx5_ep_xrc_holder *holder)
 {
 	if (holder->num_regs)
 		return;
@@ -102,7 +102,7 @@ static void holder_free_unused(struct mlx5_ep_xrc *xrc,
 }
 
 /**
- * mlx5_ep_xrc_charge() - count a registration for its process and user
+ * mlx5_ep_xrc_limits_charge() - count a registration for its process and user
  * @reg: with @reg->xrc set, its lock held; @reg->holder and @reg->user are
  *	set here
  * @spare: the caller's; memory that is used is taken out of it, and what is
@@ -111,8 +111,8 @@ static void holder_free_unused(struct mlx5_ep_xrc *xrc,
  * Return: 0; -EDQUOT: the process or the user holds as many as it may; -EAGAIN:
  * @spare lacks memory
  */
-int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
-		       struct mlx5_ep_xrc_spare *spare)
+int mlx5_ep_xrc_limits_charge(struct mlx5_ep_xrc_reg *reg,
+			      struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 	struct mlx5_ep_device *edev = xrc->edev;
@@ -128,7 +128,7 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 
 	lockdep_assert_held(&xrc->lock);
 
-	holder = holder_find(xrc, spare);
+	holder = limits_holder_find(xrc, spare);
 	if (IS_ERR(holder))
 		return PTR_ERR(holder);
 	refusal.held = holder->num_regs;
@@ -139,7 +139,7 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 	else
 		ret = mlx5_ep_limit_refuse_process(edev, &refusal);
 	if (ret) {
-		holder_free_unused(xrc, holder);
+		limits_holder_free_unused(xrc, holder);
 		return ret;
 	}
 	holder->num_regs++;
@@ -150,10 +150,10 @@ int mlx5_ep_xrc_charge(struct mlx5_ep_xrc_reg *reg,
 }
 
 /**
- * mlx5_ep_xrc_uncharge() - undo mlx5_ep_xrc_charge()
+ * mlx5_ep_xrc_limits_uncharge() - undo mlx5_ep_xrc_limits_charge()
  * @reg: has no QP any more; @reg->xrc's lock is held
  */
-void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
+void mlx5_ep_xrc_limits_uncharge(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 
@@ -161,18 +161,19 @@ void mlx5_ep_xrc_uncharge(struct mlx5_ep_xrc_reg *reg)
 
 	WRITE_ONCE(xrc->num_regs, xrc->num_regs - 1);
 	reg->holder->num_regs--;
-	holder_free_unused(xrc, reg->holder);
+	limits_holder_free_unused(xrc, reg->holder);
 	mlx5_ep_account_uncharge(reg->user, MLX5_EP_XRC_REGS, 1);
 }
 
 /**
- * mlx5_ep_xrc_charge_qp() - count a QP for its device and its creator
+ * mlx5_ep_xrc_limits_charge_qp() - count a QP for its device and its creator
  * @xrc: tables of the device; their lock is held
  * @user: the creator's account; one more reference of it is taken
  *
  * Return: 0; -EDQUOT
  */
-int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
+int mlx5_ep_xrc_limits_charge_qp(struct mlx5_ep_xrc *xrc,
+				 struct mlx5_ep_account *user)
 {
 	struct mlx5_ep_device *edev = xrc->edev;
 	struct mlx5_ep_refusal refusal = {
@@ -199,12 +200,12 @@ int mlx5_ep_xrc_charge_qp(struct mlx5_ep_xrc *xrc, struct mlx5_ep_account *user)
 }
 
 /**
- * mlx5_ep_xrc_uncharge_qp() - undo mlx5_ep_xrc_charge_qp()
+ * mlx5_ep_xrc_limits_uncharge_qp() - undo mlx5_ep_xrc_limits_charge_qp()
  * @xrc: tables of the device; their lock is held
  * @user: the creator's account, to which the QP was charged
  */
-void mlx5_ep_xrc_uncharge_qp(struct mlx5_ep_xrc *xrc,
-			     struct mlx5_ep_account *user)
+void mlx5_ep_xrc_limits_uncharge_qp(struct mlx5_ep_xrc *xrc,
+				    struct mlx5_ep_account *user)
 {
 	lockdep_assert_held(&xrc->lock);
 

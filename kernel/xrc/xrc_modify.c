@@ -7,8 +7,8 @@
 #include "xrc.h"
 
 /* Asks the device; @attr is filled in. */
-static int qp_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
-		      int mask)
+static int modify_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
+			  int mask)
 {
 	struct ib_qp_init_attr init;
 	int ret;
@@ -23,7 +23,7 @@ static int qp_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
  * Connecting goes RESET, INIT, RTR, RTS. A step that another registrant has
  * already done counts as reached.
  */
-static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
+static bool modify_state_reached(enum ib_qp_state now, enum ib_qp_state asked)
 {
 	if (asked < IB_QPS_INIT || now > IB_QPS_RTS)
 		return now == asked;
@@ -31,16 +31,16 @@ static bool state_reached(enum ib_qp_state now, enum ib_qp_state asked)
 }
 
 /* Returns 1 if the QP has reached the state, 0 if it has not, or an errno. */
-static int qp_reached(struct mlx5_ep_xrc_reg *reg,
-		      const struct ib_qp_attr *asked, int mask)
+static int modify_reached(struct mlx5_ep_xrc_reg *reg,
+			  const struct ib_qp_attr *asked, int mask)
 {
 	struct ib_qp_attr now = {};
 	int ret;
 
-	ret = qp_refresh(reg, &now, IB_QP_DEST_QPN);
+	ret = modify_refresh(reg, &now, IB_QP_DEST_QPN);
 	if (ret)
 		return ret;
-	if (!state_reached(now.qp_state, asked->qp_state))
+	if (!modify_state_reached(now.qp_state, asked->qp_state))
 		return 0;
 	/* The QP is connected, but to another QP than this caller names. */
 	if (asked->qp_state == IB_QPS_RTR && (mask & IB_QP_DEST_QPN) &&
@@ -56,8 +56,8 @@ static int qp_reached(struct mlx5_ep_xrc_reg *reg,
  * @udata makes ib_core resolve the MAC address of the other side, which every
  * user of RoCE needs.
  */
-static int qp_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
-		     struct ib_udata *udata)
+static int modify_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
+			 struct ib_udata *udata)
 {
 	mask &= ~(IB_QP_MAX_QP_RD_ATOMIC | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY);
 	if ((mask & IB_QP_AV) &&
@@ -90,12 +90,12 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 
 	mutex_lock(&qp->lock);
 	if ((mask & IB_QP_STATE) && !(mask & IB_QP_CUR_STATE))
-		ret = qp_reached(reg, attr, mask);
+		ret = modify_reached(reg, attr, mask);
 	if (ret > 0) {
 		answer->flags = MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY;
 		ret = 0;
 	} else if (!ret) {
-		ret = qp_change(reg->ib_qp, attr, mask, udata);
+		ret = modify_change(reg->ib_qp, attr, mask, udata);
 		if (!ret && (mask & IB_QP_STATE))
 			WRITE_ONCE(qp->state, attr->qp_state);
 	}
@@ -121,7 +121,7 @@ int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 	int ret;
 
 	mutex_lock(&qp->lock);
-	ret = qp_refresh(reg, attr, IB_QP_AV);
+	ret = modify_refresh(reg, attr, IB_QP_AV);
 	info->qp_num = qp->num;
 	info->qp_state = attr->qp_state;
 	info->registrants = atomic_read(&qp->num_open);

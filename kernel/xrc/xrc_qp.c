@@ -33,7 +33,7 @@
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
 
-static u32 key_hash(const void *data, u32 len, u32 seed)
+static u32 qp_key_hash(const void *data, u32 len, u32 seed)
 {
 	const struct mlx5_ep_xrc_key *key = data;
 	size_t words = offsetof(struct mlx5_ep_xrc_key, data) + key->len + 3;
@@ -41,7 +41,7 @@ static u32 key_hash(const void *data, u32 len, u32 seed)
 	return jhash2(data, words / sizeof(u32), seed);
 }
 
-static int key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+static int qp_key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct mlx5_ep_xrc_key *a = arg->key;
 	const struct mlx5_ep_xrc_key *b =
@@ -55,13 +55,13 @@ const struct rhashtable_params mlx5_ep_xrc_key_params = {
 	.head_offset = offsetof(struct mlx5_ep_xrc_qp, hash),
 	.key_offset = offsetof(struct mlx5_ep_xrc_qp, key),
 	.key_len = sizeof(struct mlx5_ep_xrc_key),
-	.hashfn = key_hash,
-	.obj_cmpfn = key_cmp,
+	.hashfn = qp_key_hash,
+	.obj_cmpfn = qp_key_cmp,
 	.automatic_shrinking = true,
 };
 
 /* The event may come before the registration has a record. */
-static void reg_failed(struct mlx5_ep_xrc_reg *reg)
+static void qp_reg_failed(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc_qp *qp = READ_ONCE(reg->qp);
 
@@ -70,7 +70,7 @@ static void reg_failed(struct mlx5_ep_xrc_reg *reg)
 }
 
 /* Called under ib_core's qp_open_list_lock, with interrupts off. */
-static void reg_event(struct ib_event *event, void *context)
+static void qp_reg_event(struct ib_event *event, void *context)
 {
 	struct mlx5_ep_xrc_reg *reg = context;
 	unsigned int type;
@@ -87,15 +87,15 @@ static void reg_event(struct ib_event *event, void *context)
 		break;
 	case IB_EVENT_QP_FATAL:
 		type = MLX5_EP_EVENT_XRC_QP_FATAL;
-		reg_failed(reg);
+		qp_reg_failed(reg);
 		break;
 	case IB_EVENT_QP_REQ_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_REQ_ERR;
-		reg_failed(reg);
+		qp_reg_failed(reg);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_ACCESS_ERR;
-		reg_failed(reg);
+		qp_reg_failed(reg);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		type = MLX5_EP_EVENT_XRC_LAST_WQE;
@@ -117,12 +117,12 @@ static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
 
 	lockdep_assert_held(&xrc->lock);
 
-	ret = mlx5_ep_xrc_charge_qp(xrc, reg->user);
+	ret = mlx5_ep_xrc_limits_charge_qp(xrc, reg->user);
 	if (ret)
 		return ERR_PTR(ret);
 	qp = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_QP);
 	if (!qp) {
-		mlx5_ep_xrc_uncharge_qp(xrc, reg->user);
+		mlx5_ep_xrc_limits_uncharge_qp(xrc, reg->user);
 		return ERR_PTR(-EAGAIN);
 	}
 
@@ -143,7 +143,7 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 	rhashtable_remove_fast(&xrc->by_key, &qp->hash, mlx5_ep_xrc_key_params);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;
-	mlx5_ep_xrc_uncharge_qp(xrc, qp->user);
+	mlx5_ep_xrc_limits_uncharge_qp(xrc, qp->user);
 	mutex_destroy(&qp->lock);
 	kfree_rcu(qp, rcu);
 }
@@ -228,10 +228,10 @@ void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg)
 		qp_del(reg->xrc, qp);
 }
 
-static struct ib_qp *core_create(struct mlx5_ep_xrc_reg *reg)
+static struct ib_qp *qp_core_create(struct mlx5_ep_xrc_reg *reg)
 {
 	struct ib_qp_init_attr attr = {
-		.event_handler = reg_event,
+		.event_handler = qp_reg_event,
 		.qp_context = reg,
 		.qp_type = IB_QPT_XRC_TGT,
 		.xrcd = reg->handle->domain->xrcd,
@@ -256,7 +256,7 @@ struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
 				  struct ib_xrcd *xrcd, u32 num)
 {
 	struct ib_qp_open_attr attr = {
-		.event_handler = reg_event,
+		.event_handler = qp_reg_event,
 		.qp_context = reg,
 		.qp_num = num,
 		.qp_type = IB_QPT_XRC_TGT,
@@ -346,7 +346,7 @@ static struct ib_qp *qp_create(struct mlx5_ep_xrc_reg *reg,
 	struct ib_qp *ib_qp;
 
 	down_read(&qp->domain->births);
-	ib_qp = core_create(reg);
+	ib_qp = qp_core_create(reg);
 	if (!IS_ERR(ib_qp)) {
 		mutex_lock(&xrc->lock);
 		qp_born(xrc, qp, ib_qp);

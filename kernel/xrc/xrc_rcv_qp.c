@@ -32,8 +32,8 @@ struct reg_request {
 };
 
 /* Connects the registration, whose QP is open, to the caller's notifier. */
-static int reg_notify(struct mlx5_ep_xrc_reg *reg,
-		      struct uverbs_attr_bundle *attrs)
+static int rcv_qp_notify(struct mlx5_ep_xrc_reg *reg,
+			 struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *notifier =
 		uverbs_attr_get_uobject(attrs,
@@ -51,8 +51,8 @@ static int reg_notify(struct mlx5_ep_xrc_reg *reg,
 					    reg->ib_qp->qp_num, cookie);
 }
 
-static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request,
-		    struct mlx5_ep_xrc_spare *spare)
+static int rcv_qp_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request,
+		       struct mlx5_ep_xrc_spare *spare)
 {
 	if (request->ib_qp)
 		return mlx5_ep_xrc_qp_join(reg, request->ib_qp, spare);
@@ -62,28 +62,28 @@ static int reg_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request,
 	return mlx5_ep_xrc_qp_join_new(reg, spare);
 }
 
-static int reg_enter_locked(struct mlx5_ep_xrc_reg *reg,
-			    struct ib_uobject *xrcd,
-			    struct reg_request *request,
-			    struct mlx5_ep_xrc_spare *spare)
+static int rcv_qp_enter_locked(struct mlx5_ep_xrc_reg *reg,
+			       struct ib_uobject *xrcd,
+			       struct reg_request *request,
+			       struct mlx5_ep_xrc_spare *spare)
 {
 	int ret;
 
-	ret = mlx5_ep_xrc_charge(reg, spare);
+	ret = mlx5_ep_xrc_limits_charge(reg, spare);
 	if (ret)
 		return ret;
-	ret = mlx5_ep_xrc_handle_get(reg, xrcd, spare);
+	ret = mlx5_ep_xrc_domain_handle_get(reg, xrcd, spare);
 	if (ret)
 		goto err_charge;
-	ret = reg_join(reg, request, spare);
+	ret = rcv_qp_join(reg, request, spare);
 	if (ret)
 		goto err_handle;
 	return 0;
 
 err_handle:
-	mlx5_ep_xrc_handle_put(reg);
+	mlx5_ep_xrc_domain_handle_put(reg);
 err_charge:
-	mlx5_ep_xrc_uncharge(reg);
+	mlx5_ep_xrc_limits_uncharge(reg);
 	return ret;
 }
 
@@ -91,8 +91,8 @@ err_charge:
  * Enters the registration into the tables. Each further attempt knows of one
  * kind of entry more that is missing, so there are few.
  */
-static int reg_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-		     struct reg_request *request)
+static int rcv_qp_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+			struct reg_request *request)
 {
 	struct mlx5_ep_xrc_spare spare = {};
 	struct mlx5_ep_xrc *xrc = reg->xrc;
@@ -106,34 +106,34 @@ static int reg_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 		if (ret)
 			break;
 		mutex_lock(&xrc->lock);
-		ret = reg_enter_locked(reg, xrcd, request, &spare);
+		ret = rcv_qp_enter_locked(reg, xrcd, request, &spare);
 		mutex_unlock(&xrc->lock);
 	} while (ret == -EAGAIN);
 	mlx5_ep_xrc_spare_free(&spare);
 	return ret;
 }
 
-static void reg_leave(struct mlx5_ep_xrc_reg *reg)
+static void rcv_qp_leave(struct mlx5_ep_xrc_reg *reg)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
 
 	mutex_lock(&xrc->lock);
 	mlx5_ep_xrc_qp_leave(reg);
-	mlx5_ep_xrc_handle_put(reg);
-	mlx5_ep_xrc_uncharge(reg);
+	mlx5_ep_xrc_domain_handle_put(reg);
+	mlx5_ep_xrc_limits_uncharge(reg);
 	mutex_unlock(&xrc->lock);
 }
 
-static void reg_undo(struct mlx5_ep_xrc_reg *reg)
+static void rcv_qp_undo(struct mlx5_ep_xrc_reg *reg)
 {
 	mlx5_ep_xrc_qp_close(reg);
 	mlx5_ep_notifier_source_fini(&reg->source);
-	reg_leave(reg);
+	rcv_qp_leave(reg);
 }
 
 /* Registers with the QP of a number. */
-static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-		      struct reg_request *request)
+static int rcv_qp_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+			 struct reg_request *request)
 {
 	int ret;
 
@@ -141,24 +141,24 @@ static int reg_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
 	if (IS_ERR(request->ib_qp))
 		return PTR_ERR(request->ib_qp);
 	mlx5_ep_xrc_qp_wait_record(reg->xrc, xrcd->object, request->ib_qp);
-	ret = reg_enter(reg, xrcd, request);
+	ret = rcv_qp_enter(reg, xrcd, request);
 	if (ret)
 		ib_destroy_qp_user(request->ib_qp, NULL);
 	return ret;
 }
 
 /* Registers with the QP of a key or a new QP. Returns 1 if it created the QP. */
-static int reg_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-		      struct reg_request *request)
+static int rcv_qp_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
+			 struct reg_request *request)
 {
 	int ret;
 
-	ret = reg_enter(reg, xrcd, request);
+	ret = rcv_qp_enter(reg, xrcd, request);
 	if (ret)
 		return ret;
 	ret = mlx5_ep_xrc_qp_open(reg, request->create);
 	if (ret < 0)
-		reg_leave(reg);
+		rcv_qp_leave(reg);
 	return ret;
 }
 
@@ -166,8 +166,8 @@ static int reg_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
  * The part that CREATE, REG and GET share; their attributes have equal ids.
  * Returns 1 if it created the QP.
  */
-static int reg_method(struct uverbs_attr_bundle *attrs,
-		      struct reg_request *request)
+static int rcv_qp_method(struct uverbs_attr_bundle *attrs,
+			 struct reg_request *request)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
@@ -179,14 +179,14 @@ static int reg_method(struct uverbs_attr_bundle *attrs,
 
 	reg->xrc = mlx5_ep_device_find(uobj->context->device)->xrc;
 	if (request->num)
-		created = reg_by_num(reg, xrcd, request);
+		created = rcv_qp_by_num(reg, xrcd, request);
 	else
-		created = reg_by_key(reg, xrcd, request);
+		created = rcv_qp_by_key(reg, xrcd, request);
 	if (created < 0)
 		return created;
-	ret = reg_notify(reg, attrs);
+	ret = rcv_qp_notify(reg, attrs);
 	if (ret) {
-		reg_undo(reg);
+		rcv_qp_undo(reg);
 		return ret;
 	}
 
@@ -196,14 +196,14 @@ static int reg_method(struct uverbs_attr_bundle *attrs,
 }
 
 /* For CREATE and GET, which answer with the QP's number. */
-static int reg_method_answer(struct uverbs_attr_bundle *attrs,
-			     struct reg_request *request)
+static int rcv_qp_method_answer(struct uverbs_attr_bundle *attrs,
+				struct reg_request *request)
 {
 	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
 	struct ib_uobject *uobj;
 	int created;
 
-	created = reg_method(attrs, request);
+	created = rcv_qp_method(attrs, request);
 	if (created < 0)
 		return created;
 	uobj = uverbs_attr_get_uobject(attrs,
@@ -222,7 +222,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_CREATE)(
 {
 	struct reg_request request = { .create = true };
 
-	return reg_method_answer(attrs, &request);
+	return rcv_qp_method_answer(attrs, &request);
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
@@ -238,7 +238,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
 	/* QP 0 is the subnet management interface's and in no domain. */
 	if (!request.num)
 		return -ENOENT;
-	return reg_method(attrs, &request);
+	return rcv_qp_method(attrs, &request);
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
@@ -260,7 +260,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
 		return ret;
 	request.key.len = uverbs_attr_get_len(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
-	return reg_method_answer(attrs, &request);
+	return rcv_qp_method_answer(attrs, &request);
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
@@ -317,12 +317,12 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
  * Ends a registration. The user destroyed it, a later step of its method
  * failed, its context ends or the device goes.
  */
-static int reg_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
-		       struct uverbs_attr_bundle *attrs)
+static int rcv_qp_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
+			  struct uverbs_attr_bundle *attrs)
 {
 	struct mlx5_ep_xrc_reg *reg = uobj->object;
 
-	reg_undo(reg);
+	rcv_qp_undo(reg);
 	return 0;
 }
 
@@ -425,7 +425,8 @@ DECLARE_UVERBS_NAMED_METHOD_DESTROY(
 
 DECLARE_UVERBS_NAMED_OBJECT(
 	MLX5_EP_OBJECT_XRC_RCV_QP,
-	UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct mlx5_ep_xrc_reg), reg_cleanup),
+	UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct mlx5_ep_xrc_reg),
+				 rcv_qp_cleanup),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_CREATE),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_REG),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_GET),

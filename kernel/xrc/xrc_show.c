@@ -10,7 +10,7 @@
 
 #include "xrc.h"
 
-static const char *state_name(u32 state)
+static const char *show_state_name(u32 state)
 {
 	static const char *const names[] = {
 		[IB_QPS_RESET] = "RESET", [IB_QPS_INIT] = "INIT",
@@ -47,7 +47,7 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 		return;
 
 	seq_printf(seq, "qp num=0x%06x domain=%u state=%s registrants=%u key=",
-		   num, qp->domain->id, state_name(READ_ONCE(qp->state)),
+		   num, qp->domain->id, show_state_name(READ_ONCE(qp->state)),
 		   registrants);
 	if (qp->key.len)
 		seq_printf(seq, "%*phN", (int)qp->key.len, qp->key.data);

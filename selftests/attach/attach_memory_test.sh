@@ -160,7 +160,7 @@ wait_for 10 attached
 plan 6
 check 'no memory for the record of the device' unknown
 check 'none for the settings of a device that is new' new
-check 'none for the tables of XRC' refused mlx5_ep_xrc_create 1
+check 'none for the tables of XRC' refused mlx5_ep_xrc_device_create 1
 check 'none for the folder in sysfs' refused mlx5_ep_sysfs_add 3
 check 'none for wrapped methods' refused mlx5_ep_object_hook_create 8
 check 'none for the parameter defaults' defaults

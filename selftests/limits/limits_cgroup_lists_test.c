@@ -21,7 +21,7 @@ struct mlx5_ep_settings {
 
 #define POLICY_NAME(policy, name) [policy] = name,
 
-static const char *const mlx5_ep_policy_names[] = {
+static const char *const mlx5_ep_uuar_policy_names[] = {
 	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
@@ -341,7 +341,7 @@ static void between_more(void)
 
 	mutex_lock(&dev.lock);
 	for (i = 0; i < coming; i++)
-		find_or_add_entry(&dev, cgroups[MORE + i].id)->limit = i;
+		cgroup_entry_find_or_add(&dev, cgroups[MORE + i].id)->limit = i;
 	mutex_unlock(&dev.lock);
 }
 

@@ -16,7 +16,7 @@
 
 #define POLICY_NAME(policy, name) [policy] = name,
 
-static const char *const mlx5_ep_policy_names[] = {
+static const char *const mlx5_ep_uuar_policy_names[] = {
 	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
 };
 
@@ -171,17 +171,17 @@ TEST_F(values, of_a_policy_come_together)
 	char policy[] = "indepen 1 2", strict[] = "stock x 2", number[] = "stock 1 x";
 	char lacks[] = "stock 1", alone[] = "stock", none[] = "";
 
-	EXPECT_EQ(0, mlx5_ep_settings_parse(good, &settings));
+	EXPECT_EQ(0, mlx5_ep_values_parse_settings(good, &settings));
 	EXPECT_EQ(MLX5_EP_UUAR_POLICY_INDEPENDENT, settings.policy);
 	EXPECT_TRUE(settings.strict);
 	EXPECT_EQ(256, settings.pages);
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(more, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(policy, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(strict, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(number, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(lacks, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(alone, &settings));
-	EXPECT_EQ(-EINVAL, mlx5_ep_settings_parse(none, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(more, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(policy, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(strict, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(number, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(lacks, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(alone, &settings));
+	EXPECT_EQ(-EINVAL, mlx5_ep_values_parse_settings(none, &settings));
 }
 
 #define WRITE(text) param_defaults->set(text, NULL)

@@ -10,7 +10,7 @@
  *
  * config: -DREADERS=1
  * config: -DREADERS=3
- * variant: NO_RELEASE - mlx5_ep_notifier_source_init(), watches_grow_words(): no release
+ * variant: NO_RELEASE - mlx5_ep_notifier_source_init(), slots_grow_words(): no release
  * variant: NO_ACQUIRE - mlx5_ep_notifier_post(), notifier_vma_fault(): no acquire
  */
 

@@ -29,7 +29,7 @@ bool used;			/* the list of requests has one that uses the memory */
 byte users;			/* calls that have begun and not ended */
 bool queued[CALLS];		/* on the wait queue of the address space */
 
-/* try_begin() */
+/* request_try_begin() */
 inline try_begin()
 {
 	atomic {

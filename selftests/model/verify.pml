@@ -14,10 +14,10 @@
  *
  * config: -DINVALIDATORS=2 -DASKERS=2
  * config: -DINVALIDATORS=2 -DASKERS=3
- * variant: NO_SEQ - look_end() does not look whether the watch was hit
+ * variant: NO_SEQ - verify_end() does not look whether the watch was hit
  * variant: NO_WHOLE - a watch that rests has only the parts looked at that it had
- * variant: NO_WAKE_WATCH - look_begin() leaves a watch at rest
- * variant: FORGET_EARLY - look_begin() forgets the hits, and not look_end()
+ * variant: NO_WAKE_WATCH - verify_begin() leaves a watch at rest
+ * variant: FORGET_EARLY - verify_begin() forgets the hits, and not verify_end()
  * variant: KEEP_LAST - a hit replaces the range of the hits before it
  * variant: TAKE_ANSWER - who waits takes the answer of the look, not the word
  * variant: NO_WAIT_RANGE - VERIFY does not wait for what is under way
@@ -70,7 +70,7 @@ proctype invalidator()
 		if
 		:: resting
 		:: else ->
-			/* watch_hit() */
+			/* hit_watch() */
 			seq++;
 			word = SUSPECT;
 			if
@@ -85,7 +85,7 @@ proctype invalidator()
 			hit_part[1] = hit_part[1] || part[1];
 #endif
 #ifndef NO_WHOLE
-			/* mlx5_ep_watch_parts_hit() */
+			/* mlx5_ep_fingerprint_parts_hit() */
 			hit_part[0] = hit_part[0] || resting;
 			hit_part[1] = hit_part[1] || resting
 #endif
@@ -109,7 +109,7 @@ proctype invalidator()
 	}
 }
 
-/* wait_var_event_killable() in watch_verify_once() */
+/* wait_var_event_killable() in verify_once() */
 inline wait_look()
 {
 	do
@@ -127,7 +127,7 @@ inline wait_look()
 	atomic { queued[me] = 0; busy = 0 }
 }
 
-/* look_end() of a look that found @same, and the wake-up behind it */
+/* verify_end() of a look that found @same, and the wake-up behind it */
 inline end_look()
 {
 	atomic { !lock -> lock = 1 }
@@ -181,7 +181,7 @@ inline end_look()
 	}
 }
 
-/* mlx5_ep_watches_verify() */
+/* mlx5_ep_watch_verify() */
 proctype asker(byte me)
 {
 	mtype result;
@@ -193,7 +193,7 @@ end_idle:
 	/* A thread may never have had a reason to ask. */
 	atomic { word == SUSPECT -> was_changed = CHANGED() }
 retry:
-	/* look_begin() */
+	/* verify_begin() */
 	atomic {
 		!lock;
 		result = word;
@@ -227,10 +227,10 @@ retry:
 	:: else
 	fi;
 #ifndef NO_WAIT_RANGE
-	/* mlx5_ep_watches_wait_inflight() */
+	/* mlx5_ep_watch_invalidate_wait() */
 	(!part[0] || !flying[0]) && (!part[1] || !flying[1]);
 #endif
-	/* look_at_pages() */
+	/* verify_pages() */
 	same = 1;
 	same = same && (!part[0] || mapped[0] == 0);
 	same = same && (!part[1] || mapped[1] == 0);

@@ -96,7 +96,7 @@ proctype poster()
 #endif
 }
 
-/* wait_event_interruptible() and mlx5_ep_watches_take_events() */
+/* wait_event_interruptible() and mlx5_ep_watch_event_take() */
 proctype reader(byte me)
 {
 	bool seen, stored, looked;

@@ -183,7 +183,7 @@ proctype invalidator(byte me)
 	   }
 	:: atomic {
 		counted && saw_listed && saw_bounds ->
-		/* watches_begin_look() */
+		/* invalidate_begin_look() */
 		list = look && list || is_long[me];
 		hit = look && near;
 		look = 0;
@@ -195,7 +195,7 @@ proctype invalidator(byte me)
 	   }
 	od;
 
-	/* watches_begin_locked() */
+	/* invalidate_begin_locked() */
 	if
 	:: list || hit ->
 		LOCK();
@@ -217,7 +217,7 @@ proctype invalidator(byte me)
 		atomic {
 			if
 			:: overlaps[me] && live ->
-				/* watch_hit() */
+				/* hit_watch() */
 				seq++;
 				if
 				:: word != STALE ->
@@ -260,7 +260,7 @@ proctype invalidator(byte me)
 	if
 	:: list ->
 		/*
-		 * watches_end_locked(), mlx5_ep_inflight_end_listed(). The change may
+		 * invalidate_end_locked(), mlx5_ep_inflight_end_listed(). The change may
 		 * come as late as in this section: who looks for invalidations has
 		 * the lock.
 		 */
@@ -303,7 +303,7 @@ proctype invalidator(byte me)
 	ended++
 }
 
-/* mlx5_ep_watches_wait_inflight() */
+/* mlx5_ep_watch_invalidate_wait() */
 inline wait_inflight(who)
 {
 	atomic { !lock -> look_inflight(found) }
@@ -383,7 +383,7 @@ inline wait_inflight(who)
 	found = 0
 }
 
-/* watch_verify_once(); to record, or to resolve SUSPECT */
+/* verify_once(); to record, or to resolve SUSPECT */
 inline verify(record, result)
 {
 	do

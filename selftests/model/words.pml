@@ -67,7 +67,7 @@ proctype kernel()
 			state = ARMED;
 			generation = armed_last
 		}
-		/* watch_hit(), then watches_publish(); or no hit */
+		/* hit_watch(), then watches_publish(); or no hit */
 		if
 		:: atomic { count++; stored = 0; published = 0 }
 			do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, tier: core */
+/* runs on: host */
 /*
  * Watches of dma-bufs: what attaching takes and detaching gives back, wherever it
  * fails, and what an exporter's call reports; with dmabuf.c of the module compiled
@@ -13,6 +13,12 @@
 #include "watches_kernel.h"
 #include "watches_dmabuf.h"
 #include "watch_slots.inc"	/* slots.c, without what it includes */
+
+/* As hit.h has it. */
+void mlx5_ep_watch_hit_report(struct mlx5_ep_watch *w, unsigned long first,
+			      unsigned long last,
+			      enum mlx5_ep_watch_cause cause);
+
 #include "watch_dmabufs.inc"	/* dmabuf.c, likewise */
 #include "watches_fixture.h"
 
@@ -28,8 +34,9 @@ static struct {
 	int times;
 } report;
 
-void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
-			  unsigned long last, enum mlx5_ep_watch_cause cause)
+void mlx5_ep_watch_hit_report(struct mlx5_ep_watch *w, unsigned long first,
+			      unsigned long last,
+			      enum mlx5_ep_watch_cause cause)
 {
 	lockdep_assert_held(&space.lock);
 	report.w = w;
@@ -39,7 +46,7 @@ void mlx5_ep_watch_report(struct mlx5_ep_watch *w, unsigned long first,
 	report.times++;
 }
 
-void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts)
+void mlx5_ep_fingerprint_parts_put(struct mlx5_ep_watch_parts *parts)
 {
 	fake.misuses += parts != NULL;
 }
@@ -68,7 +75,7 @@ FIXTURE_SETUP(dmabufs)
 
 FIXTURE_TEARDOWN(dmabufs)
 {
-	mlx5_ep_watches_reap(&ws);
+	mlx5_ep_watch_dmabuf_reap(&ws);
 	EXPECT_EQ(0, exporter.buf.refs);
 	EXPECT_EQ(0, exporter.buf.attached);
 	EXPECT_EQ(0, user.held);
@@ -78,14 +85,14 @@ FIXTURE_TEARDOWN(dmabufs)
 static int add(void)
 {
 	memset(&resp, 0xa5, sizeof(resp));
-	return mlx5_ep_watches_add_dmabuf(&ws, &dev, &user, &req, &resp);
+	return mlx5_ep_watch_dmabuf_add(&ws, &dev, &user, &req, &resp);
 }
 
 /* As deleting the watch does. */
 static void drop(u32 number)
 {
 	spin_lock(&space.lock);
-	watch_drop_dmabuf(&ws, slot(number));
+	slots_drop_dmabuf(&ws, slot(number));
 	slot(number)->is_dmabuf = false;
 	slot(number)->npages = 0;
 	ws.live--;
@@ -106,7 +113,7 @@ TEST_F(dmabufs, are_attached_to_once_per_watch)
 {
 	EXPECT_EQ(0, add());
 	EXPECT_EQ(0, resp.slot);
-	EXPECT_EQ(*watch_word(&ws, 0), resp.word);
+	EXPECT_EQ(*slots_word(&ws, 0), resp.word);
 	EXPECT_EQ(1 << 2 | MLX5_EP_WATCH_STATE_ARMED, resp.word);
 	EXPECT_EQ(99, slot(0)->cookie);
 	EXPECT_EQ(1, (int)slot(0)->is_dmabuf);
@@ -125,10 +132,10 @@ TEST_F(dmabufs, are_attached_to_once_per_watch)
 	drop(0);
 	drop(1);
 	EXPECT_EQ(2, user.held);
-	mlx5_ep_watches_reap(&ws);
+	mlx5_ep_watch_dmabuf_reap(&ws);
 	EXPECT_NOTHING();
 	/* Nobody is charged if there is no user. */
-	EXPECT_EQ(0, mlx5_ep_watches_add_dmabuf(&ws, &dev, NULL, &req, &resp));
+	EXPECT_EQ(0, mlx5_ep_watch_dmabuf_add(&ws, &dev, NULL, &req, &resp));
 	EXPECT_EQ(0, user.held);
 	drop(resp.slot);
 }
@@ -145,7 +152,7 @@ TEST_F(dmabufs, that_cannot_move_are_held_and_not_attached_to)
 	EXPECT_EQ(1, user.held);
 	drop(0);
 	EXPECT_EQ(1, exporter.buf.refs);
-	mlx5_ep_watches_reap(&ws);
+	mlx5_ep_watch_dmabuf_reap(&ws);
 	EXPECT_NOTHING();
 	/* The limit of the user counts these too. */
 	user.held = LIMIT;
@@ -318,7 +325,7 @@ static void meanwhile_deleted(void)
 	if (!ws.live)
 		return;
 	drop(resp.slot);
-	mlx5_ep_watches_reap(&ws);
+	mlx5_ep_watch_dmabuf_reap(&ws);
 }
 
 TEST_F(dmabufs, may_be_deleted_as_soon_as_they_are_armed)
@@ -392,7 +399,7 @@ TEST_F(dmabufs, are_detached_by_one_thread_at_a_time)
 	drop(0);
 	drop(2);
 	exporter.meanwhile = meanwhile_reap;
-	mlx5_ep_watches_reap(&ws);
+	mlx5_ep_watch_dmabuf_reap(&ws);
 	EXPECT_EQ(NULL, exporter.meanwhile);
 	EXPECT_EQ(1, exporter.buf.attached);
 	EXPECT_EQ(1, user.held);

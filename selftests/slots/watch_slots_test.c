@@ -20,7 +20,7 @@ static struct mm_struct other_mm;
 static struct mlx5_ep_watch_parts parts;
 static int parts_put;
 
-void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *put)
+void mlx5_ep_fingerprint_parts_put(struct mlx5_ep_watch_parts *put)
 {
 	parts_put += put == &parts;
 	fake.misuses += put && put != &parts;
@@ -49,15 +49,15 @@ FIXTURE_TEARDOWN(slots)
 static struct mlx5_ep_watch *add(unsigned long start, u32 npages)
 {
 	struct mlx5_ep_watch *w;
-	int ret = mlx5_ep_watches_grow(&ws);
+	int ret = mlx5_ep_watch_slots_grow(&ws);
 
 	if (ret)
 		return NULL;
-	w = watch_take_slot(&ws);
+	w = slots_take(&ws);
 	w->start = start;
 	w->npages = npages;
-	watch_begin(&ws, w, 1000 + start, false);
-	watch_arm(&ws, w);
+	slots_begin(&ws, w, 1000 + start, false);
+	slots_arm(&ws, w);
 	return w;
 }
 
@@ -70,7 +70,7 @@ static void add_all(void)
 		add(16 * i, 8);
 }
 
-/* As watch_hit(), of pages from @first to @last of the watch. */
+/* As hit_watch(), of pages from @first to @last of the watch. */
 static void hit(u32 number, u32 first, u32 last)
 {
 	struct mlx5_ep_watch *w = slot(number);
@@ -96,7 +96,7 @@ TEST_F(slots, have_an_area_of_whole_pages)
 	u32 capacity;
 
 	for (capacity = WORDS - 1; capacity <= WORDS + 1; capacity++) {
-		area = mlx5_ep_watch_area_alloc(capacity);
+		area = mlx5_ep_watch_slots_area_alloc(capacity);
 		ASSERT_NE(NULL, area);
 		EXPECT_EQ(capacity > WORDS ? 3 : 2, area->nr_pages);
 		EXPECT_EQ(NULL, area->pages[1]);
@@ -105,16 +105,16 @@ TEST_F(slots, have_an_area_of_whole_pages)
 		EXPECT_EQ(MLX5_EP_NOTIFIER_VERSION,
 			  ((struct mlx5_ep_notifier_page *)area->pages[0])->version);
 		kref_get(&area->ref);
-		mlx5_ep_watch_area_put(area);
+		mlx5_ep_watch_slots_area_put(area);
 		EXPECT_EQ(2, fake.pages);
-		mlx5_ep_watch_area_put(area);
+		mlx5_ep_watch_slots_area_put(area);
 		EXPECT_EQ(1, fake.pages);
 	}
 	EXPECT_EQ(2, fake.blocks);
 	fake.fails = fake.asked + 1;
-	EXPECT_EQ(NULL, mlx5_ep_watch_area_alloc(9));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_area_alloc(9));
 	fake.fails = fake.asked + 2;
-	EXPECT_EQ(NULL, mlx5_ep_watch_area_alloc(9));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_area_alloc(9));
 	EXPECT_EQ(2, fake.blocks);
 }
 
@@ -124,32 +124,32 @@ TEST_F(slots, have_an_area_that_may_be_full)
 	struct mlx5_ep_watch_area *area;
 	int before = fake.resched;
 
-	area = mlx5_ep_watch_area_alloc(WORDS);
+	area = mlx5_ep_watch_slots_area_alloc(WORDS);
 	area->pages[1] = (void *)get_zeroed_page(0);
-	mlx5_ep_watch_area_put(area);
+	mlx5_ep_watch_slots_area_put(area);
 	EXPECT_EQ(1, fake.pages);
 	EXPECT_EQ(2, fake.resched - before);
 }
 
 TEST_F(slots, are_of_one_address_space_until_the_end)
 {
-	EXPECT_EQ(0, mlx5_ep_watches_check(&ws));
-	EXPECT_EQ(0, mlx5_ep_watches_get(&ws));
+	EXPECT_EQ(0, mlx5_ep_watch_slots_check(&ws));
+	EXPECT_EQ(0, mlx5_ep_watch_slots_get(&ws));
 	EXPECT_EQ(2, ws.users.refs);
 	fake.mm = &other_mm;
-	EXPECT_EQ(-EXDEV, mlx5_ep_watches_check(&ws));
-	EXPECT_EQ(-EXDEV, mlx5_ep_watches_get(&ws));
+	EXPECT_EQ(-EXDEV, mlx5_ep_watch_slots_check(&ws));
+	EXPECT_EQ(-EXDEV, mlx5_ep_watch_slots_get(&ws));
 	ws.dead = true;
-	EXPECT_EQ(-EXDEV, mlx5_ep_watches_check(&ws));
+	EXPECT_EQ(-EXDEV, mlx5_ep_watch_slots_check(&ws));
 	fake.mm = &own_mm;
-	EXPECT_EQ(-EIO, mlx5_ep_watches_check(&ws));
+	EXPECT_EQ(-EIO, mlx5_ep_watch_slots_check(&ws));
 	/* Who has begun goes on, with the memory that there is. */
-	mlx5_ep_watches_put(&ws);
+	mlx5_ep_watch_slots_put(&ws);
 	EXPECT_EQ(0, space.mn.puts);
 	EXPECT_EQ(1, ws.users.refs);
-	mlx5_ep_watches_put(&ws);
+	mlx5_ep_watch_slots_put(&ws);
 	EXPECT_EQ(1, space.mn.puts);
-	EXPECT_EQ(-EIO, mlx5_ep_watches_get(&ws));
+	EXPECT_EQ(-EIO, mlx5_ep_watch_slots_get(&ws));
 	EXPECT_EQ(1, fake.blocks);
 }
 
@@ -168,13 +168,13 @@ TEST_F(slots, come_in_chunks_up_to_the_capacity)
 		EXPECT_EQ(i - i % WATCHES_PER_CHUNK, watch_chunk(slot(i))->base);
 		EXPECT_EQ(&ws, watch_chunk(slot(i))->ws);
 	}
-	EXPECT_EQ(-ENOSPC, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(-ENOSPC, mlx5_ep_watch_slots_grow(&ws));
 	EXPECT_EQ(5, fake.blocks);
 	EXPECT_EQ(2, fake.pages);
 	/* A slot that is free again is enough. */
 	ws.chunks[1]->free = 4;
 	list_add(&ws.chunks[1]->partial_node, &ws.partial);
-	EXPECT_EQ(0, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(0, mlx5_ep_watch_slots_grow(&ws));
 	EXPECT_EQ(5, fake.blocks);
 }
 
@@ -185,7 +185,7 @@ TEST_F(slots, of_a_whole_chunk_are_the_last)
 	BEGIN(2 * WATCHES_PER_CHUNK);
 	for (i = 0; i < 2 * WATCHES_PER_CHUNK; i++)
 		ASSERT_NE(NULL, add(i, 1));
-	EXPECT_EQ(-ENOSPC, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(-ENOSPC, mlx5_ep_watch_slots_grow(&ws));
 }
 
 TEST_F(slots, have_their_words_in_one_page_or_in_two)
@@ -199,8 +199,9 @@ TEST_F(slots, have_their_words_in_one_page_or_in_two)
 			   i % WATCHES_PER_CHUNK - 1 < 2 * WORDS + 3 ?
 			   i + WATCHES_PER_CHUNK - i % WATCHES_PER_CHUNK - 1 :
 			   2 * WORDS + 2) / WORDS + 2, fake.pages);
-		ASSERT_EQ(watch_word(&ws, i),
-			  chunk_word(watch_chunk(slot(i)), slot(i)->index));
+		ASSERT_EQ(slots_word(&ws, i),
+			  slots_chunk_word(watch_chunk(slot(i)),
+					   slot(i)->index));
 	}
 	EXPECT_EQ(PAGE_SIZE * 3 + WATCH_CHUNK_SIZE * ws.nr_chunks, ws.bytes);
 	/* A chunk whose words end with the page has none in the next. */
@@ -229,14 +230,14 @@ TEST_F(slots, need_memory)
 
 	for (i = 1; i <= 2; i++) {
 		fake.fails = fake.asked + i;
-		EXPECT_EQ(-ENOMEM, mlx5_ep_watches_grow(&ws));
+		EXPECT_EQ(-ENOMEM, mlx5_ep_watch_slots_grow(&ws));
 		EXPECT_EQ(0, ws.nr_chunks);
 		EXPECT_TRUE(list_empty(&ws.partial));
 		/* The page of words stays for the next one. */
 		EXPECT_EQ(i, fake.pages);
 		EXPECT_EQ(2, fake.blocks);
 	}
-	EXPECT_EQ(0, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(0, mlx5_ep_watch_slots_grow(&ws));
 	EXPECT_EQ(2, fake.pages);
 	EXPECT_EQ(1, ws.nr_chunks);
 }
@@ -254,13 +255,13 @@ static void meanwhile_leave(void)
 TEST_F(slots, do_not_come_after_the_end)
 {
 	fake.meanwhile = meanwhile_die;
-	EXPECT_EQ(-EIO, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(-EIO, mlx5_ep_watch_slots_grow(&ws));
 	EXPECT_EQ(0, ws.nr_chunks);
 	EXPECT_EQ(2, fake.blocks);
 	EXPECT_EQ(PAGE_SIZE, ws.bytes);
 	ws.dead = false;
 	fake.meanwhile = meanwhile_leave;
-	EXPECT_EQ(-EXDEV, mlx5_ep_watches_grow(&ws));
+	EXPECT_EQ(-EXDEV, mlx5_ep_watch_slots_grow(&ws));
 	EXPECT_EQ(2, fake.blocks);
 	fake.mm = &own_mm;
 }
@@ -285,7 +286,7 @@ TEST_F(slots, give_back_the_fingerprints_of_their_watches)
 	slot(5)->fingerprint = 77;
 	parts_put = 0;
 	resched = fake.resched;
-	mlx5_ep_watches_put(&ws);
+	mlx5_ep_watch_slots_put(&ws);
 	EXPECT_EQ(3, parts_put);
 	EXPECT_EQ(3, fake.resched - resched);
 }
@@ -294,7 +295,7 @@ TEST_F(slots, give_back_the_fingerprints_of_their_watches)
 TEST_F(slots, have_nothing_of_the_watch_before)
 {
 	struct mlx5_ep_watch *w = add(1, 1);
-	u64 word = *watch_word(&ws, 0);
+	u64 word = *slots_word(&ws, 0);
 
 	ASSERT_NE(NULL, w);
 	w->hits = 7;
@@ -312,7 +313,7 @@ TEST_F(slots, have_nothing_of_the_watch_before)
 	EXPECT_FALSE(!!w->is_dmabuf);
 	EXPECT_EQ(1002, w->cookie);
 	EXPECT_EQ(1, ws.live);
-	EXPECT_EQ(word + 4, *watch_word(&ws, 0));
+	EXPECT_EQ(word + 4, *slots_word(&ws, 0));
 }
 
 TEST_F(slots, drop_the_fingerprints_of_their_parts_once)
@@ -323,19 +324,19 @@ TEST_F(slots, drop_the_fingerprints_of_their_parts_once)
 	ASSERT_NE(NULL, w);
 	/* The bytes of the pointer are a fingerprint here. */
 	w->fingerprint = (unsigned long)&parts;
-	watch_drop_parts(&ws, w, &list);
+	slots_drop_parts(&ws, w, &list);
 	EXPECT_EQ(&behind, list);
 	EXPECT_EQ((unsigned long)&parts, w->fingerprint);
 
 	w->npages = WATCH_PART_PAGES + 1;
 	w->parts = &parts;
 	ws.parts_bytes = watch_parts_size(w->npages) + 100;
-	watch_drop_parts(&ws, w, &list);
+	slots_drop_parts(&ws, w, &list);
 	EXPECT_EQ(&parts, list);
 	EXPECT_EQ(&behind, list->next);
 	EXPECT_EQ(NULL, w->parts);
 	EXPECT_EQ(100, ws.parts_bytes);
-	watch_drop_parts(&ws, w, &list);
+	slots_drop_parts(&ws, w, &list);
 	EXPECT_EQ(&parts, list);
 	EXPECT_EQ(100, ws.parts_bytes);
 	ws.parts_bytes = 0;
@@ -351,7 +352,7 @@ TEST_F(slots, tell_how_many_there_are)
 	ws.header->watch_total = 9;
 	ws.parts_bytes = 100;
 	memset(&stats, 0xa5, sizeof(stats));
-	mlx5_ep_watches_get_stats(&ws, &stats);
+	mlx5_ep_watch_slots_get_stats(&ws, &stats);
 	EXPECT_EQ(2, stats.live);
 	EXPECT_EQ(9, stats.total);
 	EXPECT_EQ(1, stats.pending);
@@ -366,22 +367,22 @@ TEST_F(slots, are_found_by_number_and_word)
 
 	for (i = 0; i < 9; i++)
 		add(i, 1);
-	ref.word = *watch_word(&ws, 7);
-	EXPECT_EQ(slot(7), mlx5_ep_watch_find(&ws, &ref));
-	*watch_word(&ws, 7) += MLX5_EP_WATCH_STATE_STALE -
+	ref.word = *slots_word(&ws, 7);
+	EXPECT_EQ(slot(7), mlx5_ep_watch_slots_find(&ws, &ref));
+	*slots_word(&ws, 7) += MLX5_EP_WATCH_STATE_STALE -
 			       MLX5_EP_WATCH_STATE_ARMED;
-	EXPECT_EQ(slot(7), mlx5_ep_watch_find(&ws, &ref));
+	EXPECT_EQ(slot(7), mlx5_ep_watch_slots_find(&ws, &ref));
 	ref.word += 4;
-	EXPECT_EQ(NULL, mlx5_ep_watch_find(&ws, &ref));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_find(&ws, &ref));
 	ref = (struct mlx5_ep_watch_ref){ .slot = 9, .word = 1 };
-	EXPECT_EQ(NULL, mlx5_ep_watch_find(&ws, &ref));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_find(&ws, &ref));
 	ref.slot = WATCHES_PER_CHUNK;
-	EXPECT_EQ(NULL, mlx5_ep_watch_find(&ws, &ref));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_find(&ws, &ref));
 	ref.slot = CAPACITY;
-	EXPECT_EQ(NULL, mlx5_ep_watch_find(&ws, &ref));
+	EXPECT_EQ(NULL, mlx5_ep_watch_slots_find(&ws, &ref));
 }
 
-#define TAKE(count) mlx5_ep_watches_take_events(&ws, events, count)
+#define TAKE(count) mlx5_ep_watch_event_take(&ws, events, count)
 
 TEST_F(slots, have_events_that_say_what_was_hit)
 {
@@ -391,8 +392,8 @@ TEST_F(slots, have_events_that_say_what_was_hit)
 	add_all();
 	EXPECT_EQ(0, TAKE(2));
 	hit(60, 2, 5);
-	word = *watch_word(&ws, 60);
-	*watch_word(&ws, 60) = word + 2;
+	word = *slots_word(&ws, 60);
+	*slots_word(&ws, 60) = word + 2;
 	memset(events, 0xa5, sizeof(events));
 	EXPECT_EQ(1, TAKE(2));
 	EXPECT_EQ(1000 + 16 * 60, events[0].cookie);
@@ -471,7 +472,7 @@ TEST_F(slots, that_were_deleted_have_no_events)
 	add_all();
 	hit(3, 0, 0);
 	hit(60, 0, 0);
-	watch_unqueue(&ws, ws.chunks[0], 3);
+	slots_unqueue(&ws, ws.chunks[0], 3);
 	EXPECT_EQ(1, TAKE(2));
 	EXPECT_EQ(60, events[0].slot);
 	EXPECT_FALSE(ws.chunks[0]->queued);

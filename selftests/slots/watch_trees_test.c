@@ -143,12 +143,12 @@ struct rb_node *rb_next(const struct rb_node *node)
 	return rb_parent(at);
 }
 
-void mlx5_ep_watch_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last)
+void mlx5_ep_fingerprint_parts_hit(struct mlx5_ep_watch *w, u32 first, u32 last)
 {
 	told.parts_hit += first <= last && last < w->npages;
 }
 
-void mlx5_ep_watch_parts_put(struct mlx5_ep_watch_parts *parts)
+void mlx5_ep_fingerprint_parts_put(struct mlx5_ep_watch_parts *parts)
 {
 	fake.misuses += parts != NULL;
 }
@@ -161,14 +161,14 @@ static bool overlaps(const struct mlx5_ep_watch *w)
 /* As watch_add_locked(). */
 static void add_range(unsigned long first, u32 npages)
 {
-	struct mlx5_ep_watch *w = watch_take_slot(&ws);
+	struct mlx5_ep_watch *w = slots_take(&ws);
 
 	w->start = first;
 	w->npages = npages;
 	w->fingerprint = 0;
-	watch_begin(&ws, w, 0, false);
-	watch_insert(&space, w);
-	watch_arm(&ws, w);
+	slots_begin(&ws, w, 0, false);
+	tree_insert(&space, w);
+	slots_arm(&ws, w);
 	known[watch_chunk(w)->base + w->index] = (struct known){
 		.exists = true, .may = overlaps(w), .before = *w,
 	};
@@ -192,11 +192,11 @@ static void del(u32 number)
 	struct mlx5_ep_watch *w = slot(number);
 	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
 
-	*watch_word(&ws, number) = MLX5_EP_WATCH_STATE_FREE;
-	watch_remove(&space, w);
+	*slots_word(&ws, number) = MLX5_EP_WATCH_STATE_FREE;
+	tree_remove(&space, w);
 	ws.live--;
 	if (chunk->pending & BIT_ULL(w->index))
-		watch_unqueue(&ws, chunk, w->index);
+		slots_unqueue(&ws, chunk, w->index);
 	if (!chunk->free)
 		list_add(&chunk->partial_node, &ws.partial);
 	chunk->free |= BIT_ULL(w->index);
@@ -209,9 +209,9 @@ static void arm_again(u32 number)
 {
 	struct mlx5_ep_watch *w = slot(number);
 
-	watch_wake(&space, w);
+	tree_wake(&space, w);
 	w->hits = 0;
-	watch_set_state(watch_word(&ws, number), MLX5_EP_WATCH_STATE_ARMED);
+	slots_set_state(slots_word(&ws, number), MLX5_EP_WATCH_STATE_ARMED);
 	known[number].may |= overlaps(w);
 }
 
@@ -249,7 +249,7 @@ static u32 look_below(struct rb_node *rb, unsigned long tree, unsigned long *las
 	*last = w->start;
 	if (w->npages) {
 		*found += 1;
-		n += watch_tree_of(watch_addr(w), watch_addr_end(w)) != tree;
+		n += tree_of(watch_addr(w), watch_addr_end(w)) != tree;
 	}
 	if (!w->resting)
 		here = max(here, watch_last(w));
@@ -285,7 +285,7 @@ static u32 look(void)
 
 		if (!known[number].exists || w->resting)
 			continue;
-		tree = watch_tree_of(start, end);
+		tree = tree_of(start, end);
 		n += space.starts[tree] > start || space.ends[tree] < end;
 		if (tree != WATCH_TREE_WIDE)
 			n += space.starts[tree_before(tree)] > start ||
@@ -330,11 +330,11 @@ static void invalidate(enum mlx5_ep_watch_cause cause)
 {
 	if (cause == MLX5_EP_WATCH_CAUSE_UNMAP && !wide &&
 	    inflight_is_small(now.start, now.end)) {
-		wrong += mlx5_ep_watches_unmap(&space, &now) != 0;
+		wrong += mlx5_ep_watch_hit_unmap(&space, &now) != 0;
 		return;
 	}
 	spin_lock(&space.lock);
-	mlx5_ep_watches_hit(&space, &now, cause);
+	mlx5_ep_watch_hit(&space, &now, cause);
 	spin_unlock(&space.lock);
 }
 
@@ -371,7 +371,7 @@ static bool is_right(u32 number, enum mlx5_ep_watch_cause cause)
 {
 	const struct known *k = &known[number];
 	struct mlx5_ep_watch *w = slot(number);
-	u64 state = *watch_word(&ws, number) & MLX5_EP_WATCH_STATE_MASK;
+	u64 state = *slots_word(&ws, number) & MLX5_EP_WATCH_STATE_MASK;
 	u32 hits = w->seq - k->before.seq;
 
 	if (hits < k->must || hits > (u32)k->must + k->may)
@@ -403,7 +403,8 @@ static bool events_are_read(void)
 	static struct mlx5_ep_event events[CAPACITY];
 	u64 n = ws.pending;
 
-	return mlx5_ep_watches_take_events(&ws, events, CAPACITY) == n && !ws.pending;
+	return mlx5_ep_watch_event_take(&ws, events, CAPACITY) == n &&
+	       !ws.pending;
 }
 
 /* The hits of all slots, whatever watch was there. */
@@ -463,7 +464,7 @@ FIXTURE_SETUP(trees)
 	watches_begin(CAPACITY);
 	memset(space.starts, 0xff, sizeof(space.starts));
 	while (existing < CAPACITY) {
-		ASSERT_EQ(0, mlx5_ep_watches_grow(&ws));
+		ASSERT_EQ(0, mlx5_ep_watch_slots_grow(&ws));
 		add();
 	}
 	while (existing)
@@ -573,7 +574,7 @@ TEST_F(trees, have_bounds_that_end_where_the_watches_end)
 	add_range(blocks[1] * BLOCK_PAGES, 7);
 	start = watch_addr(slot(0));
 	end = watch_addr_end(slot(0));
-	tree = watch_tree_of(start, end);
+	tree = tree_of(start, end);
 	beside = (struct mmu_notifier_range){ start - PAGE_SIZE, start };
 	EXPECT_TRUE(tree_misses(&space, tree, &beside));
 	beside.end++;
@@ -625,9 +626,9 @@ TEST_F(trees, of_a_process_that_has_gone_are_not_searched)
 	now.end = now.start + (64ul << INFLIGHT_BLOCK_SHIFT);
 	fake.unlocked = process_goes;
 	spin_lock(&space.lock);
-	mlx5_ep_watches_hit(&space, &now, MLX5_EP_WATCH_CAUSE_UNMAP);
+	mlx5_ep_watch_hit(&space, &now, MLX5_EP_WATCH_CAUSE_UNMAP);
 	fake.unlocked = NULL;
-	mlx5_ep_watches_hit(&space, &now, MLX5_EP_WATCH_CAUSE_UNMAP);
+	mlx5_ep_watch_hit(&space, &now, MLX5_EP_WATCH_CAUSE_UNMAP);
 	spin_unlock(&space.lock);
 	EXPECT_EQ(1, unlocks);
 	EXPECT_LT(200, hits_ever());
@@ -656,13 +657,13 @@ TEST_F(trees, wake_a_reader_by_the_first_event)
 	hit(WATCHES_PER_CHUNK);
 	EXPECT_EQ(0, told.woken);
 	EXPECT_EQ(2, ws.header->watch_pending);
-	EXPECT_EQ(2, mlx5_ep_watches_take_events(&ws, events, 4));
+	EXPECT_EQ(2, mlx5_ep_watch_event_take(&ws, events, 4));
 	hit(WATCHES_PER_CHUNK + 1);
 	EXPECT_EQ(1, told.woken);
 	EXPECT_EQ(EPOLLIN | EPOLLRDNORM, told.of);
 	hit(1);
 	EXPECT_EQ(1, told.woken);
-	EXPECT_EQ(2, mlx5_ep_watches_take_events(&ws, events, 4));
+	EXPECT_EQ(2, mlx5_ep_watch_event_take(&ws, events, 4));
 }
 
 /* Nobody reads the event of a watch that goes, and its chunk stays where it was. */
@@ -678,8 +679,8 @@ TEST_F(trees, wake_a_reader_by_the_first_event_that_is_left)
 	hit(1);
 	EXPECT_EQ(1, told.woken);
 	EXPECT_EQ(&ws.pending_chunks, ws.chunks[0]->pending_node.next);
-	EXPECT_EQ(1, mlx5_ep_watches_take_events(&ws, events, 4));
-	EXPECT_EQ(0, mlx5_ep_watches_take_events(&ws, events, 4));
+	EXPECT_EQ(1, mlx5_ep_watch_event_take(&ws, events, 4));
+	EXPECT_EQ(0, mlx5_ep_watch_event_take(&ws, events, 4));
 }
 
 /* A watch of more than one part tells its parts. */
@@ -728,7 +729,7 @@ TEST_F(trees, rest_after_hits_in_one_place)
 TEST_F(trees, are_not_needed_for_a_report)
 {
 	add_range(3, 9);
-	mlx5_ep_watch_report(slot(0), 5, 23, MLX5_EP_WATCH_CAUSE_UNMAP);
+	mlx5_ep_watch_hit_report(slot(0), 5, 23, MLX5_EP_WATCH_CAUSE_UNMAP);
 	EXPECT_EQ(1, slot(0)->seq);
 	EXPECT_EQ(2, slot(0)->hit_first);
 	EXPECT_EQ(8, slot(0)->hit_last);

@@ -25,7 +25,7 @@ static void watches_begin(u32 capacity)
 	ws.capacity = capacity;
 	ws.chunks = fake_alloc(sizeof(*ws.chunks) *
 			       DIV_ROUND_UP(capacity, WATCHES_PER_CHUNK));
-	ws.area = mlx5_ep_watch_area_alloc(capacity);
+	ws.area = mlx5_ep_watch_slots_area_alloc(capacity);
 	ws.header = ws.area->pages[0];
 	ws.space = &space;
 	kref_get(&ws.area->ref);
@@ -38,11 +38,11 @@ static int watches_end(void)
 	int left;
 
 	if (ws.users.refs)
-		mlx5_ep_watches_put(&ws);
+		mlx5_ep_watch_slots_put(&ws);
 	left = ws.users.refs != 0;
 	left += space.mn.puts != 1;
 	left += area->ref.refs != 1;
-	mlx5_ep_watch_area_put(area);
+	mlx5_ep_watch_slots_area_put(area);
 	left += fake.blocks != 0;
 	left += fake.pages != 0;
 	left += fake.spins != 0;

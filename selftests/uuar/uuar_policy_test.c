@@ -555,7 +555,8 @@ TEST(processes_share_no_uuar_but_the_first)
 		for (i = 1; i < 8; i++)
 			EXPECT_GE(1, !!owners[i][0] + !!owners[i][1] +
 					     !!owners[i][2]) {
-				TH_LOG("%s: uUAR %u", mlx5_ep_policy_names[p],
+				TH_LOG("%s: uUAR %u",
+				       mlx5_ep_uuar_policy_names[p],
 				       i);
 			}
 	}
