@@ -33,7 +33,8 @@
 /* Pages of a context whose QPs share uUARs, if uuar_pages is 0. */
 #define SHARED_PAGES 4
 
-#define POLICY_NAME(policy, name) [policy] = name,
+#define POLICY_NAME(policy, name)                                              \
+	[policy] = name,
 
 const char *const mlx5_ep_uuar_policy_names[MLX5_EP_NR_POLICIES] = {
 	MLX5_EP_UUAR_POLICIES(POLICY_NAME)
