@@ -72,25 +72,11 @@ invalidate_begin_locked(struct mlx5_ep_watch_space *space,
 	return 0;
 }
 
-/* A short invalidation begins in a block with INFLIGHT_LISTED or _WIDE. */
-static noinline int
-invalidate_begin_flagged(struct mlx5_ep_watch_space *space,
-			 const struct mmu_notifier_range *range,
-			 unsigned int flags)
-{
-	bool list = flags & INFLIGHT_LISTED;
-
-	if (!list && tree_misses(space, inflight_index(range->start), range) &&
-	    tree_misses(space, WATCH_TREE_WIDE, range))
-		return 0;
-	return invalidate_begin_locked(space, range, list);
-}
-
 /*
  * An invalidation begins in block @i, which has INFLIGHT_LOOK. Apart from its
  * caller, which saves no registers for memory that nobody watches.
  */
-static noinline notrace int
+static noinline int
 invalidate_begin_look(struct mlx5_ep_watch_space *space,
 		      const struct mmu_notifier_range *range, unsigned long i)
 {
@@ -100,8 +86,14 @@ invalidate_begin_look(struct mlx5_ep_watch_space *space,
 		return invalidate_begin_locked(space, range, true);
 	/* To load the range again costs less than to keep it. */
 	barrier();
-	if (unlikely(flags & (INFLIGHT_LISTED | INFLIGHT_WIDE)))
-		return invalidate_begin_flagged(space, range, flags);
+	if (unlikely(flags & (INFLIGHT_LISTED | INFLIGHT_WIDE))) {
+		bool list = flags & INFLIGHT_LISTED;
+
+		if (!list && tree_misses(space, i, range) &&
+		    tree_misses(space, WATCH_TREE_WIDE, range))
+			return 0;
+		return invalidate_begin_locked(space, range, list);
+	}
 	if (tree_misses(space, i, range))
 		return 0;
 	if (likely(range->event == MMU_NOTIFY_UNMAP))

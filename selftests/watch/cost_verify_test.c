@@ -181,7 +181,7 @@ TEST_F(cost, memory_that_was_watched_costs_nothing_afterwards)
 	struct mlx5ep_watch watch[2];
 
 	ASSERT_TRUE(probe_clear());
-	ASSERT_TRUE(probe_set_ours("invalidate_begin_flagged"));
+	ASSERT_TRUE(probe_set_ours("invalidate_begin_look"));
 	EXPECT_EQ(0, flagged(self->mem));
 	ASSERT_EQ(0, mlx5ep_watch_add(self->notifier, self->mem, WIDE, 0,
 				      &watch[0]));
