@@ -244,7 +244,7 @@ static int attach_add_dev(CLASS_INTERFACE_ARGS(dev))
 	if (!attach_device(edev))
 		return 0;
 	dev_info(dev, "mlx5_ep: not attached: %s\n", edev->refusal);
-	/* It is there to say why. The log has said so already. */
+	/* The folder shows the reason. Without it the reason is in the log. */
 	mlx5_ep_sysfs_add(edev, dev);
 	return 0;
 }

@@ -148,12 +148,12 @@ void mlx5_ep_request_end(struct mlx5_ep_request *req)
 static int request_patch_in_place(struct mlx5_ep_request *req)
 {
 	void __user *at = (void __user *)req->inbuf + req->offset;
-	size_t left = copy_to_user(at, req->is, req->len);
+	size_t left = copy_to_user(at, req->new, req->len);
 
 	if (!left)
 		return 0;
 	/* The end of the buffer cannot be written: undo its beginning. */
-	left = copy_to_user(at, req->was, req->len - left);
+	left = copy_to_user(at, req->old, req->len - left);
 	return -EFAULT;
 }
 
@@ -187,9 +187,9 @@ static const struct file_operations request_protected_fops = {
 	.release = request_protected_release,
 };
 
-/* A file that holds a copy of the request with the bytes @is at @offset. */
+/* A file that holds a copy of the request with the bytes @new at @offset. */
 static struct file *request_protected_file(const struct ib_udata *udata,
-					   size_t offset, const void *is,
+					   size_t offset, const void *new,
 					   size_t len)
 {
 	struct file *file;
@@ -202,7 +202,7 @@ static struct file *request_protected_file(const struct ib_udata *udata,
 		file = ERR_PTR(-EFAULT);
 		goto err_free;
 	}
-	memcpy(buf + offset, is, len);
+	memcpy(buf + offset, new, len);
 	file = anon_inode_getfile("[mlx5_ep]", &request_protected_fops, buf,
 				  O_RDONLY);
 	if (IS_ERR(file))
@@ -233,8 +233,8 @@ static bool request_protected_intact(const struct mlx5_ep_request *req)
  * mlx5_ep_request_protect() - give the driver a request that nobody can change
  * @req: request in use, to be given to mlx5_ep_request_restore() after the call
  * @offset: first byte to change
- * @is: bytes to put at @offset, whatever stands there now
- * @len: bytes at @is; @offset + @len is at most udata->inlen
+ * @new: bytes to put at @offset, whatever stands there now
+ * @len: bytes at @new; @offset + @len is at most udata->inlen
  *
  * Sleeps, and takes the mmap_lock of the process.
  *
@@ -243,14 +243,14 @@ static bool request_protected_intact(const struct mlx5_ep_request *req)
  * or of the system is reached. After an error the request is as it was.
  */
 int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
-			    const void *is, size_t len)
+			    const void *new, size_t len)
 {
 	struct ib_udata *udata = req->udata;
 	struct file *file;
 
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
 		return -EINVAL;
-	file = request_protected_file(udata, offset, is, len);
+	file = request_protected_file(udata, offset, new, len);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	req->copy_len = PAGE_ALIGN(udata->inlen);
@@ -280,9 +280,9 @@ static bool request_protected_restore(struct mlx5_ep_request *req)
  * mlx5_ep_request_patch() - change part of the request that the driver reads
  * @req: request in use, to be given to mlx5_ep_request_restore() after the call
  * @offset: first byte to change
- * @was: bytes that the caller has read at @offset
- * @is: bytes to put there
- * @len: bytes at @is, at most MLX5_EP_PATCH_MAX; @offset + @len is at most
+ * @old: bytes that the caller has read at @offset
+ * @new: bytes to put there
+ * @len: bytes at @new, at most MLX5_EP_PATCH_MAX; @offset + @len is at most
  *	udata->inlen
  *
  * The request is protected instead if the caller's buffer cannot be written, or if
@@ -292,7 +292,7 @@ static bool request_protected_restore(struct mlx5_ep_request *req)
  * request is as it was.
  */
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
-			  const void *was, const void *is, size_t len)
+			  const void *old, const void *new, size_t len)
 {
 	const struct ib_udata *udata = req->udata;
 
@@ -301,13 +301,13 @@ int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
 		return -EFAULT;
 	req->offset = offset;
 	req->len = len;
-	memcpy(req->was, was, len);
-	memcpy(req->is, is, len);
+	memcpy(req->old, old, len);
+	memcpy(req->new, new, len);
 	if (!request_overlap(req->inbuf + offset, len, udata->outbuf,
 			     udata->outlen) &&
 	    !request_patch_in_place(req))
 		return 0;
-	return mlx5_ep_request_protect(req, offset, is, len);
+	return mlx5_ep_request_protect(req, offset, new, len);
 }
 
 /**
@@ -326,9 +326,9 @@ bool mlx5_ep_request_restore(struct mlx5_ep_request *req)
 	if (req->file)
 		return request_protected_restore(req);
 	intact = !copy_from_user(now, req->inbuf + req->offset, req->len) &&
-		 !memcmp(now, req->is, req->len);
+		 !memcmp(now, req->new, req->len);
 	/* Another thread may have unmapped the buffer. */
-	if (copy_to_user((void __user *)req->inbuf + req->offset, req->was,
+	if (copy_to_user((void __user *)req->inbuf + req->offset, req->old,
 			 req->len))
 		intact = false;
 	return intact;

@@ -20,8 +20,8 @@
  * @copy_len: bytes mapped there
  * @offset: first byte that is patched
  * @len: bytes that are patched
- * @was: the caller's bytes
- * @is: our bytes
+ * @old: the caller's bytes
+ * @new: our bytes
  */
 struct mlx5_ep_request {
 	struct ib_udata *udata;
@@ -33,16 +33,16 @@ struct mlx5_ep_request {
 	size_t copy_len;
 	size_t offset;
 	size_t len;
-	u8 was[MLX5_EP_PATCH_MAX];
-	u8 is[MLX5_EP_PATCH_MAX];
+	u8 old[MLX5_EP_PATCH_MAX];
+	u8 new[MLX5_EP_PATCH_MAX];
 };
 
 int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata);
 void mlx5_ep_request_end(struct mlx5_ep_request *req);
 int mlx5_ep_request_patch(struct mlx5_ep_request *req, size_t offset,
-			  const void *was, const void *is, size_t len);
+			  const void *old, const void *new, size_t len);
 int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
-			    const void *is, size_t len);
+			    const void *new, size_t len);
 bool mlx5_ep_request_restore(struct mlx5_ep_request *req);
 
 #endif

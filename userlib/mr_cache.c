@@ -48,7 +48,10 @@ static void cache_hit(struct mlx5ep_mr_cache *cache, struct cache_entry *entry,
 			 __ATOMIC_RELEASE);
 }
 
-/* What a put does that owns @entry, or that finds more than the maximum. */
+/*
+ * The put that needs the lock. If @owned, the last use of @entry has ended, and it is
+ * freed. Then unused entries are freed until the cache keeps to its maximum.
+ */
 static void cache_put_slowly(struct mlx5ep_mr_cache *cache,
 			     struct cache_entry *entry, bool owned)
 {

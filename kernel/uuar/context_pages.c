@@ -85,8 +85,8 @@ static int context_pages_charge_all(struct mlx5_ep_context *ectx,
 	int ret;
 
 	/*
-	 * A charge that is taken back could refuse others in between, so what most
-	 * share is charged last.
+	 * The device comes last, because most processes share it. Until a charge
+	 * is undone, another process can be refused for it.
 	 */
 	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
 	if (ret)

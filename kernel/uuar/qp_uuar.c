@@ -54,7 +54,10 @@ static struct mlx5_ep_uar_qps *qp_uuar_page_get(struct mlx5_ep_context *ectx,
 	return page;
 }
 
-/* The counter of a QP's uUAR. The QP has a page; the context's lock is held. */
+/*
+ * The number of QPs on the same uUAR, or on an unknown uUAR of the same page. The
+ * QP has a page; the context's lock is held.
+ */
 static unsigned int *qp_uuar_counter(struct mlx5_ep_qp *eqp)
 {
 	return eqp->slot == MLX5_EP_SLOT_UNKNOWN ?
@@ -158,7 +161,7 @@ void mlx5_ep_qp_uuar_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	struct mlx5_ep_uar_qps *page = qp_uuar_page_get(ectx, uar);
 
 	spin_lock(&ectx->lock);
-	/* What DevX does is no reason to keep the policy as it is. */
+	/* The policy can still change after a DevX QP: no policy places those. */
 	ectx->had_qp |= placer != MLX5_EP_PLACER_DEVX;
 	eqp->placer = placer;
 	eqp->uuar = -1;

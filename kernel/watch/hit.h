@@ -67,8 +67,8 @@ static __always_inline bool hit_add_event(struct mlx5_ep_watch_chunk *chunk,
 }
 
 /*
- * A watch of the chunk has an event more. This comes last, so that no register has
- * to be kept over the call, which is made for few hits.
+ * Count one more watch of @chunk with an event, and tell readers. The caller does
+ * this last: few hits make the call below, and no register is saved for it.
  */
 static __always_inline void hit_tell(struct mlx5_ep_watches *ws,
 				     struct mlx5_ep_watch_chunk *chunk,

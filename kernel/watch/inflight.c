@@ -45,7 +45,7 @@ bool mlx5_ep_inflight_list(struct mlx5_ep_inflight *f,
 		};
 	else
 		f->more++;
-	/* It is in the list before the number falls. */
+	/* The list has the invalidation before the number falls: no waiter misses it. */
 	atomic_or(INFLIGHT_LISTED | INFLIGHT_LOOK, &block->small);
 	return !(atomic_dec_return(&block->small) & INFLIGHT_NUMBER) &&
 	       f->waiters;

@@ -61,8 +61,9 @@ struct mlx5_ep_dmabuf {
  * struct mlx5_ep_watch - one watched range
  * @node: in the tree, while the watch exists, unless it is one of a dma-buf
  * @start: first page number; in a dma-buf from its first page on
- * @subtree_last: the tree's: no watch below that does not rest ends behind it
- * @cookie: the user's
+ * @subtree_last: upper bound of the last pages of the watches in the subtree that
+ *	do not rest; never too small
+ * @cookie: the user gave it, and events have it
  * @fingerprint: of the pages, if @recorded; of a watch of one part
  * @parts: fingerprints of a longer watch; NULL before they are recorded
  * @dmabuf: of a watch of a dma-buf
@@ -292,7 +293,7 @@ static __always_inline u64 slots_arm(struct mlx5_ep_watches *ws,
 {
 	u64 word = ++ws->generation << 2 | MLX5_EP_WATCH_STATE_ARMED;
 
-	/* As every change of a word. */
+	/* User space that sees the word also sees what came before it. */
 	smp_store_release(slots_chunk_word(watch_chunk(w), w->index), word);
 	return word;
 }

@@ -228,7 +228,7 @@ watch_del_locked(struct mlx5_ep_watches *ws,
 	chunk = watch_chunk(w);
 	index = ref->slot - chunk->base;
 
-	/* As every change of a word. */
+	/* User space that sees the word also sees what came before it. */
 	smp_store_release(slots_chunk_word(chunk, index),
 			  MLX5_EP_WATCH_STATE_FREE);
 	if (unlikely(w->is_dmabuf)) {

@@ -118,8 +118,8 @@ static bool sets_policy(const struct wish *wish)
 }
 
 /*
- * Writes the line of a cgroup. To take away what is not set is nothing to do: one of
- * several devices, or one of policy and limit, may be without.
+ * Writes the line of a cgroup. If @remove, a list without that line stays as it is:
+ * another device, or the other of policy and limit, may have had one.
  */
 static int change_cgroup(struct change **done, const char *device,
 			 const char *attribute, const char *line,

@@ -160,7 +160,7 @@ static void check_limits(struct report *report, const char *name,
 	}
 }
 
-/* Would the text mean itself between quotes in a shell? */
+/* Does a shell change nothing in the text between double quotes? */
 static bool is_plain(const char *text)
 {
 	while (isalnum((unsigned char)*text) ||

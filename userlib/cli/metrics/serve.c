@@ -91,7 +91,7 @@ static int bind_unix(int fd, const char *path)
 	if (!lstat(path, &st) && S_ISSOCK(st.st_mode)) {
 		if (!connect(fd, (void *)&un, sizeof(un)))
 			return -EADDRINUSE;
-		/* That of a server that was killed. */
+		/* A server that was killed has left the socket. */
 		if (errno == ECONNREFUSED)
 			unlink(path);
 	}
