@@ -24,7 +24,7 @@
 static struct mlx5ep_mr_cache *cache;
 static char *buffers;
 
-static void hit(unsigned int i)
+static void cache_hit_hit(unsigned int i)
 {
 	struct mlx5ep_mr_cache_entry *entry;
 
@@ -39,11 +39,11 @@ static void *hits(void *arg)
 	unsigned int i;
 
 	for (i = 0; i < HITS; i++)
-		hit((uintptr_t)arg + i);
+		cache_hit_hit((uintptr_t)arg + i);
 	return NULL;
 }
 
-static void measure(unsigned int threads, uint64_t *sample)
+static void cache_hit_measure(unsigned int threads, uint64_t *sample)
 {
 	pthread_t thread[MAX_THREADS];
 	uint64_t began = instr_now();
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
 	if (buffers == MAP_FAILED)
 		err(1, "mmap");
 	for (i = 0; i < REGIONS; i++)
-		hit(i);
+		cache_hit_hit(i);
 	for (i = 0; i < INSTR_SAMPLES; i++)
-		measure(threads, &samples[i]);
+		cache_hit_measure(threads, &samples[i]);
 	instr_print("hit", samples, 0, (double)HITS * threads);
 	return 0;
 }

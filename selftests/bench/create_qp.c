@@ -29,15 +29,15 @@ static uint64_t nanoseconds(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
+static int create_qp_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static int measure(struct verbs_setup *setup, uint64_t (*clock)(void),
-		   uint64_t *cost, int n)
+static int create_qp_measure(struct verbs_setup *setup, uint64_t (*clock)(void),
+			     uint64_t *cost, int n)
 {
 	uint64_t before;
 	struct ibv_qp *qp;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	struct verbs_setup setup;
 	uint64_t *cost;
 	int (*run)(struct verbs_setup *setup, uint64_t (*clock)(void),
-		   uint64_t *cost, int n) = measure;
+		   uint64_t *cost, int n) = create_qp_measure;
 	int c, n = 300, decile = 1;
 
 	while ((c = getopt(argc, argv, "ion:")) != -1) {
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 		return 1;
 	if (run(&setup, clock, cost, n))
 		return 1;
-	qsort(cost, n, sizeof(*cost), by_value);
+	qsort(cost, n, sizeof(*cost), create_qp_by_value);
 	printf("%ju\n", (uintmax_t)cost[n * decile / 10]);
 	fflush(stdout);
 	verbs_close(&setup);

@@ -124,7 +124,7 @@ int instr_munmap(enum instr_range range, const struct instr_monitor *monitor,
 	return ret;
 }
 
-static int by_value(const void *a, const void *b)
+static int instr_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -133,7 +133,7 @@ static int by_value(const void *a, const void *b)
 
 uint64_t instr_median(uint64_t *samples)
 {
-	qsort(samples, INSTR_SAMPLES, sizeof(*samples), by_value);
+	qsort(samples, INSTR_SAMPLES, sizeof(*samples), instr_by_value);
 	return samples[INSTR_SAMPLES / 2];
 }
 

@@ -200,7 +200,7 @@ static int one_round(struct mlx5ep_notifier *n, struct mlx5ep_watch *watches)
 	return ret ?: unmap_blocks(n, watches);
 }
 
-static int measure(struct ibv_context *context)
+static int lock_hold_measure(struct ibv_context *context)
 {
 	struct mlx5ep_watch *watches = calloc(WATCHES, sizeof(*watches));
 	struct mlx5ep_notifier *n;
@@ -233,7 +233,7 @@ int main(void)
 	struct verbs_setup setup;
 	int ret;
 
-	ret = verbs_open(&setup, NULL, 1) ?: measure(setup.ctx);
+	ret = verbs_open(&setup, NULL, 1) ?: lock_hold_measure(setup.ctx);
 	if (ret) {
 		fprintf(stderr, "lock_hold: %s\n", strerror(-ret));
 		return 1;

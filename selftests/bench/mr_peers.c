@@ -197,7 +197,7 @@ static const struct peer {
 
 #define PEERS (sizeof(peers) / sizeof(*peers))
 
-static int measure(const struct peer *peer, samples_t samples)
+static int mr_peers_measure(const struct peer *peer, samples_t samples)
 {
 	int r, ret = verbs_open(&setup, NULL, 1);
 
@@ -228,7 +228,7 @@ int main(void)
 	for (p = 0; p < PEERS; p++) {
 		pid = fork();
 		if (!pid)
-			_exit(measure(&peers[p], samples[p]));
+			_exit(mr_peers_measure(&peers[p], samples[p]));
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 			return 1;
 	}

@@ -278,7 +278,7 @@ static int with(samples_t samples)
 	return measure_unmap(&monitor, samples) ?: measure_watches(samples);
 }
 
-static int child(samples_t samples, int (*measure)(samples_t samples))
+static int mr_watch_child(samples_t samples, int (*measure)(samples_t samples))
 {
 	struct verbs_setup setup;
 	int ret;
@@ -302,7 +302,7 @@ static int run_child(samples_t samples, int (*measure)(samples_t samples))
 	int status;
 
 	if (!pid)
-		_exit(child(samples, measure));
+		_exit(mr_watch_child(samples, measure));
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status;
 }
 

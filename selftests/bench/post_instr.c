@@ -27,7 +27,7 @@
 static uint64_t words[2];
 static struct job_mem mem;
 
-static int post(struct job_thread *t, unsigned int n)
+static int post_instr_post(struct job_thread *t, unsigned int n)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)&words[0],
@@ -51,7 +51,7 @@ static int post(struct job_thread *t, unsigned int n)
 	return -ret;
 }
 
-static int child(unsigned int category)
+static int post_instr_child(unsigned int category)
 {
 	struct job job;
 	int ret;
@@ -62,17 +62,17 @@ static int child(unsigned int category)
 	ret = job_mem_reg(&job, &mem, words, sizeof(words));
 	/* the first post also binds symbols and fills caches */
 	if (!ret)
-		ret = post(&job.threads[0], 1);
+		ret = post_instr_post(&job.threads[0], 1);
 	if (!ret && ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		ret = -errno;
 	if (!ret) {
 		raise(SIGUSR1);
-		ret = post(&job.threads[0], 0);
+		ret = post_instr_post(&job.threads[0], 0);
 		raise(SIGUSR1);
 	}
 	if (!ret) {
 		raise(SIGUSR1);
-		ret = post(&job.threads[0], POSTS);
+		ret = post_instr_post(&job.threads[0], POSTS);
 		raise(SIGUSR1);
 	}
 	if (!ret)
@@ -86,7 +86,7 @@ static int child(unsigned int category)
 }
 
 /* Run the child to its next signal, by single steps or freely */
-static long run(pid_t pid, bool steps)
+static long post_instr_run(pid_t pid, bool steps)
 {
 	int request = steps ? PTRACE_SINGLESTEP : PTRACE_CONT;
 	long n = 0;
@@ -107,7 +107,7 @@ static long run(pid_t pid, bool steps)
 	}
 }
 
-static int count(pid_t pid, double *per_post)
+static int post_instr_count(pid_t pid, double *per_post)
 {
 	long empty, full;
 	int status;
@@ -115,10 +115,10 @@ static int count(pid_t pid, double *per_post)
 	/* stopped at the first signal */
 	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 		return -ECHILD;
-	empty = run(pid, true);
-	if (empty < 0 || run(pid, false) < 0)
+	empty = post_instr_run(pid, true);
+	if (empty < 0 || post_instr_run(pid, false) < 0)
 		return -EIO;
-	full = run(pid, true);
+	full = post_instr_run(pid, true);
 	if (full < 0)
 		return -EIO;
 	if (ptrace(PTRACE_CONT, pid, NULL, NULL) ||
@@ -154,12 +154,12 @@ int main(int argc, char **argv)
 	if (!pid) {
 		if (pthread_create(&id, NULL, idle, NULL))
 			_exit(1);
-		ret = child(category);
+		ret = post_instr_child(category);
 		if (ret)
 			fprintf(stderr, "post_instr: %s\n", strerror(-ret));
 		_exit(ret ? 1 : 0);
 	}
-	ret = count(pid, &per_post);
+	ret = post_instr_count(pid, &per_post);
 	if (ret) {
 		fprintf(stderr, "post_instr: %s\n", strerror(-ret));
 		kill(pid, SIGKILL);

@@ -95,7 +95,7 @@ static int make_qps(struct verbs_setup *setup, int n)
 }
 
 /* Printing is slow, and as long for each QP, so the tables are of a tenth of them. */
-static int measure(struct verbs_setup *setup, int qps)
+static int qp_hold_measure(struct verbs_setup *setup, int qps)
 {
 	int i, ret;
 
@@ -122,7 +122,8 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	ret = sysfs_policy("shared-uuar", PAGES, false) ?:
-	      verbs_open(&setup, NULL, 1) ?: measure(&setup, atoi(argv[1]));
+		      verbs_open(&setup, NULL, 1) ?:
+		      qp_hold_measure(&setup, atoi(argv[1]));
 	if (ret) {
 		fprintf(stderr, "qp_hold: %s\n", strerror(-ret));
 		return 1;

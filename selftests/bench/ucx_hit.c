@@ -50,7 +50,7 @@ static uint64_t sends_of_a_burst(void)
 	return spent;
 }
 
-static void measure(const char *what, uint64_t (*burst)(void))
+static void ucx_hit_measure(const char *what, uint64_t (*burst)(void))
 {
 	int i;
 
@@ -69,8 +69,8 @@ int main(void)
 	if (addr == MAP_FAILED)
 		return 1;
 	memset(addr, 1, LEN);
-	measure("put", puts_of_a_burst);
-	measure("send", sends_of_a_burst);
+	ucx_hit_measure("put", puts_of_a_burst);
+	ucx_hit_measure("send", sends_of_a_burst);
 	munmap(addr, LEN);
 	ucx_link_close(&link);
 	ucx_link_cleanup();

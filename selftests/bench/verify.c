@@ -37,8 +37,8 @@ static void *map_all(void)
 	return mem;
 }
 
-static int measure(struct mlx5ep_notifier *n, void *mem, size_t len,
-		   uint64_t *samples)
+static int verify_measure(struct mlx5ep_notifier *n, void *mem, size_t len,
+			  uint64_t *samples)
 {
 	struct mlx5ep_watch watch;
 	uint64_t before;
@@ -69,8 +69,8 @@ int main(void)
 	ret = mem ? verbs_open(&setup, NULL, 1) : -ENOMEM;
 	if (!ret)
 		ret = mlx5ep_notifier_create(setup.ctx, 1, &n) ?:
-		      measure(n, mem, PART, small) ?:
-		      measure(n, mem, BIG, big);
+		      verify_measure(n, mem, PART, small) ?:
+		      verify_measure(n, mem, BIG, big);
 	if (ret) {
 		fprintf(stderr, "verify: %s\n", strerror(-ret));
 		return 1;

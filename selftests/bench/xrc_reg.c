@@ -40,8 +40,8 @@ static uint32_t handle_of(struct ibv_xrcd *ibv)
 	return provider->handle;
 }
 
-static int reg(int method, const void *key, size_t len, uint32_t *handle,
-	       uint32_t *qp_num)
+static int xrc_reg_reg(int method, const void *key, size_t len,
+		       uint32_t *handle, uint32_t *qp_num)
 {
 	struct mlx5_ep_xrc_rcv_qp_reg answer;
 	struct uverbs_call call;
@@ -118,31 +118,31 @@ static int turn(unsigned int kind)
 
 	switch (kind) {
 	case 0:
-		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_REG, &num, sizeof(num),
-			  &handle, NULL);
+		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_REG, &num,
+				  sizeof(num), &handle, NULL);
 		return ret ? ret : unreg(handle);
 	case 1:
 		ret = upstream_open(&handle);
 		return ret ? ret : upstream_close(handle);
 	case 2:
-		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key, sizeof(key),
-			  &handle, NULL);
+		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key,
+				  sizeof(key), &handle, NULL);
 		return ret ? ret : unreg(handle);
 	default:
-		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_CREATE, NULL, 0, &handle,
-			  NULL);
+		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_CREATE, NULL, 0,
+				  &handle, NULL);
 		return ret ? ret : unreg(handle);
 	}
 }
 
-static int by_value(const void *a, const void *b)
+static int xrc_reg_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static int fill(unsigned int qps)
+static int xrc_reg_fill(unsigned int qps)
 {
 	char key[32];
 	uint32_t handle;
@@ -152,8 +152,8 @@ static int fill(unsigned int qps)
 	for (i = 0; i < qps && !ret; i++) {
 		memset(key, 0, sizeof(key));
 		snprintf(key, sizeof(key), "key %u", i);
-		ret = reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key, strlen(key) + 1,
-			  &handle, i ? NULL : &num);
+		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key,
+				  strlen(key) + 1, &handle, i ? NULL : &num);
 	}
 	return ret;
 }
@@ -164,7 +164,7 @@ static uint64_t *ticks[KINDS];
  * An untimed turn comes before the timed one, because the other kinds have
  * replaced what the caches held.
  */
-static int measure(unsigned int kind, unsigned int pair)
+static int xrc_reg_measure(unsigned int kind, unsigned int pair)
 {
 	uint64_t start;
 	int ret = turn(kind);
@@ -184,9 +184,9 @@ static int measure_all(unsigned int pairs)
 
 	for (i = 0; i < pairs && !ret; i++)
 		for (k = 0; k < CREATE && !ret; k++)
-			ret = measure((i + k) % CREATE, i);
+			ret = xrc_reg_measure((i + k) % CREATE, i);
 	for (i = 0; i < pairs && !ret; i++)
-		ret = measure(CREATE, i);
+		ret = xrc_reg_measure(CREATE, i);
 	return ret;
 }
 
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 	xrcd = handle_of(mlx5ep_xrcd_ibv(node.xrcd));
 	for (kind = 0; kind < KINDS; kind++)
 		ticks[kind] = calloc(pairs, sizeof(**ticks));
-	ret = fill(qps);
+	ret = xrc_reg_fill(qps);
 	if (!ret)
 		ret = measure_all(pairs);
 	if (ret) {
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (kind = 0; kind < KINDS; kind++) {
-		qsort(ticks[kind], pairs, sizeof(**ticks), by_value);
+		qsort(ticks[kind], pairs, sizeof(**ticks), xrc_reg_by_value);
 		printf("%s%llu", kind ? " " : "",
 		       (unsigned long long)ticks[kind][pairs / 2]);
 	}

@@ -142,7 +142,7 @@ FIXTURE_TEARDOWN(regs)
 		ASSERT_EQ(NULL, regs[i]);
 }
 
-static struct ibv_mr *reg(FIXTURE_DATA(regs) *self)
+static struct ibv_mr *ucx_regs_reg(FIXTURE_DATA(regs) *self)
 {
 	return ibv_reg_mr(&self->pd, self->memory, sizeof(self->memory),
 			  IBV_ACCESS_LOCAL_WRITE);
@@ -153,7 +153,7 @@ TEST_F(regs, of_each_call_are_made_as_it_says)
 	struct ibv_mr *mr[3];
 	int i;
 
-	mr[0] = reg(self);
+	mr[0] = ucx_regs_reg(self);
 	EXPECT_EQ(0, fake.call.iova);
 	EXPECT_EQ(IBV_ACCESS_LOCAL_WRITE, fake.call.access);
 	mr[1] = ibv_reg_mr_iova(&self->pd, self->memory, 7, 0x1234,
@@ -179,7 +179,7 @@ TEST_F(regs, are_found_again_among_very_many)
 	int i;
 
 	for (i = 0; i < MANY; i++) {
-		mr[i] = reg(self);
+		mr[i] = ucx_regs_reg(self);
 		ASSERT_NE(NULL, mr[i]);
 	}
 	EXPECT_EQ(MANY, fake.watches);
@@ -196,7 +196,7 @@ TEST_F(regs, begin_anew_if_the_memory_changes)
 	struct ibv_mr *mr;
 
 	fake.changes = 2;
-	mr = reg(self);
+	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(3, fake.registrations);
 	EXPECT_EQ(1, fake.registered);
@@ -206,7 +206,7 @@ TEST_F(regs, begin_anew_if_the_memory_changes)
 	/* If it always changes, the last one is kept, and its watch was hit. */
 	fake.registrations = 0;
 	fake.changes = 2 * REG_TRIES;
-	mr = reg(self);
+	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(REG_TRIES, fake.registrations);
 	EXPECT_EQ(1, fake.registered);
@@ -218,7 +218,7 @@ TEST_F(regs, begin_anew_if_the_memory_changes)
 	fake.registrations = 0;
 	fake.changes = 1;
 	fake.dereg_ret = EBUSY;
-	mr = reg(self);
+	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(1, fake.watches);
@@ -230,7 +230,7 @@ TEST_F(regs, that_fail_have_no_watch)
 {
 	fake.reg_errno = ENOMEM;
 	errno = 0;
-	EXPECT_EQ(NULL, reg(self));
+	EXPECT_EQ(NULL, ucx_regs_reg(self));
 	EXPECT_EQ(ENOMEM, errno);
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(0, fake.watches);
@@ -241,14 +241,14 @@ TEST_F(regs, without_a_watch_are_counted)
 	struct ibv_mr *mr;
 
 	fake.add_ret = -ENOSPC;
-	mr = reg(self);
+	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(1, fake.unwatched);
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 	EXPECT_EQ(0, fake.unwatched);
 	/* One that fails is none. */
 	fake.reg_errno = EINVAL;
-	EXPECT_EQ(NULL, reg(self));
+	EXPECT_EQ(NULL, ucx_regs_reg(self));
 	EXPECT_EQ(EINVAL, errno);
 }
 
@@ -261,7 +261,7 @@ TEST_F(regs, that_need_no_watch_are_passed_on)
 			   IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE);
 	mr[1] = ibv_reg_mr(&self->pd, self->memory, 0, IBV_ACCESS_LOCAL_WRITE);
 	fake.no_notifier = true;
-	mr[2] = reg(self);
+	mr[2] = ucx_regs_reg(self);
 	EXPECT_EQ(3, fake.registered);
 	EXPECT_EQ(0, fake.watches);
 	EXPECT_EQ(0, fake.unwatched);
@@ -278,7 +278,7 @@ TEST_F_TIMEOUT(regs, are_given_back_without_a_lock_if_there_is_no_notifier, 5)
 	struct ibv_mr *mr;
 
 	fake.no_notifier = true;
-	mr = reg(self);
+	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	pthread_mutex_lock(&lock);
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
@@ -287,7 +287,7 @@ TEST_F_TIMEOUT(regs, are_given_back_without_a_lock_if_there_is_no_notifier, 5)
 
 TEST_F(regs, stay_if_they_cannot_be_taken_back)
 {
-	struct ibv_mr *mr = reg(self);
+	struct ibv_mr *mr = ucx_regs_reg(self);
 
 	ASSERT_NE(NULL, mr);
 	fake.dereg_ret = EBUSY;
@@ -299,7 +299,7 @@ TEST_F(regs, stay_if_they_cannot_be_taken_back)
 
 TEST_F(regs, of_the_parent_are_forgotten_in_a_child)
 {
-	struct ibv_mr *mr = reg(self), *own;
+	struct ibv_mr *mr = ucx_regs_reg(self), *own;
 	struct ucx_reg **at = regs_bucket(mr), *of_parent = *at;
 
 	ASSERT_NE(NULL, mr);
@@ -307,7 +307,7 @@ TEST_F(regs, of_the_parent_are_forgotten_in_a_child)
 	pthread_mutex_lock(&lock);
 	ucx_regs_forked();
 	/* Another thread of the parent may have had the lock. */
-	own = reg(self);
+	own = ucx_regs_reg(self);
 	ASSERT_NE(NULL, own);
 	EXPECT_EQ(0, ibv_dereg_mr(own));
 	/* That of the parent is none with a watch here. */

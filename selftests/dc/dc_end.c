@@ -213,8 +213,8 @@ void dc_fill(struct dc_end *end, uint8_t seed)
 		end->from[i] = i * 3 + seed;
 }
 
-static int post(struct dc_end *end, const struct dc_to *to,
-		enum ibv_wr_opcode op)
+static int end_post(struct dc_end *end, const struct dc_to *to,
+		    enum ibv_wr_opcode op)
 {
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(end->dci);
 	struct mlx5dv_qp_ex *dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
@@ -246,7 +246,7 @@ static int post(struct dc_end *end, const struct dc_to *to,
 	return errno ? bad("post") : 0;
 }
 
-static int wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
+static int end_wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int tries, n;
 
@@ -262,10 +262,10 @@ static int wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
 int dc_run(struct dc_end *end, const struct dc_to *to, enum ibv_wr_opcode op)
 {
 	struct ibv_wc wc;
-	int ret = post(end, to, op);
+	int ret = end_post(end, to, op);
 
 	if (!ret)
-		ret = wait_for(end->cq, &wc);
+		ret = end_wait_for(end->cq, &wc);
 	return ret ? ret : (int)wc.status;
 }
 
@@ -284,7 +284,7 @@ int dc_recv_post(struct dc_end *end, unsigned int slot)
 
 int dc_recv(struct dc_end *end, struct ibv_wc *wc)
 {
-	int ret = wait_for(end->rcq, wc);
+	int ret = end_wait_for(end->rcq, wc);
 
 	if (ret || wc->status)
 		return ret ? ret : -EIO;

@@ -69,8 +69,8 @@ static int hca_reads(FIXTURE_DATA(dmabuf) *self, const struct ibv_mr *mr,
 	return ret ? ret : sample[0];
 }
 
-static int get(FIXTURE_DATA(dmabuf) *self, int fd, uint64_t offset,
-	       struct ibv_mr **mr)
+static int cache_get(FIXTURE_DATA(dmabuf) *self, int fd, uint64_t offset,
+		     struct ibv_mr **mr)
 {
 	const struct mlx5ep_mr_cache_get_attr attr = {};
 	struct mlx5ep_mr_cache_entry *entry;
@@ -85,7 +85,7 @@ static int get(FIXTURE_DATA(dmabuf) *self, int fd, uint64_t offset,
 	return 0;
 }
 
-static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+static struct mlx5ep_mr_cache_stats cache_query(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5ep_mr_cache_stats stats;
 
@@ -125,22 +125,22 @@ TEST_F(dmabuf, the_cache_knows_a_buffer_by_its_inode)
 	other = dmabuf_create(self->exporter, SIZE, 0);
 	ASSERT_LE(0, other);
 	ASSERT_LE(0, same);
-	ASSERT_EQ(0, get(self, self->fd, 0, &mr));
+	ASSERT_EQ(0, cache_get(self, self->fd, 0, &mr));
 	EXPECT_EQ(1, hca_reads(self, mr, 0));
-	ASSERT_EQ(0, get(self, same, 0, &again));
+	ASSERT_EQ(0, cache_get(self, same, 0, &again));
 	EXPECT_EQ(mr, again);
-	ASSERT_EQ(0, get(self, other, 0, &again));
+	ASSERT_EQ(0, cache_get(self, other, 0, &again));
 	EXPECT_NE(mr, again);
 	EXPECT_EQ(0, hca_reads(self, again, 0));
-	EXPECT_EQ(1, query(self->cache).hits);
-	EXPECT_EQ(2, query(self->cache).misses);
-	EXPECT_EQ(-EINVAL, get(self, null, 0, &again));
-	EXPECT_EQ(-EINVAL, get(self, self->fd, SIZE, &again));
-	EXPECT_EQ(-EBADF, get(self, -1, 0, &again));
+	EXPECT_EQ(1, cache_query(self->cache).hits);
+	EXPECT_EQ(2, cache_query(self->cache).misses);
+	EXPECT_EQ(-EINVAL, cache_get(self, null, 0, &again));
+	EXPECT_EQ(-EINVAL, cache_get(self, self->fd, SIZE, &again));
+	EXPECT_EQ(-EBADF, cache_get(self, -1, 0, &again));
 	/* It holds the buffer, which is found by another descriptor. */
 	close(self->fd);
 	self->fd = same;
-	ASSERT_EQ(0, get(self, self->fd, 0, &again));
+	ASSERT_EQ(0, cache_get(self, self->fd, 0, &again));
 	EXPECT_EQ(mr, again);
 	close(other);
 	close(null);
@@ -153,15 +153,15 @@ TEST_F(dmabuf, the_cache_never_gives_what_was_moved)
 	struct ibv_mr *mr;
 
 	for (i = 0; i < n; i++) {
-		ASSERT_EQ(0, get(self, self->fd, 2 * PAGE, &mr));
-		ASSERT_EQ(0, get(self, self->fd, 2 * PAGE, &mr));
+		ASSERT_EQ(0, cache_get(self, self->fd, 2 * PAGE, &mr));
+		ASSERT_EQ(0, cache_get(self, self->fd, 2 * PAGE, &mr));
 		if (hca_reads(self, mr, 2 * PAGE) != (i ? i & 0xff : 1))
 			stale++;
 		ASSERT_EQ(0, dmabuf_move(self->exporter, self->fd, i + 1));
 	}
 	EXPECT_EQ(0, stale);
-	EXPECT_EQ(n, query(self->cache).misses);
-	EXPECT_EQ(n, query(self->cache).hits);
+	EXPECT_EQ(n, cache_query(self->cache).misses);
+	EXPECT_EQ(n, cache_query(self->cache).hits);
 	TH_LOG("%d moves, %d stale", n, stale);
 }
 

@@ -67,7 +67,8 @@ static void *move(void *arg)
  * Looks at an armed watch until it is not valid, or all moves are made. Returns 1 if
  * it was valid although it should not have been.
  */
-static unsigned long look(struct race *race, const struct mlx5ep_watch *watch)
+static unsigned long race_look(struct race *race,
+			       const struct mlx5ep_watch *watch)
 {
 	unsigned long armed = load(&race->begun), done, stale = 0;
 	bool over, valid;
@@ -114,7 +115,7 @@ TEST_F_TIMEOUT(dmabuf, no_watch_is_valid_after_a_move, 3600)
 	while (!__atomic_load_n(&race.over, __ATOMIC_SEQ_CST)) {
 		ASSERT_EQ(0, mlx5ep_watch_dmabuf(notifier, race.fd, 0, PAGE,
 						 0, &watch));
-		stale += look(&race, &watch);
+		stale += race_look(&race, &watch);
 		ASSERT_EQ(0, mlx5ep_watch_del(&watch));
 	}
 	pthread_join(thread, NULL);

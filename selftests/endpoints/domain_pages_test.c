@@ -57,8 +57,8 @@ static int alloc(struct ibv_pd *pd, unsigned int level,
 }
 
 /* Two QPs in each domain. */
-static void fill(struct __test_metadata *_metadata, FIXTURE_DATA(domain) *self,
-		 unsigned int level)
+static void domain_pages_fill(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(domain) * self, unsigned int level)
 {
 	unsigned int i;
 
@@ -98,8 +98,8 @@ static unsigned int ringers(const struct doorbells_report *report,
 }
 
 /* QPs of nobody's domain ring too, and thread domains of the program are there. */
-static void look(struct __test_metadata *_metadata, FIXTURE_DATA(domain) *self,
-		 unsigned int level)
+static void domain_pages_look(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(domain) * self, unsigned int level)
 {
 	struct ibv_td_init_attr td_attr = {};
 	struct verbs_endpoint others[DOMAINS];
@@ -115,7 +115,7 @@ static void look(struct __test_metadata *_metadata, FIXTURE_DATA(domain) *self,
 	/* The second uUAR of one page, and the first of another, are free. */
 	EXPECT_EQ(0, ibv_dealloc_td(td[1]));
 	EXPECT_EQ(0, ibv_dealloc_td(td[2]));
-	fill(_metadata, self, level);
+	domain_pages_fill(_metadata, self, level);
 	for (i = 0; i < DOMAINS; i++)
 		ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &others[i],
 						   IBV_QPT_RC));
@@ -150,12 +150,12 @@ static void look(struct __test_metadata *_metadata, FIXTURE_DATA(domain) *self,
 
 TEST_F(domain, of_level_1_rings_a_page_that_nobody_else_rings)
 {
-	look(_metadata, self, 1);
+	domain_pages_look(_metadata, self, 1);
 }
 
 TEST_F(domain, of_level_2_rings_a_uuar_that_nobody_else_rings)
 {
-	look(_metadata, self, 2);
+	domain_pages_look(_metadata, self, 2);
 }
 
 TEST_F(domain, says_what_it_has_got)

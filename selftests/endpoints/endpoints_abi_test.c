@@ -20,8 +20,8 @@ FIXTURE(abi)
 	int fd;
 };
 
-static void put(struct __test_metadata *_metadata, const char *dir,
-		const char *name, const char *text)
+static void abi_put(struct __test_metadata *_metadata, const char *dir,
+		    const char *name, const char *text)
 {
 	char path[128];
 	FILE *file;
@@ -80,9 +80,9 @@ TEST_F(abi, an_older_module_lacks_what_it_does_not_list)
 	struct mlx5_ep_context_info info;
 	struct mlx5_ep_features features;
 
-	put(_metadata, self->dir, "abi_version", "1\n");
-	put(_metadata, self->dir, "uverbs_ids",
-	    "method device query_features 0x1007\n");
+	abi_put(_metadata, self->dir, "abi_version", "1\n");
+	abi_put(_metadata, self->dir, "uverbs_ids",
+		"method device query_features 0x1007\n");
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(&self->ctx, &info));
 	EXPECT_EQ(-ENOTTY, mlx5ep_device_query(&self->ctx, &features));
 }
@@ -91,9 +91,9 @@ TEST_F(abi, a_newer_module_may_list_more)
 {
 	struct mlx5_ep_context_info info;
 
-	put(_metadata, self->dir, "abi_version", "1\n");
-	put(_metadata, self->dir, "uverbs_ids",
-	    "object of_tomorrow 0x100b\nmethod device context_query_more 0x1002\nmethod device context_query 0x1005\n");
+	abi_put(_metadata, self->dir, "abi_version", "1\n");
+	abi_put(_metadata, self->dir, "uverbs_ids",
+		"object of_tomorrow 0x100b\nmethod device context_query_more 0x1002\nmethod device context_query 0x1005\n");
 	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
 }
 
@@ -103,11 +103,11 @@ TEST_F(abi, a_module_of_tomorrow_may_list_a_page_full)
 	char text[4096];
 	size_t len = 0;
 
-	put(_metadata, self->dir, "abi_version", "1\n");
+	abi_put(_metadata, self->dir, "abi_version", "1\n");
 	while (len < 4000)
 		len += sprintf(text + len, "object of_tomorrow_%zu 0x1\n", len);
 	sprintf(text + len, "method device context_query 0x1005\n");
-	put(_metadata, self->dir, "uverbs_ids", text);
+	abi_put(_metadata, self->dir, "uverbs_ids", text);
 	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
 }
 
@@ -137,9 +137,9 @@ TEST_F(abi, a_thread_that_is_cancelled_keeps_no_lock)
 	pthread_t thread;
 	void *end;
 
-	put(_metadata, self->dir, "abi_version", "1\n");
-	put(_metadata, self->dir, "uverbs_ids",
-	    "method device context_query 0x1005\n");
+	abi_put(_metadata, self->dir, "abi_version", "1\n");
+	abi_put(_metadata, self->dir, "uverbs_ids",
+		"method device context_query 0x1005\n");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, end_in_call, &c));
 	ASSERT_EQ(0, pthread_join(thread, &end));
 	EXPECT_EQ(PTHREAD_CANCELED, end);
@@ -151,9 +151,9 @@ TEST_F(abi, another_abi_is_not_spoken_to)
 {
 	struct mlx5_ep_context_info info;
 
-	put(_metadata, self->dir, "abi_version", "2\n");
-	put(_metadata, self->dir, "uverbs_ids",
-	    "method device context_query 0x1005\n");
+	abi_put(_metadata, self->dir, "abi_version", "2\n");
+	abi_put(_metadata, self->dir, "uverbs_ids",
+		"method device context_query 0x1005\n");
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(&self->ctx, &info));
 }
 
@@ -161,9 +161,9 @@ TEST_F(abi, nonsense_in_the_list_is_an_error)
 {
 	struct mlx5_ep_context_info info;
 
-	put(_metadata, self->dir, "abi_version", "1\n");
-	put(_metadata, self->dir, "uverbs_ids",
-	    "method device context_query seven\n");
+	abi_put(_metadata, self->dir, "abi_version", "1\n");
+	abi_put(_metadata, self->dir, "uverbs_ids",
+		"method device context_query seven\n");
 	EXPECT_EQ(-EPROTO, mlx5ep_context_query(&self->ctx, &info));
 }
 
@@ -171,8 +171,8 @@ TEST_F(abi, the_reason_of_a_refusal_is_handed_on_and_cut_to_fit)
 {
 	char reason[64], few[5];
 
-	put(_metadata, self->dir, "attached",
-	    "not attached: uverbs object 0x100a is taken\n");
+	abi_put(_metadata, self->dir, "attached",
+		"not attached: uverbs object 0x100a is taken\n");
 	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->dev, reason,
 						      sizeof(reason)));
 	EXPECT_STREQ("not attached: uverbs object 0x100a is taken", reason);

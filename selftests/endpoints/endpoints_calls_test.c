@@ -41,7 +41,8 @@ FIXTURE_TEARDOWN(calls)
 	EXPECT_EQ(0, ibv_close_device(self->ctx));
 }
 
-static int create(FIXTURE_DATA(calls) *self, unsigned int category, unsigned int n)
+static int calls_create(FIXTURE_DATA(calls) * self, unsigned int category,
+			unsigned int n)
 {
 	unsigned int i;
 	int ret;
@@ -84,7 +85,7 @@ TEST_F(calls, give_each_endpoint_of_dynamic_a_page)
 {
 	unsigned int i;
 
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_DYNAMIC, 3));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_DYNAMIC, 3));
 	EXPECT_EQ(MLX5EP_CATEGORY_DYNAMIC, self->info.category);
 	EXPECT_EQ(3, self->info.endpoints);
 	EXPECT_EQ(1, self->info.contexts);
@@ -123,7 +124,7 @@ TEST_F(calls, give_2xdynamic_every_second_page)
 	};
 
 	self->attr.each = each;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_2XDYNAMIC, 2));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_2XDYNAMIC, 2));
 	EXPECT_TRUE(is_on(&self->ends[0], 0, 0));
 	EXPECT_TRUE(is_on(&self->ends[1], 2, 0));
 	EXPECT_EQ(4, self->info.qps);
@@ -139,7 +140,7 @@ TEST_F(calls, give_2xdynamic_every_second_page)
 
 TEST_F(calls, give_shared_dynamic_both_uuars_of_a_page)
 {
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 3));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 3));
 	EXPECT_TRUE(is_on(&self->ends[0], 0, 0));
 	EXPECT_TRUE(is_on(&self->ends[1], 0, 1));
 	EXPECT_TRUE(is_on(&self->ends[2], 1, 0));
@@ -152,14 +153,14 @@ TEST_F(calls, give_shared_dynamic_both_uuars_of_a_page)
 
 TEST_F(calls, give_static_endpoints_what_libmlx5_has)
 {
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 5));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 5));
 	EXPECT_EQ(0, fake.made[FAKE_TD]);
 	EXPECT_TRUE(has_no_domain(&self->ends[4]));
 	EXPECT_EQ(4, self->info.level[2]);
 	EXPECT_EQ(1, self->info.level[1]);
 	EXPECT_EQ(3, self->info.static_pages);
 	EXPECT_EQ(5, self->info.absent_pages);
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 17));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 17));
 	EXPECT_EQ(2, self->info.level[3]);
 	EXPECT_EQ(15, self->info.level[2]);
 	EXPECT_EQ(16, self->info.used_uuars);
@@ -170,7 +171,7 @@ TEST_F(calls, give_static_endpoints_what_libmlx5_has)
 
 TEST_F(calls, give_mpi_threads_one_qp)
 {
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_MPI_THREADS, 3));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_MPI_THREADS, 3));
 	EXPECT_EQ(1, self->info.qps);
 	EXPECT_EQ(3, self->info.level[4]);
 	EXPECT_EQ(1, self->info.used_uuars);
@@ -178,14 +179,14 @@ TEST_F(calls, give_mpi_threads_one_qp)
 	EXPECT_EQ(self->ends[0].qp, self->ends[2].qp);
 	EXPECT_EQ(MLX5EP_ENDPOINT_BLUEFLAME, self->ends[2].flags);
 	EXPECT_EQ(0, fake.cq.flags);
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_MPI_THREADS, 1));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_MPI_THREADS, 1));
 	EXPECT_EQ(1, self->info.level[1]);
 	EXPECT_TRUE(self->ends[0].flags & MLX5EP_ENDPOINT_CQ_UNLOCKED);
 }
 
 TEST_F(calls, give_mpi_everywhere_a_context_each)
 {
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 3));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 3));
 	EXPECT_EQ(3, self->info.contexts);
 	EXPECT_EQ(3, self->info.own_pages);
 	EXPECT_EQ(3, self->info.static_pages);
@@ -206,7 +207,7 @@ TEST_F(calls, use_second_uuars_and_then_none_as_pages_run_out)
 		fake_reset();
 		fake.live[FAKE_CTX] = fake.live[FAKE_PD] = 1;
 		fake.pages = pages;
-		ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_DYNAMIC, 4));
+		ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_DYNAMIC, 4));
 		EXPECT_EQ(pages, self->set->n_pages);
 		for (i = 0; i < 4; i++) {
 			EXPECT_TRUE(i < 2 * pages ?
@@ -215,7 +216,8 @@ TEST_F(calls, use_second_uuars_and_then_none_as_pages_run_out)
 		}
 		EXPECT_EQ(4 - self->info.level[1], self->info.degraded);
 		self->attr.flags = MLX5EP_ENDPOINTS_STRICT;
-		EXPECT_EQ(-ENOSPC, create(self, MLX5EP_CATEGORY_DYNAMIC, 4));
+		EXPECT_EQ(-ENOSPC,
+			  calls_create(self, MLX5EP_CATEGORY_DYNAMIC, 4));
 		EXPECT_EQ(NULL, self->set);
 		EXPECT_TRUE(fake_is_empty(1, 1));
 		self->attr.flags = 0;
@@ -225,7 +227,7 @@ TEST_F(calls, use_second_uuars_and_then_none_as_pages_run_out)
 TEST_F(calls, tell_what_each_category_lacks)
 {
 	fake.pages = 1;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 4));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 4));
 	EXPECT_TRUE(is_on(&self->ends[1], 0, 1));
 	EXPECT_TRUE(has_no_domain(&self->ends[2]));
 	/* The static QPs of the other two share a page, as they may. */
@@ -233,11 +235,12 @@ TEST_F(calls, tell_what_each_category_lacks)
 	EXPECT_EQ(2, self->info.uar_pages);
 	/* But they have not got the page that a strict set wants. */
 	self->attr.flags = MLX5EP_ENDPOINTS_STRICT;
-	EXPECT_EQ(-ENOSPC, create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 4));
+	EXPECT_EQ(-ENOSPC,
+		  calls_create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 4));
 	self->attr.flags = 0;
 
 	/* No QPs that nobody uses then. */
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_2XDYNAMIC, 2));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_2XDYNAMIC, 2));
 	EXPECT_TRUE(is_on(&self->ends[0], 0, 0));
 	EXPECT_TRUE(is_on(&self->ends[1], 0, 1));
 	EXPECT_EQ(2, self->info.qps);
@@ -245,18 +248,19 @@ TEST_F(calls, tell_what_each_category_lacks)
 
 	/* A QP that rings elsewhere than its thread domain is no endpoint. */
 	fake.stranger = true;
-	EXPECT_EQ(-EPROTO, create(self, MLX5EP_CATEGORY_DYNAMIC, 1));
+	EXPECT_EQ(-EPROTO, calls_create(self, MLX5EP_CATEGORY_DYNAMIC, 1));
 	EXPECT_TRUE(fake_is_empty(1, 1));
 	fake.stranger = false;
 	/* More than two static QPs share a uUAR. */
 	fake.n_free = 0;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 17));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 17));
 	EXPECT_EQ(2, self->info.level[3]);
 	EXPECT_EQ(2, self->info.degraded);
 	self->attr.flags = MLX5EP_ENDPOINTS_STRICT;
-	EXPECT_EQ(-ENOSPC, create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 17));
+	EXPECT_EQ(-ENOSPC,
+		  calls_create(self, MLX5EP_CATEGORY_SHARED_DYNAMIC, 17));
 	fake.unsupported = true;
-	EXPECT_EQ(-EOPNOTSUPP, create(self, MLX5EP_CATEGORY_STATIC, 1));
+	EXPECT_EQ(-EOPNOTSUPP, calls_create(self, MLX5EP_CATEGORY_STATIC, 1));
 	fake.unsupported = false;
 }
 
@@ -264,14 +268,15 @@ TEST_F(calls, tell_what_each_category_lacks)
 TEST_F(calls, of_a_strict_set_look_at_the_levels)
 {
 	fake.one_context = true;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
 	EXPECT_EQ(2, self->info.level[3]);
 	EXPECT_EQ(2, self->info.degraded);
 	self->attr.flags = MLX5EP_ENDPOINTS_STRICT;
-	EXPECT_EQ(-ENOSPC, create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
+	EXPECT_EQ(-ENOSPC,
+		  calls_create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
 	EXPECT_TRUE(fake_is_empty(1, 1));
 	fake.one_context = false;
-	EXPECT_EQ(0, create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
+	EXPECT_EQ(0, calls_create(self, MLX5EP_CATEGORY_MPI_EVERYWHERE, 2));
 }
 
 /* The pages of QPs that are in no thread domain, by what libmlx5 does with them. */
@@ -328,7 +333,7 @@ TEST_F(calls, take_the_attributes_of_the_set)
 	};
 	unsigned int i;
 
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 1));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 1));
 	EXPECT_EQ(IBV_QPT_RC, fake.qp.qp_type);
 	EXPECT_EQ(128, fake.qp.cap.max_send_wr);
 	EXPECT_EQ(0, fake.qp.sq_sig_all);
@@ -338,7 +343,7 @@ TEST_F(calls, take_the_attributes_of_the_set)
 	EXPECT_EQ(IBV_CQ_INIT_ATTR_MASK_FLAGS, fake.cq.comp_mask);
 	for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
 		self->attr.cap = caps[i];
-		ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 1));
+		ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 1));
 		EXPECT_EQ(0, memcmp(&caps[i], &fake.qp.cap, sizeof(caps[i])));
 		EXPECT_EQ(caps[i].max_send_wr + caps[i].max_recv_wr + 1, fake.cq.cqe);
 	}
@@ -347,7 +352,7 @@ TEST_F(calls, take_the_attributes_of_the_set)
 	self->attr.srq = (void *)&fake;
 	self->attr.cqe = 33;
 	self->attr.flags = MLX5EP_ENDPOINTS_LOCKED_CQ;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 1));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 1));
 	EXPECT_EQ(IBV_QPT_UC, fake.qp.qp_type);
 	EXPECT_EQ(1, fake.qp.sq_sig_all);
 	EXPECT_EQ((void *)&fake, fake.qp.srq);
@@ -370,12 +375,12 @@ TEST_F(calls, take_the_attributes_of_an_endpoint)
 	};
 
 	self->attr.each = each;
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 1));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 1));
 	EXPECT_EQ((void *)&fake, fake.cq.channel);
 	EXPECT_EQ(self, fake.cq.cq_context);
 	EXPECT_EQ(7, fake.cq.comp_vector);
 	each[1] = (struct mlx5ep_endpoint_attr) { .qp_attr = &qp_attr };
-	ASSERT_EQ(0, create(self, MLX5EP_CATEGORY_STATIC, 2));
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 2));
 	EXPECT_TRUE(fake.qp_is_ex);
 	EXPECT_EQ(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_PD,
 		  fake.qp.comp_mask);
@@ -631,7 +636,7 @@ TEST_F(calls, for_a_domain_that_fail_leave_nothing)
 TEST_F(calls, to_end_a_search_are_repeated)
 {
 	fake.failing_end = 3;
-	EXPECT_EQ(-EBUSY, create(self, MLX5EP_CATEGORY_DYNAMIC, 1));
+	EXPECT_EQ(-EBUSY, calls_create(self, MLX5EP_CATEGORY_DYNAMIC, 1));
 	EXPECT_EQ(NULL, self->set);
 	EXPECT_TRUE(fake_is_empty(1, 1));
 }

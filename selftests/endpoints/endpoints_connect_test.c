@@ -63,7 +63,7 @@ static int connect_pair(struct ibv_qp *qps[PAIR],
 	return ret;
 }
 
-static int wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
+static int connect_wait_for(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	unsigned int tries;
 	int n;
@@ -110,9 +110,9 @@ static int send_once(struct ibv_pd *pd, struct ibv_qp *qps[PAIR],
 	if (!ret)
 		ret = -ibv_post_send(qps[0], &send, &bad_send);
 	if (!ret)
-		ret = wait_for(send_cq, &wc);
+		ret = connect_wait_for(send_cq, &wc);
 	if (!ret)
-		ret = wait_for(recv_cq, &wc);
+		ret = connect_wait_for(recv_cq, &wc);
 	if (!ret && (wc.byte_len != LEN || memcmp(from, to, LEN)))
 		ret = -EBADMSG;
 	ibv_dereg_mr(mrs[0]);

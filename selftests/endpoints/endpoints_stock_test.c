@@ -38,7 +38,7 @@ TEST(calls_on_the_module_are_not_supported)
 	verbs_close(&setup);
 }
 
-static int ring(struct job_thread *t)
+static int stock_ring(struct job_thread *t)
 {
 	struct job_mem *mem = t->arg;
 	uint64_t *words = mem->mrs[t->id]->addr;
@@ -73,7 +73,7 @@ TEST(endpoints_of_every_category_carry_traffic)
 		ASSERT_EQ(0, job_mem_reg(&job, &mem, words, sizeof(words)));
 		for (i = 0; i < 8; i++)
 			job.threads[i].arg = &mem;
-		EXPECT_EQ(0, job_run(&job, ring));
+		EXPECT_EQ(0, job_run(&job, stock_ring));
 		job_mem_dereg(&mem);
 		job_close(&job);
 	}

@@ -20,7 +20,7 @@ struct counts {
 	int64_t uars, qps, cqs;
 };
 
-static int count(struct counts *counts)
+static int table_count(struct counts *counts)
 {
 	struct simhca_view view;
 	int ret;
@@ -121,7 +121,7 @@ static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
 	ASSERT_EQ(0, mlx5ep_endpoints_open(dev, &attr, n, &set));
 	ASSERT_EQ(0, mlx5ep_endpoints_query(set, &info));
 	ASSERT_EQ(0, mlx5ep_endpoints_predict(&attr, n, &plan));
-	ASSERT_EQ(0, count(&during));
+	ASSERT_EQ(0, table_count(&during));
 
 	EXPECT_EQ(pages, info.uar_pages + info.absent_pages);
 	EXPECT_EQ(uuars, info.uuars + 2 * info.absent_pages);
@@ -137,7 +137,7 @@ static void one(struct __test_metadata *_metadata, struct ibv_device *dev,
 	EXPECT_EQ(0, memcmp(&plan, &info, sizeof(info)));
 
 	ASSERT_EQ(0, mlx5ep_endpoints_destroy(set));
-	ASSERT_EQ(0, count(&after));
+	ASSERT_EQ(0, table_count(&after));
 	EXPECT_EQ(0, memcmp(before, &after, sizeof(after)));
 }
 
@@ -154,7 +154,7 @@ TEST_F_TIMEOUT(table, holds_for_one_to_thirty_two_endpoints, 240)
 	struct counts before;
 	unsigned int n;
 
-	ASSERT_EQ(0, count(&before));
+	ASSERT_EQ(0, table_count(&before));
 	for (n = 1; n <= MAX_N && _metadata->exit_code == KSFT_PASS;
 	     n = following(n)) {
 		one(_metadata, self->dev, variant->category, n, &before);

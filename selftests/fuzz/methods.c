@@ -140,9 +140,9 @@ static void fill_dmabuf(struct fuzz_session *s, struct mlx5_ep_watch_dmabuf *req
 }
 
 /* Fill attribute @i of @m; its values begin at @value. */
-static void fill(struct fuzz_session *s, const struct method *m, int i,
-		 struct ib_uverbs_attr *attr, uint8_t *data, const uint64_t *a,
-		 unsigned int *value)
+static void methods_fill(struct fuzz_session *s, const struct method *m, int i,
+			 struct ib_uverbs_attr *attr, uint8_t *data,
+			 const uint64_t *a, unsigned int *value)
 {
 	unsigned int words = (m->attrs[i].len + 3) / 4, k;
 
@@ -316,8 +316,8 @@ void method_run(struct fuzz_session *s, unsigned int index,
 		/* No notifier: the attribute is optional. */
 		if (m->attrs[i].kind == ATTR_FILE && arg[3] % 3)
 			continue;
-		fill(s, m, i, &call.attrs[call.hdr.num_attrs++], data[i], arg,
-		     &value);
+		methods_fill(s, m, i, &call.attrs[call.hdr.num_attrs++],
+			     data[i], arg, &value);
 		call.hdr.length += sizeof(call.attrs[0]);
 	}
 	if (arg[0])

@@ -51,7 +51,7 @@ static const char *const texts[] = {
 static char saved[COUNT(params)][128];
 
 /* One of the texts, or bytes of @a. */
-static void text_of(const uint64_t *a, char *text, size_t size)
+static void settings_text_of(const uint64_t *a, char *text, size_t size)
 {
 	if (a[0] % 4)
 		snprintf(text, size, "%.*s", (int)(a[3] % size),
@@ -66,7 +66,7 @@ void op_sysfs_write(struct fuzz_session *s, const uint64_t *a)
 {
 	char text[64];
 
-	text_of(a, text, sizeof(text));
+	settings_text_of(a, text, sizeof(text));
 	sysfs_write(settings[a[1] % COUNT(settings)].name, text);
 }
 
@@ -98,7 +98,7 @@ void op_param_write(struct fuzz_session *s, const uint64_t *a)
 	char path[128], text[64];
 
 	param_path(path, sizeof(path), a[1] % COUNT(params));
-	text_of(a, text, sizeof(text));
+	settings_text_of(a, text, sizeof(text));
 	file_write(path, text);
 }
 

@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(baseline)
 }
 
 /* The message of baseline_restored(), which does not wait here. */
-static int text_of(struct baseline *base, char *text, size_t size)
+static int baseline_text_of(struct baseline *base, char *text, size_t size)
 {
 	int file = memfd_create("stderr", MFD_CLOEXEC);
 	int saved = dup(STDERR_FILENO);
@@ -58,7 +58,7 @@ TEST_F(baseline, what_is_left_is_named)
 {
 	char text[65536], qp[32];
 
-	EXPECT_EQ(-EBUSY, text_of(&self->base, text, sizeof(text)));
+	EXPECT_EQ(-EBUSY, baseline_text_of(&self->base, text, sizeof(text)));
 	snprintf(qp, sizeof(qp), "# left: QP 0x%x ",
 		 self->endpoint.qp->qp_num);
 	EXPECT_NE(NULL, strstr(text, "# left: objects alive: qp: "));

@@ -128,8 +128,8 @@ void baseline_allow(struct baseline *base, const char *const *names, size_t n)
 	}
 }
 
-static bool differs(const char *what, const char *name, int64_t now,
-		    int64_t was, bool say)
+static bool baseline_differs(const char *what, const char *name, int64_t now,
+			     int64_t was, bool say)
 {
 	if (now != was && say)
 		fprintf(stderr, "# left: %s %s: %jd, was %jd\n", what, name,
@@ -140,18 +140,19 @@ static bool differs(const char *what, const char *name, int64_t now,
 static bool compare(const struct baseline *base, const struct baseline *now,
 		    bool say)
 {
-	bool ret = differs("uar_in_use", "of the module", now->uar_in_use,
-			   base->uar_in_use, say);
+	bool ret = baseline_differs("uar_in_use", "of the module", now->uar_in_use,
+				    base->uar_in_use, say);
 	int i;
 
 	for (i = 0; i < kinds_in(base->scope); i++)
 		if (now->alive[i] < base->alive[i] ||
 		    now->alive[i] > base->alive[i] + base->allowed[i])
-			ret |= differs("objects alive:", kinds[i],
-				       now->alive[i], base->alive[i], say);
+			ret |= baseline_differs("objects alive:", kinds[i],
+						now->alive[i], base->alive[i],
+						say);
 	for (i = 0; base->scope > BASELINE_VERBS && i < BASELINE_MODULES; i++)
-		ret |= differs("references of", modules[i], now->refs[i],
-			       base->refs[i], say);
+		ret |= baseline_differs("references of", modules[i], now->refs[i],
+					base->refs[i], say);
 	return ret;
 }
 

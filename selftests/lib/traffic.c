@@ -60,7 +60,7 @@ bool verbs_op_fits(enum ibv_qp_type type, enum verbs_op op)
 	}
 }
 
-static double now(void)
+static double traffic_now(void)
 {
 	struct timespec ts;
 
@@ -84,7 +84,7 @@ int verbs_write(struct ibv_qp *qp, struct ibv_cq *cq, const void *from,
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = { .remote_addr = (uintptr_t)to, .rkey = rkey },
 	};
-	double limit = now() + seconds;
+	double limit = traffic_now() + seconds;
 	struct ibv_wc wc;
 	int ret;
 
@@ -92,14 +92,15 @@ int verbs_write(struct ibv_qp *qp, struct ibv_cq *cq, const void *from,
 	if (ret)
 		return -ret;
 	while (!(ret = ibv_poll_cq(cq, 1, &wc))) {
-		if (now() > limit)
+		if (traffic_now() > limit)
 			return -ETIMEDOUT;
 		sched_yield();
 	}
 	return ret < 0 || wc.status ? -EIO : 0;
 }
 
-static void fill(const struct verbs_endpoint *endpoint, uint8_t *p, size_t len)
+static void traffic_fill(const struct verbs_endpoint *endpoint, uint8_t *p,
+			 size_t len)
 {
 	uint32_t x =
 		endpoint->qp->qp_num * 2654435761u ^ endpoint->seq * 40503u;
@@ -129,12 +130,12 @@ static void prepare(struct verbs_endpoint *endpoint, enum verbs_op op)
 	memset(endpoint->src, 0xee, len);
 	memset(endpoint->dst, 0xdd, len + GRH_LEN);
 	if (op == VERBS_READ) {
-		fill(endpoint, endpoint->dst, len);
+		traffic_fill(endpoint, endpoint->dst, len);
 	} else if (op == VERBS_ATOMIC) {
 		start = atomic_start(endpoint);
 		memcpy(endpoint->dst, &start, sizeof(start));
 	} else {
-		fill(endpoint, endpoint->src, len);
+		traffic_fill(endpoint, endpoint->src, len);
 	}
 }
 
@@ -152,7 +153,7 @@ static int post_recv(struct verbs_endpoint *endpoint)
 	return -ibv_post_recv(endpoint->qp, &wr, &bad);
 }
 
-static int post(struct verbs_endpoint *endpoint, enum verbs_op op)
+static int traffic_post(struct verbs_endpoint *endpoint, enum verbs_op op)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)endpoint->src,
@@ -188,7 +189,7 @@ static int post(struct verbs_endpoint *endpoint, enum verbs_op op)
 
 static int poll_all(struct ibv_cq *cq, size_t wanted)
 {
-	double end = now() + DEADLINE_S;
+	double end = traffic_now() + DEADLINE_S;
 	struct ibv_wc wc[16];
 	int n, i;
 
@@ -204,7 +205,7 @@ static int poll_all(struct ibv_cq *cq, size_t wanted)
 				return -EIO;
 			}
 		wanted -= n;
-		if (!n && now() > end) {
+		if (!n && traffic_now() > end) {
 			fprintf(stderr, "# %zu completions missing\n", wanted);
 			return -ETIMEDOUT;
 		}
@@ -226,16 +227,17 @@ static bool arrived(const struct verbs_endpoint *endpoint, enum verbs_op op)
 		got = endpoint->src;
 	else if (endpoint->qp->qp_type == IBV_QPT_UD)
 		got += GRH_LEN;
-	fill(endpoint, want, len);
+	traffic_fill(endpoint, want, len);
 	return !memcmp(got, want, len);
 }
 
-static int check(const struct verbs_endpoint *endpoint, enum verbs_op op)
+static int traffic_check(const struct verbs_endpoint *endpoint,
+			 enum verbs_op op)
 {
-	double end = now() + DEADLINE_S;
+	double end = traffic_now() + DEADLINE_S;
 
 	while (!arrived(endpoint, op)) {
-		if (endpoint->qp->qp_type == IBV_QPT_UC && now() < end)
+		if (endpoint->qp->qp_type == IBV_QPT_UC && traffic_now() < end)
 			continue;
 		fprintf(stderr, "# QP 0x%x: wrong data after %s, round %u\n",
 			endpoint->qp->qp_num, op_names[op], endpoint->seq);
@@ -257,7 +259,7 @@ int verbs_traffic(struct verbs_endpoint *endpoints, size_t n, enum verbs_op op,
 				ret = post_recv(&endpoints[i]);
 		}
 		for (i = 0; i < n && !ret; i++)
-			ret = post(&endpoints[i], op);
+			ret = traffic_post(&endpoints[i], op);
 		if (ret) {
 			fprintf(stderr, "# posting %s: %s\n", op_names[op],
 				strerror(-ret));
@@ -265,7 +267,7 @@ int verbs_traffic(struct verbs_endpoint *endpoints, size_t n, enum verbs_op op,
 		}
 		ret = poll_all(endpoints[0].setup->cq, is_send(op) ? 2 * n : n);
 		for (i = 0; i < n && !ret; i++)
-			ret = check(&endpoints[i], op);
+			ret = traffic_check(&endpoints[i], op);
 		if (ret)
 			return ret;
 	}

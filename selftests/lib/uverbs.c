@@ -22,8 +22,8 @@ void uverbs_begin(struct uverbs_call *call, uint16_t object, uint16_t method)
 	call->hdr.length = sizeof(call->hdr);
 }
 
-static struct ib_uverbs_attr *add(struct uverbs_call *call, uint16_t id,
-				  uint16_t len)
+static struct ib_uverbs_attr *uverbs_add(struct uverbs_call *call, uint16_t id,
+					 uint16_t len)
 {
 	struct ib_uverbs_attr *attr = &call->attrs[call->hdr.num_attrs++];
 
@@ -37,7 +37,7 @@ static struct ib_uverbs_attr *add(struct uverbs_call *call, uint16_t id,
 void uverbs_in(struct uverbs_call *call, uint16_t id, const void *data,
 	       uint16_t len)
 {
-	struct ib_uverbs_attr *attr = add(call, id, len);
+	struct ib_uverbs_attr *attr = uverbs_add(call, id, len);
 
 	if (len <= sizeof(attr->data))
 		memcpy(&attr->data, data, len);
@@ -48,12 +48,12 @@ void uverbs_in(struct uverbs_call *call, uint16_t id, const void *data,
 void uverbs_out(struct uverbs_call *call, uint16_t id, void *data,
 		uint16_t len)
 {
-	add(call, id, len)->data = (uintptr_t)data;
+	uverbs_add(call, id, len)->data = (uintptr_t)data;
 }
 
 void uverbs_handle(struct uverbs_call *call, uint16_t id, uint32_t handle)
 {
-	add(call, id, 0)->data = handle;
+	uverbs_add(call, id, 0)->data = handle;
 }
 
 int uverbs_do(struct ibv_context *ctx, struct uverbs_call *call)

@@ -26,15 +26,15 @@ FIXTURE(accounts)
 	struct mlx5_ep_account *top, *a, *b;
 };
 
-static struct mlx5_ep_account *get(struct mlx5_ep_account *parent, u64 id,
-				   unsigned int limit)
+static struct mlx5_ep_account *accounts_get(struct mlx5_ep_account *parent,
+					    u64 id, unsigned int limit)
 {
 	if (parent)
 		mlx5_ep_account_hold(&accounts, parent);
 	return mlx5_ep_account_get(&accounts, parent, id, limit);
 }
 
-static void put(struct mlx5_ep_account *account)
+static void accounts_put(struct mlx5_ep_account *account)
 {
 	mlx5_ep_account_put(&accounts, account);
 }
@@ -49,9 +49,9 @@ FIXTURE_SETUP(accounts)
 	memset(&accounts, 0xa5, sizeof(accounts));
 	memset(&fake, 0, sizeof(fake));
 	mlx5_ep_accounts_init(&accounts);
-	self->top = get(NULL, 1, NO_LIMIT);
-	self->a = get(self->top, ID, NO_LIMIT);
-	self->b = get(self->top, OTHER, NO_LIMIT);
+	self->top = accounts_get(NULL, 1, NO_LIMIT);
+	self->a = accounts_get(self->top, ID, NO_LIMIT);
+	self->b = accounts_get(self->top, OTHER, NO_LIMIT);
 	ASSERT_NE(NULL, self->top);
 	ASSERT_NE(NULL, self->a);
 	ASSERT_NE(NULL, self->b);
@@ -61,11 +61,11 @@ FIXTURE_SETUP(accounts)
 FIXTURE_TEARDOWN(accounts)
 {
 	fake.full = false;
-	put(self->a);
-	put(self->b);
+	accounts_put(self->a);
+	accounts_put(self->b);
 	EXPECT_EQ(1, fake.blocks);
 	EXPECT_EQ(1, self->top->refs);
-	put(self->top);
+	accounts_put(self->top);
 	EXPECT_EQ(0, fake.blocks);
 	EXPECT_EQ(0, fake.misuses);
 }
@@ -75,43 +75,43 @@ TEST_F(accounts, are_found_by_id_and_parent)
 	struct mlx5_ep_account *again, *below;
 
 	EXPECT_NE(self->a, self->b);
-	again = get(self->top, ID, 5);
+	again = accounts_get(self->top, ID, 5);
 	EXPECT_EQ(self->a, again);
 	EXPECT_EQ(2, self->a->refs);
 	/* The limit of one that is there stays. */
 	EXPECT_EQ(NO_LIMIT, self->a->limit);
-	put(again);
+	accounts_put(again);
 	EXPECT_EQ(1, self->a->refs);
 
-	below = get(self->b, ID, 5);
+	below = accounts_get(self->b, ID, 5);
 	EXPECT_NE(self->a, below);
 	EXPECT_EQ(self->b, below->parent);
 	EXPECT_EQ(5, below->limit);
 	EXPECT_EQ(ID, below->id);
-	put(below);
+	accounts_put(below);
 	EXPECT_EQ(3, fake.blocks);
 }
 
 TEST_F(accounts, above_live_as_long_as_those_below)
 {
-	struct mlx5_ep_account *c = get(self->a, 3, NO_LIMIT);
-	struct mlx5_ep_account *d = get(c, 4, NO_LIMIT);
+	struct mlx5_ep_account *c = accounts_get(self->a, 3, NO_LIMIT);
+	struct mlx5_ep_account *d = accounts_get(c, 4, NO_LIMIT);
 
-	put(c);
+	accounts_put(c);
 	EXPECT_EQ(5, fake.blocks);
 	mlx5_ep_account_hold(&accounts, d);
 	mlx5_ep_account_hold(&accounts, NULL);
-	put(d);
+	accounts_put(d);
 	EXPECT_EQ(5, fake.blocks);
-	put(d);
+	accounts_put(d);
 	EXPECT_EQ(3, fake.blocks);
-	put(NULL);
+	accounts_put(NULL);
 	/* A new one begins with nothing. */
-	c = get(self->a, 3, NO_LIMIT);
+	c = accounts_get(self->a, 3, NO_LIMIT);
 	EXPECT_EQ(NULL, CHARGE(c, 2));
 	mlx5_ep_account_uncharge(c, PAGES, 2);
 	EXPECT_EQ(0, HELD(c));
-	put(c);
+	accounts_put(c);
 }
 
 TEST_F(accounts, above_are_charged_too)
@@ -161,7 +161,7 @@ TEST_F(accounts, without_a_limit_hold_what_can_be_counted)
 
 TEST_F(accounts, below_a_full_one_get_back_what_was_added)
 {
-	struct mlx5_ep_account *c = get(self->a, 3, NO_LIMIT);
+	struct mlx5_ep_account *c = accounts_get(self->a, 3, NO_LIMIT);
 
 	mlx5_ep_account_set_limit(&accounts, ID, 4);
 	EXPECT_EQ(NULL, CHARGE(self->a, 3));
@@ -175,7 +175,7 @@ TEST_F(accounts, below_a_full_one_get_back_what_was_added)
 	EXPECT_EQ(3, HELD(self->a));
 	EXPECT_EQ(3, HELD(self->top));
 	mlx5_ep_account_uncharge(self->a, PAGES, 3);
-	put(c);
+	accounts_put(c);
 }
 
 TEST_F(accounts, obey_the_lower_of_two_limits)
@@ -192,8 +192,8 @@ TEST_F(accounts, obey_the_lower_of_two_limits)
 
 TEST_F(accounts, with_one_id_have_one_limit)
 {
-	struct mlx5_ep_account *below = get(self->b, ID, NO_LIMIT);
-	struct mlx5_ep_account *third = get(self->a, THIRD, 9);
+	struct mlx5_ep_account *below = accounts_get(self->b, ID, NO_LIMIT);
+	struct mlx5_ep_account *third = accounts_get(self->a, THIRD, 9);
 
 	EXPECT_FALSE(mlx5_ep_account_is_limited(self->a));
 	EXPECT_TRUE(mlx5_ep_account_is_limited(third));
@@ -208,8 +208,8 @@ TEST_F(accounts, with_one_id_have_one_limit)
 	/* One that is above counts. */
 	mlx5_ep_account_set_limit(&accounts, 1, 8);
 	EXPECT_TRUE(mlx5_ep_account_is_limited(self->b));
-	put(below);
-	put(third);
+	accounts_put(below);
+	accounts_put(third);
 }
 
 TEST_F(accounts, without_memory_leave_the_one_above_as_it_was)
@@ -218,21 +218,21 @@ TEST_F(accounts, without_memory_leave_the_one_above_as_it_was)
 	int asked;
 
 	fake.full = true;
-	EXPECT_EQ(NULL, get(self->a, 3, NO_LIMIT));
+	EXPECT_EQ(NULL, accounts_get(self->a, 3, NO_LIMIT));
 	EXPECT_EQ(1, self->a->refs);
 	EXPECT_EQ(3, fake.blocks);
 	/* One that is there needs none. */
 	asked = fake.asked;
-	again = get(self->top, ID, NO_LIMIT);
+	again = accounts_get(self->top, ID, NO_LIMIT);
 	EXPECT_EQ(self->a, again);
 	EXPECT_EQ(asked, fake.asked);
-	put(again);
+	accounts_put(again);
 }
 
 static void meanwhile_get(void)
 {
 	fake.misuses += accounts.lock.held;
-	made = get(made, 3, NO_LIMIT);
+	made = accounts_get(made, 3, NO_LIMIT);
 }
 
 static void meanwhile_get_last(void)
@@ -247,22 +247,22 @@ TEST_F(accounts, that_two_make_at_once_are_one)
 
 	made = self->a;
 	fake.meanwhile = meanwhile_get;
-	c = get(self->a, 3, NO_LIMIT);
+	c = accounts_get(self->a, 3, NO_LIMIT);
 	EXPECT_EQ(made, c);
 	EXPECT_EQ(2, c->refs);
 	EXPECT_EQ(2, self->a->refs);
 	EXPECT_EQ(4, fake.blocks);
-	put(c);
-	put(made);
+	accounts_put(c);
+	accounts_put(made);
 	EXPECT_EQ(1, self->a->refs);
 
 	/* Only the other one has found memory. */
 	made = self->a;
 	fake.meanwhile = meanwhile_get_last;
-	c = get(self->a, 3, NO_LIMIT);
+	c = accounts_get(self->a, 3, NO_LIMIT);
 	EXPECT_EQ(made, c);
-	put(c);
-	put(made);
+	accounts_put(c);
+	accounts_put(made);
 }
 
 /* Holds up to @limit with others, and looks whether they hold more. */

@@ -101,7 +101,7 @@ static int set_policy(const char *path, unsigned int policy, unsigned int pages)
 	return mlx5_ep_cgroup_set(&dev, path, &change);
 }
 
-static int set_limit(const char *path, unsigned int limit)
+static int cgroup_lists_set_limit(const char *path, unsigned int limit)
 {
 	struct mlx5_ep_cgroup_change change = { .is_limit = true, .limit = limit };
 
@@ -166,7 +166,7 @@ TEST_F(cgroups, have_the_policy_of_the_nearest_that_has_one)
 	EXPECT_EQ(0, set_policy("/a", 1, 2));
 	EXPECT_EQ(2, own_pages());
 	/* One with a limit only is passed over. */
-	EXPECT_EQ(0, set_limit("/a/b", 5));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a/b", 5));
 	EXPECT_EQ(2, own_pages());
 	EXPECT_EQ(0, set_policy("/a/b", 1, 3));
 	EXPECT_EQ(3, own_pages());
@@ -181,16 +181,16 @@ TEST_F(cgroups, are_listed_with_what_was_set_last)
 {
 	EXPECT_POLICIES("");
 	EXPECT_EQ(0, set_policy("/a", 1, 2));
-	EXPECT_EQ(0, set_limit("/b", 7));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 7));
 	EXPECT_EQ(0, set_policy("/b", 3, 4));
-	EXPECT_EQ(0, set_limit("/", 0));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/", 0));
 	EXPECT_POLICIES("/a independent 1 2\n/b shared-uuar 0 4\n");
 	EXPECT_LIMITS("/b 7\n/ 0\n");
 	EXPECT_EQ(0, set_policy("/a", 2, 6));
-	EXPECT_EQ(0, set_limit("/b", 8));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 8));
 	EXPECT_POLICIES("/a shared-uar 0 6\n/b shared-uuar 0 4\n");
 	EXPECT_LIMITS("/b 8\n/ 0\n");
-	EXPECT_EQ(-ENOENT, set_limit("/nowhere", 8));
+	EXPECT_EQ(-ENOENT, cgroup_lists_set_limit("/nowhere", 8));
 	EXPECT_EQ(3, fake.blocks);
 }
 
@@ -202,7 +202,7 @@ TEST_F(cgroups, lose_one_thing_and_keep_the_other)
 	EXPECT_EQ(0, set_policy("/a", 1, 2));
 	EXPECT_EQ(-ENOENT, take_away("/a", true));
 	EXPECT_POLICIES("/a independent 1 2\n");
-	EXPECT_EQ(0, set_limit("/a", 3));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 3));
 	EXPECT_EQ(0, take_away("/a", false));
 	EXPECT_EQ(-ENOENT, take_away("/a", false));
 	EXPECT_POLICIES("");
@@ -212,21 +212,21 @@ TEST_F(cgroups, lose_one_thing_and_keep_the_other)
 	EXPECT_LIMITS("");
 	EXPECT_EQ(0, fake.blocks);
 	/* A limit that is as large as can be is none. */
-	EXPECT_EQ(0, set_limit("/a", NO_LIMIT));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", NO_LIMIT));
 	EXPECT_EQ(0, fake.blocks);
 }
 
 TEST_F(cgroups, get_nothing_where_memory_is_short)
 {
 	fake.full = true;
-	EXPECT_EQ(-ENOMEM, set_limit("/a", 3));
+	EXPECT_EQ(-ENOMEM, cgroup_lists_set_limit("/a", 3));
 	EXPECT_EQ(-ENOMEM, set_policy("/a", 1, 3));
 	EXPECT_TRUE(list_empty(&dev.cgroups));
 	fake.full = false;
-	EXPECT_EQ(0, set_limit("/a", 3));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 3));
 	/* What is there already needs none. */
 	fake.full = true;
-	EXPECT_EQ(0, set_limit("/a", 4));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 4));
 	fake.full = false;
 	EXPECT_LIMITS("/a 4\n");
 }
@@ -238,7 +238,7 @@ TEST_F(cgroups, are_read_in_pieces_as_in_one)
 	int i;
 
 	for (i = MORE; i < MORE + 12; i++) {
-		EXPECT_EQ(0, set_limit(paths[i], i));
+		EXPECT_EQ(0, cgroup_lists_set_limit(paths[i], i));
 		EXPECT_EQ(0, set_policy(paths[i], i % 4, i));
 	}
 	EXPECT_EQ(0, read_by(whole, false, 4096));
@@ -255,8 +255,8 @@ TEST_F(cgroups, are_read_in_pieces_as_in_one)
 
 TEST_F(cgroups, without_a_path_are_not_shown)
 {
-	EXPECT_EQ(0, set_limit("/a", 5));
-	EXPECT_EQ(0, set_limit("/b", 6));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 5));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 6));
 	cgroups[A].hidden = true;
 	EXPECT_LIMITS("/b 6\n");
 	groups.no_path = -ENOENT;
@@ -269,7 +269,7 @@ TEST_F(cgroups, are_looked_up_as_far_as_they_are_read)
 	int i;
 
 	for (i = MORE; i < MORE + 5; i++)
-		EXPECT_EQ(0, set_limit(paths[i], 1));
+		EXPECT_EQ(0, cgroup_lists_set_limit(paths[i], 1));
 	groups.looks = 0;
 	EXPECT_EQ(7, mlx5_ep_cgroup_read(&dev, true, self->text, 0, 7));
 	EXPECT_EQ(1, groups.looks);
@@ -279,9 +279,9 @@ TEST_F(cgroups, are_looked_up_as_far_as_they_are_read)
 
 TEST_F(cgroups, that_are_gone_are_not_shown_and_then_freed)
 {
-	EXPECT_EQ(0, set_limit("/b", 7));
-	EXPECT_EQ(0, set_limit("/a", 8));
-	EXPECT_EQ(0, set_limit(paths[MORE], 9));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 7));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 8));
+	EXPECT_EQ(0, cgroup_lists_set_limit(paths[MORE], 9));
 	cgroups[B].gone = true;
 	cgroups[MORE].gone = true;
 	EXPECT_LIMITS("/a 8\n");
@@ -294,13 +294,13 @@ TEST_F(cgroups, that_are_gone_are_not_shown_and_then_freed)
 
 TEST_F(cgroups, outside_of_the_namespace_are_not_shown_and_not_freed)
 {
-	EXPECT_EQ(0, set_limit("/b", 7));
-	EXPECT_EQ(0, set_limit("/a/b", 8));
-	EXPECT_EQ(0, set_limit("/a/b/c", 9));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 7));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a/b", 8));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a/b/c", 9));
 	groups.root = &cgroups[AB];
 	EXPECT_LIMITS("/ 8\n/c 9\n");
-	EXPECT_EQ(0, set_limit("/c", 10));
-	EXPECT_EQ(-ENOENT, set_limit("/b", 10));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/c", 10));
+	EXPECT_EQ(-ENOENT, cgroup_lists_set_limit("/b", 10));
 	EXPECT_EQ(3, fake.blocks);
 	groups.root = &cgroups[ROOT];
 	EXPECT_LIMITS("/b 7\n/a/b 8\n/a/b/c 10\n");
@@ -308,11 +308,11 @@ TEST_F(cgroups, outside_of_the_namespace_are_not_shown_and_not_freed)
 
 TEST_F(cgroups, stay_where_the_root_is_gone)
 {
-	EXPECT_EQ(0, set_limit("/b", 7));
-	EXPECT_EQ(0, set_limit("/a", 8));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 7));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 8));
 	cgroups[B].gone = true;
 	cgroups[ROOT].gone = true;
-	EXPECT_EQ(0, set_limit("/a", 9));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 9));
 	EXPECT_EQ(2, fake.blocks);
 }
 
@@ -323,12 +323,12 @@ static void between_forget(void)
 
 TEST_F(cgroups, may_be_forgotten_by_two)
 {
-	EXPECT_EQ(0, set_limit("/b", 7));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 7));
 	cgroups[B].gone = true;
 	/* The entry goes while the copy of it is looked at. */
 	groups.between = between_forget;
 	groups.turn = 2;
-	EXPECT_EQ(0, set_limit("/a", 9));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 9));
 	EXPECT_EQ(1, fake.blocks);
 	EXPECT_LIMITS("/a 9\n");
 }
@@ -351,7 +351,7 @@ TEST_F(cgroups, are_all_listed_while_more_come)
 	int asked;
 
 	for (coming = 13; coming < 20; coming++) {
-		EXPECT_EQ(0, set_limit("/a", 5));
+		EXPECT_EQ(0, cgroup_lists_set_limit("/a", 5));
 		asked = fake.asked;
 		groups.between = between_more;
 		groups.turn = 1;
@@ -368,7 +368,7 @@ TEST_F(cgroups, are_all_listed_while_more_come)
 
 TEST_F(cgroups, are_not_read_without_memory)
 {
-	EXPECT_EQ(0, set_limit("/a", 5));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 5));
 	fake.fails = fake.asked + 1;
 	EXPECT_EQ(-ENOMEM, read_by(self->text, true, 4096));
 	fake.fails = fake.asked + 2;
@@ -376,7 +376,7 @@ TEST_F(cgroups, are_not_read_without_memory)
 	EXPECT_EQ(1, fake.blocks);
 	/* Nothing dead is found then, and the change is made all the same. */
 	fake.fails = fake.asked + 1;
-	EXPECT_EQ(0, set_limit("/a", 6));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 6));
 	EXPECT_LIMITS("/a 6\n");
 }
 
@@ -426,14 +426,14 @@ TEST_F(cgroups, limit_accounts_old_and_new)
 {
 	struct mlx5_ep_account *account;
 
-	EXPECT_EQ(0, set_limit("/a", 5));
-	EXPECT_EQ(0, set_limit("/b", 6));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 5));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/b", 6));
 	EXPECT_EQ(0, set_policy("/a/b", 1, 7));
 	account = limited_account();
 	EXPECT_EQ(NO_LIMIT, account->limit);
 	EXPECT_EQ(5, account->parent->limit);
 	EXPECT_EQ(NO_LIMIT, account->parent->parent->limit);
-	EXPECT_EQ(0, set_limit("/a/b", 4));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a/b", 4));
 	EXPECT_EQ(4, account->limit);
 	EXPECT_EQ(5, account->parent->limit);
 	EXPECT_EQ(0, take_away("/a", true));
@@ -447,7 +447,7 @@ TEST_F(cgroups, that_are_full_are_named)
 {
 	struct mlx5_ep_account *account;
 
-	EXPECT_EQ(0, set_limit("/a", 5));
+	EXPECT_EQ(0, cgroup_lists_set_limit("/a", 5));
 	account = limited_account();
 	EXPECT_EQ(0, mlx5_ep_cgroup_charge(&dev, account, 3));
 	EXPECT_EQ(0, fake.traced);

@@ -33,7 +33,7 @@ FIXTURE_VARIANT(cgroup)
 FIXTURE_VARIANT_ADD(cgroup, stock) { "stock" };
 FIXTURE_VARIANT_ADD(cgroup, independent) { "independent" };
 
-static int set_limit(const char *path, const char *limit)
+static int cgroups_set_limit(const char *path, const char *limit)
 {
 	char line[300];
 
@@ -83,7 +83,7 @@ TEST_F(cgroup, shares_the_limit_of_the_one_above)
 {
 	struct holder holders[3];
 
-	ASSERT_EQ(0, set_limit("/a", "4"));
+	ASSERT_EQ(0, cgroups_set_limit("/a", "4"));
 	START(&holders[0], "/a/b/c", 3);
 	EXPECT_EQ(3, holders[0].pages);
 	START(&holders[1], "/a/d", 3);
@@ -107,13 +107,13 @@ TEST_F(cgroup, has_the_lowest_of_the_limits_above_it)
 {
 	struct holder holder;
 
-	ASSERT_EQ(0, set_limit("/a", "6"));
-	ASSERT_EQ(0, set_limit("/a/b", "3"));
-	ASSERT_EQ(0, set_limit("/a/b/c", "5"));
+	ASSERT_EQ(0, cgroups_set_limit("/a", "6"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "3"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b/c", "5"));
 	START(&holder, "/a/b/c", 9);
 	EXPECT_EQ(3, holder.pages);
 	holder_end(&holder);
-	ASSERT_EQ(0, set_limit("/a/b", "none"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "none"));
 	START(&holder, "/a/b/c", 9);
 	EXPECT_EQ(5, holder.pages);
 	holder_end(&holder);
@@ -125,17 +125,17 @@ TEST_F(cgroup, is_bound_by_a_limit_that_is_set_later)
 
 	START(&holders[0], "/a/b/c", 3);
 	EXPECT_EQ(3, holders[0].pages);
-	ASSERT_EQ(0, set_limit("/a/b", "3"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "3"));
 	START(&holders[1], "/a/b/c", 1);
 	EXPECT_EQ(-EDQUOT, holders[1].pages);
 	holder_end(&holders[1]);
 	/* A limit below what is held takes nothing away. */
-	ASSERT_EQ(0, set_limit("/a/b", "1"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "1"));
 	EXPECT_EQ(3, simhca_count("uar") - self->before);
 	START(&holders[1], "/a/b", 1);
 	EXPECT_EQ(-EDQUOT, holders[1].pages);
 	holder_end(&holders[1]);
-	ASSERT_EQ(0, set_limit("/a/b", "4"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "4"));
 	START(&holders[1], "/a/b", 9);
 	EXPECT_EQ(1, holders[1].pages);
 	holder_end(&holders[1]);
@@ -172,7 +172,7 @@ TEST_F(cgroup, is_named_where_its_limit_refuses)
 	/* The log takes 10 lines in 5 s, and other tests have written some. */
 	sleep(6);
 	ASSERT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "1"));
-	ASSERT_EQ(0, set_limit("/a/b", "2"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "2"));
 	START(&holder, "/a/b/c", 3);
 	EXPECT_EQ(2, holder.pages);
 	holder_end(&holder);
@@ -211,7 +211,7 @@ TEST_F(cgroup, that_the_process_has_left_is_named_by_its_id)
 	pid_t pid;
 
 	ASSERT_EQ(0, stat(HOLDER_CGROUPS "/a/b", &st));
-	ASSERT_EQ(0, set_limit("/a/b", "2"));
+	ASSERT_EQ(0, cgroups_set_limit("/a/b", "2"));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid)
@@ -235,22 +235,22 @@ static bool list_is(const char *text)
 TEST_F(cgroup, is_listed_with_its_limit)
 {
 	EXPECT_TRUE(list_is(""));
-	EXPECT_EQ(0, set_limit("/a", "8192"));
-	EXPECT_EQ(0, set_limit("/a/b", "1"));
+	EXPECT_EQ(0, cgroups_set_limit("/a", "8192"));
+	EXPECT_EQ(0, cgroups_set_limit("/a/b", "1"));
 	EXPECT_TRUE(list_is("/a 8192\n/a/b 1"));
 	/* The policy of a cgroup is another matter. */
 	EXPECT_EQ(0, sysfs_write("uuar_cgroups", "/a independent 0 4"));
-	EXPECT_EQ(0, set_limit("/a", "none"));
+	EXPECT_EQ(0, cgroups_set_limit("/a", "none"));
 	EXPECT_TRUE(list_is("/a/b 1"));
 	EXPECT_EQ(0, sysfs_write("uuar_cgroups", "/a none 0 0"));
-	EXPECT_EQ(0, set_limit("/a/b", "none"));
+	EXPECT_EQ(0, cgroups_set_limit("/a/b", "none"));
 	EXPECT_TRUE(list_is(""));
-	EXPECT_EQ(-ENOENT, set_limit("/a/b", "none"));
-	EXPECT_EQ(-ENOENT, set_limit("/x", "4"));
-	EXPECT_EQ(-EINVAL, set_limit("/a", "8193"));
-	EXPECT_EQ(-EINVAL, set_limit("/a", "0"));
-	EXPECT_EQ(-EINVAL, set_limit("/a", "-1"));
-	EXPECT_EQ(-EINVAL, set_limit("/a", "4 4"));
+	EXPECT_EQ(-ENOENT, cgroups_set_limit("/a/b", "none"));
+	EXPECT_EQ(-ENOENT, cgroups_set_limit("/x", "4"));
+	EXPECT_EQ(-EINVAL, cgroups_set_limit("/a", "8193"));
+	EXPECT_EQ(-EINVAL, cgroups_set_limit("/a", "0"));
+	EXPECT_EQ(-EINVAL, cgroups_set_limit("/a", "-1"));
+	EXPECT_EQ(-EINVAL, cgroups_set_limit("/a", "4 4"));
 	EXPECT_EQ(-EINVAL, sysfs_write("uar_cgroup_limits", "/a"));
 }
 

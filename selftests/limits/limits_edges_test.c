@@ -44,7 +44,8 @@ FIXTURE_VARIANT_ADD(edge, independent_cgroup_above)
 FIXTURE_VARIANT_ADD(edge, independent_budget)
 { "independent", "uar_budget", NULL, false };
 
-static int set_limit(const struct _fixture_variant_edge *variant, int limit)
+static int edges_set_limit(const struct _fixture_variant_edge *variant,
+			   int limit)
 {
 	char text[32];
 
@@ -106,7 +107,7 @@ static void give(struct __test_metadata *_metadata,
 
 TEST_F(edge, is_exact_for_pages)
 {
-	ASSERT_EQ(0, set_limit(variant, LIMIT));
+	ASSERT_EQ(0, edges_set_limit(variant, LIMIT));
 	take_until(_metadata, self, LIMIT - 1);
 	take_until(_metadata, self, LIMIT);
 	EXPECT_EQ(-EDQUOT, TAKE());
@@ -114,7 +115,7 @@ TEST_F(edge, is_exact_for_pages)
 	give(_metadata, self);
 	take_until(_metadata, self, LIMIT);
 	EXPECT_EQ(-EDQUOT, TAKE());
-	ASSERT_EQ(0, set_limit(variant, LIMIT + 1));
+	ASSERT_EQ(0, edges_set_limit(variant, LIMIT + 1));
 	take_until(_metadata, self, LIMIT + 1);
 	EXPECT_EQ(-EDQUOT, TAKE());
 	EXPECT_EQ(LIMIT + 1, HELD());
@@ -123,7 +124,7 @@ TEST_F(edge, is_exact_for_pages)
 TEST_F(edge, is_exact_where_it_is_lowered)
 {
 	take_until(_metadata, self, LIMIT);
-	ASSERT_EQ(0, set_limit(variant, LIMIT - 2));
+	ASSERT_EQ(0, edges_set_limit(variant, LIMIT - 2));
 	/* Nothing is taken away. */
 	EXPECT_EQ(LIMIT, HELD());
 	EXPECT_EQ(-EDQUOT, TAKE());
@@ -143,7 +144,7 @@ TEST_F(edge, is_exact_for_opens)
 {
 	struct ibv_context *ctx;
 
-	ASSERT_EQ(0, set_limit(variant, LIMIT));
+	ASSERT_EQ(0, edges_set_limit(variant, LIMIT));
 	take_until(_metadata, self, LIMIT);
 	ctx = ctx_open();
 	if (variant->refuses_opens) {

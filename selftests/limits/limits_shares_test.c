@@ -184,8 +184,9 @@ static unsigned int add_process(const struct simhca_view *view,
 	return pages;
 }
 
-static void look(struct __test_metadata *_metadata,
-		 const struct _test_data_shares *self, struct shares *shares)
+static void shares_look(struct __test_metadata *_metadata,
+			const struct _test_data_shares *self,
+			struct shares *shares)
 {
 	struct simhca_view view;
 	unsigned int i, pages;
@@ -224,7 +225,7 @@ TEST_F_TIMEOUT(shares, are_what_the_policy_says, 600)
 		ASSERT_EQ(sizeof(self->told[i]),
 			  read(self->up[0], &self->told[i],
 			       sizeof(self->told[i])));
-	look(_metadata, self, &s);
+	shares_look(_metadata, self, &s);
 	TH_LOG("| `%s` | %s | %u | %u | %ld | %u to %u | %u |",
 	       variant->policy, variant->limit ? variant->limit : "none",
 	       s.opened, s.qps, (long)s.pages, s.least, s.most, s.alone);

@@ -56,7 +56,7 @@ struct exported {
 	struct page *pages[];
 };
 
-static void fill(struct exported *ex, u8 byte)
+static void dmabuf_exporter_fill(struct exported *ex, u8 byte)
 {
 	unsigned int i;
 
@@ -257,7 +257,7 @@ static int exporter_move(const struct exporter_move *req)
 		msleep(req->slow_ms);
 	ex->revoked |= !!req->revoke;
 	ex->set = !ex->set;
-	fill(ex, req->byte);
+	dmabuf_exporter_fill(ex, req->byte);
 
 out_unlock:
 	dma_resv_unlock(buf->resv);

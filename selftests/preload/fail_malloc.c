@@ -81,7 +81,7 @@ void *realloc(void *old, size_t size)
 	return fails(__builtin_return_address(0)) ? NULL : next(old, size);
 }
 
-static void end(void)
+static void fail_malloc_end(void)
 {
 	left = 0;
 }
@@ -92,7 +92,7 @@ static void __attribute__((constructor)) begin(void)
 
 	hit = getenv("FAIL_MALLOC_HIT");
 	unsetenv("LD_PRELOAD");
-	pthread_atfork(NULL, NULL, end);
+	pthread_atfork(NULL, NULL, fail_malloc_end);
 	if (nth && hit)
 		left = strtoul(nth, NULL, 10);
 }

@@ -82,19 +82,20 @@ static enum mode mode;
 static bool stop;
 static int64_t base, most;
 
-static void fail(const char *what, int ret)
+static void allocators_fail(const char *what, int ret)
 {
 	fprintf(stderr, "allocators: %s: %s\n", what, strerror(-ret));
 	exit(1);
 }
 
-static struct ibv_mr *reg(struct worker *w, uintptr_t start, uintptr_t end)
+static struct ibv_mr *allocators_reg(struct worker *w, uintptr_t start,
+				     uintptr_t end)
 {
 	struct ibv_mr *mr = ibv_reg_mr(setup.pd, (void *)start, end - start,
 				       ACCESS);
 
 	if (!mr)
-		fail("ibv_reg_mr", -errno);
+		allocators_fail("ibv_reg_mr", -errno);
 	w->registrations++;
 	return mr;
 }
@@ -112,15 +113,16 @@ static struct ibv_mr *blind_get(struct worker *w, uintptr_t start,
 			mr = blind.mrs[i];
 	if (!mr) {
 		if (blind.n == BLIND_MAX)
-			fail("blind", -ENOSPC);
-		mr = reg(w, start, end);
+			allocators_fail("blind", -ENOSPC);
+		mr = allocators_reg(w, start, end);
 		blind.mrs[blind.n++] = mr;
 	}
 	pthread_mutex_unlock(&blind.lock);
 	return mr;
 }
 
-static void get(struct worker *w, void *addr, size_t len, struct use *use)
+static void allocators_get(struct worker *w, void *addr, size_t len,
+			   struct use *use)
 {
 	uintptr_t start = (uintptr_t)addr & ~(PAGE - 1);
 	uintptr_t end = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
@@ -130,11 +132,11 @@ static void get(struct worker *w, void *addr, size_t len, struct use *use)
 	case CACHE:
 		ret = mlx5ep_mr_cache_get(cache, addr, len, &use->entry);
 		if (ret)
-			fail("mlx5ep_mr_cache_get", ret);
+			allocators_fail("mlx5ep_mr_cache_get", ret);
 		use->mr = use->entry->mr;
 		break;
 	case EACH:
-		use->mr = reg(w, start, end);
+		use->mr = allocators_reg(w, start, end);
 		break;
 	case BLIND:
 		use->mr = blind_get(w, start, end);
@@ -142,7 +144,7 @@ static void get(struct worker *w, void *addr, size_t len, struct use *use)
 	}
 }
 
-static void put(struct use *use)
+static void allocators_put(struct use *use)
 {
 	if (mode == CACHE)
 		mlx5ep_mr_cache_put(cache, use->entry);
@@ -163,12 +165,12 @@ static void message(struct worker *w, uint8_t *buf, size_t len)
 		stamp = w->stamp++;
 		memcpy(buf + at, &stamp, sizeof(stamp));
 	}
-	get(w, buf, len, &use);
+	allocators_get(w, buf, len, &use);
 	ret = verbs_write(w->qp, w->cq, buf, use.mr->lkey, w->dst, w->mr->rkey,
 			  len, WRITE_SECONDS);
 	if (ret)
-		fail("verbs_write", ret);
-	put(&use);
+		allocators_fail("verbs_write", ret);
+	allocators_put(&use);
 	for (at = 0; at + sizeof(stamp) <= len; at += STEP) {
 		memcpy(&stamp, w->dst + at, sizeof(stamp));
 		right = right && stamp == first++;
@@ -206,7 +208,7 @@ static void *work(void *arg)
 			break;
 		}
 		if (!slots[slot].buf)
-			fail("malloc", -ENOMEM);
+			allocators_fail("malloc", -ENOMEM);
 		message(w, slots[slot].buf, slots[slot].len);
 		pthread_mutex_unlock(&slots[slot].lock);
 	}
@@ -218,11 +220,11 @@ static int64_t registered(void)
 	int64_t bytes = simhca_registered();
 
 	if (bytes < 0)
-		fail("simhca", -EIO);
+		allocators_fail("simhca", -EIO);
 	return bytes - base;
 }
 
-static void *look(void *arg)
+static void *allocators_look(void *arg)
 {
 	int64_t now;
 
@@ -242,13 +244,13 @@ static void worker_open(struct worker *w, unsigned int i)
 	w->dst = mmap(NULL, LEN_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		      MAP_ANONYMOUS, -1, 0);
 	if (w->dst == MAP_FAILED)
-		fail("mmap", -errno);
+		allocators_fail("mmap", -errno);
 	w->mr = ibv_reg_mr(setup.pd, w->dst, LEN_MAX, ACCESS);
 	w->cq = ibv_create_cq(setup.ctx, 16, NULL, NULL, 0);
 	w->qp = w->cq ? verbs_qp_create(setup.pd, w->cq, IBV_QPT_RC) : NULL;
 	if (!w->mr || !w->qp ||
 	    verbs_qp_connect(w->qp, w->qp->qp_num, &setup.address))
-		fail("endpoint", -EIO);
+		allocators_fail("endpoint", -EIO);
 }
 
 /* Each allocator has a call of its own that gives back what is free. */
@@ -294,7 +296,7 @@ static void report(const struct worker *workers, unsigned int threads)
 		registrations = stats.misses;
 		idle = registered();
 		if (mlx5ep_mr_cache_destroy(cache))
-			fail("mlx5ep_mr_cache_destroy", -EBUSY);
+			allocators_fail("mlx5ep_mr_cache_destroy", -EBUSY);
 	}
 	hits = messages - registrations;
 	printf("mode=%s messages=%llu wrong=%llu registrations=%llu hits=%llu "
@@ -314,7 +316,7 @@ static enum mode mode_of(const char *name)
 	for (m = CACHE; m <= BLIND; m++)
 		if (!strcmp(name, names[m]))
 			return m;
-	fail(name, -EINVAL);
+	allocators_fail(name, -EINVAL);
 	return CACHE;
 }
 
@@ -344,14 +346,14 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	if (!threads || threads > THREADS_MAX)
-		fail("threads", -EINVAL);
+		allocators_fail("threads", -EINVAL);
 	ret = verbs_open(&setup, NULL, 1);
 	if (ret)
-		fail("verbs_open", ret);
+		allocators_fail("verbs_open", ret);
 	if (mode == CACHE) {
 		ret = mlx5ep_mr_cache_create(setup.pd, &attr, &cache);
 		if (ret)
-			fail("mlx5ep_mr_cache_create", ret);
+			allocators_fail("mlx5ep_mr_cache_create", ret);
 	}
 	for (i = 0; i < SLOTS; i++)
 		pthread_mutex_init(&slots[i].lock, NULL);
@@ -360,7 +362,7 @@ int main(int argc, char **argv)
 	base = registered();
 	for (i = 0; i < threads; i++)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-	pthread_create(&looker, NULL, look, NULL);
+	pthread_create(&looker, NULL, allocators_look, NULL);
 	sleep(seconds);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (i = 0; i < threads; i++)

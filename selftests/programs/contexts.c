@@ -45,7 +45,7 @@ static int open_all(struct all *all)
 }
 
 /* Says that all is there, and waits until the parent has ended or closed. */
-static int child(struct all *all, int ready, int end)
+static int contexts_child(struct all *all, int ready, int end)
 {
 	char byte;
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	if (!pid) {
 		close(end[1]);
 		close(ready[0]);
-		return child(&all, ready[1], end[0]);
+		return contexts_child(&all, ready[1], end[0]);
 	}
 	close(ready[1]);
 	ret = open_all(&all);

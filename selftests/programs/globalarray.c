@@ -97,7 +97,7 @@ static int one_tile(struct job_thread *t, unsigned int i, unsigned int j)
 	return ret ? ret : job_wait(t);
 }
 
-static int run(struct job_thread *t)
+static int globalarray_run(struct job_thread *t)
 {
 	unsigned int i;
 	int ret = 0;
@@ -113,7 +113,7 @@ static double element(unsigned int array, unsigned int row, unsigned int col)
 		[(row % opt.tile) * opt.tile + col % opt.tile];
 }
 
-static int check(void)
+static int globalarray_check(void)
 {
 	unsigned int side = opt.tiles * opt.tile;
 	unsigned int i, j, k;
@@ -144,8 +144,8 @@ static int reg_all(struct job *job)
 	return ret;
 }
 
-static int measure(unsigned int category, double *rate,
-		   struct mlx5ep_endpoints_info *info)
+static int globalarray_measure(unsigned int category, double *rate,
+			       struct mlx5ep_endpoints_info *info)
 {
 	struct job job;
 	double start;
@@ -165,14 +165,14 @@ static int measure(unsigned int category, double *rate,
 	ret = reg_all(&job);
 	start = job_now();
 	if (!ret)
-		ret = job_run(&job, run);
+		ret = job_run(&job, globalarray_run);
 	*rate = opt.tiles * opt.tiles * (2.0 * opt.tiles + 1) /
 		(job_now() - start);
 	for (i = 0; i < 3; i++)
 		job_mem_dereg(&global_mem[i]);
 	job_mem_dereg(&local_mem);
 	job_close(&job);
-	return ret ? ret : check();
+	return ret ? ret : globalarray_check();
 }
 
 static int allocate(void)
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 	job_say(&program, "globalarray: threads=%u tiles=%ux%u tile=%ux%u\n",
 		opt.threads, opt.tiles, opt.tiles, opt.tile, opt.tile);
 	ret = allocate() ? 1 :
-		job_compare("globalarray", "tiles/s", &program, measure);
+		job_compare("globalarray", "tiles/s", &program, globalarray_measure);
 	if (!ret)
 		job_say(&program, "globalarray: every element of the product is right\n");
 	for (unsigned int i = 0; i < 3; i++)

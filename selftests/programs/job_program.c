@@ -107,7 +107,7 @@ void job_say(const struct job_program *program, const char *fmt, ...)
 	va_end(args);
 }
 
-static int by_value(const void *a, const void *b)
+static int job_program_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -119,7 +119,7 @@ static double median(const double *values, unsigned int count)
 	double sorted[JOB_MAX_ROUNDS];
 
 	memcpy(sorted, values, count * sizeof(*values));
-	qsort(sorted, count, sizeof(*sorted), by_value);
+	qsort(sorted, count, sizeof(*sorted), job_program_by_value);
 	return sorted[count / 2];
 }
 

@@ -29,7 +29,7 @@ static unsigned int times = 1000;
 static bool json;
 static double clock_cost;	/* of one measurement, in nanoseconds */
 
-static double now(void)
+static double memory_now(void)
 {
 	struct timespec ts;
 
@@ -37,19 +37,19 @@ static double now(void)
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
-static void fail(const char *what, int ret)
+static void memory_fail(const char *what, int ret)
 {
 	fprintf(stderr, "memory: %s: %s\n", what, strerror(-ret));
 	exit(1);
 }
 
-static void *map(size_t len)
+static void *memory_map(size_t len)
 {
 	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (at == MAP_FAILED)
-		fail("mmap", -errno);
+		memory_fail("mmap", -errno);
 	return at;
 }
 
@@ -63,16 +63,16 @@ static void print(const char *name, double ns)
 static void calibrate(void)
 {
 	unsigned int i;
-	double start = now();
+	double start = memory_now();
 
 	for (i = 0; i < times; i++)
-		now();
-	clock_cost = (now() - start) / times;
+		memory_now();
+	clock_cost = (memory_now() - start) / times;
 }
 
 static void registration(void)
 {
-	double start = now();
+	double start = memory_now();
 	struct ibv_mr *mr;
 	unsigned int i;
 
@@ -80,11 +80,11 @@ static void registration(void)
 		mr = ibv_reg_mr(setup.pd, buffer, BUFFER,
 				IBV_ACCESS_LOCAL_WRITE);
 		if (!mr)
-			fail("ibv_reg_mr", -errno);
+			memory_fail("ibv_reg_mr", -errno);
 		if (ibv_dereg_mr(mr))
-			fail("ibv_dereg_mr", -errno);
+			memory_fail("ibv_dereg_mr", -errno);
 	}
-	print("registration", (now() - start) / times);
+	print("registration", (memory_now() - start) / times);
 }
 
 static void cache_hit(void)
@@ -99,20 +99,20 @@ static void cache_hit(void)
 
 	ret = mlx5ep_mr_cache_create(setup.pd, &attr, &cache);
 	if (ret)
-		fail("mlx5ep_mr_cache_create", ret);
+		memory_fail("mlx5ep_mr_cache_create", ret);
 	/* The first one registers. */
 	for (i = 0; i <= times; i++) {
 		ret = mlx5ep_mr_cache_get(cache, buffer, BUFFER, &entry);
 		if (ret)
-			fail("mlx5ep_mr_cache_get", ret);
+			memory_fail("mlx5ep_mr_cache_get", ret);
 		mlx5ep_mr_cache_put(cache, entry);
 		if (!i)
-			start = now();
+			start = memory_now();
 	}
-	print("cache hit", (now() - start) / times);
+	print("cache hit", (memory_now() - start) / times);
 	mlx5ep_mr_cache_query(cache, &stats);
 	if (stats.misses != 1 || stats.hits != times)
-		fail("the cache did not hit", -EBADMSG);
+		memory_fail("the cache did not hit", -EBADMSG);
 	mlx5ep_mr_cache_destroy(cache);
 }
 
@@ -125,13 +125,13 @@ static void valid(void)
 
 	ret = mlx5ep_watch_add(notifier, buffer, BUFFER, 0, &watch);
 	if (ret)
-		fail("mlx5ep_watch_add", ret);
-	start = now();
+		memory_fail("mlx5ep_watch_add", ret);
+	start = memory_now();
 	for (i = 0; i < times; i++)
 		right += mlx5ep_watch_valid(&watch);
-	print("valid", (now() - start) / times);
+	print("valid", (memory_now() - start) / times);
 	if (right != times)
-		fail("a watch changed by itself", -EBADMSG);
+		memory_fail("a watch changed by itself", -EBADMSG);
 	mlx5ep_watch_del(&watch);
 }
 
@@ -144,16 +144,16 @@ static void unmap(const char *name, bool watched)
 	int ret = 0;
 
 	for (i = 0; i < times; i++) {
-		page = map(4096);
+		page = memory_map(4096);
 		if (watched)
 			ret = mlx5ep_watch_add(notifier, page, 4096, 0, &watch);
 		if (ret)
-			fail("mlx5ep_watch_add", ret);
-		start = now();
+			memory_fail("mlx5ep_watch_add", ret);
+		start = memory_now();
 		munmap(page, 4096);
-		spent += now() - start - clock_cost;
+		spent += memory_now() - start - clock_cost;
 		if (watched && mlx5ep_watch_valid(&watch))
-			fail("munmap() was not noticed", -EBADMSG);
+			memory_fail("munmap() was not noticed", -EBADMSG);
 		if (watched)
 			mlx5ep_watch_del(&watch);
 	}
@@ -179,8 +179,8 @@ int main(int argc, char **argv)
 	}
 	ret = verbs_open(&setup, NULL, 1);
 	if (ret)
-		fail("open", ret);
-	buffer = map(BUFFER);
+		memory_fail("open", ret);
+	buffer = memory_map(BUFFER);
 	/* The first time brings code and clock into the caches. */
 	calibrate();
 	calibrate();
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = mlx5ep_watch_add(notifier, buffer, BUFFER, 0, &elsewhere);
 	if (ret)
-		fail("a notifier", ret);
+		memory_fail("a notifier", ret);
 	unmap("munmap elsewhere", false);
 	unmap("munmap of a watched page", true);
 	valid();

@@ -60,7 +60,7 @@ static unsigned long rounds = 20000, per_slot;
 static unsigned int nr_slots = 2;
 static bool words, off, show_progress, stop;
 
-static void fail(const char *what, int ret)
+static void mr_race_fail(const char *what, int ret)
 {
 	fprintf(stderr, "mr_race: %s: %s\n", what, strerror(-ret));
 	exit(1);
@@ -80,7 +80,7 @@ static void map_slot(struct slot *slot)
 {
 	if (mmap(slot->addr, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != slot->addr)
-		fail("mmap", -errno);
+		mr_race_fail("mmap", -errno);
 }
 
 static void *mapper(void *arg)
@@ -106,7 +106,7 @@ static void *mapper(void *arg)
 }
 
 /* A page of the slot, another one each time. */
-static bool differs(struct slot *slot, const struct ibv_mr *mr)
+static bool mr_race_differs(struct slot *slot, const struct ibv_mr *mr)
 {
 	void *addr = slot->addr + slot->hits % (LEN / PAGE) * PAGE;
 	uint8_t hca[WATCHED_SAMPLE];
@@ -114,7 +114,7 @@ static bool differs(struct slot *slot, const struct ibv_mr *mr)
 
 	ret = watched_hca_read(&slot->setup, mr, addr, hca);
 	if (ret)
-		fail("HCA read", ret);
+		mr_race_fail("HCA read", ret);
 	return memcmp(hca, addr, sizeof(hca));
 }
 
@@ -125,7 +125,7 @@ static void register_slot(struct slot *slot, struct mlx5ep_mr *mr)
 	ret = mlx5ep_reg_mr(slot->setup.notifier, slot->setup.verbs.pd,
 			    slot->addr, LEN, IBV_ACCESS_LOCAL_WRITE, 0, mr);
 	if (ret)
-		fail("mlx5ep_reg_mr", ret);
+		mr_race_fail("mlx5ep_reg_mr", ret);
 	slot->registrations++;
 }
 
@@ -152,7 +152,7 @@ static void *data_user(void *arg)
 			pthread_mutex_lock(&slot->lock);
 		}
 		if (off || mlx5ep_mr_valid(&mr)) {
-			slot->stale += differs(slot, mr.mr);
+			slot->stale += mr_race_differs(slot, mr.mr);
 			slot->hits++;
 			slot->used = slot->generation;
 			pthread_cond_broadcast(&slot->moved);
@@ -172,7 +172,7 @@ static void unmap_slot(struct slot *slot, bool wholly)
 	if (wholly) {
 		*(volatile char *)slot->addr = 1;
 		if (munmap(slot->addr, LEN))
-			fail("munmap", -errno);
+			mr_race_fail("munmap", -errno);
 	} else {
 		map_slot(slot);
 	}
@@ -191,9 +191,9 @@ static void *words_user(void *arg)
 
 		ret = mlx5ep_watch_add(notifier, slot->addr, LEN, i, watch);
 		if (ret)
-			fail("mlx5ep_watch_add", ret);
+			mr_race_fail("mlx5ep_watch_add", ret);
 		if (!mlx5ep_watch_valid(watch))
-			fail("a new watch is not valid", -EPROTO);
+			mr_race_fail("a new watch is not valid", -EPROTO);
 		unmap_slot(slot, i % 8 == 7);
 		slot->registrations++;
 		if (off || mlx5ep_watch_valid(watch)) {
@@ -204,7 +204,7 @@ static void *words_user(void *arg)
 			map_slot(slot);
 		if (held == DROP_BATCH || i + 1 == per_slot) {
 			if (mlx5ep_watch_del_batch(watches, held))
-				fail("mlx5ep_watch_del_batch", -errno);
+				mr_race_fail("mlx5ep_watch_del_batch", -errno);
 			held = 0;
 		}
 		progress(slot, i + 1);
@@ -227,7 +227,7 @@ static void *churner(void *arg)
 		}
 		if (mlx5ep_watch_add_batch(notifier, adds, watches, 16) ||
 		    mlx5ep_watch_del_batch(watches, 16))
-			fail("churn", -errno);
+			mr_race_fail("churn", -errno);
 		usleep(1000);
 	}
 	return NULL;
@@ -245,7 +245,7 @@ static void *reader(void *arg)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		got = mlx5ep_notifier_read(notifier, events, 16);
 		if (got < 0 && got != -EAGAIN)
-			fail("read", got);
+			mr_race_fail("read", got);
 		if (got < 16)
 			usleep(1000);
 	}
@@ -260,7 +260,7 @@ static void setup(void)
 	for (i = 0; i < nr_slots; i++) {
 		ret = watched_open(&slots[i].setup, 4096);
 		if (ret)
-			fail("open", ret);
+			mr_race_fail("open", ret);
 		/* All threads use one notifier, so that they race. */
 		if (i) {
 			mlx5ep_notifier_destroy(slots[i].setup.notifier);
@@ -268,7 +268,7 @@ static void setup(void)
 		}
 		notifier = slots[0].setup.notifier;
 		if (fcntl(mlx5ep_notifier_fd(notifier), F_SETFL, O_NONBLOCK))
-			fail("fcntl", -errno);
+			mr_race_fail("fcntl", -errno);
 		slots[i].addr = (void *)(0x600000000000ul + i * 16 * LEN);
 		pthread_mutex_init(&slots[i].lock, NULL);
 		pthread_cond_init(&slots[i].moved, NULL);

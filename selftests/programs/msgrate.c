@@ -49,7 +49,7 @@ struct buffers {
 static struct buffers *buffers;
 static struct job_mem mem;
 
-static void fill(uint8_t *p, unsigned int id, unsigned int seq)
+static void msgrate_fill(uint8_t *p, unsigned int id, unsigned int seq)
 {
 	unsigned int i;
 
@@ -68,7 +68,7 @@ static int post_list(struct job_thread *t, unsigned int first, unsigned int n)
 
 	for (i = 0; i < n; i++) {
 		seq = first + i;
-		fill(buf->src[i], t->id, seq);
+		msgrate_fill(buf->src[i], t->id, seq);
 		sge[i].addr = (uintptr_t)buf->src[i];
 		sge[i].length = opt.size;
 		sge[i].lkey = mem.mrs[t->id]->lkey;
@@ -96,7 +96,7 @@ static unsigned int window(void)
 	return opt.every > opt.list ? opt.every : opt.list;
 }
 
-static int run(struct job_thread *t)
+static int msgrate_run(struct job_thread *t)
 {
 	unsigned int seq, n, room = window();
 	int ret = 0;
@@ -116,21 +116,21 @@ static int run(struct job_thread *t)
 	return ret ? ret : job_wait(t);
 }
 
-static int check(void)
+static int msgrate_check(void)
 {
 	uint8_t want[LINE];
 	unsigned int i;
 
 	for (i = 0; i < opt.threads; i++) {
-		fill(want, i, opt.messages - 1);
+		msgrate_fill(want, i, opt.messages - 1);
 		if (memcmp(want, buffers[i].dst, opt.size))
 			return -EBADMSG;
 	}
 	return 0;
 }
 
-static int measure(unsigned int category, double *rate,
-		   struct mlx5ep_endpoints_info *info)
+static int msgrate_measure(unsigned int category, double *rate,
+			   struct mlx5ep_endpoints_info *info)
 {
 	struct job job;
 	double start, spent;
@@ -146,13 +146,13 @@ static int measure(unsigned int category, double *rate,
 			  opt.threads * sizeof(*buffers));
 	start = job_now();
 	if (!ret)
-		ret = job_run(&job, run);
+		ret = job_run(&job, msgrate_run);
 	spent = job_now() - start;
 	*rate = opt.latency ? spent * 1e6 / opt.messages :
 			      opt.threads * (double)opt.messages / spent;
 	job_mem_dereg(&mem);
 	job_close(&job);
-	return ret ? ret : check();
+	return ret ? ret : msgrate_check();
 }
 
 int main(int argc, char **argv)
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 		opt.threads, opt.messages, opt.size, opt.list, opt.every,
 		!opt.plain, !opt.doorbells);
 	ret = job_compare("msgrate", opt.latency ? "us" : "msg/s", &program,
-			  measure);
+			  msgrate_measure);
 	free(buffers);
 	return ret;
 }

@@ -50,7 +50,7 @@ static unsigned long registrations;
 static struct fragment ring[DEPTH];
 static unsigned int head, tail;
 
-static void fail(const char *what, int ret)
+static void pipeline_fail(const char *what, int ret)
 {
 	fprintf(stderr, "pipeline: %s: %s\n", what, strerror(-ret));
 	exit(1);
@@ -61,7 +61,7 @@ static void release(struct fragment *f)
 	if (f->entry)
 		mlx5ep_mr_cache_put(cache, f->entry);
 	else if (f->mr && ibv_dereg_mr(f->mr))
-		fail("ibv_dereg_mr", -errno);
+		pipeline_fail("ibv_dereg_mr", -errno);
 }
 
 static void wait_oldest(void)
@@ -73,13 +73,13 @@ static void wait_oldest(void)
 		n = ibv_poll_cq(setup.verbs.cq, 1, &wc);
 	} while (!n);
 	if (n < 0 || wc.status)
-		fail("completion", -EIO);
+		pipeline_fail("completion", -EIO);
 	release(&ring[tail++ % DEPTH]);
 }
 
 /* Writes @len bytes to where they belong; what @f holds is released later. */
-static void post(struct fragment f, const void *at, size_t len, uint32_t lkey,
-		 size_t offset)
+static void pipeline_post(struct fragment f, const void *at, size_t len,
+			  uint32_t lkey, size_t offset)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)at,
@@ -98,15 +98,15 @@ static void post(struct fragment f, const void *at, size_t len, uint32_t lkey,
 	ring[head++ % DEPTH] = f;
 	ret = ibv_post_send(setup.endpoint.qp, &wr, &bad);
 	if (ret)
-		fail("ibv_post_send", -ret);
+		pipeline_fail("ibv_post_send", -ret);
 }
 
 /* Copied to memory that is registered for good. */
 static void send_eager(const char *buf)
 {
 	memcpy(setup.endpoint.src, buf, EAGER);
-	post((struct fragment){}, setup.endpoint.src, EAGER,
-	     setup.verbs.mr->lkey, 0);
+	pipeline_post((struct fragment){}, setup.endpoint.src, EAGER,
+		      setup.verbs.mr->lkey, 0);
 }
 
 static void send_fragment(enum protocol protocol, char *at, size_t len,
@@ -120,16 +120,16 @@ static void send_fragment(enum protocol protocol, char *at, size_t len,
 	if (protocol == PIPELINE) {
 		f.mr = ibv_reg_mr(setup.verbs.pd, at, len, 0);
 		if (!f.mr)
-			fail("ibv_reg_mr", -errno);
+			pipeline_fail("ibv_reg_mr", -errno);
 		registrations++;
-		post(f, at, len, f.mr->lkey, offset);
+		pipeline_post(f, at, len, f.mr->lkey, offset);
 	} else if (kept) {
-		post(f, at, len, kept->lkey, offset);
+		pipeline_post(f, at, len, kept->lkey, offset);
 	} else {
 		ret = mlx5ep_mr_cache_get(cache, at, len, &f.entry);
 		if (ret)
-			fail("mlx5ep_mr_cache_get", ret);
-		post(f, at, len, f.entry->mr->lkey, offset);
+			pipeline_fail("mlx5ep_mr_cache_get", ret);
+		pipeline_post(f, at, len, f.entry->mr->lkey, offset);
 	}
 }
 
@@ -155,7 +155,7 @@ static void send_message(enum protocol protocol, char *buf)
 		wait_oldest();
 }
 
-static uint64_t now(void)
+static uint64_t pipeline_now(void)
 {
 	struct timespec ts;
 
@@ -168,11 +168,11 @@ static void keep_for_good(char *buf)
 {
 	kept = ibv_reg_mr(setup.verbs.pd, buf, bytes, 0);
 	if (!kept)
-		fail("ibv_reg_mr", -errno);
+		pipeline_fail("ibv_reg_mr", -errno);
 	registrations++;
 }
 
-static unsigned int run(enum protocol protocol, bool told)
+static unsigned int pipeline_run(enum protocol protocol, bool told)
 {
 	struct mlx5ep_mr_cache_attr attr = { .access = IBV_ACCESS_LOCAL_WRITE };
 	struct mlx5ep_mr_cache_stats stats;
@@ -184,18 +184,18 @@ static unsigned int run(enum protocol protocol, bool told)
 	registrations = 0;
 	ret = mlx5ep_mr_cache_create(setup.verbs.pd, &attr, &cache);
 	if (ret)
-		fail("mlx5ep_mr_cache_create", ret);
+		pipeline_fail("mlx5ep_mr_cache_create", ret);
 	for (i = 0; i < messages; i++) {
 		if (i % reuse == 0 &&
 		    mmap(buf, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != buf)
-			fail("mmap", -errno);
+			pipeline_fail("mmap", -errno);
 		watched_fill(buf, bytes, i + 1);
 		if (!told && protocol != PIPELINE && !kept)
 			keep_for_good(buf);
-		start = now();
+		start = pipeline_now();
 		send_message(protocol, buf);
-		spent += now() - start;
+		spent += pipeline_now() - start;
 		wrong += !!memcmp(buf, doorbells->addr, bytes);
 	}
 	mlx5ep_mr_cache_query(cache, &stats);
@@ -249,16 +249,16 @@ int main(int argc, char **argv)
 		return 2;
 	ret = watched_open(&setup, 16);
 	if (ret)
-		fail("open", ret);
+		pipeline_fail("open", ret);
 	to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		  MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	doorbells =
 		ibv_reg_mr(setup.verbs.pd, to, bytes,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!doorbells)
-		fail("ibv_reg_mr", -errno);
+		pipeline_fail("ibv_reg_mr", -errno);
 	for (c = PIPELINE; c <= CACHING; c++)
-		wrong += run(c, told);
+		wrong += pipeline_run(c, told);
 	ibv_dereg_mr(doorbells);
 	watched_close(&setup);
 	return !!wrong;

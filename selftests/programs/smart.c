@@ -194,8 +194,8 @@ static int run_command(const char *command)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ECHILD;
 }
 
-static int run(const struct options *opt, struct verbs_setup *setup,
-	       struct reader *readers)
+static int smart_run(const struct options *opt, struct verbs_setup *setup,
+		     struct reader *readers)
 {
 	struct table table = {};
 	unsigned int i;
@@ -244,7 +244,7 @@ static bool parse_number(unsigned int *number)
 }
 
 /* Return: -1, or the exit status of the program, which ends. */
-static int parse(int argc, char **argv, struct options *opt)
+static int smart_parse(int argc, char **argv, struct options *opt)
 {
 	bool good = true;
 	int c;
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
 	struct reader *readers;
 	int ret;
 
-	ret = parse(argc, argv, &opt);
+	ret = smart_parse(argc, argv, &opt);
 	if (ret >= 0)
 		return ret;
 	readers = calloc(opt.threads, sizeof(*readers));
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
 		return 1;
 	ret = verbs_open(&setup, opt.device, 1);
 	if (!ret) {
-		ret = run(&opt, &setup, readers);
+		ret = smart_run(&opt, &setup, readers);
 		verbs_close(&setup);
 	}
 	if (ret)

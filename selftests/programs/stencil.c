@@ -137,7 +137,7 @@ static int iterate(struct job_thread *t, unsigned int block, unsigned int cur)
 	return ret ? ret : barrier();
 }
 
-static int run(struct job_thread *t)
+static int stencil_run(struct job_thread *t)
 {
 	unsigned int block = process * opt.threads + t->id;
 	unsigned int i;
@@ -155,7 +155,7 @@ static int run(struct job_thread *t)
 	return ret;
 }
 
-static int child(unsigned int category)
+static int stencil_child(unsigned int category)
 {
 	struct job job;
 	int none = 0, ret;
@@ -166,7 +166,7 @@ static int child(unsigned int category)
 		common->info[process] = job.info;
 		ret = job_mem_reg(&job, &mem, grid, grid_bytes());
 		if (!ret)
-			ret = job_run(&job, run);
+			ret = job_run(&job, stencil_run);
 		job_mem_dereg(&mem);
 		job_close(&job);
 	}
@@ -187,7 +187,7 @@ static void grid_init(void)
 						initial(global_row(b, r), c);
 }
 
-static int check(void)
+static int stencil_check(void)
 {
 	size_t n = (size_t)blocks() * opt.rows + 2, i;
 	size_t len = n * opt.columns;
@@ -231,8 +231,8 @@ static void add_info(struct mlx5ep_endpoints_info *sum,
 		sum->level[i] += info->level[i];
 }
 
-static int measure(unsigned int category, double *rate,
-		   struct mlx5ep_endpoints_info *info)
+static int stencil_measure(unsigned int category, double *rate,
+			   struct mlx5ep_endpoints_info *info)
 {
 	pid_t pids[MAX_PROCESSES];
 	unsigned int i, started = 0;
@@ -244,7 +244,7 @@ static int measure(unsigned int category, double *rate,
 	for (process = 0; process < opt.procs; process++) {
 		pids[process] = fork();
 		if (!pids[process])
-			_exit(child(category));
+			_exit(stencil_child(category));
 		if (pids[process] < 0) {
 			ret = -errno;
 			atomic_store(&common->failed, ret);
@@ -263,7 +263,7 @@ static int measure(unsigned int category, double *rate,
 		ret = atomic_load(&common->failed);
 	*rate = (double)blocks() * opt.rows * opt.columns * opt.iterations /
 		(common->end - common->start);
-	return ret ? ret : check();
+	return ret ? ret : stencil_check();
 }
 
 static void *shared(size_t len)
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		return 1;
 	job_say(&program, "stencil: processes=%u threads=%u columns=%u rows=%u iterations=%u\n",
 		opt.procs, opt.threads, opt.columns, opt.rows, opt.iterations);
-	ret = job_compare("stencil", "cells/s", &program, measure);
+	ret = job_compare("stencil", "cells/s", &program, stencil_measure);
 	if (!ret)
 		job_say(&program, "stencil: every cell is right\n");
 	return ret;

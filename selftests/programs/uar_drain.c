@@ -21,7 +21,7 @@
 #define MOST 256	/* contexts */
 
 /* Leave the adapter @left pages. Return: 0 or -errno. */
-static int fill(struct ibv_context *holder, int left)
+static int uar_drain_fill(struct ibv_context *holder, int left)
 {
 	static uint32_t handles[ALL_PAGES];
 	int n = 0, ret = 0;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	if (argc != 3 && argc != 5)
 		return 2;
 	holder = ctx_open();
-	if (!holder || fill(holder, atoi(argv[1]))) {
+	if (!holder || uar_drain_fill(holder, atoi(argv[1]))) {
 		fprintf(stderr, "uar_drain: cannot take the pages\n");
 		return 1;
 	}

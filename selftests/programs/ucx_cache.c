@@ -41,16 +41,16 @@ static size_t len = PAGES * 4096ul;
 static bool messages;
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_TAG;
 
-static void fail(const char *what, const char *why)
+static void ucx_cache_fail(const char *what, const char *why)
 {
 	fprintf(stderr, "ucx_cache: %s: %s\n", what, why);
 	exit(1);
 }
 
-static void want(bool right, const char *what)
+static void ucx_cache_want(bool right, const char *what)
 {
 	if (!right)
-		fail(what, strerror(errno));
+		ucx_cache_fail(what, strerror(errno));
 }
 
 /* --- the memory, and what happens to it ---------------------------------- */
@@ -66,13 +66,15 @@ static struct {
 	int fd;
 } other;
 
-static void map(struct memory *mem)
+static void ucx_cache_map(struct memory *mem)
 {
 	int flags = mem->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 
-	want((char *)syscall(SYS_mmap, mem->addr, len, PROT_READ | PROT_WRITE,
-			     flags | MAP_FIXED, mem->fd, 0ul) == mem->addr,
-	     "mmap");
+	ucx_cache_want((char *)syscall(SYS_mmap, mem->addr, len,
+				       PROT_READ | PROT_WRITE,
+				       flags | MAP_FIXED, mem->fd,
+				       0ul) == mem->addr,
+		       "mmap");
 }
 
 static void change_nothing(struct memory *mem)
@@ -81,24 +83,24 @@ static void change_nothing(struct memory *mem)
 
 static void change_munmap(struct memory *mem)
 {
-	want(!munmap(mem->addr, len), "munmap");
-	map(mem);
+	ucx_cache_want(!munmap(mem->addr, len), "munmap");
+	ucx_cache_map(mem);
 }
 
 static void change_munmap_raw(struct memory *mem)
 {
-	want(!syscall(SYS_munmap, mem->addr, len), "munmap");
-	map(mem);
+	ucx_cache_want(!syscall(SYS_munmap, mem->addr, len), "munmap");
+	ucx_cache_map(mem);
 }
 
 static void change_mapped_over(struct memory *mem)
 {
-	map(mem);
+	ucx_cache_map(mem);
 }
 
 static void change_dontneed_raw(struct memory *mem)
 {
-	want(!syscall(SYS_madvise, mem->addr, len, MADV_DONTNEED), "madvise");
+	ucx_cache_want(!syscall(SYS_madvise, mem->addr, len, MADV_DONTNEED), "madvise");
 }
 
 static void *change_here(void *mem)
@@ -111,14 +113,14 @@ static void change_thread(struct memory *mem)
 {
 	pthread_t thread;
 
-	want(!pthread_create(&thread, NULL, change_here, mem), "thread");
+	ucx_cache_want(!pthread_create(&thread, NULL, change_here, mem), "thread");
 	pthread_join(thread, NULL);
 }
 
 static void ask_other(char what)
 {
-	want(write(other.ask[1], &what, 1) == 1, "the other process");
-	want(read(other.answer[0], &what, 1) == 1, "the other process");
+	ucx_cache_want(write(other.ask[1], &what, 1) == 1, "the other process");
+	ucx_cache_want(read(other.answer[0], &what, 1) == 1, "the other process");
 }
 
 static void change_truncate(struct memory *mem)
@@ -170,10 +172,10 @@ static void other_loop(void)
 static void start_other(void)
 {
 	other.fd = memfd_create("ucx_cache", MFD_CLOEXEC);
-	want(other.fd >= 0 && !ftruncate(other.fd, len), "memfd");
-	want(!pipe(other.ask) && !pipe(other.answer), "pipe");
+	ucx_cache_want(other.fd >= 0 && !ftruncate(other.fd, len), "memfd");
+	ucx_cache_want(!pipe(other.ask) && !pipe(other.answer), "pipe");
 	other.pid = fork();
-	want(other.pid >= 0, "fork");
+	ucx_cache_want(other.pid >= 0, "fork");
 	if (!other.pid) {
 		close(other.ask[1]);
 		other_loop();
@@ -191,7 +193,7 @@ static void stop_other(void)
 
 /* --- the rounds ------------------------------------------------------------- */
 
-static void fill(char *addr, uint64_t stamp)
+static void ucx_cache_fill(char *addr, uint64_t stamp)
 {
 	uint64_t *at = (uint64_t *)addr;
 	size_t i;
@@ -233,10 +235,10 @@ static bool exchange(struct ucx_link *link, char *addr, uint64_t stamp)
 {
 	bool right;
 
-	fill(addr, 2 * stamp);
+	ucx_cache_fill(addr, 2 * stamp);
 	send_memory(link, addr);
 	right = filled(link->remote, 2 * stamp);
-	fill(link->remote, 2 * stamp + 1);
+	ucx_cache_fill(link->remote, 2 * stamp + 1);
 	receive_memory(link, addr);
 	return filled(addr, 2 * stamp + 1) && right;
 }
@@ -250,7 +252,7 @@ static int stale_rounds(struct ucx_link *link, const struct change *change,
 	};
 	int i, stale = 0;
 
-	map(&mem);
+	ucx_cache_map(&mem);
 	for (i = 0; i < rounds; i++) {
 		if (i)
 			change->make(&mem);
@@ -290,8 +292,9 @@ static void run_threads(void)
 
 	for (i = 0; i < THREADS; i++) {
 		racers[i].addr = FIXED + i * 64 * len;
-		want(!pthread_create(&racers[i].thread, NULL, race, &racers[i]),
-		     "thread");
+		ucx_cache_want(!pthread_create(&racers[i].thread, NULL, race,
+					       &racers[i]),
+			       "thread");
 	}
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(racers[i].thread, NULL);
@@ -321,14 +324,14 @@ static void use_child(void)
 
 	fflush(stdout);
 	child = fork();
-	want(child >= 0, "fork");
+	ucx_cache_want(child >= 0, "fork");
 	if (!child) {
 		ucx_link_init(features, false);
 		ucx_link_cleanup();
 		exit(0);
 	}
-	want(waitpid(child, &status, 0) == child, "waitpid");
-	want(!status, "the child");
+	ucx_cache_want(waitpid(child, &status, 0) == child, "waitpid");
+	ucx_cache_want(!status, "the child");
 }
 
 int main(int argc, char **argv)

@@ -41,23 +41,23 @@ static char *out, *in;
 static bool corrupt;
 
 /* UCX has threads that its destructors would wait for: they are left out. */
-static void fail(const char *what, const char *why)
+static void ucx_checked_fail(const char *what, const char *why)
 {
 	fprintf(stderr, "ucx_checked: %s: %s: %s\n", me, what, why);
 	fflush(NULL);
 	_exit(1);
 }
 
-static void want(bool right, const char *what)
+static void ucx_checked_want(bool right, const char *what)
 {
 	if (!right)
-		fail(what, strerror(errno));
+		ucx_checked_fail(what, strerror(errno));
 }
 
 static void ok(ucs_status_t status, const char *what)
 {
 	if (status != UCS_OK)
-		fail(what, ucs_status_string(status));
+		ucx_checked_fail(what, ucs_status_string(status));
 }
 
 static void finish(ucs_status_ptr_t request, const char *what)
@@ -81,7 +81,7 @@ static unsigned char byte_of(unsigned int stamp, size_t i)
 	return (stamp * 2654435761u + i * 40503u) >> 8;
 }
 
-static void fill(char *addr, size_t len, unsigned int stamp)
+static void ucx_checked_fill(char *addr, size_t len, unsigned int stamp)
 {
 	size_t i;
 
@@ -89,8 +89,8 @@ static void fill(char *addr, size_t len, unsigned int stamp)
 		addr[i] = byte_of(stamp, i);
 }
 
-static void check(const char *addr, size_t len, unsigned int stamp,
-		  const char *what)
+static void ucx_checked_check(const char *addr, size_t len, unsigned int stamp,
+			      const char *what)
 {
 	char why[64];
 	size_t i;
@@ -98,7 +98,7 @@ static void check(const char *addr, size_t len, unsigned int stamp,
 	for (i = 0; i < len; i++) {
 		if ((unsigned char)addr[i] != byte_of(stamp, i)) {
 			snprintf(why, sizeof(why), "byte %zu of %zu", i, len);
-			fail(what, why);
+			ucx_checked_fail(what, why);
 		}
 	}
 }
@@ -107,12 +107,12 @@ static void check(const char *addr, size_t len, unsigned int stamp,
 
 static void tell(const void *what, size_t len)
 {
-	want(write(other, what, len) == (ssize_t)len, "tell");
+	ucx_checked_want(write(other, what, len) == (ssize_t)len, "tell");
 }
 
 static void hear(void *what, size_t len)
 {
-	want(recv(other, what, len, MSG_WAITALL) == (ssize_t)len, "hear");
+	ucx_checked_want(recv(other, what, len, MSG_WAITALL) == (ssize_t)len, "hear");
 }
 
 static void connect_ucx(void)
@@ -141,7 +141,7 @@ static void connect_ucx(void)
 	ucp_worker_release_address(worker, address);
 	hear(&len, sizeof(len));
 	theirs = malloc(len);
-	want(theirs, "malloc");
+	ucx_checked_want(theirs, "malloc");
 	hear(theirs, len);
 	ep_params.address = theirs;
 	ok(ucp_ep_create(worker, &ep_params, &ep), "endpoint");
@@ -163,7 +163,7 @@ static void together(void)
 
 	tell(&token, 1);
 	while ((got = recv(other, &token, 1, MSG_DONTWAIT)) != 1) {
-		want(got < 0 && errno == EAGAIN, "the other process");
+		ucx_checked_want(got < 0 && errno == EAGAIN, "the other process");
 		ucp_worker_progress(worker);
 	}
 }
@@ -270,7 +270,7 @@ static void am_recv(void *addr, size_t len)
 		ucp_worker_progress(worker);
 	message.here = false;
 	if (message.len != len)
-		fail("am", "another length");
+		ucx_checked_fail("am", "another length");
 	if (message.desc)
 		finish(ucp_am_recv_data_nbx(worker, message.desc, addr, len,
 					    &param), "am receive");
@@ -306,14 +306,15 @@ static void messages(bool child)
 	for (kind = 0; kind < 3; kind++) {
 		for (i = 0; i < LENGTHS; i++) {
 			if (!child) {
-				fill(out, lengths[i], i);
+				ucx_checked_fill(out, lengths[i], i);
 				message_send(kind, out, lengths[i]);
 			}
 			memset(in, 0, lengths[i]);
 			message_recv(kind, in, lengths[i]);
-			check(in, lengths[i], child ? i : i + 100, kinds[kind]);
+			ucx_checked_check(in, lengths[i], child ? i : i + 100,
+					  kinds[kind]);
 			if (child) {
-				fill(out, lengths[i], i + 100);
+				ucx_checked_fill(out, lengths[i], i + 100);
 				if (corrupt)
 					out[lengths[i] / 2] ^= 1;
 				message_send(kind, out, lengths[i]);
@@ -357,7 +358,7 @@ static ucp_rkey_h take(uint64_t *addr)
 	hear(addr, sizeof(*addr));
 	hear(&len, sizeof(len));
 	key = malloc(len);
-	want(key, "malloc");
+	ucx_checked_want(key, "malloc");
 	hear(key, len);
 	ok(ucp_ep_rkey_unpack(ep, key, &rkey), "unpack");
 	free(key);
@@ -372,18 +373,18 @@ static void memory_child(void)
 	unsigned int i;
 	uint64_t token;
 
-	want(memory, "memory");
+	ucx_checked_want(memory, "memory");
 	*sum = 0;
 	offer(memory, &memh);
 	for (i = 0; i < LENGTHS; i++) {
 		tag_recv(&token, sizeof(token), DONE);
-		check(memory, lengths[i], i + 200, "put");
-		fill(memory, lengths[i], i + 300);
+		ucx_checked_check(memory, lengths[i], i + 200, "put");
+		ucx_checked_fill(memory, lengths[i], i + 300);
 		tag_send(&token, sizeof(token), DONE);
 	}
 	tag_recv(&token, sizeof(token), DONE);
 	if (*sum != ADDS * (ADDS - 1) / 2)
-		fail("atomic", "another sum");
+		ucx_checked_fail("atomic", "another sum");
 	tag_send(&token, sizeof(token), DONE);
 	tag_recv(&token, sizeof(token), DONE);
 	ok(ucp_mem_unmap(context, memh), "unmap");
@@ -404,7 +405,7 @@ static void add_all(uint64_t addr, ucp_rkey_h rkey)
 		finish(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &i, 1, addr,
 					 rkey, &param), "atomic");
 		if (before != sum)
-			fail("atomic", "another value before");
+			ucx_checked_fail("atomic", "another value before");
 		sum += i;
 	}
 	flush();
@@ -418,7 +419,7 @@ static void memory_parent(void)
 	unsigned int i;
 
 	for (i = 0; i < LENGTHS; i++) {
-		fill(out, lengths[i], i + 200);
+		ucx_checked_fill(out, lengths[i], i + 200);
 		finish(ucp_put_nbx(ep, out, lengths[i], addr, rkey, &param),
 		       "put");
 		flush();
@@ -427,7 +428,7 @@ static void memory_parent(void)
 		memset(in, 0, lengths[i]);
 		finish(ucp_get_nbx(ep, in, lengths[i], addr, rkey, &param),
 		       "get");
-		check(in, lengths[i], i + 300, "get");
+		ucx_checked_check(in, lengths[i], i + 300, "get");
 	}
 	printf("ucx_checked: put: %zu right\n", LENGTHS);
 	printf("ucx_checked: get: %zu right\n", LENGTHS);
@@ -441,11 +442,11 @@ static void memory_parent(void)
 
 /* --- both ------------------------------------------------------------------ */
 
-static void run(bool child)
+static void ucx_checked_run(bool child)
 {
 	out = aligned_alloc(4096, MOST);
 	in = aligned_alloc(4096, MOST);
-	want(out && in, "memory");
+	ucx_checked_want(out && in, "memory");
 	connect_ucx();
 	am_listen();
 	together();
@@ -474,22 +475,22 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	corrupt = argc > 1 && !strcmp(argv[1], "corrupt");
-	want(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
+	ucx_checked_want(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
 	signal(SIGCHLD, child_ended);
 	pid = fork();
-	want(pid >= 0, "fork");
+	ucx_checked_want(pid >= 0, "fork");
 	if (!pid) {
 		me = "child";
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		other = sockets[1];
 		close(sockets[0]);
-		run(true);
+		ucx_checked_run(true);
 		return 0;
 	}
 	other = sockets[0];
 	close(sockets[1]);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	run(false);
+	ucx_checked_run(false);
 	/* The child closes after the parent's last message. */
 	while (waitpid(pid, NULL, 0) > 0)
 		;

@@ -40,7 +40,7 @@
 static int rounds = 20;
 static struct ucx_link sender;
 
-static void want(bool right, const char *what)
+static void ucx_memory_want(bool right, const char *what)
 {
 	if (right)
 		return;
@@ -48,7 +48,7 @@ static void want(bool right, const char *what)
 	exit(1);
 }
 
-static void fill(char *addr, size_t len, uint64_t stamp)
+static void ucx_memory_fill(char *addr, size_t len, uint64_t stamp)
 {
 	uint64_t *at = (uint64_t *)addr;
 	size_t i;
@@ -72,7 +72,7 @@ static bool filled(const char *addr, size_t len, uint64_t stamp)
 /* Fills the memory and sends it; returns whether that arrived. */
 static bool arrives(char *addr, size_t len, uint64_t stamp)
 {
-	fill(addr, len, stamp);
+	ucx_memory_fill(addr, len, stamp);
 	ucx_link_put(&sender, addr, 0, len);
 	return filled(sender.remote, len, stamp);
 }
@@ -107,7 +107,7 @@ static void run_malloc(void)
 
 		free(live[i % LIVE]);
 		live[i % LIVE] = malloc(len);
-		want(live[i % LIVE], "malloc");
+		ucx_memory_want(live[i % LIVE], "malloc");
 		moved += seen(live[i % LIVE]);
 		stale += !arrives(live[i % LIVE], len, i);
 	}
@@ -126,11 +126,13 @@ static struct {
 	int made;
 } change;
 
-static void map(char *addr, size_t len)
+static void ucx_memory_map(char *addr, size_t len)
 {
-	want((char *)syscall(SYS_mmap, addr, len, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-			     0ul) == addr, "mmap");
+	ucx_memory_want((char *)syscall(SYS_mmap, addr, len,
+					PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+					-1, 0ul) == addr,
+			"mmap");
 }
 
 static void *change_memory(void *unused)
@@ -139,9 +141,9 @@ static void *change_memory(void *unused)
 		sem_wait(&change.go);
 		if (!change.addr)
 			return NULL;
-		want(!syscall(SYS_munmap, change.addr, HALF), "munmap");
-		map(change.addr, HALF);
-		fill(change.addr, HALF, change.stamp);
+		ucx_memory_want(!syscall(SYS_munmap, change.addr, HALF), "munmap");
+		ucx_memory_map(change.addr, HALF);
+		ucx_memory_fill(change.addr, HALF, change.stamp);
 		sem_post(&change.done);
 	}
 }
@@ -160,9 +162,9 @@ static void in_window(unsigned long address)
 /* Sends the first half, while the other thread replaces what @addr points to. */
 static void send_while_changing(char *addr, uint64_t stamp, uint64_t changed)
 {
-	fill(FIXED, 2 * HALF, stamp);
+	ucx_memory_fill(FIXED, 2 * HALF, stamp);
 	ucx_link_put(&sender, FIXED, 0, 2 * HALF);
-	fill(FIXED, HALF, stamp + 1);
+	ucx_memory_fill(FIXED, HALF, stamp + 1);
 	change.stamp = changed;
 	change.addr = addr;
 	ucx_link_put(&sender, FIXED, 0, HALF);
@@ -201,11 +203,12 @@ static void run_window(void)
 	void (**hook)(unsigned long address) = dlsym(RTLD_DEFAULT, "ucx_window");
 	pthread_t thread;
 
-	want(hook, "ucx_window.so");
-	want(!sem_init(&change.go, 0, 0) && !sem_init(&change.done, 0, 0),
-	     "sem_init");
-	want(!pthread_create(&thread, NULL, change_memory, NULL), "thread");
-	map(FIXED, 2 * HALF);
+	ucx_memory_want(hook, "ucx_window.so");
+	ucx_memory_want(!sem_init(&change.go, 0, 0) &&
+				!sem_init(&change.done, 0, 0),
+			"sem_init");
+	ucx_memory_want(!pthread_create(&thread, NULL, change_memory, NULL), "thread");
+	ucx_memory_map(FIXED, 2 * HALF);
 	*hook = in_window;
 	change_neighbour();
 	change_itself();

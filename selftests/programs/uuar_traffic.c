@@ -48,7 +48,7 @@ static int parse_type(const char *word, enum ibv_qp_type *type)
 	return 0;
 }
 
-static void parse(int argc, char **argv, struct options *opt)
+static void uuar_traffic_parse(int argc, char **argv, struct options *opt)
 {
 	int c;
 
@@ -84,8 +84,9 @@ static void parse(int argc, char **argv, struct options *opt)
 	}
 }
 
-static int run(const struct options *opt, struct verbs_setup *setup,
-	       struct verbs_endpoint *endpoints)
+static int uuar_traffic_run(const struct options *opt,
+			    struct verbs_setup *setup,
+			    struct verbs_endpoint *endpoints)
 {
 	unsigned int made, i;
 	int ret = 0;
@@ -119,13 +120,13 @@ int main(int argc, char **argv)
 	struct verbs_endpoint *endpoints;
 	int ret;
 
-	parse(argc, argv, &opt);
+	uuar_traffic_parse(argc, argv, &opt);
 	endpoints = calloc(opt.qps, sizeof(*endpoints));
 	if (!endpoints)
 		return 1;
 	ret = verbs_open(&setup, opt.device, opt.qps);
 	if (!ret) {
-		ret = run(&opt, &setup, endpoints);
+		ret = uuar_traffic_run(&opt, &setup, endpoints);
 		verbs_close(&setup);
 	}
 	free(endpoints);

@@ -84,7 +84,7 @@ struct process {
 };
 
 /* Ask process @proc of node @node to open the shared QP, or to register. */
-static int ask(struct process *p, unsigned int node, unsigned int proc)
+static int xsrq_ask(struct process *p, unsigned int node, unsigned int proc)
 {
 	struct remote *remote = &p->remotes[node];
 	struct wire wire = {
@@ -147,10 +147,10 @@ static int ask_all(struct process *p, unsigned int node)
 	int ret = 0;
 
 	if (!remote->shared_num)
-		return ask(p, node, 0);
+		return xsrq_ask(p, node, 0);
 	for (proc = 1; !ret && proc < ppn; proc++)
 		if (!remote->srqs[proc][0])
-			ret = ask(p, node, proc);
+			ret = xsrq_ask(p, node, proc);
 	return ret;
 }
 
@@ -366,7 +366,7 @@ process(struct shared *shared, unsigned int node, unsigned int proc)
 	_exit(0);
 }
 
-static int run(struct shared *shared)
+static int xsrq_run(struct shared *shared)
 {
 	pthread_barrierattr_t attr;
 	unsigned int node, proc, bad = 0;
@@ -462,7 +462,7 @@ int main(int argc, char **argv)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 2;
-	bad = run(shared);
+	bad = xsrq_run(shared);
 	here = end_node - first_node;
 	expected = ppn * 2 * (nodes - 1);
 	sent = here * ppn * (nodes - 1) * ppn * nsrq * messages;

@@ -72,7 +72,7 @@ FIXTURE_TEARDOWN(notifier)
 	EXPECT_EQ(0, fake_close(&self->c));
 }
 
-static int create(FIXTURE_DATA(notifier) *self)
+static int notifier_calls_create(FIXTURE_DATA(notifier) *self)
 {
 	return mlx5ep_notifier_create(&self->c.verbs.context, SLOTS, &self->n);
 }
@@ -84,7 +84,7 @@ static bool is_open(int fd)
 
 TEST_F(notifier, is_mapped_with_all_its_words)
 {
-	ASSERT_EQ(0, create(self));
+	ASSERT_EQ(0, notifier_calls_create(self));
 	EXPECT_EQ(self->file, mlx5ep_notifier_fd(self->n));
 	EXPECT_EQ(SLOTS, mlx5ep_notifier_page(self->n)->capacity);
 	EXPECT_TRUE(mlx5ep_notifier_usable(self->n));
@@ -98,7 +98,7 @@ TEST_F(notifier, is_mapped_with_all_its_words)
 TEST_F(notifier, that_the_kernel_refuses_leaves_nothing)
 {
 	fake.error = EDQUOT;
-	EXPECT_EQ(-EDQUOT, create(self));
+	EXPECT_EQ(-EDQUOT, notifier_calls_create(self));
 	EXPECT_TRUE(is_open(self->file));
 }
 
@@ -108,7 +108,7 @@ TEST_F(notifier, that_cannot_be_mapped_leaves_nothing)
 
 	ASSERT_EQ(0, pipe(ends));
 	fake.handle = ends[0];
-	EXPECT_EQ(-ENODEV, create(self));
+	EXPECT_EQ(-ENODEV, notifier_calls_create(self));
 	EXPECT_FALSE(is_open(ends[0]));
 }
 
@@ -117,7 +117,7 @@ TEST_F(notifier, without_memory_asks_for_nothing)
 	unsigned int calls = fake.calls;
 
 	fake.left = 0;
-	EXPECT_EQ(-ENOMEM, create(self));
+	EXPECT_EQ(-ENOMEM, notifier_calls_create(self));
 	EXPECT_EQ(calls, fake.calls);
 	EXPECT_TRUE(is_open(self->file));
 }

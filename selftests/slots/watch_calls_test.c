@@ -322,7 +322,7 @@ TEST_F(watch, has_a_state)
 }
 
 /* Registers memory, or a dma-buf. */
-static int reg(FIXTURE_DATA(watch) *self, bool dmabuf)
+static int watch_calls_reg(FIXTURE_DATA(watch) *self, bool dmabuf)
 {
 	fake.registrations = 0;
 	fake.records = 0;
@@ -337,7 +337,7 @@ static int reg(FIXTURE_DATA(watch) *self, bool dmabuf)
 static void registers(struct __test_metadata *_metadata, FIXTURE_DATA(watch) *self,
 		      bool dmabuf)
 {
-	ASSERT_EQ(0, reg(self, dmabuf));
+	ASSERT_EQ(0, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(1, fake.records);
 	/* The watch is there before. */
@@ -358,13 +358,13 @@ static void registers(struct __test_metadata *_metadata, FIXTURE_DATA(watch) *se
 	/* What changes meanwhile is registered anew. */
 	fake.changes = 2;
 	fake.dereg_fails = 1;
-	ASSERT_EQ(0, reg(self, dmabuf));
+	ASSERT_EQ(0, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(3, fake.registrations);
 	EXPECT_EQ(1, fake.registered);
 	EXPECT_EQ(1, fake.watches);
 	EXPECT_EQ(0, mlx5ep_dereg_mr(&self->mr));
 	fake.changes = -1;
-	EXPECT_EQ(-EAGAIN, reg(self, dmabuf));
+	EXPECT_EQ(-EAGAIN, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(REG_TRIES, fake.registrations);
 	EXPECT_EQ(0, fake.registered);
 	EXPECT_EQ(0, fake.watches);
@@ -372,7 +372,7 @@ static void registers(struct __test_metadata *_metadata, FIXTURE_DATA(watch) *se
 
 	/* What cannot be given back is the caller's, and is stale. */
 	fake.dereg_fails = -1;
-	EXPECT_EQ(0, reg(self, dmabuf));
+	EXPECT_EQ(0, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(REG_TRIES, fake.deregs);
 	EXPECT_EQ(&fake.mr, self->mr.mr);
@@ -385,18 +385,18 @@ static void registers(struct __test_metadata *_metadata, FIXTURE_DATA(watch) *se
 static void fails(struct __test_metadata *_metadata, FIXTURE_DATA(watch) *self, bool dmabuf)
 {
 	fake.error = ENOSPC;
-	EXPECT_EQ(-ENOSPC, reg(self, dmabuf));
+	EXPECT_EQ(-ENOSPC, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(0, fake.registrations);
 	fake.error = 0;
 	fake.reg_errno = ENOMEM;
-	EXPECT_EQ(-ENOMEM, reg(self, dmabuf));
+	EXPECT_EQ(-ENOMEM, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(0, fake.records);
 	EXPECT_EQ(0, fake.deregs);
 	EXPECT_EQ(0, fake.watches);
 	fake.reg_errno = 0;
 	fake.result = -EINTR;
-	EXPECT_EQ(-EINTR, reg(self, dmabuf));
+	EXPECT_EQ(-EINTR, watch_calls_reg(self, dmabuf));
 	EXPECT_EQ(1, fake.registrations);
 	EXPECT_EQ(0, fake.registered);
 	EXPECT_EQ(0, fake.watches);

@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(dmabufs)
 	EXPECT_EQ(0, watches_end());
 }
 
-static int add(void)
+static int watch_dmabufs_add(void)
 {
 	memset(&resp, 0xa5, sizeof(resp));
 	return mlx5_ep_watch_dmabuf_add(&ws, &dev, &user, &req, &resp);
@@ -111,7 +111,7 @@ static void drop(u32 number)
 
 TEST_F(dmabufs, are_attached_to_once_per_watch)
 {
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(0, resp.slot);
 	EXPECT_EQ(*slots_word(&ws, 0), resp.word);
 	EXPECT_EQ(1 << 2 | MLX5_EP_WATCH_STATE_ARMED, resp.word);
@@ -123,7 +123,7 @@ TEST_F(dmabufs, are_attached_to_once_per_watch)
 	EXPECT_EQ(1, exporter.buf.attached);
 	EXPECT_EQ(&dma_device, exporter.last->dev);
 	EXPECT_TRUE(exporter.last->ops->allow_peer2peer);
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(1, resp.slot);
 	EXPECT_EQ(2 << 2 | MLX5_EP_WATCH_STATE_ARMED, resp.word);
 	EXPECT_EQ(2, user.held);
@@ -145,7 +145,7 @@ TEST_F(dmabufs, that_cannot_move_are_held_and_not_attached_to)
 	exporter.buf.fixed = true;
 	/* Nobody asks the exporter. */
 	exporter.refuses = -EOPNOTSUPP;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(1 << 2 | MLX5_EP_WATCH_STATE_ARMED, resp.word);
 	EXPECT_EQ(0, exporter.buf.attached);
 	EXPECT_EQ(1, exporter.buf.refs);
@@ -156,10 +156,10 @@ TEST_F(dmabufs, that_cannot_move_are_held_and_not_attached_to)
 	EXPECT_NOTHING();
 	/* The limit of the user counts these too. */
 	user.held = LIMIT;
-	EXPECT_EQ(-EDQUOT, add());
+	EXPECT_EQ(-EDQUOT, watch_dmabufs_add());
 	user.held = 0;
 	ws.dead = true;
-	EXPECT_EQ(-EIO, add());
+	EXPECT_EQ(-EIO, watch_dmabufs_add());
 	ws.dead = false;
 	EXPECT_NOTHING();
 }
@@ -183,7 +183,7 @@ TEST_F(dmabufs, are_watched_by_whole_pages)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		req.offset = cases[i].offset;
 		req.length = cases[i].length;
-		ASSERT_EQ(0, add());
+		ASSERT_EQ(0, watch_dmabufs_add());
 		EXPECT_EQ(cases[i].start, slot(i)->start);
 		EXPECT_EQ(cases[i].npages, slot(i)->npages);
 		drop(i);
@@ -194,7 +194,7 @@ TEST_F(dmabufs, are_watched_by_whole_pages)
 	do {								\
 		req.offset = _offset;					\
 		req.length = _length;					\
-		EXPECT_EQ(error, add());				\
+		EXPECT_EQ(error, watch_dmabufs_add());				\
 		EXPECT_NOTHING();					\
 	} while (0)
 
@@ -223,11 +223,11 @@ TEST_F(dmabufs, are_not_watched_beyond_their_end)
 
 	req.offset = 0;
 	req.length = most;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(U32_MAX, slot(0)->npages);
 	req.offset = U64_MAX - PAGE_SIZE - 1;
 	req.length = 1;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(U64_MAX >> PAGE_SHIFT, slot(1)->start + 1);
 	drop(0);
 	drop(1);
@@ -240,28 +240,28 @@ TEST_F(dmabufs, leave_nothing_where_something_fails)
 	/* The attachment, the page of words, and the chunk. */
 	for (i = 1; i <= 3; i++) {
 		fake.fails = fake.asked + i - (i == 3);
-		EXPECT_EQ(-ENOMEM, add());
+		EXPECT_EQ(-ENOMEM, watch_dmabufs_add());
 		EXPECT_NOTHING();
 	}
 	user.held = LIMIT;
-	EXPECT_EQ(-EDQUOT, add());
+	EXPECT_EQ(-EDQUOT, watch_dmabufs_add());
 	EXPECT_EQ(LIMIT, user.held);
 	user.held = 0;
 	EXPECT_NOTHING();
 	exporter.refuses = -EOPNOTSUPP;
-	EXPECT_EQ(-EOPNOTSUPP, add());
+	EXPECT_EQ(-EOPNOTSUPP, watch_dmabufs_add());
 	EXPECT_NOTHING();
 	exporter.refuses = 0;
 	ws.dead = true;
-	EXPECT_EQ(-EIO, add());
+	EXPECT_EQ(-EIO, watch_dmabufs_add());
 	EXPECT_NOTHING();
 	ws.dead = false;
 	user.held = LIMIT - 1;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	user.held = 1;
 	/* There is a free slot. */
 	ws.dead = true;
-	EXPECT_EQ(-EIO, add());
+	EXPECT_EQ(-EIO, watch_dmabufs_add());
 	EXPECT_EQ(1, user.held);
 	EXPECT_EQ(1, exporter.buf.attached);
 	ws.dead = false;
@@ -273,10 +273,10 @@ TEST_F(dmabufs, have_as_many_watches_as_there_is_room)
 	u32 i;
 
 	for (i = 0; i < 2 * WATCHES_PER_CHUNK; i++) {
-		ASSERT_EQ(0, add());
+		ASSERT_EQ(0, watch_dmabufs_add());
 		EXPECT_EQ(i, resp.slot);
 	}
-	EXPECT_EQ(-ENOSPC, add());
+	EXPECT_EQ(-ENOSPC, watch_dmabufs_add());
 	EXPECT_EQ(i, exporter.buf.attached);
 	EXPECT_EQ(i, user.held);
 	for (i = 0; i < 2 * WATCHES_PER_CHUNK; i++)
@@ -294,7 +294,7 @@ TEST_F(dmabufs, that_move_are_reported)
 
 	req.offset = 2 * PAGE_SIZE;
 	req.length = 3 * PAGE_SIZE;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	attach = exporter.last;
 	move(attach);
 	EXPECT_EQ(1, report.times);
@@ -335,7 +335,7 @@ TEST_F(dmabufs, may_be_deleted_as_soon_as_they_are_armed)
 	for (i = 0; i < 2; i++) {
 		exporter.buf.fixed = i;
 		fake.unlocked = meanwhile_deleted;
-		EXPECT_EQ(0, add());
+		EXPECT_EQ(0, watch_dmabufs_add());
 		fake.unlocked = NULL;
 		EXPECT_EQ(MLX5_EP_WATCH_STATE_ARMED, resp.word & 3);
 		EXPECT_NOTHING();
@@ -356,7 +356,7 @@ static void meanwhile_attached(void)
 TEST_F(dmabufs, that_move_before_they_are_watched_are_not_reported)
 {
 	fake.meanwhile = meanwhile_attached;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(0, report.times);
 	EXPECT_EQ(NULL, fake.meanwhile);
 	drop(0);
@@ -377,7 +377,7 @@ static void meanwhile_attached_begin(void)
 TEST_F(dmabufs, have_stopped_moving_once_they_are_watched)
 {
 	fake.meanwhile = meanwhile_attached_begin;
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	EXPECT_EQ(NULL, fake.meanwhile);
 	EXPECT_EQ(0, report.times);
 	EXPECT_FALSE(exporter.moves);
@@ -393,9 +393,9 @@ static void meanwhile_reap(void)
 
 TEST_F(dmabufs, are_detached_by_one_thread_at_a_time)
 {
-	EXPECT_EQ(0, add());
-	EXPECT_EQ(0, add());
-	EXPECT_EQ(0, add());
+	EXPECT_EQ(0, watch_dmabufs_add());
+	EXPECT_EQ(0, watch_dmabufs_add());
+	EXPECT_EQ(0, watch_dmabufs_add());
 	drop(0);
 	drop(2);
 	exporter.meanwhile = meanwhile_reap;

@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(slots)
 	} while (0)
 
 /* Takes a slot, of a new chunk if there is none, and arms it. */
-static struct mlx5_ep_watch *add(unsigned long start, u32 npages)
+static struct mlx5_ep_watch *watch_slots_add(unsigned long start, u32 npages)
 {
 	struct mlx5_ep_watch *w;
 	int ret = mlx5_ep_watch_slots_grow(&ws);
@@ -67,11 +67,11 @@ static void add_all(void)
 	u32 i;
 
 	for (i = 0; i < ws.capacity; i++)
-		add(16 * i, 8);
+		watch_slots_add(16 * i, 8);
 }
 
 /* As hit_watch(), of pages from @first to @last of the watch. */
-static void hit(u32 number, u32 first, u32 last)
+static void watch_slots_hit(u32 number, u32 first, u32 last)
 {
 	struct mlx5_ep_watch *w = slot(number);
 	struct mlx5_ep_watch_chunk *chunk = watch_chunk(w);
@@ -159,7 +159,7 @@ TEST_F(slots, come_in_chunks_up_to_the_capacity)
 	u32 i;
 
 	for (i = 0; i < CAPACITY; i++) {
-		ASSERT_NE(NULL, add(i, 1));
+		ASSERT_NE(NULL, watch_slots_add(i, 1));
 		EXPECT_EQ(i / WATCHES_PER_CHUNK + 1, ws.nr_chunks);
 		if (i % WATCHES_PER_CHUNK == 0)
 			bytes += WATCH_CHUNK_SIZE;
@@ -184,7 +184,7 @@ TEST_F(slots, of_a_whole_chunk_are_the_last)
 
 	BEGIN(2 * WATCHES_PER_CHUNK);
 	for (i = 0; i < 2 * WATCHES_PER_CHUNK; i++)
-		ASSERT_NE(NULL, add(i, 1));
+		ASSERT_NE(NULL, watch_slots_add(i, 1));
 	EXPECT_EQ(-ENOSPC, mlx5_ep_watch_slots_grow(&ws));
 }
 
@@ -194,7 +194,7 @@ TEST_F(slots, have_their_words_in_one_page_or_in_two)
 
 	BEGIN(2 * WORDS + 3);
 	for (i = 0; i < ws.capacity; i++) {
-		ASSERT_NE(NULL, add(i, 1));
+		ASSERT_NE(NULL, watch_slots_add(i, 1));
 		EXPECT_EQ((i + WATCHES_PER_CHUNK -
 			   i % WATCHES_PER_CHUNK - 1 < 2 * WORDS + 3 ?
 			   i + WATCHES_PER_CHUNK - i % WATCHES_PER_CHUNK - 1 :
@@ -218,9 +218,9 @@ TEST_F(slots, have_no_page_without_a_word)
 
 	BEGIN(256 * WATCHES_PER_CHUNK + 1);
 	for (i = 0; i < 256 * WATCHES_PER_CHUNK; i++)
-		ASSERT_NE(NULL, add(i, 1));
+		ASSERT_NE(NULL, watch_slots_add(i, 1));
 	EXPECT_EQ(1 + i / WORDS, fake.pages);
-	ASSERT_NE(NULL, add(i, 1));
+	ASSERT_NE(NULL, watch_slots_add(i, 1));
 	EXPECT_EQ(2 + i / WORDS, fake.pages);
 }
 
@@ -294,7 +294,7 @@ TEST_F(slots, give_back_the_fingerprints_of_their_watches)
 /* A watch may be deleted while a thread looks at its pages. */
 TEST_F(slots, have_nothing_of_the_watch_before)
 {
-	struct mlx5_ep_watch *w = add(1, 1);
+	struct mlx5_ep_watch *w = watch_slots_add(1, 1);
 	u64 word = *slots_word(&ws, 0);
 
 	ASSERT_NE(NULL, w);
@@ -305,7 +305,7 @@ TEST_F(slots, have_nothing_of_the_watch_before)
 	w->is_dmabuf = true;
 	watch_chunk(w)->free |= BIT_ULL(w->index);
 	ws.live--;
-	ASSERT_EQ(w, add(2, 1));
+	ASSERT_EQ(w, watch_slots_add(2, 1));
 	EXPECT_EQ(0, (int)w->hits);
 	EXPECT_FALSE(!!w->recorded);
 	EXPECT_FALSE(!!w->looked_at);
@@ -319,7 +319,7 @@ TEST_F(slots, have_nothing_of_the_watch_before)
 TEST_F(slots, drop_the_fingerprints_of_their_parts_once)
 {
 	struct mlx5_ep_watch_parts behind, *list = &behind;
-	struct mlx5_ep_watch *w = add(1, WATCH_PART_PAGES);
+	struct mlx5_ep_watch *w = watch_slots_add(1, WATCH_PART_PAGES);
 
 	ASSERT_NE(NULL, w);
 	/* The bytes of the pointer are a fingerprint here. */
@@ -346,9 +346,9 @@ TEST_F(slots, tell_how_many_there_are)
 {
 	struct mlx5_ep_watches_stats stats;
 
-	add(1, 1);
-	add(2, 1);
-	hit(1, 0, 0);
+	watch_slots_add(1, 1);
+	watch_slots_add(2, 1);
+	watch_slots_hit(1, 0, 0);
 	ws.header->watch_total = 9;
 	ws.parts_bytes = 100;
 	memset(&stats, 0xa5, sizeof(stats));
@@ -366,7 +366,7 @@ TEST_F(slots, are_found_by_number_and_word)
 	u32 i;
 
 	for (i = 0; i < 9; i++)
-		add(i, 1);
+		watch_slots_add(i, 1);
 	ref.word = *slots_word(&ws, 7);
 	EXPECT_EQ(slot(7), mlx5_ep_watch_slots_find(&ws, &ref));
 	*slots_word(&ws, 7) += MLX5_EP_WATCH_STATE_STALE -
@@ -391,7 +391,7 @@ TEST_F(slots, have_events_that_say_what_was_hit)
 
 	add_all();
 	EXPECT_EQ(0, TAKE(2));
-	hit(60, 2, 5);
+	watch_slots_hit(60, 2, 5);
 	word = *slots_word(&ws, 60);
 	*slots_word(&ws, 60) = word + 2;
 	memset(events, 0xa5, sizeof(events));
@@ -414,7 +414,7 @@ TEST_F(slots, have_events_that_say_what_was_hit)
 	EXPECT_FALSE(ws.chunks[1]->queued);
 	/* Addresses may be beyond what fits in 32 bits of pages. */
 	slot(60)->start = 1ull << 40;
-	hit(60, 0, UINT_MAX - 1);
+	watch_slots_hit(60, 0, UINT_MAX - 1);
 	EXPECT_EQ(1, TAKE(1));
 	EXPECT_EQ(1ull << 52, events[0].start);
 	EXPECT_EQ((1ull << 32) - 1, events[0].length >> PAGE_SHIFT);
@@ -427,13 +427,13 @@ TEST_F(slots, take_turns)
 	int i;
 
 	add_all();
-	hit(1, 0, 0);
-	hit(49, 0, 0);
-	hit(54, 0, 0);
-	hit(53, 0, 0);
-	hit(99, 0, 0);
-	hit(104, 0, 0);
-	hit(100, 0, 0);
+	watch_slots_hit(1, 0, 0);
+	watch_slots_hit(49, 0, 0);
+	watch_slots_hit(54, 0, 0);
+	watch_slots_hit(53, 0, 0);
+	watch_slots_hit(99, 0, 0);
+	watch_slots_hit(104, 0, 0);
+	watch_slots_hit(100, 0, 0);
 	for (i = 0; i < 7; i++) {
 		EXPECT_EQ(7 - i, ws.pending);
 		EXPECT_EQ(1, TAKE(1));
@@ -441,24 +441,24 @@ TEST_F(slots, take_turns)
 	}
 	EXPECT_EQ(0, TAKE(1));
 	/* One that comes again waits for those behind it, and so on. */
-	hit(52, 0, 0);
-	hit(98, 0, 0);
-	hit(50, 0, 0);
+	watch_slots_hit(52, 0, 0);
+	watch_slots_hit(98, 0, 0);
+	watch_slots_hit(50, 0, 0);
 	EXPECT_EQ(1, TAKE(1));
 	EXPECT_EQ(50, events[0].slot);
-	hit(50, 0, 0);
+	watch_slots_hit(50, 0, 0);
 	EXPECT_EQ(1, TAKE(1));
 	EXPECT_EQ(52, events[0].slot);
-	hit(52, 0, 0);
+	watch_slots_hit(52, 0, 0);
 	EXPECT_EQ(3, TAKE(8));
 	EXPECT_EQ(98, events[0].slot);
 	EXPECT_EQ(50, events[1].slot);
 	EXPECT_EQ(52, events[2].slot);
 	/* Behind the last slot the first one follows. */
-	hit(49, 0, 0);
+	watch_slots_hit(49, 0, 0);
 	EXPECT_EQ(1, TAKE(1));
-	hit(48, 0, 0);
-	hit(0, 0, 0);
+	watch_slots_hit(48, 0, 0);
+	watch_slots_hit(0, 0, 0);
 	EXPECT_EQ(2, TAKE(8));
 	EXPECT_EQ(0, events[0].slot);
 	EXPECT_EQ(48, events[1].slot);
@@ -470,13 +470,13 @@ TEST_F(slots, that_were_deleted_have_no_events)
 	struct mlx5_ep_event events[2];
 
 	add_all();
-	hit(3, 0, 0);
-	hit(60, 0, 0);
+	watch_slots_hit(3, 0, 0);
+	watch_slots_hit(60, 0, 0);
 	slots_unqueue(&ws, ws.chunks[0], 3);
 	EXPECT_EQ(1, TAKE(2));
 	EXPECT_EQ(60, events[0].slot);
 	EXPECT_FALSE(ws.chunks[0]->queued);
-	hit(3, 0, 0);
+	watch_slots_hit(3, 0, 0);
 	EXPECT_EQ(1, TAKE(2));
 	EXPECT_EQ(3, events[0].slot);
 }
@@ -490,7 +490,7 @@ TEST_F(slots, let_the_lock_go_after_256_looks)
 	BEGIN(300);
 	add_all();
 	for (i = 0; i < 300; i++)
-		hit(i, 0, 0);
+		watch_slots_hit(i, 0, 0);
 	spun = fake.spun;
 	fake.resched = 0;
 	EXPECT_EQ(255, TAKE(255));
@@ -498,13 +498,13 @@ TEST_F(slots, let_the_lock_go_after_256_looks)
 	EXPECT_EQ(0, fake.resched);
 	EXPECT_EQ(45, TAKE(300));
 	for (i = 0; i < 300; i++)
-		hit(i, 0, 0);
+		watch_slots_hit(i, 0, 0);
 	spun = fake.spun;
 	EXPECT_EQ(300, TAKE(300));
 	EXPECT_EQ(2, fake.spun - spun);
 	EXPECT_EQ(1, fake.resched);
 	for (i = 0; i < 300; i++)
-		hit(i, 0, 0);
+		watch_slots_hit(i, 0, 0);
 	/* One look more is needed to know that there is nothing left. */
 	EXPECT_EQ(256, TAKE(256));
 	EXPECT_EQ(2, fake.resched);
@@ -517,7 +517,7 @@ TEST_F(slots, are_not_read_from_elsewhere_or_after_the_end)
 	struct mlx5_ep_event events[2];
 
 	add_all();
-	hit(3, 0, 0);
+	watch_slots_hit(3, 0, 0);
 	fake.mm = &other_mm;
 	EXPECT_EQ(0, TAKE(2));
 	fake.mm = &own_mm;

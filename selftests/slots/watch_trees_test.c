@@ -175,7 +175,7 @@ static void add_range(unsigned long first, u32 npages)
 	existing++;
 }
 
-static void add(void)
+static void watch_trees_add(void)
 {
 	unsigned long first = blocks[below(6)] * BLOCK_PAGES + below(BLOCK_PAGES);
 	u32 room = BLOCK_PAGES - first % BLOCK_PAGES, npages = 1 + below(64);
@@ -220,7 +220,7 @@ static void change(void)
 	u32 number = below(min(2 * most, CAPACITY)), what = below(3);
 
 	if (!known[number].exists && existing < most)
-		add();
+		watch_trees_add();
 	else if (!known[number].exists)
 		return;
 	else if (!what)
@@ -263,7 +263,7 @@ static u32 look_below(struct rb_node *rb, unsigned long tree, unsigned long *las
 }
 
 /* Counts what is wrong in the trees, and bounds that leave a watch out. */
-static u32 look(void)
+static u32 watch_trees_look(void)
 {
 	unsigned long tree, last, ends;
 	u32 number, found = 0, n = 0;
@@ -302,7 +302,7 @@ static void others(void)
 	unlocks++;
 	while (n--)
 		change();
-	wrong += look();
+	wrong += watch_trees_look();
 }
 
 /* A range of a few pages, of some blocks, or of all, which are more than trees. */
@@ -418,7 +418,7 @@ static u32 hits_ever(void)
 }
 
 /* Invalidates a range and counts the watches that were not hit as they should. */
-static u32 step(void)
+static u32 watch_trees_step(void)
 {
 	enum mlx5_ep_watch_cause cause = below(2) ? MLX5_EP_WATCH_CAUSE_UNMAP :
 						    MLX5_EP_WATCH_CAUSE_CLEAR;
@@ -465,7 +465,7 @@ FIXTURE_SETUP(trees)
 	memset(space.starts, 0xff, sizeof(space.starts));
 	while (existing < CAPACITY) {
 		ASSERT_EQ(0, mlx5_ep_watch_slots_grow(&ws));
-		add();
+		watch_trees_add();
 	}
 	while (existing)
 		del(existing - 1);
@@ -507,14 +507,14 @@ static u32 steps(void)
 
 	for (i = 0; i < STEPS && !n; i++) {
 		if (!below(12))
-			n += step();
+			n += watch_trees_step();
 		else
 			change();
 		if (!below(60))
 			arm_all();
 		if (!below(60))
 			n += !events_are_read();
-		n += look() + wrong;
+		n += watch_trees_look() + wrong;
 	}
 	return n;
 }
@@ -550,7 +550,7 @@ TEST_F(trees, of_few_watches_hit_what_an_invalidation_overlaps)
 TEST_F(trees, are_left_for_a_moment_without_sleep)
 {
 	while (existing < MANY)
-		add();
+		watch_trees_add();
 	now.start = blocks[0] * BLOCK_PAGES << PAGE_SHIFT;
 	now.end = now.start + (8ul << INFLIGHT_BLOCK_SHIFT);
 	fake.resched = 0;
@@ -621,7 +621,7 @@ TEST_F(trees, of_a_process_that_has_gone_are_not_searched)
 {
 	wide = true;
 	while (existing < MANY)
-		add();
+		watch_trees_add();
 	now.start = blocks[0] * BLOCK_PAGES << PAGE_SHIFT;
 	now.end = now.start + (64ul << INFLIGHT_BLOCK_SHIFT);
 	fake.unlocked = process_goes;
@@ -636,7 +636,7 @@ TEST_F(trees, of_a_process_that_has_gone_are_not_searched)
 }
 
 /* Invalidates a watch. */
-static void hit(u32 number)
+static void watch_trees_hit(u32 number)
 {
 	now.start = watch_addr(slot(number));
 	now.end = watch_addr_end(slot(number));
@@ -649,19 +649,19 @@ TEST_F(trees, wake_a_reader_by_the_first_event)
 	struct mlx5_ep_event events[4];
 
 	while (existing < WATCHES_PER_CHUNK + 2)
-		add();
-	hit(0);
+		watch_trees_add();
+	watch_trees_hit(0);
 	EXPECT_EQ(0, told.woken);
 	EXPECT_EQ(1, ws.pending);
 	told.sleeper = true;
-	hit(WATCHES_PER_CHUNK);
+	watch_trees_hit(WATCHES_PER_CHUNK);
 	EXPECT_EQ(0, told.woken);
 	EXPECT_EQ(2, ws.header->watch_pending);
 	EXPECT_EQ(2, mlx5_ep_watch_event_take(&ws, events, 4));
-	hit(WATCHES_PER_CHUNK + 1);
+	watch_trees_hit(WATCHES_PER_CHUNK + 1);
 	EXPECT_EQ(1, told.woken);
 	EXPECT_EQ(EPOLLIN | EPOLLRDNORM, told.of);
-	hit(1);
+	watch_trees_hit(1);
 	EXPECT_EQ(1, told.woken);
 	EXPECT_EQ(2, mlx5_ep_watch_event_take(&ws, events, 4));
 }
@@ -672,11 +672,11 @@ TEST_F(trees, wake_a_reader_by_the_first_event_that_is_left)
 	struct mlx5_ep_event events[4];
 
 	while (existing < 3)
-		add();
-	hit(0);
+		watch_trees_add();
+	watch_trees_hit(0);
 	del(0);
 	told.sleeper = true;
-	hit(1);
+	watch_trees_hit(1);
 	EXPECT_EQ(1, told.woken);
 	EXPECT_EQ(&ws.pending_chunks, ws.chunks[0]->pending_node.next);
 	EXPECT_EQ(1, mlx5_ep_watch_event_take(&ws, events, 4));
@@ -687,10 +687,10 @@ TEST_F(trees, wake_a_reader_by_the_first_event_that_is_left)
 TEST_F(trees, tell_the_parts_of_long_watches)
 {
 	add_range(0, WATCH_PART_PAGES);
-	hit(0);
+	watch_trees_hit(0);
 	EXPECT_EQ(0, told.parts_hit);
 	add_range(WATCH_PART_PAGES, WATCH_PART_PAGES + 1);
-	hit(1);
+	watch_trees_hit(1);
 	EXPECT_EQ(1, told.parts_hit);
 }
 

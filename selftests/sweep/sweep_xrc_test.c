@@ -31,7 +31,7 @@ static int unreg(struct mlx5ep_xrc_rcv_qp *qp, int ret)
 	return ret < 0 ? ret : undo;
 }
 
-static int create(struct objects *objects, struct mlx5ep_xrc_rcv_qp **qp)
+static int xrc_create(struct objects *objects, struct mlx5ep_xrc_rcv_qp **qp)
 {
 	int ret = sweep_exempt(objects->exempted), after;
 
@@ -44,9 +44,9 @@ static int create(struct objects *objects, struct mlx5ep_xrc_rcv_qp **qp)
 	return ret;
 }
 
-static int get(struct objects *objects, struct mlx5ep_xrcd *xrcd,
-	       const struct mlx5ep_xrc_events *events,
-	       struct mlx5ep_xrc_rcv_qp **qp)
+static int xrc_get(struct objects *objects, struct mlx5ep_xrcd *xrcd,
+		   const struct mlx5ep_xrc_events *events,
+		   struct mlx5ep_xrc_rcv_qp **qp)
 {
 	int ret = sweep_exempt(objects->exempted), after;
 
@@ -63,7 +63,7 @@ static int get(struct objects *objects, struct mlx5ep_xrcd *xrcd,
 static int body_create(void *arg)
 {
 	struct mlx5ep_xrc_rcv_qp *qp;
-	int ret = create(arg, &qp);
+	int ret = xrc_create(arg, &qp);
 
 	return ret ? ret : unreg(qp, 0);
 }
@@ -93,8 +93,8 @@ static int body_get(void *arg)
 
 	for (n = 0; n < 3; n++) {
 		if (n < 2)
-			ret = get(objects, objects->node.xrcd, &events,
-				  &qps[n]);
+			ret = xrc_get(objects, objects->node.xrcd, &events,
+				      &qps[n]);
 		else
 			ret = mlx5ep_xrc_rcv_qp_reg(
 				objects->node.xrcd,
@@ -116,7 +116,7 @@ static int body_connect(void *arg)
 	struct ibv_qp_attr attr;
 	int ret;
 
-	ret = create(objects, &qp);
+	ret = xrc_create(objects, &qp);
 	if (ret)
 		return ret;
 	for (state = IBV_QPS_INIT; ret >= 0 && state <= IBV_QPS_RTS; state++)
@@ -142,7 +142,7 @@ static int body_domain(void *arg)
 			       &xrcd);
 	if (ret)
 		return ret;
-	ret = get(objects, xrcd, NULL, &qp);
+	ret = xrc_get(objects, xrcd, NULL, &qp);
 	if (ret > 0)
 		ret = unreg(qp, 0);
 	undo = sweep_undo(mlx5ep_xrcd_close(xrcd));

@@ -52,7 +52,7 @@ FIXTURE_TEARDOWN(groups)
 }
 
 /* The results as JSON, without what all of them have. */
-static const char *text(struct json_object *results)
+static const char *groups_text(struct json_object *results)
 {
 	return json_object_to_json_string_ext(results, JSON_C_TO_STRING_PLAIN);
 }
@@ -85,7 +85,7 @@ TEST_F(groups, results_are_what_was_said)
 	int fd = next_fd();
 
 	selftest_process("mlx5_0", "g", says_all, 20, self->results);
-	EXPECT_STREQ(text(self->results),
+	EXPECT_STREQ(groups_text(self->results),
 		     "[" ROW("one", "passed", "1 seen") ","
 		     ROW("two", "failed", "a \\\"quote\\\"") ","
 		     ROW("three", "not testable", "mlx5_0") ","
@@ -133,7 +133,7 @@ TEST_F(groups, no_result_is_one)
 	int fd = next_fd();
 
 	selftest_process("mlx5_0", "g", says_nothing, 20, self->results);
-	EXPECT_STREQ(text(self->results),
+	EXPECT_STREQ(groups_text(self->results),
 		     "[" ROW("starts", "failed", "no result") "]");
 	EXPECT_EQ(next_fd(), fd);
 }
@@ -151,7 +151,7 @@ TEST_F(groups, a_process_that_cannot_be_made_is_told)
 	no_process = true;
 	selftest_process("mlx5_0", "g", says_all, 20, self->results);
 	no_process = false;
-	EXPECT_STREQ(text(self->results),
+	EXPECT_STREQ(groups_text(self->results),
 		     "[" ROW("starts", "failed",
 			     "Resource temporarily unavailable") "]");
 	EXPECT_EQ(next_fd(), fd);
@@ -160,7 +160,7 @@ TEST_F(groups, a_process_that_cannot_be_made_is_told)
 TEST_F(groups, an_exit_status_is_told)
 {
 	selftest_process("mlx5_0", "g", exits, 20, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("one", "passed", "x") ","
+	EXPECT_STREQ(groups_text(self->results), "[" ROW("one", "passed", "x") ","
 		     ROW("ends by itself", "failed", "exit status 3") "]");
 }
 
@@ -183,7 +183,7 @@ static const char *after_signal(int which, struct json_object *results)
 	sig = which;
 	signal(sig, on_signal);
 	selftest_process("mlx5_0", "g", gets_it, 20, results);
-	return text(results);
+	return groups_text(results);
 }
 
 TEST_F(groups, a_signal_is_told)
@@ -213,7 +213,7 @@ TEST_F(groups, time_that_is_up_is_told)
 	time_t began = time(NULL);
 
 	selftest_process("mlx5_0", "g", waits, 1, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("one", "passed", "x") ","
+	EXPECT_STREQ(groups_text(self->results), "[" ROW("one", "passed", "x") ","
 		     ROW("ends in time", "failed", "killed after 1 seconds") "]");
 	EXPECT_GE(time(NULL), began + 1);
 }
@@ -230,7 +230,7 @@ static void closes(struct selftest *st)
 TEST_F(groups, a_process_is_waited_for)
 {
 	selftest_process("mlx5_0", "g", closes, 20, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("one", "passed", "x") "]");
+	EXPECT_STREQ(groups_text(self->results), "[" ROW("one", "passed", "x") "]");
 }
 
 /* A group that is slow, but not too slow, is not killed. */
@@ -244,7 +244,7 @@ TEST_F(groups, a_slow_group_is_not_killed)
 {
 	selftest_process("mlx5_0", "g", is_slow, 60, self->results);
 	selftest_process("mlx5_0", "g", is_slow, 0, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("one", "passed", "x") ","
+	EXPECT_STREQ(groups_text(self->results), "[" ROW("one", "passed", "x") ","
 		     ROW("one", "passed", "x") "]");
 }
 
@@ -266,7 +266,7 @@ TEST_F(groups, a_missing_policy_has_a_reason)
 		 root);
 	ASSERT_EQ(system(command), 0);
 	selftest_process("mlx5_0", "g", has_no_policy, 20, self->results);
-	EXPECT_STREQ(text(self->results), "[" ROW("one", "not testable",
+	EXPECT_STREQ(groups_text(self->results), "[" ROW("one", "not testable",
 		     "no pages for it, or the program is exempt") ","
 		     ROW("one", "not testable", "a VF") "]");
 	snprintf(command, sizeof(command), "rm -rf %s", root);

@@ -152,7 +152,7 @@ FIXTURE_TEARDOWN(settings)
 		*said = 0;						\
 	} while (0)
 
-static int number_of(int scope)
+static int settings_number_of(int scope)
 {
 	const struct setting *setting = NULL;
 	int n = 0;
@@ -164,10 +164,10 @@ static int number_of(int scope)
 
 TEST_F(settings, are_of_scopes)
 {
-	EXPECT_EQ(6, number_of(FOR_DEVICE));
-	EXPECT_EQ(4, number_of(FOR_CGROUP));
-	EXPECT_EQ(7, number_of(FOR_MODULE));
-	EXPECT_EQ(0, number_of(8));
+	EXPECT_EQ(6, settings_number_of(FOR_DEVICE));
+	EXPECT_EQ(4, settings_number_of(FOR_CGROUP));
+	EXPECT_EQ(7, settings_number_of(FOR_MODULE));
+	EXPECT_EQ(0, settings_number_of(8));
 	EXPECT_STREQ("uar_budget", setting_find("budget", FOR_DEVICE)->attribute);
 	EXPECT_EQ(NULL, setting_find("budget", FOR_CGROUP));
 	EXPECT_EQ(NULL, setting_find("budge", FOR_DEVICE));

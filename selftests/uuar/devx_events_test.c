@@ -86,7 +86,7 @@ static int subscribe(struct mlx5dv_devx_event_channel *channel,
 }
 
 /* The HCA posts an event of a QP. */
-static int post(const char *name, uint32_t qpn)
+static int devx_events_post(const char *name, uint32_t qpn)
 {
 	return simhca_ask(
 		"{\"op\":\"fault\",\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u}",
@@ -124,10 +124,10 @@ TEST_F(devx, an_event_comes_to_who_asked_for_it)
 	ASSERT_EQ(0, subscribe(self->channel, self->qps[1].obj, SQ_DRAINED, 78));
 	EXPECT_TRUE(empty(self->channel));
 	/* nobody asked for the first two */
-	ASSERT_EQ(0, post("SQ_DRAINED", self->qps[0].qpn));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
-	ASSERT_EQ(0, post("SQ_DRAINED", self->qps[1].qpn));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("SQ_DRAINED", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("SQ_DRAINED", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[0].qpn));
 	ASSERT_TRUE(readable(self->channel->fd));
 	ASSERT_EQ(sizeof(event), mlx5dv_devx_get_event(self->channel, &event.hdr,
 						       sizeof(event)));
@@ -157,9 +157,9 @@ TEST_F(devx, a_channel_without_data_has_each_subscription_once)
 	ASSERT_EQ(0, subscribe(channel, self->qps[0].obj, QP_FATAL, 5));
 	/* the channel with data tells that both events were handled */
 	ASSERT_EQ(0, subscribe(self->channel, self->qps[1].obj, QP_FATAL, 6));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[0].qpn));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[0].qpn));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
 	ASSERT_TRUE(readable(self->channel->fd));
 	ASSERT_TRUE(readable(channel->fd));
 	ASSERT_EQ(sizeof(hdr), mlx5dv_devx_get_event(channel, &hdr, sizeof(hdr)));
@@ -177,7 +177,7 @@ TEST_F(devx, an_eventfd_is_signalled)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, mlx5dv_devx_subscribe_devx_event_fd(
 			     self->channel, fd, self->qps[0].obj, QP_FATAL));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[0].qpn));
 	ASSERT_TRUE(readable(fd));
 	ASSERT_EQ(sizeof(n), read(fd, &n, sizeof(n)));
 	EXPECT_EQ(1, n);
@@ -209,9 +209,9 @@ TEST_F(devx, what_cannot_be_subscribed_is_refused)
 	EXPECT_NE(0, subscribe(self->channel, self->qps[0].obj, PORT_CHANGE, 1));
 	EXPECT_NE(0, mlx5dv_devx_subscribe_devx_event_fd(
 			     self->channel, 0x7fff, self->qps[0].obj, QP_FATAL));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[0].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[0].qpn));
 	ASSERT_EQ(0, subscribe(self->channel, self->qps[1].obj, QP_FATAL, 2));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
 	EXPECT_TRUE(readable(self->channel->fd));
 	close(fd);
 }
@@ -224,23 +224,23 @@ TEST_F(devx, object_and_channel_end_in_any_order)
 
 	ASSERT_EQ(0, subscribe(self->channel, self->qps[0].obj, QP_FATAL, 1));
 	ASSERT_EQ(0, subscribe(self->channel, self->qps[1].obj, QP_FATAL, 2));
-	ASSERT_EQ(0, post("QP_FATAL", qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", qpn));
 	ASSERT_TRUE(readable(self->channel->fd));
 	devx_qp_destroy(&self->qps[0]);
 	ASSERT_EQ(sizeof(event), mlx5dv_devx_get_event(self->channel, &event.hdr,
 						       sizeof(event)));
 	EXPECT_EQ(1, event.hdr.cookie);
-	ASSERT_EQ(0, post("QP_FATAL", qpn));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
 	ASSERT_TRUE(readable(self->channel->fd));
 	ASSERT_EQ(sizeof(event), mlx5dv_devx_get_event(self->channel, &event.hdr,
 						       sizeof(event)));
 	EXPECT_EQ(2, event.hdr.cookie);
 	EXPECT_TRUE(empty(self->channel));
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
 	mlx5dv_devx_destroy_event_channel(self->channel);
 	self->channel = NULL;
-	ASSERT_EQ(0, post("QP_FATAL", self->qps[1].qpn));
+	ASSERT_EQ(0, devx_events_post("QP_FATAL", self->qps[1].qpn));
 }
 
 /* The answer to a command that nobody waited for is that of the same command. */

@@ -32,7 +32,7 @@ static unsigned int rows(void)
 }
 
 /* Tell the parent that one more step is done. */
-static void step(int progress)
+static void devx_kill_step(int progress)
 {
 	if (write(progress, "", 1) != 1)
 		_exit(1);
@@ -67,16 +67,16 @@ static void victim(int progress, unsigned int rounds)
 			if (devx_qp_create(&setup, uar->page_id, &qps[i]) ||
 			    (i % 2 && devx_qp_connect(&setup, &qps[i])))
 				_exit(4);
-			step(progress);
+			devx_kill_step(progress);
 		}
 		for (i = 0; i < QPS / 2; i++) {
 			devx_qp_destroy(&qps[i]);
-			step(progress);
+			devx_kill_step(progress);
 		}
 		/* The kernel destroys the others. A mapping would keep the file. */
 		mlx5dv_devx_free_uar(uar);
 		ibv_close_device(setup.ctx);
-		step(progress);
+		devx_kill_step(progress);
 	}
 }
 
@@ -99,7 +99,7 @@ static pid_t start(int *progress, unsigned int rounds)
 }
 
 /* Kill the victim. Returns the status with which it ended. */
-static int end(pid_t pid, int progress)
+static int devx_kill_end(pid_t pid, int progress)
 {
 	int status = -1;
 
@@ -151,7 +151,7 @@ TEST_F_TIMEOUT(devx, a_killed_program_leaves_nothing, 120)
 		ASSERT_LT(0, pid);
 		ASSERT_EQ(0, wait_steps(progress, 2 * round));
 		usleep(rand() % 3000);
-		EXPECT_EQ(SIGKILL, end(pid, progress));
+		EXPECT_EQ(SIGKILL, devx_kill_end(pid, progress));
 		ASSERT_EQ(0, baseline_restored(&self->base, 30));
 		ASSERT_EQ(0, rows());
 	}
@@ -189,7 +189,7 @@ TEST_F_TIMEOUT(devx, an_unbound_device_has_no_qps, 60)
 	ASSERT_EQ(0, wait_steps(progress, 20));
 	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "unbind", auxdev));
 	/* It may have ended by itself: it cannot open the device any more. */
-	EXPECT_LE(0, end(pid, progress));
+	EXPECT_LE(0, devx_kill_end(pid, progress));
 	ASSERT_EQ(0, file_write(SYSFS_AUX_DRIVER "bind", auxdev));
 	EXPECT_EQ(0, rows());
 	ASSERT_EQ(0, baseline_take(&self->base));

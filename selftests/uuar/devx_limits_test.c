@@ -60,7 +60,7 @@ FIXTURE_VARIANT_ADD(devx, cgroup_managed)
 };
 
 /* Set the limit; one of a cgroup for that of this process from now on. */
-static int set_limit(const char *limit)
+static int devx_limits_set_limit(const char *limit)
 {
 	int ret;
 
@@ -110,7 +110,7 @@ FIXTURE_SETUP(devx)
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 2));
 	verbs_close(&self->setup);
 	self->before = simhca_count("uar");
-	ASSERT_EQ(0, set_limit(variant->limit));
+	ASSERT_EQ(0, devx_limits_set_limit(variant->limit));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 2));
 }
 

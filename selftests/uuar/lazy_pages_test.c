@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(lazy)
 	EXPECT_EQ(self->before, simhca_count("uar"));
 }
 
-static int add(struct _test_data_lazy *self, size_t n)
+static int lazy_pages_add(struct _test_data_lazy *self, size_t n)
 {
 	int ret = 0;
 
@@ -71,7 +71,7 @@ static int add(struct _test_data_lazy *self, size_t n)
 }
 
 /* Ring each QP, and read from the HCA where it rang. */
-static int ring(struct _test_data_lazy *self)
+static int lazy_pages_ring(struct _test_data_lazy *self)
 {
 	int ret = verbs_traffic(self->endpoints, self->made,
 				VERBS_WRITE_INLINE, 1);
@@ -183,17 +183,17 @@ TEST_F_TIMEOUT(lazy, a_page_comes_with_the_qp_that_needs_it, 60)
 	 */
 	for (i = 0; i < PAGES; i++) {
 		EXPECT_EQ(1 + i, held(_metadata, self));
-		ASSERT_EQ(0, add(self, 1));
+		ASSERT_EQ(0, lazy_pages_add(self, 1));
 	}
 	EXPECT_EQ(PAGES, held(_metadata, self));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	/* The page of a destroyed QP stays and serves the next QP. */
 	verbs_endpoint_destroy(&self->endpoints[--self->made]);
 	verbs_endpoint_destroy(&self->endpoints[--self->made]);
 	EXPECT_EQ(PAGES, held(_metadata, self));
-	ASSERT_EQ(0, add(self, 2));
+	ASSERT_EQ(0, lazy_pages_add(self, 2));
 	EXPECT_EQ(PAGES, held(_metadata, self));
 	EXPECT_EQ(0, verbs_traffic_all(self->endpoints, self->made, 1));
 }
@@ -202,8 +202,8 @@ TEST_F_TIMEOUT(lazy, two_hundred_and_fifty_six_qps_have_as_many_pages, 200)
 {
 	ASSERT_EQ(0, sysfs_policy("independent", ALL, true));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	ASSERT_EQ(0, add(self, ALL));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_add(self, ALL));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(ALL, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.shared);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
@@ -219,9 +219,9 @@ TEST_F(lazy, an_empty_page_gives_sigbus_and_stays_empty)
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
 	EXPECT_EQ(PAGES - 1, empty_mappings(at, PAGES));
 	EXPECT_EQ(1, held(_metadata, self));
-	ASSERT_EQ(0, add(self, 3));
+	ASSERT_EQ(0, lazy_pages_add(self, 3));
 	EXPECT_EQ(PAGES - 1 - 3, empty_mappings(at, PAGES));
-	EXPECT_EQ(0, ring(self));
+	EXPECT_EQ(0, lazy_pages_ring(self));
 }
 
 /* What a program can do to an empty mapping. */
@@ -265,8 +265,8 @@ TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
 		/* Two pages are left besides page 0. */
 		for (i = 0; i < PAGES - 3; i++)
 			ASSERT_EQ(0, spoil[how](at[i]));
-		ASSERT_EQ(0, add(self, PAGES));
-		ASSERT_EQ(0, ring(self));
+		ASSERT_EQ(0, lazy_pages_add(self, PAGES));
+		ASSERT_EQ(0, lazy_pages_ring(self));
 		EXPECT_EQ(3, self->doorbells.pages) {
 			TH_LOG("way %u", how);
 		}
@@ -304,8 +304,8 @@ TEST_F(lazy, a_second_mapping_of_an_empty_page_changes_nothing)
 		if (i % 2)
 			ASSERT_EQ(0, munmap(again[i], PAGE));
 	}
-	ASSERT_EQ(0, add(self, PAGES));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_add(self, PAGES));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	for (i = 2; i < PAGES; i += 2)
@@ -355,13 +355,13 @@ TEST_F(lazy, a_page_is_uncached_where_the_library_takes_it_for_that)
 	before = uncached_pages();
 	ASSERT_EQ(0, setenv("MLX5_SHUT_UP_BF", "1", 1));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	ASSERT_EQ(0, add(self, PAGES));
+	ASSERT_EQ(0, lazy_pages_add(self, PAGES));
 	for (i = 0; i < PAGES; i++)
 		wc += !is_uncached(self->endpoints[i].qp);
 	EXPECT_GT(PAGES, wc);
 	if (before >= 0)
 		EXPECT_EQ(before + wc, uncached_pages());
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(PAGES, held(_metadata, self));
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
@@ -380,7 +380,7 @@ TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		/* A daemon does the same. */
-		status = add(self, 2);
+		status = lazy_pages_add(self, 2);
 		while (self->made)
 			verbs_endpoint_destroy(&self->endpoints[--self->made]);
 		_exit(status ? 1 : 0);
@@ -392,7 +392,7 @@ TEST_F_TIMEOUT(lazy, a_fork_between_open_and_the_first_qp, 90)
 	 * The module knows the child's pages, and maps them in this process
 	 * now.
 	 */
-	ASSERT_EQ(0, add(self, PAGES));
+	ASSERT_EQ(0, lazy_pages_add(self, PAGES));
 	doorbells_put(&self->doorbells);
 	ASSERT_EQ(0, verbs_traffic(self->endpoints, self->made,
 				   VERBS_WRITE_INLINE, 1));
@@ -416,7 +416,7 @@ static int child_rings(struct _test_data_lazy *self)
 		.send_flags = IBV_SEND_INLINE,
 	};
 
-	return add(self, 1) ||
+	return lazy_pages_add(self, 1) ||
 	       ibv_post_send(self->endpoints[0].qp, &wr, &bad);
 }
 
@@ -457,7 +457,7 @@ static int add_ringing(struct _test_data_lazy *self, size_t n)
 		.wr.rdma.rkey = self->setup.mr->rkey,
 	};
 	size_t first = self->made;
-	int ret = add(self, n);
+	int ret = lazy_pages_add(self, n);
 
 	for (; !ret && first < self->made; first++) {
 		sge.addr = (uintptr_t)self->endpoints[first].src;
@@ -590,16 +590,16 @@ static void limit_counts(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 	ASSERT_EQ(0, sysfs_write(attr, "3"));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	ASSERT_EQ(0, add(self, PAGES));
+	ASSERT_EQ(0, lazy_pages_add(self, PAGES));
 	EXPECT_EQ(3, held(_metadata, self));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(3, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	/* The next QP gets a page that has become free. */
 	ASSERT_EQ(0, sysfs_write(attr, "5"));
-	ASSERT_EQ(0, add(self, 4));
+	ASSERT_EQ(0, lazy_pages_add(self, 4));
 	EXPECT_EQ(5, held(_metadata, self));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(5, self->doorbells.pages);
 }
 
@@ -617,14 +617,14 @@ TEST_F_TIMEOUT(lazy, a_page_that_the_device_refuses_is_done_without, 60)
 {
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	ASSERT_EQ(0, add(self, 1));
+	ASSERT_EQ(0, lazy_pages_add(self, 1));
 	ASSERT_EQ(0, simhca_fail("ALLOC_UAR", 1, 2, 0xf));
-	ASSERT_EQ(0, add(self, 2));
+	ASSERT_EQ(0, lazy_pages_add(self, 2));
 	EXPECT_EQ(2, held(_metadata, self));
 	ASSERT_EQ(0, simhca_fail_nothing());
-	ASSERT_EQ(0, add(self, 2));
+	ASSERT_EQ(0, lazy_pages_add(self, 2));
 	EXPECT_EQ(4, held(_metadata, self));
-	ASSERT_EQ(0, ring(self));
+	ASSERT_EQ(0, lazy_pages_ring(self));
 	EXPECT_EQ(4, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 }
@@ -634,7 +634,7 @@ TEST_F_TIMEOUT(lazy, strict_says_enospc_where_no_page_is_to_be_had, 60)
 	ASSERT_EQ(0, sysfs_policy("independent", PAGES, true));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "3"));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
-	EXPECT_EQ(-ENOSPC, add(self, 4));
+	EXPECT_EQ(-ENOSPC, lazy_pages_add(self, 4));
 	EXPECT_EQ(3, self->made);
 	EXPECT_EQ(3, held(_metadata, self));
 }
@@ -706,7 +706,7 @@ TEST_F_TIMEOUT(lazy, a_process_killed_while_pages_come, 120)
 		if (!pid) {
 			if (verbs_open(&self->setup, NULL, ALL))
 				_exit(1);
-			add(self, ALL);
+			lazy_pages_add(self, ALL);
 			pause();
 		}
 		usleep(20000 + 15000 * round);

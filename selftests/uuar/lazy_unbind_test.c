@@ -22,7 +22,7 @@
 #define ROUNDS 4
 
 /* One inline write, through the BlueFlame register. */
-static void ring(struct verbs_endpoint *endpoint)
+static void lazy_unbind_ring(struct verbs_endpoint *endpoint)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)endpoint->src,
@@ -56,7 +56,7 @@ static void *use(void *arg)
 						    IBV_QPT_RC);
 			if (ret)
 				break;
-			ring(&endpoints[made]);
+			lazy_unbind_ring(&endpoints[made]);
 		}
 		while (made)
 			verbs_endpoint_destroy(&endpoints[--made]);

@@ -40,7 +40,7 @@ struct held {
 	long kib;	/* memory that is not free */
 };
 
-static struct held look(void)
+static struct held leaks_processes_look(void)
 {
 	file_write("/proc/sys/vm/drop_caches", "3");
 	return (struct held){
@@ -56,13 +56,13 @@ static struct held look(void)
 /* What is held, once it does not change any more: some is freed with a delay. */
 static struct held look_steady(void)
 {
-	struct held was, now = look();
+	struct held was, now = leaks_processes_look();
 	int i;
 
 	for (i = 0; i < 10 * SECONDS; i++) {
 		was = now;
 		usleep(200000);
-		now = look();
+		now = leaks_processes_look();
 		if (labs(now.kib - was.kib) < 64)
 			break;
 	}
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(processes, leave_nothing, 120)
 		now = look_steady();
 		for (i = 0; i < SECONDS * PATIENCE && more(&before, &now); i++) {
 			sleep(patience_factor());
-			now = look();
+			now = leaks_processes_look();
 		}
 		TH_LOG("left: %ld pids, %ld mms, %ld cgroups, %ld KiB",
 		       now.pids - before.pids, now.mms - before.mms,

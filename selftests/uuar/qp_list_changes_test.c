@@ -122,7 +122,7 @@ static unsigned int missing(struct _test_data_changes *self)
 	return n;
 }
 
-static int by_value(const void *a, const void *b)
+static int qp_list_changes_by_value(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -134,7 +134,8 @@ static unsigned int twice(struct numbers *numbers)
 {
 	unsigned int i, n = 0;
 
-	qsort(numbers->qpns, numbers->n, sizeof(uint32_t), by_value);
+	qsort(numbers->qpns, numbers->n, sizeof(uint32_t),
+	      qp_list_changes_by_value);
 	for (i = 1; i < numbers->n; i++)
 		n += numbers->qpns[i] == numbers->qpns[i - 1];
 	return n;

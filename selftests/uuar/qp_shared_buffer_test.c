@@ -289,7 +289,7 @@ struct creator {
 	atomic_bool over;
 };
 
-static void *create(void *arg)
+static void *qp_shared_buffer_create(void *arg)
 {
 	struct creator *creator = arg;
 	struct uverbs_call call = template;
@@ -320,7 +320,8 @@ static int destroy(struct creator *creator)
 }
 
 /* Two QPs are on pages of their own, and the answers say so. */
-static void look(struct __test_metadata *_metadata, struct creator *creators)
+static void qp_shared_buffer_look(struct __test_metadata *_metadata,
+				  struct creator *creators)
 {
 	const struct simhca_qp *qps[2];
 	struct simhca_view view;
@@ -367,7 +368,8 @@ TEST_F(qp, of_a_request_that_changes_is_not_created)
 	creator.ctx = self->setup.ctx;
 	creator.answer = &creator.own;
 	ASSERT_EQ(0, hold_up("CREATE_QP"));
-	ASSERT_EQ(0, pthread_create(&creator.thread, NULL, create, &creator));
+	ASSERT_EQ(0, pthread_create(&creator.thread, NULL,
+				    qp_shared_buffer_create, &creator));
 	while (*flags == was && !atomic_load(&creator.over))
 		;
 	*flags = was;
@@ -395,7 +397,7 @@ TEST_F(qp, that_the_driver_refuses_takes_no_uuar)
 	creator.ctx = self->setup.ctx;
 	creator.answer = &creator.own;
 	ASSERT_EQ(0, simhca_fail("CREATE_QP", 1, 1, BAD_RESOURCE_STATE));
-	create(&creator);
+	qp_shared_buffer_create(&creator);
 	EXPECT_GT(0, creator.ret);
 	EXPECT_EQ(0, simhca_fail_nothing());
 	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
@@ -435,7 +437,7 @@ TEST_F(qp, of_a_request_that_cannot_be_written)
 
 	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &was));
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
-	create(&creator);
+	qp_shared_buffer_create(&creator);
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &was));
 	EXPECT_EQ(-ENOMEM, creator.ret);
 	EXPECT_EQ(before, simhca_count("qp"));
@@ -443,7 +445,7 @@ TEST_F(qp, of_a_request_that_cannot_be_written)
 	EXPECT_EQ(1, info.qps);
 	EXPECT_EQ(1, info.placed_qps);
 
-	create(&creator);
+	qp_shared_buffer_create(&creator);
 	ASSERT_EQ(0, creator.ret);
 	EXPECT_EQ(before + 1, simhca_count("qp"));
 	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
@@ -471,13 +473,14 @@ static void threads_share(struct __test_metadata *_metadata,
 			creators[i].ctx = self->setup.ctx;
 			creators[i].answer = &creators[answer_too ? 0 : i].own;
 			ASSERT_EQ(0, pthread_create(&creators[i].thread, NULL,
-						    create, &creators[i]));
+						    qp_shared_buffer_create,
+						    &creators[i]));
 		}
 		for (i = 0; i < 2; i++) {
 			ASSERT_EQ(0, pthread_join(creators[i].thread, NULL));
 			ASSERT_EQ(0, creators[i].ret);
 		}
-		look(_metadata, creators);
+		qp_shared_buffer_look(_metadata, creators);
 		EXPECT_EQ(0, memcmp(was, template_request, BUFFER));
 		EXPECT_EQ(0, destroy(&creators[0]));
 		EXPECT_EQ(0, destroy(&creators[1]));

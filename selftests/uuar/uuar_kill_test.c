@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(kill)
 }
 
 /* Tell the parent that one more step is done. */
-static void step(int progress)
+static void kill_step(int progress)
 {
 	if (write(progress, "", 1) != 1)
 		_exit(1);
@@ -62,21 +62,21 @@ static void victim(int progress)
 	for (;;) {
 		if (verbs_open(&setup, NULL, QPS))
 			_exit(1);
-		step(progress);
+		kill_step(progress);
 		for (made = 0; made < QPS; made++) {
 			if (verbs_endpoint_create(&setup, &endpoints[made],
 						  IBV_QPT_RC))
 				break;
-			step(progress);
+			kill_step(progress);
 		}
 		if (made < PAGES)
 			_exit(1);
 		for (i = 0; i < made; i++) {
 			verbs_endpoint_destroy(&endpoints[i * 5 % made]);
-			step(progress);
+			kill_step(progress);
 		}
 		verbs_close(&setup);
-		step(progress);
+		kill_step(progress);
 	}
 }
 

@@ -50,8 +50,8 @@ FIXTURE_TEARDOWN(placement)
  * Open under a policy, create up to @n QPs, ring each, and read the doorbells.
  * Returns 0, or the -errno of the QP that failed.
  */
-static int fill(struct _test_data_placement *self, const char *policy,
-		unsigned int pages, bool strict, size_t n)
+static int placement_fill(struct _test_data_placement *self, const char *policy,
+			  unsigned int pages, bool strict, size_t n)
 {
 	int ret, failed = 0;
 
@@ -73,7 +73,7 @@ static int fill(struct _test_data_placement *self, const char *policy,
 
 TEST_F_TIMEOUT(placement, a_hundred_qps_fit_on_sixteen_pages, 90)
 {
-	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
+	ASSERT_EQ(0, placement_fill(self, "independent", PAGES, false, MANY));
 	EXPECT_EQ(MANY, self->doorbells.n);
 	EXPECT_EQ(PAGES, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.astray);
@@ -90,7 +90,7 @@ static void last_have_one(struct __test_metadata *_metadata,
 	const struct doorbells_qp *at;
 	unsigned int index, in_range = 0, i;
 
-	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
+	ASSERT_EQ(0, placement_fill(self, "independent", PAGES, false, MANY));
 	for (i = 0; i < self->made; i++) {
 		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &index));
 		ASSERT_GT(total, index);
@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 	size_t i, fewest = MANY, index;
 	unsigned int uuar, count[2 * PAGES] = {};
 
-	ASSERT_EQ(0, fill(self, "independent", PAGES, false, MANY));
+	ASSERT_EQ(0, placement_fill(self, "independent", PAGES, false, MANY));
 	for (i = 0; i < self->made; i++) {
 		ASSERT_EQ(0, verbs_uuar(self->endpoints[i].qp, &uuar));
 		ASSERT_GT(2 * PAGES, uuar);
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 
 TEST_F(placement, strict_independent_ends_with_the_pages)
 {
-	ASSERT_EQ(-ENOSPC, fill(self, "independent", 8, true, 9));
+	ASSERT_EQ(-ENOSPC, placement_fill(self, "independent", 8, true, 9));
 	EXPECT_EQ(8, self->made);
 	EXPECT_EQ(8, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.shared);
@@ -157,7 +157,7 @@ TEST_F(placement, strict_independent_ends_with_the_pages)
 
 TEST_F(placement, strict_shared_uar_ends_with_the_uuars)
 {
-	ASSERT_EQ(-ENOSPC, fill(self, "shared-uar", 8, true, 17));
+	ASSERT_EQ(-ENOSPC, placement_fill(self, "shared-uar", 8, true, 17));
 	EXPECT_EQ(8, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.shared);
 	/* The policy may leave out uUAR 0, which has no BlueFlame. */
@@ -168,7 +168,7 @@ TEST_F(placement, a_place_is_free_again_after_destroy)
 {
 	unsigned int round;
 
-	ASSERT_EQ(-ENOSPC, fill(self, "independent", 8, true, 9));
+	ASSERT_EQ(-ENOSPC, placement_fill(self, "independent", 8, true, 9));
 	for (round = 0; round < 20; round++) {
 		size_t i = round * 5 % 8;
 
@@ -192,7 +192,7 @@ TEST_F(placement, uuar_pages_bounds_what_a_context_holds)
 	long before = sysfs_number("uar_in_use");
 
 	ASSERT_LE(0, before);
-	ASSERT_EQ(0, fill(self, "independent", 5, false, 20));
+	ASSERT_EQ(0, placement_fill(self, "independent", 5, false, 20));
 	EXPECT_EQ(5, self->doorbells.pages);
 	EXPECT_EQ(before + 5, sysfs_number("uar_in_use"));
 }
@@ -203,7 +203,7 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	long before;
 	size_t i;
 
-	ASSERT_EQ(0, fill(self, "shared-uar", 8, false, 2));
+	ASSERT_EQ(0, placement_fill(self, "shared-uar", 8, false, 2));
 	EXPECT_EQ(1, self->doorbells.pages);
 	before = sysfs_number("uar_in_use");
 	ASSERT_EQ(0, sysfs_policy("independent", 8, false));
@@ -220,7 +220,7 @@ TEST_F(placement, a_new_policy_is_for_later_contexts)
 	EXPECT_EQ(4, self->doorbells.pages);
 	EXPECT_EQ(before + 3, sysfs_number("uar_in_use"));
 	/* ... and a new context gets the new policy. */
-	ASSERT_EQ(0, fill(&later, "independent", 8, false, 8));
+	ASSERT_EQ(0, placement_fill(&later, "independent", 8, false, 8));
 	EXPECT_EQ(4 + 8, later.doorbells.pages);
 	EXPECT_EQ(0, later.doorbells.wrong_uar);
 	drop(&later.setup, later.endpoints, later.made);
@@ -239,7 +239,7 @@ TEST_F(placement, thread_domains_are_left_alone)
 	struct ibv_td *td[2];
 	size_t pages, i;
 
-	ASSERT_EQ(0, fill(self, "shared-uuar", 4, false, 12));
+	ASSERT_EQ(0, placement_fill(self, "shared-uuar", 4, false, 12));
 	pages = self->doorbells.pages;
 	for (i = 0; i < 2; i++) {
 		td[i] = ibv_alloc_td(self->setup.ctx, &td_attr);
@@ -280,7 +280,7 @@ TEST_F(placement, an_exempt_program_stays_stock)
 	ASSERT_EQ(1, fscanf(comm, "%31s", name));
 	fclose(comm);
 	ASSERT_EQ(0, sysfs_write("uuar_exempt", name));
-	EXPECT_EQ(0, fill(self, "independent", 8, false, 4));
+	EXPECT_EQ(0, placement_fill(self, "independent", 8, false, 4));
 	EXPECT_EQ(-ENOENT, verbs_uuar(self->endpoints[0].qp, &index));
 	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
 	drop(&self->setup, self->endpoints, self->made);
@@ -288,7 +288,7 @@ TEST_F(placement, an_exempt_program_stays_stock)
 	self->setup = (struct verbs_setup){};
 	doorbells_put(&self->doorbells);
 	/* The same program is not exempt any more. */
-	ASSERT_EQ(0, fill(self, "independent", 8, false, 4));
+	ASSERT_EQ(0, placement_fill(self, "independent", 8, false, 4));
 	EXPECT_EQ(0, verbs_uuar(self->endpoints[0].qp, &index));
 }
 
@@ -299,7 +299,7 @@ TEST_F(placement, a_program_without_a_name_is_not_exempt)
 
 	ASSERT_EQ(0, sysfs_write("uuar_exempt", "some other"));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, ""));
-	EXPECT_EQ(0, fill(self, "independent", 8, false, 4));
+	EXPECT_EQ(0, placement_fill(self, "independent", 8, false, 4));
 	EXPECT_EQ(0, verbs_uuar(self->endpoints[0].qp, &index));
 	EXPECT_EQ(0, sysfs_write("uuar_exempt", "\n"));
 }

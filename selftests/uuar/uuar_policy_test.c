@@ -360,7 +360,7 @@ struct sequence {
 	unsigned int n;
 };
 
-static const char *step(struct sequence *s)
+static const char *policy_step(struct sequence *s)
 {
 	const char *wrong;
 	unsigned int i;
@@ -403,7 +403,7 @@ TEST(long_random_sequences)
 		for (i = 0; i < s.t->nr_pages; i++)
 			s.t->pages[i].known = !i || random() % 8;
 		for (steps = 0; steps < 3000 && !wrong; steps++)
-			wrong = step(&s);
+			wrong = policy_step(&s);
 		EXPECT_EQ(NULL, wrong) {
 			TH_LOG("%s: round %u step %u", wrong, round, steps);
 		}
@@ -417,9 +417,9 @@ TEST(long_random_sequences)
  * Place @n QPs on @pages pages. Outputs: pages used, uUARs used, and the most
  * QPs on one uUAR.
  */
-static void fill(enum mlx5_ep_uuar_policy policy, unsigned int pages,
-		 unsigned int n, unsigned int *used, unsigned int *uuars,
-		 unsigned int *most)
+static void policy_fill(enum mlx5_ep_uuar_policy policy, unsigned int pages,
+			unsigned int n, unsigned int *used, unsigned int *uuars,
+			unsigned int *most)
 {
 	struct mlx5_ep_uuar_table *t = new_table(pages);
 	unsigned int i;
@@ -445,18 +445,22 @@ TEST(sixteen_qps_and_a_hundred)
 {
 	unsigned int used, uuars, most;
 
-	fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 16, &used, &uuars, &most);
+	policy_fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 16, &used, &uuars,
+		    &most);
 	EXPECT_EQ(16, used);
 	EXPECT_EQ(16, uuars);
 	EXPECT_EQ(1, most);
-	fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 100, &used, &uuars, &most);
+	policy_fill(MLX5_EP_UUAR_POLICY_INDEPENDENT, 16, 100, &used, &uuars,
+		    &most);
 	EXPECT_EQ(16, used);
 	EXPECT_EQ(31, uuars);
-	fill(MLX5_EP_UUAR_POLICY_SHARED_UAR, 16, 16, &used, &uuars, &most);
+	policy_fill(MLX5_EP_UUAR_POLICY_SHARED_UAR, 16, 16, &used, &uuars,
+		    &most);
 	EXPECT_EQ(8, used);
 	EXPECT_EQ(16, uuars);
 	/* 16 pages have 27 uUARs besides uUAR 0 and the low latency range. */
-	fill(MLX5_EP_UUAR_POLICY_SHARED_UUAR, 16, 54, &used, &uuars, &most);
+	policy_fill(MLX5_EP_UUAR_POLICY_SHARED_UUAR, 16, 54, &used, &uuars,
+		    &most);
 	EXPECT_EQ(27, uuars);
 	EXPECT_EQ(2, most);
 	EXPECT_EQ(14, used);

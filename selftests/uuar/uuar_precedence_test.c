@@ -85,7 +85,7 @@ static struct json_object *shown(struct json_object **all)
 	return found;
 }
 
-static const char *text_of(struct json_object *row, const char *key)
+static const char *precedence_text_of(struct json_object *row, const char *key)
 {
 	struct json_object *value;
 
@@ -122,8 +122,9 @@ static const struct expect by_fallback = {
 	MLX5_EP_UUAR_POLICY_STOCK, 0, 2, 4 };
 
 /* What the module, the tool and the HCA report about a context. */
-static void look(struct __test_metadata *_metadata, struct verbs_setup *setup,
-		 const struct expect *expect)
+static void precedence_look(struct __test_metadata *_metadata,
+			    struct verbs_setup *setup,
+			    const struct expect *expect)
 {
 	struct json_object *all, *row;
 	struct mlx5_ep_context_info info;
@@ -142,8 +143,8 @@ static void look(struct __test_metadata *_metadata, struct verbs_setup *setup,
 	EXPECT_EQ(expect->static_pages, info.static_pages);
 	EXPECT_EQ(!expect->static_pages, !info.low_latency);
 	row = shown(&all);
-	EXPECT_STREQ(expect->why, text_of(row, "source"));
-	EXPECT_STREQ(expect->name, text_of(row, "policy"));
+	EXPECT_STREQ(expect->why, precedence_text_of(row, "source"));
+	EXPECT_STREQ(expect->name, precedence_text_of(row, "policy"));
 	json_object_put(all);
 	ASSERT_EQ(0, doorbells_look(0, &doorbells));
 	EXPECT_EQ(QPS, doorbells.n);
@@ -161,7 +162,7 @@ static void opened(struct __test_metadata *_metadata,
 	struct verbs_setup setup;
 
 	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
-	look(_metadata, &setup, expect);
+	precedence_look(_metadata, &setup, expect);
 	verbs_close(&setup);
 }
 
@@ -185,7 +186,7 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	ASSERT_EQ(0, mlx5ep_context_set_policy(self->asker.ctx, &later));
 	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
 	ASSERT_EQ(0, mlx5ep_context_set_policy(setup.ctx, &now));
-	look(_metadata, &setup, &by_context);
+	precedence_look(_metadata, &setup, &by_context);
 	verbs_close(&setup);
 	opened(_metadata, &by_process);
 	/*
@@ -249,7 +250,7 @@ TEST_F(precedence, what_cannot_be_had_falls_back_to_stock)
 	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
 	ASSERT_EQ(0, simhca_fail_nothing());
 	EXPECT_EQ(self->fallbacks + 1, sysfs_number("uuar_fallbacks"));
-	look(_metadata, &setup, &by_fallback);
+	precedence_look(_metadata, &setup, &by_fallback);
 	verbs_close(&setup);
 	opened(_metadata, &by_cgroup);
 }

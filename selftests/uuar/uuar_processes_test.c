@@ -230,7 +230,7 @@ FIXTURE_TEARDOWN(budget)
 }
 
 /* Fill context @i with QPs. Returns the errno of the first that fails. */
-static int fill(struct _test_data_budget *self, unsigned int i)
+static int processes_fill(struct _test_data_budget *self, unsigned int i)
 {
 	int ret;
 
@@ -253,11 +253,11 @@ TEST_F(budget, a_context_gets_fewer_pages_when_it_runs_low)
 
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
-	ASSERT_EQ(0, fill(self, 0));
+	ASSERT_EQ(0, processes_fill(self, 0));
 	first = sysfs_number("uar_in_use");
 	EXPECT_EQ(page_uars(QPS), first);
 	second = given(first < 12 ? 12 - first : 0);
-	ASSERT_EQ(0, fill(self, 1));
+	ASSERT_EQ(0, processes_fill(self, 1));
 	EXPECT_EQ(first + second, sysfs_number("uar_in_use"));
 	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
 	EXPECT_EQ(QPS + (second < QPS ? second : QPS), self->doorbells.pages);
@@ -268,8 +268,8 @@ TEST_F(budget, exhaustion_never_refuses_a_context)
 {
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, false));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "8"));
-	ASSERT_EQ(0, fill(self, 0));
-	ASSERT_EQ(0, fill(self, 1));
+	ASSERT_EQ(0, processes_fill(self, 0));
+	ASSERT_EQ(0, processes_fill(self, 1));
 	EXPECT_EQ(QPS, self->made[1]);
 	ASSERT_EQ(0, doorbells_look(0, &self->doorbells));
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
@@ -280,10 +280,10 @@ TEST_F(budget, strict_says_enospc)
 {
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "12"));
-	ASSERT_EQ(0, fill(self, 0));
+	ASSERT_EQ(0, processes_fill(self, 0));
 	if (page_uars(1) > QPS)
 		SKIP(return, "one page of the system is enough for all QPs");
-	EXPECT_EQ(-ENOSPC, fill(self, 1));
+	EXPECT_EQ(-ENOSPC, processes_fill(self, 1));
 	EXPECT_EQ(4, self->made[1]);
 }
 
@@ -291,12 +291,12 @@ TEST_F(budget, pages_return_when_a_context_closes)
 {
 	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
 	ASSERT_EQ(0, sysfs_write("uar_budget", "8"));
-	ASSERT_EQ(0, fill(self, 0));
+	ASSERT_EQ(0, processes_fill(self, 0));
 	while (self->made[0])
 		verbs_endpoint_destroy(&self->endpoints[0][--self->made[0]]);
 	verbs_close(&self->setups[0]);
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
-	EXPECT_EQ(0, fill(self, 1));
+	EXPECT_EQ(0, processes_fill(self, 1));
 	EXPECT_EQ(QPS, self->made[1]);
 }
 

@@ -15,8 +15,8 @@
 /* uUARs with BlueFlame on the 8 pages that libmlx5 asks for. */
 #define QPS 15
 
-static void ring(struct __test_metadata *_metadata, bool later,
-		 struct doorbells_report *doorbells)
+static void set_stock_ring(struct __test_metadata *_metadata, bool later,
+			   struct doorbells_report *doorbells)
 {
 	static const struct mlx5_ep_context_policy stock = {
 		.policy = MLX5_EP_UUAR_POLICY_STOCK,
@@ -45,8 +45,8 @@ TEST(stock_that_is_set_later_has_as_many_uuars)
 	struct doorbells_report stock, later;
 
 	ASSERT_TRUE(sysfs_attached());
-	ring(_metadata, false, &stock);
-	ring(_metadata, true, &later);
+	set_stock_ring(_metadata, false, &stock);
+	set_stock_ring(_metadata, true, &later);
 	EXPECT_EQ(QPS, stock.uuars);
 	EXPECT_EQ(stock.uuars, later.uuars);
 	EXPECT_EQ(stock.pages, later.pages);

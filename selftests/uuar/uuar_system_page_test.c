@@ -63,8 +63,8 @@ FIXTURE_TEARDOWN(system_page)
 }
 
 /* Open under a policy, ring @n QPs, and read the doorbells. */
-static int fill(struct _test_data_system_page *self, const char *policy,
-		unsigned int pages, size_t n)
+static int system_page_fill(struct _test_data_system_page *self,
+			    const char *policy, unsigned int pages, size_t n)
 {
 	int ret = sysfs_policy(policy, pages, false);
 
@@ -83,7 +83,7 @@ static int fill(struct _test_data_system_page *self, const char *policy,
 
 TEST_F(system_page, an_open_context_holds_all_pages_of_one_allocation)
 {
-	ASSERT_EQ(0, fill(self, "independent", 0, 0));
+	ASSERT_EQ(0, system_page_fill(self, "independent", 0, 0));
 	EXPECT_EQ(self->together, sysfs_number("uar_in_use"));
 	EXPECT_EQ(self->before + self->together, alive());
 }
@@ -91,7 +91,7 @@ TEST_F(system_page, an_open_context_holds_all_pages_of_one_allocation)
 TEST_F(system_page, independent_gives_each_qp_a_uar_page)
 {
 	/* QP 10 is one more than a page of 16 KiB has, twice. */
-	ASSERT_EQ(0, fill(self, "independent", QPS + 1, QPS));
+	ASSERT_EQ(0, system_page_fill(self, "independent", QPS + 1, QPS));
 	EXPECT_EQ(QPS, self->doorbells.n);
 	EXPECT_EQ(QPS, self->doorbells.pages);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
@@ -104,7 +104,7 @@ TEST_F(system_page, independent_gives_each_qp_a_uar_page)
 
 TEST_F(system_page, shared_uar_fills_both_uuars_of_a_page)
 {
-	ASSERT_EQ(0, fill(self, "shared-uar", QPS, QPS));
+	ASSERT_EQ(0, system_page_fill(self, "shared-uar", QPS, QPS));
 	EXPECT_EQ(QPS, self->doorbells.uuars);
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	EXPECT_EQ(0, self->doorbells.astray);
@@ -113,7 +113,7 @@ TEST_F(system_page, shared_uar_fills_both_uuars_of_a_page)
 
 TEST_F(system_page, stock_contexts_are_counted_as_simhca_counts_them)
 {
-	ASSERT_EQ(0, fill(self, "stock", 0, QPS));
+	ASSERT_EQ(0, system_page_fill(self, "stock", 0, QPS));
 	EXPECT_EQ(0, self->doorbells.wrong_uar);
 	EXPECT_EQ(self->before + sysfs_number("uar_observed"), alive());
 }
@@ -126,7 +126,7 @@ TEST_F(system_page, a_limit_below_one_allocation_refuses_the_open)
 	if (self->together == 1)
 		SKIP(return, "0 is no limit");
 	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
-	EXPECT_NE(0, fill(self, "independent", 0, 0));
+	EXPECT_NE(0, system_page_fill(self, "independent", 0, 0));
 	EXPECT_EQ(self->before, alive());
 }
 

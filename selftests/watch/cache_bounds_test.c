@@ -177,7 +177,8 @@ FIXTURE_TEARDOWN(bounds)
 	close(self->fd);
 }
 
-static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+static struct mlx5ep_mr_cache_stats
+cache_bounds_query(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5ep_mr_cache_stats stats;
 
@@ -234,11 +235,11 @@ TEST_F(bounds, nothing_that_was_given_back_stays_pinned)
 		anonymous(self->mem);
 	for (i = 0; i < BUFFERS; i++)
 		ASSERT_EQ(0, use(self->cache, self->mem + i * BUFFER, PAGE));
-	EXPECT_EQ(BUFFERS, query(self->cache).regions);
+	EXPECT_EQ(BUFFERS, cache_bounds_query(self->cache).regions);
 	ASSERT_EQ(0, give_back(variant->how, self->mem, self->fd));
 	EXPECT_EQ(BUFFERS, mlx5ep_mr_cache_trim(self->cache));
-	EXPECT_EQ(0, query(self->cache).regions);
-	EXPECT_EQ(0, query(self->cache).bytes);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).regions);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).bytes);
 }
 
 FIXTURE(cache)
@@ -279,7 +280,7 @@ TEST_F(cache, a_miss_drops_what_was_given_back)
 		ASSERT_EQ(0, madvise(self->mem + i * BUFFER, BUFFER,
 				     MADV_DONTNEED));
 	}
-	EXPECT_GE(2 * BUFFER, query(self->cache).bytes);
+	EXPECT_GE(2 * BUFFER, cache_bounds_query(self->cache).bytes);
 }
 
 TEST_F(cache, suspect_registrations_in_use_are_dropped_by_the_last_put)
@@ -289,9 +290,9 @@ TEST_F(cache, suspect_registrations_in_use_are_dropped_by_the_last_put)
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, BUFFER, &e));
 	ASSERT_EQ(0, madvise(self->mem, BUFFER, MADV_DONTNEED));
 	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
-	EXPECT_EQ(1, query(self->cache).regions);
+	EXPECT_EQ(1, cache_bounds_query(self->cache).regions);
 	mlx5ep_mr_cache_put(self->cache, e);
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).regions);
 }
 
 /* Gets @len bytes at each multiple of @step. */
@@ -318,14 +319,14 @@ TEST_F(cache, a_walk_in_steps_registers_the_buffer_once)
 	registered = 0;
 	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
 	EXPECT_GE(WALK + WALK / 10, registered);
-	EXPECT_GE(WALK + WALK / 10, query(self->cache).bytes);
+	EXPECT_GE(WALK + WALK / 10, cache_bounds_query(self->cache).bytes);
 	EXPECT_GE(WALK + WALK / 10, simhca_registered() - self->base);
 	/* The second walk finds all. */
-	hits = query(self->cache).hits;
-	misses = query(self->cache).misses;
+	hits = cache_bounds_query(self->cache).hits;
+	misses = cache_bounds_query(self->cache).misses;
 	ASSERT_EQ(0, walk(self->cache, self->mem, 1000000));
-	EXPECT_EQ(misses, query(self->cache).misses);
-	EXPECT_EQ(misses, query(self->cache).hits - hits);
+	EXPECT_EQ(misses, cache_bounds_query(self->cache).misses);
+	EXPECT_EQ(misses, cache_bounds_query(self->cache).hits - hits);
 	/* Other steps through the same memory cost a few times as much. */
 	ASSERT_EQ(0, walk(self->cache, self->mem, 700000));
 	EXPECT_GE(6 * WALK, registered);
@@ -359,9 +360,10 @@ TEST_F(cache, growth_ends_before_a_registration_is_very_large)
 
 	registered = 0;
 	ASSERT_EQ(0, slide(self->cache, self->mem, STEP, WINDOW));
-	EXPECT_LT(0, query(self->cache).merges);
+	EXPECT_LT(0, cache_bounds_query(self->cache).merges);
 	/* A get registers four times as much as it asks for, or less. */
-	EXPECT_GE(4 * WINDOW * query(self->cache).misses, registered);
+	EXPECT_GE(4 * WINDOW * cache_bounds_query(self->cache).misses,
+		  registered);
 	bytes = simhca_registered();
 	EXPECT_LE((int64_t)WALK, bytes - self->base);
 	EXPECT_GE(2 * (int64_t)WALK, bytes - self->base);
@@ -413,7 +415,7 @@ TEST_F(cache, a_hit_waits_for_no_system_call_of_another_thread)
 
 	ASSERT_EQ(0, use(self->cache, self->mem, PAGE));
 	ASSERT_EQ(0, use(self->cache, self->mem + 8 * PAGE, PAGE));
-	misses = query(self->cache).misses;
+	misses = cache_bounds_query(self->cache).misses;
 	ASSERT_EQ(0, pthread_create(&h.thread, NULL, hitter_run, &h));
 	ASSERT_EQ(0, munmap(self->mem + 8 * PAGE, PAGE));
 
@@ -423,7 +425,7 @@ TEST_F(cache, a_hit_waits_for_no_system_call_of_another_thread)
 	hit.wanted = false;
 	EXPECT_LE(3, hit.asked);
 	EXPECT_FALSE(hit.missed);
-	EXPECT_EQ(misses + 1, query(self->cache).misses);
+	EXPECT_EQ(misses + 1, cache_bounds_query(self->cache).misses);
 
 	pthread_mutex_lock(&hit.lock);
 	h.end = true;
@@ -439,13 +441,13 @@ TEST_F(cache, a_deregistration_that_fails_loses_nothing)
 	dereg_fails = true;
 	ASSERT_EQ(0, munmap(self->mem, BUFFER));
 	mlx5ep_mr_cache_trim(self->cache);
-	EXPECT_EQ(1, query(self->cache).regions);
-	EXPECT_EQ(BUFFER, query(self->cache).bytes);
+	EXPECT_EQ(1, cache_bounds_query(self->cache).regions);
+	EXPECT_EQ(BUFFER, cache_bounds_query(self->cache).bytes);
 	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
 	dereg_fails = false;
 	mlx5ep_mr_cache_trim(self->cache);
-	EXPECT_EQ(0, query(self->cache).regions);
-	EXPECT_EQ(0, query(self->cache).bytes);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).regions);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).bytes);
 }
 
 /*
@@ -465,10 +467,10 @@ TEST_F(cache, a_first_hit_in_the_middle_reads_no_events)
 	ASSERT_EQ(0, use(self->cache, self->mem, BUFFER));
 	ASSERT_EQ(0, use(self->cache, self->mem + WALK / 2, PAGE));
 	ASSERT_EQ(0, munmap(self->mem + WALK / 2, PAGE));
-	hits = query(self->cache).hits;
+	hits = cache_bounds_query(self->cache).hits;
 	reads = 0;
 	ASSERT_EQ(0, use(self->cache, self->mem + 3 * PAGE, PAGE));
-	EXPECT_EQ(hits + 1, query(self->cache).hits);
+	EXPECT_EQ(hits + 1, cache_bounds_query(self->cache).hits);
 	EXPECT_EQ(0, reads);
 	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
 }
@@ -480,10 +482,10 @@ TEST_F(cache, a_hit_just_after_the_registration_is_not_forgotten)
 	other = (typeof(other)){ AFTER_RECORD, self->mem, 0, 1, self->cache };
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, BUFFER, &e));
 	EXPECT_EQ(0, other.times);
-	EXPECT_EQ(1, query(self->cache).regions);
+	EXPECT_EQ(1, cache_bounds_query(self->cache).regions);
 	mlx5ep_mr_cache_put(self->cache, e);
 	mlx5ep_mr_cache_trim(self->cache);
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).regions);
 	EXPECT_EQ(self->base, simhca_registered());
 }
 
@@ -530,10 +532,10 @@ TEST_F(cache, a_registration_that_was_hit_and_cannot_go_is_kept)
 	dereg_fails = dereg_fails_always = false;
 	more = simhca_registered() - self->base;
 	EXPECT_EQ(BUFFER, more);
-	EXPECT_EQ(1, query(self->cache).regions);
+	EXPECT_EQ(1, cache_bounds_query(self->cache).regions);
 	/* It is stale, so the last user's put deregisters it. */
 	mlx5ep_mr_cache_put(self->cache, e);
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_bounds_query(self->cache).regions);
 	EXPECT_EQ(self->base, simhca_registered());
 }
 

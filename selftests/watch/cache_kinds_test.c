@@ -49,9 +49,9 @@ FIXTURE_TEARDOWN(kinds)
 	munmap(self->mem, LEN);
 }
 
-static struct ibv_mr *get(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(kinds) *self, unsigned int access,
-			  uint64_t offset)
+static struct ibv_mr *cache_kinds_get(struct __test_metadata *_metadata,
+				      FIXTURE_DATA(kinds) * self,
+				      unsigned int access, uint64_t offset)
 {
 	struct mlx5ep_mr_cache_get_attr attr = {
 		.flags = MLX5EP_MR_CACHE_GET_ACCESS | MLX5EP_MR_CACHE_GET_IOVA,
@@ -69,7 +69,8 @@ static struct ibv_mr *get(struct __test_metadata *_metadata,
 	return mr;
 }
 
-static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+static struct mlx5ep_mr_cache_stats
+cache_kinds_query(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5ep_mr_cache_stats stats;
 
@@ -92,29 +93,30 @@ TEST_F(kinds, that_differ_have_registrations_of_their_own)
 {
 	struct ibv_mr *all, *reads, *far;
 
-	all = get(_metadata, self, ALL, 0);
-	reads = get(_metadata, self, IBV_ACCESS_REMOTE_READ, 0);
-	far = get(_metadata, self, ALL, FAR);
+	all = cache_kinds_get(_metadata, self, ALL, 0);
+	reads = cache_kinds_get(_metadata, self, IBV_ACCESS_REMOTE_READ, 0);
+	far = cache_kinds_get(_metadata, self, ALL, FAR);
 	ASSERT_NE(NULL, all);
 	ASSERT_NE(NULL, reads);
 	ASSERT_NE(NULL, far);
 	EXPECT_NE(all, reads);
 	EXPECT_NE(all, far);
-	EXPECT_EQ(3, query(self->cache).misses);
-	EXPECT_EQ(3, query(self->cache).regions);
+	EXPECT_EQ(3, cache_kinds_query(self->cache).misses);
+	EXPECT_EQ(3, cache_kinds_query(self->cache).regions);
 	/* Each is found again, whichever was asked for last. */
-	EXPECT_EQ(reads, get(_metadata, self, IBV_ACCESS_REMOTE_READ, 0));
-	EXPECT_EQ(far, get(_metadata, self, ALL, FAR));
-	EXPECT_EQ(all, get(_metadata, self, ALL, 0));
-	EXPECT_EQ(far, get(_metadata, self, ALL, FAR));
-	EXPECT_EQ(3, query(self->cache).misses);
-	EXPECT_EQ(4, query(self->cache).hits);
-	EXPECT_EQ(0, query(self->cache).merges);
+	EXPECT_EQ(reads,
+		  cache_kinds_get(_metadata, self, IBV_ACCESS_REMOTE_READ, 0));
+	EXPECT_EQ(far, cache_kinds_get(_metadata, self, ALL, FAR));
+	EXPECT_EQ(all, cache_kinds_get(_metadata, self, ALL, 0));
+	EXPECT_EQ(far, cache_kinds_get(_metadata, self, ALL, FAR));
+	EXPECT_EQ(3, cache_kinds_query(self->cache).misses);
+	EXPECT_EQ(4, cache_kinds_query(self->cache).hits);
+	EXPECT_EQ(0, cache_kinds_query(self->cache).merges);
 }
 
 TEST_F(kinds, with_an_iova_are_where_the_hca_was_told)
 {
-	struct ibv_mr *far = get(_metadata, self, ALL, FAR);
+	struct ibv_mr *far = cache_kinds_get(_metadata, self, ALL, FAR);
 	struct mlx5ep_mr own;
 
 	ASSERT_NE(NULL, far);
@@ -135,16 +137,16 @@ TEST_F(kinds, with_an_iova_are_where_the_hca_was_told)
 
 TEST_F(kinds, all_go_with_their_memory)
 {
-	struct ibv_mr *all = get(_metadata, self, ALL, 0);
+	struct ibv_mr *all = cache_kinds_get(_metadata, self, ALL, 0);
 	int64_t before = simhca_registered();
 
 	ASSERT_NE(NULL, all);
-	ASSERT_NE(NULL, get(_metadata, self, 0, 0));
-	ASSERT_NE(NULL, get(_metadata, self, ALL, FAR));
+	ASSERT_NE(NULL, cache_kinds_get(_metadata, self, 0, 0));
+	ASSERT_NE(NULL, cache_kinds_get(_metadata, self, ALL, FAR));
 	EXPECT_LT(before, simhca_registered());
 	ASSERT_EQ(0, madvise(self->mem, LEN, MADV_DONTNEED));
 	EXPECT_EQ(3, mlx5ep_mr_cache_trim(self->cache));
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_kinds_query(self->cache).regions);
 	EXPECT_GT(before, simhca_registered());
 }
 
@@ -167,7 +169,7 @@ TEST_F(kinds, that_no_get_can_have_are_refused)
 		EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get_as(
 			  self->cache, self->mem, PAGE, &bad[i], &entry));
 	EXPECT_EQ((void *)self, entry);
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_kinds_query(self->cache).regions);
 	/* Without a flag it is a plain get. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get_as(self->cache, self->mem, PAGE,
 					    &none, &entry));
@@ -175,7 +177,7 @@ TEST_F(kinds, that_no_get_can_have_are_refused)
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE,
 					 &entry));
 	mlx5ep_mr_cache_put(self->cache, entry);
-	EXPECT_EQ(1, query(self->cache).hits);
+	EXPECT_EQ(1, cache_kinds_query(self->cache).hits);
 }
 
 TEST_F(kinds, of_a_parent_domain_are_in_a_cache_of_its_own)
@@ -192,7 +194,7 @@ TEST_F(kinds, of_a_parent_domain_are_in_a_cache_of_its_own)
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem + 2 * PAGE, PAGE,
 					 &entry));
 	EXPECT_EQ(0, hca_reads(self, entry->mr, 0));
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, cache_kinds_query(self->cache).regions);
 	mlx5ep_mr_cache_put(cache, entry);
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(cache));
 	EXPECT_EQ(0, mlx5ep_domain_free(domain));

@@ -51,8 +51,9 @@ FIXTURE_TEARDOWN(rules)
 	EXPECT_EQ(0, fake.notifiers);
 }
 
-static struct mlx5ep_mr_cache_entry *get(FIXTURE_DATA(rules) *self,
-					 unsigned int page, unsigned int pages)
+static struct mlx5ep_mr_cache_entry *cache_rules_get(FIXTURE_DATA(rules) * self,
+						     unsigned int page,
+						     unsigned int pages)
 {
 	struct mlx5ep_mr_cache_entry *entry;
 
@@ -68,7 +69,7 @@ static bool misses(FIXTURE_DATA(rules) *self, unsigned int page,
 	struct mlx5ep_mr_cache_entry *entry;
 
 	mlx5ep_mr_cache_query(self->cache, &before);
-	entry = get(self, page, pages);
+	entry = cache_rules_get(self, page, pages);
 	if (entry)
 		mlx5ep_mr_cache_put(self->cache, entry);
 	mlx5ep_mr_cache_query(self->cache, &after);
@@ -100,7 +101,8 @@ static void expect_stats(struct __test_metadata *_metadata,
 
 TEST_F(rules, what_is_covered_is_found_and_counted)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 4), *again;
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 4),
+				     *again;
 	struct fake_mr *mr;
 
 	ASSERT_NE(NULL, entry);
@@ -112,10 +114,10 @@ TEST_F(rules, what_is_covered_is_found_and_counted)
 	EXPECT_EQ(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
 		  IBV_ACCESS_REMOTE_WRITE, mr->access);
 	EXPECT_STATS(0, 1, 0, 0, 0, 0, 1, 4);
-	again = get(self, 0, 4);
+	again = cache_rules_get(self, 0, 4);
 	EXPECT_EQ(entry, again);
 	mlx5ep_mr_cache_put(self->cache, again);
-	again = get(self, 3, 1);
+	again = cache_rules_get(self, 3, 1);
 	EXPECT_EQ(entry, again);
 	mlx5ep_mr_cache_put(self->cache, again);
 	EXPECT_STATS(2, 1, 0, 0, 0, 0, 1, 4);
@@ -127,10 +129,10 @@ TEST_F(rules, what_is_covered_is_found_and_counted)
 
 TEST_F(rules, a_hit_by_a_hint_takes_no_lock)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 2);
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 2);
 
 	pthread_mutex_lock(&self->cache->lock);
-	EXPECT_EQ(entry, get(self, 0, 2));
+	EXPECT_EQ(entry, cache_rules_get(self, 0, 2));
 	mlx5ep_mr_cache_put(self->cache, entry);
 	mlx5ep_mr_cache_put(self->cache, entry);
 	pthread_mutex_unlock(&self->cache->lock);
@@ -195,7 +197,7 @@ TEST_F(rules, a_merged_range_has_a_maximum)
 
 TEST_F(rules, what_was_replaced_goes_with_its_user)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 3);
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 3);
 
 	EXPECT_TRUE(misses(self, 0, 4));
 	EXPECT_EQ(2, fake.registered);
@@ -207,7 +209,7 @@ TEST_F(rules, what_was_replaced_goes_with_its_user)
 
 TEST_F(rules, a_stale_registration_is_not_merged)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 3);
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 3);
 
 	change(0, UNMAPPED);
 	EXPECT_TRUE(misses(self, 0, 4));
@@ -243,8 +245,8 @@ TEST_F(rules, a_put_is_fast_again_when_the_maximum_is_kept)
 	struct mlx5ep_mr_cache_entry *entries[2];
 
 	remake(_metadata, self, 1, 0);
-	entries[0] = get(self, 0, 1);
-	entries[1] = get(self, 2, 1);
+	entries[0] = cache_rules_get(self, 0, 1);
+	entries[1] = cache_rules_get(self, 2, 1);
 	EXPECT_TRUE(self->cache->table.over);
 	change(0, UNMAPPED);
 	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
@@ -291,7 +293,7 @@ TEST_F(rules, what_locked_memory_allows_is_registered)
 	/* Not all of it, but what was asked for. */
 	EXPECT_TRUE(misses(self, 1, 4));
 	EXPECT_EQ(4 * PAGE, fake.locked);
-	entry = get(self, 10, 5);
+	entry = cache_rules_get(self, 10, 5);
 	ASSERT_NE(NULL, entry);
 	EXPECT_EQ(1, fake.registered);
 	EXPECT_EQ(-ENOMEM, mlx5ep_mr_cache_get(self->cache, (void *)BASE, 1,
@@ -442,7 +444,7 @@ TEST_F(rules, what_changes_while_it_is_registered_is_not_kept)
 	struct mlx5ep_mr_cache_entry *entry;
 
 	fake.born_stale = true;
-	entry = get(self, 0, 1);
+	entry = cache_rules_get(self, 0, 1);
 	fake.born_stale = false;
 	ASSERT_NE(NULL, entry);
 	EXPECT_STATS(0, 1, 0, 0, 0, 0, 1, 1);
@@ -472,7 +474,7 @@ TEST_F(rules, what_cannot_be_deregistered_is_tried_again)
 
 TEST_F(rules, a_cache_in_use_is_not_destroyed)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 1);
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 1);
 
 	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
 	EXPECT_EQ(ALIVE, entry->mr->lkey);
@@ -486,7 +488,8 @@ TEST_F(rules, a_cache_in_use_is_not_destroyed)
 
 TEST_F(rules, a_forked_child_frees_its_memory_only)
 {
-	struct mlx5ep_mr_cache_entry *entry = get(self, 0, 1), *other;
+	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 1),
+				     *other;
 
 	fake.token = 0;
 	EXPECT_EQ(-EXDEV, mlx5ep_mr_cache_get(self->cache, (void *)BASE, 1,

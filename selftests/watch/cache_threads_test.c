@@ -51,7 +51,7 @@ static uint64_t last_change(unsigned int page, unsigned int pages)
 	return last;
 }
 
-static struct mlx5ep_mr_cache_entry *get(struct thread *t)
+static struct mlx5ep_mr_cache_entry *cache_threads_get(struct thread *t)
 {
 	unsigned int page = rand_r(&t->seed) % (PAGES - 4);
 	unsigned int pages = 1 + rand_r(&t->seed) % 3;
@@ -75,7 +75,8 @@ static struct mlx5ep_mr_cache_entry *get(struct thread *t)
 	return entry;
 }
 
-static void put(struct thread *t, struct mlx5ep_mr_cache_entry *entry)
+static void cache_threads_put(struct thread *t,
+			      struct mlx5ep_mr_cache_entry *entry)
 {
 	if (entry->mr->lkey != ALIVE)
 		wrong(t->run, "deregistered while in use");
@@ -91,12 +92,12 @@ static void *getter(void *arg)
 	for (phase = 0; phase < PHASES; phase++) {
 		for (i = 0; i < ROUNDS; i++) {
 			if (held[i % HELD])
-				put(t, held[i % HELD]);
-			held[i % HELD] = get(t);
+				cache_threads_put(t, held[i % HELD]);
+			held[i % HELD] = cache_threads_get(t);
 		}
 		for (i = 0; i < HELD; i++) {
 			if (held[i])
-				put(t, held[i]);
+				cache_threads_put(t, held[i]);
 			held[i] = NULL;
 		}
 		pthread_barrier_wait(&t->run->barrier);

@@ -204,7 +204,7 @@ struct asker {
 	int ret;
 };
 
-static void *ask(void *arg)
+static void *cost_verify_ask(void *arg)
 {
 	struct asker *asker = arg;
 
@@ -236,8 +236,8 @@ TEST_F(cost, threads_that_ask_at_once_look_once)
 	for (i = 0; i < THREADS; i++) {
 		askers[i].watch = watch;
 		askers[i].barrier = &barrier;
-		ASSERT_EQ(0, pthread_create(&askers[i].thread, NULL, ask,
-					    &askers[i]));
+		ASSERT_EQ(0, pthread_create(&askers[i].thread, NULL,
+					    cost_verify_ask, &askers[i]));
 	}
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(askers[i].thread, NULL);

@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(cost)
 	verbs_close(&self->setup);
 }
 
-static double now(void)
+static double cost_watch_hits_now(void)
 {
 	struct timespec t;
 
@@ -59,9 +59,9 @@ static double clear_page(void *page)
 	double before;
 
 	*(volatile char *)page = 1;
-	before = now();
+	before = cost_watch_hits_now();
 	madvise(page, PAGE, MADV_DONTNEED);
-	return now() - before;
+	return cost_watch_hits_now() - before;
 }
 
 static double least_clear(void *page, int times)
@@ -112,9 +112,9 @@ static double least_munmap(int times)
 	while (times--) {
 		mem = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			   MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-		before = now();
+		before = cost_watch_hits_now();
 		munmap(mem, PAGE);
-		took = now() - before;
+		took = cost_watch_hits_now() - before;
 		if (took < least)
 			least = took;
 	}
@@ -135,11 +135,11 @@ static int many_notifiers(double *made)
 	    mlx5ep_notifier_create(setup.ctx, 1, &n))
 		return 2;
 	one = least_munmap(100);
-	before = now();
+	before = cost_watch_hits_now();
 	for (i = 1; i < NOTIFIERS; i++)
 		if (mlx5ep_notifier_create(setup.ctx, 1, &n))
 			return 3;
-	*made = now() - before;
+	*made = cost_watch_hits_now() - before;
 	many = least_munmap(100);
 	printf("# munmap with 1 notifier %.1f us, with %u %.1f us\n", one * 1e6,
 	       NOTIFIERS, many * 1e6);
@@ -171,10 +171,10 @@ TEST_F(cost, many_notifiers_cost_as_much_as_one)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
 	ASSERT_TRUE(WIFSTOPPED(status));
-	before = now();
+	before = cost_watch_hits_now();
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	took = now() - before;
+	took = cost_watch_hits_now() - before;
 	printf("# %u notifiers: made in %.2f s, ended in %.2f s\n", NOTIFIERS,
 	       *made, took);
 	/*

@@ -49,7 +49,8 @@ static int monitor_load(struct monitor *m)
 	return m->import && m->query ? 0 : -ENOENT;
 }
 
-static struct mlx5ep_fi_monitor_stats query(const struct monitor *m)
+static struct mlx5ep_fi_monitor_stats
+mr_cache_libfabric_query(const struct monitor *m)
 {
 	struct mlx5ep_fi_monitor_stats stats;
 
@@ -291,10 +292,10 @@ TEST_F(libfabric, a_kept_registration_is_used_again)
 	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr + PAGE,
 				    PAGE));
 	fi_close(&mr->fid);
-	EXPECT_EQ(1, query(&self->monitor).valid);
-	EXPECT_EQ(0, query(&self->monitor).stale);
+	EXPECT_EQ(1, mr_cache_libfabric_query(&self->monitor).valid);
+	EXPECT_EQ(0, mr_cache_libfabric_query(&self->monitor).stale);
 	/* The receive buffer of the setup counts too. */
-	EXPECT_EQ(2, query(&self->monitor).watched);
+	EXPECT_EQ(2, mr_cache_libfabric_query(&self->monitor).watched);
 }
 
 TEST_F(libfabric, what_it_answers_is_never_stale)
@@ -307,7 +308,7 @@ TEST_F(libfabric, what_it_answers_is_never_stale)
 		EXPECT_EQ(0, stale_after(&self->setup, &changes[i]))
 			TH_LOG("%s", changes[i].name);
 	}
-	stats = query(&self->monitor);
+	stats = mr_cache_libfabric_query(&self->monitor);
 	EXPECT_LE(CHANGES, stats.stale + stats.notified);
 	EXPECT_EQ(0, stats.refused);
 }
@@ -387,7 +388,8 @@ TEST_F(libfabric, threads_that_map_and_unmap_meet_nothing_stale)
 {
 	USE_MONITOR();
 	EXPECT_EQ(0, race_all(&self->setup));
-	EXPECT_LT(RACERS * ROUNDS / 4, query(&self->monitor).valid);
+	EXPECT_LT(RACERS * ROUNDS / 4,
+		  mr_cache_libfabric_query(&self->monitor).valid);
 }
 
 TEST_F(libfabric, threads_meet_what_is_stale_when_nobody_tells)
@@ -451,8 +453,8 @@ TEST_F(libfabric, what_changes_nothing_is_no_miss)
 	EXPECT_EQ(key, fi_mr_key(mr));
 	EXPECT_EQ(0, fabric_differs(&self->setup, mr, self->mem.addr, LEN));
 	fi_close(&mr->fid);
-	EXPECT_EQ(1, query(&self->monitor).valid);
-	EXPECT_EQ(0, query(&self->monitor).stale);
+	EXPECT_EQ(1, mr_cache_libfabric_query(&self->monitor).valid);
+	EXPECT_EQ(0, mr_cache_libfabric_query(&self->monitor).stale);
 }
 
 TEST_F(libfabric, memory_that_is_gone_is_dropped_without_being_asked_for)
@@ -463,12 +465,14 @@ TEST_F(libfabric, memory_that_is_gone_is_dropped_without_being_asked_for)
 	USE_MONITOR();
 	ASSERT_EQ(0, fabric_reg(&self->setup, self->mem.addr, LEN, &mr));
 	fi_close(&mr->fid);
-	ASSERT_EQ(2, query(&self->monitor).watched);
+	ASSERT_EQ(2, mr_cache_libfabric_query(&self->monitor).watched);
 	munmap(self->mem.addr, LEN);
-	for (i = 0; i < 1000 && query(&self->monitor).watched > 1; i++)
+	for (i = 0;
+	     i < 1000 && mr_cache_libfabric_query(&self->monitor).watched > 1;
+	     i++)
 		usleep(10000);
-	EXPECT_EQ(1, query(&self->monitor).watched);
-	EXPECT_EQ(1, query(&self->monitor).notified);
+	EXPECT_EQ(1, mr_cache_libfabric_query(&self->monitor).watched);
+	EXPECT_EQ(1, mr_cache_libfabric_query(&self->monitor).notified);
 }
 
 TEST_F(libfabric, two_caches_of_one_range_do_not_vouch_for_each_other)
@@ -505,9 +509,9 @@ TEST_F(libfabric, the_last_domain_takes_the_watches_with_it)
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, fabric_open(&self->setup));
 		EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
-		EXPECT_LE(1, query(&self->monitor).watched);
+		EXPECT_LE(1, mr_cache_libfabric_query(&self->monitor).watched);
 		fabric_close(&self->setup);
-		EXPECT_EQ(0, query(&self->monitor).watched);
+		EXPECT_EQ(0, mr_cache_libfabric_query(&self->monitor).watched);
 	}
 }
 
@@ -518,7 +522,7 @@ TEST_F(libfabric, the_monitor_of_somebody_else_stays)
 	EXPECT_EQ(-FI_EBUSY, self->monitor.import());
 	ASSERT_EQ(0, fabric_open(&self->setup));
 	EXPECT_EQ(1, stale_after(&self->setup, &changes[0]));
-	EXPECT_EQ(0, query(&self->monitor).subscribed);
+	EXPECT_EQ(0, mr_cache_libfabric_query(&self->monitor).subscribed);
 	fabric_close(&self->setup);
 	/* There is room as soon as the other registration is gone. */
 	ASSERT_EQ(0, fi_close(&blind.fid));
@@ -555,7 +559,7 @@ TEST_F(libfabric, the_monitor_that_the_user_asked_libfabric_for_wins)
 	ASSERT_EQ(0, setenv("FI_MR_CACHE_MONITOR", "userfaultfd", 1));
 	USE_MONITOR();
 	EXPECT_EQ(0, stale_after(&self->setup, &changes[0]));
-	EXPECT_EQ(0, query(&self->monitor).subscribed);
+	EXPECT_EQ(0, mr_cache_libfabric_query(&self->monitor).subscribed);
 }
 
 TEST_F(libfabric, unloading_it_under_an_open_domain_does_no_harm)

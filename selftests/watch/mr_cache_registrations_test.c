@@ -56,7 +56,8 @@ FIXTURE(cache)
 	void *mem;
 };
 
-static struct mlx5ep_mr_cache_stats query(struct mlx5ep_mr_cache *cache)
+static struct mlx5ep_mr_cache_stats
+mr_cache_registrations_query(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5ep_mr_cache_stats stats;
 
@@ -97,8 +98,8 @@ TEST_F(cache, serves_what_it_has_and_registers_what_it_has_not)
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
 					 &b));
 	EXPECT_EQ(a->mr, b->mr);
-	EXPECT_EQ(2, query(self->cache).hits);
-	EXPECT_EQ(1, query(self->cache).misses);
+	EXPECT_EQ(2, mr_cache_registrations_query(self->cache).hits);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).misses);
 	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
 	mlx5ep_mr_cache_put(self->cache, b);
 }
@@ -111,18 +112,18 @@ TEST_F(cache, merges_what_overlaps_and_nothing_else)
 					 &a));
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem + 4 * PAGE,
 					 4 * PAGE, &b));
-	EXPECT_EQ(2, query(self->cache).regions);
+	EXPECT_EQ(2, mr_cache_registrations_query(self->cache).regions);
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem + 3 * PAGE,
 					 2 * PAGE, &c));
 	EXPECT_EQ((uintptr_t)self->mem, (uintptr_t)c->mr->addr);
 	EXPECT_EQ(8 * PAGE, c->mr->length);
-	EXPECT_EQ(1, query(self->cache).merges);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).merges);
 	/* Replaced registrations stay until their users return them. */
-	EXPECT_EQ(3, query(self->cache).regions);
+	EXPECT_EQ(3, mr_cache_registrations_query(self->cache).regions);
 	EXPECT_EQ(0, watched_differs(&self->setup, a->mr, self->mem, 4 * PAGE));
 	mlx5ep_mr_cache_put(self->cache, a);
 	mlx5ep_mr_cache_put(self->cache, b);
-	EXPECT_EQ(1, query(self->cache).regions);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).regions);
 	mlx5ep_mr_cache_put(self->cache, c);
 }
 
@@ -135,15 +136,17 @@ TEST_F(cache, keeps_within_its_bounds)
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
 						 2 * i * PAGE, PAGE, &e));
 		mlx5ep_mr_cache_put(self->cache, e);
-		EXPECT_LE(query(self->cache).regions, REGIONS);
+		EXPECT_LE(mr_cache_registrations_query(self->cache).regions,
+			  REGIONS);
 	}
-	EXPECT_EQ(REGIONS, query(self->cache).regions);
-	EXPECT_EQ(REGIONS, query(self->cache).evicted);
-	EXPECT_EQ(REGIONS * PAGE, query(self->cache).bytes);
+	EXPECT_EQ(REGIONS, mr_cache_registrations_query(self->cache).regions);
+	EXPECT_EQ(REGIONS, mr_cache_registrations_query(self->cache).evicted);
+	EXPECT_EQ(REGIONS * PAGE,
+		  mr_cache_registrations_query(self->cache).bytes);
 	/* The registrations that were used last are left. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem +
 					 2 * REGIONS * PAGE, PAGE, &first));
-	EXPECT_EQ(1, query(self->cache).hits);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).hits);
 	mlx5ep_mr_cache_put(self->cache, first);
 }
 
@@ -160,17 +163,17 @@ TEST_F(cache, keeps_within_its_bound_of_bytes)
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem +
 						 3 * i * PAGE, 2 * PAGE, &e));
 		mlx5ep_mr_cache_put(cache, e);
-		EXPECT_LE(query(cache).bytes, 8 * PAGE);
+		EXPECT_LE(mr_cache_registrations_query(cache).bytes, 8 * PAGE);
 	}
-	EXPECT_EQ(4, query(cache).regions);
-	EXPECT_EQ(6, query(cache).evicted);
+	EXPECT_EQ(4, mr_cache_registrations_query(cache).regions);
+	EXPECT_EQ(6, mr_cache_registrations_query(cache).evicted);
 	/* A registration in use stays, even when all others have to go. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(cache, self->mem + 40 * PAGE,
 					 9 * PAGE, &wide));
-	EXPECT_EQ(1, query(cache).regions);
-	EXPECT_EQ(9 * PAGE, query(cache).bytes);
+	EXPECT_EQ(1, mr_cache_registrations_query(cache).regions);
+	EXPECT_EQ(9 * PAGE, mr_cache_registrations_query(cache).bytes);
 	mlx5ep_mr_cache_put(cache, wide);
-	EXPECT_EQ(0, query(cache).bytes);
+	EXPECT_EQ(0, mr_cache_registrations_query(cache).bytes);
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(cache));
 }
 
@@ -201,7 +204,7 @@ TEST_F(cache, a_hit_allocates_nothing_and_makes_no_system_call)
 	allowed = SYSCALL_DISPATCH_FILTER_ALLOW;
 	EXPECT_EQ(0, ret);
 	EXPECT_EQ(before, allocations);
-	EXPECT_EQ(100, query(self->cache).hits);
+	EXPECT_EQ(100, mr_cache_registrations_query(self->cache).hits);
 }
 
 TEST_F(cache, never_hands_out_memory_that_is_gone)
@@ -219,8 +222,8 @@ TEST_F(cache, never_hands_out_memory_that_is_gone)
 					  PROT_WRITE, MAP_PRIVATE |
 					  MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	}
-	EXPECT_EQ(20, query(self->cache).misses);
-	EXPECT_EQ(19, query(self->cache).stale);
+	EXPECT_EQ(20, mr_cache_registrations_query(self->cache).misses);
+	EXPECT_EQ(19, mr_cache_registrations_query(self->cache).stale);
 }
 
 TEST_F(cache, drops_what_is_gone_when_it_is_told)
@@ -236,7 +239,7 @@ TEST_F(cache, drops_what_is_gone_when_it_is_told)
 	ASSERT_EQ(0, munmap(self->mem, PAGE));
 	EXPECT_EQ(1, poll(&p, 1, 0));
 	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, mr_cache_registrations_query(self->cache).regions);
 }
 
 TEST_F(cache, survives_what_leaves_the_pages_alone)
@@ -248,8 +251,8 @@ TEST_F(cache, survives_what_leaves_the_pages_alone)
 	ASSERT_EQ(0, madvise(self->mem, PAGE, MADV_FREE));
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e));
 	mlx5ep_mr_cache_put(self->cache, e);
-	EXPECT_EQ(1, query(self->cache).hits);
-	EXPECT_EQ(0, query(self->cache).stale);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).hits);
+	EXPECT_EQ(0, mr_cache_registrations_query(self->cache).stale);
 }
 
 /* Bytes that the process has pinned. */
@@ -288,7 +291,7 @@ TEST_F(cache, gives_up_what_is_idle_for_what_is_wanted)
 					  self->mem + 8 * i * PAGE, 4 * PAGE));
 		mlx5ep_mr_cache_put(self->cache, e);
 	}
-	EXPECT_EQ(3, query(self->cache).evicted);
+	EXPECT_EQ(3, mr_cache_registrations_query(self->cache).evicted);
 	/* What is in use stays. */
 	ASSERT_EQ(0, mlx5ep_mr_cache_get(self->cache, self->mem, 4 * PAGE,
 					 &e));
@@ -385,7 +388,7 @@ TEST_F(cache, outlives_a_thread_that_is_cancelled)
 	 */
 	EXPECT_EQ(0, mlx5ep_mr_cache_trim(self->cache));
 	EXPECT_EQ(0, c.ret);
-	EXPECT_EQ(1, query(self->cache).stale);
+	EXPECT_EQ(1, mr_cache_registrations_query(self->cache).stale);
 }
 
 TEST_F(cache, refuses_nonsense)
@@ -408,7 +411,7 @@ TEST_F(cache, refuses_nonsense)
 	EXPECT_EQ(-EINVAL, mlx5ep_mr_cache_get(self->cache, self->mem, ~0ul,
 					       &e));
 	EXPECT_NE(0, mlx5ep_mr_cache_get(self->cache, (void *)PAGE, PAGE, &e));
-	EXPECT_EQ(0, query(self->cache).regions);
+	EXPECT_EQ(0, mr_cache_registrations_query(self->cache).regions);
 	pid = fork();
 	if (!pid)
 		_exit(mlx5ep_mr_cache_get(self->cache, self->mem, PAGE, &e) !=
@@ -462,7 +465,9 @@ TEST_F(cache, is_for_any_number_of_threads)
 		pthread_join(users[i].thread, NULL);
 		EXPECT_EQ(0, users[i].ret);
 	}
-	EXPECT_EQ(2000, query(self->cache).hits + query(self->cache).misses);
+	EXPECT_EQ(2000,
+		  mr_cache_registrations_query(self->cache).hits +
+			  mr_cache_registrations_query(self->cache).misses);
 }
 
 TEST_HARNESS_MAIN

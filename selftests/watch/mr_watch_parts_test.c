@@ -66,7 +66,7 @@ static int part_reg(parts_data *self, size_t len)
 }
 
 /* A hit that changes nothing: the page stays until memory is short. */
-static void hit(void *page)
+static void mr_watch_parts_hit(void *page)
 {
 	madvise(page, PAGE, MADV_FREE);
 }
@@ -77,7 +77,7 @@ static void change(void *page)
 	*(volatile char *)page = 2;
 }
 
-static int differs(parts_data *self, void *page)
+static int mr_watch_parts_differs(parts_data *self, void *page)
 {
 	return watched_differs(&self->setup, self->mr.mr, page, PAGE);
 }
@@ -92,14 +92,16 @@ TEST_F(parts, change_in_any_part_is_found)
 
 	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
 		ASSERT_EQ(0, part_reg(self, LEN));
-		hit(self->mem + pages[i]);
+		mr_watch_parts_hit(self->mem + pages[i]);
 		EXPECT_FALSE(mlx5ep_mr_valid(&self->mr));
 		EXPECT_EQ(0, mlx5ep_mr_check(&self->mr));
-		EXPECT_EQ(0, differs(self, self->mem + pages[i]));
+		EXPECT_EQ(0,
+			  mr_watch_parts_differs(self, self->mem + pages[i]));
 		change(self->mem + pages[i]);
 		EXPECT_FALSE(mlx5ep_mr_valid(&self->mr));
 		EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
-		EXPECT_EQ(1, differs(self, self->mem + pages[i]));
+		EXPECT_EQ(1,
+			  mr_watch_parts_differs(self, self->mem + pages[i]));
 		ASSERT_EQ(0, mlx5ep_dereg_mr(&self->mr));
 	}
 }
@@ -110,13 +112,13 @@ TEST_F(parts, two_hits_are_looked_at_together)
 	struct mlx5_ep_event event;
 
 	ASSERT_EQ(0, part_reg(self, LEN));
-	hit(early);
+	mr_watch_parts_hit(early);
 	change(late);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
 	ASSERT_EQ(0, mlx5ep_dereg_mr(&self->mr));
 
 	ASSERT_EQ(0, part_reg(self, LEN));
-	hit(late);
+	mr_watch_parts_hit(late);
 	change(early);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
 	ASSERT_EQ(0, mlx5ep_dereg_mr(&self->mr));
@@ -125,7 +127,7 @@ TEST_F(parts, two_hits_are_looked_at_together)
 	ASSERT_EQ(0, part_reg(self, LEN));
 	change(early);
 	EXPECT_EQ(1, mlx5ep_notifier_read(self->setup.notifier, &event, 1));
-	hit(late);
+	mr_watch_parts_hit(late);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
 	ASSERT_EQ(0, mlx5ep_dereg_mr(&self->mr));
 }
@@ -133,9 +135,9 @@ TEST_F(parts, two_hits_are_looked_at_together)
 TEST_F(parts, verify_forgets_the_hits_that_it_looked_at_and_no_later_one)
 {
 	ASSERT_EQ(0, part_reg(self, LEN));
-	hit(self->mem);
+	mr_watch_parts_hit(self->mem);
 	EXPECT_EQ(0, mlx5ep_mr_check(&self->mr));
-	hit(self->mem + 3 * PART);
+	mr_watch_parts_hit(self->mem + 3 * PART);
 	EXPECT_EQ(0, mlx5ep_mr_check(&self->mr));
 	change(self->mem + 6 * PART);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
@@ -149,14 +151,14 @@ TEST_F(parts, change_behind_many_hits_elsewhere_is_found)
 
 	ASSERT_EQ(0, part_reg(self, LEN));
 	for (i = 0; i < 20; i++)
-		hit(self->mem + i * PAGE);
+		mr_watch_parts_hit(self->mem + i * PAGE);
 	change(self->mem + 6 * PART);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
 	ASSERT_EQ(0, mlx5ep_dereg_mr(&self->mr));
 
 	ASSERT_EQ(0, part_reg(self, LEN));
 	for (i = 0; i < 20; i++)
-		hit(self->mem + i * PAGE);
+		mr_watch_parts_hit(self->mem + i * PAGE);
 	EXPECT_EQ(0, mlx5ep_mr_check(&self->mr));
 	change(self->mem + 6 * PART);
 	EXPECT_EQ(-ESTALE, mlx5ep_mr_check(&self->mr));
@@ -175,7 +177,7 @@ static void *rearm(void *arg)
 	struct rearmer *r = arg;
 
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED)) {
-		hit(r->page);
+		mr_watch_parts_hit(r->page);
 		mlx5ep_watch_verify(&r->mr.watch);
 	}
 	return NULL;
@@ -300,7 +302,7 @@ static int go_on(struct stop *s)
 	return ioctl(s->uffd, UFFDIO_CONTINUE, &go) ? -errno : 0;
 }
 
-static void *ask(void *arg)
+static void *mr_watch_parts_ask(void *arg)
 {
 	struct asker *asker = arg;
 
@@ -317,8 +319,8 @@ static int ask_all(struct stop *s, unsigned int n)
 	madvise(s->mem, PAGE, MADV_DONTNEED);
 	for (i = 0; i < n && !ret; i++) {
 		s->askers[i].watch = s->mr.watch;
-		ret = pthread_create(&s->askers[i].thread, NULL, ask,
-				     &s->askers[i]);
+		ret = pthread_create(&s->askers[i].thread, NULL,
+				     mr_watch_parts_ask, &s->askers[i]);
 	}
 	return ret;
 }

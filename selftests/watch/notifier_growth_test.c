@@ -74,7 +74,8 @@ static int batch(int fd, unsigned long cmd, void *entries, uint32_t count,
 	return ioctl(fd, cmd, &batch) ? -errno : 0;
 }
 
-static int add(int fd, void *entries, uint32_t count, uint32_t size)
+static int notifier_growth_add(int fd, void *entries, uint32_t count,
+			       uint32_t size)
 {
 	return batch(fd, MLX5_EP_IOC_WATCH_ADD, entries, count, size);
 }
@@ -87,8 +88,8 @@ TEST_F(growth, entries_of_a_newer_program_are_taken)
 
 	for (k = 0; k < 3; k++) {
 		n = counts[k];
-		ASSERT_EQ(0, add(self->fd, self->adds, n,
-				 sizeof(*self->adds)));
+		ASSERT_EQ(0, notifier_growth_add(self->fd, self->adds, n,
+						 sizeof(*self->adds)));
 		for (i = 0; i < n; i++) {
 			EXPECT_EQ(0, self->adds[i].newer);
 			refs[i].known.word = self->adds[i].known.word;
@@ -119,13 +120,15 @@ TEST_F(growth, what_is_not_known_must_be_zero)
 	unsigned int i;
 
 	self->adds[ENTRIES - 1].newer = 1;
-	EXPECT_EQ(-EOPNOTSUPP, add(self->fd, self->adds, ENTRIES,
-				   sizeof(*self->adds)));
+	EXPECT_EQ(-EOPNOTSUPP,
+		  notifier_growth_add(self->fd, self->adds, ENTRIES,
+				      sizeof(*self->adds)));
 	EXPECT_EQ(-EOPNOTSUPP, batch(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref, 1,
 				     sizeof(ref)));
 	/* What follows the entries of a call is not looked at. */
 	self->adds[1].newer = 1;
-	EXPECT_EQ(0, add(self->fd, self->adds, 1, sizeof(*self->adds)));
+	EXPECT_EQ(0, notifier_growth_add(self->fd, self->adds, 1,
+					 sizeof(*self->adds)));
 	ref.known.word = self->adds[0].known.word;
 	ref.known.slot = self->adds[0].known.slot;
 	EXPECT_EQ(0, batch(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref.known, 1,
@@ -150,9 +153,12 @@ TEST_F(growth, a_size_that_no_program_can_have_is_refused)
 
 	memcpy(room, &self->adds[0].known, sizeof(self->adds[0].known));
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		EXPECT_EQ(-EINVAL, add(self->fd, room, 1, sizes[i]))
+		EXPECT_EQ(-EINVAL,
+			  notifier_growth_add(self->fd, room, 1, sizes[i]))
 			TH_LOG("size %u", sizes[i]);
-	EXPECT_EQ(0, add(self->fd, room, 1, MLX5_EP_WATCH_MAX_ENTRY));
+			EXPECT_EQ(0,
+				  notifier_growth_add(self->fd, room, 1,
+						      MLX5_EP_WATCH_MAX_ENTRY));
 }
 
 TEST_F(growth, a_reserved_field_must_be_zero)
@@ -167,8 +173,8 @@ TEST_F(growth, a_reserved_field_must_be_zero)
 	EXPECT_EQ(-1, ioctl(self->fd, MLX5_EP_IOC_WATCH_ADD, &call));
 	EXPECT_EQ(EINVAL, errno);
 	self->adds[0].known.flags = 1;
-	EXPECT_EQ(-EINVAL, add(self->fd, self->adds, 1,
-			       sizeof(self->adds[0])));
+	EXPECT_EQ(-EINVAL, notifier_growth_add(self->fd, self->adds, 1,
+					       sizeof(self->adds[0])));
 }
 
 /* The newer field of the last entry is where nothing is mapped. */
@@ -183,8 +189,10 @@ TEST_F(growth, an_entry_that_cannot_be_read_to_its_end_is_refused)
 	ASSERT_EQ(0, munmap(room + PAGE, PAGE));
 	last = (void *)(room + PAGE - sizeof(last->known));
 	last->known = self->adds[0].known;
-	EXPECT_EQ(-EFAULT, add(self->fd, last, 1, sizeof(*last)));
-	EXPECT_EQ(0, add(self->fd, last, 1, sizeof(last->known)));
+	EXPECT_EQ(-EFAULT,
+		  notifier_growth_add(self->fd, last, 1, sizeof(*last)));
+	EXPECT_EQ(0,
+		  notifier_growth_add(self->fd, last, 1, sizeof(last->known)));
 	munmap(room, PAGE);
 }
 
@@ -209,7 +217,8 @@ TEST_F(growth, an_event_has_room_and_its_reserved_fields_are_zero)
 {
 	struct mlx5_ep_event event;
 
-	ASSERT_EQ(0, add(self->fd, self->adds, 1, sizeof(*self->adds)));
+	ASSERT_EQ(0, notifier_growth_add(self->fd, self->adds, 1,
+					 sizeof(*self->adds)));
 	ASSERT_EQ(0, madvise(self->mem, PAGE, MADV_DONTNEED));
 	EXPECT_EQ(-1, read(self->fd, &event, sizeof(event) - 1));
 	EXPECT_EQ(EINVAL, errno);
@@ -229,20 +238,24 @@ TEST_F(growth, a_range_has_fewer_than_two_to_the_32_pages)
 
 	if (sizeof(void *) == 4) {
 		/* No program of 32 bits has so many addresses. */
-		EXPECT_EQ(-EFAULT, add(self->fd, &range, 1, sizeof(range)));
+		EXPECT_EQ(-EFAULT, notifier_growth_add(self->fd, &range, 1,
+						       sizeof(range)));
 	} else {
-		EXPECT_EQ(0, add(self->fd, &range, 1, sizeof(range)));
+		EXPECT_EQ(0, notifier_growth_add(self->fd, &range, 1,
+						 sizeof(range)));
 		ref.word = range.word;
 		ref.slot = range.slot;
 		EXPECT_EQ(0, batch(self->fd, MLX5_EP_IOC_WATCH_DEL, &ref, 1,
 				   sizeof(ref)));
 	}
 	range.length = most + 1;
-	EXPECT_EQ(-EINVAL, add(self->fd, &range, 1, sizeof(range)));
+	EXPECT_EQ(-EINVAL,
+		  notifier_growth_add(self->fd, &range, 1, sizeof(range)));
 	/* The same number of bytes touches a page more. */
 	range.addr++;
 	range.length = most;
-	EXPECT_EQ(-EINVAL, add(self->fd, &range, 1, sizeof(range)));
+	EXPECT_EQ(-EINVAL,
+		  notifier_growth_add(self->fd, &range, 1, sizeof(range)));
 }
 
 /* Slots of a notifier whose program asked for none; -errno: it was refused. */

@@ -95,7 +95,7 @@ static int process_has(FIXTURE_DATA(odp) *self, const char *at)
 	return !memcmp(at, self->setup.endpoint.src, WATCHED_SAMPLE);
 }
 
-static int differs(FIXTURE_DATA(odp) *self)
+static int odp_watch_differs(FIXTURE_DATA(odp) *self)
 {
 	return watched_differs(&self->setup, self->mr, self->mem, LEN);
 }
@@ -118,19 +118,19 @@ TEST_F(odp, the_hca_follows_what_the_process_does)
 	int64_t before;
 	char *to;
 
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	before = faults();
 	EXPECT_LT(0, before);
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_EQ(before, faults());
 
 	ASSERT_EQ(0, madvise(self->mem, LEN, MADV_DONTNEED));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_LT(before, faults());
 
 	before = faults();
 	ASSERT_EQ(self->mem, fresh(self->mem));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_LT(before, faults());
 
 	/* Other memory comes to the address. */
@@ -142,7 +142,7 @@ TEST_F(odp, the_hca_follows_what_the_process_does)
 				    MREMAP_FIXED, self->mem));
 	EXPECT_EQ(0, hca_writes(self, self->mem + PAGE, 3));
 	EXPECT_TRUE(process_has(self, self->mem + PAGE));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_LT(before, faults());
 }
 
@@ -153,7 +153,7 @@ TEST_F(odp, a_fork_shares_no_page_with_the_hca)
 	pid_t pid;
 	char c;
 
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	watched_fill(self->mem, LEN, 5);
 	ASSERT_EQ(0, mlx5ep_watch_add(self->setup.notifier, self->mem, LEN, 1,
 				      &watch));
@@ -166,7 +166,7 @@ TEST_F(odp, a_fork_shares_no_page_with_the_hca)
 		_exit(0);
 	}
 	close(gate[0]);
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	/* The pages are not pinned: it is the parent who got copies. */
 	EXPECT_FALSE(mlx5ep_watch_valid(&watch));
 	EXPECT_EQ(0, mlx5ep_watch_del(&watch));
@@ -174,7 +174,7 @@ TEST_F(odp, a_fork_shares_no_page_with_the_hca)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, hca_writes(self, self->mem, 7));
 	EXPECT_TRUE(process_has(self, self->mem));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 }
 
 TEST_F(odp, memory_that_is_not_there_is_an_error)
@@ -194,7 +194,7 @@ TEST_F(odp, a_prefetch_spares_the_fault)
 	ASSERT_EQ(0, ibv_advise_mr(self->setup.verbs.pd,
 				   IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
 				   IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_EQ(0, hca_writes(self, self->mem, 8));
 	EXPECT_TRUE(process_has(self, self->mem));
 	EXPECT_EQ(0, faults());
@@ -208,7 +208,7 @@ TEST_F(odp, one_key_reaches_all_memory)
 	EXPECT_EQ(0, ibv_dereg_mr(self->mr));
 	self->mr = ibv_reg_mr(self->setup.verbs.pd, NULL, SIZE_MAX, ODP);
 	ASSERT_NE(NULL, self->mr);
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_EQ(0, hca_writes(self, other, 9));
 	EXPECT_TRUE(process_has(self, other));
 	ASSERT_EQ(0, madvise(other, LEN, MADV_DONTNEED));
@@ -250,7 +250,7 @@ TEST_F(odp, a_kill_in_mid_fault_leaves_nothing)
 		usleep(20000);
 	EXPECT_EQ(qps, simhca_count("qp"));
 	EXPECT_EQ(0, simhca_count("page_fault"));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 }
 
 /* The HCA has the right memory all the time. The watch cannot know that. */
@@ -260,12 +260,12 @@ TEST_F(odp, a_watch_is_hit_by_what_the_hca_follows)
 
 	ASSERT_EQ(0, mlx5ep_watch_add(self->setup.notifier, self->mem, LEN, 1,
 				      &watch));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_TRUE(mlx5ep_watch_valid(&watch));
 	ASSERT_EQ(0, madvise(self->mem, LEN, MADV_DONTNEED));
 	EXPECT_FALSE(mlx5ep_watch_valid(&watch));
 	EXPECT_EQ(-ESTALE, mlx5ep_watch_verify(&watch));
-	EXPECT_EQ(0, differs(self));
+	EXPECT_EQ(0, odp_watch_differs(self));
 	EXPECT_EQ(0, mlx5ep_watch_del(&watch));
 }
 

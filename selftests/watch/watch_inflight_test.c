@@ -125,7 +125,7 @@ static struct active *new_active(struct mmu_notifier_range range)
 }
 
 /* As space_range_end(). Returns whether the list was looked at, and @wake. */
-static bool end(unsigned int which, bool *wake)
+static bool inflight_end_one(unsigned int which, bool *wake)
 {
 	struct active *a = active[which];
 	bool listed = inflight_end(&f, &a->range, wake);
@@ -158,7 +158,7 @@ FIXTURE_TEARDOWN(inflight)
 }
 
 /* How many short ones that are not listed began in the block. */
-static unsigned int number_of(unsigned long block)
+static unsigned int inflight_number_of(unsigned long block)
 {
 	unsigned int i, n = 0;
 
@@ -205,7 +205,7 @@ static bool block_is_right(unsigned long i)
 	if (!n)
 		wide[i] = false;
 	return f.blocks[i].watched == n &&
-	       (flags & INFLIGHT_NUMBER) == number_of(i) &&
+	       (flags & INFLIGHT_NUMBER) == inflight_number_of(i) &&
 	       !!(flags & INFLIGHT_LISTED) == is_listed(i) &&
 	       !!(flags & INFLIGHT_LOOK) == (is_listed(i) || n) &&
 	       !!(flags & INFLIGHT_WIDE) == wide[i];
@@ -222,7 +222,7 @@ static void count_watch(const struct mmu_notifier_range *range, int by)
 }
 
 /* One random call. Returns whether its answer is right. */
-static bool step(void)
+static bool inflight_step(void)
 {
 	unsigned int which, i;
 	bool wake, expect;
@@ -234,14 +234,16 @@ static bool step(void)
 			return true;
 		a = new_active(any_range());
 		a->listed = !a->small || waiters;
-		expect = a->listed && waiters && !number_of(block_of(a));
+		expect = a->listed && waiters &&
+			 !inflight_number_of(block_of(a));
 		return begin(a) == expect;
 	case 2: case 3:
 		if (!n_active)
 			return true;
 		which = random() % n_active;
 		expect = is_listed(block_of(active[which]));
-		return end(which, &wake) == expect && wake == (waiters > 0);
+		return inflight_end_one(which, &wake) == expect &&
+		       wake == (waiters > 0);
 	case 4:
 		if (n_watches < MOST) {
 			watches[n_watches] = any_range();
@@ -280,7 +282,7 @@ TEST_F(inflight, is_what_began_and_has_not_ended)
 	bool wake;
 
 	for (n = 0; n < STEPS; n++) {
-		ASSERT_TRUE(step());
+		ASSERT_TRUE(inflight_step());
 		for (i = 0; i < 12; i++)
 			ASSERT_TRUE(block_is_right(i < 8 ? i : BLOCKS + 7 - i));
 		if (!(n % 64))
@@ -297,7 +299,7 @@ TEST_F(inflight, is_what_began_and_has_not_ended)
 				active[i]->listed = !active[i]->small;
 	}
 	while (n_active)
-		end(0, &wake);
+		inflight_end_one(0, &wake);
 	while (n_watches)
 		count_watch(&watches[--n_watches], -1);
 }
@@ -332,20 +334,20 @@ TEST_F(inflight, covers_everything_where_the_list_is_full)
 	for (i = 0; i < BLOCKS; i++)
 		EXPECT_TRUE(inflight_flags(&f.blocks[i]) & INFLIGHT_LISTED);
 	EXPECT_FALSE(begin(new_active(nowhere)));
-	EXPECT_TRUE(end(n_active - 1, &wake));
+	EXPECT_TRUE(inflight_end_one(n_active - 1, &wake));
 	EXPECT_TRUE(inflight_flags(inflight_block(&f, nowhere.start)) &
 		    INFLIGHT_LISTED);
-	EXPECT_TRUE(end(n_active - 1, &wake));
+	EXPECT_TRUE(inflight_end_one(n_active - 1, &wake));
 	EXPECT_FALSE(wake);
 	EXPECT_FALSE(inflight_overlaps(&f, nowhere.start, nowhere.end));
-	EXPECT_TRUE(end(n_active - 1, &wake));
+	EXPECT_TRUE(inflight_end_one(n_active - 1, &wake));
 	while (n_active)
-		EXPECT_TRUE(end(0, &wake));
+		EXPECT_TRUE(inflight_end_one(0, &wake));
 	/* The flag of a block goes when an invalidation ends there. */
 	for (i = 0; i < BLOCKS; i++) {
 		begin(new_active((struct mmu_notifier_range){
 			i * BLOCK + BLOCK * BLOCKS, i * BLOCK + BLOCK * BLOCKS + PAGE }));
-		end(0, &wake);
+		inflight_end_one(0, &wake);
 	}
 }
 

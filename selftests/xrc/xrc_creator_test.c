@@ -95,7 +95,7 @@ static void run_creator(creator_data *self, enum step last)
 		pause();
 }
 
-static int post(creator_data *self, unsigned int seq)
+static int creator_post(creator_data *self, unsigned int seq)
 {
 	uint8_t msg[XRC_MSG];
 
@@ -122,7 +122,7 @@ static int receive(creator_data *self, unsigned int seq)
 
 static int exchange(creator_data *self, unsigned int seq)
 {
-	int ret = post(self, seq);
+	int ret = creator_post(self, seq);
 
 	return ret ? ret : receive(self, seq);
 }
@@ -138,7 +138,8 @@ static void send_as_it_dies(struct __test_metadata *_metadata,
 	unsigned int seq, half = MESSAGES / 2;
 
 	for (seq = 0; seq < half; seq++)
-		ASSERT_EQ(0, receives ? exchange(self, seq) : post(self, seq));
+		ASSERT_EQ(0, receives ? exchange(self, seq) :
+					creator_post(self, seq));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	/*
 	 * The test does not wait here: messages go on while the creator dies.

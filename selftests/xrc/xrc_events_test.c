@@ -36,7 +36,8 @@ FIXTURE(events)
 
 typedef FIXTURE_DATA(events) events_data;
 
-static int ask(struct simhca *sim, const char *fmt, const char *a, uint32_t n)
+static int events_ask(struct simhca *sim, const char *fmt, const char *a,
+		      uint32_t n)
 {
 	return simhca_call(sim, NULL, fmt, a, n);
 }
@@ -140,7 +141,8 @@ TEST_F(events, each_kind_reaches_every_registrant)
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(self->who[0].qp, NULL,
 						     NULL));
 		EXPECT_TRUE(shown_in("RESET"));
-		ASSERT_EQ(0, ask(self->sim, EVENT, kinds[k].name, self->num));
+		ASSERT_EQ(0, events_ask(self->sim, EVENT, kinds[k].name,
+					self->num));
 		for (i = 0; i < LISTENERS; i++) {
 			memset(&event, 0xff, sizeof(event));
 			ASSERT_EQ(0, next_event(&self->who[i], &event, SOON)) {
@@ -162,7 +164,7 @@ static void *event_later(void *arg)
 	events_data *self = arg;
 
 	usleep(100000);
-	ask(self->sim, EVENT, "PATH_MIG", self->num);
+	events_ask(self->sim, EVENT, "PATH_MIG", self->num);
 	return NULL;
 }
 
@@ -194,8 +196,8 @@ TEST_F(events, of_two_kinds_come_one_by_one)
 	struct mlx5_ep_event event;
 	int i;
 
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
 	for (i = 0; i < EVENT_MS && page->source_total < 2; i++)
 		usleep(1000);
 	ASSERT_EQ(2, page->source_total);
@@ -216,7 +218,7 @@ TEST_F(events, none_after_the_registration_ended)
 
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[0].qp));
 	self->who[0].qp = NULL;
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG", self->num));
 	ASSERT_EQ(0, next_event(&self->who[1], &event, SOON));
 	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
 }
@@ -227,7 +229,7 @@ TEST_F(events, a_notifier_may_go_first)
 
 	mlx5ep_notifier_destroy(self->who[0].notifier);
 	self->who[0].notifier = NULL;
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG", self->num));
 	EXPECT_EQ(0, next_event(&self->who[1], &event, SOON));
 }
 
@@ -236,13 +238,13 @@ TEST_F(events, a_notifier_may_go_with_an_event_that_nobody_has_read)
 {
 	struct mlx5_ep_event event;
 
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG", self->num));
 	ASSERT_EQ(0, next_event(&self->who[1], &event, SOON));
 	mlx5ep_notifier_destroy(self->who[0].notifier);
 	self->who[0].notifier = NULL;
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->who[0].qp));
 	self->who[0].qp = NULL;
-	ASSERT_EQ(0, ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG_ERR", self->num));
 	EXPECT_EQ(0, next_event(&self->who[1], &event, SOON));
 	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG_ERR, event.type);
 }
@@ -282,7 +284,7 @@ TEST_F(events, a_refused_create_is_an_error_and_the_next_works)
 {
 	struct mlx5ep_xrc_rcv_qp *qp;
 
-	ASSERT_EQ(0, ask(self->sim, REFUSE, "CREATE_QP", 8));
+	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "CREATE_QP", 8));
 	EXPECT_EQ(-ENOMEM, mlx5ep_xrc_rcv_qp_get(self->who[0].node.xrcd, "z", 1,
 						 0, NULL, &qp));
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->who[0].node.xrcd, "z", 1, 0,
@@ -295,18 +297,18 @@ TEST_F(events, a_refused_step_is_an_error_and_can_be_repeated)
 	struct ibv_qp_attr attr;
 	struct mlx5ep_xrc_rcv_qp *qp = self->who[1].qp;
 
-	ASSERT_EQ(0, ask(self->sim, REFUSE, "RST2INIT_QP", 3));
+	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "RST2INIT_QP", 3));
 	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
-	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "QUERY_QP", 3));
 	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	EXPECT_EQ(IBV_QPS_RESET, attr.qp_state);
 	EXPECT_EQ(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
 	EXPECT_EQ(1, xrc_qp_step(self->who[2].qp, IBV_QPS_INIT, 0, NULL));
 	/* A step asks for the state first; what is not answered is not known. */
-	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "QUERY_QP", 3));
 	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
-	ASSERT_EQ(0, ask(self->sim, REFUSE, "QUERY_QP", 3));
+	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "QUERY_QP", 3));
 	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
 	EXPECT_TRUE(shown_in("INIT"));
 }

@@ -54,7 +54,7 @@ static int module_command(const char *command, const char *file)
 	return system(path);
 }
 
-static double now(void)
+static double guess_now(void)
 {
 	struct timespec ts;
 
@@ -81,13 +81,13 @@ FIXTURE_TEARDOWN(guess)
 	EXPECT_EQ(0, baseline_restored(&self->base, 10));
 }
 
-static void *create(void *arg)
+static void *guess_create(void *arg)
 {
 	struct creator *creator = arg;
 
 	creator->ret = mlx5ep_xrc_rcv_qp_create(creator->xrcd, NULL,
 						&creator->qp);
-	creator->end = now();
+	creator->end = guess_now();
 	__atomic_store_n(&creator->over, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -103,7 +103,7 @@ static double guess(struct creator *creator, struct mlx5ep_xrcd *xrcd,
 	uint32_t i;
 
 	for (i = 0; !__atomic_load_n(&creator->over, __ATOMIC_ACQUIRE); i++) {
-		begin = now();
+		begin = guess_now();
 		if (!mlx5ep_xrc_rcv_qp_reg(xrcd, last + 1 + i % NUMBERS, NULL,
 					   qp))
 			return begin;
@@ -125,7 +125,7 @@ TEST_F(guess, both_registrations_have_one_record)
 	last = mlx5ep_xrc_rcv_qp_num(before);
 	qps = simhca_count("qp");
 	ASSERT_EQ(0, module_command("insmod", "birth_delay.ko"));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, create, creator));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, guess_create, creator));
 	begin = guess(creator, self->nodes[1].xrcd, last, &qp);
 	pthread_join(thread, NULL);
 	ASSERT_EQ(0, module_command("rmmod birth_delay", NULL));
@@ -181,10 +181,10 @@ TEST_F(guess, other_domains_do_not_wait)
 	upstream = upstream_qp(&other);
 	ASSERT_NE(NULL, upstream);
 	ASSERT_EQ(0, module_command("insmod", "birth_delay.ko"));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, create, creator));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, guess_create, creator));
 	usleep(BIRTH_US / 2);
 	ret = mlx5ep_xrc_rcv_qp_reg(other.xrcd, upstream->qp_num, NULL, &qp);
-	end = now();
+	end = guess_now();
 	EXPECT_FALSE(__atomic_load_n(&creator->over, __ATOMIC_ACQUIRE));
 	pthread_join(thread, NULL);
 	ASSERT_EQ(0, module_command("rmmod birth_delay", NULL));

@@ -39,8 +39,8 @@ FIXTURE(unreg)
 	struct mlx5ep_xrc_rcv_qp *qp;
 };
 
-static void put(struct __test_metadata *_metadata, const char *dir,
-		const char *name, const char *text)
+static void unreg_gone_put(struct __test_metadata *_metadata, const char *dir,
+			   const char *name, const char *text)
 {
 	char path[128];
 	FILE *file;
@@ -60,8 +60,8 @@ FIXTURE_SETUP(unreg)
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(path, sizeof(path), "%s/mlx5_ep", self->dir);
 	ASSERT_EQ(0, mkdir(path, 0700));
-	put(_metadata, self->dir, "abi_version", "1\n");
-	put(_metadata, self->dir, "uverbs_ids", "object xrc_rcv_qp 0x100a\n");
+	unreg_gone_put(_metadata, self->dir, "abi_version", "1\n");
+	unreg_gone_put(_metadata, self->dir, "uverbs_ids", "object xrc_rcv_qp 0x100a\n");
 	snprintf(self->dev.ibdev_path, sizeof(self->dev.ibdev_path), "%s",
 		 self->dir);
 	self->ctx.device = &self->dev;

@@ -89,7 +89,7 @@ static int run_init(struct call *call)
 	return xrc_qp_step(call->qp, IBV_QPS_INIT, 0, NULL);
 }
 
-static void *run(void *arg)
+static void *waits_run(void *arg)
 {
 	struct call *call = arg;
 
@@ -101,7 +101,7 @@ static void *run(void *arg)
 static int start(struct call *call, int (*function)(struct call *call))
 {
 	call->run = function;
-	return pthread_create(&call->thread, NULL, run, call);
+	return pthread_create(&call->thread, NULL, waits_run, call);
 }
 
 /* The next command @opcode is answered late, by @status if that is not 0. */

@@ -20,7 +20,7 @@
 
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
 
-static const char *text_of(struct json_object *obj, const char *key)
+static const char *apply_text_of(struct json_object *obj, const char *key)
 {
 	struct json_object *value;
 
@@ -33,17 +33,17 @@ static const char *text_of(struct json_object *obj, const char *key)
 static int write_row(struct change **done, const char *device,
 		     struct json_object *row)
 {
-	const char *cgroup = text_of(row, "cgroup");
-	const char *saved = text_of(row, "saved");
+	const char *cgroup = apply_text_of(row, "cgroup");
+	const char *saved = apply_text_of(row, "saved");
 	char *line;
 	int ret;
 
 	if (!cgroup)
-		return change_write(done, device, text_of(row, "attribute"),
+		return change_write(done, device, apply_text_of(row, "attribute"),
 				    saved, NULL);
 	if (asprintf(&line, "%s %s", cgroup, saved) < 0)
 		return complain(EXIT_FAILED, "no memory");
-	ret = change_write(done, device, text_of(row, "attribute"), line,
+	ret = change_write(done, device, apply_text_of(row, "attribute"), line,
 			   cgroup);
 	free(line);
 	return ret;
@@ -52,10 +52,10 @@ static int write_row(struct change **done, const char *device,
 /* A cgroup of the file need not be there yet, which is no error. */
 static bool absent(const char *device, struct json_object *row)
 {
-	const char *cgroup = text_of(row, "cgroup");
+	const char *cgroup = apply_text_of(row, "cgroup");
 	char path[PATH_LEN];
 
-	if (!cgroup || text_of(row, "now"))
+	if (!cgroup || apply_text_of(row, "now"))
 		return false;
 	root_path(path, "sys/fs/cgroup%s", cgroup);
 	if (path_exists(path))
@@ -73,8 +73,8 @@ static void say(struct cli *cli, const char *device, struct json_object *rows)
 	for (i = 0; !cli->json && i < json_object_array_length(rows); i++) {
 		row = json_object_array_get_idx(rows, i);
 		printf("%s: %s: '%s', was '%s'\n", device ? device : "module",
-		       text_of(row, "setting"), text_of(row, "saved"),
-		       text_of(row, "now") ? text_of(row, "now") : "none");
+		       apply_text_of(row, "setting"), apply_text_of(row, "saved"),
+		       apply_text_of(row, "now") ? apply_text_of(row, "now") : "none");
 	}
 }
 
@@ -96,8 +96,8 @@ static size_t write_rows(const char *device, struct json_object *rows, size_t at
 			continue;
 		err = write_row(&done, device, row);
 		json_object_array_add(group, json_object_get(row));
-	} while (++at < n && !text_of(row, "cgroup") &&
-		 !text_of(json_object_array_get_idx(rows, at), "cgroup"));
+	} while (++at < n && !apply_text_of(row, "cgroup") &&
+		 !apply_text_of(json_object_array_get_idx(rows, at), "cgroup"));
 	change_end(done, err);
 	for (i = 0; !err && i < json_object_array_length(group); i++)
 		json_object_array_add(written, json_object_get(
@@ -124,7 +124,7 @@ static int apply_to(struct cli *cli, const struct config *config,
 
 	while (i < json_object_array_length(rows)) {
 		row = json_object_array_get_idx(rows, i);
-		if (cgroups && !text_of(row, "cgroup"))
+		if (cgroups && !apply_text_of(row, "cgroup"))
 			i++;
 		else
 			i = write_rows(device, rows, i, written, &ret);
@@ -194,9 +194,9 @@ struct wish {
 
 static bool is_asked(const char *asked, struct json_object *dev)
 {
-	const char *pci = text_of(dev, "pci");
+	const char *pci = apply_text_of(dev, "pci");
 
-	return !asked || !strcmp(asked, text_of(dev, "device")) ||
+	return !asked || !strcmp(asked, apply_text_of(dev, "device")) ||
 		(pci && !strcmp(asked, pci));
 }
 
@@ -204,11 +204,11 @@ static int apply_device(struct cli *cli, const struct config *config,
 			const struct wish *wish, struct json_object *dev,
 			struct json_object *report)
 {
-	const char *asked = wish->device, *pci = text_of(dev, "pci");
-	const char *name = text_of(dev, "device");
+	const char *asked = wish->device, *pci = apply_text_of(dev, "pci");
+	const char *name = apply_text_of(dev, "device");
 	int ret;
 
-	if (!text_of(dev, "reason")) {
+	if (!apply_text_of(dev, "reason")) {
 		if (wish->once && pci && once_given(pci, name))
 			return EXIT_OK;
 		ret = apply_to(cli, config, name,
@@ -220,7 +220,7 @@ static int apply_device(struct cli *cli, const struct config *config,
 	if (!asked)
 		return EXIT_OK;
 	return complain(EXIT_NO_MODULE, "%s: not attached: %s; see mlx5ep doctor", asked,
-			text_of(dev, "reason"));
+			apply_text_of(dev, "reason"));
 }
 
 static int apply_devices(struct cli *cli, const struct config *config,

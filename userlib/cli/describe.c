@@ -9,7 +9,8 @@
 /* The board of the simulated adapter. */
 #define SIMULATED "SIM"
 
-static void text(struct json_object *to, const char *key, const char *path)
+static void describe_text(struct json_object *to, const char *key,
+			  const char *path)
 {
 	char buf[256];
 
@@ -60,7 +61,7 @@ struct json_object *device_describe(const char *device)
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		root_path(path, "sys/class/infiniband/%s/%s", device,
 			  files[i].file);
-		text(on, files[i].key, path);
+		describe_text(on, files[i].key, path);
 	}
 	root_path(path, "sys/class/infiniband/%s/board_id", device);
 	json_object_object_add(on, "simulated", json_object_new_boolean(
@@ -68,7 +69,7 @@ struct json_object *device_describe(const char *device)
 		!strncmp(board, SIMULATED, strlen(SIMULATED))));
 	add_driver(on);
 	root_path(path, "sys/module/mlx5_ep/version");
-	text(on, "module", path);
+	describe_text(on, "module", path);
 	if (!uname(&name))
 		json_object_object_add(on, "kernel",
 				       json_object_new_string(name.release));

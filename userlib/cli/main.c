@@ -152,7 +152,7 @@ static bool wants_help(int argc, char **argv)
  * Calls command @i, unless its help is asked for. Among the arguments of run are
  * those of a program, so run looks itself.
  */
-static int run(struct cli *cli, size_t i, int argc, char **argv)
+static int main_run(struct cli *cli, size_t i, int argc, char **argv)
 {
 	static char name[32];
 	int ret = HELP_WANTED;
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < COMMANDS; i++) {
 		if (strcmp(argv[optind], commands[i].name))
 			continue;
-		return flushed(run(&cli, i, argc - optind, argv + optind));
+		return flushed(main_run(&cli, i, argc - optind, argv + optind));
 	}
 	return complain(EXIT_USAGE, "%s: no such command; see mlx5ep --help",
 			argv[optind]);

@@ -2,7 +2,7 @@
 /* Names the programs that own rows of tables. */
 #include "cli.h"
 
-static long long number_of(struct json_object *obj, const char *key)
+static long long owners_number_of(struct json_object *obj, const char *key)
 {
 	struct json_object *value;
 
@@ -23,7 +23,7 @@ static struct json_object *program_of(struct json_object *dev, long long pid)
 		struct json_object *row =
 			json_object_array_get_idx(contexts, i);
 
-		if (number_of(row, "pid") == pid &&
+		if (owners_number_of(row, "pid") == pid &&
 		    json_object_object_get_ex(row, "comm", &value))
 			return json_object_get(value);
 	}
@@ -48,8 +48,8 @@ void name_owners(struct json_object *dev, const char *table)
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (number_of(row, "pid") != pid) {
-			pid = number_of(row, "pid");
+		if (owners_number_of(row, "pid") != pid) {
+			pid = owners_number_of(row, "pid");
 			json_object_put(program);
 			program = program_of(dev, pid);
 		}

@@ -68,8 +68,8 @@ static unsigned int worst_level(const struct mlx5ep_endpoints_info *info)
 	return level;
 }
 
-static void add(struct json_object *row, const char *key,
-		unsigned long long value)
+static void plan_add(struct json_object *row, const char *key,
+		     unsigned long long value)
 {
 	json_object_object_add(row, key, json_object_new_int64(value));
 }
@@ -96,17 +96,17 @@ static struct json_object *row_of(const struct job *job,
 		(own * procs + RESERVED_PAGES) * UAR_PAGE <= job->bar;
 	json_object_object_add(row, "category", json_object_new_string(
 		mlx5ep_category_name(info->category)));
-	add(row, "uar_pages_per_process", own);
-	add(row, "uar_pages", own * procs);
-	add(row, "published_pages",
-	    (info->uar_pages + info->absent_pages) * procs);
-	add(row, "uuars", info->uuars * procs);
-	add(row, "qps", info->qps * procs);
-	add(row, "cqs", info->cqs * procs);
-	add(row, "contexts", info->contexts * procs);
+	plan_add(row, "uar_pages_per_process", own);
+	plan_add(row, "uar_pages", own * procs);
+	plan_add(row, "published_pages",
+		 (info->uar_pages + info->absent_pages) * procs);
+	plan_add(row, "uuars", info->uuars * procs);
+	plan_add(row, "qps", info->qps * procs);
+	plan_add(row, "cqs", info->cqs * procs);
+	plan_add(row, "contexts", info->contexts * procs);
 	add_mib(row, "memory_mib", info->bytes * procs);
 	add_mib(row, "bar_mib", bar_for(own * procs));
-	add(row, "level", worst_level(info));
+	plan_add(row, "level", worst_level(info));
 	json_object_object_add(row, "fits", json_object_new_boolean(*fits));
 	return row;
 }
@@ -143,10 +143,10 @@ static int print_plan(struct cli *cli, const struct job *job)
 	const char *best;
 
 	rows = plan(job, &best);
-	add(obj, "threads", job->threads);
-	add(obj, "processes", job->processes);
+	plan_add(obj, "threads", job->threads);
+	plan_add(obj, "processes", job->processes);
 	if (job->bar)
-		add(obj, "bar_bytes", job->bar);
+		plan_add(obj, "bar_bytes", job->bar);
 	json_object_object_add(obj, "categories", rows);
 	json_object_object_add(obj, "fastest_that_fits", best ?
 			       json_object_new_string(best) : NULL);
@@ -191,7 +191,7 @@ static bool category_arg(const char *text, int *category)
 	return *category >= 0 && *category != MLX5EP_CATEGORY_AUTO;
 }
 
-static int parse(struct job *job, int argc, char **argv)
+static int plan_parse(struct job *job, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "threads", required_argument, NULL, 't' },
@@ -234,7 +234,7 @@ int cmd_plan(struct cli *cli, int argc, char **argv)
 	struct job job = { .processes = 1, .category = -1 };
 	int ret;
 
-	ret = parse(&job, argc, argv);
+	ret = plan_parse(&job, argc, argv);
 	if (ret)
 		return ret;
 	if (cli->device && !job.bar) {

@@ -107,7 +107,7 @@ static bool interpreter(int fd, char *path, size_t len)
 	return *path;
 }
 
-static const char *look(int fd)
+static const char *preload_look(int fd)
 {
 	ElfW(Ehdr) elf;
 
@@ -145,7 +145,7 @@ const char *preload_obstacle(const char *program)
 		if (fd < 0)
 			return NULL;
 		script = interpreter(fd, path, sizeof(path));
-		why = script ? NULL : look(fd);
+		why = script ? NULL : preload_look(fd);
 		close(fd);
 		if (!script)
 			return why;

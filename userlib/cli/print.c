@@ -95,8 +95,8 @@ static void cell(struct json_object *row, const char *key, char *buf)
 	printable(buf);
 }
 
-static void measure(struct json_object *rows, const struct column *columns,
-		    size_t n, size_t *width)
+static void print_measure(struct json_object *rows,
+			  const struct column *columns, size_t n, size_t *width)
 {
 	size_t total = 0, widest;
 	char buf[CELL];
@@ -157,7 +157,7 @@ void print_table(struct cli *cli, struct json_object *rows,
 	char buf[CELL];
 	size_t i, r;
 
-	measure(rows, columns, n, width);
+	print_measure(rows, columns, n, width);
 	if (cli->color)
 		fputs("\033[2m", stdout);
 	for (i = 0; i < n; i++)

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-static long long number_of(struct json_object *row, const char *key)
+static long long reach_number_of(struct json_object *row, const char *key)
 {
 	struct json_object *value;
 
@@ -17,7 +17,7 @@ static long long number_of(struct json_object *row, const char *key)
 	return json_object_get_int64(value);
 }
 
-static const char *text_of(struct json_object *row, const char *key)
+static const char *reach_text_of(struct json_object *row, const char *key)
 {
 	struct json_object *value;
 
@@ -27,8 +27,8 @@ static const char *text_of(struct json_object *row, const char *key)
 }
 
 /* Counts the QPs of a process that @placer placed. */
-static unsigned int count(struct json_object *qps, long long pid,
-			  const char *placer)
+static unsigned int reach_count(struct json_object *qps, long long pid,
+				const char *placer)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -36,8 +36,8 @@ static unsigned int count(struct json_object *qps, long long pid,
 	for (i = 0; i < json_object_array_length(qps); i++) {
 		struct json_object *qp = json_object_array_get_idx(qps, i);
 
-		n += number_of(qp, "pid") == pid &&
-		     !strcmp(text_of(qp, "placer"), placer);
+		n += reach_number_of(qp, "pid") == pid &&
+		     !strcmp(reach_text_of(qp, "placer"), placer);
 	}
 	return n;
 }
@@ -49,7 +49,7 @@ static bool named_before(struct json_object *contexts, size_t at, long long pid)
 		struct json_object *row =
 			json_object_array_get_idx(contexts, at);
 
-		if (number_of(row, "pid") == pid && number_of(row, "managed"))
+		if (reach_number_of(row, "pid") == pid && reach_number_of(row, "managed"))
 			return true;
 	}
 	return false;
@@ -74,14 +74,14 @@ bool reach_find(struct json_object *dev, size_t *at, struct unreached *found)
 		size_t i = (*at)++;
 
 		row = json_object_array_get_idx(contexts, i);
-		found->pid = number_of(row, "pid");
-		if (!number_of(row, "managed") ||
+		found->pid = reach_number_of(row, "pid");
+		if (!reach_number_of(row, "managed") ||
 		    named_before(contexts, i, found->pid))
 			continue;
-		found->policy = text_of(row, "policy");
-		found->program = text_of(row, "comm");
-		found->devx = count(qps, found->pid, "devx");
-		found->thread_domains = count(qps, found->pid, "library");
+		found->policy = reach_text_of(row, "policy");
+		found->program = reach_text_of(row, "comm");
+		found->devx = reach_count(qps, found->pid, "devx");
+		found->thread_domains = reach_count(qps, found->pid, "library");
 		if (found->devx || found->thread_domains)
 			return true;
 	}

@@ -150,7 +150,7 @@ static int check_value(const char *name, char *text)
 	return error ? usage_error("run", "--%s %s: %s", name, text, error) : 0;
 }
 
-static int parse(struct request *request, int argc, char **argv)
+static int run_parse(struct request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "help", no_argument, NULL, 'h' },
@@ -192,7 +192,7 @@ int cmd_run(struct cli *cli, int argc, char **argv)
 	struct request request = {};
 	int code;
 
-	code = parse(&request, argc, argv);
+	code = run_parse(&request, argc, argv);
 	if (code)
 		return code;
 	if (cli->device)

@@ -77,7 +77,7 @@ static int check_values(struct wish *wish)
 	return EXIT_OK;
 }
 
-static int check(struct wish *wish)
+static int set_check(struct wish *wish)
 {
 	unsigned int i, n = 0;
 
@@ -262,6 +262,6 @@ int cmd_set(struct cli *cli, int argc, char **argv)
 	}
 	if (optind != argc)
 		return usage_error("set", "%s: unexpected", argv[optind]);
-	ret = check(&wish);
+	ret = set_check(&wish);
 	return ret ? ret : set_all(cli, &wish);
 }

@@ -103,7 +103,7 @@ static const struct section sections[] = {
 	{ "watches", watch_columns, COUNT(watch_columns), NEVER },
 };
 
-static const char *text_of(struct json_object *obj, const char *key)
+static const char *show_text_of(struct json_object *obj, const char *key)
 {
 	struct json_object *value;
 
@@ -112,7 +112,7 @@ static const char *text_of(struct json_object *obj, const char *key)
 	return json_object_get_string(value);
 }
 
-static long long number_of(struct json_object *obj, const char *key)
+static long long show_number_of(struct json_object *obj, const char *key)
 {
 	struct json_object *value;
 
@@ -133,7 +133,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (strcmp(table, "uuars") || number_of(row, "qps"))
+		if (strcmp(table, "uuars") || show_number_of(row, "qps"))
 			json_object_array_add(out, json_object_get(row));
 	}
 	return out;
@@ -142,7 +142,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 /* A registration belongs to the QP above it, a QP to the domain above it. */
 static const char *indent(struct json_object *row)
 {
-	const char *kind = text_of(row, "kind");
+	const char *kind = show_text_of(row, "kind");
 
 	return !strcmp(kind, "qp") ? "  " :
 		!strcmp(kind, "registration") ? "    " : "";
@@ -157,7 +157,7 @@ static void print_pairs(struct json_object *rows)
 		struct json_object *row = json_object_array_get_idx(rows, r);
 
 		len = snprintf(line, sizeof(line), "%s%s", indent(row),
-			       text_of(row, "kind"));
+			       show_text_of(row, "kind"));
 		json_object_object_foreach(row, key, value) {
 			if (!strcmp(key, "kind") || len >= sizeof(line))
 				continue;
@@ -172,7 +172,7 @@ static void print_pairs(struct json_object *rows)
 /* Is this table of the caller's own processes, as debugfs cannot be read? */
 static bool is_own(struct json_object *dev, const char *table)
 {
-	return *text_of(dev, "own") &&
+	return *show_text_of(dev, "own") &&
 		(!strcmp(table, "contexts") || !strcmp(table, "uuars"));
 }
 
@@ -187,7 +187,7 @@ static void print_section(struct cli *cli, struct json_object *dev,
 				  rows, view_most(&cli->view, asked), &more);
 
 	putchar('\n');
-	print_heading(cli, "%s: %s%s%s", text_of(dev, "device"), section->name,
+	print_heading(cli, "%s: %s%s%s", show_text_of(dev, "device"), section->name,
 		      section == sections ? " from /" CONFIG_FILE : "",
 		      rows && is_own(dev, section->name) ?
 		      " of this user's processes" : "");
@@ -204,7 +204,7 @@ static void print_section(struct cli *cli, struct json_object *dev,
 	if (more)
 		printf("and %zu more: mlx5ep show --top N %s\n", more,
 		       section->name);
-	if (is_own(dev, section->name) && !strcmp(text_of(dev, "own"), "some"))
+	if (is_own(dev, section->name) && !strcmp(show_text_of(dev, "own"), "some"))
 		puts("without processes that this user may not trace, see mlx5ep(8)");
 	json_object_put(rows);
 }
@@ -219,14 +219,14 @@ static void print_devices(struct cli *cli, struct json_object *devices)
 		struct json_object *dev =
 			json_object_array_get_idx(devices, i);
 
-		if (!*text_of(dev, "reason")) {
+		if (!*show_text_of(dev, "reason")) {
 			json_object_array_add(attached, json_object_get(dev));
 			continue;
 		}
-		printf("%s (%s): %s: %s\n", text_of(dev, "device"),
-		       text_of(dev, "pci"),
+		printf("%s (%s): %s: %s\n", show_text_of(dev, "device"),
+		       show_text_of(dev, "pci"),
 		       paint(cli, "1;31", "not attached", buf, sizeof(buf)),
-		       text_of(dev, "reason"));
+		       show_text_of(dev, "reason"));
 	}
 	if (json_object_array_length(attached))
 		print_table(cli, attached, device_columns,
@@ -255,7 +255,7 @@ static void print_all(struct cli *cli, struct json_object *devices,
 		struct json_object *dev =
 			json_object_array_get_idx(devices, i);
 
-		if (*text_of(dev, "reason"))
+		if (*show_text_of(dev, "reason"))
 			continue;
 		name_owners(dev, "uuars");
 		name_owners(dev, "qps");
@@ -267,8 +267,8 @@ static void print_all(struct cli *cli, struct json_object *devices,
 }
 
 /* What differs from the configuration file; NULL, with a message, if that is unknown. */
-static struct json_object *differs(const struct config *config,
-				   const char *device, const char *pci)
+static struct json_object *show_differs(const struct config *config,
+					const char *device, const char *pci)
 {
 	struct json_object *rows;
 	int err;
@@ -297,13 +297,13 @@ static void add_differs(struct json_object *obj, struct json_object *devices)
 	root_path(path, CONFIG_FILE);
 	good = !config_read(&config, path, path);
 	json_object_object_add(obj, "differs", good && module_loaded() ?
-			       differs(&config, NULL, "") : NULL);
+			       show_differs(&config, NULL, "") : NULL);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
-		if (!*text_of(dev, "reason"))
+		if (!*show_text_of(dev, "reason"))
 			json_object_object_add(dev, "differs", good ?
-				differs(&config, text_of(dev, "device"),
-					text_of(dev, "pci")) : NULL);
+				show_differs(&config, show_text_of(dev, "device"),
+					     show_text_of(dev, "pci")) : NULL);
 	}
 	config_free(&config);
 }
@@ -393,8 +393,8 @@ static int check_view(const char *command, const struct view *view,
 				  "no table has such a column");
 }
 
-static int parse(struct cli *cli, int argc, char **argv, struct times *times,
-		 const struct section **only)
+static int show_parse(struct cli *cli, int argc, char **argv,
+		      struct times *times, const struct section **only)
 {
 	static const struct option options[] = {
 		{ "sort", required_argument, NULL, 's' },
@@ -438,7 +438,7 @@ static int parse(struct cli *cli, int argc, char **argv, struct times *times,
 int cmd_show(struct cli *cli, int argc, char **argv)
 {
 	const struct section *only;
-	int ret = parse(cli, argc, argv, NULL, &only);
+	int ret = show_parse(cli, argc, argv, NULL, &only);
 
 	return ret ? ret : show(cli, only);
 }
@@ -469,7 +469,7 @@ int cmd_watch(struct cli *cli, int argc, char **argv)
 	struct timespec ts;
 	int ret;
 
-	ret = parse(cli, argc, argv, &times, &only);
+	ret = show_parse(cli, argc, argv, &times, &only);
 	if (ret)
 		return ret;
 	signal(SIGINT, on_signal);

@@ -14,7 +14,7 @@
 
 #define MAX_COLUMNS 32
 
-static struct json_object *value(char *text)
+static struct json_object *table_value(char *text)
 {
 	bool hex = !strncmp(text, "0x", 2);
 	long long number;
@@ -36,7 +36,7 @@ static struct json_object *value_of(const char *name, char *text)
 	bool is_key = !strcmp(name, "key") && strcmp(text, "-");
 
 	return is_key || !strcmp(name, "comm") ?
-		json_object_new_string(utf8_mend(text)) : value(text);
+		json_object_new_string(utf8_mend(text)) : table_value(text);
 }
 
 static int octal(const char *p)
@@ -126,7 +126,7 @@ static struct json_object *pairs(char *line)
 		char *text = strchr(words[i], '=');
 
 		if (!text) {
-			json_object_object_add(row, "kind", value(words[i]));
+			json_object_object_add(row, "kind", table_value(words[i]));
 			continue;
 		}
 		*text++ = '\0';

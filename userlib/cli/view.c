@@ -43,16 +43,16 @@ bool view_fits(const struct view *view, const struct column *columns, size_t n)
 		 find(columns, n, view->filter, equals - view->filter));
 }
 
-static struct json_object *value(struct json_object *row, const char *key)
+static struct json_object *view_value(struct json_object *row, const char *key)
 {
 	struct json_object *obj;
 
 	return json_object_object_get_ex(row, key, &obj) ? obj : NULL;
 }
 
-static const char *text(struct json_object *row, const char *key)
+static const char *view_text(struct json_object *row, const char *key)
 {
-	struct json_object *obj = value(row, key);
+	struct json_object *obj = view_value(row, key);
 
 	return obj ? json_object_get_string(obj) : "-";
 }
@@ -67,10 +67,11 @@ static bool matches(const struct view *view, const struct column *columns,
 
 	if (equals) {
 		column = find(columns, n, view->filter, equals - view->filter);
-		return column && !strcmp(text(row, column->key), equals + 1);
+		return column &&
+		       !strcmp(view_text(row, column->key), equals + 1);
 	}
 	for (i = 0; i < n; i++)
-		if (strstr(text(row, columns[i].key), view->filter))
+		if (strstr(view_text(row, columns[i].key), view->filter))
 			return true;
 	return false;
 }
@@ -81,8 +82,10 @@ static const char *sort_key;
 /* The largest number comes first, then texts by the alphabet, then nothing. */
 static int compare_rows(const void *a, const void *b)
 {
-	struct json_object *x = value(*(struct json_object *const *)a, sort_key);
-	struct json_object *y = value(*(struct json_object *const *)b, sort_key);
+	struct json_object *x =
+		view_value(*(struct json_object *const *)a, sort_key);
+	struct json_object *y =
+		view_value(*(struct json_object *const *)b, sort_key);
 	bool x_number = json_object_is_type(x, json_type_int);
 	bool y_number = json_object_is_type(y, json_type_int);
 

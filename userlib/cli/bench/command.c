@@ -38,9 +38,9 @@ static void progress(const struct bench_case *bench, const char *policy,
 }
 
 /* Calls the program in each round. The first call does not count. */
-static int measure(const struct bench_plan *plan,
-		   const struct bench_case *bench, const char *policy,
-		   unsigned int threads, struct json_object *rounds)
+static int command_measure(const struct bench_plan *plan,
+			   const struct bench_case *bench, const char *policy,
+			   unsigned int threads, struct json_object *rounds)
 {
 	struct json_object *rows;
 	unsigned int round;
@@ -87,14 +87,14 @@ static void add_text(struct json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-static void run(const struct bench_plan *plan, const struct bench_case *bench,
-		const char *policy, unsigned int threads,
-		struct json_object *runs)
+static void command_run(const struct bench_plan *plan,
+			const struct bench_case *bench, const char *policy,
+			unsigned int threads, struct json_object *runs)
 {
 	struct json_object *rounds = json_object_new_array();
 	struct json_object *made = json_object_new_object();
 	struct json_object *figures = NULL;
-	int ret = measure(plan, bench, policy, threads, rounds);
+	int ret = command_measure(plan, bench, policy, threads, rounds);
 
 	add_text(made, "bench", bench->bench);
 	add_text(made, "variant", bench->variant);
@@ -127,7 +127,7 @@ static void run_case(const struct bench_plan *plan,
 		policy = bench->by_policy ? plan->policies[i] : "stock";
 		threads = bench->by_threads ? plan->threads : none;
 		do {
-			run(plan, bench, policy, *threads, runs);
+			command_run(plan, bench, policy, *threads, runs);
 		} while (!stopped && *threads && *++threads);
 		if (stopped || !bench->by_policy)
 			return;

@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-static double value(struct json_object *row)
+static double figures_value(struct json_object *row)
 {
 	struct json_object *number;
 
@@ -18,7 +18,7 @@ static double value(struct json_object *row)
 		json_object_get_double(number) : 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int figures_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -26,8 +26,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Row @i of each round. */
-static void collect(struct json_object *rounds, size_t i, double *values,
-		    double *ratios)
+static void figures_collect(struct json_object *rounds, size_t i,
+			    double *values, double *ratios)
 {
 	size_t n = json_object_array_length(rounds), k;
 	struct json_object *round;
@@ -35,12 +35,12 @@ static void collect(struct json_object *rounds, size_t i, double *values,
 
 	for (k = 0; k < n; k++) {
 		round = json_object_array_get_idx(rounds, k);
-		first = value(json_object_array_get_idx(round, 0));
-		values[k] = value(json_object_array_get_idx(round, i));
+		first = figures_value(json_object_array_get_idx(round, 0));
+		values[k] = figures_value(json_object_array_get_idx(round, i));
 		ratios[k] = first ? 100 * values[k] / first : 0;
 	}
-	qsort(values, n, sizeof(*values), by_value);
-	qsort(ratios, n, sizeof(*ratios), by_value);
+	qsort(values, n, sizeof(*values), figures_by_value);
+	qsort(ratios, n, sizeof(*ratios), figures_by_value);
 }
 
 /* Of sorted numbers. */
@@ -50,7 +50,7 @@ static double median_of(const double *sorted, size_t n)
 }
 
 /* With four digits, as latencies below a microsecond need them. */
-static void add(struct json_object *to, const char *key, double number)
+static void figures_add(struct json_object *to, const char *key, double number)
 {
 	int decimals = number >= 1000 ? 0 : number >= 100 ? 1 :
 		       number >= 10 ? 2 : 3;
@@ -72,12 +72,12 @@ static struct json_object *figure(struct json_object *last, size_t i,
 	json_object_object_foreach(json_object_array_get_idx(last, i), key, val)
 		json_object_object_add(made, key, json_object_get(val));
 	json_object_object_del(made, "value");
-	add(made, "median", median);
-	add(made, "low", values[0]);
-	add(made, "high", values[n - 1]);
-	add(made, "spread",
-	    median ? 100 * (values[n - 1] - values[0]) / median : 0);
-	add(made, "relative", median_of(ratios, n));
+	figures_add(made, "median", median);
+	figures_add(made, "low", values[0]);
+	figures_add(made, "high", values[n - 1]);
+	figures_add(made, "spread",
+		    median ? 100 * (values[n - 1] - values[0]) / median : 0);
+	figures_add(made, "relative", median_of(ratios, n));
 	return made;
 }
 
@@ -104,7 +104,7 @@ struct json_object *bench_figures(struct json_object *rounds)
 			goto out;
 	figures = json_object_new_array();
 	for (i = 0; i < names; i++) {
-		collect(rounds, i, values, ratios);
+		figures_collect(rounds, i, values, ratios);
 		json_object_array_add(figures,
 				      figure(last, i, values, ratios, n));
 	}

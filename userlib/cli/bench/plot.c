@@ -38,7 +38,7 @@ struct group {
 	struct json_object *paper;	/* the run that has its figures, or NULL */
 };
 
-static const char *text(struct json_object *from, const char *key)
+static const char *plot_text(struct json_object *from, const char *key)
 {
 	const char *found = json_object_get_string(bench_get(from, key));
 
@@ -52,9 +52,9 @@ static struct json_object *figure(struct json_object *run, size_t i)
 
 static bool same(struct json_object *a, struct json_object *b)
 {
-	return !strcmp(text(a, "bench"), text(b, "bench")) &&
-	       !strcmp(text(a, "variant"), text(b, "variant")) &&
-	       !strcmp(text(a, "policy"), text(b, "policy"));
+	return !strcmp(plot_text(a, "bench"), plot_text(b, "bench")) &&
+	       !strcmp(plot_text(a, "variant"), plot_text(b, "variant")) &&
+	       !strcmp(plot_text(a, "policy"), plot_text(b, "policy"));
 }
 
 static bool by_threads(const struct group *group)
@@ -102,7 +102,7 @@ static void column(struct picture *picture, const char *fmt, ...)
 
 static void column_of_paper(struct picture *picture, struct json_object *from)
 {
-	column(picture, "paper: %s", text(bench_get(from, "paper"), "source"));
+	column(picture, "paper: %s", plot_text(bench_get(from, "paper"), "source"));
 }
 
 /* Returns false if an earlier run has the picture. */
@@ -127,7 +127,7 @@ static bool gather(struct json_object *runs, size_t at, struct group *group)
 	return true;
 }
 
-static FILE *create(const struct picture *picture, const char *ending)
+static FILE *plot_create(const struct picture *picture, const char *ending)
 {
 	char path[PATH_LEN + 8];
 
@@ -138,21 +138,21 @@ static FILE *create(const struct picture *picture, const char *ending)
 static int write_group(const struct group *group, const struct picture *picture)
 {
 	const char *key = by_threads(group) ? "relative" : "median";
-	FILE *to = create(picture, ".dat");
+	FILE *to = plot_create(picture, ".dat");
 	struct json_object *paper;
 	size_t i, k;
 
 	if (!to)
 		return -errno;
 	for (i = 0; figure(group->first, i); i++) {
-		fprintf(to, "\"%s\"", text(figure(group->first, i), "name"));
+		fprintf(to, "\"%s\"", plot_text(figure(group->first, i), "name"));
 		for (k = 0; k < group->n; k++)
 			fprintf(to, " %s",
-				text(figure(group->runs[k], i), key));
+				plot_text(figure(group->runs[k], i), key));
 		if (group->paper) {
 			paper = figure(group->paper, i);
 			fprintf(to, " %s", paper_key(paper) ?
-				text(paper, paper_key(paper)) : "?");
+				plot_text(paper, paper_key(paper)) : "?");
 		}
 		fputc('\n', to);
 	}
@@ -163,7 +163,7 @@ static int write_commands(const struct picture *picture,
 			  struct json_object *on)
 {
 	bool simulated = json_object_get_boolean(bench_get(on, "simulated"));
-	FILE *to = create(picture, ".gp");
+	FILE *to = plot_create(picture, ".gp");
 	size_t k;
 
 	if (!to)
@@ -172,7 +172,7 @@ static int write_commands(const struct picture *picture,
 		"set output '%s.svg'\n"
 		"set title \"%s%s\\n%s, firmware %s, %s\"\n",
 		picture->path, picture->title, simulated ? " (simulated)" : "",
-		text(on, "device"), text(on, "firmware"), text(on, "kernel"));
+		plot_text(on, "device"), plot_text(on, "firmware"), plot_text(on, "kernel"));
 	fprintf(to, "set ylabel '%s'\nset yrange [0:*]\nset grid y\n"
 		"set datafile missing '?'\n"
 		"set style data histogram\nset style fill solid 0.8\n"
@@ -212,18 +212,18 @@ static int plot_group(const char *dir, struct json_object *on,
 	int ret;
 	size_t k;
 
-	name(&picture, dir, "%s-%s-%s", text(group->first, "bench"),
-	     text(group->first, "variant"), text(group->first, "policy"));
+	name(&picture, dir, "%s-%s-%s", plot_text(group->first, "bench"),
+	     plot_text(group->first, "variant"), plot_text(group->first, "policy"));
 	snprintf(picture.title, sizeof(picture.title), "%s, %s, under %s",
-		 text(group->first, "bench"), text(group->first, "variant"),
-		 text(group->first, "policy"));
+		 plot_text(group->first, "bench"), plot_text(group->first, "variant"),
+		 plot_text(group->first, "policy"));
 	snprintf(picture.y, sizeof(picture.y), "%s", by_threads(group) ?
 		 "percent of the first" :
-		 text(figure(group->first, 0), "unit"));
+		 plot_text(figure(group->first, 0), "unit"));
 	for (k = 0; k < group->n; k++)
 		if (by_threads(group))
 			column(&picture, "%s threads",
-			       text(group->runs[k], "threads"));
+			       plot_text(group->runs[k], "threads"));
 		else
 			column(&picture, "this adapter");
 	if (group->paper)
@@ -240,14 +240,14 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 	struct json_object *policies = bench_get(matrix, "policies");
 	struct json_object *rows = bench_get(matrix, "rows"), *row, *value;
 	size_t i, k, n = json_object_array_length(policies);
-	FILE *to = create(picture, ".dat");
+	FILE *to = plot_create(picture, ".dat");
 	double first = 0;
 
 	if (!to)
 		return -errno;
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		row = json_object_array_get_idx(rows, i);
-		fprintf(to, "\"%s\"", text(row, "name"));
+		fprintf(to, "\"%s\"", plot_text(row, "name"));
 		for (k = 0; k < n; k++) {
 			value = bench_get(row, json_object_get_string(
 				json_object_array_get_idx(policies, k)));
@@ -260,7 +260,7 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 				fputs(" ?", to);
 		}
 		if (picture->n > n)
-			fprintf(to, " %s", text(row, "paper_relative"));
+			fprintf(to, " %s", plot_text(row, "paper_relative"));
 		fputc('\n', to);
 	}
 	return fclose(to) ? -errno : 0;
@@ -277,17 +277,17 @@ static int plot_matrix(const char *dir, struct json_object *on,
 	size_t k;
 	int ret;
 
-	name(&picture, dir, "%s-%s-by-policy-%s-threads", text(matrix, "bench"),
-	     text(matrix, "variant"), text(matrix, "threads"));
+	name(&picture, dir, "%s-%s-by-policy-%s-threads", plot_text(matrix, "bench"),
+	     plot_text(matrix, "variant"), plot_text(matrix, "threads"));
 	snprintf(picture.title, sizeof(picture.title),
-		 "%s, %s, by policy, %s threads", text(matrix, "bench"),
-		 text(matrix, "variant"), text(matrix, "threads"));
+		 "%s, %s, by policy, %s threads", plot_text(matrix, "bench"),
+		 plot_text(matrix, "variant"), plot_text(matrix, "threads"));
 	for (k = 0; k < json_object_array_length(policies) &&
 	     k < BENCH_MAX_LIST; k++)
 		column(&picture, "%s", json_object_get_string(
 			       json_object_array_get_idx(policies, k)));
 	snprintf(picture.y, sizeof(picture.y), "percent of %s under %s",
-		 text(first, "name"), picture.columns[0]);
+		 plot_text(first, "name"), picture.columns[0]);
 	if (bench_get(first, "paper_relative"))
 		column_of_paper(&picture, matrix);
 	ret = write_matrix(matrix, &picture);

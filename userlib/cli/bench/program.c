@@ -163,8 +163,8 @@ static void pin(void)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-static void child(struct words *words, const struct bench_plan *plan,
-		  const struct bench_case *bench, int out, pid_t parent)
+static void program_child(struct words *words, const struct bench_plan *plan,
+			  const struct bench_case *bench, int out, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 ||
@@ -185,7 +185,7 @@ static bool is_figure(struct json_object *row)
 		json_object_is_type(bench_get(row, "name"), json_type_string);
 }
 
-static void collect(int fd, struct json_object *rows)
+static void program_collect(int fd, struct json_object *rows)
 {
 	FILE *from = fdopen(fd, "r");
 	struct json_object *row;
@@ -206,7 +206,7 @@ static void collect(int fd, struct json_object *rows)
 		close(fd);
 }
 
-static int wait_for(pid_t pid)
+static int program_wait_for(pid_t pid)
 {
 	int status;
 
@@ -250,8 +250,8 @@ int bench_program_call(const struct bench_plan *plan,
 		return ret;
 	}
 	if (!pid)
-		child(&words, plan, bench, fds[1], parent);
+		program_child(&words, plan, bench, fds[1], parent);
 	close(fds[1]);
-	collect(fds[0], rows);
-	return wait_for(pid);
+	program_collect(fds[0], rows);
+	return program_wait_for(pid);
 }

@@ -12,7 +12,7 @@
 #define BUSY 1.0
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct json_object *to, const char *fmt, ...)
+static void quiet_add(struct json_object *to, const char *fmt, ...)
 {
 	char text[256];
 	va_list args;
@@ -29,7 +29,7 @@ static void look_at_load(struct json_object *found)
 
 	root_path(path, "proc/loadavg");
 	if (file_read(path, text, sizeof(text)) > 0 && atof(text) >= BUSY)
-		add(found, "other programs run: load average %.4s", text);
+		quiet_add(found, "other programs run: load average %.4s", text);
 }
 
 static void look_at_clock(struct json_object *found)
@@ -39,8 +39,8 @@ static void look_at_clock(struct json_object *found)
 	root_path(path, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	if (file_read(path, text, sizeof(text)) > 0 &&
 	    strcmp(text, "performance"))
-		add(found, "the clock of the CPUs changes: governor %s; cpupower frequency-set -g performance",
-		    text);
+		quiet_add(found, "the clock of the CPUs changes: governor %s; cpupower frequency-set -g performance",
+			  text);
 }
 
 static void look_at_contexts(const char *device, struct json_object *found)
@@ -58,8 +58,8 @@ static void look_at_contexts(const char *device, struct json_object *found)
 	if (contexts)
 		n = json_object_array_length(contexts);
 	if (n)
-		add(found, "other programs have %zu contexts of %s: mlx5ep show contexts",
-		    n, device);
+		quiet_add(found, "other programs have %zu contexts of %s: mlx5ep show contexts",
+			  n, device);
 	json_object_put(devices);
 }
 

@@ -7,7 +7,7 @@
 #include "../cli.h"
 #include "bench.h"
 
-static const char *text(struct json_object *from, const char *key)
+static const char *report_text(struct json_object *from, const char *key)
 {
 	return json_object_get_string(bench_get(from, key));
 }
@@ -17,8 +17,8 @@ static void print_paper(struct json_object *run)
 	struct json_object *paper = bench_get(run, "paper");
 
 	if (paper)
-		printf("paper: %s: %s\n", text(paper, "source"),
-		       text(paper, "note"));
+		printf("paper: %s: %s\n", report_text(paper, "source"),
+		       report_text(paper, "note"));
 }
 
 /* Columns of the paper only where it has measured the same. */
@@ -41,13 +41,13 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 	size_t n = sizeof(columns) / sizeof(*columns);
 	struct json_object *figures = bench_get(run, "figures"), *first;
 
-	print_heading(cli, "\n%s, %s, under %s%s%s%s", text(run, "bench"),
-		      text(run, "variant"), text(run, "policy"),
+	print_heading(cli, "\n%s, %s, under %s%s%s%s", report_text(run, "bench"),
+		      report_text(run, "variant"), report_text(run, "policy"),
 		      bench_get(run, "threads") ? ", threads: " : "",
-		      bench_get(run, "threads") ? text(run, "threads") : "",
+		      bench_get(run, "threads") ? report_text(run, "threads") : "",
 		      simulated ? " (simulated)" : "");
 	if (!figures) {
-		printf("failed: %s\n", text(run, "error"));
+		printf("failed: %s\n", report_text(run, "error"));
 		return;
 	}
 	first = json_object_array_get_idx(figures, 0);
@@ -85,8 +85,8 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 		columns[n++] = (struct column){ "paper_relative", "PAPER%",
 						false };
 	print_heading(cli, "\n%s, %s, medians by category and policy, threads: %s%s",
-		      text(matrix, "bench"), text(matrix, "variant"),
-		      text(matrix, "threads"), simulated ? " (simulated)" : "");
+		      report_text(matrix, "bench"), report_text(matrix, "variant"),
+		      report_text(matrix, "threads"), simulated ? " (simulated)" : "");
 	print_table(cli, rows, columns, n);
 	print_paper(matrix);
 }

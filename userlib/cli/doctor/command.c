@@ -73,7 +73,7 @@ static void check_memlock(struct report *report)
 		   NULL);
 }
 
-static const char *text_of(struct json_object *row, const char *key)
+static const char *command_text_of(struct json_object *row, const char *key)
 {
 	struct json_object *value;
 
@@ -189,7 +189,7 @@ static void say_exempt(char *buf, size_t len, const char *name,
 static void check_reach(struct report *report, const char *name,
 			struct json_object *dev)
 {
-	const char *exempt = text_of(dev, "exempt") ?: "";
+	const char *exempt = command_text_of(dev, "exempt") ?: "";
 	struct unreached found;
 	char text[200], command[1200], remedy[1400];
 	size_t at = 0;
@@ -335,16 +335,16 @@ static void print_report(struct cli *cli, const struct report *report)
 	for (i = 0; i < json_object_array_length(report->list); i++) {
 		struct json_object *row =
 			json_object_array_get_idx(report->list, i);
-		const char *verdict = text_of(row, "verdict");
+		const char *verdict = command_text_of(row, "verdict");
 		const char *color = *verdict == 'o' ? "32" :
 			*verdict == 'w' ? "33" : "1;31";
 
 		printf("%s: %s",
 		       paint(cli, color, verdict, buf, sizeof(buf)),
-		       text_of(row, "what"));
-		print_text(": ", text_of(row, "finding"));
-		if (text_of(row, "remedy"))
-			print_text("    mend with: ", text_of(row, "remedy"));
+		       command_text_of(row, "what"));
+		print_text(": ", command_text_of(row, "finding"));
+		if (command_text_of(row, "remedy"))
+			print_text("    mend with: ", command_text_of(row, "remedy"));
 	}
 }
 

@@ -137,7 +137,7 @@ void doctor_files(struct report *report, const char *release)
 }
 
 /* Asks modinfo for a field of a file. Returns whether it could read the file. */
-static bool ask(const char *field, const char *path, char *buf, size_t len)
+static bool file_ask(const char *field, const char *path, char *buf, size_t len)
 {
 	const char * const argv[] = { "modinfo", "-F", field, path, NULL };
 	FILE *from;
@@ -160,7 +160,7 @@ void doctor_file_version(const char *path, char *version, size_t len)
 {
 	char text[128];
 
-	if (ask("version", path, text, sizeof(text)) && *text)
+	if (file_ask("version", path, text, sizeof(text)) && *text)
 		snprintf(version, len, "%s", text);
 }
 
@@ -171,5 +171,5 @@ bool doctor_file_unsigned(const char *path)
 {
 	char text[128];
 
-	return ask("sig_id", path, text, sizeof(text)) && !*text;
+	return file_ask("sig_id", path, text, sizeof(text)) && !*text;
 }

@@ -71,7 +71,7 @@ struct server {
 	struct client clients[CLIENTS];
 };
 
-static long now(void)
+static long serve_now(void)
 {
 	struct timespec ts;
 
@@ -196,13 +196,13 @@ static void take_client(struct server *server)
 	}
 	client = place(server);
 	client->fd = fd;
-	client->end = now() + PATIENCE;
+	client->end = serve_now() + PATIENCE;
 	client->got = 0;
 }
 
-static void collect(struct server *server)
+static void serve_collect(struct server *server)
 {
-	long second = now() / 1000;
+	long second = serve_now() / 1000;
 
 	if (server->text && server->second == second)
 		return;
@@ -223,7 +223,7 @@ static void answer(struct server *server, struct client *client)
 		 strncmp(request, "GET / ", 6))
 		status = "404 Not Found";
 	if (!status) {
-		collect(server);
+		serve_collect(server);
 		status = server->text ? NULL : "503 Service Unavailable";
 	}
 	to = open_memstream(&client->answer, &client->len);
@@ -275,7 +275,7 @@ static void reply(struct client *client)
 /* Fills in what is waited for. Returns for how long, in milliseconds; -1: for ever. */
 static long what_to_wait_for(struct server *server, struct pollfd *fds)
 {
-	long first = server->short_of_fds ? now() + REST : -1, left;
+	long first = server->short_of_fds ? serve_now() + REST : -1, left;
 	size_t i;
 
 	fds[CLIENTS].fd = server->short_of_fds ? -1 : server->fd;
@@ -287,7 +287,7 @@ static long what_to_wait_for(struct server *server, struct pollfd *fds)
 		if (fds[i].fd >= 0 && (first < 0 || server->clients[i].end < first))
 			first = server->clients[i].end;
 	}
-	left = first - now();
+	left = first - serve_now();
 	return first < 0 ? -1 : left > 0 ? left : 0;
 }
 
@@ -298,7 +298,7 @@ static void go_on(struct server *server, struct client *client, bool ready)
 	/* What fits into the socket is sent without another wait. */
 	if (ready && client->fd >= 0 && client->answer)
 		reply(client);
-	if (client->fd >= 0 && now() >= client->end)
+	if (client->fd >= 0 && serve_now() >= client->end)
 		hang_up(client);
 }
 
@@ -375,7 +375,7 @@ int metrics_serve(struct cli *cli, const char *where)
 				what_failed(server.fd));
 	catch_signals(&mask);
 	files_keep(CLIENTS + OTHERS);
-	collect(&server);
+	serve_collect(&server);
 	ret = drop_privileges();
 	if (ret)
 		return complain(EXIT_FAILED, "privileges cannot be given up: %s",

@@ -38,8 +38,9 @@ static void stop(int sig)
 	stopped = sig;
 }
 
-static void add(struct json_object *results, const char *group,
-		const char *check, const char *result, const char *detail)
+static void command_add(struct json_object *results, const char *group,
+			const char *check, const char *result,
+			const char *detail)
 {
 	struct json_object *row = json_object_new_object();
 
@@ -113,7 +114,7 @@ static int report(struct cli *cli, struct json_object *on,
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-static long now(void)
+static long command_now(void)
 {
 	struct timespec ts;
 
@@ -129,7 +130,7 @@ static void no_time(const char *group, const char *check, unsigned int seconds,
 
 	snprintf(why, sizeof(why), "the %u seconds of the run were over",
 		 seconds);
-	add(results, group, check, "not testable", why);
+	command_add(results, group, check, "not testable", why);
 }
 
 /* Runs one group after the other, as long as there is time. */
@@ -140,7 +141,7 @@ static void run_groups(const char *device, long end, unsigned int seconds,
 	long left;
 
 	for (i = 0; i < sizeof(groups) / sizeof(*groups) && !stopped; i++) {
-		left = end - now();
+		left = end - command_now();
 		if (left > 0)
 			selftest_process(device, groups[i].name, groups[i].run,
 					 left < GROUP_SECONDS ? left :
@@ -166,21 +167,21 @@ static void reload(const char *device, bool wanted, long end,
 		   unsigned int seconds, struct json_object *results)
 {
 	if (!wanted)
-		add(results, "module", "the module is unloaded", "not testable",
-		    "only with --reload, where nobody uses a device");
-	else if (now() < end)
+		command_add(results, "module", "the module is unloaded", "not testable",
+			    "only with --reload, where nobody uses a device");
+	else if (command_now() < end)
 		selftest_process(device, "module", selftest_reload, 0, results);
 	else
 		no_time("module", "the module is unloaded", seconds, results);
 }
 
-static int run(struct cli *cli, const char *device, bool reloads,
-	       unsigned int seconds)
+static int command_run(struct cli *cli, const char *device, bool reloads,
+		       unsigned int seconds)
 {
 	struct sigaction action = { .sa_handler = stop };
 	struct json_object *on = device_describe(device);
 	struct json_object *results = json_object_new_array();
-	long end = now() + seconds;
+	long end = command_now() + seconds;
 	int code;
 
 	sigaction(SIGINT, &action, NULL);
@@ -191,8 +192,8 @@ static int run(struct cli *cli, const char *device, bool reloads,
 		run_groups(device, end, seconds, results);
 	selftest_limits_clean();
 	if (stopped)
-		add(results, "selftest", "runs to its end", "failed",
-		    "interrupted; nothing of the device had been set");
+		command_add(results, "selftest", "runs to its end", "failed",
+			    "interrupted; nothing of the device had been set");
 	else
 		reload(device, reloads, end, seconds, results);
 	code = report(cli, on, results);
@@ -233,7 +234,7 @@ int cmd_selftest(struct cli *cli, int argc, char **argv)
 		cli->device = argv[optind];
 	device = device_choose(cli, "selftest", &devices, &code);
 	if (device)
-		code = run(cli, device, reloads, seconds);
+		code = command_run(cli, device, reloads, seconds);
 	json_object_put(devices);
 	return code;
 }

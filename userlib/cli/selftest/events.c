@@ -38,8 +38,8 @@ static int one_event(struct loopback *loop)
 	return ret ? ret : wait_event(loop->channel);
 }
 
-static void run(struct selftest *st, uint32_t policy, uint32_t pages,
-		const char *check)
+static void events_run(struct selftest *st, uint32_t policy, uint32_t pages,
+		       const char *check)
 {
 	const struct mlx5_ep_context_policy wish = {
 		.policy = policy,
@@ -65,8 +65,8 @@ static void run(struct selftest *st, uint32_t policy, uint32_t pages,
  */
 void selftest_events(struct selftest *st)
 {
-	run(st, MLX5_EP_UUAR_POLICY_STOCK, 0,
-	    "completion events arrive under stock");
-	run(st, MLX5_EP_UUAR_POLICY_INDEPENDENT, 2,
-	    "completion events arrive under independent");
+	events_run(st, MLX5_EP_UUAR_POLICY_STOCK, 0,
+		   "completion events arrive under stock");
+	events_run(st, MLX5_EP_UUAR_POLICY_INDEPENDENT, 2,
+		   "completion events arrive under independent");
 }

@@ -205,8 +205,9 @@ int loopback_wait(struct loopback *loop, unsigned int n)
 	return 0;
 }
 
-static int post(struct loopback *loop, unsigned int i, const void *from,
-		uint32_t lkey, unsigned int len, int flags, bool send)
+static int loopback_post(struct loopback *loop, unsigned int i,
+			 const void *from, uint32_t lkey, unsigned int len,
+			 int flags, bool send)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)from, .length = len, .lkey = lkey,
@@ -235,7 +236,7 @@ static int post(struct loopback *loop, unsigned int i, const void *from,
 int loopback_write(struct loopback *loop, unsigned int i, const void *from,
 		   uint32_t lkey, unsigned int len, int flags)
 {
-	int ret = post(loop, i, from, lkey, len, flags, false);
+	int ret = loopback_post(loop, i, from, lkey, len, flags, false);
 
 	return ret ? ret : loopback_wait(loop, 1);
 }
@@ -252,12 +253,14 @@ static int do_send(struct loopback *loop, unsigned int i, const void *from)
 
 	ret = -ibv_post_recv(loop->qps[i], &wr, &bad);
 	if (!ret)
-		ret = post(loop, i, from, loop->mr->lkey, PLAIN_LEN, 0, true);
+		ret = loopback_post(loop, i, from, loop->mr->lkey, PLAIN_LEN, 0,
+				    true);
 	return ret ? ret : loopback_wait(loop, 2);
 }
 
 /* The bytes depend on the QP and on the operation. */
-static uint8_t *fill(struct loopback *loop, unsigned int i, unsigned int op)
+static uint8_t *loopback_fill(struct loopback *loop, unsigned int i,
+			      unsigned int op)
 {
 	uint8_t *from = loop->buf + 2 * i * LOOPBACK_LEN;
 	uint32_t x = loop->qps[i]->qp_num * 2654435761u + op * 40503u;
@@ -297,7 +300,7 @@ int loopback_data(struct loopback *loop, unsigned int i)
 	int ret;
 
 	for (op = 0; op < 3; op++) {
-		from = fill(loop, i, op);
+		from = loopback_fill(loop, i, op);
 		len = op == 1 ? INLINE_LEN : PLAIN_LEN;
 		if (op == 2)
 			ret = do_send(loop, i, from);

@@ -75,8 +75,8 @@ static bool mapping_agrees(const struct place *places)
 	return true;
 }
 
-static void count(const struct place *places, unsigned int *pages,
-		  unsigned int *uuars)
+static void policies_count(const struct place *places, unsigned int *pages,
+			   unsigned int *uuars)
 {
 	bool page, uuar;
 	unsigned int i, k;
@@ -112,8 +112,8 @@ static bool module_agrees(struct loopback *loop, const struct place *places)
 	return true;
 }
 
-static void look(struct selftest *st, struct loopback *loop,
-		 unsigned int want_pages, unsigned int want_uuars)
+static void policies_look(struct selftest *st, struct loopback *loop,
+			  unsigned int want_pages, unsigned int want_uuars)
 {
 	struct place places[LOOPBACK_QPS];
 	unsigned int pages, uuars, i;
@@ -126,7 +126,7 @@ static void look(struct selftest *st, struct loopback *loop,
 			     "firmware answers QUERY_QP", "%s", strerror(-ret));
 		return;
 	}
-	count(places, &pages, &uuars);
+	policies_count(places, &pages, &uuars);
 	selftest_expect(st, mapping_agrees(places),
 			"mapped pages are those of firmware",
 			"%u QPs, %u pages", LOOPBACK_QPS, pages);
@@ -165,8 +165,8 @@ static unsigned int shared_uuars(const struct mlx5_ep_context_info *info)
 	return uuars < LOOPBACK_QPS ? uuars : LOOPBACK_QPS;
 }
 
-static void run(struct selftest *st, uint32_t policy, uint32_t pages,
-		unsigned int want_pages, unsigned int want_uuars)
+static void policies_run(struct selftest *st, uint32_t policy, uint32_t pages,
+			 unsigned int want_pages, unsigned int want_uuars)
 {
 	const struct mlx5_ep_context_policy wish = {
 		.policy = policy,
@@ -194,7 +194,7 @@ static void run(struct selftest *st, uint32_t policy, uint32_t pages,
 				want_uuars = shared_uuars(&info);
 				want_pages = want_uuars / 2 + 1;
 			}
-			look(st, &loop, want_pages, want_uuars);
+			policies_look(st, &loop, want_pages, want_uuars);
 			traffic(st, &loop);
 		}
 	}
@@ -206,7 +206,7 @@ static void run(struct selftest *st, uint32_t policy, uint32_t pages,
  */
 void selftest_stock(struct selftest *st)
 {
-	run(st, MLX5_EP_UUAR_POLICY_STOCK, 0, 0, 0);
+	policies_run(st, MLX5_EP_UUAR_POLICY_STOCK, 0, 0, 0);
 }
 
 /**
@@ -214,8 +214,8 @@ void selftest_stock(struct selftest *st)
  */
 void selftest_independent(struct selftest *st)
 {
-	run(st, MLX5_EP_UUAR_POLICY_INDEPENDENT, LOOPBACK_QPS + 2,
-	    LOOPBACK_QPS, LOOPBACK_QPS);
+	policies_run(st, MLX5_EP_UUAR_POLICY_INDEPENDENT, LOOPBACK_QPS + 2,
+		     LOOPBACK_QPS, LOOPBACK_QPS);
 }
 
 /**
@@ -223,8 +223,8 @@ void selftest_independent(struct selftest *st)
  */
 void selftest_shared_uar(struct selftest *st)
 {
-	run(st, MLX5_EP_UUAR_POLICY_SHARED_UAR, LOOPBACK_QPS + 2,
-	    LOOPBACK_QPS / 2, LOOPBACK_QPS);
+	policies_run(st, MLX5_EP_UUAR_POLICY_SHARED_UAR, LOOPBACK_QPS + 2,
+		     LOOPBACK_QPS / 2, LOOPBACK_QPS);
 }
 
 /**
@@ -232,5 +232,5 @@ void selftest_shared_uar(struct selftest *st)
  */
 void selftest_shared_uuar(struct selftest *st)
 {
-	run(st, MLX5_EP_UUAR_POLICY_SHARED_UUAR, 1, 0, 0);
+	policies_run(st, MLX5_EP_UUAR_POLICY_SHARED_UUAR, 1, 0, 0);
 }

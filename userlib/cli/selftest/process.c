@@ -20,7 +20,8 @@
 #define KILL_MS 3000
 #define KILL_LOOK_US 10000
 
-static void child(struct selftest *st, selftest_group group, pid_t parent)
+static void process_child(struct selftest *st, selftest_group group,
+			  pid_t parent)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
@@ -31,7 +32,7 @@ static void child(struct selftest *st, selftest_group group, pid_t parent)
 	_exit(0);
 }
 
-static long now(void)
+static long process_now(void)
 {
 	struct timespec ts;
 
@@ -40,15 +41,15 @@ static long now(void)
 }
 
 /* Collects what a group writes. Returns whether it ended in time. */
-static bool collect(int fd, unsigned int seconds, FILE *into)
+static bool process_collect(int fd, unsigned int seconds, FILE *into)
 {
-	long end = seconds ? now() + seconds * 1000L : LONG_MAX;
+	long end = seconds ? process_now() + seconds * 1000L : LONG_MAX;
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 	char buf[4096];
 	ssize_t len;
 	int ret;
 
-	while (now() < end) {
+	while (process_now() < end) {
 		ret = poll(&poller, 1, 200);
 		if (ret <= 0)
 			continue;
@@ -61,7 +62,7 @@ static bool collect(int fd, unsigned int seconds, FILE *into)
 }
 
 /* Adds the lines of a group to the results. */
-static void add(char *text, struct json_object *results)
+static void process_add(char *text, struct json_object *results)
 {
 	struct json_object *row;
 	char *line, *rest;
@@ -80,7 +81,7 @@ static void add(char *text, struct json_object *results)
  */
 static bool ended(pid_t pid, bool killed, int *status)
 {
-	long end = now() + KILL_MS;
+	long end = process_now() + KILL_MS;
 	pid_t ret;
 
 	do {
@@ -89,7 +90,7 @@ static bool ended(pid_t pid, bool killed, int *status)
 			return true;
 		if (killed)
 			usleep(KILL_LOOK_US);
-	} while (!killed || now() < end);
+	} while (!killed || process_now() < end);
 	return false;
 }
 
@@ -113,8 +114,8 @@ static void look_at_end(struct selftest *st, unsigned int seconds, bool in_time,
 }
 
 /* Runs the group; its results, and how it ended, go to @into. */
-static int run(struct selftest *st, selftest_group group, unsigned int seconds,
-	       FILE *into)
+static int process_run(struct selftest *st, selftest_group group,
+		       unsigned int seconds, FILE *into)
 {
 	int fds[2], status = 0;
 	pid_t parent = getpid(), pid;
@@ -132,10 +133,10 @@ static int run(struct selftest *st, selftest_group group, unsigned int seconds,
 	}
 	if (!pid) {
 		close(fds[0]);
-		child(st, group, parent);
+		process_child(st, group, parent);
 	}
 	close(fds[1]);
-	in_time = collect(fds[0], seconds, into);
+	in_time = process_collect(fds[0], seconds, into);
 	close(fds[0]);
 	if (!in_time)
 		kill(pid, SIGKILL);
@@ -160,14 +161,14 @@ void selftest_process(const char *device, const char *name,
 	char *text = NULL;
 	ssize_t len = 0;
 	size_t room = 0;
-	int ret = into ? run(&st, group, seconds, into) : -errno;
+	int ret = into ? process_run(&st, group, seconds, into) : -errno;
 
 	if (!ret) {
 		fseek(into, 0, SEEK_SET);
 		len = getdelim(&text, &room, '\0', into);
 	}
 	if (len > 0) {
-		add(text, results);
+		process_add(text, results);
 	} else {
 		free(text);
 		text = NULL;
@@ -175,7 +176,7 @@ void selftest_process(const char *device, const char *name,
 			       "\"result\":\"failed\",\"detail\":\"%s\"}",
 			       name, ret ? strerror(-ret) : "no result");
 		if (ret > 0)
-			add(text, results);
+			process_add(text, results);
 	}
 	free(text);
 	if (into)

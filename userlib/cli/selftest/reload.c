@@ -146,7 +146,7 @@ static struct json_object *settings_now(struct devices *devices)
 	return settings;
 }
 
-static const char *text_of(struct json_object *row, const char *key)
+static const char *reload_text_of(struct json_object *row, const char *key)
 {
 	struct json_object *text;
 
@@ -157,12 +157,12 @@ static const char *text_of(struct json_object *row, const char *key)
 /* A list of cgroups is written line by line, a parameter of the module whole. */
 static void set_again(struct json_object *row)
 {
-	const char *device = text_of(row, "device");
-	char *text = strdup(text_of(row, "text")), *line, *rest = text;
+	const char *device = reload_text_of(row, "device");
+	char *text = strdup(reload_text_of(row, "text")), *line, *rest = text;
 	struct change *done = NULL;
 
 	while (rest && (line = strsep(&rest, device ? "\n" : "")))
-		change_write(&done, device, text_of(row, "attribute"), line,
+		change_write(&done, device, reload_text_of(row, "attribute"), line,
 			     NULL);
 	change_end(done, false);
 	free(text);
@@ -170,9 +170,9 @@ static void set_again(struct json_object *row)
 
 static bool is_set(struct json_object *row)
 {
-	char *now = change_old(text_of(row, "device"),
-			       text_of(row, "attribute"));
-	bool same = now && !strcmp(now, text_of(row, "text"));
+	char *now = change_old(reload_text_of(row, "device"),
+			       reload_text_of(row, "attribute"));
+	bool same = now && !strcmp(now, reload_text_of(row, "text"));
 
 	free(now);
 	return same;

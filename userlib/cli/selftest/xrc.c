@@ -46,7 +46,7 @@ static int join(struct mlx5ep_xrcd *xrcd, uint32_t flags,
 	return mlx5ep_xrc_rcv_qp_get(xrcd, KEY, strlen(KEY), flags, NULL, qp);
 }
 
-static void create(struct selftest *st, int file, int report)
+static void xrc_create(struct selftest *st, int file, int report)
 {
 	struct created created = { .ret = -EIO };
 	struct mlx5ep_xrc_rcv_qp *qp;
@@ -78,7 +78,7 @@ static pid_t creator(struct selftest *st, int file, struct created *created)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[0]);
-		create(st, file, fds[1]);
+		xrc_create(st, file, fds[1]);
 		_exit(0);
 	}
 	close(fds[1]);
@@ -91,7 +91,7 @@ static pid_t creator(struct selftest *st, int file, struct created *created)
 	return pid;
 }
 
-static void end(pid_t pid)
+static void xrc_end(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -302,7 +302,7 @@ static void share(struct selftest *st, struct shared *sh, pid_t *pid,
 			     ret ? strerror(-ret) : "the same number"))
 		return;
 	before = registrants(sh);
-	end(*pid);
+	xrc_end(*pid);
 	*pid = -1;
 	after = registrants(sh);
 	selftest_expect(st, before == 2 && after == 1,
@@ -316,7 +316,7 @@ static void share(struct selftest *st, struct shared *sh, pid_t *pid,
 		ends(st, sh);
 }
 
-static void run(struct selftest *st, int file)
+static void xrc_run(struct selftest *st, int file)
 {
 	struct shared shared = {};
 	struct created created = {};
@@ -337,7 +337,7 @@ static void run(struct selftest *st, int file)
 			share(st, &shared, &pid, created.num);
 	}
 	if (pid > 0)
-		end(pid);
+		xrc_end(pid);
 	close_all(&shared);
 }
 
@@ -352,6 +352,6 @@ void selftest_xrc(struct selftest *st)
 	if (!selftest_expect(st, file, "a file for the domain", "%s",
 			     file ? "made" : strerror(errno)))
 		return;
-	run(st, fileno(file));
+	xrc_run(st, fileno(file));
 	fclose(file);
 }
