@@ -94,8 +94,9 @@ endef
 define after_dkms
 test -n '$(DESTDIR)' || $(places) packaging/dkms-install '$(BUILD_VERSION)'
 test -n '$(DESTDIR)' || packaging/renew-initramfs
-@test -n '$(DESTDIR)' || echo 'The module is loaded before mlx5_ib at the' \
-	'next boot, or by: modprobe -r mlx5_ib && modprobe mlx5_ib'
+@test -n '$(DESTDIR)' || printf '%s\n' \
+	'The module is loaded before mlx5_ib at the next boot. Now, and for a device' \
+	'that nobody uses: modprobe mlx5_ep && mlx5ep attach DEVICE'
 endef
 
 uninstall:

@@ -66,6 +66,7 @@ in_use()
 
 	install
 	rmmod ib_ipoib 2>/dev/null || true	# its interface uses the device
+	rmmod rdma_ucm 2>/dev/null || true	# nobody but mlx5_ep holds ib_uverbs then
 	sleep 1000 8<>/dev/infiniband/uverbs0 &
 	user=$!
 	untouched 'a device is in use' || status=$?
@@ -74,8 +75,8 @@ in_use()
 	return $status
 }
 
-# A process that has a table of debugfs open holds the module. modprobe -r would say
-# so, after the devices were taken.
+# A process that has a table of debugfs open holds the module, which is found out before
+# the devices are taken.
 held()
 {
 	mlx5ep metrics --listen "unix:$tmp/socket" &
@@ -92,15 +93,17 @@ settings()
 		"$ep"/uar_budget "$ep"/uar_user_limit $parameters
 }
 
-# reloaded: --reload loads the module anew, and all is set as in $tmp/before
+# reloaded: --reload loads the module anew, and no other, and all is set as in $tmp/before
 reloaded()
 {
-	local before
+	local before others
 
 	before=$(loaded)
+	others=$(stat -c '%n %i' /sys/module/{ib_uverbs,mlx5_core,mlx5_ib})
 	code 0 mlx5ep -j selftest --reload "$dev"
-	says passed 'modprobe -r'
+	says passed 'delete_module'
 	[ "$(loaded)" != "$before" ]
+	[ "$(stat -c '%n %i' /sys/module/{ib_uverbs,mlx5_core,mlx5_ib})" = "$others" ]
 	settings >"$tmp/after"
 	diff "$tmp/before" "$tmp/after"
 	[ "$(cat "$ep/attached")" = yes ]

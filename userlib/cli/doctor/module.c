@@ -241,7 +241,7 @@ static void say_runs(struct report *report, const char *release,
 		     const char *version, const char *running)
 {
 	char path[PATH_LEN], text[2 * VERSION_LEN + 128];
-	char remedy[2 * PATH_LEN] = "reboot";
+	char remedy[2 * PATH_LEN] = "drain the node, and reboot";
 	struct active active;
 
 	installed_version(&active, release, version);

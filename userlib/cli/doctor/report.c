@@ -64,7 +64,7 @@ void doctor_compile_again(char *remedy, size_t len)
 
 	doctor_kernel(release, sizeof(release));
 	snprintf(remedy, len,
-		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, and reboot",
+		 "v=mlx5_ep/$(modinfo -F version mlx5_ep); dkms build --force $v -k %s && dkms install --force $v -k %s, then drain the node and reboot",
 		 release, release);
 }
 
