@@ -60,8 +60,8 @@ lib-ready:
 		command -v $$tool >/dev/null || { \
 		echo "make install: $$tool is missing: apt install build-essential pkg-config (dnf install gcc pkgconf)"; \
 		exit 1; }; done
-	@pkg-config --exists libibverbs libmlx5 json-c || { \
-		echo 'make install: headers are missing: apt install libibverbs-dev libjson-c-dev (dnf install rdma-core-devel json-c-devel)'; \
+	@pkg-config --exists libibverbs libmlx5 json-c libnl-3.0 || { \
+		echo 'make install: headers are missing: apt install libibverbs-dev libjson-c-dev libnl-3-dev (dnf install rdma-core-devel json-c-devel libnl3-devel)'; \
 		exit 1; }
 	@test -n '$(DESTDIR)' || packaging/refuse-owned 'make install' $(lib_files)
 

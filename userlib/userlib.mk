@@ -14,7 +14,7 @@ LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
 CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c owners.c device.c describe.c own.c settings.c change.c \
-	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c users.c attach.c \
+	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c nldev.c users.c attach.c \
 	reach.c run.c preload.c \
 	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/doctor/*.c userlib/cli/metrics/*.c \
 		userlib/cli/selftest/*.c userlib/cli/bench/*.c))
@@ -46,7 +46,7 @@ LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
 	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
 	-DMLX5EP_VERSION='"$(LIB_VERSION)"'
 LIB_LIBS := -libverbs -lmlx5 -lpthread
-CLI_LIBS := -ljson-c -libverbs -lmlx5
+CLI_LIBS := -ljson-c -libverbs -lmlx5 -lnl-3
 LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
 LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
@@ -62,6 +62,9 @@ $(LIB_OBJ)/%.o: userlib/%.c userlib/userlib.mk
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
 	@$(CC) $(LIB_CFLAGS) $(CFLAGS) -fPIC -c -o $@ $<
+
+# Its headers are in a folder of their own.
+$(LIB_OBJ)/cli/nldev.o: LIB_CFLAGS += $(shell pkg-config --cflags libnl-3.0)
 
 $(LIB_SO): $(LIB_OBJS) userlib/libmlx5ep.map
 	@mkdir -p $(@D)

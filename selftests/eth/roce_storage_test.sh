@@ -3,8 +3,7 @@
 # runs on: guest, tier: full, guest: roce-storage, link: eth, timeout: 300, long: yes, config: RDS_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
 #
 # RDS, NFS and SRP are users of the adapter in the kernel. Each has both its ends on one
-# port while the module has a policy, and what arrives is compared. The server of NFS has
-# no daemon: the test writes what it would answer into the caches of the kernel.
+# port while the module has a policy, and what arrives is compared.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,13 +11,10 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/eth/one_port.sh
 . selftests/eth/one_port.sh
+# shellcheck source=selftests/eth/nfs.sh
+. selftests/eth/nfs.sh
 
 target=/sys/kernel/config/target
-nfsd=/proc/fs/nfsd
-rpc=/proc/net/rpc
-forever=2147483647
-# insecure_port, async, no_subtree_check, fsid=0
-export_flags=$((0x2 | 0x10 | 0x400 | 0x2000))
 
 # given_back BEFORE: the HCA has no more objects than BEFORE. CQs are not counted, since
 # ib_core keeps those that its users share.
@@ -31,29 +27,6 @@ given_back()
 rds()
 {
 	timeout $((120 * slowness)) selftests/eth/rds.py $address 200 20
-}
-
-# The grace period, in which no file can be opened, is the shortest that nfsd takes.
-nfs_serves()
-{
-	mkdir "$tmp/export" "$tmp/mount"
-	mount -t tmpfs none "$tmp/export"
-	mount -t nfsd none $nfsd
-	echo 10 >$nfsd/nfsv4leasetime
-	echo 10 >$nfsd/nfsv4gracetime
-	echo '-3 +4 +4.1 +4.2' >$nfsd/versions
-	echo 'rdma 20049' >$nfsd/portlist
-	echo 2 >$nfsd/threads
-	echo "nfsd $address $forever client" >$rpc/auth.unix.ip/channel
-	echo "client $tmp/export $forever $export_flags 65534 65534 0" \
-		>$rpc/nfsd.export/channel
-	printf '%s\n' "client 1 \x00000000 $forever $tmp/export" >$rpc/nfsd.fh/channel
-}
-
-nfs_mounts()
-{
-	timeout $((60 * slowness)) mount -i -t nfs4 -o "vers=4.2,proto=rdma,port=20049,\
-addr=$address,clientaddr=$address,rsize=1048576,wsize=1048576" $address:/ "$tmp/mount"
 }
 
 # Writes are reads by the server of the client's memory, and reads are its writes. A long

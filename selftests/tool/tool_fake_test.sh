@@ -323,12 +323,18 @@ attach_asks()
 	: >"$aux/unbind"
 	echo my-job >"$root/proc/42/comm"
 	ln -s /dev/infiniband/uverbs0 "$root/proc/42/fd/7"
+	ln -s /dev/infiniband/umad1 "$root/proc/42/fd/8"
+	ln -s /dev/infiniband/umad0 "$root/proc/42/fd/9"
+	ln -s /dev/infiniband/umad0 "$root/proc/42/fd/10"
+	mkdir -p "$root/sys/devices/pci0000:00/0000:01:00.0/infiniband_mad/umad0"
 	code 1 "$tool" attach mlx5_0
-	grep -q 'process 42 (my-job)' "$tmp/out"
+	grep -Ex '  process 42 \(my-job\): (uverbs0, umad0|umad0, uverbs0)' "$tmp/out"
 	[ ! -s "$aux/unbind" ] || fail "unbound in spite of a user"
-	mkdir -p "$root"/sys/devices/pci0000:00/0000:01:00.0/net/{eth0,ib0}
+	mkdir -p "$root"/sys/devices/pci0000:00/0000:01:00.0/net/{eth0,ib0,ib1}
 	echo 1 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/eth0/type"
-	echo 32 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/ib0/type"
+	echo 32 | tee "$root"/sys/devices/pci0000:00/0000:01:00.0/net/ib{0,1}/type
+	echo 0x1003 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/ib0/flags"
+	echo 0x1002 >"$root/sys/devices/pci0000:00/0000:01:00.0/net/ib1/flags"
 	code 0 "$tool" -j attach --users mlx5_0
 	jq -e '.users[0].pid == 42 and .users[1].interface == "ib0" and
 		(.users | length == 2) and .attached == false' "$tmp/out"

@@ -123,6 +123,8 @@ as_nobody()
 
 preexisting_device()
 {
+	local interface
+
 	echo N >/sys/module/mlx5_ep/parameters/attach
 	echo "$aux" >$driver/unbind
 	echo "$aux" >$driver/bind
@@ -136,10 +138,16 @@ preexisting_device()
 	with_program refused uuar_traffic
 	modprobe ib_ipoib
 	wait_for 30 ls "/sys/class/infiniband/$dev/device/net" >/dev/null
-	refused 'interface ib'
-	modprobe -r ib_ipoib
+	interface=$(ls "/sys/class/infiniband/$dev/device/net")
+	ip addr add 192.0.2.1/24 dev "$interface"
+	refused "interface $interface"
+	ip addr flush dev "$interface"
+	ip link set "$interface" up
+	refused "interface $interface"
+	ip link set "$interface" down
 	code 0 mlx5ep attach "$dev"
 	[ "$(cat "$ep/attached")" = yes ]
+	wait_for 30 rmmod ib_ipoib
 	code 0 mlx5ep -d "$dev" show
 }
 

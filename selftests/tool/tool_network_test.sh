@@ -147,7 +147,7 @@ keep_network()
 	cat "$tmp/commands"
 	cut -f 2 "$tmp/commands" | sort -u >"$tmp/unique"
 	[ "$(wc -l <"$tmp/unique")" -ge 4 ]
-	: >"$tmp/worked" >"$tmp/lost"
+	touch "$tmp/worked" "$tmp/lost"
 	while read -r line <&8; do
 		for state in stock late; do
 			runs $state "$line"

@@ -2,8 +2,8 @@
 /*
  * mlx5ep attach. An RDMA device that was registered before the module was
  * loaded is not attached. The command has the device registered again. Users of
- * the device lose it: the command lists them, and does nothing without --force if
- * there are any.
+ * the device lose it: the command lists them, those in the kernel too, and does nothing
+ * without --force if there are any.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -11,25 +11,48 @@
 
 #include "rebind.h"
 
+static const char *text_of(struct json_object *user, const char *key)
+{
+	return json_object_get_string(json_object_object_get(user, key));
+}
+
+static void print_process(struct json_object *process)
+{
+	struct json_object *holds = json_object_object_get(process, "holds");
+	char comm[64];
+	size_t i;
+
+	snprintf(comm, sizeof(comm), "%s", text_of(process, "comm"));
+	printf("  process %s (%s):", text_of(process, "pid"), printable(comm));
+	for (i = 0; i < json_object_array_length(holds); i++)
+		printf("%s %s", i ? "," : "", json_object_get_string(
+			       json_object_array_get_idx(holds, i)));
+	puts("");
+}
+
+static void print_module(struct json_object *module)
+{
+	const char *use = text_of(module, "use");
+
+	printf("  kernel module %s%s%s%s: qp %s cm_id %s\n",
+	       text_of(module, "module"), use ? " (" : "", use ? use : "",
+	       use ? ")" : "", text_of(module, "qps"),
+	       text_of(module, "cm_ids"));
+}
+
 static void print_users(struct json_object *users)
 {
-	struct json_object *user, *value;
-	char comm[64];
+	struct json_object *user;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(users); i++) {
 		user = json_object_array_get_idx(users, i);
-		if (json_object_object_get_ex(user, "interface", &value)) {
-			printf("  interface %s\n",
-			       json_object_get_string(value));
-			continue;
-		}
-		json_object_object_get_ex(user, "pid", &value);
-		printf("  process %d", json_object_get_int(value));
-		json_object_object_get_ex(user, "comm", &value);
-		snprintf(comm, sizeof(comm), "%s",
-			 json_object_get_string(value));
-		printf(" (%s)\n", printable(comm));
+		if (text_of(user, "interface"))
+			printf("  interface %s\n", text_of(user, "interface"));
+		else if (text_of(user, "module"))
+			print_module(user);
+		else
+			print_process(user);
 	}
 }
 
@@ -91,7 +114,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	}
 	if (!dry && !was_attached) {
 		if (json_object_array_length(users) && !force)
-			ret = complain(EXIT_FAILED, "they would lose the device; use --force to do it nevertheless");
+			ret = complain(EXIT_FAILED, "they would lose the device: end them first, or drain the node; --force ends what they do");
 		else
 			ret = reprobe(device, aux);
 	}

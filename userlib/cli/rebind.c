@@ -11,41 +11,15 @@
 #include "rebind.h"
 
 #define DRIVER "sys/bus/auxiliary/drivers/mlx5_ib.rdma/%s"
+#define AUX "mlx5_core.rdma."
 #define WAIT_MS 10000
 
-struct search {
-	const char *prefix;
-	char *found;
-};
-
-static int each_prefix(const char *name, void *arg)
+static int each_entry(const char *name, void *aux)
 {
-	struct search *search = arg;
-
-	if (strncmp(name, search->prefix, strlen(search->prefix)))
+	if (strncmp(name, AUX, strlen(AUX)))
 		return 0;
-	snprintf(search->found, ENTRY_LEN, "%s", name);
+	snprintf(aux, ENTRY_LEN, "%s", name);
 	return 1;
-}
-
-/**
- * device_entry() - find a name in a folder of the parent of an RDMA device
- * @dir: the folder; ".": the parent itself
- * @prefix: how the name begins
- * @found: has room for ENTRY_LEN characters
- *
- * Return: 1; 0: there is none; -errno.
- */
-int device_entry(const char *device, const char *dir, const char *prefix,
-		 char *found)
-{
-	struct search search = { prefix, found };
-	char path[PATH_LEN];
-	int ret;
-
-	root_path(path, "sys/class/infiniband/%s/device/%s", device, dir);
-	ret = dir_names(path, each_prefix, &search);
-	return ret == -ENOENT ? 0 : ret;
 }
 
 /**
@@ -56,7 +30,12 @@ int device_entry(const char *device, const char *dir, const char *prefix,
  */
 int aux_device(const char *device, char *aux)
 {
-	return device_entry(device, ".", "mlx5_core.rdma.", aux);
+	char path[PATH_LEN];
+	int ret;
+
+	root_path(path, "sys/class/infiniband/%s/device", device);
+	ret = dir_names(path, each_entry, aux);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /**

@@ -11,8 +11,6 @@
 struct json_object *users_of(const char *device);
 
 /* rebind.c: what is found */
-int device_entry(const char *device, const char *dir, const char *prefix,
-		 char *found);
 int aux_device(const char *device, char *aux);
 bool is_attached(const char *device);
 
