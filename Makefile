@@ -7,7 +7,7 @@
 
 LAB := lab
 ENTER := $(LAB)/enter
-PARTS := hca lib selftests core-tests lint
+PARTS := hca hca-tests lib workloads selftests core-tests lint
 JOBS := $(shell nproc)
 # That of the kernels under test, and not of what is compiled.
 unexport ARCH
@@ -126,11 +126,11 @@ check-long: hca lib selftests
 		$(environment)
 
 check-peers: hca
-	@simhca/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
+	@selftests/peers/run $(if $(KERNELS),--kernel '$(KERNELS)') \
 		$(if $(LINK),--link '$(LINK)')
 
 check-netdev: hca
-	@simhca/peers/netdev-run $(if $(KERNELS),--kernel '$(KERNELS)')
+	@selftests/peers/run --netdev $(if $(KERNELS),--kernel '$(KERNELS)')
 
 check-consumers: hca lib selftests
 	@selftests/cluster/run $(if $(KERNELS),--kernels '$(KERNELS)') \

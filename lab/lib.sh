@@ -86,6 +86,15 @@ lab_arch()
 	arch_dir=$("$lab_src/arch" "$1") || exit 1
 }
 
+# lab_without_module: ends the caller if the kernel that lab_kernel has found cannot run
+# without mlx5_ep
+lab_without_module()
+{
+	[ "$kown" != builtin ] ||
+		lab_die "$kid has mlx5_ep built in, and cannot run without it:" \
+			"set CONFIG_MLX5_EP=m"
+}
+
 # lab_is_path NAME: succeeds if a kernel is named by a path
 lab_is_path()
 {

@@ -4,6 +4,7 @@
 #
 # make hca          build/bin/simhca, build/bin/simhca-ctl
 # make hca SAN=1    the same under ASan and UBSan, in build/san/
+# make hca-tests    its tests
 #
 # MLX5_IFC_DIR: where the kernel headers package has mlx5_ifc.h
 
@@ -80,6 +81,10 @@ selftests: hca-tests
 endif
 hca-tests: $(HCA_WORLD_TESTS:%=build/selftests/%_test) \
 	$(HCA_VMM_TESTS:%=build/selftests/%_test)
+
+# Those of stock drivers are compiled as the other tests of guests are.
+hca-tests: $(patsubst simhca/guest/%.c,build/selftests/%,$(wildcard simhca/guest/*_test.c)) \
+	build/selftests/ktap_helpers.sh
 
 $(HCA_WORLD_TESTS:%=build/selftests/%_test): build/selftests/%_test: \
 		$(HCA_TEST_OBJ)/test/%_test.o $(HCA_WORLD)

@@ -14,7 +14,8 @@ WL_BENCHES := $(patsubst workloads/bench/%.c,$(ST_OUT)/bench/%,\
 	$(wildcard workloads/bench/*.c))
 
 .PHONY: workloads
-workloads: $(WL_PROGRAMS) $(WL_TESTS) $(WL_BENCHES) $(ST_OUT)/tsan/am_threads
+workloads: $(WL_PROGRAMS) $(WL_TESTS) $(WL_BENCHES) $(ST_OUT)/tsan/am_threads \
+	$(ST_OUT)/ktap_helpers.sh
 selftests: workloads
 
 $(WL_OBJS): $(ST_OUT)/obj/%.o: %.c

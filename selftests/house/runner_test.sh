@@ -653,7 +653,7 @@ usages()
 {
 	local command status
 
-	for command in selftests/{run,demo,bench/run} \
+	for command in selftests/{run,demo,bench/run,peers/run} \
 		simhca/peers/run lab/{vm,enter,setup,build-module,debug-kernel}; do
 		"$command" --help >"$tmp/out" 2>"$tmp/err" ||
 			fail "$command --help: $?"

@@ -22,6 +22,7 @@
 #include "simhca.h"
 
 #define ANSWER_MS 60000
+#define PROTOCOL_VERSION 1	/* simhca/protocol.md */
 #define PORT_LOCK "/tmp/simhca-control.lock"
 
 struct simhca {
@@ -349,6 +350,11 @@ static int simhca_view_get(struct simhca *sim, unsigned int hca,
 	ret = simhca_call(sim, &view->answer, "{\"op\":\"dump\"}");
 	if (ret)
 		return ret;
+	if (number(view->answer, "version") != PROTOCOL_VERSION) {
+		fprintf(stderr, "# simhca: another version of the protocol\n");
+		simhca_view_put(view);
+		return -EPROTO;
+	}
 	hcas = member(view->answer, "hcas");
 	view->hca = hcas ? json_object_array_get_idx(hcas, hca) : NULL;
 	ret = view->hca ? parse_qps(view) : -ENODEV;

@@ -29,6 +29,7 @@
 #include "fw/fw.h"
 #include "object/objects.h"
 
+/* simhca/protocol.md says what makes another version. */
 #define CONTROL_VERSION 1
 #define LINE_MAX_BYTES 65536u
 
@@ -98,6 +99,7 @@ static const char *op_dump(struct json_object *req, struct json_object *answer)
 	(void)req;
 	for (i = 0; i < fabric_hcas(); i++)
 		json_object_array_add(array, hca_dump(fabric_hca(i)));
+	json_add_number(answer, "version", CONTROL_VERSION);
 	json_object_object_add(answer, "hcas", array);
 	return NULL;
 }

@@ -608,6 +608,21 @@ TEST_F(command, there_is_no_bond)
 	EXPECT_EQ(0, IFC_GET(query_lag_out, out, ctx.lag_state));
 }
 
+/* Clients look at the version before they trust what the other fields mean. */
+TEST_F(command, a_dump_has_the_version_of_the_protocol)
+{
+	struct json_object *of_op, *of_dump, *a = NULL, *b = NULL;
+
+	of_op = vmm_control(&self->vmm, "{\"op\":\"version\"}");
+	of_dump = vmm_control(&self->vmm, "{\"op\":\"dump\"}");
+	EXPECT_TRUE(json_object_object_get_ex(of_op, "version", &a));
+	EXPECT_TRUE(json_object_object_get_ex(of_dump, "version", &b));
+	EXPECT_EQ(1, json_object_get_int64(a));
+	EXPECT_EQ(1, json_object_get_int64(b));
+	json_object_put(of_op);
+	json_object_put(of_dump);
+}
+
 TEST_F(command, the_log_tells_what_was_run)
 {
 	struct json_object *o, *log, *op;

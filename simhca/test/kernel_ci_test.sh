@@ -57,12 +57,12 @@ refused()
 	grep 'usage: simhca/mlx5-ci' "$tmp/out"
 }
 
-# What the parts run is the kernel's own drivers, without mlx5_ep.
-with_mlx5_ep()
+# What the parts run is the kernel's own drivers alone.
+built_in()
 {
 	echo builtin >"$kernel/own"
 	code 1 $ci --kernel "$this" --plan
-	grep "$this has mlx5_ep built in" "$tmp/err"
+	grep "$this has .* built in, and cannot run without it" "$tmp/err"
 	code 0 $ci --kernel "$this" --plan --parts '' --tests uuar_query
 	echo own >"$kernel/own"
 	code 0 $ci --kernel "$this" --plan
@@ -148,7 +148,7 @@ counts()
 # known: prints a test that the page of the peers' suites says fails
 known()
 {
-	sed -n 's/^| `\(tests\.[^`]*\)` | fails |.*/\1/p' Documentation/peers.md |
+	sed -n 's/^| `\(tests\.[^`]*\)` | fails |.*/\1/p' simhca/peers/README.md |
 		head -n 1
 }
 
@@ -163,7 +163,7 @@ table()
 	printf '%s\n' 'ok device' 'skip congestion none' >"$out/probe.ib/probe.results"
 	printf '%s\n' 'ok tests.a.B.c' 'skip tests.a.B.d why' \
 		"fail $known" \
-		>"$out/suites.eth/absent.results"
+		>"$out/suites.eth/driver.results"
 	code 0 $ci --kernel "$this" --table
 	cat >"$tmp/want" <<-'END'
 	file                  lines  covered      %  functions that did not run
@@ -202,7 +202,7 @@ other_build()
 
 failures()
 {
-	echo 'crash tests.a.B.e' >>"$out/suites.eth/absent.results"
+	echo 'crash tests.a.B.e' >>"$out/suites.eth/driver.results"
 	rm -r "$out/data"
 	code 1 $ci --kernel "$this" --table
 	grep -x 'mlx5-ci: suites.eth/tests.a.B.e: crash' "$tmp/out"
@@ -213,7 +213,7 @@ failures()
 	code 1 $ci --kernel "$this" --table
 	# Known failures alone.
 	mkdir -p "$out/suites.eth"
-	echo "fail $(known)" >"$out/suites.eth/absent.results"
+	echo "fail $(known)" >"$out/suites.eth/driver.results"
 	code 1 $ci --kernel "$this" --table
 	tail -n 1 "$tmp/out" |
 		grep -x 'mlx5-ci: 0 passed, 0 failed, 1 skipped; coverage not measured'
@@ -266,7 +266,7 @@ without_ipoib()
 
 plan 10
 check 'options that it does not know are refused' refused
-check 'a kernel with mlx5_ep built in is refused' with_mlx5_ep
+check 'a kernel that cannot run without the module is refused' built_in
 check 'kernels with gcov and without: what is compiled' plans
 check 'a kernel without sources or headers: how to get coverage' without_sources
 check 'wrong options leave the results of earlier runs' results_stay

@@ -43,10 +43,10 @@ stand_in()
 # leaves LINE...: these are the results, in any order
 leaves()
 {
-	: >"$out/absent.results"
-	simhca/peers/suite "$out" absent mlx5_0
-	sed 's/ *$//' "$out/absent.results" | sort | diff <(printf '%s\n' "$@" | sort) -
-	[ "$(cd "$out" && echo *)" = 'absent.log absent.results rdma-core' ]
+	: >"$out/driver.results"
+	simhca/peers/suite "$out" driver mlx5_0
+	sed 's/ *$//' "$out/driver.results" | sort | diff <(printf '%s\n' "$@" | sort) -
+	[ "$(cd "$out" && echo *)" = 'driver.log driver.results rdma-core' ]
 }
 
 whole()
@@ -54,7 +54,7 @@ whole()
 	stand_in 'def begin(): pass'
 	leaves 'ok tests.t.T.test_a' 'ok tests.t.T.test_b' \
 		"skip tests.t.T.test_c 'no moon'"
-	grep -q '^Ran 3 tests' "$out/absent.log"
+	grep -q '^Ran 3 tests' "$out/driver.log"
 }
 
 # Each process has as much time as the guest is slower. A stand-in notes it.
@@ -108,7 +108,7 @@ none()
 {
 	stand_in 'def begin(): raise ImportError("pyverbs")'
 	leaves 'fail rdma-core the process ended early: 3 tests have no result'
-	grep -q 'ImportError: pyverbs' "$out/absent.log"
+	grep -q 'ImportError: pyverbs' "$out/driver.log"
 	stand_in 'raise ImportError("pyverbs")'
 	leaves 'fail rdma-core the process ended early: 0 tests have no result'
 }
