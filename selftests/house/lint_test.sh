@@ -254,20 +254,19 @@ kdoc_arguments()
 
 words_found()
 {
-	local list=$tmp/list
-
-	printf '# comment\nrigs?\tsetup\nlate\tearly\tkernel\n' >"$list"
 	fresh
 	write kernel/a.c <<<'int right, brig; /* rigorous */'
 	write a.md <<<'Too late.'
-	accepted "$lint/words" --list "$list"
+	accepted "$lint/words"
 	echo 'int rig_init;' >>kernel/a.c
-	refused 'kernel/a.c:2: rig: setup' "$lint/words" --list "$list"
+	refused 'kernel/a.c:2: rig ==> verbs_setup' "$lint/words"
 	write kernel/a.c <<<'bool late;'
-	refused 'kernel/a.c:1: late: early' "$lint/words" --list "$list"
-	accepted "$lint/words" --list "$list" a.md
+	refused 'kernel/a.c:1: late ==> preexisting' "$lint/words"
+	accepted "$lint/words" a.md
 	printf '#!/bin/sh\necho rigs\n' | write tool
-	refused 'tool:2: rigs: setup' "$lint/words" --list "$list" tool
+	refused 'tool:2: rigs ==> verbs_setup' "$lint/words" tool
+	write a.md <<<'An adress.'
+	refused 'a.md:1: adress ==> address' "$lint/words" a.md
 }
 
 names_found()
@@ -578,7 +577,7 @@ check 'dead: a member that nobody uses fails' dead_member
 check 'kdoc: the one form passes' kdoc_right
 check 'kdoc: another form fails' kdoc_form
 check 'kdoc: arguments exist, and say more than their names' kdoc_arguments
-check 'words: names and prose without the words of the list' words_found
+check 'words: names and prose are spelt right, without the words of the list' words_found
 check 'names: an enumerator has the name of its enumeration' names_found
 check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
