@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * simhca: simulated ConnectX adapters for stock kernels. See
- * Documentation/simhca.md.
+ * simhca/README.md.
  */
 #include <errno.h>
 #include <getopt.h>

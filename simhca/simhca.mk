@@ -24,7 +24,7 @@ HCA_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -MMD -MP \
 	-D_GNU_SOURCE -iquote $(HCA) -iquote $(MLX5_IFC_DIR) $(HCA_SAN)
 HCA_LIBS := -ljson-c
 
-# The folders of the model: Documentation/simhca.md says what each is for.
+# The folders of the model: model.md says what each is for.
 HCA_DIRS := base bus fw object qos data eth fabric control
 HCA_CTL_SRC := $(HCA)/control/ctl.c
 HCA_SRC := $(filter-out $(HCA_CTL_SRC),\
