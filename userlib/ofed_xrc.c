@@ -14,6 +14,7 @@
 #include <mlx5ep/ofed_xrc.h>
 
 #include "internal.h"
+#include "lock.h"
 #include "xrcd.h"
 
 struct ofed_reg {
@@ -107,9 +108,9 @@ MLX5EP_EXPORT int mlx5ep_ofed_unreg_xrc_rcv_qp(struct ibv_xrcd *domain,
 					       uint32_t qp_num)
 {
 	struct ofed_reg **link, *reg;
-	int ret;
+	int ret, cancel;
 
-	pthread_mutex_lock(&ofed_lock);
+	cancel = lock_take(&ofed_lock);
 	link = ofed_find(domain, qp_num);
 	reg = *link;
 	if (!reg) {
@@ -125,7 +126,7 @@ MLX5EP_EXPORT int mlx5ep_ofed_unreg_xrc_rcv_qp(struct ibv_xrcd *domain,
 		*link = reg;
 
 out_unlock:
-	pthread_mutex_unlock(&ofed_lock);
+	lock_release(&ofed_lock, cancel);
 	return -ret;
 }
 
@@ -139,13 +140,13 @@ MLX5EP_EXPORT int mlx5ep_ofed_modify_xrc_rcv_qp(struct ibv_xrcd *domain,
 						int attr_mask)
 {
 	struct ofed_reg *reg;
-	int ret = -EINVAL;
+	int ret = -EINVAL, cancel;
 
-	pthread_mutex_lock(&ofed_lock);
+	cancel = lock_take(&ofed_lock);
 	reg = *ofed_find(domain, qp_num);
 	if (reg)
 		ret = mlx5ep_xrc_rcv_qp_modify(reg->qp, attr, attr_mask, NULL);
-	pthread_mutex_unlock(&ofed_lock);
+	lock_release(&ofed_lock, cancel);
 	return -ret;
 }
 
@@ -155,14 +156,14 @@ mlx5ep_ofed_query_xrc_rcv_qp(struct ibv_xrcd *domain, uint32_t qp_num,
 			     struct ibv_qp_init_attr *init_attr)
 {
 	struct ofed_reg *reg;
-	int ret = -EINVAL;
+	int ret = -EINVAL, cancel;
 
 	(void)attr_mask;
-	pthread_mutex_lock(&ofed_lock);
+	cancel = lock_take(&ofed_lock);
 	reg = *ofed_find(domain, qp_num);
 	if (reg)
 		ret = mlx5ep_xrc_rcv_qp_query(reg->qp, attr, NULL);
-	pthread_mutex_unlock(&ofed_lock);
+	lock_release(&ofed_lock, cancel);
 	if (!ret && init_attr) {
 		memset(init_attr, 0, sizeof(*init_attr));
 		init_attr->qp_type = IBV_QPT_XRC_RECV;

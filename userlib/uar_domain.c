@@ -22,6 +22,7 @@
 #include <infiniband/mlx5dv.h>
 
 #include "internal.h"
+#include "lock.h"
 #include "uar_domain.h"
 
 /* The uUARs of a page are at 0x800 and 0xa00. */
@@ -235,11 +236,11 @@ static int find_page(struct domain_source *source, struct uar_page *page)
  */
 int uar_page_init(struct domain_source *source, struct uar_page *page)
 {
-	int ret;
+	int ret, cancel;
 
-	pthread_mutex_lock(&page_lock);
+	cancel = lock_take(&page_lock);
 	ret = find_page(source, page);
-	pthread_mutex_unlock(&page_lock);
+	lock_release(&page_lock, cancel);
 	return ret;
 }
 

@@ -18,6 +18,7 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "internal.h"
+#include "lock.h"
 
 #define MAX_DEVICES 16
 /* A sysfs attribute is one page at most; one byte more for the terminator. */
@@ -110,20 +111,10 @@ static bool same_abi(const struct ibv_device *dev)
 		strtoul(text, NULL, 10) == MLX5_EP_ABI_VERSION;
 }
 
-/*
- * The caller holds ids_lock. A thread that is cancelled in read() would never
- * release it, so cancellation is off meanwhile.
- */
 static bool ids_read(const struct ibv_device *dev, char *text)
 {
-	bool known;
-	int cancel;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	known = same_abi(dev) &&
-		mlx5ep_read_sysfs(dev, "uverbs_ids", text, IDS_TEXT) > 0;
-	pthread_setcancelstate(cancel, NULL);
-	return known;
+	return same_abi(dev) &&
+	       mlx5ep_read_sysfs(dev, "uverbs_ids", text, IDS_TEXT) > 0;
 }
 
 /**
@@ -139,9 +130,9 @@ int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name)
 	const char *path = ctx->device->ibdev_path;
 	char text[IDS_TEXT];
 	unsigned int i;
-	int ret;
+	int ret, cancel;
 
-	pthread_mutex_lock(&ids_lock);
+	cancel = lock_take(&ids_lock);
 	for (i = 0; i < MAX_DEVICES; i++)
 		if (!strcmp(ids[i].path, path))
 			break;
@@ -158,7 +149,7 @@ int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name)
 	memcpy(ids[i].text, text, sizeof(text));
 	ret = ids_find(text, name);
 out_unlock:
-	pthread_mutex_unlock(&ids_lock);
+	lock_release(&ids_lock, cancel);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../userlib/listener.h"
+#include "cancelled.h"
 #include "steps.h"
 
 static void *fake_calloc(size_t n, size_t size);
@@ -95,7 +96,7 @@ int listener_possible(void)
 
 int listener_start(struct listener *listener)
 {
-	step();
+	step_outside();
 	if (fake.start_ret)
 		return fake.start_ret;
 	fake.starts++;
@@ -125,6 +126,7 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr, size_t length,
 		     uint64_t cookie, struct mlx5ep_watch *watch)
 {
+	pthread_testcancel();
 	if (fake.add_ret)
 		return fake.add_ret;
 	fake.watches++;
@@ -134,6 +136,7 @@ int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr, size_t 
 
 int mlx5ep_watch_del(struct mlx5ep_watch *watch)
 {
+	pthread_testcancel();
 	fake.watches -= watch->word == &fake.word;
 	return 0;
 }
@@ -145,6 +148,7 @@ int mlx5ep_watch_record(struct mlx5ep_watch *watch)
 
 int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 {
+	pthread_testcancel();
 	fake.verifies++;
 	return fake.verify_ret;
 }
@@ -187,7 +191,7 @@ static struct fid cache_fid = { .ops = &cache_ops };
 int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags,
 	    struct fid **fid, void *context)
 {
-	step();
+	step_outside();
 	fake.version = version;
 	if (fake.open_ret)
 		return fake.open_ret;
@@ -453,6 +457,60 @@ TEST_F(fi, is_one_of_its_own_in_a_child_that_is_forked_before_the_start)
 	EXPECT_LE(20, steps.children);
 	EXPECT_EQ(0, steps.bad);
 	EXPECT_EQ(0, subscribe(self, 1));
+}
+
+static void cancelled_import(void *unused)
+{
+	mlx5ep_fi_monitor_import();
+}
+
+static void cancelled_start(void *unused)
+{
+	monitor_ops.start(&monitor.fid);
+}
+
+static void cancelled_subscribe(void *self)
+{
+	subscribe(self, 1);
+}
+
+static void cancelled_valid(void *self)
+{
+	valid(self, 1);
+}
+
+static void cancelled_unsubscribe(void *self)
+{
+	unsubscribe(self, 1);
+}
+
+static void cancelled_stop(void *unused)
+{
+	monitor_ops.stop(&monitor.fid);
+}
+
+/* Each call that takes the lock; what it calls of others is a cancellation point. */
+TEST_F(fi, leaves_nothing_half_done_in_a_thread_that_is_cancelled)
+{
+	static void (*const calls[])(void *self) = {
+		cancelled_import, cancelled_start, cancelled_subscribe, cancelled_valid,
+		cancelled_unsubscribe, cancelled_subscribe, cancelled_stop,
+	};
+	size_t i;
+
+	monitor.imported = false;
+	/* That of the watch has changed when it is asked. */
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		fake.word += calls[i] == cancelled_valid;
+		EXPECT_TRUE(cancelled_after(calls[i], self)) {
+			TH_LOG("call %zu", i);
+		}
+		ASSERT_TRUE(lock_is_free(&monitor.lock));
+	}
+	EXPECT_EQ(2, fake.bound);
+	EXPECT_EQ(1, fake.starts);
+	EXPECT_EQ(1, fake.verifies);
+	EXPECT_EQ(0, fake.watches);
 }
 
 /* More events than are read at once; one of them is none of a watch. */

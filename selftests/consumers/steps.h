@@ -43,6 +43,13 @@ static void step(void)
 	steps.bad += !!status;
 }
 
+/* A call of another library, which may be a cancellation point too. */
+static void step_outside(void)
+{
+	step();
+	pthread_testcancel();
+}
+
 static int step_lock(pthread_mutex_t *lock)
 {
 	int ret;

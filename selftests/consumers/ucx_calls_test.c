@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cancelled.h"
 #include "steps.h"
 
 static int fake_access(const char *path, int mode);
@@ -55,13 +56,13 @@ static struct {
 
 static int fake_access(const char *path, int mode)
 {
-	step();
+	step_outside();
 	return fake.device && !strcmp(path, fake.device) ? 0 : -1;
 }
 
 static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
-	step();
+	step_outside();
 	fake.atforks++;
 	fake.in_child = child;
 	return fake.atfork_ret;
@@ -96,10 +97,10 @@ int listener_start(struct listener *listener)
 {
 	if (fake.start_ret)
 		return fake.start_ret;
-	step();
+	step_outside();
 	fake.listeners++;
 	listener->notifier = (struct mlx5ep_notifier *)&fake;
-	step();
+	step_outside();
 	return 0;
 }
 
@@ -121,6 +122,7 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 {
 	ssize_t n = 0;
 
+	step_outside();
 	fake.reads++;
 	if (fake.interrupts) {
 		fake.interrupts--;
@@ -133,12 +135,13 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 
 int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 {
+	step_outside();
 	return fake.verify_ret;
 }
 
 static void set_external(int event_mask)
 {
-	step();
+	step_outside();
 	fake.externals++;
 	fake.external_events = event_mask;
 }
@@ -151,6 +154,7 @@ static void unset_external(int event_mask)
 
 static void vm_munmap(void *addr, size_t length)
 {
+	step_outside();
 	fake.munmaps++;
 	fake.munmap_addr = addr;
 	fake.munmap_len = length;
@@ -427,6 +431,59 @@ TEST_F(ucx, has_its_hooks_in_a_child_that_cannot_start)
 	make_cache();
 	EXPECT_EQ(1, fake.unsets);
 	EXPECT_EQ(1, fake.externals);
+}
+
+static void cancelled_start(void *self)
+{
+	ucx_events_start(&((FIXTURE_DATA(ucx) *)self)->ucm);
+}
+
+static void cancelled_cache(void *unused)
+{
+	make_cache();
+}
+
+static void cancelled_lookup(void *unused)
+{
+	ucs_pgtable_lookup(NULL, 77);
+}
+
+static void cancelled_get(void *unused)
+{
+	ucs_rcache_get(NULL, &fake, 8, 1, 0, NULL, NULL);
+}
+
+static void cancelled_read(void *unused)
+{
+	events_read(NULL);
+}
+
+/* Each call that takes a lock; what it calls of others is a cancellation point. */
+TEST_F(ucx, leaves_nothing_half_done_in_a_thread_that_is_cancelled)
+{
+	fake.start_ret = -EMFILE;
+	EXPECT_TRUE(cancelled_after(cancelled_start, self));
+	EXPECT_TRUE(lock_is_free(&events.tell));
+	fake.start_ret = 0;
+	EXPECT_TRUE(cancelled_after(cancelled_cache, NULL));
+	EXPECT_TRUE(lock_is_free(&start));
+	EXPECT_TRUE(lock_is_free(&events.tell));
+	EXPECT_EQ(1, fake.externals);
+
+	fake.verify_ret = -ESTALE;
+	fake.from_ucp = true;
+	happen(3);
+	EXPECT_TRUE(cancelled_after(cancelled_lookup, NULL));
+	EXPECT_TRUE(lock_is_free(&events.tell));
+	EXPECT_EQ(3, fake.munmaps);
+	happen(3);
+	EXPECT_TRUE(cancelled_after(cancelled_get, NULL));
+	EXPECT_TRUE(lock_is_free(&events.tell));
+	EXPECT_EQ(3, fake.munmaps);
+	happen(3);
+	EXPECT_TRUE(cancelled_after(cancelled_read, NULL));
+	EXPECT_TRUE(lock_is_free(&events.tell));
+	EXPECT_EQ(3, fake.munmaps);
 }
 
 /* More events than are read at once; one is none of a watch. */

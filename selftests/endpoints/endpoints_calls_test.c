@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cancelled.h"
 #include "endpoints/endpoints_fake.h"
 
 #define MOST_CALLS	200
@@ -595,6 +596,22 @@ TEST_F(calls, for_a_domain_work_in_a_child_that_is_forked_meanwhile)
 	ASSERT_EQ(0, mlx5ep_domain_alloc(self->pd, NULL, &domain));
 	EXPECT_EQ(0, child_status);
 	EXPECT_EQ(0, mlx5ep_domain_free(domain));
+}
+
+static struct mlx5ep_domain *cancelled_domain;
+
+static void cancelled_alloc(void *pd)
+{
+	mlx5ep_domain_alloc(pd, NULL, &cancelled_domain);
+}
+
+TEST_F(calls, for_a_domain_keep_no_lock_in_a_thread_that_is_cancelled)
+{
+	fake.meanwhile = pthread_testcancel;
+	EXPECT_TRUE(cancelled_after(cancelled_alloc, self->pd));
+	EXPECT_TRUE(lock_is_free(&page_lock));
+	ASSERT_NE(NULL, cancelled_domain);
+	EXPECT_EQ(0, mlx5ep_domain_free(cancelled_domain));
 }
 
 TEST_F(calls, for_a_domain_that_fail_leave_nothing)

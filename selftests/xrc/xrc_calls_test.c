@@ -8,6 +8,7 @@
 
 #include <sys/wait.h>
 
+#include "cancelled.h"
 #include "xrc_fake.h"
 #define MLX5EP_OFED_KEEP_XRC_DOMAIN
 #include <mlx5ep/ofed_xrc.h>
@@ -331,6 +332,43 @@ TEST_F(calls, of_ofed_work_in_a_child_that_is_forked_meanwhile)
 	fake.meanwhile = fork_and_register;
 	EXPECT_EQ(0, mlx5ep_ofed_unreg_xrc_rcv_qp(&self->domain.xrcd, 7));
 	EXPECT_EQ(0, child.status);
+}
+
+static void cancelled_modify(void *xrcd)
+{
+	struct ibv_qp_attr attr = {};
+
+	mlx5ep_ofed_modify_xrc_rcv_qp(xrcd, 7, &attr, 0);
+}
+
+static void cancelled_query(void *xrcd)
+{
+	struct ibv_qp_attr attr = {};
+
+	mlx5ep_ofed_query_xrc_rcv_qp(xrcd, 7, &attr, 0, NULL);
+}
+
+static void cancelled_unreg(void *xrcd)
+{
+	mlx5ep_ofed_unreg_xrc_rcv_qp(xrcd, 7);
+}
+
+/* In each of them the kernel is asked with the list of registrations locked. */
+TEST_F(calls, of_ofed_leave_nothing_half_done_in_a_thread_that_is_cancelled)
+{
+	struct ibv_xrcd *xrcd = &self->domain.xrcd;
+
+	/* A thread has memory too. */
+	fake.counts = false;
+	ASSERT_EQ(0, mlx5ep_ofed_reg_xrc_rcv_qp(xrcd, 7));
+	fake.meanwhile = pthread_testcancel;
+	EXPECT_TRUE(cancelled_after(cancelled_modify, xrcd));
+	EXPECT_TRUE(cancelled_after(cancelled_query, xrcd));
+	EXPECT_TRUE(cancelled_after(cancelled_unreg, xrcd));
+	EXPECT_EQ(4, fake.calls);
+	fake.meanwhile = NULL;
+	/* A lock that is held for ever ends the test by its time limit. */
+	EXPECT_EQ(EINVAL, mlx5ep_ofed_unreg_xrc_rcv_qp(xrcd, 7));
 }
 
 static struct {

@@ -33,6 +33,7 @@
 #include "fi_regions.h"
 #include "internal.h"
 #include "listener.h"
+#include "lock.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -134,71 +135,76 @@ static int monitor_set_up(void)
  */
 static int monitor_start(struct fid_mem_monitor *fid)
 {
-	int ret = 0;
+	int ret = 0, cancel;
 
 	(void)fid;
 	if (monitor_forked())
 		return -EXDEV;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	if (!monitor.notifier)
 		ret = monitor_set_up();
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 	return ret;
 }
 
 /* libfabric calls this when its last cache is gone. */
 static void monitor_stop(struct fid_mem_monitor *fid)
 {
+	int cancel;
+
 	(void)fid;
 	if (monitor_forked())
 		return;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	fi_regions_clear(&monitor.regions);
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 }
 
 static int monitor_subscribe(struct fid_mem_monitor *fid, const void *addr,
 			     size_t len)
 {
-	int ret = -EAGAIN;
+	int ret = -EAGAIN, cancel;
 
 	(void)fid;
 	if (monitor_forked())
 		return -EXDEV;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	if (monitor.notifier)
 		ret = fi_regions_subscribe(&monitor.regions, monitor.notifier,
 					   addr, len);
 	monitor.regions.stats.subscribed++;
 	monitor.regions.stats.refused += !!ret;
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 	return ret;
 }
 
 static void monitor_unsubscribe(struct fid_mem_monitor *fid, const void *addr,
 				size_t len)
 {
+	int cancel;
+
 	(void)fid;
 	if (monitor_forked())
 		return;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	if (monitor.notifier)
 		fi_regions_unsubscribe(&monitor.regions, addr, len);
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 }
 
 static bool monitor_valid(struct fid_mem_monitor *fid, const void *addr,
 			  size_t len)
 {
 	bool valid;
+	int cancel;
 
 	(void)fid;
 	if (monitor_forked())
 		return false;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	valid = monitor.notifier &&
 		fi_regions_valid(&monitor.regions, addr, len);
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 	return valid;
 }
 
@@ -231,15 +237,15 @@ static int monitor_import(void)
 
 EXPORT int mlx5ep_fi_monitor_import(void)
 {
-	int ret = 0;
+	int ret = 0, cancel;
 
 	if (monitor_forked())
 		return -EXDEV;
-	pthread_mutex_lock(&monitor.lock);
+	cancel = lock_take(&monitor.lock);
 	if (!monitor.imported)
 		ret = monitor_import();
 	monitor.imported = !ret;
-	pthread_mutex_unlock(&monitor.lock);
+	lock_release(&monitor.lock, cancel);
 	return ret;
 }
 
@@ -247,11 +253,12 @@ EXPORT void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
 				     size_t size)
 {
 	struct mlx5ep_fi_monitor_stats answer = {};
+	int cancel;
 
 	if (!monitor_forked()) {
-		pthread_mutex_lock(&monitor.lock);
+		cancel = lock_take(&monitor.lock);
 		answer = monitor.regions.stats;
-		pthread_mutex_unlock(&monitor.lock);
+		lock_release(&monitor.lock, cancel);
 	}
 	answer.notified = __atomic_load_n(&monitor.notified, __ATOMIC_RELAXED);
 	mlx5ep_answer(stats, size, &answer, sizeof(answer));

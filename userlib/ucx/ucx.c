@@ -111,7 +111,8 @@ static void try_start(const struct ucx_ucm *ucm)
 }
 
 /*
- * UCX makes a registration cache. Events stay external as long as somebody
+ * UCX makes a registration cache. The caller has cancellation off, since UCX would be left
+ * half done, and @start held, if the thread ended here. Events stay external as long as somebody
  * tells them: not in a child whose parent did.
  *
  * No lock is taken before there is a handler that sets it free in a child.
@@ -164,9 +165,15 @@ EXPORT void ucm_set_global_opts(const ucm_global_config_t *ucm_opts)
 EXPORT ucs_status_t ucm_set_event_handler(int mask, int priority,
 					  ucm_event_callback_t cb, void *arg)
 {
+	const void *caller = __builtin_return_address(0);
+	int cancel;
+
+	/* UCX's own function is no cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if (mask & UCM_EVENT_VM_UNMAPPED &&
 	    !(mask & UCM_EVENT_FLAG_NO_INSTALL) && is_wanted())
-		start_once(__builtin_return_address(0));
+		start_once(caller);
+	pthread_setcancelstate(cancel, NULL);
 	return REAL(ucm_set_event_handler)(mask, priority, cb, arg);
 }
 

@@ -17,7 +17,8 @@
  *   adapter of the notifier is gone, the word is one that never compares equal,
  *   and each lookup makes UCX drop all registrations that are not in use;
  * - is @tell held by one who waits for a lock of UCX: UCX's handler tries its
- *   lock, and queues the event if another thread has it.
+ *   lock, and queues the event if another thread has it;
+ * - is a thread cancelled while it has @tell, or half of the events.
  *
  * A forked child has neither the mapping nor the thread. What is here is set
  * back there before fork() returns, see ucx_events_forked().
@@ -29,6 +30,7 @@
 #include <mlx5ep/mr_watch.h>
 
 #include "listener.h"
+#include "lock.h"
 #include "ucx.h"
 
 #define EVENTS_AT_ONCE 64
@@ -159,26 +161,28 @@ static bool tell_all(void)
 void ucx_events_tell(void)
 {
 	uint64_t total;
+	int cancel;
 
-	pthread_mutex_lock(&events.tell);
+	cancel = lock_take(&events.tell);
 	total = mlx5ep_notifier_page(events.notifier)->watch_total;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (total != events.told || is_blind()) {
 		tell_all();
 		events.told = total;
 	}
-	pthread_mutex_unlock(&events.tell);
+	lock_release(&events.tell, cancel);
 	ucx_events_seen = total;
 }
 
 static bool events_read(struct mlx5ep_notifier *notifier)
 {
 	bool more;
+	int cancel;
 
 	(void)notifier;
-	pthread_mutex_lock(&events.tell);
+	cancel = lock_take(&events.tell);
 	more = tell_all();
-	pthread_mutex_unlock(&events.tell);
+	lock_release(&events.tell, cancel);
 	return more;
 }
 
@@ -218,12 +222,12 @@ static int make_notifier(const struct ucx_ucm *ucm)
  */
 int ucx_events_start(const struct ucx_ucm *ucm)
 {
-	int ret = 0;
+	int ret = 0, cancel;
 
-	pthread_mutex_lock(&events.tell);
+	cancel = lock_take(&events.tell);
 	if (!events.notifier)
 		ret = make_notifier(ucm);
-	pthread_mutex_unlock(&events.tell);
+	lock_release(&events.tell, cancel);
 	return ret;
 }
 
@@ -269,8 +273,9 @@ void ucx_events_unwatched(int by)
  */
 void ucx_events_print(void)
 {
-	pthread_mutex_lock(&events.tell);
+	int cancel = lock_take(&events.tell);
+
 	fprintf(stderr, "mlx5ep-ucx: changed %lu unchanged %lu dropped-all %lu\n",
 		events.changed, events.unchanged, events.dropped_all);
-	pthread_mutex_unlock(&events.tell);
+	lock_release(&events.tell, cancel);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A call by a thread that is cancelled before it calls: the first cancellation point at
+ * which the call lets itself be cancelled ends the thread. Fakes that stand for another
+ * library or for the system are such points (pthread_testcancel()).
+ */
+#ifndef SELFTESTS_CANCELLED_H
+#define SELFTESTS_CANCELLED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct cancelled_call {
+	void (*call)(void *arg);
+	void *arg;
+	bool whole;
+};
+
+static void *cancelled_thread(void *arg)
+{
+	struct cancelled_call *it = arg;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	it->call(it->arg);
+	it->whole = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Returns true if the call was not left half done, and the thread was cancelled after it. */
+static inline bool cancelled_after(void (*call)(void *arg), void *arg)
+{
+	struct cancelled_call it = { .call = call, .arg = arg };
+	pthread_t thread;
+	void *end = NULL;
+
+	if (pthread_create(&thread, NULL, cancelled_thread, &it) ||
+	    pthread_join(thread, &end))
+		return false;
+	return it.whole && end == PTHREAD_CANCELED;
+}
+
+/* Does nobody hold the lock? */
+static inline bool lock_is_free(pthread_mutex_t *lock)
+{
+	return !pthread_mutex_trylock(lock) && !pthread_mutex_unlock(lock);
+}
+
+#endif
