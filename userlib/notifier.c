@@ -5,6 +5,7 @@
  * reads @token before it touches the mapping.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,10 +15,15 @@
 #include "internal.h"
 #include "notifier.h"
 
+/*
+ * For the first notifier of a process the kernel takes the locks of all its mappings, and
+ * begins anew after each signal. With many mappings and a fast timer that would never end.
+ */
 static int notifier_open(struct ibv_context *context, uint32_t watches)
 {
 	int object = mlx5ep_uverbs_id(context, "object notifier");
 	struct mlx5ep_cmd cmd;
+	sigset_t all, old;
 	int ret;
 
 	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_CREATE);
@@ -25,7 +31,10 @@ static int notifier_open(struct ibv_context *context, uint32_t watches)
 	if (watches)
 		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY,
 			      &watches, sizeof(watches));
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = mlx5ep_cmd_exec(context, &cmd);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		return ret;
 	return mlx5ep_cmd_result(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);

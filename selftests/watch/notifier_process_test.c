@@ -483,4 +483,36 @@ TEST(a_signal_does_not_end_the_creation_of_a_notifier)
 	munmap(mem, MAPPINGS * page_bytes());
 }
 
+/* The timer of a program that measures itself: it signals several times during the call. */
+TEST(is_made_while_a_timer_signals_again_and_again)
+{
+	const struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval often = {}, never = {};
+	struct mlx5ep_notifier *n;
+	struct verbs_setup setup;
+	void *mem = many_mappings();
+	long took;
+
+	ASSERT_NE(MAP_FAILED, mem);
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+	mlx5ep_notifier_destroy(n);
+	took = microseconds();
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+	took = microseconds() - took;
+	mlx5ep_notifier_destroy(n);
+	alarms = 0;
+	often.it_value.tv_usec = 1 + took / 5 % 900000;
+	often.it_interval = often.it_value;
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	/* The signal has waited until the call was done. */
+	EXPECT_LE(1, alarms);
+	mlx5ep_notifier_destroy(n);
+	verbs_close(&setup);
+	munmap(mem, MAPPINGS * page_bytes());
+}
+
 TEST_HARNESS_MAIN
