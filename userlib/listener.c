@@ -4,14 +4,25 @@
  * that tell other libraries of changed memory. Each of them has a copy of this
  * file, because it is no part of libmlx5ep's interface.
  *
+ * These libraries are preloaded into programs that may bring an rdma-core of their own.
+ * So nothing here is linked to libibverbs: its functions are those of the one that the
+ * program has loaded.
+ *
  * The thread sleeps while there are no events. It also sleeps a fixed time before
  * each round of reading, so that a program that unmaps often causes few wake-ups.
+ *
+ * When the adapter of the notifier is gone, the thread tries to make another one, on any
+ * adapter, until that works. The old one stays as long as the process, because other
+ * threads may be looking at its words.
  */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 
 #include <infiniband/verbs.h>
 
@@ -20,99 +31,174 @@
 
 #include "listener.h"
 
+#define LISTENER_DEVICES "/sys/class/infiniband"
+#define LISTENER_VERBS "libibverbs.so.1"
+
 #define PAUSE_MS 10
+#define RETRY_MS 500
 
-static void *listen_thread(void *arg)
+/**
+ * struct listener_verbs - functions of the program's libibverbs
+ */
+struct listener_verbs {
+	__typeof__(&ibv_get_device_list) get_list;
+	__typeof__(&ibv_free_device_list) free_list;
+	__typeof__(&ibv_open_device) open;
+	__typeof__(&ibv_close_device) close;
+};
+
+/* It stays loaded: what it has opened here is never closed. */
+static int find_verbs(struct listener_verbs *verbs)
 {
-	const struct listener *listener = arg;
-	struct pollfd fd = {
-		.fd = mlx5ep_notifier_fd(listener->notifier),
-		.events = POLLIN,
-	};
+	void *library = dlopen(LISTENER_VERBS,
+			       RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
-	do {
-		poll(&fd, 1, -1);
-		poll(NULL, 0, PAUSE_MS);
-	} while (listener->read(listener->notifier));
-	return NULL;
+	if (!library)
+		return -EOPNOTSUPP;
+	verbs->get_list = dlsym(library, "ibv_get_device_list");
+	verbs->free_list = dlsym(library, "ibv_free_device_list");
+	verbs->open = dlsym(library, "ibv_open_device");
+	verbs->close = dlsym(library, "ibv_close_device");
+	dlclose(library);
+	return verbs->get_list && verbs->free_list && verbs->open &&
+		       verbs->close ? 0 : -EOPNOTSUPP;
 }
 
-/* The thread blocks all signals: they are for the program's own threads. */
-static int run_thread(struct listener *listener)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&thread, NULL, listen_thread, listener);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!ret)
-		pthread_detach(thread);
-	return -ret;
-}
-
-/* Finds a device that the module is attached to; opens it if @context is set. */
-static int find_device(struct ibv_context **context)
+/* Opens a device that the module is attached to. */
+static int open_device(const struct listener_verbs *verbs,
+		       struct ibv_context **context)
 {
 	struct ibv_device **list;
 	int i, count, ret = -EOPNOTSUPP;
 
-	list = ibv_get_device_list(&count);
+	list = verbs->get_list(&count);
 	if (!list)
 		return -EOPNOTSUPP;
 	for (i = 0; i < count && ret; i++) {
 		if (mlx5ep_device_attached(list[i], NULL, 0))
 			continue;
-		if (context)
-			*context = ibv_open_device(list[i]);
-		ret = context && !*context ? -EIO : 0;
+		*context = verbs->open(list[i]);
+		ret = *context ? 0 : -EIO;
 	}
-	ibv_free_device_list(list);
+	verbs->free_list(list);
 	return ret;
 }
 
-/**
- * listener_possible() - is there a device for a notifier?
- *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device.
- */
-int listener_possible(void)
-{
-	return find_device(NULL);
-}
-
-/**
- * listener_start() - make the notifier and the thread
- * @listener: stays until the thread ends; @read is set, the rest is filled in
- *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device. The errors of
- * mlx5ep_notifier_create(), fcntl() and pthread_create().
- */
-int listener_start(struct listener *listener)
+static int open_notifier(const struct listener_verbs *verbs,
+			 struct listener *listener)
 {
 	int ret;
 
-	ret = find_device(&listener->context);
+	ret = open_device(verbs, &listener->context);
 	if (ret)
 		return ret;
 	ret = mlx5ep_notifier_create(listener->context, 0, &listener->notifier);
 	if (ret)
 		goto err_context;
-	if (fcntl(mlx5ep_notifier_fd(listener->notifier), F_SETFL,
-		  O_NONBLOCK)) {
-		ret = -errno;
-		goto err_notifier;
-	}
-	ret = run_thread(listener);
-	if (ret)
-		goto err_notifier;
-	return 0;
-
-err_notifier:
+	if (!fcntl(mlx5ep_notifier_fd(listener->notifier), F_SETFL, O_NONBLOCK))
+		return 0;
+	ret = -errno;
 	mlx5ep_notifier_destroy(listener->notifier);
 err_context:
-	ibv_close_device(listener->context);
+	verbs->close(listener->context);
+	return ret;
+}
+
+static void *listen_thread(void *arg)
+{
+	struct listener *listener = arg;
+	struct listener next = *listener;
+	struct listener_verbs verbs;
+	struct pollfd fd = { .events = POLLIN };
+
+	for (;;) {
+		fd.fd = mlx5ep_notifier_fd(listener->notifier);
+		do {
+			poll(&fd, 1, -1);
+			poll(NULL, 0, PAUSE_MS);
+		} while (listener->read(listener->notifier));
+		do {
+			poll(NULL, 0, RETRY_MS);
+		} while (find_verbs(&verbs) || open_notifier(&verbs, &next));
+		*listener = next;
+		listener->renewed(listener->notifier);
+	}
+	return NULL;
+}
+
+static int run_thread(struct listener *listener)
+{
+	pthread_t thread;
+	int ret;
+
+	ret = pthread_create(&thread, NULL, listen_thread, listener);
+	if (!ret)
+		pthread_detach(thread);
+	return -ret;
+}
+
+static bool is_attached(const char *name)
+{
+	struct ibv_device device;
+
+	return snprintf(device.ibdev_path, sizeof(device.ibdev_path), "%s/%s",
+			LISTENER_DEVICES, name) <
+		       (int)sizeof(device.ibdev_path) &&
+	       !mlx5ep_device_attached(&device, NULL, 0);
+}
+
+/**
+ * listener_possible() - is there a device for a notifier?
+ *
+ * The answer comes from sysfs: the program need not have loaded libibverbs yet.
+ *
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device.
+ */
+int listener_possible(void)
+{
+	DIR *devices = opendir(LISTENER_DEVICES);
+	const struct dirent *entry;
+	int ret = -EOPNOTSUPP;
+
+	if (!devices)
+		return ret;
+	while (ret && (entry = readdir(devices)))
+		if (*entry->d_name != '.' && is_attached(entry->d_name))
+			ret = 0;
+	closedir(devices);
+	return ret;
+}
+
+/**
+ * listener_start() - make the notifier and the thread
+ * @listener: stays until the process ends; @read and @renewed are set, the rest is filled in
+ *
+ * The thread has all signals blocked: they are for the program's own threads. So has the
+ * caller meanwhile: what is done here is long, and a signal of a timer would delay it.
+ *
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device, or libibverbs is not
+ * loaded. The errors of mlx5ep_notifier_create(), fcntl() and pthread_create().
+ */
+int listener_start(struct listener *listener)
+{
+	struct listener_verbs verbs;
+	sigset_t all, old;
+	int ret;
+
+	ret = find_verbs(&verbs);
+	if (ret)
+		return ret;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = open_notifier(&verbs, listener);
+	if (ret)
+		goto out_unblock;
+	ret = run_thread(listener);
+	if (ret) {
+		mlx5ep_notifier_destroy(listener->notifier);
+		verbs.close(listener->context);
+	}
+out_unblock:
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
 }

@@ -14,11 +14,13 @@ struct mlx5ep_notifier;
  * @context: of the device of the notifier
  * @notifier: never blocks a reader
  * @read: reads all events; false: there will be no more
+ * @renewed: called when a new notifier takes the place of one that has no more events
  */
 struct listener {
 	struct ibv_context *context;
 	struct mlx5ep_notifier *notifier;
 	bool (*read)(struct mlx5ep_notifier *notifier);
+	void (*renewed)(struct mlx5ep_notifier *notifier);
 };
 
 int listener_possible(void);

@@ -42,7 +42,7 @@ endif
 LIB_OBJ := $(LIB_OUT)/obj/userlib
 LIB_VERSION_STAMP := $(LIB_OBJ)/version
 LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
-	-Wstrict-prototypes -fvisibility=hidden $(LIB_SAN) \
+	-Wstrict-prototypes -fvisibility=hidden -ffunction-sections $(LIB_SAN) \
 	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
 	-DMLX5EP_VERSION='"$(LIB_VERSION)"'
 LIB_LIBS := -libverbs -lmlx5 -lpthread
@@ -89,6 +89,12 @@ $(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
 		$(wildcard userlib/include/mlx5ep/*.h uapi/rdma/*.h examples/*)
 	@mkdir -p $(@D)
 	@awk -f userlib/man/fill.awk $< >$@.new && mv $@.new $@
+
+# A library that programs preload is linked to none of those that it serves: the program may
+# bring its own. So it has these files in it, and of them only what it calls.
+PRELOAD_OBJS := $(addprefix $(LIB_OBJ)/,listener.o notifier.o mr_watch.o device.o \
+	uverbs.o uverbs_ids.o)
+PRELOAD_LDFLAGS := -Wl,--gc-sections
 
 include userlib/policy/policy.mk
 include selftests/programs/programs.mk

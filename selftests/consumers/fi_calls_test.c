@@ -35,6 +35,7 @@ static void fake_free(void *room);
 #define EVENTS	200
 
 static struct {
+	bool no_fabric;		/* the program has not loaded libfabric */
 	int possible;		/* what listener_possible() says */
 	int start_ret, starts;
 	int open_ret, bind_ret;
@@ -188,7 +189,7 @@ static struct fi_ops cache_ops = {
 
 static struct fid cache_fid = { .ops = &cache_ops };
 
-int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags,
+static int open_fid(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags,
 	    struct fid **fid, void *context)
 {
 	step_outside();
@@ -198,6 +199,13 @@ int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uin
 	fake.opened++;
 	*fid = &cache_fid;
 	return 0;
+}
+
+void (*fi_found_first)(void);
+
+void *fi_found(const char *name)
+{
+	return fake.no_fabric || strcmp(name, "fi_open") ? NULL : open_fid;
 }
 
 FIXTURE(fi)
@@ -577,9 +585,54 @@ TEST_F(fi, is_imported_later_if_it_could_not_be)
 	EXPECT_EQ(2, fake.bound);
 }
 
-TEST_F(fi, is_loaded_as_the_environment_says)
+static void load_anew(void)
 {
 	monitor.imported = false;
+	monitor.tried = false;
+}
+
+/* A plugin brings libfabric: the library hears of it by the first call. */
+TEST_F(fi, is_imported_when_the_program_has_loaded_libfabric)
+{
+	load_anew();
+	setenv("MLX5EP_FI_MONITOR", "verbose", 1);
+	fake.no_fabric = true;
+	EXPECT_EQ(-ENOSYS, mlx5ep_fi_monitor_import());
+	EXPECT_STREQ("", said(monitor_load));
+	EXPECT_STREQ("", said(monitor_first));
+	EXPECT_EQ(1, fake.bound);
+	fake.no_fabric = false;
+	EXPECT_STREQ("mlx5ep-fi: imported\n", said(monitor_first));
+	EXPECT_EQ(2, fake.bound);
+	/* Once, also where that fails. */
+	EXPECT_STREQ("", said(monitor_first));
+	load_anew();
+	fake.bind_ret = -FI_EBUSY;
+	EXPECT_STREQ("mlx5ep-fi: Device or resource busy\n", said(monitor_first));
+	EXPECT_STREQ("", said(monitor_first));
+	monitor.verbose = false;
+}
+
+/* The adapter of the first one was removed. */
+TEST_F(fi, goes_on_with_another_notifier)
+{
+	ASSERT_EQ(0, self->ops->start(self->fid));
+	ASSERT_EQ(0, subscribe(self, 1));
+	monitor.listener.renewed((struct mlx5ep_notifier *)self);
+	EXPECT_EQ((struct mlx5ep_notifier *)self, monitor.notifier);
+	/* What the old one watched is stale. */
+	fake.word++;
+	fake.verify_ret = -EIO;
+	EXPECT_FALSE(valid(self, 1));
+	unsubscribe(self, 1);
+	fake.verify_ret = 0;
+	EXPECT_EQ(0, subscribe(self, 1));
+	EXPECT_TRUE(valid(self, 1));
+}
+
+TEST_F(fi, is_loaded_as_the_environment_says)
+{
+	load_anew();
 	setenv("MLX5EP_FI_MONITOR", "off", 1);
 	EXPECT_STREQ("", said(monitor_load));
 	EXPECT_EQ(1, fake.bound);
@@ -588,7 +641,7 @@ TEST_F(fi, is_loaded_as_the_environment_says)
 	EXPECT_EQ(2, fake.bound);
 	ASSERT_EQ(0, self->ops->start(self->fid));
 	EXPECT_STREQ("", said(monitor_unload));
-	monitor.imported = false;
+	load_anew();
 	unsetenv("MLX5EP_FI_MONITOR");
 	EXPECT_STREQ("", said(monitor_load));
 	EXPECT_EQ(3, fake.bound);
@@ -596,6 +649,7 @@ TEST_F(fi, is_loaded_as_the_environment_says)
 
 TEST_F(fi, says_what_it_did_if_it_is_to)
 {
+	load_anew();
 	setenv("MLX5EP_FI_MONITOR", "verbose", 1);
 	EXPECT_STREQ("mlx5ep-fi: imported\n", said(monitor_load));
 	EXPECT_STREQ("", said(monitor_unload));
@@ -605,9 +659,10 @@ TEST_F(fi, says_what_it_did_if_it_is_to)
 		     said(monitor_unload));
 	fake.child = true;
 	EXPECT_STREQ("", said(monitor_unload));
+	monitor.tried = false;
 	EXPECT_STREQ("mlx5ep-fi: Invalid cross-device link\n", said(monitor_load));
 	fake.child = false;
-	monitor.imported = false;
+	load_anew();
 	fake.possible = -EOPNOTSUPP;
 	EXPECT_STREQ("mlx5ep-fi: Operation not supported\n", said(monitor_load));
 	monitor.verbose = false;

@@ -18,6 +18,7 @@ static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child
 
 #define pthread_mutex_lock step_lock
 #define pthread_mutex_unlock step_unlock
+#include "../../userlib/ucx/ucx_env.c"
 #include "../../userlib/ucx/ucx_events.c"
 #define access fake_access
 #define pthread_atfork fake_atfork
@@ -32,13 +33,19 @@ static int fake_atfork(void (*prepare)(void), void (*parent)(void), void (*child
 #define EVENTS	150
 
 static struct {
-	bool asks_us, is_new, from_ucp;
+	bool asks_us, from_ucp, transport, bypassed;
+	bool past_us;			/* UCX's context is not made by what is here */
+	unsigned int version;
+	const char *wrong;		/* what the probe says */
+	bool no_adapter;
+	int probes;
+	unsigned int orphans;
 	const char *device;		/* that is there */
 	int possible, start_ret, atfork_ret;
 	int listeners, atforks, regs_forked, destroyed;
 	void (*in_child)(void);
 
-	struct mlx5_ep_notifier_page page;
+	struct mlx5_ep_notifier_page page, *second;	/* of another notifier */
 	struct mlx5_ep_event events[EVENTS];
 	int n_events, next_event, reads;
 	int interrupts;			/* reads that a signal ends, before others */
@@ -51,7 +58,8 @@ static struct {
 	void *munmap_addr;
 	size_t munmap_len;
 	ucm_mmap_hook_mode_t mode;	/* that UCX was given */
-	int handlers, lookups, gets;
+	int handlers, unset_handlers, lookups, gets, inits;
+	ucs_status_t cache_status, init_status;
 } fake;
 
 static int fake_access(const char *path, int mode)
@@ -73,9 +81,36 @@ bool ucx_real_asks_us(void)
 	return fake.asks_us;
 }
 
-bool ucx_real_is_new(void)
+unsigned int ucx_real_version(void)
 {
-	return fake.is_new;
+	return fake.version;
+}
+
+bool ucx_real_is_transport(const void *caller)
+{
+	return fake.transport;
+}
+
+bool ucx_real_is_bypassed(const void *ours)
+{
+	return fake.bypassed && ours == ucs_pgtable_lookup;
+}
+
+const char *ucx_probe(ucp_context_h context, const void *caller)
+{
+	step_outside();
+	fake.probes += context == (ucp_context_h)&fake;
+	return fake.wrong;
+}
+
+bool ucx_probe_has_adapter(ucp_context_h context, const void *caller)
+{
+	return !fake.no_adapter;
+}
+
+unsigned int ucx_regs_orphan(const struct mlx5ep_notifier *notifier)
+{
+	return fake.orphans;
 }
 
 bool ucx_real_from_ucp(const void *caller)
@@ -108,7 +143,7 @@ const volatile struct mlx5_ep_notifier_page *
 mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier)
 {
 	step();
-	return &fake.page;
+	return notifier == (struct mlx5ep_notifier *)fake.second ? fake.second : &fake.page;
 }
 
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
@@ -168,7 +203,24 @@ static void global_opts(const ucm_global_config_t *opts)
 static ucs_status_t event_handler(int mask, int priority, ucm_event_callback_t cb, void *arg)
 {
 	fake.handlers++;
+	if (cb == ignore)
+		return UCS_OK;
 	return priority == 7 && arg == &fake ? UCS_INPROGRESS : UCS_ERR_BUSY;
+}
+
+static void unset_handler(int mask, ucm_event_callback_t cb, void *arg)
+{
+	fake.unset_handlers++;
+}
+
+static ucs_status_t init_version(unsigned int major, unsigned int minor,
+				 const ucp_params_t *params, const ucp_config_t *config,
+				 ucp_context_h *context)
+{
+	*context = (ucp_context_h)&fake;
+	fake.inits += major == 1 && minor == 18;
+	fake.cache_status = ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 7, NULL, &fake);
+	return fake.init_status;
 }
 
 static ucs_pgt_region_t *lookup(const ucs_pgtable_t *table, ucs_pgt_addr_t address)
@@ -196,6 +248,8 @@ void *ucx_real(const char *name, const void *caller)
 		{ "ucm_vm_munmap", vm_munmap },
 		{ "ucm_set_global_opts", global_opts },
 		{ "ucm_set_event_handler", event_handler },
+		{ "ucm_unset_event_handler", unset_handler },
+		{ "ucp_init_version", init_version },
 		{ "ucs_pgtable_lookup", lookup },
 		{ "ucs_rcache_get", rcache_get },
 	};
@@ -216,9 +270,11 @@ FIXTURE(ucx)
 FIXTURE_SETUP(ucx)
 {
 	fake.asks_us = true;
-	fake.is_new = true;
+	fake.version = UCX_OLDEST;
 	fake.end = -EAGAIN;
-	unsetenv("MLX5EP_UCX");
+	/* A test that wants to hear something says so. */
+	setenv("MLX5EP_UCX", "quiet", 1);
+	unsetenv("MLX5EP_UCX_NEWEST");
 	self->ucm = (struct ucx_ucm) { set_external, unset_external, vm_munmap };
 }
 
@@ -226,10 +282,21 @@ FIXTURE_TEARDOWN(ucx)
 {
 }
 
-/* UCX makes a registration cache. */
+/* UCX makes a context, and a registration cache in it. */
 static ucs_status_t make_cache(void)
 {
-	return ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 7, NULL, &fake);
+	ucp_params_t params = {};
+	ucp_context_h context;
+
+	if (fake.past_us)
+		return ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 7, NULL, &fake);
+	ucp_init_version(1, 18, &params, NULL, &context);
+	return fake.cache_status;
+}
+
+static void make_cache_once(void)
+{
+	make_cache();
 }
 
 /* The mode that UCX gets. */
@@ -276,45 +343,197 @@ TEST_F(ucx, keeps_its_mode_if_it_is_another_or_we_are_not_wanted)
 	EXPECT_EQ(UCM_MMAP_HOOK_NONE, mode_of(UCM_MMAP_HOOK_NONE));
 	setenv("MLX5EP_UCX", "off", 1);
 	EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO));
+	setenv("MLX5EP_UCX", "verbose,off", 1);
+	EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO));
 	setenv("MLX5EP_UCX", "on", 1);
 	EXPECT_EQ(UCM_MMAP_HOOK_RELOC, mode_of(UCM_MMAP_HOOK_BISTRO));
 	fake.possible = -EOPNOTSUPP;
 	EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO));
 }
 
-static void say_possible(void)
-{
-	fake.possible = is_possible() ? 1 : 2;
-}
-
+/* Each reason is one line, and a process says one of them. */
 TEST_F(ucx, keeps_its_hooks_where_we_cannot_take_their_place)
 {
-	setenv("MLX5EP_UCX", "verbose", 1);
-	EXPECT_TRUE(is_wanted());
+	setenv("MLX5EP_UCX", "on", 1);
 #define SAYS(text)							\
 	do {								\
-		EXPECT_STREQ(text, said(say_possible));			\
-		EXPECT_EQ((text)[0] ? 2 : 1, fake.possible);		\
-		fake.possible = 0;					\
+		EXPECT_STREQ("mlx5ep-ucx: " text "\n", said(make_cache_once)); \
+		EXPECT_STREQ("", said(make_cache_once));		\
+		EXPECT_EQ(UCM_MMAP_HOOK_BISTRO, mode_of(UCM_MMAP_HOOK_BISTRO)); \
+		is_said = false;					\
 	} while (0)
-	SAYS("");
 	fake.asks_us = false;
-	SAYS("mlx5ep-ucx: UCX is linked in another way: its hooks stay\n");
+	SAYS("UCX is linked in another way: its hooks stay");
 	fake.asks_us = true;
-	fake.is_new = false;
-	SAYS("mlx5ep-ucx: UCX is older than 1.17: its hooks stay\n");
-	fake.is_new = true;
+	fake.version = UCX_VERSION(1, 16);
+	SAYS("UCX is older than 1.17: its hooks stay");
+	fake.version = UCX_NEWEST + 1;
+	SAYS("UCX is newer than what this library was run with: its hooks stay; see MLX5EP_UCX_NEWEST in libmlx5ep-ucx(7)");
+	fake.version = UCX_NEWEST;
 	fake.device = "/dev/knem";
-	SAYS("mlx5ep-ucx: knem or xpmem is there: UCX's hooks stay\n");
+	SAYS("knem or xpmem is there: UCX's hooks stay");
 	fake.device = "/dev/xpmem";
-	SAYS("mlx5ep-ucx: knem or xpmem is there: UCX's hooks stay\n");
+	SAYS("knem or xpmem is there: UCX's hooks stay");
 	fake.device = NULL;
 	fake.possible = -EOPNOTSUPP;
-	SAYS("mlx5ep-ucx: mlx5_ep is attached to no device: UCX's hooks stay\n");
-	unsetenv("MLX5EP_UCX");
-	EXPECT_TRUE(is_wanted());
-	fake.asks_us = false;
-	EXPECT_STREQ("", said(say_possible));
+	SAYS("mlx5_ep is attached to no device: UCX's hooks stay");
+	fake.possible = 0;
+	EXPECT_EQ(0, fake.listeners);
+	EXPECT_EQ(0, fake.externals);
+	EXPECT_EQ(0, fake.probes);
+	fake.past_us = true;
+	EXPECT_STREQ("mlx5ep-ucx: UCX's context is made past libmlx5ep-ucx (RTLD_DEEPBIND?): its hooks stay\n",
+		     said(make_cache_once));
+	EXPECT_EQ(0, fake.externals);
+}
+
+TEST_F(ucx, may_be_newer_if_the_environment_says_so)
+{
+	static const struct {
+		const char *newest;
+		bool does;
+	} values[] = {
+		{ "1.99", true }, { "2.0", true }, { "1.98", false }, { "0.100", false },
+		{ "", false }, { "1", false }, { "new", false }, { "1.1000", false },
+	};
+	size_t i;
+
+	fake.version = UCX_VERSION(1, 99);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		setenv("MLX5EP_UCX_NEWEST", values[i].newest, 1);
+		EXPECT_EQ(values[i].does, !obstacle()) {
+			TH_LOG("%s", values[i].newest);
+		}
+	}
+	fake.version = UCX_NEWEST;
+	unsetenv("MLX5EP_UCX_NEWEST");
+	EXPECT_EQ(NULL, obstacle());
+	setenv("MLX5EP_UCX_NEWEST", "1.22", 1);
+	EXPECT_NE(NULL, obstacle());
+}
+
+/* Exit status of a child with that word, in which something is not as it has to be. */
+static int status_with(const char *word, void (*call)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		setenv("MLX5EP_UCX", word, 1);
+		close(2);
+		call();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void lose_adapter(void)
+{
+	make_cache();
+	fake.end = -EIO;
+	events_read(NULL);
+}
+
+static void import_memory(void)
+{
+	ucp_params_t params = {
+		.field_mask = UCP_PARAM_FIELD_FEATURES,
+		.features = UCP_FEATURE_EXPORTED_MEMH,
+	};
+	ucp_context_h context;
+
+	ucp_init_version(1, 18, &params, NULL, &context);
+}
+
+static void miss_lookup(void)
+{
+	ucx_lookup_missed(NULL);
+}
+
+TEST_F(ucx, ends_the_program_if_that_is_strict)
+{
+	EXPECT_EQ(0, status_with("strict", make_cache_once));
+	EXPECT_EQ(1, status_with("strict", lose_adapter));
+	EXPECT_EQ(1, status_with("strict", import_memory));
+	EXPECT_EQ(0, status_with("verbose", import_memory));
+	fake.start_ret = -EMFILE;
+	EXPECT_EQ(1, status_with("verbose,strict", make_cache_once));
+	EXPECT_EQ(0, status_with("stricter", make_cache_once));
+	fake.start_ret = 0;
+	fake.wrong = "something is wrong";
+	EXPECT_EQ(1, status_with("strict", make_cache_once));
+	fake.no_adapter = true;
+	EXPECT_EQ(0, status_with("strict", make_cache_once));
+	fake.wrong = NULL;
+	fake.version = 0;
+	EXPECT_EQ(1, status_with("strict", make_cache_once));
+	EXPECT_EQ(0, status_with("strict,off", make_cache_once));
+	fake.transport = true;
+	fake.bypassed = true;
+	EXPECT_EQ(1, status_with("strict", miss_lookup));
+	EXPECT_EQ(0, status_with("strict,off", miss_lookup));
+}
+
+TEST_F(ucx, whose_calls_go_past_us_is_named_once)
+{
+	setenv("MLX5EP_UCX", "on", 1);
+	EXPECT_STREQ("", said(miss_lookup));
+	fake.transport = true;
+	EXPECT_STREQ("", said(miss_lookup));
+	fake.bypassed = true;
+	EXPECT_STREQ("mlx5ep-ucx: UCX's calls go past libmlx5ep-ucx (RTLD_DEEPBIND?): its hooks stay\n",
+		     said(miss_lookup));
+	is_said = false;
+	EXPECT_STREQ("", said(miss_lookup));
+}
+
+/* What is told goes on beside the hooks. */
+TEST_F(ucx, gets_its_hooks_if_the_probe_fails)
+{
+	setenv("MLX5EP_UCX", "verbose", 1);
+	fake.wrong = "something is wrong";
+	EXPECT_STREQ("mlx5ep-ucx: something is wrong: UCX has hooks of mode reloc\n",
+		     said(make_cache_once));
+	EXPECT_EQ(1, fake.probes);
+	EXPECT_EQ(1, fake.externals);
+	EXPECT_EQ(1, fake.unsets);
+	EXPECT_EQ(2, fake.handlers);
+	EXPECT_EQ(1, fake.unset_handlers);
+	EXPECT_NE(NULL, ucx_events_notifier());
+	/* It is so for each context after that. */
+	fake.wrong = NULL;
+	EXPECT_STREQ("", said(make_cache_once));
+	EXPECT_EQ(1, fake.probes);
+	EXPECT_EQ(1, fake.externals);
+	/* Another UCX of a child may be right. */
+	fake.in_child();
+	EXPECT_STREQ("mlx5ep-ucx: UCX is told by mlx5_ep\n", said(make_cache_once));
+	EXPECT_EQ(2, fake.externals);
+}
+
+TEST_F(ucx, that_uses_no_adapter_has_its_hooks)
+{
+	setenv("MLX5EP_UCX", "verbose", 1);
+	fake.wrong = "something is wrong";
+	fake.no_adapter = true;
+	EXPECT_STREQ("mlx5ep-ucx: UCX uses no adapter: it has its hooks\n",
+		     said(make_cache_once));
+	EXPECT_EQ(1, fake.unsets);
+}
+
+TEST_F(ucx, is_tried_for_each_context_that_has_a_cache)
+{
+	ucp_params_t params = {};
+	ucp_context_h context;
+
+	make_cache();
+	make_cache();
+	EXPECT_EQ(2, fake.probes);
+	fake.init_status = UCS_ERR_NO_DEVICE;
+	EXPECT_EQ(UCS_ERR_NO_DEVICE, ucp_init_version(1, 18, &params, NULL, &context));
+	EXPECT_EQ(2, fake.probes);
+	EXPECT_EQ(3, fake.inits);
 }
 
 TEST_F(ucx, gets_events_from_us_when_it_makes_a_cache)
@@ -324,23 +543,19 @@ TEST_F(ucx, gets_events_from_us_when_it_makes_a_cache)
 	EXPECT_EQ(UCS_INPROGRESS, ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED |
 							 UCM_EVENT_FLAG_NO_INSTALL, 7,
 							 NULL, &fake));
+	EXPECT_STREQ("", said(import_memory));
 	setenv("MLX5EP_UCX", "off", 1);
 	EXPECT_EQ(UCS_INPROGRESS, make_cache());
 	EXPECT_EQ(0, fake.listeners);
-	unsetenv("MLX5EP_UCX");
+	setenv("MLX5EP_UCX", "quiet", 1);
 	EXPECT_EQ(UCS_INPROGRESS, make_cache());
 	EXPECT_EQ(UCS_INPROGRESS, make_cache());
-	EXPECT_EQ(5, fake.handlers);
+	EXPECT_EQ(6, fake.handlers);
 	EXPECT_EQ(1, fake.listeners);
 	EXPECT_EQ(1, fake.externals);
 	EXPECT_EQ(0, fake.unsets);
 	EXPECT_EQ(UCM_EVENT_VM_UNMAPPED, fake.external_events);
 	EXPECT_TRUE(events.listener.read == events_read);
-}
-
-static void make_cache_once(void)
-{
-	make_cache();
 }
 
 TEST_F(ucx, is_asked_again_if_we_could_not_start)
@@ -354,7 +569,8 @@ TEST_F(ucx, is_asked_again_if_we_could_not_start)
 	fake.atfork_ret = 0;
 	fake.start_ret = -EMFILE;
 	setenv("MLX5EP_UCX", "verbose", 1);
-	EXPECT_STREQ("mlx5ep-ucx: Too many open files\n", said(make_cache_once));
+	EXPECT_STREQ("mlx5ep-ucx: Too many open files: UCX has hooks of mode reloc\n",
+		     said(make_cache_once));
 	EXPECT_STREQ("", said(ucx_unload));
 	EXPECT_EQ(0, fake.externals);
 	EXPECT_EQ(NULL, ucx_events_notifier());
@@ -367,7 +583,6 @@ TEST_F(ucx, is_asked_again_if_we_could_not_start)
 	EXPECT_EQ(2, fake.atforks);
 	EXPECT_STREQ("mlx5ep-ucx: changed 0 unchanged 0 dropped-all 0\n", said(ucx_unload));
 	setenv("MLX5EP_UCX", "on", 1);
-	is_wanted();
 	EXPECT_STREQ("", said(ucx_unload));
 }
 
@@ -377,7 +592,7 @@ TEST_F(ucx, starts_anew_in_a_child)
 	ASSERT_TRUE(fake.in_child == forked);
 	happen(1);
 	ucx_events_tell();
-	EXPECT_NE(0, ucx_events_seen);
+	EXPECT_NE(0, ucx_events_seen.value);
 	/* Another thread may have had the locks. */
 	pthread_mutex_lock(&start);
 	pthread_mutex_lock(&events.tell);
@@ -386,7 +601,7 @@ TEST_F(ucx, starts_anew_in_a_child)
 	EXPECT_EQ(1, fake.destroyed);
 	EXPECT_EQ(1, fake.regs_forked);
 	EXPECT_EQ(NULL, ucx_events_notifier());
-	EXPECT_EQ(0, ucx_events_seen);
+	EXPECT_EQ(0, ucx_events_seen.value);
 	EXPECT_FALSE(ucx_events_new());
 	/* One that makes no cache, and its child in turn. */
 	fake.in_child();
@@ -435,7 +650,7 @@ TEST_F(ucx, has_its_hooks_in_a_child_that_cannot_start)
 
 static void cancelled_start(void *self)
 {
-	ucx_events_start(&((FIXTURE_DATA(ucx) *)self)->ucm);
+	ucx_events_start(&((FIXTURE_DATA(ucx) *)self)->ucm, ucx_regs_orphan);
 }
 
 static void cancelled_cache(void *unused)
@@ -489,9 +704,12 @@ TEST_F(ucx, leaves_nothing_half_done_in_a_thread_that_is_cancelled)
 /* More events than are read at once; one is none of a watch. */
 TEST_F(ucx, is_told_what_has_really_changed)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
 	EXPECT_EQ(1, fake.listeners);
+	/* A thread that comes for the first time has seen nothing told. */
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_tell();
 	EXPECT_FALSE(ucx_events_new());
 	happen(EVENTS);
 	fake.events[9].type = MLX5_EP_EVENT_WATCH + 1;
@@ -527,7 +745,7 @@ TEST_F(ucx, is_told_what_has_really_changed)
 
 TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
 	ucx_events_unwatched(1);
 	ucx_events_unwatched(1);
 	ucx_events_tell();
@@ -548,14 +766,14 @@ TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
 
 TEST_F(ucx, drops_all_when_the_adapter_is_gone)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
 	fake.end = -EIO;
 	EXPECT_FALSE(events_read(NULL));
 	EXPECT_EQ(1, fake.munmaps);
 	EXPECT_TRUE(ucx_events_new());
 	ucx_events_tell();
 	EXPECT_EQ(2, fake.munmaps);
-	/* It stays so. */
+	/* It stays so as long as there is no other notifier. */
 	ucx_events_unwatched(1);
 	ucx_events_unwatched(-1);
 	EXPECT_TRUE(ucx_events_new());
@@ -564,9 +782,45 @@ TEST_F(ucx, drops_all_when_the_adapter_is_gone)
 	EXPECT_EQ(3, fake.munmaps);
 }
 
+/*
+ * Its count begins anew, and may be at any time what this thread has seen of the old one.
+ * Registrations that were watched by that are dropped before anything is compared.
+ */
+TEST_F(ucx, is_told_by_another_notifier_when_there_is_one)
+{
+	static struct mlx5_ep_notifier_page second;
+
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	happen(7);
+	ucx_events_tell();
+	EXPECT_FALSE(ucx_events_new());
+	fake.end = -EIO;
+	EXPECT_FALSE(events_read(NULL));
+	fake.end = -EAGAIN;
+	fake.orphans = 2;
+	fake.second = &second;
+	second.watch_total = 7;
+	events.listener.renewed((struct mlx5ep_notifier *)&second);
+	EXPECT_EQ((struct mlx5ep_notifier *)&second, ucx_events_notifier());
+	EXPECT_TRUE(ucx_events_new());
+	fake.munmaps = 0;
+	ucx_events_tell();
+	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(1ul << 56, fake.munmap_len);
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_unwatched(-1);
+	ucx_events_unwatched(-1);
+	ucx_events_seen = (struct ucx_seen) { counter_of((void *)&fake), 7 };
+	EXPECT_TRUE(ucx_events_new());
+	ucx_events_tell();
+	EXPECT_FALSE(ucx_events_new());
+	second.watch_total++;
+	EXPECT_TRUE(ucx_events_new());
+}
+
 TEST_F(ucx, reads_no_end_as_more_events)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
 	fake.end = 0;
 	EXPECT_FALSE(events_read(NULL));
 	EXPECT_TRUE(events.gone);
@@ -576,7 +830,7 @@ TEST_F(ucx, looks_up_when_it_was_told)
 {
 	ucs_pgtable_t *table = (void *)self;
 
-	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
 	EXPECT_EQ((void *)77, ucs_pgtable_lookup(table, 77));
 	happen(1);
 	fake.verify_ret = -ESTALE;

@@ -36,6 +36,8 @@ static int fake_iterate(int (*each)(struct dl_phdr_info *info, size_t size, void
 static struct {
 	void *next, *of_handle;		/* what dlsym() finds there */
 	bool no_library, no_handle;
+	void *ours;			/* an address in this library */
+	const char *caller;		/* its file; NULL: "caller" */
 	int handles, kept;
 	unsigned int major, minor;
 
@@ -57,7 +59,8 @@ static void *fake_dlsym(void *handle, const char *name)
 
 static int fake_dladdr(const void *address, Dl_info *info)
 {
-	info->dli_fname = "caller";
+	info->dli_fbase = address == &here || address == fake.ours ? &fake : NULL;
+	info->dli_fname = fake.caller ? fake.caller : "caller";
 	return !fake.no_library;
 }
 
@@ -149,6 +152,10 @@ TEST_F(real, is_the_next_function_or_that_of_the_caller)
 	fake.next = NULL;
 	fake.of_handle = &fake.of_handle;
 	EXPECT_EQ(&fake.of_handle, ucx_real("f", NULL));
+	/* Where the caller sees this library only, that would call itself for ever. */
+	fake.ours = &fake.of_handle;
+	EXPECT_EQ(NULL, find("f", NULL));
+	fake.ours = NULL;
 	fake.no_handle = true;
 	EXPECT_EQ(NULL, find("f", NULL));
 	fake.no_handle = false;
@@ -255,24 +262,51 @@ TEST_F(real, has_its_addresses)
 	EXPECT_FALSE(ucx_real_from_ucp((void *)(LOAD + 0x4000)));
 }
 
-TEST_F(real, is_new_from_1_17_on)
+TEST_F(real, tells_its_version_or_none)
 {
-	static const struct {
-		unsigned int major, minor;
-		bool is_new;
-	} versions[] = {
-		{ 0, 99, false }, { 1, 16, false }, { 1, 17, true }, { 1, 18, true },
-		{ 2, 0, true },
-	};
-	size_t i;
-
-	EXPECT_FALSE(ucx_real_is_new());
+	EXPECT_EQ(0, ucx_real_version());
 	fake.next = tell_version;
-	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		fake.major = versions[i].major;
-		fake.minor = versions[i].minor;
-		EXPECT_EQ(versions[i].is_new, ucx_real_is_new());
-	}
+	fake.major = 1;
+	fake.minor = 16;
+	EXPECT_EQ(UCX_VERSION(1, 16), ucx_real_version());
+	EXPECT_GT(UCX_OLDEST, ucx_real_version());
+	fake.minor = 123;
+	EXPECT_EQ(UCX_VERSION(1, 123), ucx_real_version());
+	EXPECT_LT(UCX_NEWEST, ucx_real_version());
+	fake.major = 2;
+	fake.minor = 0;
+	EXPECT_LT(UCX_NEWEST, ucx_real_version());
+}
+
+/* The loader has put the address of another function where the lookup is called. */
+TEST_F(real, is_bypassed_if_its_lookups_go_elsewhere)
+{
+	uintptr_t to = 0;
+
+	EXPECT_FALSE(ucx_real_is_bypassed(&fake));
+	import(0, 1);
+	fake.entries[0][1].r_offset = (uintptr_t)&to - LOAD;
+	EXPECT_FALSE(ucx_real_is_bypassed(&fake));
+	/* Before the first call that is code of the library itself. */
+	to = LOAD + 0x1234;
+	EXPECT_FALSE(ucx_real_is_bypassed(&fake));
+	to = (uintptr_t)&fake;
+	EXPECT_FALSE(ucx_real_is_bypassed(&fake));
+	to = (uintptr_t)&self;
+	EXPECT_TRUE(ucx_real_is_bypassed(&fake));
+}
+
+TEST_F(real, knows_who_is_a_transport)
+{
+	fake.caller = "/usr/lib/ucx/libuct_ib.so.0";
+	EXPECT_TRUE(ucx_real_is_transport(&fake));
+	fake.caller = "libuct_ib_mlx5.so";
+	EXPECT_TRUE(ucx_real_is_transport(&fake));
+	fake.caller = "/usr/lib/libuct/program";
+	EXPECT_FALSE(ucx_real_is_transport(&fake));
+	fake.caller = "/usr/lib/ucx/libuct_ib.so.0";
+	fake.no_library = true;
+	EXPECT_FALSE(ucx_real_is_transport(&fake));
 }
 
 TEST_HARNESS_MAIN

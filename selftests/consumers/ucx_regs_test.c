@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../userlib/ucx/ucx_regs.c"
+#include "cancelled.h"
 
 #define MANY (3 * REGS_BUCKETS)
 
@@ -25,12 +26,27 @@ static struct {
 	int dereg_ret;
 	int add_ret;
 	bool no_notifier;
+	bool renewed;		/* the notifier is another one */
+	int declined, missed;
 	struct ucx_reg_call call;	/* the last one */
 } fake;
 
 struct mlx5ep_notifier *ucx_events_notifier(void)
 {
-	return fake.no_notifier ? NULL : (struct mlx5ep_notifier *)&fake;
+	return fake.no_notifier ? NULL :
+		(struct mlx5ep_notifier *)((char *)&fake + fake.renewed);
+}
+
+UCX_THREAD struct ucx_noted ucx_noted;
+
+void ucx_env_decline(const char *format, ...)
+{
+	fake.declined++;
+}
+
+void ucx_lookup_missed(const void *caller)
+{
+	fake.missed++;
 }
 
 void ucx_events_unwatched(int by)
@@ -42,6 +58,7 @@ int mlx5ep_watch_add(struct mlx5ep_notifier *notifier, const void *addr, size_t 
 		     uint64_t cookie, struct mlx5ep_watch *watch)
 {
 	(void)cookie;
+	pthread_testcancel();
 	if (fake.add_ret)
 		return fake.add_ret;
 	memset(watch, 0, sizeof(*watch));
@@ -67,6 +84,7 @@ static struct ibv_mr *registered(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t iova, unsigned int access)
 {
 	fake.registrations++;
+	pthread_testcancel();
 	fake.call = (struct ucx_reg_call){
 		.pd = pd, .addr = addr, .length = length,
 		.iova = iova, .access = access,
@@ -93,6 +111,7 @@ static struct ibv_mr *fake_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t len
 
 static int fake_dereg_mr(struct ibv_mr *mr)
 {
+	pthread_testcancel();
 	if (fake.dereg_ret)
 		return fake.dereg_ret;
 	fake.registered--;
@@ -244,12 +263,86 @@ TEST_F(regs, without_a_watch_are_counted)
 	mr = ucx_regs_reg(self);
 	ASSERT_NE(NULL, mr);
 	EXPECT_EQ(1, fake.unwatched);
+	EXPECT_EQ(1, fake.declined);
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 	EXPECT_EQ(0, fake.unwatched);
 	/* One that fails is none. */
 	fake.reg_errno = EINVAL;
 	EXPECT_EQ(NULL, ucx_regs_reg(self));
 	EXPECT_EQ(EINVAL, errno);
+}
+
+/* The probe of a UCX context counts on that. */
+TEST_F(regs, are_noted_by_what_they_got)
+{
+	struct ibv_mr *mr[3];
+	int i;
+
+	ucx_noted = (struct ucx_noted) {};
+	mr[0] = ucx_regs_reg(self);
+	EXPECT_EQ(1, ucx_noted.watched);
+	mr[1] = ibv_reg_mr(&self->pd, self->memory, 1, IBV_ACCESS_ON_DEMAND);
+	EXPECT_EQ(1, ucx_noted.on_demand);
+	fake.add_ret = -EIO;
+	mr[2] = ucx_regs_reg(self);
+	EXPECT_EQ(1, ucx_noted.unwatched);
+	EXPECT_EQ(1, ucx_noted.watched);
+	EXPECT_EQ(1, ucx_noted.on_demand);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, ibv_dereg_mr(mr[i]));
+}
+
+/* The adapter of the notifier was removed, and there is another notifier. */
+TEST_F(regs, of_a_notifier_that_is_gone_count_as_unwatched)
+{
+	struct ibv_mr *mr[4];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		mr[i] = ucx_regs_reg(self);
+	fake.renewed = true;
+	EXPECT_EQ(3, ucx_regs_orphan(ucx_events_notifier()));
+	EXPECT_EQ(0, ucx_regs_orphan(ucx_events_notifier()));
+	fake.unwatched = 3;
+	mr[3] = ucx_regs_reg(self);
+	EXPECT_EQ(0, ucx_regs_orphan(ucx_events_notifier()));
+	/* Nobody removes their watches. */
+	fake.watches -= 3;
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, ibv_dereg_mr(mr[i]));
+	/* One that is being made meanwhile. */
+	fake.renewed = false;
+	mr[0] = ucx_regs_reg(self);
+	regs[regs_bucket(mr[0]) - regs]->watch.notifier = (void *)self;
+	fake.dereg_ret = EBUSY;
+	EXPECT_EQ(EBUSY, ibv_dereg_mr(mr[0]));
+	EXPECT_EQ(1, fake.unwatched);
+	fake.watches--;
+	fake.dereg_ret = 0;
+	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
+}
+
+static void cancelled_reg(void *mr)
+{
+	static char memory[64];
+
+	*(struct ibv_mr **)mr = ibv_reg_mr(NULL, memory, sizeof(memory),
+					   IBV_ACCESS_LOCAL_WRITE);
+}
+
+static void cancelled_dereg(void *mr)
+{
+	ibv_dereg_mr(*(struct ibv_mr **)mr);
+}
+
+TEST_F(regs, are_whole_in_a_thread_that_is_cancelled)
+{
+	struct ibv_mr *mr = NULL;
+
+	EXPECT_TRUE(cancelled_after(cancelled_reg, &mr));
+	ASSERT_NE(NULL, mr);
+	EXPECT_EQ(1, fake.watches);
+	EXPECT_TRUE(cancelled_after(cancelled_dereg, &mr));
 }
 
 TEST_F(regs, that_need_no_watch_are_passed_on)
@@ -260,8 +353,10 @@ TEST_F(regs, that_need_no_watch_are_passed_on)
 	mr[0] = ibv_reg_mr(&self->pd, self->memory, sizeof(self->memory),
 			   IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE);
 	mr[1] = ibv_reg_mr(&self->pd, self->memory, 0, IBV_ACCESS_LOCAL_WRITE);
+	EXPECT_EQ(0, fake.missed);
 	fake.no_notifier = true;
 	mr[2] = ucx_regs_reg(self);
+	EXPECT_EQ(1, fake.missed);
 	EXPECT_EQ(3, fake.registered);
 	EXPECT_EQ(0, fake.watches);
 	EXPECT_EQ(0, fake.unwatched);

@@ -43,9 +43,9 @@ static inline bool cancelled_after(void (*call)(void *arg), void *arg)
 }
 
 /* Does nobody hold the lock? */
-static inline bool lock_is_free(pthread_mutex_t *lock)
+static inline bool lock_is_free(pthread_mutex_t *it)
 {
-	return !pthread_mutex_trylock(lock) && !pthread_mutex_unlock(lock);
+	return !pthread_mutex_trylock(it) && !pthread_mutex_unlock(it);
 }
 
 #endif

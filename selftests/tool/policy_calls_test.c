@@ -11,15 +11,22 @@
 #include <errno.h>
 
 static void *fake_dlsym(void *handle, const char *name);
+static void *fake_dlopen(const char *name, int flags);
+static int fake_dlclose(void *handle);
 
 #define dlsym fake_dlsym
+#define dlopen fake_dlopen
+#define dlclose fake_dlclose
 #include "../../userlib/policy/open_policy.c"
 #undef dlsym
+#undef dlopen
+#undef dlclose
 
 #define OPENS	4
 
 static struct {
 	bool other_device, not_attached, no_function;
+	bool of_plugin;		/* a plugin has loaded rdma-core */
 	int open_errno[OPENS];	/* of the first, second, ... open; 0: it works */
 	int opens, live;
 	int live_at_open;	/* contexts that were open at the last open */
@@ -58,9 +65,25 @@ static struct ibv_context *by_dv(struct ibv_device *device, struct mlx5dv_contex
 
 static void *fake_dlsym(void *handle, const char *name)
 {
-	if (fake.no_function || handle != RTLD_NEXT)
+	if (handle == RTLD_NEXT ? fake.of_plugin : handle != &fake)
+		return NULL;
+	if (!strcmp(name, "mlx5dv_is_supported"))
+		return mlx5dv_is_supported;
+	if (!strcmp(name, "ibv_close_device"))
+		return ibv_close_device;
+	if (fake.no_function)
 		return NULL;
 	return strcmp(name, "ibv_open_device") ? (void *)by_dv : (void *)by_verbs;
+}
+
+static void *fake_dlopen(const char *name, int flags)
+{
+	return fake.of_plugin && flags & RTLD_NOLOAD ? &fake : NULL;
+}
+
+static int fake_dlclose(void *handle)
+{
+	return 0;
 }
 
 int ibv_close_device(struct ibv_context *context)
@@ -68,11 +91,6 @@ int ibv_close_device(struct ibv_context *context)
 	fake.live--;
 	errno = EBADF;
 	return 0;
-}
-
-const char *ibv_get_device_name(struct ibv_device *device)
-{
-	return "mlx5_9";
 }
 
 bool mlx5dv_is_supported(struct ibv_device *device)
@@ -115,6 +133,7 @@ FIXTURE_SETUP(policy)
 	self->file = tmpfile();
 	ASSERT_NE(NULL, self->file);
 	self->err = dup(2);
+	strcpy(self->device.name, "mlx5_9");
 }
 
 FIXTURE_TEARDOWN(policy)
@@ -194,6 +213,16 @@ TEST_F(policy, is_asked_for_by_a_context_that_is_closed_again)
 		EXPECT_EQ(MLX5_EP_POLICY_LATER_OPENS | texts[i].flags, fake.asked.flags);
 		EXPECT_EQ(texts[i].pages, fake.asked.pages);
 	}
+}
+
+/* Only a plugin sees the rdma-core that it has loaded. */
+TEST_F(policy, goes_to_contexts_of_a_plugin_too)
+{
+	fake.of_plugin = true;
+	open_with(self, "independent 0 0");
+	EXPECT_EQ(&fake.contexts[1], self->context);
+	EXPECT_EQ(1, fake.live);
+	EXPECT_STREQ("", self->said);
 }
 
 TEST_F(policy, that_is_no_text_of_one_leaves_all_as_it_is)

@@ -74,7 +74,26 @@ static int preload(const char *found)
 	return ret;
 }
 
-static int preload_ucx(void)
+/*
+ * The library decides in the program whether it can take the place of UCX's hooks. If not it
+ * says so, and with the word "strict" it ends the program.
+ */
+static int be_strict(void)
+{
+	const char *words = getenv("MLX5EP_UCX");
+	char *value;
+	int ret;
+
+	if (asprintf(&value, "%s%sstrict", words ? words : "",
+		     words ? "," : "") < 0)
+		return complain(EXIT_FAILED, "no memory");
+	ret = setenv("MLX5EP_UCX", value, 1) ?
+		complain(EXIT_FAILED, "%s", strerror(errno)) : EXIT_OK;
+	free(value);
+	return ret;
+}
+
+static int preload_ucx(const struct request *request)
 {
 	struct link_map *map;
 	void *library;
@@ -86,7 +105,7 @@ static int preload_ucx(void)
 				dlerror());
 	ret = preload(map->l_name);
 	dlclose(library);
-	return ret;
+	return ret || !request->strict ? ret : be_strict();
 }
 
 /* The library of this build or package is in the folder of libmlx5ep. */
@@ -139,7 +158,8 @@ static int prepare(const struct request *request, const char *program)
 				request->policy ?
 				"give its cgroup or the device the policy, by mlx5ep set" :
 				"UCX in it has its own hooks");
-	return request->policy ? preload_policy(request) : preload_ucx();
+	return request->policy ? preload_policy(request) :
+		preload_ucx(request);
 }
 
 /* @text is changed to what the kernel shows. */

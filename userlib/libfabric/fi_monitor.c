@@ -30,6 +30,7 @@
 
 #include <mlx5ep/fi_monitor.h>
 
+#include "fi_found.h"
 #include "fi_regions.h"
 #include "internal.h"
 #include "listener.h"
@@ -46,17 +47,19 @@
  * struct fi_monitor - the monitor; libfabric takes one per process
  * @fid: passed to libfabric
  * @imported: libfabric has taken @fid
+ * @tried: this library has tried to import it by itself; also read without @lock
  * @verbose: MLX5EP_FI_MONITOR is "verbose"
  * @lock: protects everything except @notified; libfabric's own locks are taken
  *	before it
  * @listener: of the first device that could be opened
- * @notifier: NULL before the first start; never changes after that; also read
- *	without @lock
+ * @notifier: NULL before the first start; another one where the adapter of the
+ *	first was removed; also read without @lock
  * @notified: written by the thread only
  */
 static struct fi_monitor {
 	struct fid_mem_monitor fid;
 	bool imported;
+	bool tried;
 	bool verbose;
 	pthread_mutex_t lock;
 	struct fi_regions regions;
@@ -111,6 +114,15 @@ static bool monitor_read(struct mlx5ep_notifier *notifier)
 	}
 }
 
+/* Registrations of before find their watches stale, and are made anew. */
+static void monitor_renewed(struct mlx5ep_notifier *notifier)
+{
+	int cancel = lock_take(&monitor.lock);
+
+	__atomic_store_n(&monitor.notifier, notifier, __ATOMIC_RELEASE);
+	lock_release(&monitor.lock, cancel);
+}
+
 static int monitor_set_up(void)
 {
 	int ret;
@@ -119,6 +131,7 @@ static int monitor_set_up(void)
 	if (ret)
 		return ret;
 	monitor.listener.read = monitor_read;
+	monitor.listener.renewed = monitor_renewed;
 	ret = listener_start(&monitor.listener);
 	if (ret) {
 		fi_regions_fini(&monitor.regions);
@@ -219,13 +232,16 @@ static struct fi_ops_mem_monitor monitor_ops = {
 
 static int monitor_import(void)
 {
+	__typeof__(&fi_open) open_fid = fi_found("fi_open");
 	struct fid *cache;
 	int ret;
 
+	if (!open_fid)
+		return -ENOSYS;
 	ret = listener_possible();
 	if (ret)
 		return ret;
-	ret = fi_open(MONITOR_FI_VERSION, "mr_cache", NULL, 0, 0, &cache, NULL);
+	ret = open_fid(MONITOR_FI_VERSION, "mr_cache", NULL, 0, 0, &cache, NULL);
 	if (ret)
 		return ret;
 	monitor.fid.fid.fclass = FI_CLASS_MEM_MONITOR;
@@ -275,19 +291,42 @@ static void monitor_fork(void)
 		monitor.regions.buckets = NULL;
 }
 
-static __attribute__((constructor)) void monitor_load(void)
+/* Imports the monitor if the program has loaded libfabric; once, whatever comes of it. */
+static void monitor_try(void)
 {
 	const char *how = getenv("MLX5EP_FI_MONITOR");
 	int ret;
 
-	pthread_atfork(NULL, NULL, monitor_fork);
-	if (how && !strcmp(how, "off"))
+	if ((how && !strcmp(how, "off")) || !fi_found("fi_open") ||
+	    __atomic_exchange_n(&monitor.tried, true, __ATOMIC_ACQ_REL))
 		return;
 	monitor.verbose = how && !strcmp(how, "verbose");
 	ret = mlx5ep_fi_monitor_import();
 	if (monitor.verbose)
 		fprintf(stderr, "mlx5ep-fi: %s\n",
 			ret ? strerror(-ret) : "imported");
+}
+
+/*
+ * The program calls libfabric, maybe for the first time. If it was linked to libfabric, the
+ * monitor is imported by now.
+ */
+static void monitor_first(void)
+{
+	int cancel;
+
+	if (__atomic_load_n(&monitor.tried, __ATOMIC_ACQUIRE))
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	monitor_try();
+	pthread_setcancelstate(cancel, NULL);
+}
+
+static __attribute__((constructor)) void monitor_load(void)
+{
+	pthread_atfork(NULL, NULL, monitor_fork);
+	fi_found_first = monitor_first;
+	monitor_try();
 }
 
 /*

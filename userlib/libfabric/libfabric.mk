@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# libmlx5ep-fi.so, a library apart, so that libmlx5ep does not need libfabric.
-# Built where libfabric's headers are; part of userlib.mk.
+# libmlx5ep-fi.so, which programs preload, or link beside libfabric. It is linked to nothing
+# but the C library. Built where libfabric's headers are; part of userlib.mk.
 
-FI_SRCS := fi_monitor.c fi_regions.c
+FI_SRCS := fi_monitor.c fi_found.c fi_regions.c
 FI_SONAME := libmlx5ep-fi.so.0
-FI_OBJS := $(FI_SRCS:%.c=$(LIB_OBJ)/libfabric/%.o) $(LIB_OBJ)/listener.o
+FI_OBJS := $(FI_SRCS:%.c=$(LIB_OBJ)/libfabric/%.o) $(PRELOAD_OBJS)
 
 lib: $(LIB_OUT)/lib/libmlx5ep-fi.so $(LIB_OUT)/lib/pkgconfig/mlx5ep-fi.pc
 
 $(LIB_OUT)/lib/$(FI_SONAME): $(FI_OBJS) userlib/libfabric/libmlx5ep-fi.map \
-		$(LIB_OUT)/lib/libmlx5ep.so
+		userlib/libfabric/libfabric.mk
+	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(LDFLAGS) $(LIB_SAN) -shared -Wl,-soname,$(FI_SONAME) \
 		-Wl,-z,nodelete \
 		-Wl,--version-script=userlib/libfabric/libmlx5ep-fi.map \
-		$(LIB_DEFS) -o $@ $(FI_OBJS) -L$(LIB_OUT)/lib -lmlx5ep \
-		$(call lib_rpath,) -lfabric -libverbs -lpthread
+		$(LIB_DEFS) $(PRELOAD_LDFLAGS) -o $@ $(FI_OBJS) -lpthread
 
 $(LIB_OUT)/lib/libmlx5ep-fi.so: $(LIB_OUT)/lib/$(FI_SONAME)
 	@ln -sfn $(FI_SONAME) $@

@@ -13,7 +13,8 @@
  *   MLX5EP_POLICY says strict;
  * - does anything stay open, or is anything kept, between two opens: a forked
  *   child and a program after exec() start like any other;
- * - is a device touched that is not one of mlx5.
+ * - is a device touched that is not one of mlx5;
+ * - is rdma-core loaded, or another one than that of the program.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -49,7 +50,7 @@ static void complain(const struct request *request, const char *what, int error)
 
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		fprintf(stderr, "mlx5ep run: %s: %s%s%s\n",
-			ibv_get_device_name(request->device), what,
+			request->device->name, what,
 			error ? ": " : "", error ? strerror(error) : "");
 }
 
@@ -73,20 +74,56 @@ static bool read_policy(struct mlx5_ep_context_policy *policy)
 	return i < POLICIES;
 }
 
+/*
+ * A function of rdma-core as the program has it. What a plugin has brought is in no scope
+ * that is searched by itself, so the library is asked too, if it is loaded.
+ */
+static void *function(const char *library, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name), *handle;
+
+	if (found)
+		return found;
+	handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return NULL;
+	found = dlsym(handle, name);
+	dlclose(handle);
+	return found;
+}
+
+#define VERBS(name) ((__typeof__(&(name)))function("libibverbs.so.1", #name))
+#define MLX5DV(name) ((__typeof__(&(name)))function("libmlx5.so.1", #name))
+
+static bool is_mlx5(struct ibv_device *device)
+{
+	__typeof__(&mlx5dv_is_supported) is_supported =
+		MLX5DV(mlx5dv_is_supported);
+
+	return is_supported && is_supported(device);
+}
+
 static struct ibv_context *open_as_is(const struct request *request)
 {
-	struct ibv_context *(*by_mlx5dv)(struct ibv_device *device,
-					 struct mlx5dv_context_attr *attr);
-	struct ibv_context *(*by_verbs)(struct ibv_device *device);
+	__typeof__(&mlx5dv_open_device) by_mlx5dv;
+	__typeof__(&ibv_open_device) by_verbs;
 
 	errno = EOPNOTSUPP;
 	if (request->by_mlx5dv) {
-		by_mlx5dv = dlsym(RTLD_NEXT, "mlx5dv_open_device");
+		by_mlx5dv = MLX5DV(mlx5dv_open_device);
 		return by_mlx5dv ? by_mlx5dv(request->device, request->attr) :
 				   NULL;
 	}
-	by_verbs = dlsym(RTLD_NEXT, "ibv_open_device");
+	by_verbs = VERBS(ibv_open_device);
 	return by_verbs ? by_verbs(request->device) : NULL;
+}
+
+static void close_context(struct ibv_context *context)
+{
+	__typeof__(&ibv_close_device) close_device = VERBS(ibv_close_device);
+
+	if (close_device)
+		close_device(context);
 }
 
 /* Returns a context that asks for the policy of later ones; NULL: see errno. */
@@ -103,7 +140,7 @@ open_wish(struct ibv_device *device,
 	ret = mlx5ep_context_set_policy(wish, policy);
 	if (!ret)
 		return wish;
-	ibv_close_device(wish);
+	close_context(wish);
 	errno = -ret;
 	return NULL;
 }
@@ -125,10 +162,10 @@ open_wished(const struct request *request,
 		return NULL;
 	context = open_as_is(request);
 	error = errno;
-	ibv_close_device(wish);
+	close_context(wish);
 	if (context && (mlx5ep_context_query(context, &info) ||
 			info.policy != policy->policy)) {
-		ibv_close_device(context);
+		close_context(context);
 		context = NULL;
 		error = ENOSPC;
 	}
@@ -142,7 +179,7 @@ static struct ibv_context *open_device(const struct request *request)
 	struct ibv_context *context = NULL;
 	int error;
 
-	if (!mlx5dv_is_supported(request->device))
+	if (!is_mlx5(request->device))
 		return open_as_is(request);
 	if (!read_policy(&policy)) {
 		complain(request, "MLX5EP_POLICY is not POLICY STRICT PAGES", 0);

@@ -14,8 +14,10 @@
  *   lock @tell is held until the last of them is told, and @told is written
  *   after that;
  * - is a registration used that nobody watches: while there is one, or when the
- *   adapter of the notifier is gone, the word is one that never compares equal,
- *   and each lookup makes UCX drop all registrations that are not in use;
+ *   adapter of the notifier is gone, the word is one that no thread has seen,
+ *   and each lookup makes UCX drop all registrations that are not in use. When there
+ *   is a notifier again, those that were watched by the old one are without a watch
+ *   until UCX deregisters them;
  * - is @tell held by one who waits for a lock of UCX: UCX's handler tries its
  *   lock, and queues the event if another thread has it;
  * - is a thread cancelled while it has @tell, or half of the events.
@@ -40,29 +42,30 @@
  */
 #define EVENTS_ALL_MEMORY (1ul << 56)
 
-static const uint64_t never_changes;
-static const uint64_t never_equal = UINT64_MAX;
+static const uint64_t never_changes, never_seen;
 
 const volatile uint64_t *ucx_events_counter = &never_changes;
-__thread uint64_t ucx_events_seen;
+UCX_THREAD struct ucx_seen ucx_events_seen = { .counter = &never_changes };
+UCX_THREAD struct ucx_noted ucx_noted;
 
 /**
  * struct ucx_events - the notifier; one per process
- * @notifier: written once, under @tell; also read without it
+ * @notifier: written under @tell; also read without it
  * @listener: of the first device that could be opened
  * @tell: held while events are told
- * @told: events up to this value of the counter were told
+ * @told: events up to this value of the notifier's counter were told
  * @changed: events whose memory had changed
  * @unchanged: events whose memory had not
  * @dropped_all: times that UCX was made to drop all that is not in use
  * @mode: protects what follows it, and ucx_events_counter; the innermost lock
  * @unwatched: registrations that have no watch
- * @gone: the adapter of the notifier was removed
+ * @gone: the adapter of the notifier was removed, and there is no other notifier yet
  */
 static struct ucx_events {
 	struct mlx5ep_notifier *notifier;
 	struct ucx_ucm ucm;
 	struct listener listener;
+	ucx_events_orphan orphan;
 	pthread_mutex_t tell;
 	uint64_t told;
 	uint64_t changed, unchanged, dropped_all;
@@ -74,21 +77,37 @@ static struct ucx_events {
 	.mode = PTHREAD_MUTEX_INITIALIZER,
 };
 
-/*
- * Notes a change of the number of registrations without watch, or that the
- * adapter is gone, and chooses the word that lookups compare.
- */
-static void change_mode(int unwatched, bool gone)
+static const volatile uint64_t *counter_of(const struct mlx5ep_notifier *notifier)
 {
-	const volatile uint64_t *counter = &never_equal;
+	return (const volatile uint64_t *)
+		&mlx5ep_notifier_page(notifier)->watch_total;
+}
 
-	pthread_mutex_lock(&events.mode);
-	events.unwatched += unwatched;
-	events.gone |= gone;
+/* Chooses the word that lookups compare. The caller holds @mode. */
+static void choose_counter(void)
+{
+	const volatile uint64_t *counter = &never_seen;
+
 	if (!events.gone && !events.unwatched)
-		counter = (const volatile uint64_t *)
-			&mlx5ep_notifier_page(events.notifier)->watch_total;
+		counter = counter_of(events.notifier);
 	__atomic_store_n(&ucx_events_counter, counter, __ATOMIC_RELEASE);
+}
+
+static void change_unwatched(int by)
+{
+	pthread_mutex_lock(&events.mode);
+	events.unwatched += by;
+	choose_counter();
+	pthread_mutex_unlock(&events.mode);
+}
+
+/* @unwatched: registrations that have lost their watch by that */
+static void change_gone(bool gone, unsigned int unwatched)
+{
+	pthread_mutex_lock(&events.mode);
+	events.gone = gone;
+	events.unwatched += unwatched;
+	choose_counter();
 	pthread_mutex_unlock(&events.mode);
 }
 
@@ -127,7 +146,23 @@ static void tell_event(const struct mlx5_ep_event *event)
 	events.ucm.vm_munmap((void *)(uintptr_t)event->start, event->length);
 }
 
-/* Returns false if there will be no more events. The caller holds @tell. */
+/*
+ * What is without a watch now makes each lookup slow, and the next event of the new notifier
+ * is its first one. Nobody compares with its word before all of that is noted.
+ */
+static void events_renewed(struct mlx5ep_notifier *notifier)
+{
+	int cancel = lock_take(&events.tell);
+
+	__atomic_store_n(&events.notifier, notifier, __ATOMIC_SEQ_CST);
+	events.told = 0;
+	change_gone(false, events.orphan(notifier));
+	lock_release(&events.tell, cancel);
+}
+
+/*
+ * Returns false if there will be no more events of this notifier. The caller holds @tell.
+ */
 static bool tell_all(void)
 {
 	struct mlx5_ep_event list[EVENTS_AT_ONCE];
@@ -143,8 +178,10 @@ static bool tell_all(void)
 		for (i = 0; i < got; i++)
 			tell_event(&list[i]);
 	}
-	if (got != -EAGAIN)
-		change_mode(0, true);
+	if (got != -EAGAIN && !events.gone) {
+		change_gone(true, 0);
+		ucx_env_decline("the adapter of the notifier is gone: UCX registers anew at each transfer, until there is one again");
+	}
 	if (is_blind()) {
 		events.dropped_all++;
 		events.ucm.vm_munmap(NULL, EVENTS_ALL_MEMORY);
@@ -160,18 +197,28 @@ static bool tell_all(void)
  */
 void ucx_events_tell(void)
 {
+	const volatile uint64_t *counter;
 	uint64_t total;
 	int cancel;
 
 	cancel = lock_take(&events.tell);
-	total = mlx5ep_notifier_page(events.notifier)->watch_total;
+	counter = counter_of(events.notifier);
+	total = *counter;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (total != events.told || is_blind()) {
 		tell_all();
 		events.told = total;
 	}
 	lock_release(&events.tell, cancel);
-	ucx_events_seen = total;
+	ucx_events_seen = (struct ucx_seen){ counter, total };
+}
+
+/**
+ * ucx_events_forget() - make this thread's next lookup one that tells
+ */
+void ucx_events_forget(void)
+{
+	ucx_events_seen.counter = NULL;
 }
 
 static bool events_read(struct mlx5ep_notifier *notifier)
@@ -197,36 +244,39 @@ int ucx_events_possible(void)
 }
 
 /* The caller holds @tell. */
-static int make_notifier(const struct ucx_ucm *ucm)
+static int make_notifier(const struct ucx_ucm *ucm, ucx_events_orphan orphan)
 {
 	int ret;
 
 	/* The thread waits for @tell. */
 	events.listener.read = events_read;
+	events.listener.renewed = events_renewed;
+	events.orphan = orphan;
 	ret = listener_start(&events.listener);
 	if (ret)
 		return ret;
 	events.ucm = *ucm;
 	__atomic_store_n(&events.notifier, events.listener.notifier,
 			 __ATOMIC_RELEASE);
-	change_mode(0, false);
+	change_gone(false, 0);
 	return 0;
 }
 
 /**
  * ucx_events_start() - make the notifier, unless there is one
  * @ucm: what takes the events; copied
+ * @orphan: called when another notifier takes the place of this one
  *
  * Return: 0. -EOPNOTSUPP if the module is attached to no device. The errors of
  * mlx5ep_notifier_create().
  */
-int ucx_events_start(const struct ucx_ucm *ucm)
+int ucx_events_start(const struct ucx_ucm *ucm, ucx_events_orphan orphan)
 {
 	int ret = 0, cancel;
 
 	cancel = lock_take(&events.tell);
 	if (!events.notifier)
-		ret = make_notifier(ucm);
+		ret = make_notifier(ucm, orphan);
 	lock_release(&events.tell, cancel);
 	return ret;
 }
@@ -241,7 +291,7 @@ int ucx_events_start(const struct ucx_ucm *ucm)
 void ucx_events_forked(void)
 {
 	ucx_events_counter = &never_changes;
-	ucx_events_seen = 0;
+	ucx_events_seen = (struct ucx_seen){ .counter = &never_changes };
 	mlx5ep_notifier_destroy(events.notifier);
 	events = (struct ucx_events){
 		.tell = PTHREAD_MUTEX_INITIALIZER,
@@ -265,7 +315,7 @@ struct mlx5ep_notifier *ucx_events_notifier(void)
  */
 void ucx_events_unwatched(int by)
 {
-	change_mode(by, false);
+	change_unwatched(by);
 }
 
 /**

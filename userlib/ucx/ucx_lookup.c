@@ -25,6 +25,7 @@ EXPORT ucs_pgt_region_t *ucs_pgtable_lookup(const ucs_pgtable_t *pgtable,
 {
 	if (__builtin_expect(ucx_events_new(), 0) &&
 	    ucx_real_from_ucp(__builtin_return_address(0))) {
+		ucx_noted.lookups++;
 		ucx_events_tell();
 		return NULL;
 	}
@@ -40,4 +41,24 @@ EXPORT ucs_status_t ucs_rcache_get(ucs_rcache_t *rcache, void *address,
 		ucx_events_tell();
 	return REAL(ucs_rcache_get)(rcache, address, length, alignment, prot,
 				    arg, region_p);
+}
+
+/**
+ * ucx_lookup_missed() - memory is registered, and nobody is told of what happens to it
+ * @caller: what registers
+ *
+ * That is how it is in a program that uses no UCX. Where UCX registers for its cache, it has
+ * looked there before. If that was another function, the library is bypassed altogether
+ * (RTLD_DEEPBIND), which nothing else would show.
+ */
+void ucx_lookup_missed(const void *caller)
+{
+	static bool known;
+
+	if (__atomic_load_n(&known, __ATOMIC_RELAXED) || ucx_env_off() ||
+	    !ucx_real_is_transport(caller) ||
+	    !ucx_real_is_bypassed(ucs_pgtable_lookup))
+		return;
+	__atomic_store_n(&known, true, __ATOMIC_RELAXED);
+	ucx_env_decline("UCX's calls go past libmlx5ep-ucx (RTLD_DEEPBIND?): its hooks stay");
 }

@@ -11,18 +11,27 @@
 #include <string.h>
 
 #include "ucx.h"
+#include "ucx_limits.h"
 
 #define UCP_NAME "libucp"
+#define TRANSPORT_NAME "libuct"
 #define LOOKUP_NAME "ucs_pgtable_lookup"
 
-/* The first UCX whose lookups hold against another thread that tells. */
-#define UCP_MAJOR 1
-#define UCP_MINOR 17
+/* An address in this library. */
+static const char here;
+
+static bool is_ours(const void *address)
+{
+	Dl_info ours, info;
+
+	return dladdr(&here, &ours) && dladdr(address, &info) &&
+	       info.dli_fbase == ours.dli_fbase;
+}
 
 /*
  * A library that was loaded by dlopen() has its dependencies in no scope that
  * dlsym() searches by itself. So the function is also looked for in the library
- * that called, and in what that depends on.
+ * that called, and in what that depends on. A function of this library is none.
  */
 static void *find(const char *name, const void *caller)
 {
@@ -37,7 +46,7 @@ static void *find(const char *name, const void *caller)
 		return NULL;
 	real = dlsym(handle, name);
 	dlclose(handle);
-	return real;
+	return real && !is_ours(real) ? real : NULL;
 }
 
 /*
@@ -79,8 +88,12 @@ void *ucx_real(const char *name, const void *caller)
 	return real;
 }
 
-/* The text of UCX's protocol library; the same once it is known. */
+/*
+ * The text of UCX's protocol library, and where it keeps the address of the lookup; the
+ * same once they are known.
+ */
 static uintptr_t ucp_first, ucp_end;
+static void *const *ucp_lookup;
 
 /**
  * struct relocations - what a library binds when it is loaded or called
@@ -125,9 +138,12 @@ static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) *dyn,
 	}
 }
 
-/* Does the library call LOOKUP_NAME, and leave it to the loader which one? */
-static bool imports_lookup(const struct dl_phdr_info *info,
-			   const ElfW(Dyn) *dyn)
+/*
+ * Does the library call LOOKUP_NAME, and leave it to the loader which one? Returns where the
+ * loader puts the address, or NULL.
+ */
+static void *const *imports_lookup(const struct dl_phdr_info *info,
+				   const ElfW(Dyn) *dyn)
 {
 	const ElfW(Rela) *at, *end;
 	struct relocations found = {};
@@ -142,10 +158,11 @@ static bool imports_lookup(const struct dl_phdr_info *info,
 
 			if (!strcmp(found.names + found.symbols[symbol].st_name,
 				    LOOKUP_NAME))
-				return true;
+				return (void *const *)(info->dlpi_addr +
+						       at->r_offset);
 		}
 	}
-	return false;
+	return NULL;
 }
 
 static int each_library(struct dl_phdr_info *info, size_t size, void *unused)
@@ -155,6 +172,7 @@ static int each_library(struct dl_phdr_info *info, size_t size, void *unused)
 	const char *slash = strrchr(info->dlpi_name, '/');
 	const char *name = slash ? slash + 1 : info->dlpi_name;
 	uintptr_t first = UINTPTR_MAX, end = 0, at;
+	void *const *lookup;
 	int i;
 
 	(void)size;
@@ -171,8 +189,10 @@ static int each_library(struct dl_phdr_info *info, size_t size, void *unused)
 		first = at < first ? at : first;
 		end = at + part->p_memsz > end ? at + part->p_memsz : end;
 	}
-	if (!dyn || !imports_lookup(info, dyn))
+	lookup = dyn ? imports_lookup(info, dyn) : NULL;
+	if (!lookup)
 		return 0;
+	__atomic_store_n(&ucp_lookup, lookup, __ATOMIC_RELAXED);
 	__atomic_store_n(&ucp_end, end, __ATOMIC_RELAXED);
 	__atomic_store_n(&ucp_first, first, __ATOMIC_RELEASE);
 	return 1;
@@ -193,7 +213,7 @@ bool ucx_real_asks_us(void)
 }
 
 /**
- * ucx_real_is_new() - may another thread tell UCX what happened to memory?
+ * ucx_real_version() - the version of UCX
  *
  * UCX looks up without the lock of the table. Since 1.17 (the flag
  * UCS_RCACHE_FLAG_SYNC_EVENTS of its caches) an event is queued, and who looks up
@@ -202,9 +222,9 @@ bool ucx_real_asks_us(void)
  *
  * Context: ucx_real_asks_us() has returned true.
  *
- * Return: false for an older UCX, and for one that does not tell its version.
+ * Return: 1000 * major + minor; 0 if UCX does not tell.
  */
-bool ucx_real_is_new(void)
+unsigned int ucx_real_version(void)
 {
 	void (*get)(unsigned int *major, unsigned int *minor,
 		    unsigned int *release);
@@ -214,7 +234,7 @@ bool ucx_real_is_new(void)
 		   (void *)__atomic_load_n(&ucp_first, __ATOMIC_ACQUIRE));
 	if (get)
 		get(&major, &minor, &release);
-	return major > UCP_MAJOR || (major == UCP_MAJOR && minor >= UCP_MINOR);
+	return UCX_VERSION(major, minor);
 }
 
 /**
@@ -228,4 +248,37 @@ bool ucx_real_from_ucp(const void *caller)
 
 	return first && (uintptr_t)caller >= first &&
 	       (uintptr_t)caller < __atomic_load_n(&ucp_end, __ATOMIC_RELAXED);
+}
+
+/**
+ * ucx_real_is_bypassed() - do UCX's lookups go to another function than that of this library?
+ * @ours: that of this library
+ *
+ * That is known as soon as UCX has looked something up.
+ */
+bool ucx_real_is_bypassed(const void *ours)
+{
+	uintptr_t to;
+
+	if (!ucx_real_asks_us())
+		return false;
+	to = (uintptr_t)__atomic_load_n(
+		__atomic_load_n(&ucp_lookup, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	/* Before the first call it leads to the loader. */
+	return to && to != (uintptr_t)ours && !ucx_real_from_ucp((void *)to);
+}
+
+/**
+ * ucx_real_is_transport() - is an address in a library of UCX's transports?
+ */
+bool ucx_real_is_transport(const void *caller)
+{
+	const char *slash;
+	Dl_info info;
+
+	if (!dladdr(caller, &info))
+		return false;
+	slash = strrchr(info.dli_fname, '/');
+	return !strncmp(slash ? slash + 1 : info.dli_fname, TRANSPORT_NAME,
+			strlen(TRANSPORT_NAME));
 }

@@ -9,7 +9,8 @@
  *
  * A registration with on-demand paging follows the memory by itself and gets no
  * watch. A registration that could not get a watch, as the notifier is full, is
- * counted; see ucx_events.c for what happens then.
+ * counted; see ucx_events.c for what happens then. So is one whose notifier is no longer
+ * that of the process.
  *
  * @lock protects the table only, and is held for no call of anybody else. Nobody
  * takes it before there is a notifier: until then no handler sets it free in a
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mlx5ep/mr_watch.h>
 
@@ -42,6 +44,7 @@ struct ucx_reg {
 
 /**
  * struct ucx_reg_call - the call that registers
+ * @dereg: what undoes it
  */
 struct ucx_reg_call {
 	struct ibv_mr *(*reg)(struct ibv_pd *pd, void *addr, size_t length,
@@ -51,6 +54,7 @@ struct ucx_reg_call {
 	struct ibv_mr *(*reg_iova2)(struct ibv_pd *pd, void *addr,
 				    size_t length, uint64_t iova,
 				    unsigned int access);
+	__typeof__(&ibv_dereg_mr) dereg;
 	struct ibv_pd *pd;
 	void *addr;
 	size_t length;
@@ -68,14 +72,49 @@ static struct ucx_reg **regs_bucket(const struct ibv_mr *mr)
 	return &regs[(key >> 32) % REGS_BUCKETS];
 }
 
+/* Takes the watch from a registration whose notifier is another one. The caller has @lock. */
+static bool reg_orphan(struct ucx_reg *reg,
+		       const struct mlx5ep_notifier *notifier)
+{
+	if (!reg->watch.notifier || reg->watch.notifier == notifier)
+		return false;
+	reg->watch.notifier = NULL;
+	return true;
+}
+
 static void regs_put(struct ucx_reg *reg)
 {
 	struct ucx_reg **at = regs_bucket(reg->mr);
+	bool orphan;
 
 	pthread_mutex_lock(&lock);
 	reg->next = *at;
 	*at = reg;
+	orphan = reg_orphan(reg, ucx_events_notifier());
 	pthread_mutex_unlock(&lock);
+	if (orphan)
+		ucx_events_unwatched(1);
+}
+
+/**
+ * ucx_regs_orphan() - the process has a new notifier: other watches count no more
+ *
+ * Context: ucx_events_notifier() is the new one already.
+ *
+ * Return: the number of registrations that have lost their watch.
+ */
+unsigned int ucx_regs_orphan(const struct mlx5ep_notifier *notifier)
+{
+	unsigned int orphans = 0;
+	struct ucx_reg *reg;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < REGS_BUCKETS; i++)
+		for (reg = regs[i]; reg; reg = reg->next)
+			orphans += reg_orphan(reg, notifier);
+	pthread_mutex_unlock(&lock);
+	return orphans;
 }
 
 /*
@@ -125,31 +164,30 @@ static struct ibv_mr *reg_real(const struct ucx_reg_call *call)
 			       call->access);
 }
 
-static int dereg_real(struct ibv_mr *mr)
-{
-	return REAL(ibv_dereg_mr)(mr);
-}
-
 /* Registers once. Returns -EAGAIN if the memory changed meanwhile. */
 static int reg_once(const struct ucx_reg_call *call, struct ucx_reg *reg)
 {
-	bool watched;
-	int ret;
+	int no_watch, ret;
 
-	watched = !mlx5ep_watch_add(ucx_events_notifier(), call->addr,
+	no_watch = mlx5ep_watch_add(ucx_events_notifier(), call->addr,
 				    call->length, 0, &reg->watch);
 	reg->mr = reg_real(call);
 	if (!reg->mr) {
 		ret = -errno;
-		if (watched)
+		if (!no_watch)
 			mlx5ep_watch_del(&reg->watch);
 		return ret;
 	}
-	if (watched)
+	if (!no_watch) {
+		ucx_noted.watched++;
 		return mlx5ep_watch_record(&reg->watch) == -EAGAIN ? -EAGAIN :
 								     0;
+	}
+	ucx_noted.unwatched++;
 	reg->watch.notifier = NULL;
 	ucx_events_unwatched(1);
+	ucx_env_decline("no watch for a registration (%s): while it exists UCX registers anew at each transfer",
+			strerror(-no_watch));
 	return 0;
 }
 
@@ -162,6 +200,8 @@ static struct ibv_mr *reg_watched(const struct ucx_reg_call *call)
 	struct ucx_reg *reg;
 	int i, ret;
 
+	if (call->access & IBV_ACCESS_ON_DEMAND)
+		ucx_noted.on_demand++;
 	if (!ucx_events_notifier() || !call->length ||
 	    call->access & IBV_ACCESS_ON_DEMAND)
 		return reg_real(call);
@@ -171,7 +211,7 @@ static struct ibv_mr *reg_watched(const struct ucx_reg_call *call)
 	for (i = 1;; i++) {
 		ret = reg_once(call, reg);
 		if (ret != -EAGAIN || !reg->mr || i == REG_TRIES ||
-		    dereg_real(reg->mr))
+		    call->dereg(reg->mr))
 			break;
 		mlx5ep_watch_del(&reg->watch);
 	}
@@ -184,10 +224,30 @@ static struct ibv_mr *reg_watched(const struct ucx_reg_call *call)
 	return reg->mr;
 }
 
+/*
+ * The caller is what called ibv_reg_mr(). A thread that is cancelled in between would leave
+ * a watch that nobody removes, and a registration that is in no table.
+ */
+static struct ibv_mr *reg_called(struct ucx_reg_call *call,
+				 const void *caller)
+{
+	struct ibv_mr *mr;
+	int cancel;
+
+	call->dereg = REAL_OF(ibv_dereg_mr, caller);
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (!ucx_events_notifier())
+		ucx_lookup_missed(caller);
+	mr = reg_watched(call);
+	pthread_setcancelstate(cancel, NULL);
+	return mr;
+}
+
 EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 				 int access)
 {
-	const struct ucx_reg_call call = {
+	struct ucx_reg_call call = {
 		.reg = REAL(ibv_reg_mr),
 		.pd = pd,
 		.addr = addr,
@@ -195,13 +255,13 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		.access = access,
 	};
 
-	return reg_watched(&call);
+	return reg_called(&call, __builtin_return_address(0));
 }
 
 EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr,
 				      size_t length, uint64_t iova, int access)
 {
-	const struct ucx_reg_call call = {
+	struct ucx_reg_call call = {
 		.reg_iova = REAL(ibv_reg_mr_iova),
 		.pd = pd,
 		.addr = addr,
@@ -210,14 +270,14 @@ EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr,
 		.access = access,
 	};
 
-	return reg_watched(&call);
+	return reg_called(&call, __builtin_return_address(0));
 }
 
 EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr,
 				       size_t length, uint64_t iova,
 				       unsigned int access)
 {
-	const struct ucx_reg_call call = {
+	struct ucx_reg_call call = {
 		.reg_iova2 = REAL(ibv_reg_mr_iova2),
 		.pd = pd,
 		.addr = addr,
@@ -226,14 +286,14 @@ EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr,
 		.access = access,
 	};
 
-	return reg_watched(&call);
+	return reg_called(&call, __builtin_return_address(0));
 }
 
 /* The number of a registration can be reused as soon as it is deregistered. */
-EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+static int dereg_watched(struct ibv_mr *mr, __typeof__(&ibv_dereg_mr) dereg)
 {
 	struct ucx_reg *reg = regs_take(mr);
-	int ret = dereg_real(mr);
+	int ret = dereg(mr);
 
 	if (!reg)
 		return ret;
@@ -247,4 +307,15 @@ EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 		ucx_events_unwatched(-1);
 	free(reg);
 	return 0;
+}
+
+EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	__typeof__(&ibv_dereg_mr) dereg = REAL(ibv_dereg_mr);
+	int ret, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	ret = dereg_watched(mr, dereg);
+	pthread_setcancelstate(cancel, NULL);
+	return ret;
 }
