@@ -235,7 +235,7 @@ reports_whole()
 	mkdir "$root/etc/modprobe.d"
 	mv "$root/etc/modprobe.conf" "$root/etc/modprobe.d/a.conf"
 	code 1 "$tool" doctor
-	diff - <(grep -v 'locked memory\|limits\.d' "$tmp/out") <<-END
+	diff - <(grep -v 'locked memory\|limits\.d\|: UCX: ' "$tmp/out") <<-END
 	ok: kernel: 6.12.1-amd64
 	ok: module: mlx5_ep is loaded
 	ok: boot order: mlx5_ib loads mlx5_ep before itself
@@ -251,9 +251,52 @@ reports_whole()
 	END
 	code 1 "$tool" -j doctor
 	jq -e '.[1] == {verdict: "ok", what: "module", finding: "mlx5_ep is loaded",
-		remedy: null} and .[-2] == {verdict: "problem", what: "mlx5_1",
+		remedy: null} and .[-3] == {verdict: "problem", what: "mlx5_1",
 		finding: "not attached: registered before the module",
 		remedy: "mlx5ep attach mlx5_1"}' "$tmp/out"
+}
+
+# ucp_of MAJOR MINOR: makes a library of UCX that says so
+ucp_of()
+{
+	gcc -shared -fPIC -Wl,-soname,libucp.so.0 -o "$tmp/libucp.so.0" -x c - <<-END
+		void ucp_get_version(unsigned *major, unsigned *minor, unsigned *release)
+		{
+			*major = $1;
+			*minor = $2;
+			*release = 9;
+		}
+	END
+}
+
+# finds VERDICT FINDING: what doctor says of UCX begins so
+finds()
+{
+	"$tool" doctor >"$tmp/out" || true
+	grep "UCX" "$tmp/out"
+	grep -q "^$1: UCX: $2" "$tmp/out"
+}
+
+looks_at_ucx()
+{
+	tree
+	finds ok '1\.[0-9.]* can be told by libmlx5ep-ucx$'
+	mkdir -p "$root/dev" "$root/sys/module/mlx5_ep/parameters"
+	: >"$root/dev/knem"
+	finds warning '/dev/knem is there: UCX keeps its own hooks, also with libmlx5ep-ucx$'
+	mv "$root"/dev/{knem,xpmem}
+	finds warning '/dev/xpmem is there'
+	rm "$root/dev/xpmem"
+	echo 100 >"$root/sys/module/mlx5_ep/parameters/notifier_max_watches"
+	finds warning 'a process has at most 100 watches'
+	rm "$root/sys/module/mlx5_ep/parameters/notifier_max_watches"
+	ucp_of 1 16
+	LD_LIBRARY_PATH=$tmp finds warning \
+		'1\.16\.9 keeps its own hooks: libmlx5ep-ucx works with 1.17 and later$'
+	ucp_of 1 99
+	LD_LIBRARY_PATH=$tmp finds warning \
+		'1\.99\.9 keeps its own hooks: it is newer than what libmlx5ep-ucx was run with$'
+	rm "$tmp/libucp.so.0"
 }
 
 plans_whole()
@@ -690,10 +733,11 @@ users()
 	code 3 "$tool" -d mlx5_1 attach
 }
 
-plan 15
+plan 16
 check 'show prints each table in whole' shows_whole
 check '-j show prints all that there is' is_json
 check 'doctor prints each finding, with what mends it' reports_whole
+check 'doctor says what keeps libmlx5ep-ucx from its work' looks_at_ucx
 check 'plan prints each category in whole' plans_whole
 check 'plan takes sizes of a BAR' plans_bars
 check 'few descriptors are enough' few_are_enough

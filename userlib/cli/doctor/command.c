@@ -369,6 +369,7 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 	}
 	check_devices(cli, &report);
 	check_memlock(&report);
+	doctor_ucx(&report);
 	if (cli->json)
 		print_json(report.list);
 	else

@@ -46,4 +46,7 @@ void doctor_boot_order(struct report *report);
 /* doctor_initramfs.c */
 void doctor_initramfs(struct report *report);
 
+/* doctor_ucx.c */
+void doctor_ucx(struct report *report);
+
 #endif
