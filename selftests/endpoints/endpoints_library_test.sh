@@ -101,15 +101,29 @@ builds_with_pkg_config()
 	flags=$(PKG_CONFIG_PATH=build/lib/pkgconfig pkg-config --libs mlx5ep)
 	# shellcheck disable=SC2086
 	gcc -Wall -Werror -Iuserlib/include -Iuapi -o "$tmp/p" "$tmp/p.c" \
-		-Lbuild/lib $flags
+		-Lbuild/lib -Wl,--no-as-needed $flags
 	[ "$(LD_LIBRARY_PATH=build/lib "$tmp/p")" = 16 ]
+	# What the library alone calls is not the program's to link.
+	readelf -d "$tmp/p" | grep -F 'NEEDED' >"$tmp/needed"
+	grep -F '[libmlx5ep.so.0]' "$tmp/needed"
+	! grep -F '[libmlx5.so' "$tmp/needed" || fail 'linked to libmlx5'
 }
 
 builds_static()
 {
+	local flags
+
 	program
 	gcc -Iuserlib/include -Iuapi -o "$tmp/p" "$tmp/p.c" \
 		build/lib/libmlx5ep.a -libverbs -lmlx5 -lpthread
+	[ "$("$tmp/p")" = 16 ]
+	# The whole program, with what each library needs of the others.
+	flags=$(PKG_CONFIG_PATH=build/lib/pkgconfig pkg-config --static --libs mlx5ep)
+	[[ " $flags " = *' -lpthread '* ]] || fail "static: $flags"
+	# shellcheck disable=SC2086
+	gcc -static -Iuserlib/include -Iuapi -o "$tmp/p" "$tmp/p.c" \
+		-Lbuild/lib $flags
+	! readelf -d "$tmp/p" | grep NEEDED || fail 'not static'
 	[ "$("$tmp/p")" = 16 ]
 }
 
