@@ -13,6 +13,9 @@ selftests: $(EXAMPLES)
 build/examples/libfabric: EXAMPLES_LIBS += -lmlx5ep-fi -lfabric
 build/examples/libfabric: build/lib/libmlx5ep-fi.so
 
+# Not linked to libmlx5ep, but told where it is.
+build/examples/dual: EXAMPLES_LIBS := -Wl,-rpath,'$$ORIGIN/../lib' -libverbs -ldl
+
 $(EXAMPLES): build/examples/%: examples/%.c examples/examples.mk \
 		build/lib/libmlx5ep.so
 	@mkdir -p $(@D)

@@ -8,11 +8,13 @@
 # make lib SAN=1      the same with ASan and UBSan under build/san
 # make lib CC=clang   under another compiler
 
-LIB_SRCS := uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
+LIB_SRCS := version.c plain.c uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	endpoints.c endpoint_connect.c endpoints_plan.c endpoints_query.c endpoints_qp.c \
 	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_table.c \
 	mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
+# Of the shared library only.
+LIB_SO_SRCS := moved.c
 CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c owners.c device.c describe.c own.c settings.c change.c \
 	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c nldev.c users.c attach.c \
 	reach.c run.c preload.c \
@@ -44,11 +46,12 @@ LIB_VERSION_STAMP := $(LIB_OBJ)/version
 LIB_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wmissing-prototypes \
 	-Wstrict-prototypes -fvisibility=hidden -ffunction-sections $(LIB_SAN) \
 	-Iuserlib/include -Iuserlib -Iuapi -MMD -MP -D_GNU_SOURCE \
-	-DMLX5EP_VERSION='"$(LIB_VERSION)"'
+	-DMLX5EP_BUILD='"$(LIB_VERSION)"'
 LIB_LIBS := -libverbs -lmlx5 -lpthread
 CLI_LIBS := -ljson-c -libverbs -lmlx5 -lnl-3
 LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
 LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
+LIB_SO_OBJS := $(LIB_OBJS) $(LIB_SO_SRCS:%.c=$(LIB_OBJ)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
 
 # Section 3 has the text of the headers and of the examples in it.
@@ -61,17 +64,19 @@ lib: $(LIB_SO) $(LIB_OUT)/lib/libmlx5ep.so $(LIB_OUT)/lib/libmlx5ep.a \
 $(LIB_OBJ)/%.o: userlib/%.c userlib/userlib.mk
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
-	@$(CC) $(LIB_CFLAGS) $(CFLAGS) -fPIC -c -o $@ $<
+	@$(CC) $(LIB_CFLAGS) $(CFLAGS) $(LIB_NO_LTO) -fPIC -c -o $@ $<
 
 # Its headers are in a folder of their own.
 $(LIB_OBJ)/cli/nldev.o: LIB_CFLAGS += $(shell pkg-config --cflags libnl-3.0)
 
-$(LIB_SO): $(LIB_OBJS) userlib/libmlx5ep.map
+$(LIB_OBJ)/moved.o: LIB_NO_LTO := -fno-lto
+
+$(LIB_SO): $(LIB_SO_OBJS) userlib/libmlx5ep.map
 	@mkdir -p $(@D)
 	@echo "  CCLD    $@"
 	@$(CC) $(LDFLAGS) $(LIB_SAN) -shared -Wl,-soname,$(LIB_SONAME) \
 		-Wl,--version-script=userlib/libmlx5ep.map $(LIB_DEFS) \
-		-o $@ $(LIB_OBJS) $(LIB_LIBS)
+		-o $@ $(LIB_SO_OBJS) $(LIB_LIBS)
 
 $(LIB_OUT)/lib/libmlx5ep.so: $(LIB_SO)
 	@ln -sfn $(LIB_SONAME) $@
@@ -130,6 +135,7 @@ $(LIB_VERSION_STAMP): lib-version
 		echo '$(LIB_VERSION)' >$@
 .PHONY: lib-version
 
-$(LIB_OBJ)/cli/main.o $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: $(LIB_VERSION_STAMP)
+$(LIB_OBJ)/version.o $(LIB_OBJ)/cli/main.o $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: \
+	$(LIB_VERSION_STAMP)
 
--include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)
+-include $(LIB_SO_OBJS:.o=.d) $(CLI_OBJS:.o=.d)

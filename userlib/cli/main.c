@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 			help(stdout);
 			return flushed(EXIT_OK);
 		case 'V':
-			puts("mlx5ep " MLX5EP_VERSION);
+			puts("mlx5ep " MLX5EP_BUILD);
 			return flushed(EXIT_OK);
 		default:
 			usage_hint(NULL, argv);

@@ -20,6 +20,7 @@
 #include <mlx5ep/mr_watch.h>
 #include <mlx5ep/notifier.h>
 #include <mlx5ep/uuar.h>
+#include <mlx5ep/version.h>
 #include <mlx5ep/xrc_rcv_qp.h>
 #include <mlx5ep/xrcd.h>
 

@@ -280,6 +280,17 @@ EXPORT void _mlx5ep_fi_monitor_query(struct mlx5ep_fi_monitor_stats *stats,
 	mlx5ep_answer(stats, size, &answer, sizeof(answer));
 }
 
+/* The name of the inline function, exported; userlib/plain.c has the rule. */
+EXPORT void plain_monitor_query(struct mlx5ep_fi_monitor_stats *stats)
+	__asm__("mlx5ep_fi_monitor_query");
+
+void plain_monitor_query(struct mlx5ep_fi_monitor_stats *stats)
+{
+	_mlx5ep_fi_monitor_query(stats, offsetof(struct mlx5ep_fi_monitor_stats,
+						 watched) +
+					sizeof(stats->watched));
+}
+
 /*
  * In a child. Another thread of the parent may have held the lock, and may have been
  * in monitor_set_up(): its table is not known to be whole.
