@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What mlx5_ep keeps for each mlx5 ib_device, and how to find it from there.
- * Locks: Documentation/locking.md.
+ * Locks: Documentation/internals.md.
  */
 
 #ifndef MLX5_EP_DEVICE_H

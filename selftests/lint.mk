@@ -33,7 +33,7 @@ lint-clean = mv build/lint/$(1).new build/lint/$(1)
 
 LINT_SHELL := '^(\#!.*\b(ba)?sh$$|\# shellcheck shell=)'
 
-# Parts whose table of layers in Documentation/source.md is compared with the
+# Parts whose table of layers in Documentation/internals.md is compared with the
 # objects; those are built first.
 LINT_LAYERS := kernel simhca library ucx tool
 LINT_MODULE_KERNEL := 7.2

@@ -10,7 +10,7 @@
  * for invalidations of its own range only, so it does not starve while other
  * threads unmap all the time. With an mmu_interval_notifier over the whole
  * address space it would: the core knows only when all invalidations have
- * ended. It also costs more (Documentation/notifications-internals.md).
+ * ended. It also costs more (Documentation/internals.md).
  *
  * Every munmap() of the process comes here, and most are of memory that nobody
  * watches. What these cost matters as much as the cost of a hit.
@@ -107,7 +107,7 @@ invalidate_begin_look(struct mlx5_ep_watch_space *space,
  * @range: of the invalidation
  *
  * Each munmap() of the process comes here and to mlx5_ep_watch_invalidate_end(), so
- * their instructions are counted (Documentation/notifications-internals.md). The
+ * their instructions are counted (Documentation/internals.md). The
  * entry for function tracing would be two of some 20: hence notrace.
  *
  * Return: 0

@@ -32,7 +32,7 @@ groups()
 		sed -n 's,^mlx5_ep/\(.*\),\1,p' | grep -vx vm | sort >"$tmp/areas"
 	[ "$(wc -l <"$tmp/areas")" -gt 3 ]
 	diff "$tmp/areas" "$tmp/groups"
-	grep -q 'split into one for each area' Documentation/kernel-ci.md
+	grep -q 'split into one for each area' selftests/kselftest/README.md
 }
 
 # Each option is in selftests/config, with the same value.

@@ -58,7 +58,7 @@ layers_tree()
 	gcc -c -o build/modules/1/kernel/top.o kernel/top.c
 	gcc -c -o build/modules/1/kernel/sub/base.o kernel/sub/base.c
 	printf '%s\n' '<!-- layers: kernel -->' '' '| layer | files |' \
-		'|---|---|' "$@" | write Documentation/source.md
+		'|---|---|' "$@" | write Documentation/internals.md
 }
 
 layers_right()
@@ -552,7 +552,7 @@ series_found()
 	echo '/* 6.12 has none. */' >>kernel/b.c
 	refused 'rules: no rule for kernel/b.c:2:/. 6.12' "${rules[@]}"
 	series_tree 'kernel/[ab].[ch]'
-	echo '/* Documentation/locking.md says why. */' >>kernel/b.c
+	echo '/* Documentation/internals.md says why. */' >>kernel/b.c
 	refused 'rules: no rule for kernel/b.c:2:/. Documentation' "${rules[@]}"
 	series_tree 'kernel/[ab].[ch]'
 	echo 's/x' >>packaging/linux-tree/rules

@@ -105,7 +105,7 @@ int sweep_allocations(struct sweep *sweep);
 enum sweep_exempted {
 	/* mlx5_ib gives back a QP's memory, and the adapter keeps the QP. */
 	SWEEP_DESTROY_QP,
-	/* ib_core keeps a count of the XRC domain (Documentation/xrc-internals.md). */
+	/* ib_core keeps a count of the XRC domain (Documentation/internals.md). */
 	SWEEP_CREATE_QP,
 };
 

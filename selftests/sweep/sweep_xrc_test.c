@@ -129,7 +129,7 @@ static int body_connect(void *arg)
 /*
  * A domain of its own. It has a file, because ib_uverbs counts a domain without
  * one up where DEALLOC_XRCD fails, and never frees it: see
- * Documentation/xrc-internals.md.
+ * Documentation/internals.md.
  */
 static int body_domain(void *arg)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: host, tier: core
 #
-# What Documentation/tool.md shows as output of the tool has the titles that the tool
+# What Documentation/administration.md shows as output of the tool has the titles that the tool
 # prints, and each message of the tool in a page is one that the tool has.
 
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
 
-page=Documentation/tool.md
+page=Documentation/administration.md
 
 # titles TABLE: the titles of the columns, as userlib/cli/show.c has them
 titles()
@@ -55,6 +55,6 @@ messages()
 }
 
 plan 2
-check 'the tables of tool.md have the titles that the tool prints' tables
+check 'the tables of the page have the titles that the tool prints' tables
 check 'the messages of the pages are those of the tool' messages
 ktap_finished
