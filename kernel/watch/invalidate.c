@@ -107,7 +107,7 @@ invalidate_begin_look(struct mlx5_ep_watch_space *space,
  * @range: of the invalidation
  *
  * Each munmap() of the process comes here and to mlx5_ep_watch_invalidate_end(), so
- * their instructions are counted (Documentation/internals.md). The
+ * their instructions are counted (Documentation/results/notifications.md). The
  * entry for function tracing would be two of some 20: hence notrace.
  *
  * Return: 0

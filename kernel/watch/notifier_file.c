@@ -5,7 +5,7 @@
  *
  * The watches have ioctls of this file instead of uverbs methods: a registration
  * cache adds and deletes watches all the time, and a uverbs ioctl costs more than
- * the work (Documentation/internals.md has the figures).
+ * the work (Documentation/results/notifications.md has the figures).
  *
  * After destroy (close, device removal) the object's own memory stays while the
  * file is open, so that read() can report that the device is gone.

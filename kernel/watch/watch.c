@@ -4,7 +4,7 @@
  *
  * All notifiers of a process share one mmu_notifier (invalidate.c) and the
  * interval trees that have their watches by page number (tree.h).
- * Documentation/internals.md has the figures of this and other
+ * Documentation/results/notifications.md has the figures of this and other
  * ways.
  *
  * A watch lives in a slot. Slots come in chunks of 4 KiB, which are found by

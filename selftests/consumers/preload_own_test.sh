@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, timeout: 60
+# runs on: host, tier: full, timeout: 60
 #
 # A program that brings an rdma-core, a libfabric or a UCX of its own, as one of Spack or
 # conda does, starts under each library that programs preload, and gets its own. A program

@@ -60,7 +60,7 @@ cd "$(dirname "$0")/.." && mkdir -p build/lab/kernels/9.9-abc &&
 echo "$*" >asked
 echo 9.9-abc
 END
-echo 'lab_need() { :; }; lab_kernels() { printf "%s\n" 6.1 7.2 9.9; }' \
+printf '%s\n' 'lab_need() { :; }; lab_kernels() { printf "%s\n" 6.1 7.2 9.9; }' \
 	>"$tree/lab/lib.sh"
 cat >"$tree/bin/simhca-ctl" <<'END'
 #!/bin/sh

@@ -10,7 +10,7 @@
  * the call goes to libfabric itself.
  */
 #include <dlfcn.h>
-#include <errno.h>
+#include <rdma/fi_errno.h>
 #include <stddef.h>
 
 #include "fi_found.h"
@@ -74,7 +74,7 @@ int fi_found_getinfo_##number(uint32_t version, const char *node, \
 	if (fi_found_first) \
 		fi_found_first(); \
 	return real ? real(version, node, service, flags, hints, info) : \
-		      -ENOSYS; \
+		      -FI_ENOSYS; \
 }
 
 FOUND_GETINFO(0, "FABRIC_1.0")

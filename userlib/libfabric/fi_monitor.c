@@ -237,7 +237,7 @@ static int monitor_import(void)
 	int ret;
 
 	if (!open_fid)
-		return -ENOSYS;
+		return -FI_ENOSYS;
 	ret = listener_possible();
 	if (ret)
 		return ret;

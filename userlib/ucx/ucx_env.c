@@ -79,7 +79,6 @@ void ucx_env_say(const char *what)
 
 /**
  * ucx_env_decline() - tell that the library does not keep its promise
- * @format: why
  *
  * Return: not at all where MLX5EP_UCX has the word "strict".
  */

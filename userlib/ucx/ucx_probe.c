@@ -135,7 +135,6 @@ static bool probe_is_adapter(const char *line)
 
 /**
  * ucx_probe_has_adapter() - does a context of UCX use an adapter?
- * @context: any
  * @caller: an address in what made it
  */
 bool ucx_probe_has_adapter(ucp_context_h context, const void *caller)
