@@ -11,7 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ticks.h"
+/*
+ * A counter of the processor that programs may read. On x86 it is the time stamp
+ * counter, which in a guest whose instructions QEMU counts advances by one with each.
+ */
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+
+static inline uint64_t ticks_now(void)
+{
+	return __rdtsc();
+}
+#elif defined(__aarch64__)
+static inline uint64_t ticks_now(void)
+{
+	uint64_t ticks;
+
+	asm volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+#endif
 
 #define INSTR_SAMPLES	51
 #define INSTR_WATCHES	1000	/* of INSTR_MANY, a page each */

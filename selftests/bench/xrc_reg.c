@@ -18,7 +18,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
-#include "ticks.h"
+#include "instr.h"
 #include "uverbs.h"
 #include "xrc.h"
 

@@ -11,6 +11,8 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 tool=${TOOL:-$PWD/build/san/bin/mlx5ep}
+# dlopen() of the sanitizer looks for a library in its own folders, not in the tool's.
+export LD_LIBRARY_PATH=${tool%/bin/*}/lib
 export ASAN_OPTIONS=detect_leaks=1
 # shellcheck source=selftests/tool/fake.sh
 . selftests/tool/fake.sh
@@ -291,10 +293,10 @@ looks_at_ucx()
 	finds warning 'a process has at most 100 watches'
 	rm "$root/sys/module/mlx5_ep/parameters/notifier_max_watches"
 	ucp_of 1 16
-	LD_LIBRARY_PATH=$tmp finds warning \
+	LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH finds warning \
 		'1\.16\.9 keeps its own hooks: libmlx5ep-ucx works with 1.17 and later$'
 	ucp_of 1 99
-	LD_LIBRARY_PATH=$tmp finds warning \
+	LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH finds warning \
 		'1\.99\.9 keeps its own hooks: it is newer than what libmlx5ep-ucx was run with$'
 	rm "$tmp/libucp.so.0"
 }

@@ -22,7 +22,9 @@ void (*fi_found_first)(void);
 /**
  * fi_found() - find a function of the libfabric that the program has loaded
  *
- * libfabric stays loaded then, because it remembers the monitor.
+ * libfabric stays loaded then, because it remembers the monitor. Who stands in front of
+ * libfabric in the program stands in front of it here, too; a libfabric that a plugin has
+ * for itself is asked directly.
  *
  * Return: NULL if there is no libfabric.
  */
@@ -34,7 +36,9 @@ void *fi_found(const char *name)
 
 	if (!library)
 		return NULL;
-	function = dlsym(library, name);
+	function = dlsym(RTLD_DEFAULT, name);
+	if (!function)
+		function = dlsym(library, name);
 	dlclose(library);
 	return function;
 }
