@@ -97,7 +97,7 @@ counts()
 		'coverage: 9 of 14 lines (64.3 %), 0 explained, 1 guests'
 }
 
-# What one guest did not run, another may have run. 90 % is enough.
+# What one guest did not run, another may have run. 90 % is enough. A folder is TEST.GUEST.
 guests_add_up()
 {
 	local status=0
@@ -105,7 +105,7 @@ guests_add_up()
 	judged >/dev/null || status=$?
 	[ $status = 1 ] || fail "64 % are enough"
 	guest one.2 a a
-	guest two.1 1 2 3 4 5 6 7 8 9
+	guest two.3 1 2 3 4 5 6 7 8 9
 	judged >"$tmp/out" || :
 	cat "$tmp/out"
 	grep -E '^kernel/main.c +8 +7 ' "$tmp/out"
