@@ -322,7 +322,7 @@ TEST_F(ucx, has_its_hooks_in_a_child_that_cannot_start)
 
 static void cancelled_start(void *self)
 {
-	ucx_events_start(&((FIXTURE_DATA(ucx) *)self)->ucm, ucx_regs_orphan);
+	ucx_events_start(&((FIXTURE_DATA(ucx) *)self)->ucm);
 }
 
 static void cancelled_cache(void *unused)
@@ -376,8 +376,8 @@ TEST_F(ucx, leaves_nothing_half_done_in_a_thread_that_is_cancelled)
 /* More events than are read at once; one is none of a watch. */
 TEST_F(ucx, is_told_what_has_really_changed)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	EXPECT_EQ(1, fake.listeners);
 	/* A thread that comes for the first time has seen nothing told. */
 	EXPECT_TRUE(ucx_events_new());
@@ -417,7 +417,7 @@ TEST_F(ucx, is_told_what_has_really_changed)
 
 TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	ucx_events_unwatched(1);
 	ucx_events_unwatched(1);
 	ucx_events_tell();
@@ -438,7 +438,7 @@ TEST_F(ucx, drops_all_while_a_registration_has_no_watch)
 
 TEST_F(ucx, drops_all_when_the_adapter_is_gone)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	fake.end = -EIO;
 	EXPECT_FALSE(events_read(NULL));
 	EXPECT_EQ(1, fake.munmaps);
@@ -462,26 +462,22 @@ TEST_F(ucx, is_told_by_another_notifier_when_there_is_one)
 {
 	static struct mlx5_ep_notifier_page second;
 
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	happen(7);
 	ucx_events_tell();
 	EXPECT_FALSE(ucx_events_new());
 	fake.end = -EIO;
+	fake.munmaps = 0;
 	EXPECT_FALSE(events_read(NULL));
+	EXPECT_EQ(1, fake.munmaps);
 	fake.end = -EAGAIN;
-	fake.orphans = 2;
 	fake.second = &second;
 	second.watch_total = 7;
 	events.listener.renewed((struct mlx5ep_notifier *)&second);
 	EXPECT_EQ((struct mlx5ep_notifier *)&second, ucx_events_notifier());
-	EXPECT_TRUE(ucx_events_new());
-	fake.munmaps = 0;
-	ucx_events_tell();
-	EXPECT_EQ(1, fake.munmaps);
+	EXPECT_EQ(2, fake.munmaps);
 	EXPECT_EQ(1ul << 56, fake.munmap_len);
 	EXPECT_TRUE(ucx_events_new());
-	ucx_events_unwatched(-1);
-	ucx_events_unwatched(-1);
 	ucx_events_seen = (struct ucx_seen) { counter_of((void *)&fake), 7 };
 	EXPECT_TRUE(ucx_events_new());
 	ucx_events_tell();
@@ -492,7 +488,7 @@ TEST_F(ucx, is_told_by_another_notifier_when_there_is_one)
 
 TEST_F(ucx, reads_no_end_as_more_events)
 {
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	fake.end = 0;
 	EXPECT_FALSE(events_read(NULL));
 	EXPECT_TRUE(events.gone);
@@ -502,7 +498,7 @@ TEST_F(ucx, looks_up_when_it_was_told)
 {
 	ucs_pgtable_t *table = (void *)self;
 
-	ASSERT_EQ(0, ucx_events_start(&self->ucm, ucx_regs_orphan));
+	ASSERT_EQ(0, ucx_events_start(&self->ucm));
 	EXPECT_EQ((void *)77, ucs_pgtable_lookup(table, 77));
 	happen(1);
 	fake.verify_ret = -ESTALE;

@@ -39,7 +39,6 @@ static struct {
 	const char *wrong;		/* what the probe says */
 	bool no_adapter;
 	int probes;
-	unsigned int orphans;
 	const char *device;		/* that is there */
 	int possible, start_ret, atfork_ret;
 	int listeners, atforks, regs_forked, destroyed;
@@ -106,11 +105,6 @@ const char *ucx_probe(ucp_context_h context, const void *caller)
 bool ucx_probe_has_adapter(ucp_context_h context, const void *caller)
 {
 	return !fake.no_adapter;
-}
-
-unsigned int ucx_regs_orphan(const struct mlx5ep_notifier *notifier)
-{
-	return fake.orphans;
 }
 
 bool ucx_real_from_ucp(const void *caller)

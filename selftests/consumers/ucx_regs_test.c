@@ -26,15 +26,13 @@ static struct {
 	int dereg_ret;
 	int add_ret;
 	bool no_notifier;
-	bool renewed;		/* the notifier is another one */
 	int declined, missed;
 	struct ucx_reg_call call;	/* the last one */
 } fake;
 
 struct mlx5ep_notifier *ucx_events_notifier(void)
 {
-	return fake.no_notifier ? NULL :
-		(struct mlx5ep_notifier *)((char *)&fake + fake.renewed);
+	return fake.no_notifier ? NULL : (struct mlx5ep_notifier *)&fake;
 }
 
 UCX_THREAD struct ucx_noted ucx_noted;
@@ -290,36 +288,6 @@ TEST_F(regs, are_noted_by_what_they_got)
 	EXPECT_EQ(1, ucx_noted.on_demand);
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(0, ibv_dereg_mr(mr[i]));
-}
-
-/* The adapter of the notifier was removed, and there is another notifier. */
-TEST_F(regs, of_a_notifier_that_is_gone_count_as_unwatched)
-{
-	struct ibv_mr *mr[4];
-	int i;
-
-	for (i = 0; i < 3; i++)
-		mr[i] = ucx_regs_reg(self);
-	fake.renewed = true;
-	EXPECT_EQ(3, ucx_regs_orphan(ucx_events_notifier()));
-	EXPECT_EQ(0, ucx_regs_orphan(ucx_events_notifier()));
-	fake.unwatched = 3;
-	mr[3] = ucx_regs_reg(self);
-	EXPECT_EQ(0, ucx_regs_orphan(ucx_events_notifier()));
-	/* Nobody removes their watches. */
-	fake.watches -= 3;
-	for (i = 0; i < 4; i++)
-		EXPECT_EQ(0, ibv_dereg_mr(mr[i]));
-	/* One that is being made meanwhile. */
-	fake.renewed = false;
-	mr[0] = ucx_regs_reg(self);
-	regs[regs_bucket(mr[0]) - regs]->watch.notifier = (void *)self;
-	fake.dereg_ret = EBUSY;
-	EXPECT_EQ(EBUSY, ibv_dereg_mr(mr[0]));
-	EXPECT_EQ(1, fake.unwatched);
-	fake.watches--;
-	fake.dereg_ret = 0;
-	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
 }
 
 static void cancelled_reg(void *mr)

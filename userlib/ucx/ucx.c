@@ -120,7 +120,7 @@ static int try_start(const struct ucx_ucm *ucm)
 	int ret;
 
 	__atomic_store_n(&started, true, __ATOMIC_SEQ_CST);
-	ret = ucx_events_start(ucm, ucx_regs_orphan);
+	ret = ucx_events_start(ucm);
 	__atomic_store_n(&started, !ret, __ATOMIC_SEQ_CST);
 	return ret;
 }

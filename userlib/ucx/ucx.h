@@ -81,14 +81,8 @@ extern const volatile uint64_t *ucx_events_counter;
 extern UCX_THREAD struct ucx_seen ucx_events_seen;
 extern UCX_THREAD struct ucx_noted ucx_noted;
 
-/*
- * Called when the process has a new notifier, which ucx_events_notifier() is already.
- * Returns the number of registrations that have lost their watch by that.
- */
-typedef unsigned int (*ucx_events_orphan)(const struct mlx5ep_notifier *notifier);
-
 int ucx_events_possible(void);
-int ucx_events_start(const struct ucx_ucm *ucm, ucx_events_orphan orphan);
+int ucx_events_start(const struct ucx_ucm *ucm);
 void ucx_events_forked(void);
 struct mlx5ep_notifier *ucx_events_notifier(void);
 void ucx_events_tell(void);
@@ -116,7 +110,6 @@ void ucx_lookup_missed(const void *caller);
 
 /* ucx_regs.c */
 void ucx_regs_forked(void);
-unsigned int ucx_regs_orphan(const struct mlx5ep_notifier *notifier);
 
 /* ucx_probe.c */
 const char *ucx_probe(ucp_context_h context, const void *caller);

@@ -15,9 +15,7 @@
  *   after that;
  * - is a registration used that nobody watches: while there is one, or when the
  *   adapter of the notifier is gone, the word is one that no thread has seen,
- *   and each lookup makes UCX drop all registrations that are not in use. When there
- *   is a notifier again, those that were watched by the old one are without a watch
- *   until UCX deregisters them;
+ *   and each lookup makes UCX drop all registrations that are not in use;
  * - is @tell held by one who waits for a lock of UCX: UCX's handler tries its
  *   lock, and queues the event if another thread has it;
  * - is a thread cancelled while it has @tell, or half of the events.
@@ -65,7 +63,6 @@ static struct ucx_events {
 	struct mlx5ep_notifier *notifier;
 	struct ucx_ucm ucm;
 	struct listener listener;
-	ucx_events_orphan orphan;
 	pthread_mutex_t tell;
 	uint64_t told;
 	uint64_t changed, unchanged, dropped_all;
@@ -101,12 +98,10 @@ static void change_unwatched(int by)
 	pthread_mutex_unlock(&events.mode);
 }
 
-/* @unwatched: registrations that have lost their watch by that */
-static void change_gone(bool gone, unsigned int unwatched)
+static void change_gone(bool gone)
 {
 	pthread_mutex_lock(&events.mode);
 	events.gone = gone;
-	events.unwatched += unwatched;
 	choose_counter();
 	pthread_mutex_unlock(&events.mode);
 }
@@ -147,8 +142,10 @@ static void tell_event(const struct mlx5_ep_event *event)
 }
 
 /*
- * What is without a watch now makes each lookup slow, and the next event of the new notifier
- * is its first one. Nobody compares with its word before all of that is noted.
+ * The watches of the old notifier say nothing any more, so UCX is made to drop all that it
+ * finds, also what is in use or being registered: it queues that, and does it before its
+ * next search. Only then the words are compared again. The count of the new notifier
+ * begins anew.
  */
 static void events_renewed(struct mlx5ep_notifier *notifier)
 {
@@ -156,7 +153,9 @@ static void events_renewed(struct mlx5ep_notifier *notifier)
 
 	__atomic_store_n(&events.notifier, notifier, __ATOMIC_SEQ_CST);
 	events.told = 0;
-	change_gone(false, events.orphan(notifier));
+	events.dropped_all++;
+	events.ucm.vm_munmap(NULL, EVENTS_ALL_MEMORY);
+	change_gone(false);
 	lock_release(&events.tell, cancel);
 }
 
@@ -179,7 +178,7 @@ static bool tell_all(void)
 			tell_event(&list[i]);
 	}
 	if (got != -EAGAIN && !events.gone) {
-		change_gone(true, 0);
+		change_gone(true);
 		ucx_env_decline("the adapter of the notifier is gone: UCX registers anew at each transfer, until there is one again");
 	}
 	if (is_blind()) {
@@ -244,39 +243,37 @@ int ucx_events_possible(void)
 }
 
 /* The caller holds @tell. */
-static int make_notifier(const struct ucx_ucm *ucm, ucx_events_orphan orphan)
+static int make_notifier(const struct ucx_ucm *ucm)
 {
 	int ret;
 
 	/* The thread waits for @tell. */
 	events.listener.read = events_read;
 	events.listener.renewed = events_renewed;
-	events.orphan = orphan;
 	ret = listener_start(&events.listener);
 	if (ret)
 		return ret;
 	events.ucm = *ucm;
 	__atomic_store_n(&events.notifier, events.listener.notifier,
 			 __ATOMIC_RELEASE);
-	change_gone(false, 0);
+	change_gone(false);
 	return 0;
 }
 
 /**
  * ucx_events_start() - make the notifier, unless there is one
  * @ucm: what takes the events; copied
- * @orphan: called when another notifier takes the place of this one
  *
  * Return: 0. -EOPNOTSUPP if the module is attached to no device. The errors of
  * mlx5ep_notifier_create().
  */
-int ucx_events_start(const struct ucx_ucm *ucm, ucx_events_orphan orphan)
+int ucx_events_start(const struct ucx_ucm *ucm)
 {
 	int ret = 0, cancel;
 
 	cancel = lock_take(&events.tell);
 	if (!events.notifier)
-		ret = make_notifier(ucm, orphan);
+		ret = make_notifier(ucm);
 	lock_release(&events.tell, cancel);
 	return ret;
 }

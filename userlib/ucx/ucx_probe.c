@@ -11,6 +11,7 @@
  *
  * The page is unmapped by system calls, which no hook sees.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,15 +123,19 @@ const char *ucx_probe(ucp_context_h context, const void *caller)
 	return wrong;
 }
 
-/* Does a line of ucp_context_print_info() name a device of verbs? */
-static bool probe_is_adapter(const char *line)
+/* Does the text name a device of verbs? */
+static bool probe_names_device(const char *text)
 {
-	char name[64], path[128];
+	DIR *devices = opendir("/sys/class/infiniband");
+	const struct dirent *entry;
+	bool names = false;
 
-	if (sscanf(line, "# md %*u : %63s", name) != 1)
+	if (!devices)
 		return false;
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s", name);
-	return !access(path, F_OK);
+	while (!names && (entry = readdir(devices)))
+		names = *entry->d_name != '.' && strstr(text, entry->d_name);
+	closedir(devices);
+	return names;
 }
 
 /**
@@ -142,19 +147,15 @@ bool ucx_probe_has_adapter(ucp_context_h context, const void *caller)
 	__typeof__(&ucp_context_print_info) print =
 		ucx_real("ucp_context_print_info", caller);
 	char *text = NULL;
-	const char *line;
-	bool has = false;
 	size_t len = 0;
 	FILE *file = open_memstream(&text, &len);
+	bool has;
 
 	if (!file)
 		return true;
 	print(context, file);
 	fclose(file);
-	for (line = text; line && !has; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		has = probe_is_adapter(line);
-	}
+	has = probe_names_device(text);
 	free(text);
 	return has;
 }

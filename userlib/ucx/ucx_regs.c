@@ -9,8 +9,7 @@
  *
  * A registration with on-demand paging follows the memory by itself and gets no
  * watch. A registration that could not get a watch, as the notifier is full, is
- * counted; see ucx_events.c for what happens then. So is one whose notifier is no longer
- * that of the process.
+ * counted; see ucx_events.c for what happens then.
  *
  * @lock protects the table only, and is held for no call of anybody else. Nobody
  * takes it before there is a notifier: until then no handler sets it free in a
@@ -72,49 +71,14 @@ static struct ucx_reg **regs_bucket(const struct ibv_mr *mr)
 	return &regs[(key >> 32) % REGS_BUCKETS];
 }
 
-/* Takes the watch from a registration whose notifier is another one. The caller has @lock. */
-static bool reg_orphan(struct ucx_reg *reg,
-		       const struct mlx5ep_notifier *notifier)
-{
-	if (!reg->watch.notifier || reg->watch.notifier == notifier)
-		return false;
-	reg->watch.notifier = NULL;
-	return true;
-}
-
 static void regs_put(struct ucx_reg *reg)
 {
 	struct ucx_reg **at = regs_bucket(reg->mr);
-	bool orphan;
 
 	pthread_mutex_lock(&lock);
 	reg->next = *at;
 	*at = reg;
-	orphan = reg_orphan(reg, ucx_events_notifier());
 	pthread_mutex_unlock(&lock);
-	if (orphan)
-		ucx_events_unwatched(1);
-}
-
-/**
- * ucx_regs_orphan() - the process has a new notifier: other watches count no more
- *
- * Context: ucx_events_notifier() is the new one already.
- *
- * Return: the number of registrations that have lost their watch.
- */
-unsigned int ucx_regs_orphan(const struct mlx5ep_notifier *notifier)
-{
-	unsigned int orphans = 0;
-	struct ucx_reg *reg;
-	size_t i;
-
-	pthread_mutex_lock(&lock);
-	for (i = 0; i < REGS_BUCKETS; i++)
-		for (reg = regs[i]; reg; reg = reg->next)
-			orphans += reg_orphan(reg, notifier);
-	pthread_mutex_unlock(&lock);
-	return orphans;
 }
 
 /*
