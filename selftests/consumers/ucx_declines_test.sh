@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
+# runs on: guest, tier: full, long: yes, smp: 2, mem: 2G, timeout: 600, kernels: 7.2
 #
 # Where libmlx5ep-ucx leaves the work to UCX's hooks it says why, in one line, and a program
 # of `mlx5ep run --strict` ends: with an older or a newer UCX, with knem or xpmem, without a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, hca: 2, smp: 2, mem: 2G, timeout: 300, kernels: 7.2
+# runs on: guest, tier: full, long: yes, hca: 2, smp: 2, mem: 2G, timeout: 300, kernels: 7.2
 #
 # The adapter of the library's notifier goes for a while, and UCX works on by the other one:
 # libmlx5ep-ucx makes another notifier, and UCX keeps its registrations again.

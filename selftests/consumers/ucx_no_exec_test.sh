@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, smp: 2, mem: 2G, timeout: 200, kernels: 7.2
+# runs on: guest, tier: full, long: yes, smp: 2, mem: 2G, timeout: 200, kernels: 7.2
 #
 # A program that may not make memory executable, as a service of systemd with
 # MemoryDenyWriteExecute: UCX cannot patch glibc there, and does without its cache. With
