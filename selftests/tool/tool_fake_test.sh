@@ -475,8 +475,8 @@ json_is_documented()
 	printf '[device *]\npages = 3\n' >"$root/etc/mlx5ep.conf"
 	for key in $(keys show; keys apply; keys check; keys -d mlx5_0 plan -t 4; keys doctor || true
 		keys attach --users mlx5_1); do
-		sed -n '/^### JSON/,/^## /p' Documentation/administration.md | grep -q "\`$key\`" ||
-			fail "JSON has $key, Documentation/administration.md has not"
+		sed -n '/^\.SH JSON/,/^\.SH EXIT/p' userlib/man/mlx5ep.8 | grep -qF "\\fB$key\\fR" ||
+			fail "JSON has $key, mlx5ep(8) has not"
 	done
 }
 
