@@ -6,73 +6,37 @@
  */
 #include "kselftest_harness.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/stat.h>
 
-#include <mlx5ep.h>
+#include "xrc/xrc_fake.h"
 
 FIXTURE(abi)
 {
-	char dir[64];
-	struct ibv_device dev;
-	struct ibv_context ctx;
-	int fd;
+	struct fake_context c;
+	struct ibv_context *ctx;
 };
 
-static void abi_put(struct __test_metadata *_metadata, const char *dir,
-		    const char *name, const char *text)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/mlx5_ep/%s", dir, name);
-	file = fopen(path, "w");
-	ASSERT_NE(NULL, file);
-	fputs(text, file);
-	fclose(file);
-}
-
-/*
- * /dev/null answers every ioctl with ENOTTY, which shows that one was issued.
- */
+/* Every ioctl is answered with ENOTTY, which shows that one was issued. */
 FIXTURE_SETUP(abi)
 {
-	char path[128];
-
-	snprintf(self->dir, sizeof(self->dir), "/tmp/mlx5ep_abi.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->dir));
-	snprintf(path, sizeof(path), "%s/mlx5_ep", self->dir);
-	ASSERT_EQ(0, mkdir(path, 0700));
-	snprintf(self->dev.ibdev_path, sizeof(self->dev.ibdev_path), "%s",
-		 self->dir);
-	self->fd = open("/dev/null", O_RDWR);
-	self->ctx.device = &self->dev;
-	self->ctx.cmd_fd = self->fd;
+	ASSERT_EQ(0, fake_open_stock(&self->c));
+	self->ctx = &self->c.verbs.context;
+	fake.error = ENOTTY;
+	fake.calls = 0;
 }
 
 FIXTURE_TEARDOWN(abi)
 {
-	static const char * const files[] = {
-		"mlx5_ep/attached", "mlx5_ep/abi_version",
-		"mlx5_ep/uverbs_ids", "mlx5_ep", "",
-	};
-	char path[128];
-	unsigned int i;
-
-	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", self->dir, files[i]);
-		remove(path);
-	}
-	close(self->fd);
+	EXPECT_EQ(0, fake_close(&self->c));
 }
 
 TEST_F(abi, without_a_module_nothing_is_tried)
 {
 	struct mlx5_ep_context_info info;
 
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(&self->ctx, &info));
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->dev, NULL, 0));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(self->ctx, &info));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->c.dev, NULL, 0));
+	EXPECT_EQ(0, fake.calls);
 }
 
 TEST_F(abi, an_older_module_lacks_what_it_does_not_list)
@@ -80,21 +44,21 @@ TEST_F(abi, an_older_module_lacks_what_it_does_not_list)
 	struct mlx5_ep_context_info info;
 	struct mlx5_ep_features features;
 
-	abi_put(_metadata, self->dir, "abi_version", "1\n");
-	abi_put(_metadata, self->dir, "uverbs_ids",
-		"method device query_features 0x1007\n");
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(&self->ctx, &info));
-	EXPECT_EQ(-ENOTTY, mlx5ep_device_query(&self->ctx, &features));
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "method device query_features 0x1007\n"));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(self->ctx, &info));
+	EXPECT_EQ(-ENOTTY, mlx5ep_device_query(self->ctx, &features));
 }
 
 TEST_F(abi, a_newer_module_may_list_more)
 {
 	struct mlx5_ep_context_info info;
 
-	abi_put(_metadata, self->dir, "abi_version", "1\n");
-	abi_put(_metadata, self->dir, "uverbs_ids",
-		"object of_tomorrow 0x100b\nmethod device context_query_more 0x1002\nmethod device context_query 0x1005\n");
-	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "object of_tomorrow 0x100b\nmethod device context_query_more 0x1002\nmethod device context_query 0x1005\n"));
+	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(self->ctx, &info));
 }
 
 TEST_F(abi, a_module_of_tomorrow_may_list_a_page_full)
@@ -103,12 +67,12 @@ TEST_F(abi, a_module_of_tomorrow_may_list_a_page_full)
 	char text[4096];
 	size_t len = 0;
 
-	abi_put(_metadata, self->dir, "abi_version", "1\n");
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
 	while (len < 4000)
 		len += sprintf(text + len, "object of_tomorrow_%zu 0x1\n", len);
 	sprintf(text + len, "method device context_query 0x1005\n");
-	abi_put(_metadata, self->dir, "uverbs_ids", text);
-	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids", text));
+	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(self->ctx, &info));
 }
 
 struct cancelled {
@@ -132,18 +96,18 @@ static void *end_in_call(void *arg)
 
 TEST_F(abi, a_thread_that_is_cancelled_keeps_no_lock)
 {
-	struct cancelled c = { .ctx = &self->ctx };
+	struct cancelled c = { .ctx = self->ctx };
 	struct mlx5_ep_context_info info;
 	pthread_t thread;
 	void *end;
 
-	abi_put(_metadata, self->dir, "abi_version", "1\n");
-	abi_put(_metadata, self->dir, "uverbs_ids",
-		"method device context_query 0x1005\n");
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "method device context_query 0x1005\n"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, end_in_call, &c));
 	ASSERT_EQ(0, pthread_join(thread, &end));
 	EXPECT_EQ(PTHREAD_CANCELED, end);
-	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(&self->ctx, &info));
+	EXPECT_EQ(-ENOTTY, mlx5ep_context_query(self->ctx, &info));
 	EXPECT_EQ(-ENOTTY, c.ret);
 }
 
@@ -151,32 +115,32 @@ TEST_F(abi, another_abi_is_not_spoken_to)
 {
 	struct mlx5_ep_context_info info;
 
-	abi_put(_metadata, self->dir, "abi_version", "2\n");
-	abi_put(_metadata, self->dir, "uverbs_ids",
-		"method device context_query 0x1005\n");
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(&self->ctx, &info));
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "2\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "method device context_query 0x1005\n"));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_context_query(self->ctx, &info));
 }
 
 TEST_F(abi, nonsense_in_the_list_is_an_error)
 {
 	struct mlx5_ep_context_info info;
 
-	abi_put(_metadata, self->dir, "abi_version", "1\n");
-	abi_put(_metadata, self->dir, "uverbs_ids",
-		"method device context_query seven\n");
-	EXPECT_EQ(-EPROTO, mlx5ep_context_query(&self->ctx, &info));
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "method device context_query seven\n"));
+	EXPECT_EQ(-EPROTO, mlx5ep_context_query(self->ctx, &info));
 }
 
 TEST_F(abi, the_reason_of_a_refusal_is_handed_on_and_cut_to_fit)
 {
 	char reason[64], few[5];
 
-	abi_put(_metadata, self->dir, "attached",
-		"not attached: uverbs object 0x100a is taken\n");
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->dev, reason,
+	ASSERT_EQ(0, fake_put(self->c.dir, "attached",
+			      "not attached: uverbs object 0x100a is taken\n"));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->c.dev, reason,
 						      sizeof(reason)));
 	EXPECT_STREQ("not attached: uverbs object 0x100a is taken", reason);
-	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->dev, few,
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_device_attached(&self->c.dev, few,
 						      sizeof(few)));
 	EXPECT_STREQ("not ", few);
 }

@@ -174,7 +174,8 @@ static int fake_put(const char *dir, const char *name, const char *text)
 	return fclose(file);
 }
 
-static int fake_open(struct fake_context *c)
+/* A context of a device without the module */
+static int fake_open_stock(struct fake_context *c)
 {
 	char path[128];
 
@@ -186,7 +187,12 @@ static int fake_open(struct fake_context *c)
 	c->verbs.context.device = &c->dev;
 	c->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	c->verbs.sz = sizeof(c->verbs);
-	return mkdir(path, 0700) ||
+	return mkdir(path, 0700);
+}
+
+static inline int fake_open(struct fake_context *c)
+{
+	return fake_open_stock(c) ||
 	       fake_put(c->dir, "abi_version", "1\n") ||
 	       fake_put(c->dir, "uverbs_ids", "object xrc_rcv_qp 0x100a\n");
 }
