@@ -21,7 +21,6 @@
 #include "fw/iseg.h"
 #include "object/memic.h"
 #include "object/objects.h"
-#include "object/virtq.h"
 
 /* Function level reset. */
 static void hca_reset(struct hca *hca)
@@ -39,7 +38,6 @@ static const struct bus_ops bus_ops = {
 	.uar_write = uar_write,
 	.memic_read = memic_read,
 	.memic_write = memic_write,
-	.virtq_kick = virtq_kick,
 };
 
 static int hca_init_parts(struct hca *hca)
@@ -131,7 +129,6 @@ int adapters_init(unsigned int n, const struct adapter_kind *kind,
 	int ret;
 
 	if (!n || n > FABRIC_MAX || (kind->function == FUNCTION_PORT && n % 2) ||
-	    (kind->function == FUNCTION_VDPA && kind->link != LINK_ETH) ||
 	    (kind->eswitch && (kind->function != FUNCTION_PF ||
 			       kind->link != LINK_ETH)))
 		return -EINVAL;

@@ -10,8 +10,7 @@
 /**
  * struct adapter_kind - what the adapters are
  * @link: what their ports speak
- * @function: PFs, VFs, PFs of cards with two ports, or VFs with virtqueues (vDPA), which
- *	have Ethernet
+ * @function: PFs, VFs, or PFs of cards with two ports
  * @eswitch: each has an e-switch that a driver can program; only for PFs with Ethernet
  */
 struct adapter_kind {

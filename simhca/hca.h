@@ -30,7 +30,7 @@
 #define SIM_PAGE 4096u
 
 enum link { LINK_IB, LINK_ETH };
-enum function { FUNCTION_PF, FUNCTION_VF, FUNCTION_PORT, FUNCTION_VDPA };
+enum function { FUNCTION_PF, FUNCTION_VF, FUNCTION_PORT };
 
 struct hca;
 
@@ -130,8 +130,7 @@ struct nic;
 /**
  * struct hca - one adapter; each part belongs to the file of its name
  * @link: link layer of its port
- * @function: a PF, a VF, a PF whose card has two ports, or a VF that also emulates
- *	virtio-net devices (vDPA)
+ * @function: a PF, a VF, or a PF whose card has two ports
  * @eswitch: it has an e-switch that a driver can program (eth/switch.c)
  * @native_port: 1 or 2 on such a card (fabric/lag.h), else 0
  * @fatal: the firmware has died: no command, event or access to memory until
@@ -188,7 +187,7 @@ struct hca {
 
 static inline bool hca_is_vf(const struct hca *hca)
 {
-	return hca->function == FUNCTION_VF || hca->function == FUNCTION_VDPA;
+	return hca->function == FUNCTION_VF;
 }
 
 #endif

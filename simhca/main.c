@@ -19,7 +19,7 @@
 
 static const char usage[] =
 	"usage: simhca --dir DIR [--hca N] [--link ib|eth]\n"
-	"              [--function pf|vf|port|vdpa] [--eswitch] [--log FILE] [-v]\n"
+	"              [--function pf|vf|port] [--eswitch] [--log FILE] [-v]\n"
 	"\n"
 	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
@@ -30,8 +30,6 @@ static const char usage[] =
 	"  --function vf  they are virtual functions; default: pf\n"
 	"  --function port  each two in turn are the functions of a card with two ports;\n"
 	"              N is even\n"
-	"  --function vdpa  virtual functions that emulate virtio-net devices too;\n"
-	"              Ethernet only\n"
 	"  --eswitch   each has an e-switch that a driver can program; with --link eth\n"
 	"              and --function pf\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
@@ -42,7 +40,7 @@ static const char *const links[] = {
 };
 static const char *const functions[] = {
 	[FUNCTION_PF] = "pf", [FUNCTION_VF] = "vf", [FUNCTION_PORT] = "port",
-	[FUNCTION_VDPA] = "vdpa", NULL,
+	NULL,
 };
 
 struct options {
@@ -78,10 +76,6 @@ static int check_kind(const struct options *opt)
 	}
 	if (kind->function == FUNCTION_PORT && opt->hcas % 2) {
 		fputs("simhca: --function port wants an even --hca\n", stderr);
-		return -EINVAL;
-	}
-	if (kind->function == FUNCTION_VDPA && kind->link != LINK_ETH) {
-		fputs("simhca: --function vdpa wants --link eth\n", stderr);
 		return -EINVAL;
 	}
 	if (kind->eswitch &&

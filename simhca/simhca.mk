@@ -62,7 +62,7 @@ HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_users hca_dc hca_memic hca_cqe hca_qp_ext hca_general hca_sig hca_odp \
 	hca_pace hca_cong hca_sched hca_tis hca_lag hca_fuzz hca_flow hca_xrq \
-	hca_hash hca_switch hca_virtq
+	hca_hash hca_switch
 HCA_FLOW := $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,flow fte flow_counter \
 	flow_header flow_reformat match tunnel frame packet pass hash receive rx) \
 	$(HCA_TEST_OBJ)/test/unit/world_eth.o
@@ -92,7 +92,7 @@ $(HCA_WORLD_TESTS:%=build/selftests/%_test): build/selftests/%_test: \
 	@echo "  CCLD    $@"
 	@$(CC) $(HCA_TEST_SAN) -o $@ $^ $(HCA_LIBS)
 
-build/selftests/hca_flow_test build/selftests/hca_virtq_test: $(HCA_FLOW)
+build/selftests/hca_flow_test: $(HCA_FLOW)
 build/selftests/hca_switch_test: $(HCA_FLOW) \
 	$(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,switch admit)
 build/selftests/hca_hash_test: $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,hash frame)

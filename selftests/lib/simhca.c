@@ -22,7 +22,7 @@
 #include "simhca.h"
 
 #define ANSWER_MS 60000
-#define PROTOCOL_VERSION 1	/* simhca/protocol.md */
+#define PROTOCOL_VERSION 2	/* simhca/protocol.md */
 #define PORT_LOCK "/tmp/simhca-control.lock"
 
 struct simhca {

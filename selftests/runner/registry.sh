@@ -8,8 +8,7 @@
 # which the runner obeys. Words: guest or host; tier: core (make check runs it) or full;
 # oldest: yes (make check runs it on the oldest kernel too); hca and smp (at least so many);
 # mem; numa (memory nodes); link: eth (what the ports speak, else what --link says);
-# function: vf (the HCAs are virtual functions), port (each two are a card), vdpa
-# (virtual functions that emulate virtio-net devices too);
+# function: vf (the HCAs are virtual functions), port (each two are a card);
 # eswitch: yes (each HCA has an e-switch that a driver can program; with link: eth);
 # module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it

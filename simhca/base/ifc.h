@@ -36,7 +36,6 @@ typedef uint64_t u64;
 #endif
 
 #include "mlx5_ifc.h" /* found by -iquote $(MLX5_IFC_DIR) */
-#include "mlx5_ifc_vdpa.h"
 
 #define IFC_BITS_OF(typ, fld) sizeof(((struct mlx5_ifc_##typ##_bits *)0)->fld)
 #define IFC_BIT_OFF(typ, fld) offsetof(struct mlx5_ifc_##typ##_bits, fld)

@@ -10,15 +10,13 @@
 
 /*
  * BAR 0: initialisation segment, MSI-X (which the VMM emulates), UAR pages, and of a PF
- * device memory, of a VF with vDPA the doorbell page of virtqueues
+ * device memory
  */
 #define ISEG_BYTES 0x4000u
 #define UAR_FIRST 16u
 #define MEMIC_BYTES (256u << 10)	/* device memory */
 #define MEMIC_LOG_UNIT 6u		/* log2 of the bytes of the least piece */
 #define MEMIC_LOG_ALIGN_MAX 12u		/* log2 of the alignment that one may have */
-
-#define KICK_LOG_BYTES 12u	/* log2 of the bytes of the doorbell page of virtqueues */
 
 #define PCI_MSIX_VECTORS 16u
 #define PCI_CONFIG_BYTES 4096u
@@ -31,7 +29,6 @@
  * @uar_write: the guest stored @len bytes at @off of the 4 KiB @index of the BAR
  * @memic_read: read device memory at @at of the BAR; -EFAULT where there is none
  * @memic_write: write it likewise
- * @virtq_kick: the guest stored @index into the doorbell page of virtqueues
  */
 struct bus_ops {
 	void (*reset)(struct hca *hca);
@@ -44,7 +41,6 @@ struct bus_ops {
 	int (*memic_read)(struct hca *hca, uint64_t at, void *buf, size_t len);
 	int (*memic_write)(struct hca *hca, uint64_t at, const void *buf,
 			   size_t len);
-	void (*virtq_kick)(struct hca *hca, uint16_t index);
 };
 
 /*
@@ -66,12 +62,6 @@ static inline uint32_t pci_bar_bytes(const struct hca *hca)
 static inline uint32_t pci_memic_at(const struct hca *hca)
 {
 	return hca_is_vf(hca) ? 0 : pci_uar_bytes(hca);
-}
-
-/* Where in BAR 0 the doorbell page of virtqueues is. 0 where there is none. */
-static inline uint32_t pci_kick_at(const struct hca *hca)
-{
-	return hca->function == FUNCTION_VDPA ? pci_uar_bytes(hca) : 0;
 }
 
 /* The 4 KiB behind the last UAR page. */

@@ -214,24 +214,6 @@ static bool in_memic(const struct hca *hca, uint64_t off)
 	return pci_memic_at(hca) && off >= pci_memic_at(hca);
 }
 
-static bool in_kick(const struct hca *hca, uint64_t off, size_t len)
-{
-	uint32_t at = pci_kick_at(hca);
-
-	return at && off >= at && off + len <= at + (1u << KICK_LOG_BYTES);
-}
-
-/* A driver stores the number of the queue, in little endian. */
-static void kick(struct hca *hca, const void *buf, size_t len)
-{
-	uint16_t index;
-
-	if (len < sizeof(index))
-		return;
-	memcpy(&index, buf, sizeof(index));
-	hca->bus_ops->virtq_kick(hca, le16toh(index));
-}
-
 static bool in_msix(uint64_t off, size_t len)
 {
 	return off >= PCI_MSIX_TABLE_AT && off + len <= PCI_MSIX_END;
@@ -276,8 +258,6 @@ int pci_bar_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 	else if (in_memic(hca, off) &&
 		 !hca->bus_ops->memic_write(hca, off, buf, len))
 		return 0;
-	else if (in_kick(hca, off, len))
-		kick(hca, buf, len);
 	else if (off >= UAR_FIRST * SIM_PAGE && off < pci_uar_bytes(hca) &&
 		 at % SIM_PAGE + len <= SIM_PAGE)
 		hca->bus_ops->uar_write(hca, at / SIM_PAGE, at % SIM_PAGE, buf,

@@ -30,7 +30,7 @@
 #include "object/objects.h"
 
 /* simhca/protocol.md says what makes another version. */
-#define CONTROL_VERSION 1
+#define CONTROL_VERSION 2
 #define LINE_MAX_BYTES 65536u
 
 struct client {

@@ -158,8 +158,6 @@ void migrate(struct qp *qp);
 
 /* eth/tx.c */
 uint8_t eth_send(struct qp *sq, const struct send_wqe *w);
-uint8_t eth_send_bytes(struct hca *hca, uint32_t tis, uint32_t td,
-		       const struct sglist *from, size_t skip);
 
 /* ud.c */
 enum outcome ud_send(struct qp *qp, const struct send_wqe *w,

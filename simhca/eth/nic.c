@@ -143,17 +143,14 @@ static bool listed(const struct nic *nic, unsigned int type, const uint8_t *mac)
  * nic_admits() - does the driver want frames to this address?
  * @mac: destination of the frame
  *
- * Flow tables decide later where the frame goes. A function with vDPA gets all frames:
- * the e-switch that it belongs to is not modelled, and has rules for the addresses of
- * its virtio-net devices.
+ * Flow tables decide later where the frame goes.
  */
 bool nic_admits(const struct hca *hca, const uint8_t *mac)
 {
 	const uint8_t *c = hca->nic->ctx;
 	bool multicast = mac[0] & 1;
 
-	if (hca->function == FUNCTION_VDPA ||
-	    IFC_GET(nic_vport_context, c, promisc_all) ||
+	if (IFC_GET(nic_vport_context, c, promisc_all) ||
 	    (multicast ? IFC_GET(nic_vport_context, c, promisc_mc) :
 			 IFC_GET(nic_vport_context, c, promisc_uc)))
 		return true;

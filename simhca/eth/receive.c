@@ -10,7 +10,6 @@
 #include "eth/rx.h"
 #include "object/mkey.h"
 #include "object/srq.h"
-#include "object/virtq.h"
 
 /* hds_ip_ext and l4_l3_hdr_type of the CQE: linux/mlx5/device.h */
 enum { L2_OK = 1 << 0, L3_OK = 1 << 1, L4_OK = 1 << 2 };
@@ -181,14 +180,10 @@ void tir_receive(struct tir *tir, const struct frame *f, uint32_t flow_tag,
 		 uint32_t td)
 {
 	struct hash hash = frame_hash(tir->ctx, f);
-	struct obj *q;
+	struct rq *rq;
 
 	if (!tir_takes(tir, f, td))
 		return;
-	q = tir->rq ? &tir->rq->obj : tir->rqt->qs[hash.value % tir->rqt->n];
-	if (!tir->rq && tir->rqt->virtio)
-		virtq_receive(container_of(q, struct virtq, obj), f->data,
-			      f->len);
-	else
-		rq_receive(container_of(q, struct rq, obj), f, hash, flow_tag);
+	rq = tir->rq ? tir->rq : tir->rqt->rqs[hash.value % tir->rqt->n];
+	rq_receive(rq, f, hash, flow_tag);
 }

@@ -8,7 +8,6 @@
 #include "eth/rx.h"
 #include "fw/cmd.h"
 #include "object/qp.h"
-#include "object/virtq.h"
 
 #define FIRST_RX 0x10u
 #define LOG_MAX_RX 10u
@@ -180,45 +179,29 @@ static uint8_t destroy_rq(struct cmd *cmd)
 	return CMD_OK;
 }
 
-/*
- * The queue that an entry of a table names: its kind is that of the table. Of virtqueues
- * only those that receive have memory that the adapter may write.
- */
-static struct obj *rqt_entry(struct cmd *cmd, bool virtio, const uint8_t *num)
-{
-	struct obj *o;
-
-	if (!virtio)
-		return obj_find(&cmd->hca->eth->rx.rqs,
-				IFC_GET(rq_num, num, rq_num), cmd->uid);
-	o = obj_find(&cmd->hca->objs->virtqs, ifc_get32(num, 0, 32), cmd->uid);
-	return o && !virtq_is_tx(container_of(o, struct virtq, obj)) ? o : NULL;
-}
-
 /* Replace the queues of a table, if all the new ones exist. */
 static uint8_t rqt_fill(struct cmd *cmd, struct rqt *rqt, const uint8_t *c)
 {
 	uint32_t n = IFC_GET(rqtc, c, rqt_actual_size), i;
-	uint32_t type = IFC_GET(rqtc, c, list_q_type);
 	const uint8_t *nums = IFC_ADDR_OF(rqtc, c, rq_num);
-	struct obj *qs[RQT_MAX];
+	struct rq *rqs[RQT_MAX];
 
-	if (!n || n > RQT_MAX || type > MLX5_RQTC_LIST_Q_TYPE_VIRTIO_NET_Q ||
-	    (type && cmd->hca->function != FUNCTION_VDPA))
+	if (!n || n > RQT_MAX || IFC_GET(rqtc, c, list_q_type))
 		return CMD_BAD_PARAM;
 	if ((size_t)(cmd->in + cmd->in_len - nums) < n * IFC_SZ(rq_num))
 		return CMD_BAD_INP_LEN;
 	for (i = 0; i < n; i++) {
-		qs[i] = rqt_entry(cmd, type, nums + i * IFC_SZ(rq_num));
-		if (!qs[i])
+		rqs[i] = obj_find(&cmd->hca->eth->rx.rqs,
+				  IFC_GET(rq_num, nums + i * IFC_SZ(rq_num), rq_num),
+				  cmd->uid);
+		if (!rqs[i])
 			return CMD_BAD_RES;
 	}
 	for (i = 0; i < n; i++)
-		obj_hold(qs[i]);
+		obj_hold(&rqs[i]->obj);
 	for (i = 0; i < rqt->n; i++)
-		obj_release(rqt->qs[i]);
-	memcpy(rqt->qs, qs, n * sizeof(*qs));
-	rqt->virtio = type;
+		obj_release(&rqt->rqs[i]->obj);
+	memcpy(rqt->rqs, rqs, n * sizeof(*rqs));
 	rqt->n = n;
 	return CMD_OK;
 }
@@ -265,7 +248,7 @@ static uint8_t destroy_rqt(struct cmd *cmd)
 	if (rqt->obj.holds)
 		return CMD_BAD_RES_STATE;
 	for (i = 0; i < rqt->n; i++)
-		obj_release(rqt->qs[i]);
+		obj_release(&rqt->rqs[i]->obj);
 	free(idtable_remove(&cmd->hca->eth->rx.rqts, rqtn));
 	return CMD_OK;
 }

@@ -36,16 +36,14 @@ struct rq {
 };
 
 /**
- * struct rqt - a table of receive queues, which are all of one kind
- * @virtio: they are virtqueues
+ * struct rqt - a table of receive queues
  * @n: how many
- * @qs: objects that begin a struct virtq or a struct rq; each is held
+ * @rqs: each is held
  */
 struct rqt {
 	struct obj obj;
-	bool virtio;
 	uint32_t n;
-	struct obj *qs[RQT_MAX];
+	struct rq *rqs[RQT_MAX];
 };
 
 struct tir {

@@ -235,26 +235,3 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 		   w->eth.flags & WQE_ETH_L4_SUM);
 	return SYND_OK;
 }
-
-/**
- * eth_send_bytes() - send a frame as it is in memory
- * @tis: number of the TIS of the queue that sends
- * @td: transport domain of that TIS
- * @from: where the frame is
- * @skip: bytes of @from before it
- *
- * Return: SYND_*
- */
-uint8_t eth_send_bytes(struct hca *hca, uint32_t tis, uint32_t td,
-		       const struct sglist *from, size_t skip)
-{
-	struct sender s = { .hca = hca, .tis = tis, .td = td };
-	struct iovec v = { .iov_base = wire, .iov_len = WIRE_MAX };
-	struct sglist to = { .v = &v, .n = 1, .len = WIRE_MAX };
-
-	if (from->len < skip + ETH_HEAD || from->len > skip + WIRE_MAX)
-		return SYND_LOCAL_LENGTH;
-	sgl_copy_tail(&to, from, skip);
-	send_wire(&s, from->len - skip, false, false);
-	return SYND_OK;
-}

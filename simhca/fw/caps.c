@@ -31,7 +31,6 @@ enum {
 	CAP_ESWITCH_FLOW = 8,
 	CAP_QOS = 0xc,
 	CAP_MEMORY = 0xf,
-	CAP_VDPA = 0x13,
 	CAP_GENERAL_2 = 0x20,
 	CAP_LAST = 0x2a,
 };
@@ -58,7 +57,6 @@ struct caps {
 	uint8_t memory[CAP_SZ];
 	uint8_t general_2[CAP_SZ];
 	uint8_t qos[CAP_SZ];
-	uint8_t vdpa[CAP_SZ];
 };
 
 #define GEN(fld, v) IFC_SET(cmd_hca_cap, c, fld, v)
@@ -360,10 +358,6 @@ void caps_reset(struct hca *hca)
 		caps_flow_messages(caps->flow);
 		caps_flow_eswitch(caps->eswitch_flow, FT_LEVELS_ESWITCH);
 	}
-	if (hca->function == FUNCTION_VDPA) {
-		caps_vdpa_general(caps->general[CAP_MAX]);
-		caps_vdpa(hca, caps->vdpa);
-	}
 	IFC_SET(cmd_hca_cap_2, caps->general_2, dp_ordering_force, 1);
 	caps_user_2(caps->general_2);
 	memcpy(caps->general[CAP_CUR], caps->general[CAP_MAX], CAP_SZ);
@@ -408,9 +402,6 @@ static uint8_t query_hca_cap(struct cmd *cmd)
 		break;
 	case CAP_MEMORY:
 		from = cmd->hca->caps->memory;
-		break;
-	case CAP_VDPA:
-		from = cmd->hca->caps->vdpa;
 		break;
 	case CAP_QOS:
 		from = cmd->hca->caps->qos;

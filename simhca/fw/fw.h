@@ -19,9 +19,6 @@ int caps_init(struct hca *hca);
 void caps_fini(struct hca *hca);
 void caps_reset(struct hca *hca);
 
-/* ---- caps_vdpa.c */
-void caps_vdpa_general(uint8_t *c);
-void caps_vdpa(const struct hca *hca, uint8_t *c);
 
 /* ---- caps_user.c */
 void caps_user_general(const struct hca *hca, uint8_t *c);

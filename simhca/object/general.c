@@ -3,7 +3,7 @@
  * See general.h. The kinds are reservations of QP numbers, which a program gives to
  * connections that have no QP of the adapter, and mappings of addresses to QPs: a hint
  * which congestion control the packets to an address have. The cable has no congestion.
- * Scheduling elements are in sched.c, virtqueues in virtq.c.
+ * Scheduling elements are in sched.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "fw/cmd.h"
 #include "object/general.h"
 #include "object/qp.h"
-#include "object/virtq.h"
 #include "qos/sched.h"
 
 /* A mapping, behind the header of a command or of its answer (offsets in bits) */
@@ -67,12 +66,6 @@ static bool is_sched(const struct cmd *cmd)
 	       GENERAL_SCHED;
 }
 
-static bool is_virtq(const struct cmd *cmd)
-{
-	return IFC_GET(general_obj_in_cmd_hdr, cmd->in, obj_type) ==
-	       MLX5_OBJ_TYPE_VIRTIO_NET_Q;
-}
-
 static const struct kind *find_kind(const struct cmd *cmd)
 {
 	uint16_t type = IFC_GET(general_obj_in_cmd_hdr, cmd->in, obj_type);
@@ -115,8 +108,6 @@ static uint8_t create_general(struct cmd *cmd)
 
 	if (is_sched(cmd))
 		return sched_create(cmd);
-	if (is_virtq(cmd))
-		return virtq_create(cmd);
 	if (!k || cmd->in_len < k->len / 8 ||
 	    IFC_GET(general_obj_in_cmd_hdr, cmd->in,
 		    op_param.create.log_obj_range) != k->log_range)
@@ -140,8 +131,6 @@ static uint8_t create_general(struct cmd *cmd)
 /* Nothing of the other kinds changes. */
 static uint8_t modify_general(struct cmd *cmd)
 {
-	if (is_virtq(cmd))
-		return virtq_modify(cmd);
 	return is_sched(cmd) ? sched_modify(cmd) : CMD_BAD_PARAM;
 }
 
@@ -152,8 +141,6 @@ static uint8_t query_general(struct cmd *cmd)
 
 	if (is_sched(cmd))
 		return sched_query(cmd);
-	if (is_virtq(cmd))
-		return virtq_query(cmd);
 	if (!k || cmd->out_len < k->len / 8)
 		return CMD_BAD_PARAM;
 	g = find(cmd, k);
@@ -170,8 +157,6 @@ static uint8_t destroy_general(struct cmd *cmd)
 
 	if (is_sched(cmd))
 		return sched_destroy(cmd);
-	if (is_virtq(cmd))
-		return virtq_destroy(cmd);
 	if (!k)
 		return CMD_BAD_PARAM;
 	g = find(cmd, k);

@@ -18,7 +18,6 @@
 #include "object/qp.h"
 #include "object/srq.h"
 #include "object/umem.h"
-#include "object/virtq.h"
 #include "object/wqe.h"
 
 /* First numbers: small ones stay free so that a zero or a QP0 stands out. */
@@ -54,7 +53,6 @@ int objects_init(struct hca *hca)
 	idtable_init(&objs->qps, FIRST_QP, 1u << LOG_MAX_QP);
 	idtable_init(&objs->tiss, FIRST_PD, 1u << LOG_MAX_TIS);
 	idtable_init(&objs->faults, 1, 1u << LOG_MAX_FAULT);
-	idtable_init(&objs->virtqs, FIRST_PD, 1u << LOG_MAX_VIRTQ);
 	idtable_init(&objs->umems, FIRST_PD, 1u << LOG_MAX_UMEM);
 	idtable_init(&objs->qpn_blocks, 0, 1u << LOG_MAX_QPN_BLOCKS);
 	idtable_init(&objs->psvs, FIRST_PD, 1u << LOG_MAX_PSV);
@@ -111,11 +109,6 @@ static void umem_drop(void *obj)
 	umem_free(obj);
 }
 
-static void virtq_drop(void *obj)
-{
-	virtq_free(obj);
-}
-
 /**
  * objects_reset() - free every object; guest memory is not written
  */
@@ -128,7 +121,6 @@ void objects_reset(struct hca *hca)
 	objs->err_list = NULL;
 	objs->special[0] = NULL;
 	objs->special[1] = NULL;
-	table_clear(&objs->virtqs, virtq_drop);
 	table_clear(&objs->qps, qp_drop);
 	faults_reset(hca);
 	table_clear(&objs->srqs, srq_drop);
@@ -152,7 +144,6 @@ void objects_reset(struct hca *hca)
 	objs->sig_sink = NULL;
 	sgl_free(&objs->src);
 	sgl_free(&objs->dst);
-	sgl_free(&objs->ring);
 }
 
 /**
@@ -176,7 +167,6 @@ void objects_left(struct hca *hca, struct left *left)
 	left_add(left, "mapped addresses", &objs->av_maps);
 	left_add(left, "scheduling elements", &objs->scheds);
 	left_add(left, "PSVs", &objs->psvs);
-	left_add(left, "virtqueues", &objs->virtqs);
 }
 
 /**
@@ -208,7 +198,7 @@ void objects_kick(struct hca *hca)
 
 /**
  * objects_dump() - tell the control socket what there is
- * @o: gets "qps", "mtt", "page_faults" and "signatures", and "virtqs"
+ * @o: gets "qps", "mtt", "page_faults" and "signatures"
  * @alive: gets the number of each kind
  */
 void objects_dump(struct hca *hca, struct json_object *o,
@@ -234,7 +224,6 @@ void objects_dump(struct hca *hca, struct json_object *o,
 	mkeys_dump(hca, o);
 	faults_dump(hca, o);
 	sig_dump(hca, o);
-	virtqs_dump(hca, o, alive);
 	json_add_number(alive, "pd", objs->pds.count);
 	json_add_number(alive, "td", objs->tds.count);
 	json_add_number(alive, "xrcd", objs->xrcds.count);
@@ -266,7 +255,6 @@ void objects_clear_counters(struct hca *hca)
 
 	memset(&hca->objs->fault_counts, 0, sizeof(hca->objs->fault_counts));
 	memset(&hca->objs->sig_counts, 0, sizeof(hca->objs->sig_counts));
-	virtqs_clear_counters(hca);
 	idtable_for_each(&hca->objs->qps, id, qp) {
 		qp->doorbells = 0;
 		qp->blueflame = 0;

@@ -46,7 +46,6 @@ enum {
 	LOG_MAX_TAGS = 7,	/* of one queue for tag matching */
 	LOG_MAX_MMO = 20,	/* bytes of one copy */
 	LOG_MAX_FAULT = 20,
-	LOG_MAX_VIRTQ = 4,
 };
 
 struct obj {
@@ -109,7 +108,6 @@ struct objects {
 	struct idtable scheds;
 	struct idtable psvs;
 	struct idtable faults;
-	struct idtable virtqs;
 	struct fault_counts fault_counts;
 	struct miss miss;
 	struct pace paces[PACE_ENTRIES];
@@ -121,7 +119,6 @@ struct objects {
 	uint64_t err_poll_ns;
 	struct sglist src;	/* used during one transfer */
 	struct sglist dst;
-	struct sglist ring;	/* used during one access to a virtqueue */
 	struct sig_counts sig_counts;
 	uint8_t *sig_wire;	/* what a signature key sends (data/sig.c) */
 	uint8_t *sig_sink;	/* what such a key reads */

@@ -617,8 +617,8 @@ TEST_F(command, a_dump_has_the_version_of_the_protocol)
 	of_dump = vmm_control(&self->vmm, "{\"op\":\"dump\"}");
 	EXPECT_TRUE(json_object_object_get_ex(of_op, "version", &a));
 	EXPECT_TRUE(json_object_object_get_ex(of_dump, "version", &b));
-	EXPECT_EQ(1, json_object_get_int64(a));
-	EXPECT_EQ(1, json_object_get_int64(b));
+	EXPECT_EQ(2, json_object_get_int64(a));
+	EXPECT_EQ(2, json_object_get_int64(b));
 	json_object_put(of_op);
 	json_object_put(of_dump);
 }

@@ -4,11 +4,11 @@
  *
  * An input is a list of steps: a vfio-user message, a command (laid out in
  * mailboxes by the target, so that the fuzzer gets beyond the framing), a store
- * to a UAR page, bytes of guest memory, a frame from the cable, a kick of virtqueues, a
- * doorbell of the command queue as the input left it. Each input starts from two adapters
+ * to a UAR page, bytes of guest memory, a frame from the cable, a doorbell of
+ * the command queue as the input left it. Each input starts from two adapters
  * after a reset, with memory mapped and a few objects made.
  *
- * $SIMHCA_FUZZ_KIND says what the adapters are: ib (the default), eswitch or vdpa.
+ * $SIMHCA_FUZZ_KIND says what the adapters are: ib (the default) or eswitch.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -28,7 +28,6 @@
 #include "fabric/fabric.h"
 #include "fw/cmd.h"
 #include "object/mkey.h"
-#include "object/virtq.h"
 
 #define RAM (1u << 20)
 #define CMDQ 0x1000u
@@ -38,9 +37,6 @@
 #define BOX_DATA 512u
 #define MAX_BOXES 8u
 #define ENTRY 64u
-#define RINGS 0x50000u		/* of two virtqueues */
-#define RING_BYTES 0x200u
-#define RINGS_BYTES 0x800u
 #define NIC_RX 0u		/* table_type */
 #define FDB 4u
 
@@ -184,35 +180,13 @@ static void step_uar(struct input *in)
 	pci_bar_write(hca, (uint64_t)index * SIM_PAGE + off, data, len);
 }
 
-/*
- * Bytes of the rings, then a kick. The doorbell page of virtqueues is behind the UAR
- * pages.
- */
-static void step_kick(struct input *in)
-{
-	uint8_t number[2] = { (uint8_t)take(in, 1), 0 };
-	uint32_t off = take(in, 2) % RINGS_BYTES;
-	size_t len = take(in, 1);
-	const uint8_t *data;
-
-	if (!pci_kick_at(hca))
-		return;
-	if (len > RINGS_BYTES - off)
-		len = RINGS_BYTES - off;
-	data = take_bytes(in, &len);
-	memcpy(ram + RINGS + off, data, len);
-	pci_bar_write(hca, pci_kick_at(hca), number, sizeof(number));
-}
-
-/* A frame from the cable, which virtqueues get as well: no TIR leads to them. */
+/* A frame from the cable */
 static void step_frame(struct input *in)
 {
 	static uint8_t frame[2048];
 	size_t len = take(in, 2) % sizeof(frame), given = len;
 	const uint8_t *data = take_bytes(in, &given);
 	struct packet p;
-	struct virtq *vq;
-	uint32_t id;
 
 	if (hca->link != LINK_ETH || len < ETH_HEAD)
 		return;
@@ -221,8 +195,6 @@ static void step_frame(struct input *in)
 	packet_init(&p, frame, len, 0);
 	packet_source(&p, VPORT_UPLINK, 0);
 	switch_receive(hca, &p);
-	idtable_for_each(&hca->objs->virtqs, id, vq)
-		virtq_receive(vq, frame, len);
 }
 
 static void step_memory(struct input *in)
@@ -278,96 +250,14 @@ static void make_table(uint32_t type, uint32_t action)
 	CALL(SET_FLOW_TABLE_ROOT, root);
 }
 
-/* What queues need: numbers of objects. */
-struct needs {
-	uint32_t pd, key, umem, tisn;
-};
-
-static void make_needs(struct needs *n)
-{
-	uint8_t plain_in[16] = { 0 };
-	uint8_t key[IFC_SZ(create_mkey_in)] = { 0 };
-	uint8_t umem[IFC_SZ(create_umem_in) + 2 * 8] = { 0 };
-	uint8_t tis[IFC_SZ(create_tis_in)] = { 0 };
-	uint8_t *c = IFC_ADDR_OF(create_mkey_in, key, memory_key_mkey_entry);
-	uint64_t pas[2] = { htobe64(RINGS), htobe64(RINGS + SIM_PAGE) };
-
-	n->pd = IFC_GET(alloc_pd_out, CALL(ALLOC_PD, plain_in), pd);
-	IFC_SET(create_tis_in, tis, ctx.transport_domain,
-		IFC_GET(alloc_transport_domain_out,
-			CALL(ALLOC_TRANSPORT_DOMAIN, plain_in),
-			transport_domain));
-	n->tisn = IFC_GET(create_tis_out, CALL(CREATE_TIS, tis), tisn);
-	IFC_SET(mkc, c, lr, 1);
-	IFC_SET(mkc, c, lw, 1);
-	IFC_SET(mkc, c, length64, 1);
-	IFC_SET(mkc, c, qpn, MKEY_ANY_QP);
-	IFC_SET(mkc, c, pd, n->pd);
-	n->key = IFC_GET(create_mkey_out, CALL(CREATE_MKEY, key),
-			 mkey_index) << 8;
-	IFC_SET64(create_umem_in, umem, umem.num_of_mtt, 2);
-	memcpy(umem + IFC_SZ(create_umem_in), pas, sizeof(pas));
-	n->umem = IFC_GET(create_umem_out, CALL(CREATE_UMEM, umem),
-			  umem_id);
-}
-
-#define VQ(fld, v) IFC_SET(virtio_net_q_object, obj, fld, v)
-#define VQ64(fld, v) IFC_SET64(virtio_net_q_object, obj, fld, v)
-
-/* A virtqueue that runs. The rings of the two lie one behind the other. */
-static void make_virtq(const struct needs *n, uint16_t index)
-{
-	uint8_t in[IFC_SZ(create_virtio_net_q_in)] = { 0 };
-	uint8_t *obj = IFC_ADDR_OF(create_virtio_net_q_in, in, obj_context);
-	uint32_t at = RINGS + index * RING_BYTES;
-
-	IFC_SET(general_obj_in_cmd_hdr, in, obj_type,
-		MLX5_OBJ_TYPE_VIRTIO_NET_Q);
-	VQ(tisn_or_qpn, index ? n->tisn : 0);
-	VQ(virtio_q_context.queue_index, index);
-	VQ(virtio_q_context.queue_size, 8);
-	VQ(virtio_q_context.virtio_version_1_0, 1);
-	VQ(virtio_q_context.virtio_q_mkey, n->key);
-	VQ(virtio_q_context.pd, n->pd);
-	VQ(virtio_q_context.umem_1_id, n->umem);
-	VQ(virtio_q_context.umem_2_id, n->umem);
-	VQ(virtio_q_context.umem_3_id, n->umem);
-	VQ(virtio_q_context.umem_1_size, 2 * SIM_PAGE);
-	VQ(virtio_q_context.umem_2_size, 2 * SIM_PAGE);
-	VQ(virtio_q_context.umem_3_size, 2 * SIM_PAGE);
-	VQ64(virtio_q_context.desc_addr, at);
-	VQ64(virtio_q_context.available_addr, at + 0x100);
-	VQ64(virtio_q_context.used_addr, at + 0x180);
-	IFC_SET(general_obj_in_cmd_hdr, in, obj_id,
-		IFC_GET(general_obj_out_cmd_hdr,
-			CALL(CREATE_GENERAL_OBJECT, in), obj_id));
-	VQ64(modify_field_select, MLX5_VIRTQ_MODIFY_MASK_STATE);
-	VQ(state, VIRTQ_RDY);
-	CALL(MODIFY_GENERAL_OBJECT, in);
-}
-
 /* What the steps are about. A driver's commands work after each reset. */
 static void make_objects(void)
 {
-	const struct virtq *vq;
-	struct needs n;
-	uint32_t id;
-
 	if (hca->eswitch) {
 		make_table(FDB, ACTION_FWD_DEST);
 		make_table(NIC_RX, ACTION_DROP);
 		if (!switch_on(hca) || !hca->eth->flows.root[FLOW_RX])
 			abort();
-	}
-	if (hca->function == FUNCTION_VDPA) {
-		make_needs(&n);
-		make_virtq(&n, 0);
-		make_virtq(&n, 1);
-		if (hca->objs->virtqs.count != 2)
-			abort();
-		idtable_for_each(&hca->objs->virtqs, id, vq)
-			if (vq->state != VIRTQ_RDY)
-				abort();
 	}
 }
 
@@ -398,10 +288,7 @@ static struct adapter_kind kind(void)
 		return (struct adapter_kind){ .link = LINK_IB };
 	if (!strcmp(name, "eswitch"))
 		return (struct adapter_kind){ .link = LINK_ETH, .eswitch = true };
-	if (!strcmp(name, "vdpa"))
-		return (struct adapter_kind){ .link = LINK_ETH,
-					      .function = FUNCTION_VDPA };
-	fputs("SIMHCA_FUZZ_KIND is ib, eswitch or vdpa\n", stderr);
+	fputs("SIMHCA_FUZZ_KIND is ib or eswitch\n", stderr);
 	exit(2);
 }
 
@@ -429,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		init();
 	reset();
 	while (in.len) {
-		switch (take(&in, 1) % 8) {
+		switch (take(&in, 1) % 7) {
 		case 0:
 		case 1:
 			step_command(&in);
@@ -447,9 +334,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			cmdq_doorbell(hca, take(&in, 1));
 			break;
 		case 6:
-			step_kick(&in);
-			break;
-		case 7:
 			step_frame(&in);
 			break;
 		}

@@ -28,10 +28,6 @@ enum w_fault_queue w_fault_queue;
 struct w_fault w_faults[W_EVENTS];
 unsigned int w_nfaults;
 
-uint8_t w_frame[W_FRAME];
-size_t w_frame_len;
-unsigned int w_nframes;
-
 static uint8_t *mem[W_HCAS];
 static uint64_t mem_end[W_HCAS];
 static uint8_t gids[W_HCAS][16];
@@ -210,21 +206,6 @@ uint8_t eth_send(struct qp *sq, const struct send_wqe *w)
 	return SYND_OK;
 }
 
-uint8_t eth_send_bytes(struct hca *hca, uint32_t tis, uint32_t td,
-		       const struct sglist *from, size_t skip)
-{
-	struct iovec v = { .iov_base = w_frame, .iov_len = sizeof(w_frame) };
-	struct sglist to = { .v = &v, .n = 1, .len = sizeof(w_frame) };
-
-	(void)hca;
-	(void)tis;
-	(void)td;
-	sgl_copy_tail(&to, from, skip);
-	w_frame_len = from->len - skip;
-	w_nframes++;
-	return SYND_OK;
-}
-
 bool port_active(struct hca *hca)
 {
 	return !w_port_down[hca->index];
@@ -298,7 +279,6 @@ void w_setup(void)
 	memset(w_port_down, 0, sizeof(w_port_down));
 	w_fault_queue = W_FAULTS_NONE;
 	w_nfaults = 0;
-	w_nframes = 0;
 	if (loop_init())
 		abort();
 	loop_simulate_time();

@@ -23,7 +23,6 @@
 #define W_HCAS 2
 #define W_MEM (64u << 20)
 #define W_EVENTS 64
-#define W_FRAME 2048
 #define W_LOG_RQ_STRIDE 6	/* four segments */
 
 /* An event as it was posted. */
@@ -50,11 +49,6 @@ extern struct hca w_hca[W_HCAS];
 extern struct w_event w_events[W_EVENTS];
 extern unsigned int w_nevents;
 extern bool w_port_down[W_HCAS];
-
-/* The last frame that a virtqueue sent, and how many there were. */
-extern uint8_t w_frame[W_FRAME];
-extern size_t w_frame_len;
-extern unsigned int w_nframes;
 
 void w_setup(void);
 void w_teardown(void);
