@@ -80,7 +80,11 @@ $(PARTS): lab
 all: hca lib selftests
 	@$(LAB)/build-module all
 
-demo: hca lib selftests
+# Without a lab a small one is made, and nothing is built that the demo does not show.
+demo: export MLX5_EP_LAB := demo
+demo: lab
+	@$(ENTER) $(MAKE) --no-print-directory -j$(JOBS) IN_LAB=1 hca demo-programs
+	@$(LAB)/build-module --progress 7.2
 	@selftests/demo $(if $(LINK),--link '$(LINK)')
 
 demo-apps: hca lib selftests

@@ -35,6 +35,11 @@ done
 lab_stamp=$(cat "$lab_src/packages" "$lab_src/root-recipe" | sha256sum)
 lab_stamp=${lab_stamp:0:12}
 lab_dir=$lab_cache/lab-$lab_stamp
+# make demo needs a part of the packages, and one kernel. Where there is no lab yet, it
+# makes this part, which whoever wants more does not use.
+if [ "${MLX5_EP_LAB:-}" = demo ] && [ ! -d "$lab_dir" ]; then
+	lab_dir=$lab_cache/demo-$lab_stamp
+fi
 
 # lab_need: makes the lab, unless it is there
 lab_need()

@@ -66,7 +66,22 @@ ST_CORE := $(shell grep -lE 'runs on:.* tier: core' $(ST_TEST_SRC))
 
 .PHONY: core-tests
 core-tests: $(patsubst %.c,$(ST_OUT)/%,$(notdir $(ST_CORE))) $(ST_BINARIES) $(ST_BENCHES) \
-	$(ST_PRELOADS) $(ST_OUT)/ktap_helpers.sh lib-san
+	$(ST_PRELOADS) $(ST_OUT)/ktap_helpers.sh lib-san demo-programs
+
+# The two programs of make demo, without all that the lab of the demo lacks. make check builds
+# them too, so that what they need is looked at.
+ST_DEMO := build/demo
+ST_DEMO_SRC := $(addprefix selftests/lib/,verbs.c verbs_xrc.c traffic.c address.c \
+	doorbells.c simhca.c)
+
+.PHONY: demo-programs
+demo-programs: $(ST_DEMO)/uuar_traffic $(ST_DEMO)/uuar_doorbells
+
+$(ST_DEMO)/%: selftests/programs/%.c $(ST_DEMO_SRC)
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Iselftests/lib -o $@ $^ -Wl,--as-needed \
+		-lmlx5 -libverbs -ljson-c
 
 # Guests see the checkout, not the lab's sources.
 $(ST_OUT)/ktap_helpers.sh: $(KSELFTEST)/kselftest/ktap_helpers.sh

@@ -16,6 +16,7 @@ mkdir "$tmp/bin" "$tmp/cache"
 cat >"$tmp/bin/mmdebstrap" <<'END'
 #!/bin/bash
 printf '%s\n' "$@" >"$FAKE/args"
+echo "kernels: $LAB_SERIES" >"$FAKE/series"
 for arg; do
 	[ -z "$next" ] || root=$arg next=
 	[ "$arg" != trixie ] || next=1
@@ -39,7 +40,7 @@ export MIRROR=http://mirror.example/debian
 
 clean()
 {
-	rm -rf "$tmp"/cache/* "$tmp"/{hang,slow,break,runs,args}
+	rm -rf "$tmp"/cache/* "$tmp"/{hang,slow,break,runs,args,series}
 }
 
 no_lab()
@@ -179,11 +180,33 @@ too_little_disk()
 	no_lab
 }
 
-plan 6
+# The lab of the demo has a part of the packages, and no suite or kernel more than it needs. It
+# is not taken for the lab, and the lab takes its place.
+demo()
+{
+	clean
+	MLX5_EP_LAB=demo "$setup" >/dev/null
+	grep -o '^--include=.*' "$tmp/args"
+	grep -q '^--include=.*[=,]gcc\(,\|$\)' "$tmp/args"
+	grep -q '^--include=.*[=,]qemu-system-x86\(,\|$\)' "$tmp/args"
+	! grep -q '^--include=.*[=,]clang\(,\|$\)' "$tmp/args" || fail 'all packages'
+	! grep -q ' bookworm main' "$tmp/args" || fail 'all suites'
+	grep -qx 'kernels: 7.2' "$tmp/series"
+	ls "$tmp/cache"
+	no_lab
+	[ -d "$(MLX5_EP_LAB=demo "$setup" --print-root)" ]
+	"$setup" >/dev/null
+	grep -qx 'kernels: 6.1 6.12 7.2 newest' "$tmp/series"
+	grep -q '^--include=.*[=,]gcc,.*[=,]clang\(,\|$\)' "$tmp/args"
+	[ "$(MLX5_EP_LAB=demo "$setup" --print-root)" = "$("$setup" --print-root)" ]
+}
+
+plan 7
 check "an interrupted setup is never used" interrupted
 check "a failed setup leaves nothing" failed
 check "of two runs at once one makes the lab, both have it" two_at_once
 check "a second run is quick, --force makes it again" again
 check "too little disk is said before the download" too_little_disk
 check "the mirror is the one of this machine's apt" mirrors
+check "the lab of the demo has a part of the packages, and one kernel" demo
 ktap_finished
