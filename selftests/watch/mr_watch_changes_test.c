@@ -6,7 +6,7 @@
  * they differ, the word must have changed before the call returned, which
  * another CPU watches too; where they agree, the registration must be found
  * valid with at most one verify. The lines "# row:" make the table in
- * Documentation/notifications.md (selftests/watch/mr_watch_table.sh).
+ * Documentation/results/notifications.md (selftests/watch/mr_watch_table.sh).
  */
 #include "kselftest_harness.h"
 

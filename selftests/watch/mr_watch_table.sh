@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # mr_watch_table.sh OUTPUT: puts the rows that mr_watch_changes_test printed, also
-# as build/check/KERNEL/results.ktap has them, into Documentation/notifications.md,
+# as build/check/KERNEL/results.ktap has them, into Documentation/results/notifications.md,
 # between the two markers there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-doc=Documentation/notifications.md
+doc=Documentation/results/notifications.md
+for marker in '<!-- rows -->' '<!-- end of rows -->'; do
+	grep -qxF -e "$marker" "$doc" || { echo "$doc has no line $marker" >&2; exit 1; }
+done
 rows=$(sed -n 's/^ *# row: //p' "$1")
 [ -n "$rows" ] || { echo "$1 has no rows" >&2; exit 1; }
 {
