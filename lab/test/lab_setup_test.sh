@@ -9,6 +9,7 @@
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
+disposable
 
 setup=$PWD/lab/setup
 mkdir "$tmp/bin" "$tmp/cache"

@@ -11,6 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
+disposable
 
 version=0.9.0+1.gaaaaaaa
 sources=/usr/src/mlx5_ep-$version

@@ -19,6 +19,16 @@ ep=/sys/class/infiniband/$dev/mlx5_ep
 # What the port of the device speaks: ib or eth.
 link=${MLX5_EP_LINK:-ib}
 
+# disposable: ends a test that writes to /etc or /usr, unless it is in the lab's root file system
+# or in a guest, which forget what was written
+disposable()
+{
+	[ -e /run/mlx5_ep-lab ] || [ -e /run/mlx5_ep-guest ] || {
+		echo "${0##*/} changes the machine: run it with lab/enter" >&2
+		exit 1
+	}
+}
+
 # plan N: the test makes N results
 plan()
 {
