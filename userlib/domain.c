@@ -10,16 +10,19 @@
 #include <mlx5ep/domain.h>
 
 #include "internal.h"
+#include "process.h"
 #include "uar_domain.h"
 
 /**
  * struct mlx5ep_domain - a domain
  * @page: with level 2 only the first of its thread domains is allocated
  * @level: 1 or 2
+ * @memory: of the process that allocated it
  */
 struct mlx5ep_domain {
 	struct uar_page page;
 	unsigned int level;
+	uint64_t memory;
 };
 
 static int attr_check(const struct mlx5ep_domain_attr *attr)
@@ -57,10 +60,13 @@ MLX5EP_EXPORT int mlx5ep_domain_alloc(struct ibv_pd *pd,
 		return ret;
 	if (!mlx5dv_is_supported(pd->context->device))
 		return -EOPNOTSUPP;
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	domain = calloc(1, sizeof(*domain));
 	if (!domain)
 		return -ENOMEM;
 	domain->level = attr && attr->level ? attr->level : 1;
+	domain->memory = mlx5ep_process_memory();
 	ret = domain_find(domain, pd);
 	if (ret)
 		free(domain);
@@ -71,11 +77,14 @@ MLX5EP_EXPORT int mlx5ep_domain_alloc(struct ibv_pd *pd,
 
 MLX5EP_EXPORT int mlx5ep_domain_free(struct mlx5ep_domain *domain)
 {
-	int ret;
+	int ret = 0;
 
 	if (!domain)
 		return 0;
-	ret = uar_page_fini(&domain->page);
+	/* The thread domains of a forked child are its parent's. */
+	if (process_same(domain->memory))
+		ret = mlx5ep_process_shared() ? -EXDEV :
+			uar_page_fini(&domain->page);
 	if (!ret)
 		free(domain);
 	return ret;

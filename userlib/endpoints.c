@@ -15,6 +15,7 @@
 
 #include "endpoints.h"
 #include "internal.h"
+#include "process.h"
 
 static int owner_fini(struct owner *owner)
 {
@@ -175,9 +176,12 @@ static int set_create(struct ibv_device *device, struct ibv_context *context,
 		ret = endpoints_choose(attr, n, &category);
 	if (ret)
 		return ret;
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return -ENOMEM;
+	set->memory = mlx5ep_process_memory();
 	set->attr = *attr;
 	set->category = category;
 	set->n = n;
@@ -207,13 +211,12 @@ mlx5ep_endpoints_open(struct ibv_device *device,
 	return set_create(device, NULL, attr, n, set);
 }
 
-MLX5EP_EXPORT int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set)
+/* Destroys the objects of verbs. What fails is tried again by the next call. */
+static int set_fini(struct mlx5ep_endpoints *set)
 {
 	unsigned int i;
 	int ret = 0;
 
-	if (!set)
-		return 0;
 	for (i = 0; i < set->n_qps && !ret; i++)
 		ret = endpoint_qp_fini(&set->qps[i]);
 	for (i = 0; i < set->n_pages && !ret; i++)
@@ -222,8 +225,21 @@ MLX5EP_EXPORT int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set)
 		ret = domain_source_fini(&set->source);
 	for (i = 0; i < set->n_owners && !ret; i++)
 		ret = owner_fini(&set->owners[i]);
+	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_endpoints_destroy(struct mlx5ep_endpoints *set)
+{
+	int ret = 0;
+
+	if (!set)
+		return 0;
+	/* The objects of a forked child are its parent's. */
+	if (process_same(set->memory))
+		ret = mlx5ep_process_shared() ? -EXDEV : set_fini(set);
 	if (ret)
 		return ret;
+	free(set->source.unused);
 	free(set->qps);
 	free(set->pages);
 	free(set->owners);

@@ -61,6 +61,7 @@ struct endpoint_qp {
  * @pages: UAR pages that only QPs of this set ring
  * @source: thread domains that are not part of a page of @pages
  * @qps: QPs of endpoints first
+ * @memory: of the process that created the set
  */
 struct mlx5ep_endpoints {
 	struct mlx5ep_endpoints_attr attr;
@@ -73,6 +74,7 @@ struct mlx5ep_endpoints {
 	struct domain_source source;
 	struct endpoint_qp *qps;
 	unsigned int n_qps;
+	uint64_t memory;
 };
 
 int endpoints_check(const struct mlx5ep_endpoints_attr *attr, unsigned int n);

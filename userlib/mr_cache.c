@@ -21,8 +21,6 @@
  * watches are the parent's, and the lock may be held in the child for ever.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -361,11 +359,9 @@ MLX5EP_EXPORT void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
 
 MLX5EP_EXPORT int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache)
 {
-	int ret;
+	int ret = mlx5ep_process_may_change(cache->notifier->memory) ?:
+		  cache_read_events(cache);
 
-	if (!mlx5ep_notifier_usable(cache->notifier))
-		return -EXDEV;
-	ret = cache_read_events(cache);
 	if (!ret && mlx5ep_notifier_page(cache->notifier)->flags &
 		    MLX5_EP_NOTIFIER_PAGE_DEAD)
 		ret = -EIO;
@@ -381,12 +377,13 @@ MLX5EP_EXPORT void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 					  struct mlx5ep_mr_cache_stats *stats,
 					  size_t size)
 {
-	struct mlx5ep_mr_cache_stats now;
+	bool locked = notifier_usable(cache->notifier) &&
+		      !pthread_mutex_lock(&cache->lock);
+	struct mlx5ep_mr_cache_stats now = cache->table.stats;
 
-	pthread_mutex_lock(&cache->lock);
-	now = cache->table.stats;
 	now.hits = cache_hits(&cache->table);
-	pthread_mutex_unlock(&cache->lock);
+	if (locked)
+		pthread_mutex_unlock(&cache->lock);
 	mlx5ep_answer(stats, size, &now, sizeof(now));
 }
 
@@ -477,6 +474,8 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 		return 0;
 	if (!notifier_usable(cache->notifier))
 		goto out_free;
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	cache_retry_failed(cache);
 	pthread_mutex_lock(&cache->lock);
 	for (entry = cache->table.oldest; entry; entry = entry->newer)
@@ -493,6 +492,8 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 		return -EBUSY;
 
 out_free:
+	/* A forked child has registrations in memory only, which goes too. */
+	cache->notifier->users = 1;
 	mlx5ep_notifier_destroy(cache->notifier);
 	cache_memory_free(cache);
 	return 0;

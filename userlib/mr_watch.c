@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Watches, and registrations with a watch: one ioctl per call. */
+/*
+ * Watches, and registrations with a watch: one ioctl per call. A child that shares the
+ * memory of the process may verify, which changes a word to what is true.
+ */
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
@@ -38,6 +41,9 @@ MLX5EP_EXPORT int _mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
 	unsigned int i;
 	int ret;
 
+	ret = mlx5ep_process_may_change(notifier->memory);
+	if (ret)
+		return ret;
 	ret = watch_ioctl(notifier, MLX5_EP_IOC_WATCH_ADD, ranges, size, count,
 			  0);
 	if (ret)
@@ -83,6 +89,9 @@ MLX5EP_EXPORT int mlx5ep_watch_dmabuf(struct mlx5ep_notifier *notifier, int fd,
 	struct mlx5ep_cmd cmd;
 	int ret;
 
+	ret = mlx5ep_process_may_change(notifier->memory);
+	if (ret)
+		return ret;
 	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF);
 	mlx5ep_cmd_fd(&cmd, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE,
 		      notifier->fd);
@@ -118,7 +127,9 @@ static int watch_ref(struct mlx5ep_watch *watch, unsigned long request,
 
 MLX5EP_EXPORT int mlx5ep_watch_del(struct mlx5ep_watch *watch)
 {
-	return watch_ref(watch, MLX5_EP_IOC_WATCH_DEL, 0);
+	int ret = mlx5ep_process_may_change(watch->notifier->memory);
+
+	return ret ? ret : watch_ref(watch, MLX5_EP_IOC_WATCH_DEL, 0);
 }
 
 MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
@@ -130,6 +141,9 @@ MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
 
 	if (!count)
 		return -EINVAL;
+	ret = mlx5ep_process_may_change(watches->notifier->memory);
+	if (ret)
+		return ret;
 	refs = calloc(count, sizeof(*refs));
 	if (!refs)
 		return -ENOMEM;
@@ -145,9 +159,11 @@ MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
 
 MLX5EP_EXPORT int mlx5ep_watch_record(struct mlx5ep_watch *watch)
 {
-	int ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY,
-			    MLX5_EP_WATCH_VERIFY_RECORD);
+	int ret = mlx5ep_process_may_change(watch->notifier->memory);
 
+	if (!ret)
+		ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY,
+				MLX5_EP_WATCH_VERIFY_RECORD);
 	if (ret < 0)
 		return ret;
 	return ret == MLX5_EP_WATCH_STATE_ARMED ? 0 : -EAGAIN;
@@ -155,8 +171,11 @@ MLX5EP_EXPORT int mlx5ep_watch_record(struct mlx5ep_watch *watch)
 
 MLX5EP_EXPORT int mlx5ep_watch_verify(struct mlx5ep_watch *watch)
 {
-	int ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY, 0);
+	int ret;
 
+	if (!notifier_usable(watch->notifier))
+		return -EXDEV;
+	ret = watch_ref(watch, MLX5_EP_IOC_WATCH_VERIFY, 0);
 	switch (ret) {
 	case MLX5_EP_WATCH_STATE_ARMED:
 		return 0;
@@ -197,11 +216,20 @@ static int reg_drop(struct mlx5ep_mr *mr)
 
 MLX5EP_EXPORT int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 {
-	int ret = reg_drop(mr);
+	int ret = mlx5ep_process_may_change(mr->watch.notifier->memory);
 
+	if (!ret)
+		ret = reg_drop(mr);
 	if (!ret)
 		notifier_put(mr->watch.notifier);
 	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_mr_check(struct mlx5ep_mr *mr)
+{
+	if (!notifier_usable(mr->watch.notifier))
+		return -EXDEV;
+	return mlx5ep_mr_valid(mr) ? 0 : mlx5ep_watch_verify(&mr->watch);
 }
 
 /* Gives a registration back that nobody has seen. What fails is tried again. */

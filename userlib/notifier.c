@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The notifier: its file and its mapping. A forked child inherits the file but
- * not the mapping. MADV_WIPEONFORK clears @token in the child, so a caller
- * reads @token before it touches the mapping.
+ * not the mapping, so a call asks whose notifier it is before it touches that.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -62,27 +61,9 @@ static int notifier_map(struct mlx5ep_notifier *notifier)
 	notifier->page = map;
 	notifier->words = (void *)((char *)map +
 				   MLX5_EP_NOTIFIER_WORDS_OFFSET);
-	notifier->map_len = len;
-	return 0;
-}
-
-static int notifier_make_token(struct mlx5ep_notifier *notifier)
-{
-	size_t page_size = sysconf(_SC_PAGESIZE);
-	void *token;
-	int ret;
-
-	token = mmap(NULL, page_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (token == MAP_FAILED)
-		return -errno;
-	if (madvise(token, page_size, MADV_WIPEONFORK)) {
-		ret = -errno;
-		munmap(token, page_size);
-		return ret;
-	}
-	notifier->token = token;
-	*notifier->token = 1;
+	notifier->map.start = map;
+	notifier->map.len = len;
+	mlx5ep_process_map_add(&notifier->map);
 	return 0;
 }
 
@@ -93,15 +74,18 @@ MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
 	struct mlx5ep_notifier *notifier;
 	int ret;
 
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	notifier = calloc(1, sizeof(*notifier));
 	if (!notifier)
 		return -ENOMEM;
-	ret = notifier_make_token(notifier);
-	if (ret)
+	ret = -ENOMEM;
+	notifier->memory = mlx5ep_process_memory();
+	if (!notifier->memory)
 		goto err_free;
 	ret = notifier_open(context, watches);
 	if (ret < 0)
-		goto err_token;
+		goto err_free;
 	notifier->context = context;
 	notifier->fd = ret;
 	ret = notifier_map(notifier);
@@ -113,8 +97,6 @@ MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
 
 err_close:
 	close(notifier->fd);
-err_token:
-	munmap(notifier->token, sysconf(_SC_PAGESIZE));
 err_free:
 	free(notifier);
 	return ret;
@@ -122,14 +104,16 @@ err_free:
 
 MLX5EP_EXPORT int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
 {
+	bool own;
+
 	if (!notifier)
 		return 0;
-	if (mlx5ep_notifier_usable(notifier))
-		munmap((void *)notifier->page, notifier->map_len);
-	else
-		/* The registrations are the parent's. */
-		notifier->users = 1;
-	munmap(notifier->token, sysconf(_SC_PAGESIZE));
+	own = notifier_usable(notifier);
+	if (own && mlx5ep_process_shared())
+		return -EXDEV;
+	mlx5ep_process_map_remove(&notifier->map);
+	if (own || notifier->map.blank)
+		munmap(notifier->map.start, notifier->map.len);
 	close(notifier->fd);
 	notifier->fd = -1;
 	notifier_put(notifier);
@@ -144,15 +128,18 @@ MLX5EP_EXPORT int mlx5ep_notifier_fd(const struct mlx5ep_notifier *notifier)
 MLX5EP_EXPORT const volatile struct mlx5_ep_notifier_page *
 mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier)
 {
-	return notifier->page;
+	return notifier_usable(notifier) ? notifier->page : NULL;
 }
 
 MLX5EP_EXPORT ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 					   struct mlx5_ep_event *events,
 					   size_t count)
 {
-	ssize_t ret = read(notifier->fd, events, count * sizeof(*events));
+	ssize_t ret = mlx5ep_process_may_change(notifier->memory);
 
+	if (ret)
+		return ret;
+	ret = read(notifier->fd, events, count * sizeof(*events));
 	return ret < 0 ? -errno : ret / (ssize_t)sizeof(*events);
 }
 

@@ -6,16 +6,18 @@
 
 #include <mlx5ep/notifier.h>
 
+#include "process.h"
+
 /**
  * struct mlx5ep_notifier - a notifier
  * @context: of its device
  * @fd: its file; -1 once it is destroyed
  * @users: registrations that name it, and 1 until it is destroyed; the last
  *	one frees it
- * @page: start of the mapping of @fd, @map_len bytes long
+ * @page: start of the mapping of @fd
  * @words: the words of the watches in that mapping, by slot
- * @token: an anonymous page; 1 in the process that created it, 0 in forked
- *	children
+ * @map: that mapping
+ * @memory: of the process that created it
  */
 struct mlx5ep_notifier {
 	struct ibv_context *context;
@@ -23,14 +25,14 @@ struct mlx5ep_notifier {
 	unsigned int users;
 	const volatile struct mlx5_ep_notifier_page *page;
 	const uint64_t *words;
-	size_t map_len;
-	uint32_t *token;
+	struct process_map map;
+	uint64_t memory;
 };
 
 /* As mlx5ep_notifier_usable(), without a call. */
 static inline bool notifier_usable(const struct mlx5ep_notifier *notifier)
 {
-	return *notifier->token;
+	return process_same(notifier->memory);
 }
 
 /* Keeps the memory of a notifier for a registration. */

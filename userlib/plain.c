@@ -122,11 +122,6 @@ PLAIN(bool, mr_valid, const struct mlx5ep_mr *mr)
 	return mlx5ep_mr_valid(mr);
 }
 
-PLAIN(int, mr_check, struct mlx5ep_mr *mr)
-{
-	return mlx5ep_mr_check(mr);
-}
-
 PLAIN(void, mr_cache_query, struct mlx5ep_mr_cache *cache,
 	struct mlx5ep_mr_cache_stats *stats)
 {

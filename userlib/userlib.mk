@@ -8,7 +8,7 @@
 # make lib SAN=1      the same with ASan and UBSan under build/san
 # make lib CC=clang   under another compiler
 
-LIB_SRCS := version.c plain.c uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
+LIB_SRCS := version.c plain.c process.c uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	endpoints.c endpoint_connect.c endpoints_plan.c endpoints_query.c endpoints_qp.c \
 	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_table.c \
 	mr_tree.c \
@@ -97,7 +97,7 @@ $(LIB_OUT)/man/%: userlib/man/% userlib/man/fill.awk \
 
 # A library that programs preload is linked to none of those that it serves: the program may
 # bring its own. So it has these files in it, and of them only what it calls.
-PRELOAD_OBJS := $(addprefix $(LIB_OBJ)/,listener.o notifier.o mr_watch.o device.o \
+PRELOAD_OBJS := $(addprefix $(LIB_OBJ)/,listener.o notifier.o mr_watch.o process.o device.o \
 	uverbs.o uverbs_ids.o)
 PRELOAD_LDFLAGS := -Wl,--gc-sections
 

@@ -12,10 +12,13 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "internal.h"
+#include "process.h"
 #include "xrcd.h"
 
+/* @memory: of the process that is registered */
 struct mlx5ep_xrc_rcv_qp {
 	struct ibv_context *context;
+	uint64_t memory;
 	uint32_t handle;
 	uint32_t qp_num;
 };
@@ -44,6 +47,9 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 	if (events && (events->flags || events->reserved[0] ||
 		       events->reserved[1]))
 		return -EINVAL;
+	ret = mlx5ep_process_may_change(xrcd->memory);
+	if (ret)
+		return ret;
 	new = malloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;
@@ -64,6 +70,7 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 		return ret;
 	}
 	new->context = context;
+	new->memory = xrcd->memory;
 	new->handle = mlx5ep_cmd_result(cmd,
 					MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
 	new->qp_num = answer.qp_num;
@@ -121,6 +128,13 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp)
 	struct mlx5ep_cmd cmd;
 	int ret;
 
+	/* The registration of a forked child is its parent's. */
+	if (!process_same(qp->memory)) {
+		free(qp);
+		return 0;
+	}
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, qp->handle);
 	ret = mlx5ep_cmd_exec(qp->context, &cmd);
@@ -227,7 +241,11 @@ _mlx5ep_xrc_rcv_qp_modify(struct mlx5ep_xrc_rcv_qp *qp,
 {
 	struct ib_uverbs_qp_attr kernel;
 	struct mlx5ep_cmd cmd;
+	int ret;
 
+	ret = mlx5ep_process_may_change(qp->memory);
+	if (ret)
+		return ret;
 	attr_to_kernel(&kernel, attr, mask);
 	cmd_start(&cmd, qp->context, MLX5_EP_METHOD_XRC_RCV_QP_MODIFY);
 	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, qp->handle);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "process.h"
 #include "xrcd.h"
 
 /*
@@ -36,6 +37,7 @@ int mlx5ep_xrcd_init(struct mlx5ep_xrcd *xrcd, struct ibv_xrcd *ibv)
 		return -EINVAL;
 	xrcd->ibv = ibv;
 	xrcd->handle = provider->handle;
+	xrcd->memory = mlx5ep_process_memory();
 	xrcd->owned = false;
 	return 0;
 }
@@ -68,6 +70,8 @@ MLX5EP_EXPORT int mlx5ep_xrcd_open(struct ibv_context *context, int fd,
 	struct ibv_xrcd *ibv;
 	int ret;
 
+	if (mlx5ep_process_shared())
+		return -EXDEV;
 	ibv = ibv_open_xrcd(context, &attr);
 	if (!ibv)
 		return errno ? -errno : -EIO;
@@ -86,8 +90,14 @@ MLX5EP_EXPORT struct ibv_xrcd *mlx5ep_xrcd_ibv(const struct mlx5ep_xrcd *xrcd)
 
 MLX5EP_EXPORT int mlx5ep_xrcd_close(struct mlx5ep_xrcd *xrcd)
 {
-	int ret = xrcd->owned ? ibv_close_xrcd(xrcd->ibv) : 0;
+	int ret = 0;
 
+	/* The domain of a forked child is its parent's. */
+	if (xrcd->owned && process_same(xrcd->memory)) {
+		if (mlx5ep_process_shared())
+			return -EXDEV;
+		ret = ibv_close_xrcd(xrcd->ibv);
+	}
 	/* Some providers return -1 and set errno, others return the errno. */
 	if (ret)
 		return ret < 0 ? -errno : -ret;

@@ -10,11 +10,13 @@
 /**
  * struct mlx5ep_xrcd - an XRC domain
  * @handle: the kernel's number of it, within its context
+ * @memory: of the process that opened or wrapped it
  * @owned: mlx5ep_xrcd_open() opened @ibv, and mlx5ep_xrcd_close() closes it
  */
 struct mlx5ep_xrcd {
 	struct ibv_xrcd *ibv;
 	uint32_t handle;
+	uint64_t memory;
 	bool owned;
 };
 

@@ -258,14 +258,9 @@ static int measure_spread(samples_t samples)
 static int map_like_notifier(void)
 {
 	size_t len = MLX5_EP_NOTIFIER_WORDS_OFFSET + WATCHES * sizeof(uint64_t);
-	void *token = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (token == MAP_FAILED || madvise(token, PAGE, MADV_WIPEONFORK) ||
-	    mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) ==
-		    MAP_FAILED)
-		return -errno;
-	return 0;
+	return mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) ==
+		       MAP_FAILED ? -errno : 0;
 }
 
 static int without(samples_t samples)

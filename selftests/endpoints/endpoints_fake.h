@@ -417,6 +417,7 @@ static inline bool fake_is_empty(int contexts, int pds)
 	       !fake.blocks && !fake.overrun && !fake.without_cq;
 }
 
+#include "../../userlib/process.c"
 #define calloc fake_calloc
 #define realloc fake_realloc
 #define free fake_free

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../userlib/process.c"
+
 static void *fake_calloc(size_t n, size_t size);
 static void fake_free(void *block);
 
@@ -216,6 +218,7 @@ FIXTURE_SETUP(watch)
 	self->notifier.users = 1;
 	self->notifier.context = &self->ctx;
 	self->notifier.words = self->words;
+	self->notifier.memory = mlx5ep_process_memory();
 	fake.result = MLX5_EP_WATCH_STATE_ARMED;
 }
 
@@ -473,7 +476,7 @@ TEST_F(watch, is_of_memory_that_goes_before_the_notifier)
 	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
 }
 
-/* The registrations are the parent's: a child frees what it has of the notifier. */
+/* The registrations are the parent's, also those of a notifier that a child frees. */
 TEST_F(watch, is_of_memory_that_a_child_does_not_give_back)
 {
 	struct mlx5ep_notifier *n = notifier_of_its_own(&self->ctx);
@@ -485,11 +488,13 @@ TEST_F(watch, is_of_memory_that_a_child_does_not_give_back)
 	ASSERT_EQ(0, mlx5ep_reg_mr(n, PD, self->words, 64, 1, 0, &mr));
 	pid = fork();
 	if (!pid) {
+		/* A registration still names it. */
 		mlx5ep_notifier_destroy(n);
-		_exit(fake.blocks);
+		_exit(fake.blocks != 1 || mlx5ep_dereg_mr(&mr) != -EXDEV);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
+	EXPECT_EQ(1, fake.registered);
 	EXPECT_EQ(0, mlx5ep_dereg_mr(&mr));
 	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
 }

@@ -16,6 +16,7 @@
 #include "../../userlib/mr_cache_drop.c"
 #include "../../userlib/mr_cache_table.c"
 #include "../../userlib/mr_tree.c"
+#include "../../userlib/process.c"
 
 #define PAGE		4096ul
 #define PAGES		64
@@ -43,7 +44,6 @@ static struct {
 	pthread_mutex_t lock;
 	struct mlx5ep_notifier notifier;
 	struct mlx5_ep_notifier_page page;
-	uint32_t token;
 	uint64_t words[SLOTS];
 	struct fake_watch watches[SLOTS];
 	uint64_t generation;
@@ -88,13 +88,12 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 	if (fake.create_fails)
 		return -fake.create_fails;
 	fake.notifiers++;
-	fake.token = 1;
 	fake.page.capacity = fake.capacity ? fake.capacity : SLOTS;
 	fake.notifier = (struct mlx5ep_notifier){
 		.fd = fake.no_file ? -1 : open("/dev/null", O_RDONLY),
 		.page = &fake.page,
 		.words = fake.words,
-		.token = &fake.token,
+		.memory = mlx5ep_process_memory(),
 	};
 	*notifier = &fake.notifier;
 	return 0;
@@ -105,6 +104,12 @@ int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
 	close(notifier->fd);
 	fake.notifiers--;
 	return 0;
+}
+
+/* Does the program find a notifier as in a forked child? */
+static inline void fake_forked(bool forked)
+{
+	fake.notifier.memory = mlx5ep_process_memory() + forked;
 }
 
 int mlx5ep_notifier_fd(const struct mlx5ep_notifier *notifier)

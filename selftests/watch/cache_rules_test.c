@@ -491,14 +491,14 @@ TEST_F(rules, a_forked_child_frees_its_memory_only)
 	struct mlx5ep_mr_cache_entry *entry = cache_rules_get(self, 0, 1),
 				     *other;
 
-	fake.token = 0;
+	fake_forked(true);
 	EXPECT_EQ(-EXDEV, mlx5ep_mr_cache_get(self->cache, (void *)BASE, 1,
 					      &other));
 	EXPECT_EQ(-EXDEV, mlx5ep_mr_cache_trim(self->cache));
 	mlx5ep_mr_cache_put(self->cache, entry);
-	fake.token = 1;
+	fake_forked(false);
 	EXPECT_EQ(-EBUSY, mlx5ep_mr_cache_destroy(self->cache));
-	fake.token = 0;
+	fake_forked(true);
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(self->cache));
 	EXPECT_EQ(1, fake.registered);
 	self->cache = NULL;

@@ -18,6 +18,10 @@ extern "C" {
  * a uUAR, that nobody else rings. A program creates its own QPs on the PD of the
  * domain. Posting to such a QP takes no lock, so one thread at a time may post to
  * the QPs of a domain. The kernel module is not needed.
+ *
+ * A forked child that frees a domain of its parent frees its copy only. A child of
+ * vfork(2) or clone(CLONE_VM), which shares the memory, cannot allocate or free one:
+ * -EXDEV.
  */
 
 struct mlx5ep_domain;

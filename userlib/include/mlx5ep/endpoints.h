@@ -22,6 +22,10 @@ extern "C" {
  *
  * Only one thread at a time may use an endpoint. Different threads may use
  * different endpoints of a set at the same time.
+ *
+ * A forked child that destroys a set of its parent frees its copy only. A child of
+ * vfork(2) or clone(CLONE_VM), which shares the memory, cannot create or destroy one:
+ * -EXDEV.
  */
 
 /**

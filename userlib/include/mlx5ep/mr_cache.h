@@ -21,7 +21,10 @@ extern "C" {
  * range with the same first page before.
  *
  * Any number of threads may use a cache at the same time. A forked child may
- * only destroy the cache that it inherited; that of the parent stays as it is.
+ * only ask the cache that it inherited for its counters, and destroy it; that of the
+ * parent stays as it is. A child of vfork(2) or clone(CLONE_VM), which shares the
+ * memory, gets what is kept, which counts as a get of its parent, and nothing new:
+ * -EXDEV.
  */
 
 struct mlx5ep_mr_cache;
@@ -100,7 +103,8 @@ int mlx5ep_mr_cache_create(struct ibv_pd *pd,
  * @cache: may be NULL; a forked child frees its copy only
  *
  * Return: 0. -EBUSY if a registration is in use, or cannot be deregistered: the
- * cache exists on, and the call can be repeated.
+ * cache exists on, and the call can be repeated. -EXDEV in a child that shares the
+ * memory.
  */
 int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache);
 

@@ -51,7 +51,9 @@ struct mlx5ep_watch {
 /**
  * mlx5ep_watch_valid() - is the range unchanged?
  *
- * The call costs one load and one compare.
+ * The call costs one load and one compare, and so cannot look which process makes
+ * it. In a child of fork() it returns false. A child that was forked in another way,
+ * by a system call of the program, must not make it: the word is not mapped there.
  *
  * Return: true if it is unchanged. false if it changed, or if that is not
  * known: mlx5ep_watch_verify() then finds out.
@@ -228,8 +230,8 @@ int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier, struct ibv_pd *pd,
  * If the watch is gone already, with its notifier, only the range is
  * deregistered.
  *
- * Return: 0, or the negative errno of ibv_dereg_mr(); registration and watch
- * are then unchanged.
+ * Return: 0. -EXDEV in a forked child, or the negative errno of ibv_dereg_mr():
+ * registration and watch are then unchanged.
  */
 int mlx5ep_dereg_mr(struct mlx5ep_mr *mr);
 
@@ -246,12 +248,10 @@ static inline bool mlx5ep_mr_valid(const struct mlx5ep_mr *mr)
 /**
  * mlx5ep_mr_check() - as mlx5ep_mr_valid(), and verify if that is not known
  *
- * Return: 0 if it is unchanged, else as mlx5ep_watch_verify().
+ * Return: 0 if it is unchanged. -EXDEV in a forked child. Else as
+ * mlx5ep_watch_verify().
  */
-static inline int mlx5ep_mr_check(struct mlx5ep_mr *mr)
-{
-	return mlx5ep_mr_valid(mr) ? 0 : mlx5ep_watch_verify(&mr->watch);
-}
+int mlx5ep_mr_check(struct mlx5ep_mr *mr);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,9 @@ extern "C" {
  * which the kernel changes and the process reads without a system call.
  *
  * A notifier belongs to the address space that created it. A forked child must
- * create its own. It may destroy the one that it inherited, and nothing else.
+ * create its own. It may destroy the one that it inherited; all else returns
+ * -EXDEV there. A child of vfork(2) or clone(CLONE_VM), which shares the memory, may
+ * ask and verify, and changes nothing: the other calls return -EXDEV.
  */
 
 struct mlx5ep_notifier;
@@ -39,7 +41,7 @@ struct mlx5ep_notifier;
  *
  * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if @watches is above the
  * module's limit (notifier_max_watches). -ENOMEM. -EMFILE. -EIO if the device
- * is gone.
+ * is gone. -EXDEV in a child that shares the memory.
  */
 int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 			   struct mlx5ep_notifier **notifier);
@@ -52,7 +54,7 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
  * registration of mlx5ep_reg_mr() can still be deregistered afterwards, by
  * mlx5ep_dereg_mr(), and nothing else.
  *
- * Return: 0.
+ * Return: 0. -EXDEV in a child that shares the memory.
  */
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier);
 
@@ -67,7 +69,8 @@ int mlx5ep_notifier_fd(const struct mlx5ep_notifier *notifier);
 /**
  * mlx5ep_notifier_page() - the counters, which the kernel updates
  *
- * Return: a read-only mapping, until mlx5ep_notifier_destroy().
+ * Return: a read-only mapping, until mlx5ep_notifier_destroy(). NULL in a forked
+ * child.
  */
 const volatile struct mlx5_ep_notifier_page *
 mlx5ep_notifier_page(const struct mlx5ep_notifier *notifier);
@@ -88,7 +91,8 @@ ssize_t mlx5ep_notifier_read(struct mlx5ep_notifier *notifier,
 /**
  * mlx5ep_notifier_usable() - is this the process that created the notifier?
  *
- * The call costs one load.
+ * The call makes no system call, so a child that shares the memory is taken for its
+ * parent.
  *
  * Return: false in a forked child.
  */

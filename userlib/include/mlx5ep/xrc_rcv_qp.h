@@ -19,7 +19,10 @@ extern "C" {
  *
  * The kernel owns the QP. It exists as long as any process is registered with
  * it, also after its creator has ended. A process may register several times
- * with one QP.
+ * with one QP. A forked child has none of the registrations of its parent: calls that
+ * would register or modify return -EXDEV there, and the end of a registration frees
+ * the child's copy only. A child of vfork(2) or clone(CLONE_VM), which shares the memory,
+ * may only ask.
  */
 struct mlx5ep_xrc_rcv_qp;
 

@@ -11,7 +11,8 @@ extern "C" {
 /**
  * struct mlx5ep_xrcd - an open XRC domain
  *
- * It must stay open as long as the process has registrations in it.
+ * It must stay open as long as the process has registrations in it. A forked child
+ * that closes a domain of its parent frees its copy only.
  */
 struct mlx5ep_xrcd;
 
@@ -49,7 +50,7 @@ struct ibv_xrcd *mlx5ep_xrcd_ibv(const struct mlx5ep_xrcd *xrcd);
  * fail.
  *
  * Return: 0. -EBUSY while the process has registrations, SRQs or QPs that were
- * created through @xrcd.
+ * created through @xrcd. -EXDEV in a child that shares the memory.
  */
 int mlx5ep_xrcd_close(struct mlx5ep_xrcd *xrcd);
 
