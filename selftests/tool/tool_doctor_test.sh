@@ -79,11 +79,13 @@ first_softdep()
 	finds 0 '^ok: boot order'
 	rm "$lib/a.conf" "$root/etc/modprobe.d/a.conf"
 	echo "$ours" >"$modules/modules.softdep"
-	echo 'softdep mlx5_ib pre: other' >"$root/etc/modprobe.d/a.conf"
+	echo 'softdep mlx5_ib pre: other' >"$root/etc/modprobe.d/z.conf"
 	finds 0 '^ok: boot order'
 	echo "softdep mlx5_ib pre: other" >"$modules/modules.softdep"
+	mv "$root/etc/modprobe.d/mlx5_ep.conf" "$root/etc/modprobe.d/my.conf"
 	finds 1 '^problem: boot order: .* that of .*/modules.softdep, and not that of '
-	grep -q 'mend with: echo mlx5_ep >/etc/modules-load.d/mlx5_ep.conf,' "$tmp/out"
+	grep -q "mend with: echo 'softdep mlx5_ib pre: mlx5_ep .*modprobe.d/mlx5_ep.conf, whose" \
+		"$tmp/out"
 }
 
 # asked_modprobe: does modprobe load mlx5_ep before mlx5_ib?
@@ -129,6 +131,17 @@ same_as_modprobe()
 	softdep mlx5_ibx pre: other
 	blacklist mlx5_ep
 	END
+	# The module's own line counts as that of a file with the name modules.softdep.
+	echo 'softdep mlx5_ib pre: other' >"$modules/modules.softdep"
+	for file in a modules modules-local modules.softdep my z; do
+		mv "$conf/m.conf" "$conf/$file.conf"
+		wants=1
+		! asked_modprobe || wants=0
+		echo "$wants" >>"$tmp/answers"
+		code $wants "$tool" doctor || fail "$wants $file.conf and the module"
+		mv "$conf/$file.conf" "$conf/m.conf"
+	done
+	sort -u "$tmp/answers" | paste -sd' ' | grep -qx '0 1'
 }
 
 # image NAME LISTER FILE...: an initramfs of the fake kernel, which LISTER lists

@@ -2,10 +2,10 @@
 /*
  * The check of mlx5ep doctor whether modprobe loads the module in time, which a line
  * "softdep mlx5_ib pre: mlx5_ep" makes it do. Of all such lines for mlx5_ib modprobe
- * follows the first one alone, and says nothing of the others (kmod 34.2): that of the
- * module mlx5_ib itself, if it has one, and then those of modprobe.d, whose files it reads
- * in the order of their names, whatever folder they are in. Of two files with one name it
- * reads that of the earlier folder.
+ * follows the first one alone, and says nothing of the others (kmod 34.2). It reads the
+ * files of modprobe.d in the order of their names, whatever folder they are in, and among
+ * them modules.softdep, which has the lines of modules themselves. Of two files with one
+ * name it reads that of the earlier folder.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -112,10 +112,22 @@ struct scan {
 	struct softdeps *deps;
 };
 
+static int add_file(struct softdeps *deps, const char *path)
+{
+	char **files = realloc(deps->files, (deps->n + 1) * sizeof(*files));
+
+	if (!files)
+		return 1;
+	deps->files = files;
+	files[deps->n] = strdup(path);
+	deps->n += !!files[deps->n];
+	return 0;
+}
+
 static int each_conf(const char *name, void *arg)
 {
 	struct softdeps *deps = ((struct scan *)arg)->deps;
-	char **files, path[2 * PATH_LEN];
+	char path[2 * PATH_LEN];
 	size_t i;
 
 	if (strlen(name) < 5 || strcmp(name + strlen(name) - 5, ".conf"))
@@ -123,14 +135,8 @@ static int each_conf(const char *name, void *arg)
 	for (i = 0; i < deps->n; i++)
 		if (!strcmp(name_of(deps->files[i]), name))
 			return 0;
-	files = realloc(deps->files, (deps->n + 1) * sizeof(*files));
-	if (!files)
-		return 1;
-	deps->files = files;
 	snprintf(path, sizeof(path), "%s/%s", ((struct scan *)arg)->dir, name);
-	files[deps->n] = strdup(path);
-	deps->n += !!files[deps->n];
-	return 0;
+	return add_file(deps, path);
 }
 
 /* @own: the file of the softdep lines that modules have themselves */
@@ -148,9 +154,9 @@ static void read_all(struct softdeps *deps, const char *own)
 		root_path(path, "%s", places[i]);
 		dir_names(path, each_conf, &scan);
 	}
+	add_file(deps, own);
 	if (deps->n)
 		qsort(deps->files, deps->n, sizeof(*deps->files), by_name);
-	read_conf(deps, own);
 	for (i = 0; i < deps->n; i++)
 		read_conf(deps, deps->files[i]);
 }
@@ -175,9 +181,10 @@ static void say_switched_off(struct report *report, const struct softdeps *deps,
 	snprintf(text, sizeof(text),
 		 "mlx5_ib does not load mlx5_ep before itself: of the softdep lines for mlx5_ib the first one counts, that of %s%s",
 		 deps->first, rest);
-	if (deps->first == own)
+	if (!strcmp(deps->first, own))
 		snprintf(remedy, sizeof(remedy),
-			 "echo mlx5_ep >/etc/modules-load.d/mlx5_ep.conf, and after the next boot mlx5ep attach for a device that came before");
+			 "echo 'softdep mlx5_ib pre: mlx5_ep post: ib_uverbs' >/etc/modprobe.d/mlx5_ep.conf, whose name is before modules.softdep, then %s",
+			 renew());
 	else
 		snprintf(remedy, sizeof(remedy),
 			 "write 'pre: mlx5_ep' into that line of %s, then %s",
