@@ -4,7 +4,7 @@
 #
 # The kernel can be preempted, and lets its locks go, at least every 100 000
 # instructions, whatever is done with very many watches.
-# Documentation/internals.md has the figures, which `make bench` prints.
+# Documentation/results/notifications.md has the figures, which `make bench` prints.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 # 6.12 gives 2016 free pages of a CPU back at once, whoever freed them, see
-# Documentation/internals.md. The CPU keeps at most 252 of them here.
+# Documentation/results/notifications.md. The CPU keeps at most 252 of them here.
 case $(uname -r) in
 6.12.*) echo 100000 >/proc/sys/vm/percpu_pagelist_high_fraction ;;
 esac
