@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # dpkg 1.22.22 (Debian trixie, where /lib is a link to usr/lib): a package that asks for a trigger on /lib/modules is
 # not told of a package that brings /usr/lib/modules/..., and the other way round. Both files are in
-# the same folder, as Debian's images of 6.1 and of 7.3 are, which name it once so and once so.
+# the same folder afterwards. So a hook for new kernels runs or not by how their package names it.
 # Guessed before: dpkg compares what the paths are, as both are one folder on each system.
 # Seen on 2026-11-29.
 set -euo pipefail

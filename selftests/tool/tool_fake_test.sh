@@ -288,6 +288,10 @@ plan_plans()
 {
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
+	code 0 "$tool" plan --threads 65
+	grep -q "^note: Debian's MPICH has at most 64 VCIs, so some of the 65 threads share" "$tmp/out"
+	code 0 "$tool" plan --threads 64
+	grep -q '^note:' "$tmp/out" && fail 'a note on 64 threads'
 	code 0 "$tool" plan --threads 16 --processes 1
 	grep -Eq '^dynamic +17 +17 +24 +32 +16 ' "$tmp/out"
 	grep -Eq '^shared-dynamic +9 +9 +16 +16 +16 ' "$tmp/out"

@@ -21,6 +21,8 @@
 #define RESERVED_PAGES 16
 #define LEAST_BAR (1ULL << 20)
 #define TOO_MUCH_BAR (1ULL << 44)
+/* As Debian builds MPICH 4.2.1: findings/mpich-is-built-for-ucx-with-64-vcis.sh */
+#define MPICH_VCIS 64
 
 #define CATEGORIES "mpi-everywhere, 2xdynamic, dynamic, shared-dynamic, static, mpi-threads"
 
@@ -159,6 +161,9 @@ static int print_plan(struct cli *cli, const struct job *job)
 		print_table(cli, rows, columns,
 			    sizeof(columns) / sizeof(*columns));
 		printf("\nfastest that fits: %s\n", best ? best : "none");
+		if (job->threads > MPICH_VCIS)
+			printf("note: Debian's MPICH has at most %d VCIs, so some of the %u threads share one\n",
+			       MPICH_VCIS, job->threads);
 	}
 	json_object_put(obj);
 	return best ? EXIT_OK : EXIT_FAILED;
