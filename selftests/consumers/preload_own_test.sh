@@ -4,7 +4,8 @@
 #
 # A program that brings an rdma-core, a libfabric or a UCX of its own, as one of Spack or
 # conda does, starts under each library that programs preload, and gets its own. A program
-# that uses none of them loads none.
+# that uses none of them loads none, and its signals are as without: libucs' constructor
+# takes SIGHUP (findings/ucx-links-and-hangup-is-caught.sh), so no preload is linked to it.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -67,12 +68,34 @@ alone()
 		fail 'it has loaded these'
 }
 
-plan $((3 * ${#preloads[@]} + 1))
+# signals FILE: does a program that preloads it handle the signals that it handles without,
+# and end at SIGHUP?
+signals()
+{
+	local without with status=0
+
+	without=$(grep -E '^Sig(Ign|Cgt)' /proc/self/status)
+	with=$(LD_PRELOAD=$1 grep -E '^Sig(Ign|Cgt)' /proc/self/status)
+	# shellcheck disable=SC2016 # for the shell that is started
+	LD_PRELOAD=$1 sh -c 'kill -HUP $$' || status=$?
+	[ "$without" = "$with" ] && [ $status = 129 ]
+}
+
+# caught: they are not, with a library that is linked to libucs, and this is seen
+caught()
+{
+	gcc -shared -fPIC -o "$tmp/linked.so" -x c /dev/null -Wl,--no-as-needed -lucs
+	! signals "$tmp/linked.so"
+}
+
+plan $((4 * ${#preloads[@]} + 2))
+check 'a preload that is linked to libucs changes the signals of a program' caught
 check 'libraries of its own, and a program with them' compile
 for preload in "${preloads[@]}"; do
 	check "$preload: the program starts with its own" starts "$preload"
 	check "$preload: also where it is switched off" starts "$preload" \
 		MLX5EP_UCX=off MLX5EP_FI_MONITOR=off
 	check "$preload: a program without them loads none" alone "$preload"
+	check "$preload: a program's signals are as without" signals "$PWD/build/lib/$preload"
 done
 ktap_finished
