@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, guest: attach-users, link: eth, module: no, timeout: 300, config: NVME_RDMA NVME_TARGET_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA BLK_DEV_RAM
+# runs on: guest, tier: full, guest: attach-users, link: eth, module: no, timeout: 400, config: NVME_RDMA NVME_TARGET_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
 #
 # mlx5ep attach takes a device from nobody without being told to. It knows the users
 # that have no file of the device open, which are storage in the kernel, and those that
@@ -19,6 +19,8 @@ cd "$(dirname "$0")/../.."
 . selftests/eth/nvme.sh
 # shellcheck source=selftests/eth/nfs.sh
 . selftests/eth/nfs.sh
+# shellcheck source=selftests/eth/srp.sh
+. selftests/eth/srp.sh
 
 disk=ram0
 
@@ -69,7 +71,7 @@ nvme_listens()
 	disconnects
 	wait_for 20 users 'length == 1 and .[0].cm_ids == 1'
 	refused
-	grep -x '  kernel module nvmet_rdma .*: qp 0 cm_id 1' "$tmp/refused"
+	grep -x '  kernel module nvmet_rdma .*: pd 0 cm_id 1' "$tmp/refused"
 	target_ends
 	becomes 20 '' nobody
 }
@@ -85,6 +87,22 @@ nfs()
 	echo 3 >/proc/sys/vm/drop_caches
 	cmp "$tmp/data" "$tmp/mount/file"
 	umount "$tmp/mount"
+	becomes 30 '' nobody
+}
+
+# While nothing is connected, both modules have a protection domain that nothing uses.
+srp()
+{
+	srp_serves
+	becomes 20 '' nobody
+	srp_connects
+	refused
+	grep -x '  kernel module ib_srp (SRP, the initiator): .*' "$tmp/refused"
+	grep -x '  kernel module ib_srpt (SRP, the target): .*' "$tmp/refused"
+	users 'length == 2 and all(.[]; .pds == 1)'
+	dd if="/dev/$(scsi_disk)" bs=64k count=16 iflag=direct status=none |
+		cmp - <(head -c 1M /dev/ram0)
+	srp_ends
 	becomes 30 '' nobody
 }
 
@@ -141,15 +159,18 @@ ends()
 }
 
 modprobe -qa nvmet-rdma nvme-rdma nfsd nfsv4 rpcrdma || skip_all 'no NVMe or NFS'
+modprobe -qa target_core_iblock sd_mod || skip_all 'no target of SCSI'
+modprobe -qna ib_srp ib_srpt || skip_all 'no SRP'
 modprobe -q brd rd_nr=1 rd_size=16384 || skip_all 'no disk in memory'
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 address_up
 ep_insmod
 
-plan 7
+plan 8
 check 'NVMe over RDMA: host and target are named, and go on' nvme
 check 'NVMe over RDMA: a target without a host is named' nvme_listens
 check 'NFS over RDMA: a mount is named, and its files are there' nfs
+check 'SRP: initiator and target are named while they are connected' srp
 check 'a process that has a file of the device open is named' files
 check 'in a container it does nothing' in_a_container
 check 'it attaches where nobody is left, and NFS can be mounted' attaches

@@ -13,8 +13,8 @@ cd "$(dirname "$0")/../.."
 . selftests/eth/one_port.sh
 # shellcheck source=selftests/eth/nfs.sh
 . selftests/eth/nfs.sh
-
-target=/sys/kernel/config/target
+# shellcheck source=selftests/eth/srp.sh
+. selftests/eth/srp.sh
 
 # given_back BEFORE: the HCA has no more objects than BEFORE. CQs are not counted, since
 # ib_core keeps those that its users share.
@@ -56,43 +56,6 @@ nfs_ends()
 	modprobe -r nfsv4 nfsd
 	modprobe -r rpcrdma
 	given_back "$before"
-}
-
-# scsi_disk: prints the name of the initiator's disk
-scsi_disk()
-{
-	block_device /sys/class/scsi_disk/*/device/block/*
-}
-
-# The name of the target's port is the lower half of its GID.
-srp_serves()
-{
-	local gid port at=$target/core/iblock_0/disk
-
-	gid=$(cat "/sys/class/infiniband/$dev/ports/1/gids/0")
-	port=$target/srpt/$(cut -d: -f5- <<<"$gid")
-	modprobe -a ib_srpt ib_srp
-	mkdir -p $at
-	echo udev_path=/dev/ram0 >$at/control
-	echo 1 >$at/enable
-	mkdir -p "$port/tpg/lun/lun_0"
-	echo 5555 >$target/srpt/discovery_auth/rdma_cm_port
-	ln -s $at "$port/tpg/lun/lun_0/"
-	mkdir "$port/tpg/acls/$address"
-	mkdir "$port/tpg/acls/$address/lun_0"
-	ln -s "$port/tpg/lun/lun_0" "$port/tpg/acls/$address/lun_0/"
-	echo 1 >"$port/tpg/enable"
-}
-
-srp_connects()
-{
-	local id
-
-	id=$(cat /sys/module/ib_srpt/parameters/srpt_service_guid)
-	id=${id#0x}
-	echo "id_ext=$id,ioc_guid=$id,dest=$address:5555,tl_retry_count=2" \
-		>"/sys/class/infiniband_srp/srp-$dev-1/add_target"
-	wait_for 20 scsi_disk
 }
 
 srp_writes()
@@ -141,22 +104,9 @@ lost()
 	simhca-ctl dump | jq -e 'any(.hcas[0].qps[]; .state == "err")' >/dev/null
 }
 
-# The initiator goes first, and completely: 7.2's crashes if the target ends the connection
-# while the work that removes the host is still running. Unloading waits for that work.
-srp_ends()
+srp_gives_back()
 {
-	local port
-
-	modprobe -r ib_srp
-	for port in "$target"/srpt/*:*; do
-		echo 0 >"$port/tpg/enable"
-		rm "$port/tpg/acls/$address/lun_0/lun_0" "$port/tpg/lun/lun_0/disk"
-		rmdir "$port/tpg/acls/$address/lun_0" "$port/tpg/acls/$address" \
-			"$port/tpg/lun/lun_0" "$port/tpg" "$port"
-	done
-	rmdir $target/core/iblock_0/disk $target/core/iblock_0
-	rmdir $target/srpt
-	modprobe -r ib_srpt
+	srp_ends
 	given_back "$before"
 }
 
@@ -181,7 +131,7 @@ check 'an SRP target serves a disk' srp_serves
 check 'an SRP initiator connects' srp_connects
 check 'the disk has what is written, and it is read' srp_moves
 check 'SRP survives that the cable is unplugged' srp_survives
-check 'SRP ends' srp_ends
+check 'SRP ends' srp_gives_back
 ip addr del "$address/24" dev "$(netdev)"
 ep_policy stock
 check 'the HCA has nothing to complain of' hca_clean

@@ -34,9 +34,9 @@ static void print_module(struct json_object *module)
 {
 	const char *use = text_of(module, "use");
 
-	printf("  kernel module %s%s%s%s: qp %s cm_id %s\n",
+	printf("  kernel module %s%s%s%s: pd %s cm_id %s\n",
 	       text_of(module, "module"), use ? " (" : "", use ? use : "",
-	       use ? ")" : "", text_of(module, "qps"),
+	       use ? ")" : "", text_of(module, "pds"),
 	       text_of(module, "cm_ids"));
 }
 

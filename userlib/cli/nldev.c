@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The connections of an RDMA device, as `rdma resource show cm_id` lists them: the
- * kernel tells by netlink which process or which kernel module each belongs to.
+ * The connections and the protection domains of an RDMA device, as `rdma resource show`
+ * lists them by cm_id and pd: the kernel tells by netlink which process or which kernel
+ * module each belongs to.
+ *
+ * A module that needs no connection manager of its own (SMC-R, SRP with IB CM) is known by
+ * a protection domain that something uses. QPs are not asked for: stock nldev (6.1 to 7.3)
+ * reads the domain of each QP of a process, and an XRC target QP has none.
  *
  * By libnl-3, which libibverbs itself needs: no node has to install anything more.
  */
@@ -74,7 +79,7 @@ static void each_entry(struct query *query, struct nlattr *entry)
 {
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX] = {}, *from;
 	struct resource resource = {
-		.is_qp = query->entries == RDMA_NLDEV_ATTR_RES_QP,
+		.is_pd = query->entries == RDMA_NLDEV_ATTR_RES_PD,
 	};
 
 	if (nla_parse_nested(tb, RDMA_NLDEV_ATTR_MAX - 1, entry, NULL))
@@ -85,6 +90,8 @@ static void each_entry(struct query *query, struct nlattr *entry)
 		resource.pid = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_PID]);
 	else
 		return;
+	if (tb[RDMA_NLDEV_ATTR_RES_USECNT])
+		resource.used = nla_get_u64(tb[RDMA_NLDEV_ATTR_RES_USECNT]);
 	from = tb[RDMA_NLDEV_ATTR_RES_SRC_ADDR];
 	resource.hears_all = from && is_any(from);
 	query->each(&resource, query->arg);
@@ -113,16 +120,16 @@ static int dump_all(struct nl_sock *sock, struct query *query)
 		ret = -NLE_NODEV;
 	if (ret)
 		return ret;
-	/*
-	 * QPs are not asked for: for the answer stock nldev (read in 6.1 to 7.3) reads the
-	 * PD of each QP of a process, and an XRC target QP has none.
-	 */
 	query->entries = RDMA_NLDEV_ATTR_RES_CM_ID;
-	return dump(sock, RDMA_NLDEV_CMD_RES_CM_ID_GET, query, each_message);
+	ret = dump(sock, RDMA_NLDEV_CMD_RES_CM_ID_GET, query, each_message);
+	if (ret)
+		return ret;
+	query->entries = RDMA_NLDEV_ATTR_RES_PD;
+	return dump(sock, RDMA_NLDEV_CMD_RES_PD_GET, query, each_message);
 }
 
 /**
- * nldev_resources() - ask the kernel for the connections of a device
+ * nldev_resources() - ask for a device's connections and protection domains
  * @each: is called for each of them
  *
  * Return: NULL, or why the kernel did not tell.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Who would lose an RDMA device that is registered again: processes that have one of
- * its files open (uverbs, umad, issm, ucm) or QPs of it, modules of the kernel that have
- * QPs or connections of it, as storage has, and its IPoIB interfaces.
+ * its files open (uverbs, umad, issm, ucm) or connections of it, modules of the kernel that
+ * have connections of it or use a protection domain, as storage has, and its IPoIB
+ * interfaces.
  *
- * What is always there is no user: the QPs of the driver and of the RDMA stack, an IPoIB
+ * What is always there is no user: what the driver and the RDMA stack have, a protection
+ * domain that nothing uses (ib_srp and ib_srpt keep one for each device), an IPoIB
  * interface that is down and has no address, and a listener on every address of the node,
  * which hears from the device again when that is back.
  */
@@ -34,10 +36,7 @@ struct users {
 	struct json_object *list;
 };
 
-/*
- * Modules that have QPs of each device. Their users are found in other ways: rdma_cm
- * counts as the owner of QPs that it makes for others, who have a cm_id each.
- */
+/* Modules that have objects of each device. Their users are found in other ways. */
 static const char * const stack[] = {
 	"mlx5_ib", "mlx5_ep", "ib_core", "ib_mad", "ib_cm", "ib_ipoib", "rdma_cm",
 };
@@ -104,7 +103,7 @@ static struct json_object *entry_for(struct users *users, const char *key,
 	return entry;
 }
 
-/* Notes what a process holds: a file of the device, or "qp" or "cm_id". */
+/* Notes what a process holds: a file of the device, or "cm_id". */
 static void add_process(struct users *users, int pid, const char *held)
 {
 	struct json_object *process, *holds;
@@ -170,7 +169,7 @@ static void count(struct json_object *entry, const char *what)
 	json_object_set_int(number, json_object_get_int(number) + 1);
 }
 
-static void add_module(struct users *users, const char *module, bool is_qp)
+static void add_module(struct users *users, const char *module, bool is_pd)
 {
 	struct json_object *entry;
 	const char *use = NULL;
@@ -187,10 +186,10 @@ static void add_module(struct users *users, const char *module, bool is_qp)
 	if (made) {
 		json_object_object_add(entry, "use", use ?
 				       json_object_new_string(use) : NULL);
-		json_object_object_add(entry, "qps", json_object_new_int(0));
+		json_object_object_add(entry, "pds", json_object_new_int(0));
 		json_object_object_add(entry, "cm_ids", json_object_new_int(0));
 	}
-	count(entry, is_qp ? "qps" : "cm_ids");
+	count(entry, is_pd ? "pds" : "cm_ids");
 }
 
 static void each_resource(const struct resource *resource, void *arg)
@@ -198,17 +197,18 @@ static void each_resource(const struct resource *resource, void *arg)
 	struct json_object *pid;
 	struct users *users = arg;
 
-	if (resource->hears_all)
+	if (resource->hears_all || (resource->is_pd && !resource->used))
 		return;
 	if (resource->module) {
-		add_module(users, resource->module, resource->is_qp);
+		add_module(users, resource->module, resource->is_pd);
 		return;
 	}
+	if (resource->is_pd)
+		return;
 	/* What a process holds is known already if it has a file of the device. */
 	pid = json_object_new_int(resource->pid);
 	if (!entry_of(users, "pid", pid))
-		add_process(users, resource->pid,
-			    resource->is_qp ? "qp" : "cm_id");
+		add_process(users, resource->pid, "cm_id");
 	json_object_put(pid);
 }
 
@@ -300,7 +300,7 @@ static const char *find_users(struct users *users)
  * users_of() - list the users of a device
  *
  * Return: an array, which the caller frees. Each user has "pid", "comm" and "holds"; or
- * "module", "use", "qps" and "cm_ids"; or "interface". NULL: an error, which was
+ * "module", "use", "pds" and "cm_ids"; or "interface". NULL: an error, which was
  * reported.
  */
 struct json_object *users_of(const char *device)
