@@ -405,7 +405,61 @@ no_commands()
 	grep -q 'set --exempt with the name of process 4711$' "$tmp/out"
 }
 
-plan 13
+# release SERIES: prints the release of the lab's kernel of this series
+release()
+{
+	basename -a /usr/lib/modules/"$1".*
+}
+
+# installed KERNEL DRIVERS: modprobe finds the module that was compiled for KERNEL of the lab,
+# and the drivers of DRIVERS
+installed()
+{
+	local ours theirs at=$root/lib/modules/6.12.1-amd64 name file
+
+	ours=$(release "$1")
+	theirs=$(release "$2")
+	rm -rf "$at"
+	mkdir -p "$at/updates" "$at/kernel"
+	cp "build/modules/$ours/mlx5_ep.ko" "$at/updates/"
+	echo updates/mlx5_ep.ko: >"$at/modules.dep"
+	for name in ib_core ib_uverbs mlx5_ib mlx5_core; do
+		file=$(find "/usr/lib/modules/$theirs/kernel" -name "$name.ko*")
+		cp "$file" "$at/kernel/"
+		echo "kernel/${file##*/}:" >>"$at/modules.dep"
+	done
+}
+
+# Each kernel of the lab has another build of the drivers. 6.1 and 6.12 compare versions of
+# symbols, 7.2 and 7.3 do not.
+drivers()
+{
+	local kernel other built=0
+
+	node
+	while read -r kernel other; do
+		[ -e "build/modules/$(release "$kernel")/mlx5_ep.ko" ] || continue
+		built=$((built + 1))
+		installed "$kernel" "$kernel"
+		finds 0 '^ok: drivers: mlx5_ep was compiled for those'
+		installed "$kernel" "$other"
+		finds 1 '^problem: drivers: .* another RDMA stack than that of .*/kernel/.*[.]ko.*: with it'
+		grep -A 1 '^problem: drivers' "$tmp/out" |
+			grep -q 'mend with: .*dkms build --force .* -k 6.12.1-amd64 '
+	done <<-END
+		6.12 6.1
+		6.1 6.12
+		7.2 7.3
+		7.3 7.2
+	END
+	[ $built -gt 0 ]
+	# What the kernel that was compiled for does not say is not guessed.
+	truncate -s 100 "$root/lib/modules/6.12.1-amd64/updates/mlx5_ep.ko"
+	finds 0 '^ok: file: '
+	must_fail grep '^problem: drivers' "$tmp/out"
+}
+
+plan 14
 check 'nothing is wrong but the device that is not there' nothing_wrong
 check 'the boot order' boot_order
 check 'an administrator may have switched the order off' first_softdep
@@ -416,6 +470,7 @@ check 'a module that is older, fell back or is not attached' module_lacks
 check 'no module, none for this kernel, no device' no_module
 check 'a remedy is one that is there' remedies_exist
 check 'the file that modprobe loads' file
+check 'drivers that are others than the module was compiled for' drivers
 check 'a module that nobody has signed' unsigned
 check 'another version is installed than runs' other_version
 check "a program's name gets into no command" no_commands

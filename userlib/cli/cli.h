@@ -58,6 +58,10 @@ int cmd_selftest(struct cli *cli, int argc, char **argv);
 int cmd_bench(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 
+/* doctor/command.c */
+struct json_object *doctor_findings(struct cli *cli, bool names,
+				    unsigned int *bad);
+
 /* error.c */
 int usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

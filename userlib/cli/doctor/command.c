@@ -293,8 +293,10 @@ static void check_device(struct report *report, struct json_object *dev)
 	check_seen(report, name, number(dev, "unseen"));
 	check_ids(report, name);
 	check_limits(report, name, dev);
-	check_users(report, name, dev);
-	check_reach(report, name, dev);
+	if (report->names) {
+		check_users(report, name, dev);
+		check_reach(report, name, dev);
+	}
 }
 
 static void check_devices(struct cli *cli, struct report *report)
@@ -327,14 +329,13 @@ static void print_text(const char *before, const char *text)
 	free(copy);
 }
 
-static void print_report(struct cli *cli, const struct report *report)
+static void print_report(struct cli *cli, struct json_object *findings)
 {
 	char buf[64];
 	size_t i;
 
-	for (i = 0; i < json_object_array_length(report->list); i++) {
-		struct json_object *row =
-			json_object_array_get_idx(report->list, i);
+	for (i = 0; i < json_object_array_length(findings); i++) {
+		struct json_object *row = json_object_array_get_idx(findings, i);
 		const char *verdict = command_text_of(row, "verdict");
 		const char *color = *verdict == 'o' ? "32" :
 			*verdict == 'w' ? "33" : "1;31";
@@ -349,16 +350,19 @@ static void print_report(struct cli *cli, const struct report *report)
 }
 
 /**
- * cmd_doctor() - mlx5ep doctor
+ * doctor_findings() - make all checks
+ * @names: say also what names programs and users
+ * @bad: receives how many problems there are; or NULL
+ *
+ * Return: an array of findings, as mlx5ep -j doctor prints it; the caller frees it.
  */
-int cmd_doctor(struct cli *cli, int argc, char **argv)
+struct json_object *doctor_findings(struct cli *cli, bool names,
+				    unsigned int *bad)
 {
-	struct report report = { .list = json_object_new_array() };
+	struct report report = {
+		.list = json_object_new_array(), .names = names,
+	};
 
-	if (argc > 1) {
-		json_object_put(report.list);
-		return usage_error("doctor", "%s: unexpected", argv[1]);
-	}
 	check_kernel(&report);
 	doctor_module(&report);
 	doctor_boot_order(&report);
@@ -370,10 +374,26 @@ int cmd_doctor(struct cli *cli, int argc, char **argv)
 	check_devices(cli, &report);
 	check_memlock(&report);
 	doctor_ucx(&report);
+	if (bad)
+		*bad = report.bad;
+	return report.list;
+}
+
+/**
+ * cmd_doctor() - mlx5ep doctor
+ */
+int cmd_doctor(struct cli *cli, int argc, char **argv)
+{
+	struct json_object *findings;
+	unsigned int bad;
+
+	if (argc > 1)
+		return usage_error("doctor", "%s: unexpected", argv[1]);
+	findings = doctor_findings(cli, true, &bad);
 	if (cli->json)
-		print_json(report.list);
+		print_json(findings);
 	else
-		print_report(cli, &report);
-	json_object_put(report.list);
-	return report.bad ? EXIT_FAILED : EXIT_OK;
+		print_report(cli, findings);
+	json_object_put(findings);
+	return bad ? EXIT_FAILED : EXIT_OK;
 }

@@ -16,13 +16,15 @@ enum verdict { OK, WARN, BAD };
  * struct report - what was found
  * @list: an object per finding, as mlx5ep -j doctor prints it
  * @bad: how many of them are problems
+ * @names: may a finding name programs and users?
  */
 struct report {
 	struct json_object *list;
 	unsigned int bad;
+	bool names;
 };
 
-/* doctor_report.c */
+/* report.c */
 void doctor_say(struct report *report, enum verdict verdict, const char *what,
 		const char *finding, const char *remedy);
 void doctor_kernel(char *buf, size_t len);
@@ -30,23 +32,26 @@ void doctor_compile_again(char *remedy, size_t len);
 FILE *doctor_start(const char * const argv[], pid_t *pid);
 bool doctor_end(FILE *from, pid_t pid);
 
-/* doctor_file.c */
-bool doctor_file(const char *release, char *path);
+/* file.c */
+bool doctor_file(const char *release, const char *name, char *path);
 bool doctor_installed(const char *release);
 void doctor_files(struct report *report, const char *release);
 void doctor_file_version(const char *path, char *version, size_t len);
 bool doctor_file_unsigned(const char *path);
 
-/* doctor_module.c */
+/* module.c */
 void doctor_module(struct report *report);
 
-/* doctor_boot.c */
+/* drivers.c */
+void doctor_drivers(struct report *report, const char *release);
+
+/* boot.c */
 void doctor_boot_order(struct report *report);
 
-/* doctor_initramfs.c */
+/* initramfs.c */
 void doctor_initramfs(struct report *report);
 
-/* doctor_ucx.c */
+/* ucx.c */
 void doctor_ucx(struct report *report);
 
 #endif

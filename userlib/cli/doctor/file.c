@@ -14,22 +14,25 @@
 #include "../cli.h"
 #include "doctor.h"
 
-/* file.ko, file.ko.xz, file.ko.zst */
-static bool is_module(const char *path, size_t len)
+/* NAME.ko, NAME.ko.xz, NAME.ko.zst */
+static bool is_module(const char *path, size_t len, const char *name)
 {
-	static const char name[] = "/mlx5_ep.ko";
-	const char *found = memmem(path, len, name, sizeof(name) - 1);
+	const char *found;
+	char file[64];
 
+	snprintf(file, sizeof(file), "/%s.ko", name);
+	found = memmem(path, len, file, strlen(file));
 	return found && !memchr(found + 1, '/', len - (found + 1 - path));
 }
 
 /**
- * doctor_file() - the file that modprobe loads for mlx5_ep
+ * doctor_file() - the file that modprobe loads for a module
+ * @name: of the module
  * @path: PATH_LEN bytes; the file need not be there
  *
  * Return: whether modprobe knows one.
  */
-bool doctor_file(const char *release, char *path)
+bool doctor_file(const char *release, const char *name, char *path)
 {
 	char *text, *line, *rest;
 	bool found = false;
@@ -40,7 +43,7 @@ bool doctor_file(const char *release, char *path)
 	rest = text;
 	while (!found && rest && (line = strsep(&rest, "\n"))) {
 		len = strcspn(line, ":");
-		found = line[len] && is_module(line, len);
+		found = line[len] && is_module(line, len, name);
 		if (found)
 			root_path(path, "lib/modules/%s/%.*s", release, (int)len,
 				  line);
@@ -110,7 +113,7 @@ void doctor_files(struct report *report, const char *release)
 {
 	char loads[PATH_LEN], text[PATH_LEN + 100];
 	const char *other = NULL;
-	bool known = doctor_file(release, loads), there = false;
+	bool known = doctor_file(release, "mlx5_ep", loads), there = false;
 	glob_t files;
 	size_t i;
 

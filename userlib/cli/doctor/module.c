@@ -130,7 +130,7 @@ static void say_not_loaded(struct report *report, const char *release)
 			   "mlx5_ep is installed and not loaded", "modprobe mlx5_ep");
 		return;
 	}
-	if (doctor_file(release, path) && doctor_file_unsigned(path)) {
+	if (doctor_file(release, "mlx5_ep", path) && doctor_file_unsigned(path)) {
 		say_unsigned(report);
 		return;
 	}
@@ -225,7 +225,7 @@ static void installed_version(struct active *active, const char *release,
 	char path[PATH_LEN];
 
 	*active->version = '\0';
-	if (doctor_file(release, path))
+	if (doctor_file(release, "mlx5_ep", path))
 		doctor_file_version(path, active->version,
 				    sizeof(active->version));
 	if (*active->version)
@@ -300,4 +300,5 @@ void doctor_module(struct report *report)
 			   "mlx5_ep is not built for this kernel",
 			   "install mlx5-ep-dkms (RPM: mlx5_ep-dkms), or make install in the sources");
 	doctor_files(report, release);
+	doctor_drivers(report, release);
 }
