@@ -79,6 +79,47 @@ agrees()
 	diff "$tmp/reported" "$tmp/counted"
 }
 
+doctor_names()
+{
+	mlx5ep doctor >"$tmp/doctor" || true
+	grep -q "does not reach $1" "$tmp/doctor"
+}
+
+# The file has what -j prints and what doctor says, and nobody's name. A program whose QPs
+# no policy places is one that doctor names.
+reports()
+{
+	local other
+
+	ep_policy independent 16
+	msgrate -c dynamic -t 1 -n 1073741824 >/dev/null &
+	other=$!
+	wait_for 20 doctor_names msgrate
+	code 0 mlx5ep -j selftest --report "$tmp/report.json" "$dev"
+	mv "$tmp/out" "$tmp/printed.json"
+	doctor_names msgrate
+	kill $other
+	wait $other || true
+	ep_policy stock
+	jq -e --slurpfile printed "$tmp/printed.json" '.format == 1 and
+		.on == $printed[0].on and .results == $printed[0].results and
+		.system.kernel == "'"$(uname -r)"'" and .tool == "'"$(mlx5ep -V |
+			cut -d' ' -f2)"'" and
+		([.modules[] | select(.loaded) | .module] | sort) ==
+			["ib_core", "ib_uverbs", "mlx5_core", "mlx5_ep", "mlx5_ib"] and
+		any(.doctor[]; .what == "'"$dev"'" and .finding == "attached")' \
+		"$tmp/report.json"
+	must_fail grep -e 'does not reach' -e "$(uname -n)" -e msgrate \
+		-e "$(cat "/sys/class/infiniband/$dev/node_guid")" "$tmp/report.json"
+	cp "$tmp/report.json" "$tmp/copy.json"
+	code 1 mlx5ep selftest --report "$tmp/report.json" "$dev"
+	grep -q 'is there already: name another file' "$tmp/err"
+	[ ! -s "$tmp/out" ]
+	cmp "$tmp/report.json" "$tmp/copy.json"
+	code 1 mlx5ep selftest --report /dev/null/file "$dev"
+	grep -q 'Not a directory' "$tmp/err"
+}
+
 # The checks of the group, of which the last three need root and a cgroup.
 limits_passed()
 {
@@ -181,9 +222,10 @@ refuses_what_is_not_there()
 	code 2 mlx5ep selftest "$dev" more
 }
 
-plan 10
+plan 11
 check 'a sound HCA passes without being asked, and is as before' passes
 check "the report's figures are simhca's counts" agrees
+check 'a report has what is asked for, and nobody'"'"'s name' reports
 check 'the limit of a cgroup is tried' limits_passed
 check 'firmware that does not answer fails by name' fails_by_name \
 	'"kind":"cmd","opcode":"QUERY_QP","count":0,"status":1' \

@@ -84,9 +84,12 @@ static const struct {
 	  "  -l, --listen WHERE  answer HTTP at PORT of the loopback address, or\n"
 	  "                      at unix:PATH\n" },
 	{ "selftest", cmd_selftest, "check a device: pages, data, limits, notifications",
-	  "[--reload] [--seconds N] [DEVICE]\n\n"
+	  "[--reload] [--report FILE] [--seconds N] [DEVICE]\n\n"
 	  "  -r, --reload     unload the module too, and load it again, where nobody\n"
 	  "                   uses a device; what was set is set again\n"
+	  "      --report FILE  write what a report of an error needs to FILE, which\n"
+	  "                   must not be there: versions, doctor's findings, results;\n"
+	  "                   no names of users, programs or the node\n"
 	  "  -s, --seconds N  begin nothing after N seconds, by default 100\n\n"
 	  "DEVICE is to be named if there are several. Nothing of it is set.\n" },
 	{ "bench", cmd_bench, "measure endpoints, policies and memory on a device",

@@ -53,7 +53,7 @@ _mlx5ep_value()
 	plan:--category|plan:-c)
 		_mlx5ep_words mpi-everywhere 2xdynamic dynamic shared-dynamic \
 			static mpi-threads ;;
-	metrics:--output|metrics:-o)
+	metrics:--output|metrics:-o|selftest:--report)
 		_mlx5ep_files -f ;;
 	metrics:--listen|metrics:-l) _mlx5ep_words 9815 unix:/run/mlx5ep.sock ;;
 	bench:--output|bench:-o|set:--cgroup)
@@ -106,7 +106,7 @@ _mlx5ep_command()
 	plan) _mlx5ep_words --threads --processes --category --bar --help ;;
 	run) _mlx5ep_words --policy --pages --strict --help -- ;;
 	metrics) _mlx5ep_words --output --listen --help ;;
-	selftest) _mlx5ep_words --reload --seconds --help $(_mlx5ep_devices) ;;
+	selftest) _mlx5ep_words --reload --report --seconds --help $(_mlx5ep_devices) ;;
 	bench) _mlx5ep_words --rounds --threads --policies --messages --output \
 		--help msgrate latency globalarray stencil pipeline xsrq memory ;;
 	attach) _mlx5ep_words --force --users --help $(_mlx5ep_devices) ;;

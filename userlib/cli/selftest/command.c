@@ -175,46 +175,70 @@ static void reload(const char *device, bool wanted, long end,
 		no_time("module", "the module is unloaded", seconds, results);
 }
 
-static int command_run(struct cli *cli, const char *device, bool reloads,
-		       unsigned int seconds)
-{
-	struct sigaction action = { .sa_handler = stop };
-	struct json_object *on = device_describe(device);
-	struct json_object *results = json_object_new_array();
-	long end = command_now() + seconds;
-	int code;
+/* What the user has asked for. */
+struct command_options {
+	bool reloads;
+	unsigned int seconds;
+	const char *file;	/* of the report; NULL: none */
+};
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+static void run_all(const char *device, const struct command_options *asked,
+		    struct json_object *results)
+{
+	long end = command_now() + asked->seconds;
+
 	selftest_limits_clean();
 	selftest_process(device, "device", device_group, GROUP_SECONDS, results);
 	if (!total(results, "not testable"))
-		run_groups(device, end, seconds, results);
+		run_groups(device, end, asked->seconds, results);
 	selftest_limits_clean();
 	if (stopped)
 		command_add(results, "selftest", "runs to its end", "failed",
 			    "interrupted; nothing of the device had been set");
 	else
-		reload(device, reloads, end, seconds, results);
+		reload(device, asked->reloads, end, asked->seconds, results);
+}
+
+static int command_run(struct cli *cli, const char *device,
+		       const struct command_options *asked)
+{
+	struct sigaction action = { .sa_handler = stop };
+	struct json_object *results, *on;
+	int code, written, fd = -1;
+
+	if (asked->file) {
+		fd = report_open(asked->file);
+		if (fd < 0)
+			return EXIT_FAILED;
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	on = device_describe(device);
+	results = json_object_new_array();
+	run_all(device, asked, results);
 	code = report(cli, on, results);
+	if (asked->file) {
+		written = report_write(cli, fd, asked->file, on, results);
+		code = code ?: written;
+	}
 	json_object_put(results);
 	json_object_put(on);
 	return code;
 }
 
 /**
- * cmd_selftest() - mlx5ep selftest [--reload] [--seconds N] [DEVICE]
+ * cmd_selftest() - mlx5ep selftest [OPTION...] [DEVICE]
  */
 int cmd_selftest(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "reload", no_argument, NULL, 'r' },
+		{ "report", required_argument, NULL, 'R' },
 		{ "seconds", required_argument, NULL, 's' },
 		{}
 	};
-	unsigned int seconds = RUN_SECONDS;
+	struct command_options asked = { .seconds = RUN_SECONDS };
 	struct json_object *devices;
-	bool reloads = false;
 	const char *device;
 	int c, code;
 
@@ -222,8 +246,10 @@ int cmd_selftest(struct cli *cli, int argc, char **argv)
 		if (c == '?')
 			return EXIT_USAGE;
 		if (c == 'r')
-			reloads = true;
-		else if (!number_parse(optarg, MOST_SECONDS, &seconds))
+			asked.reloads = true;
+		else if (c == 'R')
+			asked.file = optarg;
+		else if (!number_parse(optarg, MOST_SECONDS, &asked.seconds))
 			return usage_error("selftest", "--seconds %s: a number from 1 to %u",
 					   optarg, MOST_SECONDS);
 	}
@@ -234,7 +260,7 @@ int cmd_selftest(struct cli *cli, int argc, char **argv)
 		cli->device = argv[optind];
 	device = device_choose(cli, "selftest", &devices, &code);
 	if (device)
-		code = command_run(cli, device, reloads, seconds);
+		code = command_run(cli, device, &asked);
 	json_object_put(devices);
 	return code;
 }

@@ -41,6 +41,12 @@ bool selftest_expect(struct selftest *st, bool holds, const char *check,
 	__attribute__((format(printf, 4, 5)));
 void selftest_no_policy(struct selftest *st, const char *check);
 
+/* report.c */
+struct cli;
+int report_open(const char *path);
+int report_write(struct cli *cli, int fd, const char *path,
+		 struct json_object *on, struct json_object *results);
+
 /* process.c */
 void selftest_process(const char *device, const char *name,
 		      selftest_group group, unsigned int seconds,
