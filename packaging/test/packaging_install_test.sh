@@ -119,7 +119,7 @@ debian_package()
 	cp packaging/mlx5ep.conf "$root/etc/"
 	echo /etc/mlx5ep.conf >"$root/DEBIAN/conffiles"
 	printf '%s\n' 'Package: mlx5ep-tools' 'Version: 0.9.0' 'Architecture: all' \
-		'Maintainer: nobody <nobody@mlx5-ep.invalid>' 'Description: a test' \
+		'Maintainer: nobody <>' 'Description: a test' \
 		>"$root/DEBIAN/control"
 	dpkg-deb -b "$root" "$tmp/tools.deb"
 	dpkg -i "$tmp/tools.deb"
