@@ -39,19 +39,13 @@ static bool ends_with(const char *text, const char *end)
 /* Starts what writes the module in a file to its stdout. */
 static FILE *unpack(const char *path, pid_t *pid)
 {
-	const char *argv[] = { "cat", path, NULL, NULL };
+	const char *program = ends_with(path, ".xz") ? "xz" :
+		ends_with(path, ".zst") ? "zstd" :
+		ends_with(path, ".gz") ? "gzip" : NULL;
+	const char * const plain[] = { "cat", path, NULL };
+	const char * const packed[] = { program, "-dcq", path, NULL };
 
-	if (ends_with(path, ".xz"))
-		argv[0] = "xz";
-	else if (ends_with(path, ".zst"))
-		argv[0] = "zstd";
-	else if (ends_with(path, ".gz"))
-		argv[0] = "gzip";
-	if (strcmp(argv[0], "cat")) {
-		argv[1] = "-dcq";
-		argv[2] = path;
-	}
-	return doctor_start(argv, pid);
+	return doctor_start(program ? packed : plain, pid);
 }
 
 /* Notes the build-ids in a piece of a module. */
