@@ -20,31 +20,23 @@
 
 #define DEFAULTS "sys/module/mlx5_ep/parameters/defaults"
 
-static const char *apply_text_of(struct json_object *obj, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(obj, key, &value) || !value)
-		return NULL;
-	return json_object_get_string(value);
-}
-
 /* Writes one difference. */
 static int write_row(struct change **done, const char *device,
 		     struct json_object *row)
 {
-	const char *cgroup = apply_text_of(row, "cgroup");
-	const char *saved = apply_text_of(row, "saved");
+	const char *cgroup = json_text(row, "cgroup", NULL);
+	const char *saved = json_text(row, "saved", NULL);
 	char *line;
 	int ret;
 
 	if (!cgroup)
-		return change_write(done, device, apply_text_of(row, "attribute"),
-				    saved, NULL);
+		return change_write(done, device,
+				    json_text(row, "attribute", NULL), saved,
+				    NULL);
 	if (asprintf(&line, "%s %s", cgroup, saved) < 0)
 		return complain(EXIT_FAILED, "no memory");
-	ret = change_write(done, device, apply_text_of(row, "attribute"), line,
-			   cgroup);
+	ret = change_write(done, device, json_text(row, "attribute", NULL),
+			   line, cgroup);
 	free(line);
 	return ret;
 }
@@ -52,10 +44,10 @@ static int write_row(struct change **done, const char *device,
 /* A cgroup of the file need not be there yet, which is no error. */
 static bool absent(const char *device, struct json_object *row)
 {
-	const char *cgroup = apply_text_of(row, "cgroup");
+	const char *cgroup = json_text(row, "cgroup", NULL);
 	char path[PATH_LEN];
 
-	if (!cgroup || apply_text_of(row, "now"))
+	if (!cgroup || json_text(row, "now", NULL))
 		return false;
 	root_path(path, "sys/fs/cgroup%s", cgroup);
 	if (path_exists(path))
@@ -73,8 +65,9 @@ static void say(struct cli *cli, const char *device, struct json_object *rows)
 	for (i = 0; !cli->json && i < json_object_array_length(rows); i++) {
 		row = json_object_array_get_idx(rows, i);
 		printf("%s: %s: '%s', was '%s'\n", device ? device : "module",
-		       apply_text_of(row, "setting"), apply_text_of(row, "saved"),
-		       apply_text_of(row, "now") ? apply_text_of(row, "now") : "none");
+		       json_text(row, "setting", NULL),
+		       json_text(row, "saved", NULL),
+		       json_text(row, "now", "none"));
 	}
 }
 
@@ -96,8 +89,9 @@ static size_t write_rows(const char *device, struct json_object *rows, size_t at
 			continue;
 		err = write_row(&done, device, row);
 		json_object_array_add(group, json_object_get(row));
-	} while (++at < n && !apply_text_of(row, "cgroup") &&
-		 !apply_text_of(json_object_array_get_idx(rows, at), "cgroup"));
+	} while (++at < n && !json_text(row, "cgroup", NULL) &&
+		 !json_text(json_object_array_get_idx(rows, at), "cgroup",
+			    NULL));
 	change_end(done, err);
 	for (i = 0; !err && i < json_object_array_length(group); i++)
 		json_object_array_add(written, json_object_get(
@@ -124,7 +118,7 @@ static int apply_to(struct cli *cli, const struct config *config,
 
 	while (i < json_object_array_length(rows)) {
 		row = json_object_array_get_idx(rows, i);
-		if (cgroups && !apply_text_of(row, "cgroup"))
+		if (cgroups && !json_text(row, "cgroup", NULL))
 			i++;
 		else
 			i = write_rows(device, rows, i, written, &ret);
@@ -194,9 +188,9 @@ struct wish {
 
 static bool is_asked(const char *asked, struct json_object *dev)
 {
-	const char *pci = apply_text_of(dev, "pci");
+	const char *pci = json_text(dev, "pci", NULL);
 
-	return !asked || !strcmp(asked, apply_text_of(dev, "device")) ||
+	return !asked || !strcmp(asked, json_text(dev, "device", NULL)) ||
 		(pci && !strcmp(asked, pci));
 }
 
@@ -204,11 +198,11 @@ static int apply_device(struct cli *cli, const struct config *config,
 			const struct wish *wish, struct json_object *dev,
 			struct json_object *report)
 {
-	const char *asked = wish->device, *pci = apply_text_of(dev, "pci");
-	const char *name = apply_text_of(dev, "device");
+	const char *asked = wish->device, *pci = json_text(dev, "pci", NULL);
+	const char *name = json_text(dev, "device", NULL);
 	int ret;
 
-	if (!apply_text_of(dev, "reason")) {
+	if (!json_text(dev, "reason", NULL)) {
 		if (wish->once && pci && once_given(pci, name))
 			return EXIT_OK;
 		ret = apply_to(cli, config, name,
@@ -220,7 +214,7 @@ static int apply_device(struct cli *cli, const struct config *config,
 	if (!asked)
 		return EXIT_OK;
 	return complain(EXIT_NO_MODULE, "%s: not attached: %s; see mlx5ep doctor", asked,
-			apply_text_of(dev, "reason"));
+			json_text(dev, "reason", NULL));
 }
 
 static int apply_devices(struct cli *cli, const struct config *config,

@@ -11,19 +11,15 @@
 
 #include "rebind.h"
 
-static const char *text_of(struct json_object *user, const char *key)
-{
-	return json_object_get_string(json_object_object_get(user, key));
-}
-
 static void print_process(struct json_object *process)
 {
 	struct json_object *holds = json_object_object_get(process, "holds");
 	char comm[64];
 	size_t i;
 
-	snprintf(comm, sizeof(comm), "%s", text_of(process, "comm"));
-	printf("  process %s (%s):", text_of(process, "pid"), printable(comm));
+	snprintf(comm, sizeof(comm), "%s", json_text(process, "comm", NULL));
+	printf("  process %s (%s):", json_text(process, "pid", NULL),
+	       printable(comm));
 	for (i = 0; i < json_object_array_length(holds); i++)
 		printf("%s %s", i ? "," : "", json_object_get_string(
 			       json_object_array_get_idx(holds, i)));
@@ -32,12 +28,12 @@ static void print_process(struct json_object *process)
 
 static void print_module(struct json_object *module)
 {
-	const char *use = text_of(module, "use");
+	const char *use = json_text(module, "use", NULL);
 
 	printf("  kernel module %s%s%s%s: pd %s cm_id %s\n",
-	       text_of(module, "module"), use ? " (" : "", use ? use : "",
-	       use ? ")" : "", text_of(module, "pds"),
-	       text_of(module, "cm_ids"));
+	       json_text(module, "module", NULL), use ? " (" : "",
+	       use ? use : "", use ? ")" : "", json_text(module, "pds", NULL),
+	       json_text(module, "cm_ids", NULL));
 }
 
 static void print_users(struct json_object *users)
@@ -47,9 +43,10 @@ static void print_users(struct json_object *users)
 
 	for (i = 0; i < json_object_array_length(users); i++) {
 		user = json_object_array_get_idx(users, i);
-		if (text_of(user, "interface"))
-			printf("  interface %s\n", text_of(user, "interface"));
-		else if (text_of(user, "module"))
+		if (json_text(user, "interface", NULL))
+			printf("  interface %s\n",
+			       json_text(user, "interface", NULL));
+		else if (json_text(user, "module", NULL))
 			print_module(user);
 		else
 			print_process(user);

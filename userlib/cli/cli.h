@@ -14,6 +14,8 @@
 
 #include <json-c/json.h>
 
+#include "json.h"
+
 /* Documented in mlx5ep(8) */
 enum exit_code {
 	EXIT_OK = 0,

@@ -79,15 +79,13 @@ struct json_object *device_describe(const char *device)
 /* Writes the names of devices, with commas, as far as there is room. */
 static void names_of(struct json_object *devices, char *buf, size_t len)
 {
-	struct json_object *name = NULL;
 	size_t i, at = 0;
 
 	buf[0] = '\0';
 	for (i = 0; i < json_object_array_length(devices) && at < len; i++) {
-		json_object_object_get_ex(
-			json_object_array_get_idx(devices, i), "device", &name);
 		at += snprintf(buf + at, len - at, "%s%s", i ? ", " : "",
-			       json_object_get_string(name));
+			       json_text(json_object_array_get_idx(devices, i),
+					 "device", ""));
 	}
 }
 
@@ -144,7 +142,6 @@ int no_device(const char *device, int code)
 const char *device_choose(struct cli *cli, const char *command,
 			  struct json_object **devices, int *code)
 {
-	struct json_object *name = NULL;
 	char names[256];
 
 	cli->brief = true;
@@ -157,7 +154,6 @@ const char *device_choose(struct cli *cli, const char *command,
 				    names);
 	if (*code)
 		return NULL;
-	json_object_object_get_ex(json_object_array_get_idx(*devices, 0),
-				  "device", &name);
-	return json_object_get_string(name);
+	return json_text(json_object_array_get_idx(*devices, 0), "device",
+			 NULL);
 }

@@ -2,15 +2,6 @@
 /* Names the programs that own rows of tables. */
 #include "cli.h"
 
-static long long owners_number_of(struct json_object *obj, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(obj, key, &value))
-		return 0;
-	return json_object_get_int64(value);
-}
-
 /* Finds the name of the program that opened a context. */
 static struct json_object *program_of(struct json_object *dev, long long pid)
 {
@@ -23,7 +14,7 @@ static struct json_object *program_of(struct json_object *dev, long long pid)
 		struct json_object *row =
 			json_object_array_get_idx(contexts, i);
 
-		if (owners_number_of(row, "pid") == pid &&
+		if (json_number(row, "pid", 0) == pid &&
 		    json_object_object_get_ex(row, "comm", &value))
 			return json_object_get(value);
 	}
@@ -48,8 +39,8 @@ void name_owners(struct json_object *dev, const char *table)
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (owners_number_of(row, "pid") != pid) {
-			pid = owners_number_of(row, "pid");
+		if (json_number(row, "pid", 0) != pid) {
+			pid = json_number(row, "pid", 0);
 			json_object_put(program);
 			program = program_of(dev, pid);
 		}

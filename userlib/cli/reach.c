@@ -8,24 +8,6 @@
 
 #include "cli.h"
 
-static long long reach_number_of(struct json_object *row, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(row, key, &value))
-		return 0;
-	return json_object_get_int64(value);
-}
-
-static const char *reach_text_of(struct json_object *row, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(row, key, &value) || !value)
-		return "";
-	return json_object_get_string(value);
-}
-
 /* Counts the QPs of a process that @placer placed. */
 static unsigned int reach_count(struct json_object *qps, long long pid,
 				const char *placer)
@@ -36,8 +18,8 @@ static unsigned int reach_count(struct json_object *qps, long long pid,
 	for (i = 0; i < json_object_array_length(qps); i++) {
 		struct json_object *qp = json_object_array_get_idx(qps, i);
 
-		n += reach_number_of(qp, "pid") == pid &&
-		     !strcmp(reach_text_of(qp, "placer"), placer);
+		n += json_number(qp, "pid", 0) == pid &&
+		     !strcmp(json_text(qp, "placer", ""), placer);
 	}
 	return n;
 }
@@ -49,7 +31,8 @@ static bool named_before(struct json_object *contexts, size_t at, long long pid)
 		struct json_object *row =
 			json_object_array_get_idx(contexts, at);
 
-		if (reach_number_of(row, "pid") == pid && reach_number_of(row, "managed"))
+		if (json_number(row, "pid", 0) == pid &&
+		    json_number(row, "managed", 0))
 			return true;
 	}
 	return false;
@@ -74,12 +57,12 @@ bool reach_find(struct json_object *dev, size_t *at, struct unreached *found)
 		size_t i = (*at)++;
 
 		row = json_object_array_get_idx(contexts, i);
-		found->pid = reach_number_of(row, "pid");
-		if (!reach_number_of(row, "managed") ||
+		found->pid = json_number(row, "pid", 0);
+		if (!json_number(row, "managed", 0) ||
 		    named_before(contexts, i, found->pid))
 			continue;
-		found->policy = reach_text_of(row, "policy");
-		found->program = reach_text_of(row, "comm");
+		found->policy = json_text(row, "policy", "");
+		found->program = json_text(row, "comm", "");
 		found->devx = reach_count(qps, found->pid, "devx");
 		found->thread_domains = reach_count(qps, found->pid, "library");
 		if (found->devx || found->thread_domains)

@@ -273,16 +273,13 @@ static int check_device(const struct save *save, const struct config *config,
 /* Does the file give each device what is to be saved? */
 static bool holds(const struct save *save, const struct config *config)
 {
-	struct json_object *dev, *device, *pci;
+	struct json_object *dev;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(save->devices); i++) {
 		dev = json_object_array_get_idx(save->devices, i);
-		json_object_object_get_ex(dev, "device", &device);
-		if (!json_object_object_get_ex(dev, "pci", &pci))
-			pci = NULL;
-		if (check_device(save, config, json_object_get_string(device),
-				 pci ? json_object_get_string(pci) : ""))
+		if (check_device(save, config, json_text(dev, "device", NULL),
+				 json_text(dev, "pci", "")))
 			return false;
 	}
 	return true;

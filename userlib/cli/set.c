@@ -162,16 +162,13 @@ static int section_of(struct cli *cli, const struct wish *wish,
 		      struct json_object *devices,
 		      struct config_section *section)
 {
-	struct json_object *pci = NULL;
 	const char *device = "*";
 
 	memset(section, 0, sizeof(*section));
 	section->scope = wish->cgroup ? FOR_CGROUP : FOR_DEVICE;
-	if (cli->device) {
-		json_object_object_get_ex(json_object_array_get_idx(devices, 0),
-					  "pci", &pci);
-		device = pci ? json_object_get_string(pci) : cli->device;
-	}
+	if (cli->device)
+		device = json_text(json_object_array_get_idx(devices, 0), "pci",
+				   cli->device);
 	snprintf(section->device, sizeof(section->device), "%s", device);
 	if (wish->cgroup && cgroup_path(wish->cgroup, section->cgroup,
 					sizeof(section->cgroup)))
@@ -205,7 +202,7 @@ static int set_all(struct cli *cli, const struct wish *wish)
 {
 	struct cli brief = { .json = cli->json, .device = cli->device,
 			     .brief = true };
-	struct json_object *devices, *dev, *obj;
+	struct json_object *devices, *dev;
 	struct change *done = NULL;
 	const char *name;
 	size_t i;
@@ -220,11 +217,9 @@ static int set_all(struct cli *cli, const struct wish *wish)
 		code = no_device(cli->device, code);
 	for (i = 0; !code && i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
-		json_object_object_get_ex(dev, "attached", &obj);
-		if (!json_object_get_boolean(obj))
+		if (!json_number(dev, "attached", false))
 			continue;
-		json_object_object_get_ex(dev, "device", &obj);
-		name = json_object_get_string(obj);
+		name = json_text(dev, "device", NULL);
 		code = wish->cgroup ? set_cgroup(&done, name, wish) :
 			set_device(&done, name, wish);
 	}

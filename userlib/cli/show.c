@@ -103,24 +103,6 @@ static const struct section sections[] = {
 	{ "watches", watch_columns, COUNT(watch_columns), NEVER },
 };
 
-static const char *show_text_of(struct json_object *obj, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(obj, key, &value) || !value)
-		return "";
-	return json_object_get_string(value);
-}
-
-static long long show_number_of(struct json_object *obj, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(obj, key, &value))
-		return 0;
-	return json_object_get_int64(value);
-}
-
 /* Leaves out uUARs that no QP rings. */
 static struct json_object *rows_of(struct json_object *dev, const char *table)
 {
@@ -133,7 +115,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (strcmp(table, "uuars") || show_number_of(row, "qps"))
+		if (strcmp(table, "uuars") || json_number(row, "qps", 0))
 			json_object_array_add(out, json_object_get(row));
 	}
 	return out;
@@ -142,7 +124,7 @@ static struct json_object *rows_of(struct json_object *dev, const char *table)
 /* A registration belongs to the QP above it, a QP to the domain above it. */
 static const char *indent(struct json_object *row)
 {
-	const char *kind = show_text_of(row, "kind");
+	const char *kind = json_text(row, "kind", "");
 
 	return !strcmp(kind, "qp") ? "  " :
 		!strcmp(kind, "registration") ? "    " : "";
@@ -157,7 +139,7 @@ static void print_pairs(struct json_object *rows)
 		struct json_object *row = json_object_array_get_idx(rows, r);
 
 		len = snprintf(line, sizeof(line), "%s%s", indent(row),
-			       show_text_of(row, "kind"));
+			       json_text(row, "kind", ""));
 		json_object_object_foreach(row, key, value) {
 			if (!strcmp(key, "kind") || len >= sizeof(line))
 				continue;
@@ -172,7 +154,7 @@ static void print_pairs(struct json_object *rows)
 /* Is this table of the caller's own processes, as debugfs cannot be read? */
 static bool is_own(struct json_object *dev, const char *table)
 {
-	return *show_text_of(dev, "own") &&
+	return *json_text(dev, "own", "") &&
 		(!strcmp(table, "contexts") || !strcmp(table, "uuars"));
 }
 
@@ -187,10 +169,11 @@ static void print_section(struct cli *cli, struct json_object *dev,
 				  rows, view_most(&cli->view, asked), &more);
 
 	putchar('\n');
-	print_heading(cli, "%s: %s%s%s", show_text_of(dev, "device"), section->name,
-		      section == sections ? " from /" CONFIG_FILE : "",
-		      rows && is_own(dev, section->name) ?
-		      " of this user's processes" : "");
+	print_heading(
+		cli, "%s: %s%s%s", json_text(dev, "device", ""), section->name,
+		section == sections ? " from /" CONFIG_FILE : "",
+		rows && is_own(dev, section->name) ? " of this user's processes"
+						   : "");
 	if (!rows && section == sections)
 		puts("unknown: the file has an error, see mlx5ep check, or a setting cannot be read");
 	else if (!rows)
@@ -204,7 +187,8 @@ static void print_section(struct cli *cli, struct json_object *dev,
 	if (more)
 		printf("and %zu more: mlx5ep show --top N %s\n", more,
 		       section->name);
-	if (is_own(dev, section->name) && !strcmp(show_text_of(dev, "own"), "some"))
+	if (is_own(dev, section->name) &&
+	    !strcmp(json_text(dev, "own", ""), "some"))
 		puts("without processes that this user may not trace, see mlx5ep(8)");
 	json_object_put(rows);
 }
@@ -219,14 +203,14 @@ static void print_devices(struct cli *cli, struct json_object *devices)
 		struct json_object *dev =
 			json_object_array_get_idx(devices, i);
 
-		if (!*show_text_of(dev, "reason")) {
+		if (!*json_text(dev, "reason", "")) {
 			json_object_array_add(attached, json_object_get(dev));
 			continue;
 		}
-		printf("%s (%s): %s: %s\n", show_text_of(dev, "device"),
-		       show_text_of(dev, "pci"),
+		printf("%s (%s): %s: %s\n", json_text(dev, "device", ""),
+		       json_text(dev, "pci", ""),
 		       paint(cli, "1;31", "not attached", buf, sizeof(buf)),
-		       show_text_of(dev, "reason"));
+		       json_text(dev, "reason", ""));
 	}
 	if (json_object_array_length(attached))
 		print_table(cli, attached, device_columns,
@@ -237,12 +221,9 @@ static void print_devices(struct cli *cli, struct json_object *devices)
 static bool wanted(struct json_object *dev, const struct section *section,
 		   const struct section *only)
 {
-	struct json_object *rows;
-
 	if (only || section->unasked != WITH_ROWS)
 		return only ? only == section : section->unasked == ALWAYS;
-	return json_object_object_get_ex(dev, section->name, &rows) && rows &&
-		json_object_array_length(rows);
+	return json_length(dev, section->name);
 }
 
 static void print_all(struct cli *cli, struct json_object *devices,
@@ -255,7 +236,7 @@ static void print_all(struct cli *cli, struct json_object *devices,
 		struct json_object *dev =
 			json_object_array_get_idx(devices, i);
 
-		if (*show_text_of(dev, "reason"))
+		if (*json_text(dev, "reason", ""))
 			continue;
 		name_owners(dev, "uuars");
 		name_owners(dev, "qps");
@@ -300,24 +281,26 @@ static void add_differs(struct json_object *obj, struct json_object *devices)
 			       show_differs(&config, NULL, "") : NULL);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
-		if (!*show_text_of(dev, "reason"))
-			json_object_object_add(dev, "differs", good ?
-				show_differs(&config, show_text_of(dev, "device"),
-					     show_text_of(dev, "pci")) : NULL);
+		if (!*json_text(dev, "reason", ""))
+			json_object_object_add(
+				dev, "differs",
+				good ? show_differs(
+					       &config,
+					       json_text(dev, "device", ""),
+					       json_text(dev, "pci", ""))
+				     : NULL);
 	}
 	config_free(&config);
 }
 
 static void print_module(struct cli *cli, struct json_object *obj)
 {
-	struct json_object *rows;
-
-	if (!json_object_object_get_ex(obj, "differs", &rows) || !rows ||
-	    !json_object_array_length(rows))
+	if (!json_length(obj, "differs"))
 		return;
 	putchar('\n');
 	print_heading(cli, "module: differs from /" CONFIG_FILE);
-	print_table(cli, rows, differs_columns, COUNT(differs_columns));
+	print_table(cli, json_object_object_get(obj, "differs"),
+		    differs_columns, COUNT(differs_columns));
 }
 
 static int show(struct cli *cli, const struct section *only)

@@ -38,13 +38,6 @@ struct group {
 	struct json_object *paper;	/* the run that has its figures, or NULL */
 };
 
-static const char *plot_text(struct json_object *from, const char *key)
-{
-	const char *found = json_object_get_string(bench_get(from, key));
-
-	return found ? found : "";
-}
-
 static struct json_object *figure(struct json_object *run, size_t i)
 {
 	return json_object_array_get_idx(bench_get(run, "figures"), i);
@@ -52,9 +45,10 @@ static struct json_object *figure(struct json_object *run, size_t i)
 
 static bool same(struct json_object *a, struct json_object *b)
 {
-	return !strcmp(plot_text(a, "bench"), plot_text(b, "bench")) &&
-	       !strcmp(plot_text(a, "variant"), plot_text(b, "variant")) &&
-	       !strcmp(plot_text(a, "policy"), plot_text(b, "policy"));
+	return !strcmp(json_text(a, "bench", ""), json_text(b, "bench", "")) &&
+	       !strcmp(json_text(a, "variant", ""),
+		       json_text(b, "variant", "")) &&
+	       !strcmp(json_text(a, "policy", ""), json_text(b, "policy", ""));
 }
 
 static bool by_threads(const struct group *group)
@@ -102,7 +96,8 @@ static void column(struct picture *picture, const char *fmt, ...)
 
 static void column_of_paper(struct picture *picture, struct json_object *from)
 {
-	column(picture, "paper: %s", plot_text(bench_get(from, "paper"), "source"));
+	column(picture, "paper: %s",
+	       json_text(bench_get(from, "paper"), "source", ""));
 }
 
 /* Returns false if an earlier run has the picture. */
@@ -145,14 +140,15 @@ static int write_group(const struct group *group, const struct picture *picture)
 	if (!to)
 		return -errno;
 	for (i = 0; figure(group->first, i); i++) {
-		fprintf(to, "\"%s\"", plot_text(figure(group->first, i), "name"));
+		fprintf(to, "\"%s\"",
+			json_text(figure(group->first, i), "name", ""));
 		for (k = 0; k < group->n; k++)
 			fprintf(to, " %s",
-				plot_text(figure(group->runs[k], i), key));
+				json_text(figure(group->runs[k], i), key, ""));
 		if (group->paper) {
 			paper = figure(group->paper, i);
 			fprintf(to, " %s", paper_key(paper) ?
-				plot_text(paper, paper_key(paper)) : "?");
+				json_text(paper, paper_key(paper), "") : "?");
 		}
 		fputc('\n', to);
 	}
@@ -168,11 +164,13 @@ static int write_commands(const struct picture *picture,
 
 	if (!to)
 		return -errno;
-	fprintf(to, "set terminal svg size 800,480 background 'white' noenhanced\n"
+	fprintf(to,
+		"set terminal svg size 800,480 background 'white' noenhanced\n"
 		"set output '%s.svg'\n"
 		"set title \"%s%s\\n%s, firmware %s, %s\"\n",
 		picture->path, picture->title, simulated ? " (simulated)" : "",
-		plot_text(on, "device"), plot_text(on, "firmware"), plot_text(on, "kernel"));
+		json_text(on, "device", ""), json_text(on, "firmware", ""),
+		json_text(on, "kernel", ""));
 	fprintf(to, "set ylabel '%s'\nset yrange [0:*]\nset grid y\n"
 		"set datafile missing '?'\n"
 		"set style data histogram\nset style fill solid 0.8\n"
@@ -212,18 +210,20 @@ static int plot_group(const char *dir, struct json_object *on,
 	int ret;
 	size_t k;
 
-	name(&picture, dir, "%s-%s-%s", plot_text(group->first, "bench"),
-	     plot_text(group->first, "variant"), plot_text(group->first, "policy"));
+	name(&picture, dir, "%s-%s-%s", json_text(group->first, "bench", ""),
+	     json_text(group->first, "variant", ""),
+	     json_text(group->first, "policy", ""));
 	snprintf(picture.title, sizeof(picture.title), "%s, %s, under %s",
-		 plot_text(group->first, "bench"), plot_text(group->first, "variant"),
-		 plot_text(group->first, "policy"));
+		 json_text(group->first, "bench", ""),
+		 json_text(group->first, "variant", ""),
+		 json_text(group->first, "policy", ""));
 	snprintf(picture.y, sizeof(picture.y), "%s", by_threads(group) ?
 		 "percent of the first" :
-		 plot_text(figure(group->first, 0), "unit"));
+		 json_text(figure(group->first, 0), "unit", ""));
 	for (k = 0; k < group->n; k++)
 		if (by_threads(group))
 			column(&picture, "%s threads",
-			       plot_text(group->runs[k], "threads"));
+			       json_text(group->runs[k], "threads", ""));
 		else
 			column(&picture, "this adapter");
 	if (group->paper)
@@ -247,7 +247,7 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 		return -errno;
 	for (i = 0; i < json_object_array_length(rows); i++) {
 		row = json_object_array_get_idx(rows, i);
-		fprintf(to, "\"%s\"", plot_text(row, "name"));
+		fprintf(to, "\"%s\"", json_text(row, "name", ""));
 		for (k = 0; k < n; k++) {
 			value = bench_get(row, json_object_get_string(
 				json_object_array_get_idx(policies, k)));
@@ -260,7 +260,8 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 				fputs(" ?", to);
 		}
 		if (picture->n > n)
-			fprintf(to, " %s", plot_text(row, "paper_relative"));
+			fprintf(to, " %s",
+				json_text(row, "paper_relative", ""));
 		fputc('\n', to);
 	}
 	return fclose(to) ? -errno : 0;
@@ -277,17 +278,20 @@ static int plot_matrix(const char *dir, struct json_object *on,
 	size_t k;
 	int ret;
 
-	name(&picture, dir, "%s-%s-by-policy-%s-threads", plot_text(matrix, "bench"),
-	     plot_text(matrix, "variant"), plot_text(matrix, "threads"));
+	name(&picture, dir, "%s-%s-by-policy-%s-threads",
+	     json_text(matrix, "bench", ""), json_text(matrix, "variant", ""),
+	     json_text(matrix, "threads", ""));
 	snprintf(picture.title, sizeof(picture.title),
-		 "%s, %s, by policy, %s threads", plot_text(matrix, "bench"),
-		 plot_text(matrix, "variant"), plot_text(matrix, "threads"));
+		 "%s, %s, by policy, %s threads",
+		 json_text(matrix, "bench", ""),
+		 json_text(matrix, "variant", ""),
+		 json_text(matrix, "threads", ""));
 	for (k = 0; k < json_object_array_length(policies) &&
 	     k < BENCH_MAX_LIST; k++)
 		column(&picture, "%s", json_object_get_string(
 			       json_object_array_get_idx(policies, k)));
 	snprintf(picture.y, sizeof(picture.y), "percent of %s under %s",
-		 plot_text(first, "name"), picture.columns[0]);
+		 json_text(first, "name", ""), picture.columns[0]);
 	if (bench_get(first, "paper_relative"))
 		column_of_paper(&picture, matrix);
 	ret = write_matrix(matrix, &picture);

@@ -7,18 +7,13 @@
 #include "../cli.h"
 #include "bench.h"
 
-static const char *report_text(struct json_object *from, const char *key)
-{
-	return json_object_get_string(bench_get(from, key));
-}
-
 static void print_paper(struct json_object *run)
 {
 	struct json_object *paper = bench_get(run, "paper");
 
 	if (paper)
-		printf("paper: %s: %s\n", report_text(paper, "source"),
-		       report_text(paper, "note"));
+		printf("paper: %s: %s\n", json_text(paper, "source", NULL),
+		       json_text(paper, "note", NULL));
 }
 
 /* Columns of the paper only where it has measured the same. */
@@ -41,13 +36,15 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 	size_t n = sizeof(columns) / sizeof(*columns);
 	struct json_object *figures = bench_get(run, "figures"), *first;
 
-	print_heading(cli, "\n%s, %s, under %s%s%s%s", report_text(run, "bench"),
-		      report_text(run, "variant"), report_text(run, "policy"),
-		      bench_get(run, "threads") ? ", threads: " : "",
-		      bench_get(run, "threads") ? report_text(run, "threads") : "",
-		      simulated ? " (simulated)" : "");
+	print_heading(
+		cli, "\n%s, %s, under %s%s%s%s", json_text(run, "bench", NULL),
+		json_text(run, "variant", NULL), json_text(run, "policy", NULL),
+		bench_get(run, "threads") ? ", threads: " : "",
+		bench_get(run, "threads") ? json_text(run, "threads", NULL)
+					  : "",
+		simulated ? " (simulated)" : "");
 	if (!figures) {
-		printf("failed: %s\n", report_text(run, "error"));
+		printf("failed: %s\n", json_text(run, "error", NULL));
 		return;
 	}
 	first = json_object_array_get_idx(figures, 0);
@@ -84,9 +81,12 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 	if (bench_get(json_object_array_get_idx(rows, 0), "paper_relative"))
 		columns[n++] = (struct column){ "paper_relative", "PAPER%",
 						false };
-	print_heading(cli, "\n%s, %s, medians by category and policy, threads: %s%s",
-		      report_text(matrix, "bench"), report_text(matrix, "variant"),
-		      report_text(matrix, "threads"), simulated ? " (simulated)" : "");
+	print_heading(cli,
+		      "\n%s, %s, medians by category and policy, threads: %s%s",
+		      json_text(matrix, "bench", NULL),
+		      json_text(matrix, "variant", NULL),
+		      json_text(matrix, "threads", NULL),
+		      simulated ? " (simulated)" : "");
 	print_table(cli, rows, columns, n);
 	print_paper(matrix);
 }

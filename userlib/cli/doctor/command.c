@@ -73,29 +73,11 @@ static void check_memlock(struct report *report)
 		   NULL);
 }
 
-static const char *command_text_of(struct json_object *row, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(row, key, &value) || !value)
-		return NULL;
-	return json_object_get_string(value);
-}
-
-static long long number(struct json_object *dev, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(dev, key, &value))
-		return -1;
-	return json_object_get_int64(value);
-}
-
 /* Warns of users who have nine tenths of the pages that one user may have. */
 static void check_users(struct report *report, const char *name,
 			struct json_object *dev)
 {
-	long long limit = number(dev, "user_limit");
+	long long limit = json_number(dev, "user_limit", -1);
 	struct json_object *users, *user;
 	char text[160], remedy[160];
 	size_t i;
@@ -105,11 +87,12 @@ static void check_users(struct report *report, const char *name,
 		return;
 	for (i = 0; i < json_object_array_length(users); i++) {
 		user = json_object_array_get_idx(users, i);
-		if (number(user, "pages") * 10 < limit * 9)
+		if (json_number(user, "pages", -1) * 10 < limit * 9)
 			continue;
 		snprintf(text, sizeof(text),
 			 "user %lld holds %lld of %lld UAR pages",
-			 number(user, "uid"), number(user, "pages"), limit);
+			 json_number(user, "uid", -1),
+			 json_number(user, "pages", -1), limit);
 		snprintf(remedy, sizeof(remedy),
 			 "mlx5ep -d %s set --user-limit %lld" AT_MOST, name,
 			 2 * limit);
@@ -124,9 +107,9 @@ static void check_users(struct report *report, const char *name,
 static void check_budget(struct report *report, const char *name,
 			 struct json_object *dev)
 {
-	long long set = number(dev, "budget");
-	long long budget = number(dev, "budget_effective");
-	long long in_use = number(dev, "in_use");
+	long long set = json_number(dev, "budget", -1);
+	long long budget = json_number(dev, "budget_effective", -1);
+	long long in_use = json_number(dev, "in_use", -1);
 	char text[160], remedy[160];
 
 	if (budget <= 0)
@@ -150,10 +133,10 @@ static void check_limits(struct report *report, const char *name,
 	char text[160], remedy[160];
 
 	check_budget(report, name, dev);
-	if (number(dev, "fallbacks") > 0) {
+	if (json_number(dev, "fallbacks", -1) > 0) {
 		snprintf(text, sizeof(text),
 			 "%lld contexts could not get the policy and are stock",
-			 number(dev, "fallbacks"));
+			 json_number(dev, "fallbacks", -1));
 		snprintf(remedy, sizeof(remedy), "mlx5ep -d %s show contexts",
 			 name);
 		doctor_say(report, WARN, name, text, remedy);
@@ -189,7 +172,7 @@ static void say_exempt(char *buf, size_t len, const char *name,
 static void check_reach(struct report *report, const char *name,
 			struct json_object *dev)
 {
-	const char *exempt = command_text_of(dev, "exempt") ?: "";
+	const char *exempt = json_text(dev, "exempt", NULL) ?: "";
 	struct unreached found;
 	char text[200], command[1200], remedy[1400];
 	size_t at = 0;
@@ -271,26 +254,25 @@ static void check_seen(struct report *report, const char *name, long long unseen
 
 static void check_device(struct report *report, struct json_object *dev)
 {
-	struct json_object *value;
-	const char *name;
+	const char *name = json_text(dev, "device", NULL);
+	const char *reason = json_text(dev, "reason", NULL);
 	char text[96];
 
-	json_object_object_get_ex(dev, "device", &value);
-	name = json_object_get_string(value);
-	if (json_object_object_get_ex(dev, "reason", &value)) {
-		say_refused(report, name, json_object_get_string(value));
+	if (reason) {
+		say_refused(report, name, reason);
 		return;
 	}
-	if (number(dev, "abi_version") != MLX5_EP_ABI_VERSION) {
+	if (json_number(dev, "abi_version", -1) != MLX5_EP_ABI_VERSION) {
 		snprintf(text, sizeof(text),
 			 "module speaks ABI %lld, this tool %d",
-			 number(dev, "abi_version"), MLX5_EP_ABI_VERSION);
+			 json_number(dev, "abi_version", -1),
+			 MLX5_EP_ABI_VERSION);
 		doctor_say(report, BAD, name, text,
 			   "install module and tool of one version");
 		return;
 	}
 	doctor_say(report, OK, name, "attached", NULL);
-	check_seen(report, name, number(dev, "unseen"));
+	check_seen(report, name, json_number(dev, "unseen", -1));
 	check_ids(report, name);
 	check_limits(report, name, dev);
 	if (report->names) {
@@ -336,16 +318,17 @@ static void print_report(struct cli *cli, struct json_object *findings)
 
 	for (i = 0; i < json_object_array_length(findings); i++) {
 		struct json_object *row = json_object_array_get_idx(findings, i);
-		const char *verdict = command_text_of(row, "verdict");
+		const char *verdict = json_text(row, "verdict", NULL);
 		const char *color = *verdict == 'o' ? "32" :
 			*verdict == 'w' ? "33" : "1;31";
 
 		printf("%s: %s",
 		       paint(cli, color, verdict, buf, sizeof(buf)),
-		       command_text_of(row, "what"));
-		print_text(": ", command_text_of(row, "finding"));
-		if (command_text_of(row, "remedy"))
-			print_text("    mend with: ", command_text_of(row, "remedy"));
+		       json_text(row, "what", NULL));
+		print_text(": ", json_text(row, "finding", NULL));
+		if (json_text(row, "remedy", NULL))
+			print_text("    mend with: ",
+				   json_text(row, "remedy", NULL));
 	}
 }
 

@@ -104,12 +104,6 @@ static struct json_object *member(struct json_object *obj, const char *key)
 	return json_object_object_get_ex(obj, key, &value) ? value : NULL;
 }
 
-static long long number(struct json_object *obj, const char *key)
-{
-	/* A boolean is 0 or 1, and what is not there 0. */
-	return json_object_get_int64(member(obj, key));
-}
-
 /* Backslash, quote and newline are escaped in the value of a label. */
 static void print_value(FILE *to, const char *text)
 {
@@ -159,8 +153,8 @@ static void print_rows(FILE *to, const struct metric *metric,
 
 		label = metric->label ? label_of(row, metric->label) : "";
 		json_object_object_add(sums, label, json_object_new_int64(
-			number(sums, label) +
-			number(row, metric->key)));
+			json_number(sums, label, 0) +
+			json_number(row, metric->key, 0)));
 	}
 	json_object_object_foreach(sums, name, sum)
 		print_sample(to, metric, dev, metric->label ? name : NULL,
@@ -187,7 +181,7 @@ static void print_family(FILE *to, const struct metric *metric,
 				print_rows(to, metric, dev, rows);
 		} else if (member(dev, metric->key)) {
 			print_sample(to, metric, dev, NULL,
-				     number(dev, metric->key));
+				     json_number(dev, metric->key, 0));
 		}
 	}
 }
@@ -264,7 +258,7 @@ static bool print_all(struct cli *cli, FILE *to)
 	devices = devices_get(cli, &code);
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
-		if (!number(dev, "attached"))
+		if (!json_number(dev, "attached", 0))
 			continue;
 		add_sums(dev, label_of(dev, "pci"));
 		json_object_object_add(dev, "tables_readable",

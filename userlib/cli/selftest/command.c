@@ -51,22 +51,14 @@ static void command_add(struct json_object *results, const char *group,
 	json_object_array_add(results, row);
 }
 
-static const char *field(struct json_object *row, const char *key)
-{
-	struct json_object *obj;
-
-	json_object_object_get_ex(row, key, &obj);
-	return json_object_get_string(obj);
-}
-
 static unsigned int total(struct json_object *results, const char *result)
 {
 	unsigned int n = 0;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(results); i++)
-		n += !strcmp(field(json_object_array_get_idx(results, i),
-				   "result"), result);
+		n += !strcmp(json_text(json_object_array_get_idx(results, i),
+				   "result", NULL), result);
 	return n;
 }
 
@@ -78,10 +70,12 @@ static void print_not_passed(struct json_object *results)
 
 	for (i = 0; i < json_object_array_length(results); i++) {
 		row = json_object_array_get_idx(results, i);
-		if (strcmp(field(row, "result"), "passed"))
-			printf("%s: %s: %s: %s\n", field(row, "result"),
-			       field(row, "group"), field(row, "check"),
-			       field(row, "detail"));
+		if (strcmp(json_text(row, "result", NULL), "passed"))
+			printf("%s: %s: %s: %s\n",
+			       json_text(row, "result", NULL),
+			       json_text(row, "group", NULL),
+			       json_text(row, "check", NULL),
+			       json_text(row, "detail", NULL));
 	}
 }
 

@@ -158,33 +158,25 @@ static struct json_object *settings_now(struct devices *devices)
 	return settings;
 }
 
-static const char *reload_text_of(struct json_object *row, const char *key)
-{
-	struct json_object *text;
-
-	return json_object_object_get_ex(row, key, &text) ?
-		json_object_get_string(text) : NULL;
-}
-
 /* A list of cgroups is written line by line, a parameter of the module whole. */
 static void set_again(struct json_object *row)
 {
-	const char *device = reload_text_of(row, "device");
-	char *text = strdup(reload_text_of(row, "text")), *line, *rest = text;
+	const char *device = json_text(row, "device", NULL);
+	char *text = strdup(json_text(row, "text", NULL)), *line, *rest = text;
 	struct change *done = NULL;
 
 	while (rest && (line = strsep(&rest, device ? "\n" : "")))
-		change_write(&done, device, reload_text_of(row, "attribute"), line,
-			     NULL);
+		change_write(&done, device, json_text(row, "attribute", NULL),
+			     line, NULL);
 	change_end(done, false);
 	free(text);
 }
 
 static bool is_set(struct json_object *row)
 {
-	char *now = change_old(reload_text_of(row, "device"),
-			       reload_text_of(row, "attribute"));
-	bool same = now && !strcmp(now, reload_text_of(row, "text"));
+	char *now = change_old(json_text(row, "device", NULL),
+			       json_text(row, "attribute", NULL));
+	bool same = now && !strcmp(now, json_text(row, "text", NULL));
 
 	free(now);
 	return same;

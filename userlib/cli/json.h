@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What is read from an object of JSON that may lack it. */
+#ifndef MLX5EP_CLI_JSON_H
+#define MLX5EP_CLI_JSON_H
+
+#include <stddef.h>
+
+#include <json-c/json.h>
+
+/**
+ * json_text() - the text of a key
+ * @otherwise: what is returned if the key is missing or null
+ */
+static inline const char *json_text(struct json_object *obj, const char *key,
+				    const char *otherwise)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(obj, key, &value) && value ?
+		json_object_get_string(value) : otherwise;
+}
+
+/**
+ * json_number() - the number of a key; a boolean is 0 or 1
+ * @otherwise: what is returned if the key is missing or null
+ */
+static inline long long json_number(struct json_object *obj, const char *key,
+				    long long otherwise)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(obj, key, &value) && value ?
+		json_object_get_int64(value) : otherwise;
+}
+
+/**
+ * json_length() - how many elements the array of a key has; 0 if there is none
+ */
+static inline size_t json_length(struct json_object *obj, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(obj, key, &value) && value ?
+		json_object_array_length(value) : 0;
+}
+
+#endif
