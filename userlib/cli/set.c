@@ -15,85 +15,103 @@
 #include "save.h"
 #include "settings.h"
 
-enum {
-	POLICY_OF, STRICT_OF, PAGES_OF, BUDGET, USER_LIMIT, EXEMPT, LIMIT, N_VALUES
-};
+#define MOST_VALUES 16
 
-/* The options are the names of settings, with - in place of _. */
-static const char * const names[] = {
-	[POLICY_OF] = "policy",
-	[STRICT_OF] = "strict",
-	[PAGES_OF] = "pages",
-	[BUDGET] = "budget",
-	[USER_LIMIT] = "user_limit",
-	[EXEMPT] = "exempt",
-	[LIMIT] = "limit",
-};
-
-static const struct option options[] = {
-	{ "policy", required_argument, NULL, 'p' },
-	{ "strict", required_argument, NULL, 's' },
-	{ "pages", required_argument, NULL, 'n' },
-	{ "budget", required_argument, NULL, 'b' },
-	{ "user-limit", required_argument, NULL, 'u' },
-	{ "exempt", required_argument, NULL, 'e' },
-	{ "limit", required_argument, NULL, 'l' },
-	{ "cgroup", required_argument, NULL, 'c' },
-	{ "clear", no_argument, NULL, 'C' },
-	{ "save", no_argument, NULL, 'S' },
-	{}
+/* A setting that the command takes, and its value; NULL: not given. */
+struct value {
+	const struct setting *setting;
+	char option[32];	/* the name of the setting, with - in place of _ */
+	char *text;
 };
 
 struct wish {
-	char *values[N_VALUES];
+	struct value values[MOST_VALUES];
+	size_t n;
 	const char *cgroup;
 	bool clear;
 	bool save;
 };
 
-/* What --limit takes beside a number. */
-static bool is_none(const struct wish *wish, int i)
+static void find_options(struct wish *wish)
 {
-	return i == LIMIT && wish->values[i] && !strcmp(wish->values[i], "none");
+	const struct setting *setting = NULL;
+	struct value *value;
+	char *at;
+
+	while (wish->n < MOST_VALUES &&
+	       (setting = setting_next(setting, FOR_DEVICE | FOR_CGROUP))) {
+		value = &wish->values[wish->n++];
+		value->setting = setting;
+		snprintf(value->option, sizeof(value->option), "%s", setting->name);
+		for (at = value->option; (at = strchr(at, '_')); )
+			*at = '-';
+	}
+}
+
+static const char *value_of(const struct wish *wish, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < wish->n; i++)
+		if (!strcmp(wish->values[i].setting->name, name))
+			return wish->values[i].text;
+	return NULL;
+}
+
+/* How many of the values are given that one of @scopes may not have? */
+static size_t given(const struct wish *wish, int without)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < wish->n; i++)
+		n += wish->values[i].text &&
+			!(wish->values[i].setting->scopes & without);
+	return n;
+}
+
+/* What --limit takes beside a number. */
+static bool is_none(const struct value *value)
+{
+	return value->setting->kind == COUNT && value->text &&
+		!strcmp(value->text, "none");
 }
 
 static int check_values(struct wish *wish)
 {
-	const struct setting *setting;
+	struct value *value;
 	const char *error;
-	int i;
+	size_t i;
 
-	for (i = 0; i < N_VALUES; i++) {
-		setting = setting_find(names[i], FOR_DEVICE | FOR_CGROUP);
-		error = wish->values[i] && !is_none(wish, i) ?
-			setting_error(setting, wish->values[i]) : NULL;
-		if (error && i == LIMIT && !strcmp(wish->values[i], "0"))
+	for (i = 0; i < wish->n; i++) {
+		value = &wish->values[i];
+		if (!value->text || is_none(value))
+			continue;
+		error = setting_error(value->setting, value->text);
+		if (error && value->setting->kind == COUNT &&
+		    !strcmp(value->text, "0"))
 			error = "0 is no limit; none takes the limit away";
 		if (error)
-			return usage_error("set", "--%s %s: %s",
-					   i == USER_LIMIT ? "user-limit" :
-					   names[i], wish->values[i], error);
+			return usage_error("set", "--%s %s: %s", value->option,
+					   value->text, error);
 	}
 	return EXIT_OK;
 }
 
 static int set_check(struct wish *wish)
 {
-	unsigned int i, n = 0;
+	const char *limit = value_of(wish, "limit");
+	size_t n = given(wish, 0);
 
-	for (i = 0; i < N_VALUES; i++)
-		n += wish->values[i] != NULL;
 	if (!n && !wish->clear)
 		return usage_error("set", "nothing to set");
-	if (wish->clear && (n > !!wish->values[LIMIT] || !wish->cgroup))
+	if (wish->clear && (n > !!limit || !wish->cgroup))
 		return usage_error("set", "--clear is allowed with --cgroup and --limit only");
-	if (wish->cgroup && (wish->values[BUDGET] || wish->values[EXEMPT] ||
-			     wish->values[USER_LIMIT]))
+	if (wish->cgroup && given(wish, FOR_CGROUP))
 		return usage_error("set", "with --cgroup only --policy, --strict, --pages and --limit are allowed");
-	if (wish->values[LIMIT] && !wish->cgroup)
+	if (!wish->cgroup && given(wish, FOR_DEVICE))
 		return usage_error("set", "--limit needs --cgroup; a limit of users is --user-limit");
-	if (!wish->values[POLICY_OF] && wish->cgroup && !wish->clear &&
-	    (wish->values[STRICT_OF] || wish->values[PAGES_OF]))
+	if (wish->cgroup && !wish->clear && n > !!limit &&
+	    !value_of(wish, "policy"))
 		return usage_error("set", "with --cgroup, --strict and --pages need --policy");
 	return check_values(wish);
 }
@@ -101,20 +119,24 @@ static int set_check(struct wish *wish)
 static int set_device(struct change **done, const char *device,
 		      const struct wish *wish)
 {
-	int i, ret = EXIT_OK;
+	const struct value *value;
+	int ret = EXIT_OK;
+	size_t i;
 
-	for (i = 0; i < N_VALUES && !ret; i++)
-		if (wish->values[i])
+	for (i = 0; i < wish->n && !ret; i++) {
+		value = &wish->values[i];
+		if (value->text)
 			ret = change_write(done, device,
-				setting_find(names[i], FOR_DEVICE)->attribute,
-				wish->values[i], NULL);
+					   value->setting->attribute,
+					   value->text, NULL);
+	}
 	return ret;
 }
 
 /* Of a cgroup: policy, strict and pages are one setting, the limit is another. */
 static bool sets_policy(const struct wish *wish)
 {
-	return wish->clear || wish->values[POLICY_OF];
+	return wish->clear || value_of(wish, "policy");
 }
 
 /*
@@ -136,6 +158,7 @@ static int change_cgroup(struct change **done, const char *device,
 static int set_cgroup(struct change **done, const char *device,
 		      const struct wish *wish)
 {
+	const char *limit = value_of(wish, "limit");
 	char path[PATH_LEN], line[PATH_LEN + 64];
 	int ret = EXIT_OK;
 
@@ -143,16 +166,16 @@ static int set_cgroup(struct change **done, const char *device,
 		return usage_error("set", "--cgroup: the path must begin with / and must not contain spaces");
 	if (sets_policy(wish)) {
 		snprintf(line, sizeof(line), "%s %s %s %s", path,
-			 wish->clear ? "none" : wish->values[POLICY_OF],
-			 wish->values[STRICT_OF] ? wish->values[STRICT_OF] : "0",
-			 wish->values[PAGES_OF] ? wish->values[PAGES_OF] : "0");
+			 wish->clear ? "none" : value_of(wish, "policy"),
+			 value_of(wish, "strict") ?: "0",
+			 value_of(wish, "pages") ?: "0");
 		ret = change_cgroup(done, device, "uuar_cgroups", line, path,
 				    wish->clear);
 	}
-	if (!ret && wish->values[LIMIT]) {
-		snprintf(line, sizeof(line), "%s %s", path, wish->values[LIMIT]);
+	if (!ret && limit) {
+		snprintf(line, sizeof(line), "%s %s", path, limit);
 		ret = change_cgroup(done, device, "uar_cgroup_limits", line,
-				    path, is_none(wish, LIMIT));
+				    path, !strcmp(limit, "none"));
 	}
 	return ret;
 }
@@ -180,20 +203,23 @@ static int save_all(struct cli *cli, const struct wish *wish,
 		    struct json_object *devices)
 {
 	struct save save = { .name = cli->device, .devices = devices };
-	int i, ret;
+	const struct value *value;
+	size_t i;
+	int ret;
 
 	ret = section_of(cli, wish, devices, &save.section);
 	if (ret)
 		return ret;
-	for (i = 0; i < N_VALUES; i++) {
-		/* The policy of a cgroup has all of its values or none. */
-		if (!wish->values[i] &&
-		    (!wish->cgroup || i == LIMIT || !sets_policy(wish)))
+	for (i = 0; i < wish->n; i++) {
+		value = &wish->values[i];
+		if (!(value->setting->scopes & save.section.scope))
 			continue;
-		save.settings[save.n] = setting_find(names[i],
-						     save.section.scope);
-		save.values[save.n] = is_none(wish, i) ? NULL : wish->values[i];
-		save.n += save.settings[save.n] != NULL;
+		/* The policy of a cgroup has all of its values or none. */
+		if (!value->text && (!wish->cgroup || !sets_policy(wish) ||
+				     value->setting->kind == COUNT))
+			continue;
+		save.settings[save.n] = value->setting;
+		save.values[save.n++] = is_none(value) ? NULL : value->text;
 	}
 	return save_settings(&save);
 }
@@ -234,29 +260,48 @@ static int set_all(struct cli *cli, const struct wish *wish)
 	return code;
 }
 
+enum { CGROUP = MOST_VALUES, CLEAR, SAVE };
+
+/* The number of an option of a value is its place among the values. */
+static int set_parse(struct wish *wish, int argc, char **argv)
+{
+	struct option options[MOST_VALUES + 4] = {
+		{ "cgroup", required_argument, NULL, CGROUP },
+		{ "clear", no_argument, NULL, CLEAR },
+		{ "save", no_argument, NULL, SAVE },
+	};
+	size_t i;
+	int c;
+
+	for (i = 0; i < wish->n; i++)
+		options[3 + i] = (struct option){ wish->values[i].option,
+						  required_argument, NULL, i };
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == '?')
+			return EXIT_USAGE;
+		if (c == CGROUP)
+			wish->cgroup = optarg;
+		else if (c == CLEAR)
+			wish->clear = true;
+		else if (c == SAVE)
+			wish->save = true;
+		else
+			wish->values[c].text = optarg;
+	}
+	if (optind != argc)
+		return usage_error("set", "%s: unexpected", argv[optind]);
+	return set_check(wish);
+}
+
 /**
  * cmd_set() - mlx5ep set [--cgroup PATH] [--policy POLICY] ...
  */
 int cmd_set(struct cli *cli, int argc, char **argv)
 {
-	static const char letters[] = "psnbuel";
 	struct wish wish = {};
-	int c, ret;
+	int ret;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == '?')
-			return EXIT_USAGE;
-		if (c == 'c')
-			wish.cgroup = optarg;
-		else if (c == 'C')
-			wish.clear = true;
-		else if (c == 'S')
-			wish.save = true;
-		else
-			wish.values[strchr(letters, c) - letters] = optarg;
-	}
-	if (optind != argc)
-		return usage_error("set", "%s: unexpected", argv[optind]);
-	ret = set_check(&wish);
+	find_options(&wish);
+	ret = set_parse(&wish, argc, argv);
 	return ret ? ret : set_all(cli, &wish);
 }
