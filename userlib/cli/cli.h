@@ -60,7 +60,7 @@ int cmd_selftest(struct cli *cli, int argc, char **argv);
 int cmd_bench(struct cli *cli, int argc, char **argv);
 int cmd_doctor(struct cli *cli, int argc, char **argv);
 
-/* doctor/command.c */
+/* doctor/devices.c */
 struct json_object *doctor_findings(struct cli *cli, bool names,
 				    unsigned int *bad);
 
