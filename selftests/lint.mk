@@ -87,6 +87,7 @@ lint-house:
 	@selftests/lint/words
 	@selftests/lint/names
 	@selftests/lint/pages
+	@selftests/lint/others
 	@selftests/lint/sizes
 	@selftests/lint/syzlang
 	@selftests/lint/fuzz
