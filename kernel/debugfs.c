@@ -31,13 +31,6 @@ static const char *const source_names[] = {
 	[MLX5_EP_POLICY_SOURCE_FALLBACK] = "fallback",
 };
 
-static const char *const placer_names[] = {
-	[MLX5_EP_PLACER_DRIVER] = "driver",
-	[MLX5_EP_PLACER_POLICY] = "policy",
-	[MLX5_EP_PLACER_LIBRARY] = "library",
-	[MLX5_EP_PLACER_DEVX] = "devx",
-};
-
 static void debugfs_show_known(struct seq_file *s, u32 value, u32 unknown)
 {
 	if (value == unknown)
@@ -126,7 +119,7 @@ static void debugfs_show_qp(struct seq_file *s,
 	debugfs_show_known(s, uuar->level, 0);
 	debugfs_show_known(s, uuar->uuar_qps, 0);
 	debugfs_show_known(s, uuar->page_qps, 0);
-	seq_printf(s, " %s\n", placer_names[uuar->placer]);
+	seq_printf(s, " %s\n", mlx5_ep_qp_uuar_placer_names[uuar->placer]);
 }
 
 static void debugfs_show_context_qps(struct seq_file *s,

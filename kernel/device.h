@@ -55,6 +55,8 @@ struct mlx5_ep_values {
  * struct mlx5_ep_stock - what the ib_device had before it was attached
  * @mmap_free: NULL where the driver has none
  * @ufile_hw_cleanup: NULL where the driver or the kernel has none
+ * @fill_res_qp_entry: NULL where the driver has none, or it is not wrapped yet
+ * @fill_res_srq_entry: NULL likewise
  * @size_ib_ucontext: bytes that the core allocates for a user context
  * @size_ib_qp: bytes that the core allocates for a QP
  * @driver_def: the driver's uverbs definitions; NULL where it has none
@@ -72,6 +74,8 @@ struct mlx5_ep_stock {
 	void (*ufile_hw_cleanup)(struct ib_uverbs_file *ufile);
 	size_t size_ib_ucontext;
 	size_t size_ib_qp;
+	int (*fill_res_qp_entry)(struct sk_buff *msg, struct ib_qp *qp);
+	int (*fill_res_srq_entry)(struct sk_buff *msg, struct ib_srq *srq);
 	const struct uapi_definition *driver_def;
 };
 
@@ -105,6 +109,7 @@ struct mlx5_ep_stock {
  * @cgroup_accounts: what cgroups hold, with accounts of cgroups
  * @lock: protects the members from @values to @notifiers; of each context in
  *	@contexts it protects later, later_tgid and later_node
+ * @restrack_wrapped: 1: what netlink says of QPs is wrapped, see restrack.c
  * @values: what was set for the device
  * @cgroups: policies and limits of cgroups, struct mlx5_ep_cgroup.node
  * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
@@ -137,6 +142,7 @@ struct mlx5_ep_device {
 	struct mlx5_ep_accounts cgroup_accounts;
 
 	/* protects what follows */
+	atomic_t restrack_wrapped;
 	struct mutex lock;
 	struct mlx5_ep_values values;
 	struct list_head cgroups;

@@ -22,6 +22,7 @@
 #include "device.h"
 #include "open.h"
 #include "ops.h"
+#include "restrack.h"
 #include "uuar/context.h"
 #include "uuar/context_pages.h"
 #include "uuar/qp_uuar.h"
@@ -72,6 +73,7 @@ static int ops_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 
+	mlx5_ep_restrack_wrap(edev);
 	if (!udata || !qp->uobject)
 		return edev->stock.create_qp(qp, attr, udata);
 	return mlx5_ep_create_qp(edev, qp, attr, udata);
@@ -205,3 +207,4 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	ibdev->ops.size_ib_ucontext = edev->stock.size_ib_ucontext;
 	ibdev->ops.size_ib_qp = edev->stock.size_ib_qp;
 }
+	mlx5_ep_restrack_unwrap(edev);

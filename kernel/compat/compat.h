@@ -149,4 +149,20 @@ static inline struct ib_device *compat_ufile_device(struct ib_uverbs_file *ufile
 #endif
 }
 
+/*
+ * What a driver adds to what netlink says of an SRQ, where the core asks for it; NULL
+ * elsewhere: drop with 6.1.
+ */
+typedef int (*compat_fill_res_srq_fn)(struct sk_buff *msg, struct ib_srq *srq);
+
+static inline compat_fill_res_srq_fn *
+compat_fill_res_srq(struct ib_device_ops *ops)
+{
+#if HAVE_FILL_RES_SRQ_ENTRY
+	return &ops->fill_res_srq_entry;
+#else
+	return NULL;
+#endif
+}
+
 #endif

@@ -319,13 +319,25 @@ static void context_free_qps(struct mlx5_ep_context *ectx)
 	xa_destroy(&ectx->uar_qps);
 }
 
+/*
+ * The device failed to destroy these QPs, so that netlink can still be asked for them
+ * (restrack.c). The device is locked.
+ */
+static void disown_qps(struct mlx5_ep_context *ectx)
+{
+	struct mlx5_ep_qp *eqp;
+
+	list_for_each_entry(eqp, &ectx->qps, node)
+		WRITE_ONCE(eqp->ectx, NULL);
+}
+
 /**
  * mlx5_ep_context_close() - the driver has closed the context, or not opened it
  * @ectx: context after mlx5_ep_context_init(), published or not; its memory
  *	stays the driver's
  *
  * A QP whose destruction failed may still be on the list of QPs. Nobody looks at
- * that list any more.
+ * that list any more. The QP is told that it has no context.
  */
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 {
@@ -336,6 +348,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 		mutex_lock(&edev->lock);
 		list_del_init(&ectx->node);
 		list_del_init(&ectx->later_node);
+		disown_qps(ectx);
 		mutex_unlock(&edev->lock);
 	}
 	mlx5_ep_context_pages_uncharge_all(ectx);

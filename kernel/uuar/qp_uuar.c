@@ -28,6 +28,14 @@
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 
+/* Who chose the uUAR of a QP, by enum mlx5_ep_placer. */
+const char *const mlx5_ep_qp_uuar_placer_names[] = {
+	[MLX5_EP_PLACER_DRIVER] = "driver",
+	[MLX5_EP_PLACER_POLICY] = "policy",
+	[MLX5_EP_PLACER_LIBRARY] = "library",
+	[MLX5_EP_PLACER_DEVX] = "devx",
+};
+
 static void qp_uuar_add(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
 {
 	eqp->ectx = ectx;
@@ -187,8 +195,8 @@ void mlx5_ep_qp_uuar_unplace(struct mlx5_ep_qp *eqp)
 		mlx5_ep_uuar_table_del(ectx->table, eqp->uuar);
 	if (eqp->page)
 		--*qp_uuar_counter(eqp);
+	WRITE_ONCE(eqp->ectx, NULL);
 	spin_unlock(&ectx->lock);
-	eqp->ectx = NULL;
 }
 
 /**

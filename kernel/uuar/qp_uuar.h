@@ -93,6 +93,8 @@ static inline u32 mlx5_ep_qp_uuar_number(const struct mlx5_ep_qp *eqp)
 
 void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
 int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
+extern const char *const mlx5_ep_qp_uuar_placer_names[];
+
 			  bool closed, const unsigned long *avoid);
 void mlx5_ep_qp_uuar_placed(struct mlx5_ep_qp *eqp, u32 uar);
 void mlx5_ep_qp_uuar_unplace(struct mlx5_ep_qp *eqp);

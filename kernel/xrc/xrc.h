@@ -237,6 +237,9 @@ int mlx5_ep_xrc_spare_fill(struct mlx5_ep_xrc_spare *spare);
 void mlx5_ep_xrc_spare_free(struct mlx5_ep_xrc_spare *spare);
 
 /* xrc_domain.c */
+bool mlx5_ep_xrc_domain_info_get(struct mlx5_ep_xrc *xrc,
+				 const struct ib_xrcd *xrcd, u32 *domain,
+				 u32 *qps);
 int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
@@ -287,6 +290,9 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			  struct mlx5_ep_xrc_rcv_qp_modify *answer);
 int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			 struct mlx5_ep_xrc_rcv_qp_info *info);
+bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
+			     const struct mlx5_ep_qp *eqp, u32 *domain,
+			     u32 *registrants);
 
 /* xrc_show.c */
 void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq);

@@ -139,6 +139,33 @@ static void domain_put(struct mlx5_ep_xrc *xrc,
 }
 
 /**
+ * mlx5_ep_xrc_domain_info_get() - what is known of an XRC domain
+ * @xrc: tables of an attached device; their lock is taken here
+ * @xrcd: only compared; it may be gone
+ * @domain: answer: number of the domain, as in mlx5_ep_xrc_show()
+ * @qps: answer: shared QPs in it
+ *
+ * Sleeps.
+ *
+ * Return: false: the domain has no registrations
+ */
+bool mlx5_ep_xrc_domain_info_get(struct mlx5_ep_xrc *xrc,
+				 const struct ib_xrcd *xrcd, u32 *domain,
+				 u32 *qps)
+{
+	const struct mlx5_ep_xrc_domain *found;
+
+	mutex_lock(&xrc->lock);
+	found = rhashtable_lookup_fast(&xrc->by_xrcd, &xrcd, domain_params);
+	if (found) {
+		*domain = found->id;
+		*qps = found->num_qps;
+	}
+	mutex_unlock(&xrc->lock);
+	return found;
+}
+
+/**
  * mlx5_ep_xrc_domain_wait_births() - wait for the calls that create a QP in a domain
  * @xrc: tables of the device; neither they nor a record is locked
  * @xrcd: the domain, which the caller keeps alive

@@ -8,6 +8,7 @@
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 
+#include "uuar/qp_uuar.h"
 #include "xrc.h"
 
 static const char *show_state_name(u32 state)
@@ -60,6 +61,33 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 }
 
 /**
+/**
+ * mlx5_ep_xrc_qp_info_get() - which domain a shared QP is in, and how many share it
+ * @xrc: tables of an attached device; their lock is taken here
+ * @eqp: our side of an XRC target QP, which the caller keeps alive
+ * @domain: answer: number of the domain, as in mlx5_ep_xrc_show()
+ * @registrants: answer: registrations with the QP
+ *
+ * Sleeps.
+ *
+ * Return: false: the QP has no registration
+ */
+bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
+			     const struct mlx5_ep_qp *eqp, u32 *domain,
+			     u32 *registrants)
+{
+	const struct mlx5_ep_xrc_qp *qp;
+
+	mutex_lock(&xrc->lock);
+	qp = eqp->shared;
+	if (qp) {
+		*domain = qp->domain->id;
+		*registrants = atomic_read(&qp->num_open);
+	}
+	mutex_unlock(&xrc->lock);
+	return qp;
+}
+
  * mlx5_ep_xrc_show() - print all domains, QPs and registrations of a device
  * @xrc: tables of an attached device; their lock is taken here
  * @seq: file "xrc" in debugfs, one object per line
