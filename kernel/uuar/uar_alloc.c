@@ -9,6 +9,11 @@
  * entry, and uncharged when the entry is freed. The handle of the object is
  * mandatory, so there is a uobject; the driver's handler does not look either.
  *
+ * The driver can fail after it has made the entry, as it cannot write the answer. uverbs
+ * then removes the object, after the handler here. Another thread can have mapped the
+ * page meanwhile, since the offset can be guessed: the entry, and the page, stay as
+ * long as that mapping. So it is the entry that counts, whatever the driver returns.
+ *
  * A driver without such a method keeps its own definitions, and its pages count
  * when they are mapped (ops.c). With the method, these are the only UAR pages
  * that have an entry for their mapping.
@@ -49,7 +54,7 @@ static int uar_alloc_obj(struct uverbs_attr_bundle *attrs)
 	ret = edev->uar_hook->handlers[0](attrs);
 	/* Nobody can find the object before this returns, so it is not freed. */
 	entry = uobj->object;
-	if (!ret && uar_alloc_is_entry(uctx, entry))
+	if (uar_alloc_is_entry(uctx, entry))
 		mlx5_ep_context_pages_track(ectx, entry->start_pgoff, entry);
 	else
 		mlx5_ep_context_pages_uncharge_one(ectx);

@@ -112,6 +112,10 @@ static bool uar_map_mapped_uar(struct mlx5_ep_device *edev,
  * Map a page that was allocated after open, if the user may have it. A page that
  * was allocated as a uverbs object is charged already. A page that mmap() itself
  * allocates is charged here.
+ *
+ * The driver refuses a private mapping only after it has allocated a page for it. On
+ * the way back drivers from before June 2026 free another page than that one, so that
+ * the page would be held and not charged. Such a mapping does not reach the driver.
  */
 static int uar_map_dynamic(struct mlx5_ep_context *ectx,
 			   struct ib_ucontext *uctx, struct vm_area_struct *vma,
@@ -122,6 +126,8 @@ static int uar_map_dynamic(struct mlx5_ep_context *ectx,
 	u32 uar;
 	int ret;
 
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
 	/* The page is charged already, or @pgoff is not that of a UAR page. */
 	if (mlx5_ep_context_pages_tracks(ectx, pgoff) ||
 	    (has_entry && mlx5_ep_uar_alloc_is_hooked(edev)))
@@ -232,6 +238,7 @@ static int uar_map_on_demand(struct mlx5_ep_context *ectx,
  * @vma: the mapping that ib_uverbs makes, under mmap_lock held for writing
  *
  * Return: as the driver's operation; -EDQUOT: the page would be one too many;
+ * -EINVAL: a page that is allocated after open is to be mapped privately;
  * -EOPNOTSUPP: the page cannot be mapped uncached
  */
 int mlx5_ep_uar_map(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,

@@ -5,24 +5,34 @@
 #include "uar_page.h"
 #include "uverbs.h"
 
-int uar_page_alloc(struct ibv_context *ctx, uint32_t *handle, uint64_t *at)
+int uar_page_ask(struct ibv_context *ctx, uint32_t *handle, uint64_t *at,
+		 uint32_t *page)
 {
-	uint64_t type = 0, offset = 0;	/* BlueFlame */
-	uint32_t length, page;
+	uint64_t type = 0;	/* BlueFlame */
 	struct uverbs_call call;
+	uint32_t length;
 	int ret;
 
 	uverbs_begin(&call, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
 	uverbs_handle(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
 	uverbs_in(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, &type, sizeof(type));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset,
-		   sizeof(offset));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, at,
+		   sizeof(*at));
 	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length,
 		   sizeof(length));
-	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page,
-		   sizeof(page));
+	uverbs_out(&call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, page,
+		   sizeof(*page));
 	ret = uverbs_do(ctx, &call);
 	*handle = call.attrs[0].data;
+	return ret;
+}
+
+int uar_page_alloc(struct ibv_context *ctx, uint32_t *handle, uint64_t *at)
+{
+	uint64_t offset = 0;
+	uint32_t page;
+	int ret = uar_page_ask(ctx, handle, &offset, &page);
+
 	if (at)
 		*at = offset;
 	return ret;

@@ -14,6 +14,16 @@
  * Return: 0 or -errno; a firmware status is positive.
  */
 int uar_page_alloc(struct ibv_context *ctx, uint32_t *handle, uint64_t *at);
+
+/**
+ * uar_page_ask() - the same with the caller's memory for the answer
+ * @at: offset of its mapping, which the driver writes first
+ * @page: number of the page, which the driver writes then
+ *
+ * Return: 0 or -errno; a firmware status is positive.
+ */
+int uar_page_ask(struct ibv_context *ctx, uint32_t *handle, uint64_t *at,
+		 uint32_t *page);
 int uar_page_free(struct ibv_context *ctx, uint32_t handle);
 
 #endif

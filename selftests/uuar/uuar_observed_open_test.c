@@ -122,4 +122,65 @@ TEST(a_request_that_changes_is_served_as_it_was_counted)
 	late_page_end(&late);
 }
 
+/* The mapping of the first page that the driver allocates for a mapping. */
+#define AT_ALLOC ((off_t)(6 << 8) * LATE_PAGE)
+
+/* How often the HCA was asked for a page. */
+static int64_t asked(void)
+{
+	struct json_object *commands, *of_uar, *count;
+	struct simhca_view view;
+	int64_t n = -1;
+
+	if (simhca_look(0, &view))
+		return -1;
+	if (json_object_object_get_ex(view.hca, "commands", &commands) &&
+	    json_object_object_get_ex(commands, "ALLOC_UAR", &of_uar) &&
+	    json_object_object_get_ex(of_uar, "count", &count))
+		n = json_object_get_int64(count);
+	simhca_view_put(&view);
+	return n;
+}
+
+static void is_mapped_shared_only(struct __test_metadata *_metadata,
+				  const char *policy, const char *counter)
+{
+	int64_t before, took;
+	long counted;
+	char *page;
+	int fd;
+
+	ASSERT_EQ(0, sysfs_policy(policy, 4, false));
+	before = simhca_count("uar");
+	fd = ctx_open_request(&of_old, sizeof(of_old));
+	ASSERT_LE(0, fd);
+	counted = sysfs_number(counter);
+	took = asked();
+	ASSERT_LT(0, took);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, LATE_PAGE, PROT_WRITE, MAP_PRIVATE, fd,
+				   AT_ALLOC));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(took, asked());
+	EXPECT_EQ(counted, sysfs_number(counter));
+	page = mmap(NULL, LATE_PAGE, PROT_WRITE, MAP_SHARED, fd, AT_ALLOC);
+	EXPECT_NE(MAP_FAILED, page);
+	EXPECT_EQ(took + 1, asked());
+	EXPECT_EQ(counted + 1, sysfs_number(counter));
+	munmap(page, LATE_PAGE);
+	close(fd);
+	EXPECT_EQ(before, simhca_count("uar"));
+	EXPECT_EQ(0, sysfs_number(counter));
+	EXPECT_EQ(0, sysfs_defaults());
+}
+
+TEST(a_page_that_a_mapping_allocates_is_mapped_shared)
+{
+	is_mapped_shared_only(_metadata, "stock", "uar_observed");
+}
+
+TEST(a_page_that_a_mapping_allocates_in_a_managed_context_is_mapped_shared)
+{
+	is_mapped_shared_only(_metadata, "independent", "uar_in_use");
+}
+
 TEST_HARNESS_MAIN

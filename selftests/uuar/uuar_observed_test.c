@@ -15,6 +15,7 @@
 
 #include <mlx5ep.h>
 
+#include "late_page.h"
 #include "simhca.h"
 #include "sysfs.h"
 #include "uar_page.h"
@@ -216,6 +217,55 @@ TEST_F(observed, a_page_counts_at_the_offset_of_one_that_is_being_freed)
 	EXPECT_EQ(pages + 1, COUNTED());
 	ASSERT_EQ(0, uar_page_free(new.ctx, new.handle));
 	EXPECT_EQ(pages, COUNTED());
+}
+
+/* Maps a page as soon as the driver writes its offset. */
+struct mapper {
+	struct late_page late;
+	struct ibv_context *ctx;
+	uint64_t at;
+	void *page;
+};
+
+static void *map_early(void *arg)
+{
+	static char empty[LATE_PAGE] __attribute__((aligned(LATE_PAGE)));
+	struct mapper *mapper = arg;
+
+	if (!late_page_needed(&mapper->late))
+		return "nothing was written";
+	mapper->page = mmap(NULL, LATE_PAGE, PROT_WRITE, MAP_SHARED,
+			    mapper->ctx->cmd_fd, mapper->at);
+	return late_page_give(&mapper->late, empty) ? "no page" : NULL;
+}
+
+/*
+ * The driver makes a page, and cannot write its number into the answer. A thread has
+ * mapped the page before: the page is held until it is unmapped, and counts as long.
+ */
+TEST_F(observed, a_page_that_is_mapped_counts_though_its_making_failed)
+{
+	struct mapper mapper = { .ctx = self->setup.ctx };
+	int64_t pages = COUNTED();
+	uint32_t handle;
+	pthread_t thread;
+	void *wrong;
+
+	/* The next page gets the offset of this one. */
+	ASSERT_EQ(0, uar_page_alloc(mapper.ctx, &handle, &mapper.at));
+	ASSERT_EQ(0, uar_page_free(mapper.ctx, handle));
+	ASSERT_EQ(0, late_page_make(&mapper.late));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, map_early, &mapper));
+	EXPECT_EQ(-EFAULT, uar_page_ask(mapper.ctx, &handle,
+					(void *)(mapper.late.pages + LATE_PAGE),
+					NULL));
+	ASSERT_EQ(0, pthread_join(thread, &wrong));
+	EXPECT_EQ(NULL, wrong);
+	ASSERT_NE(MAP_FAILED, mapper.page);
+	EXPECT_EQ(pages + 1, COUNTED());
+	EXPECT_EQ(0, munmap(mapper.page, LATE_PAGE));
+	EXPECT_EQ(pages, COUNTED());
+	late_page_end(&mapper.late);
 }
 
 /* If a QP is refused a page, the HCA keeps no page for it. */
