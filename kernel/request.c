@@ -15,8 +15,10 @@
  * nor make writable, nor move, nor inherit. The copy is mapped for the call, and
  * udata->inbuf points at it meanwhile. It is used for numbers that other
  * processes depend on, such as the pages that count for a user, and where the
- * caller's buffer cannot be written. The process can unmap the copy, but it
- * cannot map it again.
+ * caller's buffer cannot be written. The copy is charged to the memory cgroup of the
+ * caller. The process can unmap the copy or a part of it, but it cannot map it again.
+ * It can split the mapping. Each part that is left is unmapped after the call, but for
+ * one for which the process has called mseal(): that stays until the process ends.
  *
  * While a call is in the driver, no other call of the same process may use the
  * same request or answer, or it would read our bytes for its caller's. Threads can
@@ -40,9 +42,9 @@
 #include <linux/mman.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include <linux/wait_bit.h>
 
 #include "compat/compat.h"
@@ -157,76 +159,123 @@ static int request_patch_in_place(struct mlx5_ep_request *req)
 	return -EFAULT;
 }
 
-static int request_protected_mremap(struct vm_area_struct *vma)
+/* A copy of a request: whole pages, of which a mapping holds each too. */
+struct request_copy {
+	void *buf;
+	size_t len;
+};
+
+static int request_copy_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
 
 /* There is no fault handler: all pages are mapped by mmap() itself. */
-static const struct vm_operations_struct request_protected_vm_ops = {
-	.mremap = request_protected_mremap,
+static const struct vm_operations_struct request_copy_vm_ops = {
+	.mremap = request_copy_mremap,
 };
 
-static int request_protected_mmap(struct file *file, struct vm_area_struct *vma)
+static int request_copy_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	/* remap_vmalloc_range() adds VM_DONTEXPAND and VM_DONTDUMP. */
-	vm_flags_mod(vma, VM_DONTCOPY, VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &request_protected_vm_ops;
-	return remap_vmalloc_range(vma, file->private_data, 0);
+	const struct request_copy *copy = file->private_data;
+	size_t at;
+	int ret = 0;
+
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != copy->len)
+		return -EINVAL;
+	/* Without VM_IO the process could have its children inherit it. */
+	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_ops = &request_copy_vm_ops;
+	for (at = 0; !ret && at < copy->len; at += PAGE_SIZE)
+		ret = vm_insert_page(vma, vma->vm_start + at,
+				     virt_to_page(copy->buf + at));
+	return ret;
 }
 
-static int request_protected_release(struct inode *inode, struct file *file)
+static void request_copy_free(struct request_copy *copy)
 {
-	vfree(file->private_data);
+	if (copy->buf)
+		free_pages_exact(copy->buf, copy->len);
+	kfree(copy);
+}
+
+static int request_copy_release(struct inode *inode, struct file *file)
+{
+	request_copy_free(file->private_data);
 	return 0;
 }
 
-static const struct file_operations request_protected_fops = {
+static const struct file_operations request_copy_fops = {
 	.owner = THIS_MODULE,
-	.mmap = request_protected_mmap,
-	.release = request_protected_release,
+	.mmap = request_copy_mmap,
+	.release = request_copy_release,
 };
 
 /* A file that holds a copy of the request with the bytes @new at @offset. */
-static struct file *request_protected_file(const struct ib_udata *udata,
-					   size_t offset, const void *new,
-					   size_t len)
+static struct file *request_copy_file(const struct ib_udata *udata,
+				      size_t offset, const void *new,
+				      size_t len)
 {
-	struct file *file;
-	void *buf;
+	struct request_copy *copy = kzalloc_obj(*copy, GFP_KERNEL_ACCOUNT);
+	struct file *file = ERR_PTR(-ENOMEM);
 
-	buf = vmalloc_user(PAGE_ALIGN(udata->inlen));
-	if (!buf)
-		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(buf, udata->inbuf, udata->inlen)) {
-		file = ERR_PTR(-EFAULT);
+	if (!copy)
+		return file;
+	copy->len = PAGE_ALIGN(udata->inlen);
+	copy->buf = alloc_pages_exact(copy->len,
+				      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!copy->buf)
 		goto err_free;
-	}
-	memcpy(buf + offset, new, len);
-	file = anon_inode_getfile("[mlx5_ep]", &request_protected_fops, buf,
+	file = ERR_PTR(-EFAULT);
+	if (copy_from_user(copy->buf, udata->inbuf, udata->inlen))
+		goto err_free;
+	memcpy(copy->buf + offset, new, len);
+	file = anon_inode_getfile("[mlx5_ep]", &request_copy_fops, copy,
 				  O_RDONLY);
 	if (IS_ERR(file))
 		goto err_free;
 	return file;
 
 err_free:
-	vfree(buf);
+	request_copy_free(copy);
 	return file;
 }
 
-/* Is the whole copy still mapped where it was? */
-static bool request_protected_intact(const struct mlx5_ep_request *req)
+/*
+ * Finds the first mapping of the copy that begins at @at or above. The process may have
+ * split the mapping, and mapped something else between the parts.
+ */
+static bool request_copy_find(const struct mlx5_ep_request *req,
+			      unsigned long at, unsigned long *begin,
+			      unsigned long *end)
 {
 	struct vm_area_struct *vma;
-	bool intact;
 
-	mmap_read_lock(current->mm);
-	vma = find_vma(current->mm, req->copy);
-	intact = vma && vma->vm_start == req->copy &&
-		 vma->vm_end == req->copy + req->copy_len &&
-		 vma->vm_file == req->file;
-	mmap_read_unlock(current->mm);
-	return intact;
+	mmap_read_lock(mm);
+	vma = find_vma(mm, at);
+	while (vma && vma->vm_file != req->file)
+		vma = vma->vm_end < req->copy + req->copy_len ?
+			      find_vma(mm, vma->vm_end) : NULL;
+	if (vma) {
+		*begin = vma->vm_start;
+		*end = vma->vm_end;
+	}
+	mmap_read_unlock(mm);
+	return vma;
+}
+
+/* Unmaps the copy. Returns whether all of it was still mapped where it was. */
+static bool request_copy_unmap(const struct mlx5_ep_request *req)
+{
+	unsigned long begin, end = req->copy;
+	size_t mapped = 0;
+
+	while (request_copy_find(req, end, &begin, &end)) {
+		vm_munmap(begin, end - begin);
+		mapped += end - begin;
+	}
+	return mapped == req->copy_len;
 }
 
 /**
@@ -250,7 +299,7 @@ int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 
 	if (!udata->inlen || udata->inlen > REQUEST_MAX)
 		return -EINVAL;
-	file = request_protected_file(udata, offset, new, len);
+	file = request_copy_file(udata, offset, new, len);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	req->copy_len = PAGE_ALIGN(udata->inlen);
@@ -266,11 +315,9 @@ int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 
 static bool request_protected_restore(struct mlx5_ep_request *req)
 {
-	bool intact = request_protected_intact(req);
+	bool intact = request_copy_unmap(req);
 
 	req->udata->inbuf = req->inbuf;
-	if (intact)
-		vm_munmap(req->copy, req->copy_len);
 	fput(req->file);
 	req->file = NULL;
 	return intact;

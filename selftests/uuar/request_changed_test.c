@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, tier: core, smp: 2, timeout: 60 */
+/* runs on: guest, tier: core, smp: 2, timeout: 90 */
 /*
  * A thread of the process changes the request of a managed context while the driver
  * opens it. Nobody knows which request the driver has read, so the module closes that
@@ -14,10 +14,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
+#include "limits/holder.h"
 #include "patience.h"
 #include "proc.h"
 #include "simhca.h"
@@ -27,6 +29,10 @@
 #define LONG_DELAY_US (4000000 * patience_factor())
 #define POLL_US 10000
 #define NO_RESOURCES 15	/* status of a firmware command */
+#define PAGE 4096
+#define PAGES 15	/* of the longest request here */
+#define GROUP "/sys/fs/cgroup/request_changed"
+#define STATS_S 3	/* after which the kernel has added a group's numbers up */
 
 static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
 	.total_num_bfregs = 16,
@@ -37,7 +43,10 @@ static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
 
 /* The request of the call, and whether the call has ended. */
 struct race {
-	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	union {
+		struct mlx5_ib_alloc_ucontext_req_v2 req;
+		char pages[PAGES * PAGE];
+	};
 	atomic_bool over;
 	void *own;	/* what the process mapped where the copy was */
 };
@@ -162,6 +171,58 @@ static void *unmap(void *arg)
 	return race->own == copy ? NULL : "nothing else can be mapped there";
 }
 
+/* The end of the copy loses a page in its middle. */
+static void *unmap_part(void *arg)
+{
+	char *copy = wait_for_copy(arg);
+
+	if (!copy)
+		return "there was no copy";
+	return munmap(copy + PAGE, PAGE) ? "it cannot be unmapped" : NULL;
+}
+
+/* The copy is mapped in three parts, of which the driver reads the first. */
+static void *split(void *arg)
+{
+	char *copy = wait_for_copy(arg);
+
+	if (!copy)
+		return "there was no copy";
+	return mprotect(copy + PAGE, PAGE, PROT_NONE) ?
+		       "it cannot be protected" : NULL;
+}
+
+static void *advise(void *arg)
+{
+	char *copy = wait_for_copy(arg);
+
+	if (!copy)
+		return "there was no copy";
+	if (!madvise(copy, PAGE, MADV_DOFORK))
+		return "children could inherit a part";
+	return madvise(copy + PAGE, PAGE, MADV_RANDOM) ?
+		       "it cannot be advised" : NULL;
+}
+
+/* Bytes that the kernel has for the group, which 6.1 tells too; -1: not known. */
+static long of_group(void)
+{
+	sleep(STATS_S);
+	return proc_number(GROUP "/memory.stat", "kernel");
+}
+
+static long with_copy;
+
+static void *weigh(void *arg)
+{
+	struct race *race = arg;
+
+	if (!wait_for_copy(race))
+		return "there was no copy";
+	with_copy = of_group();
+	return atomic_load(&race->over) ? "the call ended before" : NULL;
+}
+
 static void *find_none(void *arg)
 {
 	return wait_for_copy(arg) ? "there was a copy" : NULL;
@@ -172,20 +233,35 @@ struct beside {
 	const char *policy, *attribute, *value;
 	long fallbacks;	/* of a context that ends without a policy */
 	bool fails;	/* the driver's first try does, after it had its pages */
+	unsigned int s;	/* how long the driver waits; 0: DELAY_US */
+	unsigned int pages;	/* of the request; 0: it is as long as the driver's */
 };
+
+static long module_refs(void)
+{
+	FILE *file = fopen("/sys/module/mlx5_ep/refcnt", "re");
+	long refs = -1;
+
+	if (file && fscanf(file, "%ld", &refs) != 1)
+		refs = -1;
+	if (file)
+		fclose(file);
+	return refs;
+}
 
 /* Opens a context while @thread_fn runs. */
 static void open_beside(struct __test_metadata *_metadata,
 			void *(*thread_fn)(void *), const struct beside *set)
 {
-	struct race race = { .req = as_made };
+	static struct race race;
 	struct baseline base;
 	int64_t before, stock;
-	long fallen;
+	long fallen, refs;
 	pthread_t thread;
 	void *wrong;
 	int fd;
 
+	race = (struct race){ .req = as_made };
 	ASSERT_EQ(0, sysfs_defaults());
 	stock = pages_under_stock();
 	ASSERT_LT(1, stock);
@@ -194,12 +270,15 @@ static void open_beside(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, baseline_take(&base));
 	before = simhca_count("uar");
 	fallen = sysfs_number("uuar_fallbacks");
-	ASSERT_EQ(0, hold_up(DELAY_US));
+	refs = module_refs();
+	ASSERT_EQ(0, hold_up(set->s ? 1000000 * set->s * patience_factor() :
+				      DELAY_US));
 	if (set->fails)
 		ASSERT_EQ(0, simhca_fail("ALLOC_TRANSPORT_DOMAIN", 1, 1,
 					 NO_RESOURCES));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_fn, &race));
-	fd = ctx_open_request(&race.req, sizeof(race.req));
+	fd = ctx_open_request(&race.req, set->pages ? set->pages * PAGE :
+						      sizeof(race.req));
 	atomic_store(&race.over, true);
 	ASSERT_EQ(0, pthread_join(thread, &wrong));
 	EXPECT_EQ(NULL, wrong) {
@@ -212,6 +291,7 @@ static void open_beside(struct __test_metadata *_metadata,
 		EXPECT_EQ(stock, simhca_count("uar") - before);
 	}
 	EXPECT_EQ(NULL, find_copy());
+	EXPECT_EQ(refs, module_refs());
 	EXPECT_EQ(0, memcmp(&race.req, &as_made, sizeof(as_made)));
 	if (race.own)
 		EXPECT_EQ(0, msync(race.own, 4096, MS_ASYNC));
@@ -230,6 +310,12 @@ static const struct beside with_limit = {
 	"independent", "uar_user_limit", "50", 0, false };
 static const struct beside with_limit_lost = {
 	"independent", "uar_user_limit", "50", 1, false };
+static const struct beside long_with_limit = {
+	"independent", "uar_user_limit", "50", 0, .pages = 3 };
+static const struct beside long_with_limit_lost = {
+	"independent", "uar_user_limit", "50", 1, .pages = 3 };
+static const struct beside longest_with_limit = {
+	"independent", "uar_user_limit", "50", 0, .pages = PAGES, .s = 3 * STATS_S };
 static const struct beside with_budget = {
 	"independent", "uar_budget", "50", 0, false };
 static const struct beside stock_with_budget = {
@@ -264,6 +350,40 @@ TEST(a_context_without_a_policy_needs_no_copy_for_the_budget)
 TEST(a_context_whose_copy_is_unmapped_is_opened_without_a_policy)
 {
 	open_beside(_metadata, unmap, &with_limit_lost);
+}
+
+TEST(a_copy_of_which_a_part_is_unmapped_is_gone_after_the_call)
+{
+	open_beside(_metadata, unmap_part, &long_with_limit_lost);
+}
+
+TEST(a_copy_that_is_split_is_gone_after_the_call)
+{
+	open_beside(_metadata, split, &long_with_limit);
+}
+
+TEST(a_copy_that_is_advised_is_gone_after_the_call_and_not_inherited)
+{
+	open_beside(_metadata, advise, &long_with_limit);
+}
+
+TEST(a_copy_of_the_request_is_charged_to_the_memory_cgroup)
+{
+	long before, after;
+
+	ASSERT_EQ(0, holder_mount_cgroups());
+	file_write(HOLDER_CGROUPS "/cgroup.subtree_control", "+memory");
+	ASSERT_EQ(0, mkdir(GROUP, 0755));
+	ASSERT_EQ(0, file_write(GROUP "/cgroup.procs", "0"));
+	before = of_group();
+	open_beside(_metadata, weigh, &longest_with_limit);
+	after = of_group();
+	TH_LOG("%ld bytes, with the copy %ld, after it %ld", before, with_copy,
+	       after);
+	EXPECT_LE(0, before);
+	EXPECT_LE((PAGES - 2) * PAGE, with_copy - after);
+	EXPECT_EQ(0, holder_enter_cgroup(""));
+	EXPECT_EQ(0, rmdir(GROUP));
 }
 
 /* How many threads of a process wait and take no signal but a fatal one? */
