@@ -7,9 +7,10 @@
  * a cgroup holds what the cgroups below it hold. user.c and cgroup.c say which
  * account is above which.
  *
- * A charge begins at the lowest account and ends at the first one that has no
- * room; what was added below is taken back. Whoever is refused because of such
- * an amount has the full account above itself too.
+ * A charge first looks whether all accounts have room, and adds nothing if one has
+ * none: a user who tries again and again at its own limit takes no room from others. If
+ * another charge takes the room between the look and the charge, what was added below is
+ * taken back.
  *
  * An account exists while something refers to it. Whoever charges an account
  * uncharges the same amount before the reference is put.
@@ -160,7 +161,7 @@ static bool account_add_within(atomic_t *held, unsigned int number,
 	int was = atomic_read(held);
 
 	do {
-		if (number > limit - min_t(unsigned int, limit, was))
+		if (!mlx5_ep_account_fits(number, was, limit))
 			return false;
 	} while (!atomic_try_cmpxchg(held, &was, was + number));
 	return true;
@@ -170,6 +171,29 @@ static bool account_add_within(atomic_t *held, unsigned int number,
  * mlx5_ep_account_charge() - charge an account and all above it, or none
  * @account: the account; NULL: nobody is charged
  * @resource: what is counted
+/**
+ * mlx5_ep_account_full() - look whether an account and all above it have room
+ * @account: the account; NULL: none
+ * @resource: what is counted
+ * @number: how many of it are to be charged
+ * @limit: how many each of these accounts may hold; UINT_MAX: each has its own
+ *	limit only
+ *
+ * Return: NULL; where a limit is reached, the account that has it
+ */
+struct mlx5_ep_account *
+mlx5_ep_account_full(struct mlx5_ep_account *account,
+		     enum mlx5_ep_resource resource, unsigned int number,
+		     unsigned int limit)
+{
+	while (account &&
+	       mlx5_ep_account_fits(number,
+				    mlx5_ep_account_held(account, resource),
+				    min(limit, READ_ONCE(account->limit))))
+		account = account->parent;
+	return account;
+}
+
  * @number: how many of it
  * @limit: how many each of these accounts may hold; UINT_MAX: each has its own
  *	limit only
@@ -187,6 +211,9 @@ mlx5_ep_account_charge(struct mlx5_ep_account *account,
 		if (!account_add_within(&full->held[resource], number,
 					min(limit, READ_ONCE(full->limit))))
 			break;
+	full = mlx5_ep_account_full(account, resource, number, limit);
+	if (full)
+		return full;
 	for (at = account; full && at != full; at = at->parent)
 		atomic_sub(number, &at->held[resource]);
 	return full;

@@ -7,6 +7,7 @@
 #include <linux/atomic.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -61,12 +62,23 @@ void mlx5_ep_account_set_limit(struct mlx5_ep_accounts *accounts, u64 id,
 			       unsigned int limit);
 bool mlx5_ep_account_is_limited(const struct mlx5_ep_account *account);
 struct mlx5_ep_account *
+mlx5_ep_account_full(struct mlx5_ep_account *account,
+		     enum mlx5_ep_resource resource, unsigned int number,
+		     unsigned int limit);
+struct mlx5_ep_account *
 mlx5_ep_account_charge(struct mlx5_ep_account *account,
 		       enum mlx5_ep_resource resource, unsigned int number,
 		       unsigned int limit);
 void mlx5_ep_account_uncharge(struct mlx5_ep_account *account,
 			      enum mlx5_ep_resource resource,
 			      unsigned int number);
+
+/* May so many more be held, beside those that are held? */
+static inline bool mlx5_ep_account_fits(unsigned int number, unsigned int held,
+					unsigned int limit)
+{
+	return number <= limit - min(limit, held);
+}
 
 static inline unsigned int
 mlx5_ep_account_held(const struct mlx5_ep_account *account,

@@ -68,6 +68,62 @@ void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_account *user)
 	mlx5_ep_account_put(&edev->users, user);
 }
 
+static int user_refuse(struct mlx5_ep_device *edev,
+		       const struct mlx5_ep_account *full,
+		       enum mlx5_ep_resource resource, unsigned int number,
+		       unsigned int limit)
+{
+	static const struct {
+		const char *what;
+		enum mlx5_ep_reason reason;
+	} names[MLX5_EP_NR_RESOURCES] = {
+		[MLX5_EP_UAR_PAGES] = { "UAR pages", MLX5_EP_REASON_USER },
+		[MLX5_EP_NOTIFIERS] = { "notifiers", MLX5_EP_REASON_NOTIFIERS },
+		[MLX5_EP_DMABUF_WATCHES] = { "watches of dma-bufs",
+					     MLX5_EP_REASON_DMABUF_WATCHES },
+		[MLX5_EP_XRC_QPS] = { "shared XRC receive QPs",
+				      MLX5_EP_REASON_XRC_QPS_USER },
+		[MLX5_EP_XRC_REGS] = { "XRC registrations",
+				       MLX5_EP_REASON_XRC_REGS_USER },
+	};
+	struct mlx5_ep_refusal refusal = {
+		.what = names[resource].what,
+		.held = mlx5_ep_account_held(full, resource),
+		.refused = number,
+		.reason = names[resource].reason,
+		.limit = limit,
+	};
+	char who[24];
+
+	snprintf(who, sizeof(who), "user %u", (unsigned int)full->id);
+	refusal.who = who;
+	return mlx5_ep_limit_refuse(edev, &refusal);
+}
+
+/**
+ * mlx5_ep_user_check() - would mlx5_ep_user_charge() refuse?
+ * @edev: device of @user
+ * @user: the user's account; NULL: nobody is charged
+ * @resource: what is counted; not MLX5_EP_CONTEXTS
+ * @number: how many of it are to be charged
+ * @limit: how many of it any one user may hold; UINT_MAX: no limit
+ *
+ * A refusal is logged and traced. Does not sleep.
+ *
+ * Return: 0; -EDQUOT: the user, or one of the owners of its user namespaces, would hold
+ * more than the limit
+ */
+int mlx5_ep_user_check(struct mlx5_ep_device *edev,
+		       struct mlx5_ep_account *user,
+		       enum mlx5_ep_resource resource, unsigned int number,
+		       unsigned int limit)
+{
+	struct mlx5_ep_account *full =
+		mlx5_ep_account_full(user, resource, number, limit);
+
+	return full ? user_refuse(edev, full, resource, number, limit) : 0;
+}
+
 /**
  * mlx5_ep_user_charge() - charge a user and the owners of its user namespaces
  * @edev: device of @user
@@ -87,33 +143,8 @@ int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
 			enum mlx5_ep_resource resource, unsigned int number,
 			unsigned int limit)
 {
-	static const struct {
-		const char *what;
-		enum mlx5_ep_reason reason;
-	} names[MLX5_EP_NR_RESOURCES] = {
-		[MLX5_EP_UAR_PAGES] = { "UAR pages", MLX5_EP_REASON_USER },
-		[MLX5_EP_NOTIFIERS] = { "notifiers", MLX5_EP_REASON_NOTIFIERS },
-		[MLX5_EP_DMABUF_WATCHES] = { "watches of dma-bufs",
-					     MLX5_EP_REASON_DMABUF_WATCHES },
-		[MLX5_EP_XRC_QPS] = { "shared XRC receive QPs",
-				      MLX5_EP_REASON_XRC_QPS_USER },
-		[MLX5_EP_XRC_REGS] = { "XRC registrations",
-				       MLX5_EP_REASON_XRC_REGS_USER },
-	};
 	struct mlx5_ep_account *full =
 		mlx5_ep_account_charge(user, resource, number, limit);
-	struct mlx5_ep_refusal refusal = {
-		.what = names[resource].what,
-		.refused = number,
-		.reason = names[resource].reason,
-		.limit = limit,
-	};
-	char who[24];
 
-	if (!full)
-		return 0;
-	refusal.held = mlx5_ep_account_held(full, resource);
-	snprintf(who, sizeof(who), "user %u", (unsigned int)full->id);
-	refusal.who = who;
-	return mlx5_ep_limit_refuse(edev, &refusal);
+	return full ? user_refuse(edev, full, resource, number, limit) : 0;
 }

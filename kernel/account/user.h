@@ -11,6 +11,10 @@ struct mlx5_ep_device;
 struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev);
 void mlx5_ep_user_put(struct mlx5_ep_device *edev,
 		      struct mlx5_ep_account *user);
+int mlx5_ep_user_check(struct mlx5_ep_device *edev,
+		       struct mlx5_ep_account *user,
+		       enum mlx5_ep_resource resource, unsigned int number,
+		       unsigned int limit);
 int mlx5_ep_user_charge(struct mlx5_ep_device *edev,
 			struct mlx5_ep_account *user,
 			enum mlx5_ep_resource resource, unsigned int number,

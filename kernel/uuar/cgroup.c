@@ -166,6 +166,45 @@ static void cgroup_entry_path(u64 id, char *name, size_t size)
 }
 
 /**
+static int cgroup_refuse(struct mlx5_ep_device *edev,
+			 struct mlx5_ep_account *full, unsigned int pages)
+{
+	struct mlx5_ep_refusal refusal = {
+		.what = "UAR pages",
+		.held = mlx5_ep_account_held(full, MLX5_EP_UAR_PAGES),
+		.refused = pages,
+		.reason = MLX5_EP_REASON_CGROUP,
+		.limit = READ_ONCE(full->limit),
+	};
+	char *name = kmalloc(PATH_MAX, GFP_KERNEL);
+
+	if (name)
+		cgroup_entry_path(full->id, name, PATH_MAX);
+	refusal.who = name ?: "cgroup";
+	mlx5_ep_limit_refuse(edev, &refusal);
+	kfree(name);
+	return -EDQUOT;
+}
+
+/**
+ * mlx5_ep_cgroup_check() - would mlx5_ep_cgroup_charge() refuse?
+ * @edev: device of @account
+ * @account: account of the cgroup; NULL: nobody is charged
+ * @pages: how many are to be charged
+ *
+ * A refusal is logged and traced. May sleep, also under mmap_lock.
+ *
+ * Return: 0; -EDQUOT: one of the cgroups would hold more than its limit
+ */
+int mlx5_ep_cgroup_check(struct mlx5_ep_device *edev,
+			 struct mlx5_ep_account *account, unsigned int pages)
+{
+	struct mlx5_ep_account *full = mlx5_ep_account_full(
+		account, MLX5_EP_UAR_PAGES, pages, UINT_MAX);
+
+	return full ? cgroup_refuse(edev, full, pages) : 0;
+}
+
  * mlx5_ep_cgroup_charge() - charge pages to a cgroup and all cgroups above it
  * @edev: device of @account
  * @account: account of the cgroup; NULL: nobody is charged
@@ -181,24 +220,8 @@ int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 {
 	struct mlx5_ep_account *full = mlx5_ep_account_charge(
 		account, MLX5_EP_UAR_PAGES, pages, UINT_MAX);
-	struct mlx5_ep_refusal refusal = {
-		.what = "UAR pages",
-		.refused = pages,
-		.reason = MLX5_EP_REASON_CGROUP,
-	};
-	char *name;
 
-	if (!full)
-		return 0;
-	refusal.held = mlx5_ep_account_held(full, MLX5_EP_UAR_PAGES);
-	refusal.limit = READ_ONCE(full->limit);
-	name = kmalloc(PATH_MAX, GFP_KERNEL);
-	if (name)
-		cgroup_entry_path(full->id, name, PATH_MAX);
-	refusal.who = name ?: "cgroup";
-	mlx5_ep_limit_refuse(edev, &refusal);
-	kfree(name);
-	return -EDQUOT;
+	return full ? cgroup_refuse(edev, full, pages) : 0;
 }
 
 static void cgroup_entry_drop(struct mlx5_ep_cgroup *entry)

@@ -33,6 +33,8 @@ void mlx5_ep_cgroup_forget(struct list_head *cgroups);
 struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev);
 void mlx5_ep_cgroup_account_limit(struct mlx5_ep_device *edev,
 				  struct mlx5_ep_account *account);
+int mlx5_ep_cgroup_check(struct mlx5_ep_device *edev,
+			 struct mlx5_ep_account *account, unsigned int pages);
 int mlx5_ep_cgroup_charge(struct mlx5_ep_device *edev,
 			  struct mlx5_ep_account *account, unsigned int pages);
 

@@ -55,52 +55,87 @@ unsigned int mlx5_ep_context_pages_budget(struct mlx5_ep_device *edev)
 	       mlx5_ep_cmd_uar_pages(edev->mdev) / 4 * 3;
 }
 
-/* Count pages for the device. False: the budget does not allow it. */
-static bool context_pages_charge_device(struct mlx5_ep_context *ectx,
-					unsigned int pages, bool opening)
+static unsigned int
+context_pages_user_limit(const struct mlx5_ep_device *edev)
 {
-	unsigned int budget = UINT_MAX;
+	return READ_ONCE(edev->values.user_limit) ?: UINT_MAX;
+}
+
+/* What the device may hold in @ectx->pages. A managed context always opens. */
+static unsigned int context_pages_most(const struct mlx5_ep_context *ectx,
+				       bool opening)
+{
+	return context_pages_are_managed(ectx) && !opening ?
+		       mlx5_ep_context_pages_budget(ectx->edev) : UINT_MAX;
+}
+
+static int context_pages_refuse(struct mlx5_ep_context *ectx,
+				unsigned int pages, unsigned int most)
+{
+	struct mlx5_ep_refusal refusal = {
+		.what = "UAR pages",
+		.who = "the sum of managed contexts",
+		.held = atomic_read(ectx->pages),
+		.refused = pages,
+		.reason = MLX5_EP_REASON_BUDGET,
+		.limit = most,
+	};
+
+	return mlx5_ep_limit_refuse(ectx->edev, &refusal);
+}
+
+static int context_pages_check(struct mlx5_ep_context *ectx,
+			       unsigned int pages, bool opening)
+{
+	unsigned int most = context_pages_most(ectx, opening);
+	struct mlx5_ep_device *edev = ectx->edev;
+	int ret;
+
+	ret = mlx5_ep_cgroup_check(edev, ectx->cgroup, pages) ?:
+	      mlx5_ep_user_check(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
+				 context_pages_user_limit(edev));
+	if (!ret && !mlx5_ep_account_fits(pages, atomic_read(ectx->pages), most))
+		ret = context_pages_refuse(ectx, pages, most);
+	return ret;
+}
+
+/* Count pages for the device. */
+static int context_pages_charge_device(struct mlx5_ep_context *ectx,
+				       unsigned int pages, bool opening)
+{
+	unsigned int most = context_pages_most(ectx, opening);
 	int held = atomic_read(ectx->pages);
 
-	/* A managed context always opens with one page. */
-	if (context_pages_are_managed(ectx) && !opening)
-		budget = mlx5_ep_context_pages_budget(ectx->edev);
 	do {
-		if (pages > budget - min_t(unsigned int, budget, held))
-			return false;
+		if (!mlx5_ep_account_fits(pages, held, most))
+			return context_pages_refuse(ectx, pages, most);
 	} while (!atomic_try_cmpxchg(ectx->pages, &held, held + pages));
-	return true;
+	return 0;
 }
 
 static int context_pages_charge_all(struct mlx5_ep_context *ectx,
 				    unsigned int pages, bool opening)
 {
-	struct mlx5_ep_refusal refusal = {
-		.what = "UAR pages",
-		.who = "the sum of managed contexts",
-		.refused = pages,
-		.reason = MLX5_EP_REASON_BUDGET,
-	};
 	struct mlx5_ep_device *edev = ectx->edev;
 	int ret;
 
 	/*
-	 * The device comes last, because most processes share it. Until a charge
-	 * is undone, another process can be refused for it.
+	 * A charge that is taken back refuses others in between. So all limits are
+	 * looked at first, and what most share is charged last.
 	 */
+	ret = context_pages_check(ectx, pages, opening);
+	if (ret)
+		return ret;
 	ret = mlx5_ep_cgroup_charge(edev, ectx->cgroup, pages);
 	if (ret)
 		return ret;
 	ret = mlx5_ep_user_charge(edev, ectx->user, MLX5_EP_UAR_PAGES, pages,
-				  READ_ONCE(edev->values.user_limit) ?: UINT_MAX);
+				  context_pages_user_limit(edev));
 	if (ret)
 		goto err_cgroup;
-	if (!context_pages_charge_device(ectx, pages, opening)) {
-		refusal.held = atomic_read(ectx->pages);
-		refusal.limit = mlx5_ep_context_pages_budget(edev);
-		ret = mlx5_ep_limit_refuse(edev, &refusal);
+	ret = context_pages_charge_device(ectx, pages, opening);
+	if (ret)
 		goto err_user;
-	}
 	return 0;
 
 err_user:

@@ -48,6 +48,7 @@ static struct {
 	unsigned int traced, held, refused, limit;
 	char log[256];		/* its line */
 
+	int added;		/* how often somebody tried to charge an account */
 	int blocks;		/* memory that is allocated */
 	int asked;		/* how often somebody wanted some */
 	int misuses;		/* a lock taken twice, or held where one sleeps */
@@ -64,8 +65,9 @@ static struct {
 #define atomic_read(v)		__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
 #define atomic_sub(n, v)	__atomic_sub_fetch(&(v)->counter, n, __ATOMIC_SEQ_CST)
 #define atomic_try_cmpxchg(v, old, new) \
-	__atomic_compare_exchange_n(&(v)->counter, old, new, false, \
-				    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+	(__atomic_fetch_add(&fake.added, 1, __ATOMIC_RELAXED), \
+	 __atomic_compare_exchange_n(&(v)->counter, old, new, false, \
+				     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 
 static void spin_lock_init(spinlock_t *lock)
 {

@@ -197,6 +197,24 @@ TEST_F(accounts, with_one_id_have_one_limit)
 
 	EXPECT_FALSE(mlx5_ep_account_is_limited(self->a));
 	EXPECT_TRUE(mlx5_ep_account_is_limited(third));
+/* Who tries in a loop at a limit takes no room from others, not for an instant. */
+TEST_F(accounts, that_are_refused_were_not_charged_in_between)
+{
+	struct mlx5_ep_account *c = accounts_get(self->a, 3, NO_LIMIT);
+
+	mlx5_ep_account_set_limit(&accounts, 1, 3);
+	EXPECT_EQ(NULL, CHARGE(self->b, 3));
+	fake.added = 0;
+	EXPECT_EQ(self->top, CHARGE(c, 1));
+	EXPECT_EQ(self->top, mlx5_ep_account_full(c, PAGES, 1, NO_LIMIT));
+	EXPECT_EQ(NULL, mlx5_ep_account_full(c, PAGES, 0, NO_LIMIT));
+	EXPECT_EQ(self->a, mlx5_ep_account_full(self->a, MLX5_EP_NOTIFIERS, 5, 4));
+	EXPECT_EQ(NULL, mlx5_ep_account_full(NULL, PAGES, 1, 0));
+	EXPECT_EQ(0, fake.added);
+	mlx5_ep_account_uncharge(self->b, PAGES, 3);
+	accounts_put(c);
+}
+
 	mlx5_ep_account_set_limit(&accounts, ID, 4);
 	EXPECT_EQ(4, self->a->limit);
 	EXPECT_EQ(4, below->limit);
