@@ -113,15 +113,19 @@ void mlx5_ep_account_put(struct mlx5_ep_accounts *accounts,
 			 struct mlx5_ep_account *account)
 {
 	struct mlx5_ep_account *parent;
+	bool last = true;
 
-	spin_lock(&accounts->lock);
-	while (account && !--account->refs) {
+	/* Cgroups can be nested deeply: the lock is let go after each account. */
+	for (; account && last; account = parent) {
 		parent = account->parent;
-		hash_del(&account->node);
-		kfree(account);
-		account = parent;
+		spin_lock(&accounts->lock);
+		last = !--account->refs;
+		if (last)
+			hash_del(&account->node);
+		spin_unlock(&accounts->lock);
+		if (last)
+			kfree(account);
 	}
-	spin_unlock(&accounts->lock);
 }
 
 /**
@@ -168,10 +172,6 @@ static bool account_add_within(atomic_t *held, unsigned int number,
 }
 
 /**
- * mlx5_ep_account_charge() - charge an account and all above it, or none
- * @account: the account; NULL: nobody is charged
- * @resource: what is counted
-/**
  * mlx5_ep_account_full() - look whether an account and all above it have room
  * @account: the account; NULL: none
  * @resource: what is counted
@@ -194,6 +194,10 @@ mlx5_ep_account_full(struct mlx5_ep_account *account,
 	return account;
 }
 
+/**
+ * mlx5_ep_account_charge() - charge an account and all above it, or none
+ * @account: the account; NULL: nobody is charged
+ * @resource: what is counted
  * @number: how many of it
  * @limit: how many each of these accounts may hold; UINT_MAX: each has its own
  *	limit only
@@ -207,13 +211,13 @@ mlx5_ep_account_charge(struct mlx5_ep_account *account,
 {
 	struct mlx5_ep_account *at, *full;
 
+	full = mlx5_ep_account_full(account, resource, number, limit);
+	if (full)
+		return full;
 	for (full = account; full; full = full->parent)
 		if (!account_add_within(&full->held[resource], number,
 					min(limit, READ_ONCE(full->limit))))
 			break;
-	full = mlx5_ep_account_full(account, resource, number, limit);
-	if (full)
-		return full;
 	for (at = account; full && at != full; at = at->parent)
 		atomic_sub(number, &at->held[resource]);
 	return full;

@@ -182,15 +182,13 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 				     enum rdma_remove_reason why)
 {
 	struct mlx5_ep_notifier *notifier = notifier_of(uobj);
-	struct mlx5_ep_notifier_source *source, *next;
 
 	notifier_list_remove(notifier);
 	spin_lock_irq(&notifier->source_lock);
 	notifier->removed = why == RDMA_REMOVE_DRIVER_REMOVE;
 	notifier->header = NULL;
 	WRITE_ONCE(notifier->source_pending, 0);
-	list_for_each_entry_safe(source, next, &notifier->sources, node)
-		list_del_init(&source->node);
+	/* There may be very many sources: each leaves the list when it ends. */
 	WRITE_ONCE(notifier->dead, true);
 	spin_unlock_irq(&notifier->source_lock);
 

@@ -26,9 +26,10 @@ struct mlx5_ep_account;
  * @dead: destroyed; no event comes any more
  * @removed: destroyed because the device is gone
  * @told: a reader has had the last event of the channel
- * @sources: struct mlx5_ep_notifier_source that have an unread event
+ * @sources: struct mlx5_ep_notifier_source that have an unread event; once @dead, those
+ *	that had one
  * @source_total: events posted by sources, ever
- * @source_pending: length of @sources
+ * @source_pending: length of @sources; 0 once @dead
  * @header: of the mapped area, NULL once @dead
  */
 struct mlx5_ep_notifier {

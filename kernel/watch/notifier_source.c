@@ -75,7 +75,8 @@ void mlx5_ep_notifier_source_fini(struct mlx5_ep_notifier_source *source)
 	spin_lock_irq(&notifier->source_lock);
 	if (!list_empty(&source->node)) {
 		list_del_init(&source->node);
-		notifier_count_pending(notifier, -1);
+		if (!notifier->dead)
+			notifier_count_pending(notifier, -1);
 		notifier_publish_sources(notifier);
 	}
 	spin_unlock_irq(&notifier->source_lock);
@@ -133,7 +134,8 @@ unsigned int mlx5_ep_notifier_take_sources(struct mlx5_ep_notifier *notifier,
 	unsigned int type, i = 0;
 
 	spin_lock_irq(&notifier->source_lock);
-	while (i < count && !list_empty(&notifier->sources)) {
+	while (i < count && !notifier->dead &&
+	       !list_empty(&notifier->sources)) {
 		source = list_first_entry(&notifier->sources,
 					  struct mlx5_ep_notifier_source, node);
 		type = __ffs(source->events);

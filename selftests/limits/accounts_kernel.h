@@ -52,6 +52,8 @@ static struct {
 	int blocks;		/* memory that is allocated */
 	int asked;		/* how often somebody wanted some */
 	int misuses;		/* a lock taken twice, or held where one sleeps */
+	int locks;		/* spinlocks that are held */
+	int freed_locked;	/* blocks that were freed with one held */
 	bool full;		/* there is no memory */
 	int fails;		/* the request that finds none; 0: each finds some */
 	void (*meanwhile)(void);	/* runs once where memory is allocated */
@@ -77,12 +79,14 @@ static void spin_lock_init(spinlock_t *lock)
 static void spin_lock(spinlock_t *lock)
 {
 	fake.misuses += lock->held;
+	fake.locks++;
 	lock->held = true;
 }
 
 static void spin_unlock(spinlock_t *lock)
 {
 	fake.misuses += !lock->held;
+	fake.locks--;
 	lock->held = false;
 }
 
@@ -138,6 +142,7 @@ static void *fake_alloc(size_t size)
 static void kfree(void *block)
 {
 	fake.blocks -= block != NULL;
+	fake.freed_locked += block && fake.locks;
 	free(block);
 }
 

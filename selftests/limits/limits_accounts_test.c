@@ -114,6 +114,25 @@ TEST_F(accounts, above_live_as_long_as_those_below)
 	accounts_put(c);
 }
 
+/* A user can nest cgroups deeply: the lock is not held while all of them go. */
+TEST_F(accounts, that_go_with_those_above_go_one_by_one)
+{
+	struct mlx5_ep_account *below = accounts_get(self->a, 0, NO_LIMIT), *next;
+	unsigned int i;
+
+	for (i = 1; i < 1000; i++) {
+		next = accounts_get(below, i, NO_LIMIT);
+		ASSERT_NE(NULL, next);
+		accounts_put(below);
+		below = next;
+	}
+	EXPECT_EQ(1003, fake.blocks);
+	accounts_put(below);
+	EXPECT_EQ(3, fake.blocks);
+	EXPECT_EQ(1, self->a->refs);
+	EXPECT_EQ(0, fake.freed_locked);
+}
+
 TEST_F(accounts, above_are_charged_too)
 {
 	EXPECT_EQ(NULL, CHARGE(self->a, 2));
@@ -178,6 +197,24 @@ TEST_F(accounts, below_a_full_one_get_back_what_was_added)
 	accounts_put(c);
 }
 
+/* Who tries in a loop at a limit takes no room from others, not for an instant. */
+TEST_F(accounts, that_are_refused_were_not_charged_in_between)
+{
+	struct mlx5_ep_account *c = accounts_get(self->a, 3, NO_LIMIT);
+
+	mlx5_ep_account_set_limit(&accounts, 1, 3);
+	EXPECT_EQ(NULL, CHARGE(self->b, 3));
+	fake.added = 0;
+	EXPECT_EQ(self->top, CHARGE(c, 1));
+	EXPECT_EQ(self->top, mlx5_ep_account_full(c, PAGES, 1, NO_LIMIT));
+	EXPECT_EQ(NULL, mlx5_ep_account_full(c, PAGES, 0, NO_LIMIT));
+	EXPECT_EQ(self->a, mlx5_ep_account_full(self->a, MLX5_EP_NOTIFIERS, 5, 4));
+	EXPECT_EQ(NULL, mlx5_ep_account_full(NULL, PAGES, 1, 0));
+	EXPECT_EQ(0, fake.added);
+	mlx5_ep_account_uncharge(self->b, PAGES, 3);
+	accounts_put(c);
+}
+
 TEST_F(accounts, obey_the_lower_of_two_limits)
 {
 	EXPECT_EQ(NULL, mlx5_ep_account_charge(self->a, PAGES, 2, 2));
@@ -197,24 +234,6 @@ TEST_F(accounts, with_one_id_have_one_limit)
 
 	EXPECT_FALSE(mlx5_ep_account_is_limited(self->a));
 	EXPECT_TRUE(mlx5_ep_account_is_limited(third));
-/* Who tries in a loop at a limit takes no room from others, not for an instant. */
-TEST_F(accounts, that_are_refused_were_not_charged_in_between)
-{
-	struct mlx5_ep_account *c = accounts_get(self->a, 3, NO_LIMIT);
-
-	mlx5_ep_account_set_limit(&accounts, 1, 3);
-	EXPECT_EQ(NULL, CHARGE(self->b, 3));
-	fake.added = 0;
-	EXPECT_EQ(self->top, CHARGE(c, 1));
-	EXPECT_EQ(self->top, mlx5_ep_account_full(c, PAGES, 1, NO_LIMIT));
-	EXPECT_EQ(NULL, mlx5_ep_account_full(c, PAGES, 0, NO_LIMIT));
-	EXPECT_EQ(self->a, mlx5_ep_account_full(self->a, MLX5_EP_NOTIFIERS, 5, 4));
-	EXPECT_EQ(NULL, mlx5_ep_account_full(NULL, PAGES, 1, 0));
-	EXPECT_EQ(0, fake.added);
-	mlx5_ep_account_uncharge(self->b, PAGES, 3);
-	accounts_put(c);
-}
-
 	mlx5_ep_account_set_limit(&accounts, ID, 4);
 	EXPECT_EQ(4, self->a->limit);
 	EXPECT_EQ(4, below->limit);
