@@ -49,8 +49,9 @@ static int debugfs_contexts_show(struct seq_file *s, void *unused)
 	mutex_lock(&edev->lock);
 	list_for_each_entry(ectx, &edev->contexts, node) {
 		mlx5_ep_context_info_get(ectx, &info);
-		seq_printf(s, "%u %s %d %s %d %u %u %u %u %u %u %u %u %u ",
-			   info.pid, mlx5_ep_uuar_policy_names[info.policy],
+		seq_printf(s, "%d %s %d %s %d %u %u %u %u %u %u %u %u %u ",
+			   pid_nr(ectx->tgid),
+			   mlx5_ep_uuar_policy_names[info.policy],
 			   !!(info.flags & MLX5_EP_CONTEXT_STRICT),
 			   source_names[info.source],
 			   !!(info.flags & MLX5_EP_CONTEXT_MANAGED),

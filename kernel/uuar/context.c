@@ -434,7 +434,7 @@ static void context_fill_info(const struct mlx5_ep_context *ectx,
 	*info = (struct mlx5_ep_context_info){
 		.policy = ectx->settings.policy,
 		.source = ectx->source,
-		.pid = pid_nr(ectx->tgid),
+		.pid = pid_vnr(ectx->tgid),
 		.static_pages = table ? table->nr_pages : ectx->static_pages,
 		.dynamic_pages = dynamic,
 		.held_pages = ectx->static_pages + dynamic,
@@ -466,7 +466,7 @@ static void context_fill_info(const struct mlx5_ep_context *ectx,
 /**
  * mlx5_ep_context_info_get() - what a context has, for user space
  * @ectx: open context, whose lock is taken here
- * @info: answer; all of it is overwritten
+ * @info: answer; all of it is overwritten. Its pid is that of the caller's pid namespace
  */
 void mlx5_ep_context_info_get(struct mlx5_ep_context *ectx,
 			      struct mlx5_ep_context_info *info)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, tier: core, timeout: 240 */
+/* runs on: guest, tier: core, timeout: 240, config: PID_NS */
 /*
  * What a program can ask the module over uverbs, and how the module answers
  * invalid requests. The answers are compared with the HCA and with libmlx5.
@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #include <infiniband/mlx5dv.h>
@@ -547,6 +548,42 @@ TEST(qps_of_a_child_are_on_uuar_0_until_they_are_destroyed)
 		verbs_endpoint_destroy(&endpoints[i]);
 	verbs_close(&setup);
 	EXPECT_EQ(0, sysfs_defaults());
+}
+
+/* Return: 0, or the number of the line that was told wrong. */
+static int told_inside(struct ibv_context *outside)
+{
+	struct mlx5_ep_context_info info;
+	struct ibv_context *inside = ctx_open();
+
+	if (!inside || mlx5ep_context_query(inside, &info) ||
+	    info.pid != 1 || getpid() != 1)
+		return 1;
+	if (mlx5ep_context_query(outside, &info) || info.pid)
+		return 2;
+	return 0;
+}
+
+/* A container does not learn how the rest of the node numbers processes. */
+TEST(a_process_is_told_the_number_that_it_has_in_the_pid_namespace_of_the_caller)
+{
+	struct ibv_context *ctx = ctx_open();
+	struct mlx5_ep_context_info info;
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(NULL, ctx);
+	ASSERT_EQ(0, mlx5ep_context_query(ctx, &info));
+	EXPECT_EQ(getpid(), info.pid);
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid)
+		_exit(told_inside(ctx));
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+	EXPECT_TRUE(WIFEXITED(status));
+	ibv_close_device(ctx);
 }
 
 TEST_HARNESS_MAIN

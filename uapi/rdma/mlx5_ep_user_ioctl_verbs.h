@@ -191,7 +191,7 @@ enum mlx5_ep_context_flags {
  * @policy: of enum mlx5_ep_uuar_policy
  * @flags: of enum mlx5_ep_context_flags
  * @source: of enum mlx5_ep_policy_source
- * @pid: the process that opened it, as the initial pid namespace numbers it
+ * @pid: who opened it, as the caller's pid namespace numbers it; 0: it has no number there
  * @static_pages: static pages, as the library counts them
  * @dynamic_pages: UAR pages that the library allocated since it was opened
  * @low_latency: uUARs that the library rings without a lock, at the top
