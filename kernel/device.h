@@ -66,16 +66,18 @@ struct mlx5_ep_values {
 struct mlx5_ep_stock {
 	int (*create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			 struct ib_udata *udata);
+	int (*modify_qp)(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			 struct ib_udata *udata);
 	int (*destroy_qp)(struct ib_qp *qp, struct ib_udata *udata);
 	int (*alloc_ucontext)(struct ib_ucontext *uctx, struct ib_udata *udata);
 	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
 	int (*mmap)(struct ib_ucontext *uctx, struct vm_area_struct *vma);
 	void (*mmap_free)(struct rdma_user_mmap_entry *entry);
 	void (*ufile_hw_cleanup)(struct ib_uverbs_file *ufile);
-	size_t size_ib_ucontext;
-	size_t size_ib_qp;
 	int (*fill_res_qp_entry)(struct sk_buff *msg, struct ib_qp *qp);
 	int (*fill_res_srq_entry)(struct sk_buff *msg, struct ib_srq *srq);
+	size_t size_ib_ucontext;
+	size_t size_ib_qp;
 	const struct uapi_definition *driver_def;
 };
 
@@ -107,9 +109,9 @@ struct mlx5_ep_stock {
  * @refusals: what limits and strict policies have refused
  * @users: what users hold, with accounts of users
  * @cgroup_accounts: what cgroups hold, with accounts of cgroups
+ * @restrack_wrapped: 1: what netlink says of QPs is wrapped, see restrack.c
  * @lock: protects the members from @values to @notifiers; of each context in
  *	@contexts it protects later, later_tgid and later_node
- * @restrack_wrapped: 1: what netlink says of QPs is wrapped, see restrack.c
  * @values: what was set for the device
  * @cgroups: policies and limits of cgroups, struct mlx5_ep_cgroup.node
  * @contexts: open contexts, struct mlx5_ep_context.node, the newest first
@@ -140,9 +142,9 @@ struct mlx5_ep_device {
 	struct mlx5_ep_refusals refusals;
 	struct mlx5_ep_accounts users;
 	struct mlx5_ep_accounts cgroup_accounts;
+	atomic_t restrack_wrapped;
 
 	/* protects what follows */
-	atomic_t restrack_wrapped;
 	struct mutex lock;
 	struct mlx5_ep_values values;
 	struct list_head cgroups;

@@ -79,6 +79,18 @@ static int ops_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	return mlx5_ep_create_qp(edev, qp, attr, udata);
 }
 
+/* Upstream calls and those of the module both come here with the QP itself. */
+static int ops_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			 struct ib_udata *udata)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
+	int ret = edev->stock.modify_qp(qp, attr, mask, udata);
+
+	if (!ret && qp->qp_type == IB_QPT_XRC_TGT && (mask & IB_QP_STATE))
+		WRITE_ONCE(mlx5_ep_qp_of(edev, qp)->state, attr->qp_state);
+	return ret;
+}
+
 static int ops_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
@@ -112,8 +124,9 @@ static bool ops_are_stock(const struct ib_device *ibdev,
 {
 	const struct ib_device_ops *ops = &ibdev->ops;
 	const void *const wrapped[] = {
-		ops->create_qp, ops->destroy_qp, ops->alloc_ucontext,
-		ops->dealloc_ucontext, ops->mmap, ops->mmap_free,
+		ops->create_qp, ops->modify_qp, ops->destroy_qp,
+		ops->alloc_ucontext, ops->dealloc_ucontext,
+		ops->mmap, ops->mmap_free,
 		cleanup ? *cleanup : NULL,
 	};
 	size_t i;
@@ -139,9 +152,9 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 		compat_ufile_hw_cleanup(&ibdev->ops);
 	struct mlx5_ep_stock *stock = &edev->stock;
 
-	if (!ibdev->ops.create_qp || !ibdev->ops.destroy_qp ||
-	    !ibdev->ops.alloc_ucontext || !ibdev->ops.dealloc_ucontext ||
-	    !ibdev->ops.mmap)
+	if (!ibdev->ops.create_qp || !ibdev->ops.modify_qp ||
+	    !ibdev->ops.destroy_qp || !ibdev->ops.alloc_ucontext ||
+	    !ibdev->ops.dealloc_ucontext || !ibdev->ops.mmap)
 		return mlx5_ep_device_refuse(edev,
 					     "an operation is missing");
 	if (ibdev->ops.size_ib_ucontext < sizeof(struct ib_ucontext) ||
@@ -153,6 +166,7 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 					     "another module has changed its operations");
 
 	stock->create_qp = ibdev->ops.create_qp;
+	stock->modify_qp = ibdev->ops.modify_qp;
 	stock->destroy_qp = ibdev->ops.destroy_qp;
 	stock->alloc_ucontext = ibdev->ops.alloc_ucontext;
 	stock->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
@@ -166,6 +180,7 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 		*cleanup = ops_ufile_hw_cleanup;
 	}
 	ibdev->ops.create_qp = ops_create_qp;
+	ibdev->ops.modify_qp = ops_modify_qp;
 	ibdev->ops.destroy_qp = ops_destroy_qp;
 	ibdev->ops.alloc_ucontext = ops_alloc_ucontext;
 	ibdev->ops.dealloc_ucontext = ops_dealloc_ucontext;
@@ -196,9 +211,11 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	compat_ufile_hw_cleanup_fn *cleanup =
 		compat_ufile_hw_cleanup(&ibdev->ops);
 
+	mlx5_ep_restrack_unwrap(edev);
 	if (cleanup && *cleanup == ops_ufile_hw_cleanup)
 		*cleanup = edev->stock.ufile_hw_cleanup;
 	RESTORE(create_qp);
+	RESTORE(modify_qp);
 	RESTORE(destroy_qp);
 	RESTORE(alloc_ucontext);
 	RESTORE(dealloc_ucontext);
@@ -207,4 +224,3 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	ibdev->ops.size_ib_ucontext = edev->stock.size_ib_ucontext;
 	ibdev->ops.size_ib_qp = edev->stock.size_ib_qp;
 }
-	mlx5_ep_restrack_unwrap(edev);

@@ -44,6 +44,7 @@ struct mlx5_ep_uar_qps {
  * @page: all QPs on @uar; NULL when @uar is not known
  * @shared: of an XRC target QP: the registrations with it, under the lock of
  *	the device's struct mlx5_ep_xrc; NULL for none
+ * @state: of an XRC target QP: enum ib_qp_state, as the last MODIFY or event has left it
  *
  * Lives behind the driver's QP in the same allocation, zeroed at birth. That of
  * a QP made by DevX is an allocation of its own, see devx_qp.c.
@@ -59,6 +60,7 @@ struct mlx5_ep_qp {
 	int uuar;
 	struct mlx5_ep_uar_qps *page;
 	struct mlx5_ep_xrc_qp *shared;
+	u32 state;
 };
 
 /* Where our side of a QP begins, behind the driver's. */
@@ -91,10 +93,10 @@ static inline u32 mlx5_ep_qp_uuar_number(const struct mlx5_ep_qp *eqp)
 	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
 }
 
-void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
-int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 extern const char *const mlx5_ep_qp_uuar_placer_names[];
 
+void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
+int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 			  bool closed, const unsigned long *avoid);
 void mlx5_ep_qp_uuar_placed(struct mlx5_ep_qp *eqp, u32 uar);
 void mlx5_ep_qp_uuar_unplace(struct mlx5_ep_qp *eqp);

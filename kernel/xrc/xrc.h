@@ -165,7 +165,6 @@ struct mlx5_ep_xrc_key {
  *	a handle may add to it without the lock
  * @eqp: our side of the QP of ib_core, whose @shared is this record
  * @num: the QP's number
- * @state: enum ib_qp_state last seen, for debugfs
  */
 struct mlx5_ep_xrc_qp {
 	struct mutex lock;
@@ -178,7 +177,6 @@ struct mlx5_ep_xrc_qp {
 	atomic_t num_open;
 	struct mlx5_ep_qp *eqp;
 	u32 num;
-	u32 state;
 	struct rcu_head rcu;
 };
 
@@ -237,11 +235,11 @@ int mlx5_ep_xrc_spare_fill(struct mlx5_ep_xrc_spare *spare);
 void mlx5_ep_xrc_spare_free(struct mlx5_ep_xrc_spare *spare);
 
 /* xrc_domain.c */
+int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc);
+void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc);
 bool mlx5_ep_xrc_domain_info_get(struct mlx5_ep_xrc *xrc,
 				 const struct ib_xrcd *xrcd, u32 *domain,
 				 u32 *qps);
-int mlx5_ep_xrc_domains_init(struct mlx5_ep_xrc *xrc);
-void mlx5_ep_xrc_domains_fini(struct mlx5_ep_xrc *xrc);
 void mlx5_ep_xrc_domain_wait_births(struct mlx5_ep_xrc *xrc,
 				    struct ib_xrcd *xrcd);
 int mlx5_ep_xrc_domain_handle_get(struct mlx5_ep_xrc_reg *reg,
@@ -290,11 +288,11 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			  struct mlx5_ep_xrc_rcv_qp_modify *answer);
 int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			 struct mlx5_ep_xrc_rcv_qp_info *info);
+
+/* xrc_show.c */
 bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
 			     const struct mlx5_ep_qp *eqp, u32 *domain,
 			     u32 *registrants);
-
-/* xrc_show.c */
 void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq);
 
 /* xrc_rcv_qp.c */

@@ -3,7 +3,10 @@
  * MODIFY and QUERY of a shared QP. The record's lock serialises both, so each
  * caller is told of the state that its own call left.
  */
+#include <linux/string.h>
+
 #include "device.h"
+#include "uuar/qp_uuar.h"
 #include "xrc.h"
 
 /* Asks the device; @attr is filled in. */
@@ -15,8 +18,29 @@ static int modify_refresh(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 
 	ret = ib_query_qp(reg->ib_qp, attr, mask | IB_QP_STATE, &init);
 	if (!ret)
-		WRITE_ONCE(reg->qp->state, attr->qp_state);
+		WRITE_ONCE(reg->qp->eqp->state, attr->qp_state);
 	return ret;
+}
+
+/* Nodes number their QPs alike, so the number alone does not name a QP. */
+static bool modify_same_port(const struct rdma_ah_attr *a,
+			     const struct rdma_ah_attr *b)
+{
+	if (rdma_ah_get_ah_flags(a) & rdma_ah_get_ah_flags(b) & IB_AH_GRH)
+		return !memcmp(&rdma_ah_read_grh(a)->dgid,
+			       &rdma_ah_read_grh(b)->dgid,
+			       sizeof(union ib_gid));
+	return rdma_ah_get_dlid(a) == rdma_ah_get_dlid(b);
+}
+
+/* Is the QP connected to the QP that @asked names, as far as @mask goes? */
+static bool modify_same_remote(const struct ib_qp_attr *now,
+			       const struct ib_qp_attr *asked, int mask)
+{
+	return !((mask & IB_QP_DEST_QPN) &&
+		 now->dest_qp_num != asked->dest_qp_num) &&
+	       !((mask & IB_QP_AV) &&
+		 !modify_same_port(&now->ah_attr, &asked->ah_attr));
 }
 
 /*
@@ -37,14 +61,13 @@ static int modify_reached(struct mlx5_ep_xrc_reg *reg,
 	struct ib_qp_attr now = {};
 	int ret;
 
-	ret = modify_refresh(reg, &now, IB_QP_DEST_QPN);
+	ret = modify_refresh(reg, &now, IB_QP_DEST_QPN | IB_QP_AV);
 	if (ret)
 		return ret;
 	if (!modify_state_reached(now.qp_state, asked->qp_state))
 		return 0;
-	/* The QP is connected, but to another QP than this caller names. */
-	if (asked->qp_state == IB_QPS_RTR && (mask & IB_QP_DEST_QPN) &&
-	    now.dest_qp_num != asked->dest_qp_num)
+	if (asked->qp_state == IB_QPS_RTR &&
+	    !modify_same_remote(&now, asked, mask))
 		return -EISCONN;
 	return 1;
 }
@@ -75,8 +98,8 @@ static int modify_change(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
  * @answer: the state afterwards, and whether the QP had reached it before
  *
  * With IB_QP_STATE and without IB_QP_CUR_STATE, a state that the QP has already
- * reached is answered as such, and nothing is changed. Sleeps; issues firmware
- * commands.
+ * reached is answered as such, and nothing is changed. Without IB_QP_STATE, the answer is
+ * the state that the device has. Sleeps; issues firmware commands.
  *
  * Return: 0; -EISCONN: the QP is connected to another QP than @attr names;
  * -EINVAL: IBA forbids the transition; what the driver returned
@@ -86,20 +109,21 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			  struct mlx5_ep_xrc_rcv_qp_modify *answer)
 {
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	struct ib_qp_attr now = {};
 	int ret = 0;
 
 	mutex_lock(&qp->lock);
-	if ((mask & IB_QP_STATE) && !(mask & IB_QP_CUR_STATE))
+	if (!(mask & IB_QP_STATE))
+		ret = modify_refresh(reg, &now, 0);
+	else if (!(mask & IB_QP_CUR_STATE))
 		ret = modify_reached(reg, attr, mask);
 	if (ret > 0) {
 		answer->flags = MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY;
 		ret = 0;
 	} else if (!ret) {
 		ret = modify_change(reg->ib_qp, attr, mask, udata);
-		if (!ret && (mask & IB_QP_STATE))
-			WRITE_ONCE(qp->state, attr->qp_state);
 	}
-	answer->qp_state = READ_ONCE(qp->state);
+	answer->qp_state = READ_ONCE(qp->eqp->state);
 	mutex_unlock(&qp->lock);
 	return ret;
 }

@@ -60,13 +60,13 @@ const struct rhashtable_params mlx5_ep_xrc_key_params = {
 	.automatic_shrinking = true,
 };
 
-/* The event may come before the registration has a record. */
-static void qp_reg_failed(struct mlx5_ep_xrc_reg *reg)
+/* ib_core tells of the registration's handle on the QP. */
+static void qp_reg_failed(const struct mlx5_ep_xrc_reg *reg,
+			  const struct ib_event *event)
 {
-	struct mlx5_ep_xrc_qp *qp = READ_ONCE(reg->qp);
+	struct ib_qp *ib_qp = event->element.qp->real_qp;
 
-	if (qp)
-		WRITE_ONCE(qp->state, IB_QPS_ERR);
+	WRITE_ONCE(mlx5_ep_qp_of(reg->xrc->edev, ib_qp)->state, IB_QPS_ERR);
 }
 
 /* Called under ib_core's qp_open_list_lock, with interrupts off. */
@@ -87,15 +87,15 @@ static void qp_reg_event(struct ib_event *event, void *context)
 		break;
 	case IB_EVENT_QP_FATAL:
 		type = MLX5_EP_EVENT_XRC_QP_FATAL;
-		qp_reg_failed(reg);
+		qp_reg_failed(reg, event);
 		break;
 	case IB_EVENT_QP_REQ_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_REQ_ERR;
-		qp_reg_failed(reg);
+		qp_reg_failed(reg, event);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
 		type = MLX5_EP_EVENT_XRC_QP_ACCESS_ERR;
-		qp_reg_failed(reg);
+		qp_reg_failed(reg, event);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		type = MLX5_EP_EVENT_XRC_LAST_WQE;
@@ -276,7 +276,6 @@ static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 	lockdep_assert_held(&xrc->lock);
 
 	qp->num = ib_qp->qp_num;
-	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	qp->eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
 	WRITE_ONCE(qp->eqp->shared, qp);
 	atomic_set(&qp->num_open, 1);

@@ -48,7 +48,7 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 		return;
 
 	seq_printf(seq, "qp num=0x%06x domain=%u state=%s registrants=%u key=",
-		   num, qp->domain->id, show_state_name(READ_ONCE(qp->state)),
+		   num, qp->domain->id, show_state_name(READ_ONCE(qp->eqp->state)),
 		   registrants);
 	if (qp->key.len)
 		seq_printf(seq, "%*phN", (int)qp->key.len, qp->key.data);
@@ -60,7 +60,6 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 			show_reg(seq, reg, num);
 }
 
-/**
 /**
  * mlx5_ep_xrc_qp_info_get() - which domain a shared QP is in, and how many share it
  * @xrc: tables of an attached device; their lock is taken here
@@ -88,12 +87,13 @@ bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
 	return qp;
 }
 
+/**
  * mlx5_ep_xrc_show() - print all domains, QPs and registrations of a device
  * @xrc: tables of an attached device; their lock is taken here
  * @seq: file "xrc" in debugfs, one object per line
  *
- * The state of a QP is the last one seen; MODIFY and QUERY ask the device. May
- * sleep.
+ * The state of a QP is that to which somebody has brought it, also upstream, or ERR after
+ * an event that tells so. May sleep.
  */
 void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "patience.h"
+#include "sysfs.h"
 #include "verbs.h"
 #include "xrc.h"
 
@@ -447,6 +448,20 @@ int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer,
 		}
 	}
 	return 0;
+}
+
+bool xrc_shown_in(const char *state)
+{
+	FILE *table = debugfs_open("xrc");
+	char line[512], words[32];
+	bool found = false;
+
+	snprintf(words, sizeof(words), " state=%s ", state);
+	while (table && !found && fgets(line, sizeof(line), table))
+		found = strstr(line, words);
+	if (table)
+		fclose(table);
+	return found;
 }
 
 void xrc_msg_fill(void *msg, uint32_t from, uint32_t to, uint32_t seq)

@@ -130,6 +130,9 @@ int xrc_qp_connect(struct mlx5ep_xrc_rcv_qp *qp, uint32_t peer,
 int xrc_qp_step(struct mlx5ep_xrc_rcv_qp *qp, enum ibv_qp_state state,
 		uint32_t peer, const struct address *to);
 
+/* Does the table of shared QPs in debugfs have one in this state? */
+bool xrc_shown_in(const char *state);
+
 /*
  * Fill a message whose bytes depend on all three arguments, or check such a
  * message.

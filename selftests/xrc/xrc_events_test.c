@@ -114,21 +114,6 @@ static const struct {
 	{ "QP_FATAL", MLX5_EP_EVENT_XRC_QP_FATAL, "ERR" },
 };
 
-/* Does the table of QPs have one in this state? */
-static bool shown_in(const char *state)
-{
-	FILE *table = debugfs_open("xrc");
-	char line[512], words[32];
-	bool found = false;
-
-	snprintf(words, sizeof(words), " state=%s ", state);
-	while (table && !found && fgets(line, sizeof(line), table))
-		found = strstr(line, words);
-	if (table)
-		fclose(table);
-	return found;
-}
-
 #define EVENT "{\"op\":\"fault\",\"hca\":0,\"kind\":\"event\",\"event\":\"%s\",\"qpn\":%u}"
 
 TEST_F(events, each_kind_reaches_every_registrant)
@@ -140,7 +125,7 @@ TEST_F(events, each_kind_reaches_every_registrant)
 		/* The HCA says that the QP is in RESET all the time. */
 		ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_query(self->who[0].qp, NULL,
 						     NULL));
-		EXPECT_TRUE(shown_in("RESET"));
+		EXPECT_TRUE(xrc_shown_in("RESET"));
 		ASSERT_EQ(0, events_ask(self->sim, EVENT, kinds[k].name,
 					self->num));
 		for (i = 0; i < LISTENERS; i++) {
@@ -152,7 +137,7 @@ TEST_F(events, each_kind_reaches_every_registrant)
 			EXPECT_EQ(self->num, event.object);
 			EXPECT_EQ(0xc0ffee0000 + i, event.cookie);
 		}
-		EXPECT_TRUE(shown_in(kinds[k].state)) {
+		EXPECT_TRUE(xrc_shown_in(kinds[k].state)) {
 			TH_LOG("after %s", kinds[k].name);
 		}
 	}
@@ -310,7 +295,7 @@ TEST_F(events, a_refused_step_is_an_error_and_can_be_repeated)
 	EXPECT_GT(0, xrc_qp_step(qp, IBV_QPS_INIT, 0, NULL));
 	ASSERT_EQ(0, events_ask(self->sim, REFUSE, "QUERY_QP", 3));
 	EXPECT_GT(0, mlx5ep_xrc_rcv_qp_query(qp, &attr, NULL));
-	EXPECT_TRUE(shown_in("INIT"));
+	EXPECT_TRUE(xrc_shown_in("INIT"));
 }
 
 TEST_HARNESS_MAIN

@@ -306,6 +306,7 @@ TEST_F(xrc, fork_and_exec_of_the_creator_change_nothing)
 
 TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 {
+	struct address elsewhere = self->node.address;
 	struct mlx5_ep_xrc_rcv_qp_modify answer;
 	struct mlx5_ep_xrc_rcv_qp_info info;
 	struct mlx5ep_xrc_rcv_qp *a, *b;
@@ -323,6 +324,11 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 	/* For another remote QP the answer is not "already there". */
 	EXPECT_EQ(-EISCONN,
 		  xrc_qp_step(a, IBV_QPS_RTR, 0x456, &self->node.address));
+	/* Another node has a QP of the same number. */
+	elsewhere.lid++;
+	elsewhere.gid.raw[15]++;
+	EXPECT_EQ(-EISCONN, xrc_qp_step(a, IBV_QPS_RTR, 0x123, &elsewhere));
+	EXPECT_EQ(1, xrc_qp_step(a, IBV_QPS_RTR, 0x123, &self->node.address));
 	/* Who names none is told that the QP is connected. */
 	attr.qp_state = IBV_QPS_RTR;
 	attr.dest_qp_num = 0x456;
@@ -355,6 +361,43 @@ TEST_F(xrc, a_second_registrant_is_told_what_is_done)
 		  xrc_qp_step(b, IBV_QPS_RTR, 0x123, &self->node.address));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(a));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(b));
+}
+
+static int upstream_step(struct ibv_qp *qp, enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = state, .port_num = 1 };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask);
+}
+
+/* Attributes change, and the state is told: a QP of which the module knew nothing. */
+TEST_F(xrc, the_state_is_the_one_in_which_upstream_calls_left_the_qp)
+{
+	struct ibv_qp_attr attr = { .qp_access_flags = IBV_ACCESS_REMOTE_READ };
+	struct ibv_qp *upstream = xrc_upstream_create(&self->node);
+	const int init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	struct mlx5_ep_xrc_rcv_qp_modify answer = { .qp_state = ~0u };
+	struct mlx5ep_xrc_rcv_qp *qp;
+
+	ASSERT_NE(NULL, upstream);
+	ASSERT_EQ(0, upstream_step(upstream, IBV_QPS_INIT, init));
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, upstream->qp_num,
+					   NULL, &qp));
+	EXPECT_TRUE(xrc_shown_in("INIT"));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_ACCESS_FLAGS,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
+	EXPECT_EQ(0, answer.flags);
+	ASSERT_EQ(0, upstream_step(upstream, IBV_QPS_ERR, 0));
+	EXPECT_TRUE(xrc_shown_in("ERR"));
+	ASSERT_EQ(0, upstream_step(upstream, IBV_QPS_RESET, 0));
+	EXPECT_TRUE(xrc_shown_in("RESET"));
+	ASSERT_EQ(0, upstream_step(upstream, IBV_QPS_INIT, init));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_modify(qp, &attr, IBV_QP_ACCESS_FLAGS,
+					      &answer));
+	EXPECT_EQ(IBV_QPS_INIT, answer.qp_state);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+	EXPECT_EQ(0, ibv_destroy_qp(upstream));
 }
 
 /* No step is left out, and a QP that goes back to RESET begins again. */

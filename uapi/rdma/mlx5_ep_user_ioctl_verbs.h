@@ -468,7 +468,8 @@ enum mlx5_ep_xrc_rcv_qp_modify_flags {
  * was faster, a request for INIT, RTR or RTS finds the QP in that state or in a
  * later one of them. That is success, with %MLX5_EP_XRC_RCV_QP_MODIFY_ALREADY.
  * A request for RTR that has IB_QP_DEST_QPN in its mask is EISCONN instead if
- * the QP is connected to another remote QP.
+ * the QP is connected to another number; with IB_QP_AV in the mask, also if it is connected
+ * to another port: another GID, or another LID where not both paths have a GID.
  *
  * With IB_QP_CUR_STATE in the mask the caller insists on a transition from that
  * state. Without IB_QP_STATE, attributes change and the state does not. As
