@@ -58,7 +58,8 @@ static void list_remove(struct cache_table *table, struct cache_entry *entry)
 void cache_doom(struct cache_table *table, struct cache_entry *entry,
 		struct cache_entry **doomed)
 {
-	table->slots[entry->mr.watch.slot] = NULL;
+	if (table->slots[entry->mr.watch.slot] == entry)
+		table->slots[entry->mr.watch.slot] = NULL;
 	table->stats.regions--;
 	table->stats.bytes -= entry->end - entry->start;
 	entry->next = *doomed;
@@ -255,14 +256,15 @@ void cache_keep(struct cache_table *table, struct cache_entry *entry,
 	entry->node.kind = entry->kind;
 	entry->node.start = entry->start;
 	entry->node.end = entry->end;
-	table->slots[entry->mr.watch.slot] = entry;
 	entry->touched = false;
 	/*
 	 * Its event may have been read before it could be found. Nobody would verify
-	 * it, and if it is stale what it pins would stay, so it goes with its user.
+	 * it, and if it is stale what it pins would stay, so it goes with its user. So
+	 * does one of memory that cannot be watched, whose slot may be another's by now.
 	 */
 	kept = mlx5ep_mr_valid(&entry->mr);
 	if (kept) {
+		table->slots[entry->mr.watch.slot] = entry;
 		mr_tree_insert(&table->root, &entry->node);
 		list_add(table, entry);
 	}

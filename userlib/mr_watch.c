@@ -246,8 +246,12 @@ static int reg_undo(struct mlx5ep_mr *mr)
  * Ends an attempt, whose watch was armed before the memory was registered. Returns 0;
  * -EAGAIN: the memory changed in between. A registration that cannot be given back
  * becomes the caller's, who finds its word stale and deregisters it like any other.
+ *
+ * If the kernel cannot look at the memory, as at that of a GPU, other memory may come to
+ * the address without an event. Then the watch is deleted, and the registration is never
+ * valid. One on demand has the right memory all the time.
  */
-static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
+static int reg_end(struct mlx5ep_mr *try, int access, struct mlx5ep_mr *mr)
 {
 	int ret;
 
@@ -257,8 +261,12 @@ static int reg_end(struct mlx5ep_mr *try, struct mlx5ep_mr *mr)
 		return ret;
 	}
 	ret = mlx5ep_watch_record(&try->watch);
-	if (ret && !reg_undo(try))
+	if (ret == -EFAULT) {
+		if (!(access & IBV_ACCESS_ON_DEMAND))
+			mlx5ep_watch_del(&try->watch);
+	} else if (ret && !reg_undo(try)) {
 		return ret;
+	}
 	/* mlx5ep_dereg_mr() may come after mlx5ep_notifier_destroy(). */
 	notifier_get(try->watch.notifier);
 	*mr = *try;
@@ -285,7 +293,7 @@ MLX5EP_EXPORT int mlx5ep_reg_mr_iova(struct mlx5ep_notifier *notifier,
 		if (ret)
 			return ret;
 		try.mr = ibv_reg_mr_iova2(pd, addr, length, iova, access);
-		ret = reg_end(&try, mr);
+		ret = reg_end(&try, access, mr);
 	}
 	return ret;
 }
@@ -307,7 +315,7 @@ MLX5EP_EXPORT int mlx5ep_reg_dmabuf_mr(struct mlx5ep_notifier *notifier,
 			return ret;
 		try.mr = ibv_reg_dmabuf_mr(pd, offset, length, iova, fd,
 					   access);
-		ret = reg_end(&try, mr);
+		ret = reg_end(&try, access, mr);
 	}
 	return ret;
 }

@@ -67,6 +67,21 @@ static inline int compat_get_pages_fast(unsigned long addr, int npages,
 #endif
 }
 
+/*
+ * Is a page pinned, as those of registrations are? Kernels before 5.7 do not know: drop
+ * the last answer with EL 8, the one before with 5.15.
+ */
+static inline bool compat_page_pinned(struct page *page)
+{
+#if HAVE_FOLIO_MAYBE_DMA_PINNED
+	return folio_maybe_dma_pinned(page_folio(page));
+#elif defined(GUP_PIN_COUNTING_BIAS)
+	return page_maybe_dma_pinned(page);
+#else
+	return true;
+#endif
+}
+
 /* The arguments of class_interface callbacks: drop with 6.1. */
 #if HAVE_CLASS_INTERFACE_TWO_ARGS
 #define CLASS_INTERFACE_ARGS(_dev) \

@@ -2,7 +2,9 @@
 /*
  * Fingerprints of watched ranges: hashes of the frames that are mapped there, in
  * order. While the range is registered its frames are pinned and cannot be freed.
- * So a frame with another number is another page.
+ * So a frame with another number is another page. A frame that is not pinned may have
+ * been freed, and may have come back: to compare it would tell a process which frames the
+ * kernel gives it. So it counts as another page.
  *
  * A watch is cut into parts of 2 MiB from its first page on, and each part has a
  * fingerprint. A watch of one part keeps it in itself. A longer one has an array
@@ -49,20 +51,22 @@ static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
  * mlx5_ep_fingerprint_take() - hash the frames of a range of current->mm
  * @first: first page number
  * @npages: how many
+ * @pinned: to be compared: all frames must be pinned
  * @fingerprint: written on success
  *
  * May wait for a page of a file to be read, or for a userfaultfd.
  *
- * Return: 0; -EFAULT: a page is not mapped or is not memory; -EINTR: a fatal
- * signal
+ * Return: 0; -EFAULT: a page is not mapped or is not memory; -ESTALE: a frame is not
+ * pinned; -ENOMEM: a page cannot be read in now; -EINTR: a fatal signal
  */
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
-			     u64 *fingerprint)
+			     bool pinned, u64 *fingerprint)
 {
 	struct page *pages[FINGERPRINT_BATCH];
 	u64 hash = npages;
+	bool free = false;
 
-	while (npages) {
+	while (npages && !free) {
 		long i, got;
 
 		if (fatal_signal_pending(current))
@@ -71,8 +75,10 @@ int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 					    min(npages, FINGERPRINT_BATCH),
 					    pages);
 		if (got < 0)
-			return fatal_signal_pending(current) ? -EINTR : -EFAULT;
+			return fatal_signal_pending(current) ? -EINTR :
+			       got == -ENOMEM ? -ENOMEM : -EFAULT;
 		for (i = 0; i < got; i++) {
+			free |= pinned && !compat_page_pinned(pages[i]);
 			hash = fingerprint_mix(hash, page_to_pfn(pages[i]));
 			put_page(pages[i]);
 		}
@@ -82,7 +88,7 @@ int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 	}
 
 	*fingerprint = hash;
-	return 0;
+	return free ? -ESTALE : 0;
 }
 
 /**

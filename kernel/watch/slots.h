@@ -324,7 +324,7 @@ slots_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
 
 /* fingerprint.c */
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
-			     u64 *fingerprint);
+			     bool pinned, u64 *fingerprint);
 struct mlx5_ep_watch_parts *mlx5_ep_fingerprint_parts_alloc(u32 npages);
 void mlx5_ep_fingerprint_parts_hit(struct mlx5_ep_watch *w, u32 first,
 				   u32 last);

@@ -99,8 +99,9 @@ static int verify_begin(struct mlx5_ep_watches *ws,
 }
 
 /*
- * Takes or compares the fingerprints. Returns 0; -ESTALE: one differs; -EFAULT: a
- * page is not mapped or is not memory; -EINTR: a fatal signal.
+ * Takes or compares the fingerprints. Returns 0; -ESTALE: one differs, or a frame is
+ * not pinned any more; -EFAULT: a page is not mapped or is not memory; -ENOMEM; -EINTR: a
+ * fatal signal.
  */
 static int verify_pages(struct watch_look *look)
 {
@@ -113,7 +114,7 @@ static int verify_pages(struct watch_look *look)
 		ret = mlx5_ep_fingerprint_take(
 			look->start + at,
 			min_t(u64, WATCH_PART_PAGES, look->npages - at),
-			&fingerprint);
+			!look->record, &fingerprint);
 		if (ret)
 			return ret;
 		if (look->record)
@@ -184,8 +185,9 @@ static int verify_end(struct mlx5_ep_watches *ws,
 	if (look->record) {
 		/* If the range is not memory, a later hit counts as a change. */
 		w->recorded = !ret;
-		if (!ret)
-			verify_keep(ws, w, look);
+		if (ret)
+			return -EFAULT;
+		verify_keep(ws, w, look);
 		return MLX5_EP_WATCH_STATE_ARMED;
 	}
 	if (!ret) {
@@ -249,14 +251,15 @@ static int verify_once(struct mlx5_ep_watches *ws,
 /**
  * mlx5_ep_watch_verify() - resolve a suspect watch, or record its pages
  * @ws: used by the caller
- * @ref: which; @result is filled in: a state, or -ENOENT
+ * @ref: which; @result is filled in: a state, or -ENOENT; -EFAULT: nothing can be
+ *	recorded of a range that is not mapped, or not memory
  * @record: take the fingerprints
  *
  * Sleeps, takes mmap_lock for reading, may fault in pages of files. If the range
  * changes all the time, the answer is MLX5_EP_WATCH_STATE_SUSPECT.
  *
- * Return: 0; -EXDEV; -EIO; -ENOMEM: no room for the fingerprints; -EINTR: a
- * fatal signal
+ * Return: 0; -EXDEV; -EIO; -ENOMEM: no room for the fingerprints, or for a page that is
+ * read in; -EINTR: a fatal signal
  */
 int mlx5_ep_watch_verify(struct mlx5_ep_watches *ws,
 			 struct mlx5_ep_watch_ref *ref, bool record)
@@ -267,7 +270,7 @@ int mlx5_ep_watch_verify(struct mlx5_ep_watches *ws,
 		ret = verify_once(ws, ref, record);
 	if (ret == -EAGAIN)
 		ret = MLX5_EP_WATCH_STATE_SUSPECT;
-	if (ret < 0 && ret != -ENOENT)
+	if (ret < 0 && ret != -ENOENT && ret != -EFAULT)
 		return ret;
 	ref->result = ret;
 	return 0;

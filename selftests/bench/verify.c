@@ -67,6 +67,9 @@ int main(void)
 	int ret;
 
 	ret = mem ? verbs_open(&setup, NULL, 1) : -ENOMEM;
+	/* This pins all frames. */
+	if (!ret && !ibv_reg_mr(setup.pd, mem, PART, IBV_ACCESS_LOCAL_WRITE))
+		ret = -errno;
 	if (!ret)
 		ret = mlx5ep_notifier_create(setup.ctx, 1, &n) ?:
 		      verify_measure(n, mem, PART, small) ?:

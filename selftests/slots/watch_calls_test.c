@@ -300,6 +300,7 @@ TEST_F(watch, has_a_state)
 		{ MLX5_EP_WATCH_STATE_STALE, -ESTALE, -EAGAIN },
 		{ MLX5_EP_WATCH_STATE_SUSPECT, -EAGAIN, -EAGAIN },
 		{ -ENOENT, -ENOENT, -ENOENT },
+		{ -EFAULT, -EFAULT, -EFAULT },
 	};
 	struct mlx5ep_watch *watch = self->watches;
 	struct mlx5_ep_watch_ref refs[2] = {};
@@ -317,7 +318,7 @@ TEST_F(watch, has_a_state)
 		EXPECT_EQ(MLX5_EP_WATCH_VERIFY_RECORD, fake.batch.flags);
 	}
 	EXPECT_EQ(0, mlx5ep_watch_verify_refs(&self->notifier, refs, 2));
-	EXPECT_EQ(-ENOENT, refs[1].result);
+	EXPECT_EQ(-EFAULT, refs[1].result);
 	fake.error = EINTR;
 	EXPECT_EQ(-EINTR, mlx5ep_watch_verify(watch));
 	EXPECT_EQ(-EINTR, mlx5ep_watch_record(watch));
@@ -412,6 +413,31 @@ TEST_F(watch, is_of_registered_memory)
 	ASSERT_EQ(0, mlx5ep_reg_mr(&self->notifier, PD, self->words, 64, 1, 0, &self->mr));
 	EXPECT_EQ((uintptr_t)self->words, fake.iova);
 	EXPECT_EQ(0, mlx5ep_dereg_mr(&self->mr));
+}
+
+/* Nobody would learn of a change: the watch is gone, and so the registration not valid. */
+TEST_F(watch, is_not_of_memory_that_the_kernel_cannot_look_at)
+{
+	fake.result = -EFAULT;
+	ASSERT_EQ(0, watch_calls_reg(self, false));
+	EXPECT_EQ(1, fake.registrations);
+	EXPECT_EQ(1, fake.registered);
+	EXPECT_EQ(&fake.mr, self->mr.mr);
+	EXPECT_EQ(0, fake.watches);
+	EXPECT_EQ(1, fake.dels);
+	fake.watches = 1;	/* As another one is deleted, which the kernel refuses. */
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&self->mr));
+	EXPECT_EQ(0, fake.registered);
+
+	/* That of the HCA's own page faults has the right memory all the time. */
+	fake.dels = 0;
+	fake.watches = 0;
+	ASSERT_EQ(0, mlx5ep_reg_mr(&self->notifier, PD, self->words, 64,
+				   IBV_ACCESS_ON_DEMAND, 0, &self->mr));
+	EXPECT_EQ(1, fake.watches);
+	EXPECT_EQ(0, fake.dels);
+	EXPECT_EQ(0, mlx5ep_dereg_mr(&self->mr));
+	EXPECT_EQ(0, fake.watches);
 }
 
 TEST_F(watch, is_of_a_registered_dmabuf)

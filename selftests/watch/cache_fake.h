@@ -58,6 +58,7 @@ static struct {
 	uint32_t asked;			/* watches that a notifier was made for */
 	uint64_t locked, may_lock;	/* bytes; 0: any number */
 	bool born_stale;		/* changed while it is registered */
+	bool unseen;			/* memory that cannot be watched */
 	unsigned int verified;		/* watches, by calls for several */
 	int read_fails;			/* an errno */
 	void (*on_read)(void);		/* what another thread does meanwhile */
@@ -189,6 +190,10 @@ static int fake_register(struct mlx5ep_notifier *notifier, uintptr_t start,
 		.notifier = notifier,
 		.slot = slot,
 	};
+	if (fake.unseen) {
+		set_word(slot, MLX5_EP_WATCH_STATE_FREE);
+		fake.watches[slot].used = false;
+	}
 	fake.registered++;
 	pthread_mutex_unlock(&fake.lock);
 	return 0;
@@ -234,8 +239,11 @@ int mlx5ep_dereg_mr(struct mlx5ep_mr *mr)
 	mr->mr->lkey = 0;
 	fake.locked -= mr->mr->length;
 	free((struct fake_mr *)mr->mr);
-	set_pending(slot, false);
-	fake.watches[slot].used = false;
+	/* Another watch may have the slot by now. */
+	if (fake.watches[slot].armed == mr->watch.armed) {
+		set_pending(slot, false);
+		fake.watches[slot].used = false;
+	}
 	fake.registered--;
 	pthread_mutex_unlock(&fake.lock);
 	return 0;

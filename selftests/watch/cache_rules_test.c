@@ -454,6 +454,31 @@ TEST_F(rules, what_changes_while_it_is_registered_is_not_kept)
 	EXPECT_EQ(1, fake.registered);
 }
 
+/* Nobody would say that it changed: it is for its user only. */
+TEST_F(rules, what_cannot_be_watched_is_not_kept)
+{
+	struct mlx5ep_mr_cache_entry *unseen, *entry;
+
+	fake.unseen = true;
+	unseen = cache_rules_get(self, 0, 1);
+	fake.unseen = false;
+	ASSERT_NE(NULL, unseen);
+	EXPECT_EQ(1, fake.registered);
+	/* The next one gets the slot of its watch. */
+	entry = cache_rules_get(self, 0, 1);
+	ASSERT_NE(NULL, entry);
+	EXPECT_NE(unseen->mr, entry->mr);
+	EXPECT_EQ(2, fake.registered);
+	mlx5ep_mr_cache_put(self->cache, unseen);
+	EXPECT_EQ(1, fake.registered);
+	mlx5ep_mr_cache_put(self->cache, entry);
+	EXPECT_FALSE(misses(self, 0, 1));
+	/* Its event is still told to the right one. */
+	change(0, UNMAPPED);
+	EXPECT_EQ(1, mlx5ep_mr_cache_trim(self->cache));
+	EXPECT_EQ(0, fake.registered);
+}
+
 TEST_F(rules, what_cannot_be_deregistered_is_tried_again)
 {
 	misses(self, 0, 2);

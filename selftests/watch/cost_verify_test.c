@@ -33,6 +33,7 @@ FIXTURE(cost)
 	struct verbs_setup setup;
 	struct mlx5ep_notifier *notifier;
 	void *mem;
+	struct ibv_mr *mr;	/* pins all frames */
 };
 
 /* Counts the calls of a function from now on. */
@@ -114,6 +115,9 @@ FIXTURE_SETUP(cost)
 			 MAP_NORESERVE, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->mem);
 	ASSERT_EQ(0, map_all(self->mem));
+	self->mr = ibv_reg_mr(self->setup.pd, self->mem, SMALL,
+			      IBV_ACCESS_LOCAL_WRITE);
+	ASSERT_NE(NULL, self->mr);
 	ASSERT_TRUE(probe_set("get_user_pages_fast_only"));
 }
 
@@ -122,6 +126,7 @@ FIXTURE_TEARDOWN(cost)
 	if (!self->notifier)
 		return;
 	EXPECT_TRUE(probe_clear());
+	EXPECT_EQ(0, ibv_dereg_mr(self->mr));
 	munmap(self->mem, BIG);
 	mlx5ep_notifier_destroy(self->notifier);
 	verbs_close(&self->setup);

@@ -332,4 +332,81 @@ TEST_F(edges, of_sleep_verify_wakes_who_reads)
 	verify_wakes(_metadata, self->n, true);
 }
 
+/*
+ * The module cannot look at a page that is not there, and says so. A change of such
+ * memory can be one that it is not told of.
+ */
+TEST(a_record_says_what_it_cannot_look_at)
+{
+	struct verbs_setup setup;
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_watch w;
+	char *mem;
+
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 2, &n));
+	mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		   MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	mem[0] = 1;
+	ASSERT_EQ(0, mlx5ep_watch_add(n, mem, 2 * PAGE, 5, &w));
+	EXPECT_EQ(-EFAULT, mlx5ep_watch_record(&w));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	mem[PAGE] = 1;
+	EXPECT_EQ(0, mlx5ep_watch_record(&w));
+	EXPECT_TRUE(mlx5ep_watch_valid(&w));
+	EXPECT_EQ(0, mlx5ep_watch_del(&w));
+	munmap(mem, 2 * PAGE);
+	mlx5ep_notifier_destroy(n);
+	verbs_close(&setup);
+}
+
+/*
+ * Shared memory whose page stays the same, of which the module is told only that it was
+ * unmapped. That it is the same is told to who has it registered, and to nobody else.
+ */
+static void same_page(struct __test_metadata *_metadata, bool registered,
+		      int verified)
+{
+	struct ibv_mr *mr = NULL;
+	struct mlx5ep_notifier *n;
+	struct verbs_setup setup;
+	struct mlx5ep_watch w;
+	char *mem;
+
+	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
+	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 1, &n));
+	mem = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED |
+		   MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	mem[0] = 1;
+	ASSERT_EQ(0, mlx5ep_watch_add(n, mem, PAGE, 5, &w));
+	if (registered) {
+		mr = ibv_reg_mr(setup.pd, mem, PAGE, IBV_ACCESS_LOCAL_WRITE);
+		ASSERT_NE(NULL, mr);
+	}
+	ASSERT_EQ(0, mlx5ep_watch_record(&w));
+	ASSERT_EQ(0, madvise(mem, PAGE, MADV_DONTNEED));
+	ASSERT_FALSE(mlx5ep_watch_valid(&w));
+	EXPECT_EQ(1, mem[0]);
+	EXPECT_EQ(verified, mlx5ep_watch_verify(&w));
+	EXPECT_EQ(!verified, mlx5ep_watch_valid(&w));
+	EXPECT_EQ(0, mlx5ep_watch_del(&w));
+	if (mr)
+		EXPECT_EQ(0, ibv_dereg_mr(mr));
+	munmap(mem, PAGE);
+	mlx5ep_notifier_destroy(n);
+	verbs_close(&setup);
+}
+
+TEST(a_page_that_is_pinned_is_found_to_be_the_same)
+{
+	same_page(_metadata, true, 0);
+}
+
+TEST(a_page_that_is_not_pinned_counts_as_another_one)
+{
+	same_page(_metadata, false, -ESTALE);
+}
+
 TEST_HARNESS_MAIN

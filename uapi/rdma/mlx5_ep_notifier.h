@@ -240,7 +240,7 @@ struct mlx5_ep_watch_add {
  * @word: its armed word, as add returned it
  * @slot: its slot, as add returned it
  * @result: out: for verify, enum mlx5_ep_watch_state; for delete, 0; or a
- *	negative errno (ENOENT)
+ *	negative errno (ENOENT; EFAULT of %MLX5_EP_WATCH_VERIFY_RECORD)
  */
 struct mlx5_ep_watch_ref {
 	__aligned_u64 word;
@@ -255,7 +255,11 @@ struct mlx5_ep_watch_ref {
  *	MLX5_EP_WATCH_STATE_ARMED where nothing happened to the range since it
  *	was armed; else the registration may be of other pages: start over. A
  *	range longer than 2 MiB needs 8 bytes for each 2 MiB, or the call fails
- *	with ENOMEM and nothing was recorded for this watch.
+ *	with ENOMEM and nothing was recorded for this watch. The answer is -EFAULT
+ *	where the module cannot look at the range: a page is not mapped, or it is not
+ *	memory of the kernel's, as that of a GPU. The watch stays armed then, and other
+ *	memory can come to the address without a hit: do not keep the registration,
+ *	unless it is one on demand (ODP), which follows the page tables by itself.
  */
 enum mlx5_ep_watch_verify_flags {
 	MLX5_EP_WATCH_VERIFY_RECORD = 1 << 0,
@@ -285,9 +289,10 @@ enum mlx5_ep_watch_verify_flags {
  * page on, and those are compared that lie between the first and the last page
  * hit since the watch was armed. If other threads verify the same watch, one
  * of them compares and the others wait for it. It reads no anonymous page in,
- * but may read in a page of a shared file. The answer is right only while the
- * range is registered: otherwise a page can be freed and come back as another. A
- * suspect watch whose fingerprints were never recorded becomes stale.
+ * but may read in a page of a shared file; if there is no memory for that, the call
+ * fails with ENOMEM. The answer is right only while the range is registered: otherwise a
+ * page can be freed and come back as another. So a page that is not pinned counts as
+ * another one. A suspect watch whose fingerprints were never recorded becomes stale.
  */
 struct mlx5_ep_watch_batch {
 	__aligned_u64 entries;

@@ -128,7 +128,11 @@ static struct ibv_mr *reg_real(const struct ucx_reg_call *call)
 			       call->access);
 }
 
-/* Registers once. Returns -EAGAIN if the memory changed meanwhile. */
+/*
+ * Registers once. Returns -EAGAIN if the memory changed meanwhile. If the kernel cannot
+ * look at the memory (-EFAULT), as at that of a GPU, the watch stays: UCX learns from its
+ * own hooks when a GPU's memory is freed, and a hit of the watch counts as a change.
+ */
 static int reg_once(const struct ucx_reg_call *call, struct ucx_reg *reg)
 {
 	int no_watch, ret;

@@ -146,8 +146,11 @@ int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches, unsigned int count);
  * To be called after the range was registered.
  *
  * Return: 0. -EAGAIN if the range may have changed since the watch was added:
- * the registration may have other pages. -ENOENT if the watch is deleted.
- * -ENOMEM, of a range longer than 2 MiB. -EXDEV. -EIO. -EINTR.
+ * the registration may have other pages. -EFAULT if the kernel cannot look at the range:
+ * a page is not mapped, or is no memory of the kernel's, as that of a GPU. The watch may
+ * stay valid then although other memory has come to the address, so do not keep the
+ * registration, unless it is one on demand. -ENOENT if the watch is deleted. -ENOMEM.
+ * -EXDEV. -EIO. -EINTR.
  */
 int mlx5ep_watch_record(struct mlx5ep_watch *watch);
 
@@ -159,8 +162,9 @@ int mlx5ep_watch_record(struct mlx5ep_watch *watch);
  * another thread looks at it already, the call waits for that thread.
  *
  * Return: 0 if the range is unchanged; the watch is valid again. -ESTALE if it
- * changed; the watch is stale for ever. -EAGAIN if the range changed again
- * during the call. -ENOENT if the watch is deleted. -EXDEV. -EIO. -EINTR.
+ * changed, or if its pages are not pinned, as those of a registration are; the watch is
+ * stale for ever. -EAGAIN if the range changed again during the call. -ENOENT if the watch
+ * is deleted. -ENOMEM. -EXDEV. -EIO. -EINTR.
  */
 int mlx5ep_watch_verify(struct mlx5ep_watch *watch);
 
@@ -182,7 +186,9 @@ struct mlx5ep_mr {
  * @cookie: is in each event of the watch
  *
  * If the result is valid, the adapter has the pages that the process sees. This
- * holds also if other threads change the range during the call.
+ * holds also if other threads change the range during the call. A registration of memory
+ * at which the kernel cannot look, as that of a GPU, is never valid, unless it is one on
+ * demand.
  *
  * Return: 0. The errors of mlx5ep_watch_add() and ibv_reg_mr(). -EAGAIN if the
  * range changed during each of many attempts.
