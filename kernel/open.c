@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
 
+#include "compat/compat.h"
 #include "device.h"
 #include "open.h"
 #include "request.h"
@@ -122,6 +123,23 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 }
 
 /*
+ * Without write combining mlx5_ib gives nobody a UAR page on demand, so that all QPs of a
+ * managed context would be on its first page.
+ */
+static const char open_no_wc[] = "the device has no write combining";
+
+/* Does the driver's answer say so? The answer is in memory of the process. */
+static bool open_lacks_wc(struct ib_udata *udata)
+{
+	__u32 __user *bf_reg_size =
+		udata->outbuf +
+		offsetof(struct mlx5_ib_alloc_ucontext_resp, bf_reg_size);
+	__u32 size;
+
+	return !get_user(size, bf_reg_size) && !size;
+}
+
+/*
  * Tell the library of all pages of the table, also of those that mlx5_ib has not
  * allocated: the library maps them, see uar_map.c.
  */
@@ -134,7 +152,7 @@ static int open_answer(struct ib_udata *udata, unsigned int pages)
 	return put_user(pages * MLX5_EP_UUARS_PER_PAGE, tot_bfregs);
 }
 
-/* Open a managed context. */
+/* Open a managed context. -EOPNOTSUPP: the device has no write combining. */
 static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct mlx5_ep_request *request,
 			const struct mlx5_ib_alloc_ucontext_req_v2 *asked)
@@ -153,7 +171,8 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	ours.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
 	ret = open_changed(ectx, uctx, request, asked, &ours);
 	if (!ret) {
-		ret = open_answer(request->udata, ectx->table->nr_pages);
+		ret = open_lacks_wc(request->udata) ? -EOPNOTSUPP :
+		      open_answer(request->udata, ectx->table->nr_pages);
 		if (!ret)
 			return 0;
 		ectx->edev->stock.dealloc_ucontext(uctx);
@@ -186,8 +205,9 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 }
 
 /*
- * Why a context with this request cannot be managed; NULL: it can. A managed
- * context changes the request, and open_answer() the driver's answer.
+ * Why a context with this request cannot be managed; NULL: it can, for all that is known
+ * before the driver opens it. A managed context changes the request, and open_answer() the
+ * driver's answer.
  */
 static const char *
 open_why_stock(struct mlx5_ep_device *edev, bool rewritable,
@@ -196,6 +216,10 @@ open_why_stock(struct mlx5_ep_device *edev, bool rewritable,
 {
 	if (edev->no_policies)
 		return edev->no_policies;
+	if (!compat_wc_support(edev->mdev)) {
+		edev->no_policies = open_no_wc;
+		return open_no_wc;
+	}
 	if (rewritable && open_uses_all(edev, req) &&
 	    udata->outlen >= offsetofend(struct mlx5_ib_alloc_ucontext_resp,
 					 tot_bfregs))
@@ -246,11 +270,12 @@ static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    bool rewritable)
 {
 	struct mlx5_ep_device *edev = ectx->edev;
-	const char *why = open_why_stock(edev, rewritable, req, request->udata);
+	const char *why;
 	int ret;
 
 	if (!open_is_served(edev, uctx, request->udata))
 		return -EAGAIN;
+	why = open_why_stock(edev, rewritable, req, request->udata);
 	if (why)
 		return open_fall_back(ectx, uctx, request, req, -EOPNOTSUPP,
 				      why);
@@ -259,7 +284,8 @@ static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		return MLX5_EP_OPENED_MANAGED;
 	if (ret == -EDQUOT)
 		return ret;
-	return open_fall_back(ectx, uctx, request, req, ret, NULL);
+	return open_fall_back(ectx, uctx, request, req, ret,
+			      ret == -EOPNOTSUPP ? open_no_wc : NULL);
 }
 
 /**

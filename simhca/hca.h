@@ -142,6 +142,8 @@ struct nic;
  *	are as large as the driver's pages, as in old adapters
  * @few_uars: an injected fault: from then on a driver is told that there is one UAR
  *	page in a page of the system, however many one command allocates
+ * @no_wc: an injected fault: a driver's test of write combining fails, as where the CPU
+ *	writes each word of a copy by itself
  * @flip: an injected fault: the lowest bit of the first byte is another one when a
  *	transfer arrives at a signature key
  * @uars_together: UAR pages that one command allocates
@@ -159,6 +161,7 @@ struct hca {
 	bool wrong_uar;
 	bool large_uar;
 	bool few_uars;
+	bool no_wc;
 	bool flip;
 	unsigned int uars_together;
 	unsigned int uar_log;

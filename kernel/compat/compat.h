@@ -13,6 +13,8 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kobject.h>
+#include <linux/mlx5/device.h>
+#include <linux/mlx5/driver.h>
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
 #include <linux/sched.h>
@@ -177,6 +179,19 @@ compat_fill_res_srq(struct ib_device_ops *ops)
 	return &ops->fill_res_srq_entry;
 #else
 	return NULL;
+#endif
+}
+
+/*
+ * Does write combining work on this device? Where mlx5_core does not tell, mlx5_ib alone
+ * knows, and says so in its answer to an open: drop with 6.1.
+ */
+static inline bool compat_wc_support(struct mlx5_core_dev *mdev)
+{
+#if HAVE_MLX5_WC_SUPPORT_GET
+	return mlx5_wc_support_get(mdev);
+#else
+	return MLX5_CAP_GEN(mdev, bf);
 #endif
 }
 

@@ -96,6 +96,7 @@ void faults_clear(struct hca *hca)
 	hca->wrong_uar = false;
 	hca->large_uar = false;
 	hca->few_uars = false;
+	hca->no_wc = false;
 	hca->flip = false;
 }
 

@@ -235,6 +235,7 @@ static const struct {
 	{ "uar", .flag = offsetof(struct hca, wrong_uar) },
 	{ "large_uar", .flag = offsetof(struct hca, large_uar) },
 	{ "few_uars", .flag = offsetof(struct hca, few_uars) },
+	{ "no_wc", .flag = offsetof(struct hca, no_wc) },
 	{ "flip", .flag = offsetof(struct hca, flip) },
 };
 

@@ -15,19 +15,22 @@
 /*
  * The BlueFlame copy of the request at the head, against the request itself.
  * Hardware may execute either. A NOP is executed from the copy: by that the
- * driver's test of write combining learns that copies arrive whole.
+ * driver's test of write combining learns that copies arrive whole, unless they are not
+ * to do so.
  */
 static void check_bf(struct qp *qp, uint8_t *wqe, size_t len)
 {
 	struct wqe_ctrl ctrl;
 
 	memcpy(&ctrl, wqe, sizeof(ctrl));
-	if (len > qp->bf_len)
+	if (len > qp->bf_len) {
 		qp->torn = true;
-	else if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP)
-		memcpy(wqe, qp->bf, len);
-	else if (memcmp(wqe, qp->bf, len))
+	} else if ((be32toh(ctrl.opmod_idx_opcode) & 0xff) == WQE_OP_NOP) {
+		if (!qp->hca->no_wc)
+			memcpy(wqe, qp->bf, len);
+	} else if (memcmp(wqe, qp->bf, len)) {
 		qp->torn = true;
+	}
 	qp->bf = NULL;
 }
 
