@@ -74,17 +74,18 @@ static bool request_overlap(const void __user *a, size_t a_len,
 	return a_len && b_len && a < b + b_len && b < a + a_len;
 }
 
-/* Do two calls of one process use common memory? */
+/*
+ * Do two calls of one process use common memory? What udata says of the other call may be
+ * another thing at the moment.
+ */
 static bool request_conflicts(const struct mlx5_ep_request *a,
 			      const struct mlx5_ep_request *b)
 {
-	const struct ib_udata *x = a->udata, *y = b->udata;
-
 	return a->mm == b->mm &&
-	       (request_overlap(a->inbuf, x->inlen, b->inbuf, y->inlen) ||
-		request_overlap(a->inbuf, x->inlen, y->outbuf, y->outlen) ||
-		request_overlap(x->outbuf, x->outlen, b->inbuf, y->inlen) ||
-		request_overlap(x->outbuf, x->outlen, y->outbuf, y->outlen));
+	       (request_overlap(a->inbuf, a->inlen, b->inbuf, b->inlen) ||
+		request_overlap(a->inbuf, a->inlen, b->outbuf, b->outlen) ||
+		request_overlap(a->outbuf, a->outlen, b->inbuf, b->inlen) ||
+		request_overlap(a->outbuf, a->outlen, b->outbuf, b->outlen));
 }
 
 static bool request_try_begin(struct mlx5_ep_request *req)
@@ -122,6 +123,9 @@ int mlx5_ep_request_begin(struct mlx5_ep_request *req, struct ib_udata *udata)
 		.udata = udata,
 		.mm = current->mm,
 		.inbuf = udata->inbuf,
+		.inlen = udata->inlen,
+		.outbuf = udata->outbuf,
+		.outlen = udata->outlen,
 	};
 	if (request_try_begin(req))
 		return 0;
@@ -250,6 +254,7 @@ static bool request_copy_find(const struct mlx5_ep_request *req,
 			      unsigned long at, unsigned long *begin,
 			      unsigned long *end)
 {
+	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
 
 	mmap_read_lock(mm);

@@ -14,7 +14,11 @@
  * @udata: of the call
  * @node: in a list of requests that are in use
  * @mm: address space of the caller
- * @inbuf: the caller's own buffer
+ * @inbuf: the caller's own buffer; this and the next three are what @udata said when the
+ *	call began
+ * @inlen: bytes there
+ * @outbuf: where the answer goes
+ * @outlen: bytes that have room there
  * @file: holds the copy of a protected request; NULL for a patched one
  * @copy: address at which the copy is mapped
  * @copy_len: bytes mapped there
@@ -28,6 +32,9 @@ struct mlx5_ep_request {
 	struct hlist_node node;
 	struct mm_struct *mm;
 	const void __user *inbuf;
+	size_t inlen;
+	const void __user *outbuf;
+	size_t outlen;
 	struct file *file;
 	unsigned long copy;
 	size_t copy_len;

@@ -85,15 +85,18 @@ mlx5_ep_cgroup_settings(struct mlx5_ep_device *edev)
 	return cgrp ? &entry->settings : NULL;
 }
 
-/* The caller's cgroup, to be given to cgroup_put(); NULL: it has none. */
+/*
+ * The caller's cgroup, to be given to cgroup_put(). It cannot go while the caller is in it.
+ * If the caller is moved, and its old cgroup goes, the new one is taken.
+ */
 static struct cgroup *cgroup_get_own(void)
 {
 	struct cgroup *cgrp;
 
 	rcu_read_lock();
-	cgrp = task_dfl_cgroup(current);
-	if (!css_tryget(&cgrp->self))
-		cgrp = NULL;
+	do
+		cgrp = task_dfl_cgroup(current);
+	while (!css_tryget(&cgrp->self));
 	rcu_read_unlock();
 	return cgrp;
 }
@@ -113,8 +116,6 @@ struct mlx5_ep_account *mlx5_ep_cgroup_account_get(struct mlx5_ep_device *edev)
 	struct mlx5_ep_account *account = NULL;
 	int level;
 
-	if (!cgrp)
-		return NULL;
 	for (level = 0; level <= cgrp->level; level++) {
 		account = mlx5_ep_account_get(
 			&edev->cgroup_accounts, account,
@@ -165,7 +166,6 @@ static void cgroup_entry_path(u64 id, char *name, size_t size)
 	rcu_read_unlock();
 }
 
-/**
 static int cgroup_refuse(struct mlx5_ep_device *edev,
 			 struct mlx5_ep_account *full, unsigned int pages)
 {
@@ -205,6 +205,7 @@ int mlx5_ep_cgroup_check(struct mlx5_ep_device *edev,
 	return full ? cgroup_refuse(edev, full, pages) : 0;
 }
 
+/**
  * mlx5_ep_cgroup_charge() - charge pages to a cgroup and all cgroups above it
  * @edev: device of @account
  * @account: account of the cgroup; NULL: nobody is charged

@@ -279,15 +279,22 @@ static int uar_map_fill(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	unsigned long as =
 		uar_map_tracked_as(MMAP_ALLOC_WC, uar_map_index(ectx, page));
 	unsigned int first;
-	int ret = 0;
+	u32 other;
+	int ret;
 
 	if (!vma)
 		return -ENXIO;
 	if (known) {
 		/* A child has the parent's mapping as fork left it. */
-		if (!vma->vm_private_data)
-			ret = uar_map_again(ectx, uctx, vma, *uar);
-		return ret;
+		if (vma->vm_private_data)
+			return 0;
+		/*
+		 * If there was no memory at fork, the page may be mapped without
+		 * ib_uverbs following it. Nothing can be mapped over it.
+		 */
+		if (uar_map_mapped_uar(ectx->edev, vma, &other))
+			return -ENXIO;
+		return uar_map_again(ectx, uctx, vma, *uar);
 	}
 	/* The library has allocated a page of its own under this index. */
 	if (mlx5_ep_context_pages_tracks(ectx, as))

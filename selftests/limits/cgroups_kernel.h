@@ -32,6 +32,7 @@ static struct {
 	struct cgroup *all;
 	int number;
 	struct cgroup *own;	/* the caller's */
+	struct cgroup *next;	/* where the caller is moved when that one goes */
 	struct cgroup *root;	/* of its namespace */
 	struct mutex *mutex;	/* of the device */
 	int rcu;		/* how often the RCU lock is held */
@@ -86,8 +87,11 @@ static struct {
 
 static bool css_tryget(struct css *css)
 {
-	if (css->dying)
+	/* A cgroup goes only when the caller has been moved out of it. */
+	if (css->dying) {
+		groups.own = groups.next;
 		return false;
+	}
 	container_of(css, struct cgroup, self)->refs++;
 	return true;
 }

@@ -407,8 +407,20 @@ TEST_F(cgroups, have_an_account_at_each_level)
 		EXPECT_EQ(0, fake.blocks);
 	}
 	fake.fails = 0;
+}
+
+/* The caller is moved, and its old cgroup goes, while it is looked for. */
+TEST_F(cgroups, account_is_that_of_the_cgroup_to_which_the_caller_is_moved)
+{
+	struct mlx5_ep_account *account;
+
 	cgroups[AB].self.dying = true;
-	EXPECT_EQ(NULL, mlx5_ep_cgroup_account_get(&dev));
+	groups.next = &cgroups[A];
+	account = mlx5_ep_cgroup_account_get(&dev);
+	ASSERT_NE(NULL, account);
+	EXPECT_EQ(cgroups[A].id, account->id);
+	mlx5_ep_account_put(&dev.cgroup_accounts, account);
+	EXPECT_EQ(0, fake.blocks);
 }
 
 /* Makes the caller's account, with the limits that are set. */
