@@ -258,6 +258,30 @@ semantics()
 		diff - "$tmp/out"
 }
 
+# built LINE...: what is said of such an output of Kbuild
+built()
+{
+	printf '  %s\n' "$@" >"$tmp/log"
+	(
+		die() { echo "$*" && exit 1; }
+		folder=drivers/ep
+		eval "$(sed -n '/^all_checked()/,/^}/p' $linux_tree)"
+		all_checked "$tmp"
+	)
+}
+
+looked_at()
+{
+	code 0 built 'CC [M]  drivers/ep/a.o' 'CHECK   ../drivers/ep/a.c' 'CC      init/b.o' \
+		'CC      drivers/ep/b.o' 'CHECK   ../drivers/ep/b.c' 'LD [M]  drivers/ep/ep.o'
+	grep -qx 'linux-tree: sparse looked at 2 files' "$tmp/err"
+	code 1 built 'CC [M]  drivers/ep/a.o' 'CHECK   ../drivers/ep/a.c' 'CC      drivers/ep/b.o'
+	grep -q '^sparse looked at 1 of 2 files: ' "$tmp/out"
+	code 1 built 'CC [M]  drivers/ep/a.o'
+	grep -q '^sparse looked at 0 of 1 files: ' "$tmp/out"
+	code 1 built 'LD [M]  drivers/ep/ep.o'
+}
+
 # The lab is there, and has no way to Debian's packages.
 no_coccinelle()
 {
@@ -289,7 +313,7 @@ types()
 		sort | diff "$tmp/have" -
 }
 
-plan 12
+plan 13
 check 'a tree in the repository of something else is refused' other_repository
 check 'other folders that are no tree with commits are refused' other_trees
 check 'after a step that fails the tree is as before' failures
@@ -301,5 +325,6 @@ check 'the page names what checkpatch is not asked for' types
 check 'a symbol that the tree does not export is named' exports
 check 'tests that fail, skip or are not there are no success' results
 check 'a report of coccicheck is a failure' semantics
+check 'a file that sparse did not look at is a failure' looked_at
 check 'why there is no coccicheck is said' no_coccinelle
 ktap_finished

@@ -306,6 +306,30 @@ pages_links()
 	refused 'doc/c.md:1: doc/b.md has no heading #c' "$lint/pages"
 }
 
+others_found()
+{
+	local table=Documentation/results/others.md
+
+	fresh
+	write README.md <<<'Plain.'
+	write proof <<<x
+	printf 'DKMS 3.2.2 skips\n*the* module. Here `x` is.\n' | write Documentation/a.md
+	printf '# T\n\n## a.md\n\n- DKMS 3.2.2 skips the module.\n  shown by: `proof`\n' |
+		write $table
+	accepted "$lint/others"
+	write README.md <<<'UCX 1.18.1 does it.'
+	refused "$table: README.md has no item for: UCX 1.18.1 does it.$" "$lint/others"
+	printf '\n## README.md\n\n- UCX 1.18.1 does it.\n  shown by: somebody\n' >>$table
+	refused "$table: README.md, UCX 1.18.1 does it.: neither a file nor " "$lint/others"
+	sed -i 's/somebody/read in UCX 1.18.1/' $table
+	accepted "$lint/others"
+	write Documentation/a.md <<<'DKMS 3.2.2 builds the module.'
+	refused "$table: a.md does not say: DKMS 3.2.2 skips the module." "$lint/others"
+	printf 'DKMS 3.2.2 skips the module.\n' | write Documentation/a.md
+	mv proof gone
+	refused "$table: a.md, DKMS .* module.: proof does not exist$" "$lint/others"
+}
+
 sizes_found()
 {
 	local i
@@ -563,7 +587,7 @@ series_found()
 	refused 'series: no a.h, which kernel/a.c includes' "${rules[@]}"
 }
 
-plan 24
+plan 25
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -581,6 +605,7 @@ check 'words: names and prose are spelt right, without the words of the list' wo
 check 'names: an enumerator has the name of its enumeration' names_found
 check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
+check 'others: what a page says of other software has a proof' others_found
 check 'syzlang: what a header has is described' syzlang_headers
 check 'syzlang: what is described is in a header' syzlang_description
 check 'syzlang: a method is called with each attribute, and without' syzlang_attributes
