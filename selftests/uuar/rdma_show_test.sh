@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.."
 # since iproute2 6.6 or so.
 shown_qps()
 {
-	rdma -j -dd resource show qp "$@" |
+	rdma -j -dd resource show qp |
 		jq '[.[] | with_entries(.key |= sub("^drv_"; ""))]'
 }
 
@@ -130,11 +130,11 @@ the_kernels_are_as_without()
 # While QPs come and go, none is shown with what another one had.
 while_they_come_and_go()
 {
-	local i status=0 pids=()
+	local pid status=0 pids=()
 
 	ep_policy shared-uuar 2
-	for i in 1 2 3; do
-		(for i in $(seq 12); do uuar_traffic -q -n 20 -r 1; done) &
+	for _ in 1 2 3; do
+		(for _ in $(seq 12); do uuar_traffic -q -n 20 -r 1; done) &
 		pids+=($!)
 	done
 	while kill -0 "${pids[@]}" 2>/dev/null; do
@@ -144,8 +144,8 @@ while_they_come_and_go()
 			.uuar_qps >= 1 and .page_qps >= .uuar_qps)' "$tmp/now" ||
 			{ cat "$tmp/now"; status=1; }
 	done
-	for i in "${pids[@]}"; do
-		wait "$i" || status=1
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=1
 	done
 	ep_policy stock
 	return $status
