@@ -193,9 +193,9 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_CONTEXT_DUMP)(
 }
 
 /*
- * Fill @infos with at most @room QPs from the @first on. Returns how many QPs the
- * context has; of one whose QPs go meanwhile, a number that says how many are in
- * @infos: what it exceeds @first by, if that is less than @room.
+ * Fill @infos with at most @room QPs, from QP number @first of the list on. Return the
+ * number of QPs of the context. If QPs go meanwhile, the number still says how many
+ * entries are in @infos: the number less @first, but at most @room.
  */
 static u32 methods_list_qps(struct mlx5_ep_context *ectx,
 			    struct mlx5_ep_qp_info *infos, u32 room, u32 first)

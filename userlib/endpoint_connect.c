@@ -2,7 +2,7 @@
 /*
  * Brings a QP to RTS, connected to the QP of an address.
  *
- * Never: a QP left half way. One that cannot be connected is in state RESET.
+ * Never: a QP left half way. A QP that cannot be connected is in state RESET.
  */
 #include <stdbool.h>
 

@@ -12,8 +12,8 @@
  * another charge takes the room between the look and the charge, what was added below is
  * taken back.
  *
- * An account exists while something refers to it. Whoever charges an account
- * uncharges the same amount before the reference is put.
+ * An account exists while something refers to it. The caller that
+ * charges an account uncharges the same amount before it puts the reference.
  */
 
 #include <linux/limits.h>

@@ -45,7 +45,7 @@ struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 
 	for (level = 0; level <= ns->level; level++) {
 		uid = level < ns->level ? user_at(ns, level) : current_uid();
-		/* Who owns a namespace and is in it counts once. */
+		/* An owner who is in the namespace counts once. */
 		if (user && user->id == __kuid_val(uid))
 			continue;
 		user = mlx5_ep_account_get(&edev->users, user, __kuid_val(uid),

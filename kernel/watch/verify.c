@@ -242,7 +242,7 @@ static int verify_once(struct mlx5_ep_watches *ws,
 	spin_lock(&ws->space->lock);
 	ret = verify_end(ws, ref, &looking, ret);
 	spin_unlock(&ws->space->lock);
-	/* Who waits has queued itself before it asked under the lock. */
+	/* A waiting thread queued itself before it asked under the lock. */
 	wake_up_var(looking.w);
 	mlx5_ep_fingerprint_parts_put(looking.parts);
 	return ret;

@@ -140,7 +140,7 @@ const char *preload_obstacle(const char *program)
 	if (!find(program, path, sizeof(path)))
 		return NULL;
 	for (i = 0; i < MOST_INTERPRETERS; i++) {
-		/* Who may start a program need not be able to read it. */
+		/* A user can be allowed to start a program and not to read it. */
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return NULL;

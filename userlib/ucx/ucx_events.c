@@ -283,7 +283,7 @@ int ucx_events_start(const struct ucx_ucm *ucm)
  *
  * Context: the only thread of a forked child, before fork() returns. Another
  * thread of the parent may have held the lock, or may have been making the
- * notifier. One that was not yet here stays open in the child, and unused.
+ * notifier. A notifier that was not yet here stays open in the child, and unused.
  */
 void ucx_events_forked(void)
 {

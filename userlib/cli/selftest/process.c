@@ -76,7 +76,7 @@ static void process_add(char *text, struct json_object *results)
 }
 
 /*
- * Waits for the end of the group's process. One that was killed can still wait for
+ * Waits for the end of the group's process. A killed process can still wait for
  * firmware in the kernel, for minutes: this process does not wait so long.
  */
 static bool ended(pid_t pid, bool killed, int *status)
