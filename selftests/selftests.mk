@@ -194,14 +194,14 @@ $(ST_OUT)/watch_trees_test: $(ST_OUT)/watch_trees.inc
 
 # These have objects of the tool in them.
 ST_TOOL_TESTS := $(addprefix $(ST_OUT)/,tool_texts_test tool_settings_test \
-	tool_tables_test tool_own_test tool_groups_test)
+	tool_tables_test tool_traced_test tool_groups_test)
 $(ST_OUT)/tool_texts_test: ST_TOOL := utf8 number table
 $(ST_OUT)/tool_settings_test: ST_TOOL := settings config change compare
 $(ST_OUT)/tool_tables_test: ST_TOOL := view print utf8
-$(ST_OUT)/tool_own_test: ST_TOOL := files
+$(ST_OUT)/tool_traced_test: ST_TOOL := files
 $(ST_OUT)/tool_groups_test: ST_TOOL := selftest/result selftest/process files
 # This one has the source in it, with other system calls.
-$(ST_OUT)/tool_own_test: userlib/cli/own.c
+$(ST_OUT)/tool_traced_test: userlib/cli/traced.c
 ST_TOOL_OBJS = $(ST_TOOL:%=build/obj/userlib/cli/%.o)
 $(ST_TOOL_TESTS): ST_CFLAGS += -Iuserlib/cli
 $(ST_OUT)/tool_settings_test: ST_CFLAGS += -fsanitize=leak

@@ -15,9 +15,9 @@ LIB_SRCS := version.c plain.c process.c uverbs.c uverbs_ids.c device.c uuar.c do
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
 # Of the shared library only.
 LIB_SO_SRCS := moved.c
-CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c owners.c device.c describe.c own.c settings.c change.c \
-	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c nldev.c users.c attach.c \
-	reach.c run.c preload.c \
+CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c row_programs.c device.c describe.c traced.c settings.c change.c \
+	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c nldev.c device_users.c attach.c \
+	unplaced.c run.c preload.c \
 	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/doctor/*.c userlib/cli/metrics/*.c \
 		userlib/cli/selftest/*.c userlib/cli/bench/*.c))
 

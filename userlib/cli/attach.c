@@ -100,7 +100,7 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	ret = EXIT_OK;
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
-	users = users_of(device);
+	users = device_users(device);
 	if (!users)
 		return EXIT_FAILED;
 	if (json_object_array_length(users) && !cli->json &&

@@ -114,21 +114,21 @@ int no_device(const char *device, int code);
 const char *device_choose(struct cli *cli, const char *command,
 			  struct json_object **devices, int *code);
 
-/* own.c: what a user may know without debugfs */
-void own_contexts(struct json_object *dev, const char *name);
+/* traced.c: contexts of processes that the caller may trace */
+void traced_contexts(struct json_object *dev, const char *name);
 
 /* table.c: turns debugfs tables into JSON */
 struct json_object *table_parse(char *text);
 struct json_object *pairs_parse(char *text);
 
-/* reach.c: programs whose QPs no policy places */
-struct unreached {
+/* unplaced.c: programs whose QPs no policy places */
+struct unplaced {
 	long long pid;
 	const char *program, *policy;
 	unsigned int devx, thread_domains;	/* QPs of each kind */
 };
 
-bool reach_find(struct json_object *dev, size_t *at, struct unreached *found);
+bool unplaced_find(struct json_object *dev, size_t *at, struct unplaced *found);
 
 /* utf8.c */
 char *utf8_mend(char *text);
@@ -151,8 +151,8 @@ void print_heading(struct cli *cli, const char *fmt, ...)
 const char *paint(struct cli *cli, const char *color, const char *text,
 		  char *buf, size_t len);
 
-/* owners.c */
-void name_owners(struct json_object *dev, const char *table);
+/* row_programs.c */
+void row_programs_add(struct json_object *dev, const char *table);
 
 /* view.c */
 bool view_fits(const struct view *view, const struct column *columns, size_t n);

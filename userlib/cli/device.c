@@ -152,7 +152,7 @@ static void add_tables(struct json_object *dev, const char *name,
 	}
 	if (!brief && json_object_object_get_ex(dev, "contexts", &contexts) &&
 	    !contexts)
-		own_contexts(dev, name);
+		traced_contexts(dev, name);
 }
 
 static struct json_object *device_get(const char *name, const char *attached,

@@ -7,8 +7,8 @@
 
 #define ENTRY_LEN 256
 
-/* users.c */
-struct json_object *users_of(const char *device);
+/* device_users.c */
+struct json_object *device_users(const char *device);
 
 /* rebind.c: what is found */
 int aux_device(const char *device, char *aux);

@@ -238,8 +238,8 @@ static void print_all(struct cli *cli, struct json_object *devices,
 
 		if (*json_text(dev, "reason", ""))
 			continue;
-		name_owners(dev, "uuars");
-		name_owners(dev, "qps");
+		row_programs_add(dev, "uuars");
+		row_programs_add(dev, "qps");
 		for (k = 0; k < COUNT(sections); k++)
 			if (wanted(dev, &sections[k], only))
 				print_section(cli, dev, &sections[k],

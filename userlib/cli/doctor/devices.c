@@ -157,7 +157,7 @@ static bool is_plain(const char *text)
  * shell, so it has the name of a plain program only, and one with blanks is two.
  */
 static void say_exempt(char *buf, size_t len, const char *name,
-		       const char *exempt, const struct unreached *found)
+		       const char *exempt, const struct unplaced *found)
 {
 	if (is_plain(exempt) && *found->program && is_plain(found->program) &&
 	    !strchr(found->program, ' '))
@@ -173,11 +173,11 @@ static void check_reach(struct report *report, const char *name,
 			struct json_object *dev)
 {
 	const char *exempt = json_text(dev, "exempt", NULL) ?: "";
-	struct unreached found;
+	struct unplaced found;
 	char text[200], command[1200], remedy[1400];
 	size_t at = 0;
 
-	while (reach_find(dev, &at, &found)) {
+	while (unplaced_find(dev, &at, &found)) {
 		snprintf(text, sizeof(text),
 			 "%s does not reach %s[%lld]: it chooses uUARs itself, %u QPs by DevX, %u in thread domains",
 			 found.policy, found.program, found.pid, found.devx,

@@ -104,7 +104,7 @@ static const char *obstacle(struct devices *devices)
 	if (!modprobe("-nq"))
 		return "modprobe finds no mlx5_ep that it could load again";
 	for (i = 0; i < devices->n; i++) {
-		users = users_of(devices->list[i].name);
+		users = device_users(devices->list[i].name);
 		if (!users)
 			return "nobody can tell who uses a device";
 		n += json_object_array_length(users);

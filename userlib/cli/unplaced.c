@@ -9,8 +9,8 @@
 #include "cli.h"
 
 /* Counts the QPs of a process that @placer placed. */
-static unsigned int reach_count(struct json_object *qps, long long pid,
-				const char *placer)
+static unsigned int unplaced_count(struct json_object *qps, long long pid,
+				   const char *placer)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -39,14 +39,14 @@ static bool named_before(struct json_object *contexts, size_t at, long long pid)
 }
 
 /**
- * reach_find() - find the next program that a policy does not reach
+ * unplaced_find() - find the next program that a policy does not reach
  * @dev: a device of devices_get()
  * @at: the context to begin with, 0 at first; written: where to go on
  * @found: written, if true is returned
  *
  * Return: false if there is none, or debugfs cannot be read.
  */
-bool reach_find(struct json_object *dev, size_t *at, struct unreached *found)
+bool unplaced_find(struct json_object *dev, size_t *at, struct unplaced *found)
 {
 	struct json_object *contexts, *qps, *row;
 
@@ -63,8 +63,8 @@ bool reach_find(struct json_object *dev, size_t *at, struct unreached *found)
 			continue;
 		found->policy = json_text(row, "policy", "");
 		found->program = json_text(row, "comm", "");
-		found->devx = reach_count(qps, found->pid, "devx");
-		found->thread_domains = reach_count(qps, found->pid, "library");
+		found->devx = unplaced_count(qps, found->pid, "devx");
+		found->thread_domains = unplaced_count(qps, found->pid, "library");
 		if (found->devx || found->thread_domains)
 			return true;
 	}

@@ -47,7 +47,7 @@ static long made_up_syscall(long number, long first, long second, long third)
 	made_up_syscall(number, first, second, third)
 #define syscall(...) CALL(__VA_ARGS__, 0, 0)
 
-#include "own.c"
+#include "traced.c"
 
 #undef syscall
 
@@ -127,7 +127,7 @@ FIXTURE_SETUP(own)
 	char path[PATH_LEN];
 	FILE *file;
 
-	strcpy(self->root, "/tmp/tool_own.XXXXXX");
+	strcpy(self->root, "/tmp/tool_traced.XXXXXX");
 	ASSERT_NE(mkdtemp(self->root), NULL);
 	setenv("MLX5EP_ROOT", self->root, 1);
 	make_folder("%s/sys/class/infiniband/" DEVICE
@@ -178,7 +178,7 @@ TEST_F(own, contexts_are_found_by_their_files)
 
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	has_file(self->root, 4711, STDOUT_FILENO, "/dev/infiniband/uverbs30");
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	ASSERT_EQ(asked.n, 1);
 	EXPECT_EQ(fcntl(asked.fds[0], F_GETFD), -1);
 	snprintf(device, sizeof(device), "%s/sys/class/infiniband/" DEVICE,
@@ -200,7 +200,7 @@ TEST_F(own, uuars_are_as_many_as_were_written)
 {
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	asked.uuars = 513;
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	EXPECT_EQ(rows(self->dev, "uuars"), 512);
 }
 
@@ -209,7 +209,7 @@ TEST_F(own, descriptor_zero_is_one_too)
 {
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	close(STDIN_FILENO);
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	EXPECT_EQ(rows(self->dev, "contexts"), 1);
 	EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
 }
@@ -221,7 +221,7 @@ TEST_F(own, other_names_are_no_processes)
 	has_file(self->root, 1234567890123456, STDERR_FILENO,
 		 "/dev/infiniband/" NODE);
 	make_folder("%s/proc/12x/fd", self->root);
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	EXPECT_EQ(rows(self->dev, "contexts"), 1);
 }
 
@@ -229,7 +229,7 @@ TEST_F(own, what_has_ended_is_left_out)
 {
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	gone.no_process = true;
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	EXPECT_EQ(asked.n, 0);
 	EXPECT_EQ(rows(self->dev, "contexts"), 0);
 	EXPECT_STREQ(whose(self->dev), "all");
@@ -239,7 +239,7 @@ TEST_F(own, refused_files_are_told)
 {
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	gone.no_file = true;
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	EXPECT_EQ(asked.n, 0);
 	EXPECT_EQ(rows(self->dev, "contexts"), 0);
 	EXPECT_STREQ(whose(self->dev), "some");
@@ -249,7 +249,7 @@ TEST_F(own, contexts_that_the_module_does_not_know_are_left_out)
 {
 	has_file(self->root, 4711, STDERR_FILENO, "/dev/infiniband/" NODE);
 	asked.refusal = -EOPNOTSUPP;
-	own_contexts(self->dev, DEVICE);
+	traced_contexts(self->dev, DEVICE);
 	ASSERT_EQ(asked.n, 1);
 	EXPECT_EQ(fcntl(asked.fds[0], F_GETFD), -1);
 	EXPECT_EQ(rows(self->dev, "contexts"), 0);
@@ -258,7 +258,7 @@ TEST_F(own, contexts_that_the_module_does_not_know_are_left_out)
 
 TEST_F(own, a_device_without_a_node_has_no_table)
 {
-	own_contexts(self->dev, "mlx5_9");
+	traced_contexts(self->dev, "mlx5_9");
 	EXPECT_EQ(json_object_object_get(self->dev, "contexts"), NULL);
 	EXPECT_EQ(json_object_object_get(self->dev, "own"), NULL);
 }

@@ -22,13 +22,13 @@ static struct json_object *program_of(struct json_object *dev, long long pid)
 }
 
 /**
- * name_owners() - add the member "program" to each row of a table with "pid"
+ * row_programs_add() - add the member "program" to each row of a table with "pid"
  * @dev: object of a device, with its contexts
  * @table: "uuars" or "qps"
  *
  * The rows of a process stand together, so each is looked up once.
  */
-void name_owners(struct json_object *dev, const char *table)
+void row_programs_add(struct json_object *dev, const char *table)
 {
 	struct json_object *rows, *program = NULL;
 	long long pid = -1;

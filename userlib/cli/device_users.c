@@ -297,13 +297,13 @@ static const char *find_users(struct users *users)
 }
 
 /**
- * users_of() - list the users of a device
+ * device_users() - list the users of a device
  *
  * Return: an array, which the caller frees. Each user has "pid", "comm" and "holds"; or
  * "module", "use", "pds" and "cm_ids"; or "interface". NULL: an error, which was
  * reported.
  */
-struct json_object *users_of(const char *device)
+struct json_object *device_users(const char *device)
 {
 	struct users users = {
 		.device = device, .list = json_object_new_array(),

@@ -46,7 +46,7 @@ struct search {
 	bool refused;
 };
 
-static void own_add(struct json_object *row, const char *key, long long value)
+static void traced_add(struct json_object *row, const char *key, long long value)
 {
 	json_object_object_add(row, key, json_object_new_int64(value));
 }
@@ -57,22 +57,22 @@ static void add_context(struct search *search,
 	struct json_object *row = json_object_new_object();
 	char path[PATH_LEN], comm[64];
 
-	own_add(row, "pid", atoi(search->pid));
+	traced_add(row, "pid", atoi(search->pid));
 	json_object_object_add(row, "policy", json_object_new_string(
 		NAME_OF(policies, info->policy)));
-	own_add(row, "strict", !!(info->flags & MLX5_EP_CONTEXT_STRICT));
+	traced_add(row, "strict", !!(info->flags & MLX5_EP_CONTEXT_STRICT));
 	json_object_object_add(row, "source", json_object_new_string(
 		NAME_OF(sources, info->source)));
-	own_add(row, "managed", !!(info->flags & MLX5_EP_CONTEXT_MANAGED));
-	own_add(row, "static", info->static_pages);
-	own_add(row, "dynamic", info->dynamic_pages);
-	own_add(row, "held", info->held_pages);
-	own_add(row, "low_latency", info->low_latency);
-	own_add(row, "qps", info->qps);
-	own_add(row, "placed", info->placed_qps);
-	own_add(row, "used_pages", info->used_pages);
-	own_add(row, "used_uuars", info->used_uuars);
-	own_add(row, "shared_uuars", info->shared_uuars);
+	traced_add(row, "managed", !!(info->flags & MLX5_EP_CONTEXT_MANAGED));
+	traced_add(row, "static", info->static_pages);
+	traced_add(row, "dynamic", info->dynamic_pages);
+	traced_add(row, "held", info->held_pages);
+	traced_add(row, "low_latency", info->low_latency);
+	traced_add(row, "qps", info->qps);
+	traced_add(row, "placed", info->placed_qps);
+	traced_add(row, "used_pages", info->used_pages);
+	traced_add(row, "used_uuars", info->used_uuars);
+	traced_add(row, "shared_uuars", info->shared_uuars);
 	root_path(path, "proc/%s/comm", search->pid);
 	file_read(path, comm, sizeof(comm));
 	json_object_object_add(row, "comm", json_object_new_string(comm));
@@ -89,22 +89,22 @@ static void add_uuars(struct search *search, struct ibv_context *context)
 		return;
 	for (i = 0; i < count && i < MOST_UUARS; i++) {
 		row = json_object_new_object();
-		own_add(row, "pid", atoi(search->pid));
+		traced_add(row, "pid", atoi(search->pid));
 		json_object_object_add(row, "uar",
 			uuars[i].uar == MLX5_EP_UAR_UNKNOWN ? NULL :
 			json_object_new_int64(uuars[i].uar));
-		own_add(row, "page", uuars[i].page);
-		own_add(row, "slot", uuars[i].slot);
-		own_add(row, "qps", uuars[i].qps);
-		own_add(row, "locked", !!(uuars[i].flags & MLX5_EP_UUAR_LOCKED));
-		own_add(row, "blueflame",
-			!(uuars[i].flags & MLX5_EP_UUAR_NO_BLUEFLAME));
+		traced_add(row, "page", uuars[i].page);
+		traced_add(row, "slot", uuars[i].slot);
+		traced_add(row, "qps", uuars[i].qps);
+		traced_add(row, "locked", !!(uuars[i].flags & MLX5_EP_UUAR_LOCKED));
+		traced_add(row, "blueflame",
+			   !(uuars[i].flags & MLX5_EP_UUAR_NO_BLUEFLAME));
 		json_object_array_add(search->uuars, row);
 	}
 }
 
 /* While the file is open here too, its context outlives the process. */
-static int own_ask(struct search *search, int pidfd, const char *name)
+static int traced_ask(struct search *search, int pidfd, const char *name)
 {
 	struct ibv_context context = { .device = &search->device };
 	struct mlx5_ep_context_info info;
@@ -137,7 +137,7 @@ static int each_fd(const char *name, void *arg)
 	pidfd = syscall(SYS_pidfd_open, atoi(search->pid), 0);
 	if (pidfd < 0)
 		return 0;
-	own_ask(search, pidfd, name);
+	traced_ask(search, pidfd, name);
 	close(pidfd);
 	return 0;
 }
@@ -165,14 +165,14 @@ static int each_node(const char *name, void *arg)
 }
 
 /**
- * own_contexts() - add the tables "contexts" and "uuars" of the caller's processes
+ * traced_contexts() - add the tables "contexts" and "uuars" of the caller's processes
  * @dev: object of an attached device; both are null there. Its "own" becomes
  *	"all", or "some" where the kernel did not let us ask a process.
  * @name: of the device
  *
  * A process that has a context by fork() or in two files is listed twice.
  */
-void own_contexts(struct json_object *dev, const char *name)
+void traced_contexts(struct json_object *dev, const char *name)
 {
 	struct search search = {};
 	char path[PATH_LEN];
