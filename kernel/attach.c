@@ -133,6 +133,9 @@ static int attach_check(struct mlx5_ep_device *edev)
 	if (!READ_ONCE(attach))
 		return mlx5_ep_device_refuse(
 			edev, "module parameter attach is off");
+	if (!mlx5_ep_cmd_is_linked())
+		return mlx5_ep_device_refuse(
+			edev, "mlx5_ep was loaded before mlx5_core");
 	if (compat_is_foreign("mlx5_ib"))
 		return mlx5_ep_device_refuse(
 			edev,

@@ -9,6 +9,24 @@
 
 #include "cmd.h"
 
+/*
+ * A machine without mlx5 has notifiers too, so what mlx5_core exports may be missing when
+ * the module is loaded. mlx5_ep_cmd_is_linked() tells.
+ */
+#pragma weak mlx5_cmd_exec
+
+/**
+ * mlx5_ep_cmd_is_linked() - was mlx5_core there when mlx5_ep was loaded?
+ *
+ * modprobe loads mlx5_core before, where there is one.
+ *
+ * Return: false: no command can be run, and no device attached
+ */
+bool mlx5_ep_cmd_is_linked(void)
+{
+	return mlx5_cmd_exec;
+}
+
 /**
  * mlx5_ep_cmd_query_qp_uar() - ask the device which UAR page a QP rings
  * @mdev: mlx5_core device that owns @qpn, while its driver is bound

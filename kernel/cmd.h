@@ -8,6 +8,7 @@
 
 struct mlx5_core_dev;
 
+bool mlx5_ep_cmd_is_linked(void);
 int mlx5_ep_cmd_query_qp_uar(struct mlx5_core_dev *mdev, u32 qpn, u32 *uar);
 unsigned int mlx5_ep_cmd_uar_pages(struct mlx5_core_dev *mdev);
 unsigned int mlx5_ep_cmd_uars_together(struct mlx5_core_dev *mdev);

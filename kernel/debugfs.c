@@ -18,6 +18,7 @@
 #include "uuar/qp_list.h"
 #include "uuar/qp_uuar.h"
 #include "watch/notifier.h"
+#include "watch/notifier_dev.h"
 #include "xrc/xrc.h"
 
 static struct dentry *root;
@@ -166,6 +167,13 @@ static int debugfs_watches_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(debugfs_watches);
 
+static int debugfs_dev_watches_show(struct seq_file *s, void *unused)
+{
+	mlx5_ep_notifier_dev_show(s);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_dev_watches);
+
 static void debugfs_show_user(struct seq_file *s,
 			      const struct mlx5_ep_account *user)
 {
@@ -197,11 +205,13 @@ static int debugfs_users_show(struct seq_file *s, void *unused)
 DEFINE_SHOW_ATTRIBUTE(debugfs_users);
 
 /**
- * mlx5_ep_debugfs_init() - make the folder "mlx5_ep"
+ * mlx5_ep_debugfs_init() - make the folder "mlx5_ep", with what belongs to no device
  */
 void mlx5_ep_debugfs_init(void)
 {
 	root = debugfs_create_dir("mlx5_ep", NULL);
+	debugfs_create_file("watches", 0400, root, NULL,
+			    &debugfs_dev_watches_fops);
 }
 
 /**

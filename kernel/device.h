@@ -157,6 +157,14 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev);
 void mlx5_ep_device_destroy(struct mlx5_ep_device *edev);
 struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev);
 struct device *mlx5_ep_device_next_preexisting(unsigned long *index);
+
+/* As it is named in logs and traces; NULL: what belongs to no device. */
+static inline const char *
+mlx5_ep_device_name(const struct mlx5_ep_device *edev)
+{
+	return edev ? dev_name(&edev->ibdev->dev) : "-";
+}
+
 __printf(2, 3) int mlx5_ep_device_refuse(struct mlx5_ep_device *edev,
 					 const char *fmt, ...);
 

@@ -7,6 +7,7 @@
 
 #include "attach.h"
 #include "debugfs.h"
+#include "watch/notifier_dev.h"
 #include "watch/space.h"
 
 static int __init mlx5_ep_init(void)
@@ -15,13 +16,18 @@ static int __init mlx5_ep_init(void)
 
 	mlx5_ep_debugfs_init();
 	ret = mlx5_ep_attach_init();
-	if (ret)
+	if (ret) {
 		mlx5_ep_debugfs_fini();
-	return ret;
+		return ret;
+	}
+	/* From here on programs use what is there: nothing may fail any more. */
+	mlx5_ep_notifier_dev_init();
+	return 0;
 }
 
 static void __exit mlx5_ep_exit(void)
 {
+	mlx5_ep_notifier_dev_fini();
 	mlx5_ep_attach_fini();
 	mlx5_ep_debugfs_fini();
 	mlx5_ep_watch_spaces_flush();

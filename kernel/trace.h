@@ -104,7 +104,7 @@ TRACE_EVENT(mlx5_ep_limit_reached,
 		__field(unsigned int, limit)
 	),
 	TP_fast_assign(
-		strscpy(__entry->dev, dev_name(&edev->ibdev->dev),
+		strscpy(__entry->dev, mlx5_ep_device_name(edev),
 			IB_DEVICE_NAME_MAX);
 		strscpy(__entry->what, what, sizeof(__entry->what));
 		memcpy(__get_dynamic_array(who), who, strlen(who) + 1);

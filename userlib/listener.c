@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <infiniband/verbs.h>
 
@@ -32,6 +33,7 @@
 #include "listener.h"
 
 #define LISTENER_DEVICES "/sys/class/infiniband"
+#define LISTENER_DEV "/dev/mlx5_ep"
 #define LISTENER_VERBS "libibverbs.so.1"
 
 #define PAUSE_MS 10
@@ -84,23 +86,44 @@ static int open_device(const struct listener_verbs *verbs,
 	return ret;
 }
 
-static int open_notifier(const struct listener_verbs *verbs,
+static void close_device(const struct listener_verbs *verbs,
+			 struct ibv_context *context)
+{
+	if (context)
+		verbs->close(context);
+}
+
+/* Where the module is attached to no device, the notifier is of none. */
+static int make_notifier(const struct listener_verbs *verbs,
 			 struct listener *listener)
 {
 	int ret;
 
 	ret = open_device(verbs, &listener->context);
+	if (ret == -EOPNOTSUPP) {
+		listener->context = NULL;
+		return mlx5ep_notifier_open(0, &listener->notifier);
+	}
 	if (ret)
 		return ret;
 	ret = mlx5ep_notifier_create(listener->context, 0, &listener->notifier);
 	if (ret)
-		goto err_context;
-	if (!fcntl(mlx5ep_notifier_fd(listener->notifier), F_SETFL, O_NONBLOCK))
-		return 0;
+		verbs->close(listener->context);
+	return ret;
+}
+
+static int open_notifier(const struct listener_verbs *verbs,
+			 struct listener *listener)
+{
+	int ret;
+
+	ret = make_notifier(verbs, listener);
+	if (ret || !fcntl(mlx5ep_notifier_fd(listener->notifier), F_SETFL,
+			  O_NONBLOCK))
+		return ret;
 	ret = -errno;
 	mlx5ep_notifier_destroy(listener->notifier);
-err_context:
-	verbs->close(listener->context);
+	close_device(verbs, listener->context);
 	return ret;
 }
 
@@ -148,17 +171,17 @@ static bool is_attached(const char *name)
 }
 
 /**
- * listener_possible() - is there a device for a notifier?
+ * listener_possible() - can there be a notifier?
  *
- * The answer comes from sysfs: the program need not have loaded libibverbs yet.
+ * The answer comes from the file system: the program need not have loaded libibverbs yet.
  *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device.
+ * Return: 0. -EOPNOTSUPP if the module is attached to no device, and there is no /dev/mlx5_ep.
  */
 int listener_possible(void)
 {
 	DIR *devices = opendir(LISTENER_DEVICES);
 	const struct dirent *entry;
-	int ret = -EOPNOTSUPP;
+	int ret = access(LISTENER_DEV, F_OK) ? -EOPNOTSUPP : 0;
 
 	if (!devices)
 		return ret;
@@ -176,8 +199,8 @@ int listener_possible(void)
  * The thread has all signals blocked: they are for the program's own threads. So has the
  * caller meanwhile: what is done here is long, and a signal of a timer would delay it.
  *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device, or libibverbs is not
- * loaded. The errors of mlx5ep_notifier_create(), fcntl() and pthread_create().
+ * Return: 0. -EOPNOTSUPP if the module is not loaded, or libibverbs is not. The errors of
+ * mlx5ep_notifier_create(), fcntl() and pthread_create().
  */
 int listener_start(struct listener *listener)
 {
@@ -196,7 +219,7 @@ int listener_start(struct listener *listener)
 	ret = run_thread(listener);
 	if (ret) {
 		mlx5ep_notifier_destroy(listener->notifier);
-		verbs.close(listener->context);
+		close_device(&verbs, listener->context);
 	}
 out_unblock:
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -444,8 +444,8 @@ mlx5ep_mr_cache_create(struct ibv_pd *pd,
 	cache->table.max_regions = cache->attr.max_regions;
 	cache->table.max_bytes = cache->attr.max_bytes;
 
-	ret = mlx5ep_notifier_create(pd->context, cache->attr.max_regions +
-				     CACHE_SPARE_WATCHES, &cache->notifier);
+	ret = mlx5ep_notifier_any(pd->context, cache->attr.max_regions +
+				  CACHE_SPARE_WATCHES, &cache->notifier);
 	if (ret)
 		goto err_free;
 	ret = cache_make_slots(cache);

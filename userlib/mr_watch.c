@@ -78,7 +78,6 @@ MLX5EP_EXPORT int mlx5ep_watch_dmabuf(struct mlx5ep_notifier *notifier, int fd,
 				      uint64_t cookie,
 				      struct mlx5ep_watch *watch)
 {
-	int object = mlx5ep_uverbs_id(notifier->context, "object notifier");
 	struct mlx5_ep_watch_dmabuf req = {
 		.offset = offset,
 		.length = length,
@@ -87,11 +86,14 @@ MLX5EP_EXPORT int mlx5ep_watch_dmabuf(struct mlx5ep_notifier *notifier, int fd,
 	};
 	struct mlx5_ep_watch_dmabuf_resp resp;
 	struct mlx5ep_cmd cmd;
-	int ret;
+	int object, ret;
 
 	ret = mlx5ep_process_may_change(notifier->memory);
 	if (ret)
 		return ret;
+	if (!notifier->context)
+		return -EOPNOTSUPP;
+	object = mlx5ep_uverbs_id(notifier->context, "object notifier");
 	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF);
 	mlx5ep_cmd_fd(&cmd, MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_HANDLE,
 		      notifier->fd);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,15 +15,13 @@
 #include "internal.h"
 #include "notifier.h"
 
-/*
- * For the first notifier of a process the kernel takes the locks of all its mappings, and
- * begins anew after each signal. With many mappings and a fast timer that would never end.
- */
-static int notifier_open(struct ibv_context *context, uint32_t watches)
+#define NOTIFIER_DEV "/dev/mlx5_ep"
+
+/* A notifier of a device. Returns its file, or a negative errno. */
+static int notifier_of_context(struct ibv_context *context, uint32_t watches)
 {
 	int object = mlx5ep_uverbs_id(context, "object notifier");
 	struct mlx5ep_cmd cmd;
-	sigset_t all, old;
 	int ret;
 
 	mlx5ep_cmd_init(&cmd, object, MLX5_EP_METHOD_NOTIFIER_CREATE);
@@ -30,13 +29,44 @@ static int notifier_open(struct ibv_context *context, uint32_t watches)
 	if (watches)
 		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY,
 			      &watches, sizeof(watches));
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = mlx5ep_cmd_exec(context, &cmd);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		return ret;
 	return mlx5ep_cmd_result(&cmd, MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE);
+}
+
+/* A notifier that knows of no device. Returns its file, or a negative errno. */
+static int notifier_of_dev(uint32_t watches)
+{
+	struct mlx5_ep_notifier_create create = { .capacity = watches };
+	int fd = open(NOTIFIER_DEV, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENODEV || errno == ENXIO ?
+			       -EOPNOTSUPP : -errno;
+	ret = ioctl(fd, MLX5_EP_IOC_NOTIFIER_CREATE, &create);
+	if (ret < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/*
+ * For the first notifier of a process the kernel takes the locks of all its mappings, and
+ * begins anew after each signal. With many mappings and a fast timer that would never end.
+ */
+static int notifier_open(struct ibv_context *context, uint32_t watches)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = context ? notifier_of_context(context, watches) :
+			notifier_of_dev(watches);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
 }
 
 /* The length depends on the capacity, which is on the first page. */
@@ -67,9 +97,9 @@ static int notifier_map(struct mlx5ep_notifier *notifier)
 	return 0;
 }
 
-MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
-					 uint32_t watches,
-					 struct mlx5ep_notifier **out)
+/* @context is NULL for a notifier of no device. */
+static int notifier_make(struct ibv_context *context, uint32_t watches,
+			 struct mlx5ep_notifier **out)
 {
 	struct mlx5ep_notifier *notifier;
 	int ret;
@@ -100,6 +130,36 @@ err_close:
 err_free:
 	free(notifier);
 	return ret;
+}
+
+MLX5EP_EXPORT int mlx5ep_notifier_create(struct ibv_context *context,
+					 uint32_t watches,
+					 struct mlx5ep_notifier **out)
+{
+	return notifier_make(context, watches, out);
+}
+
+MLX5EP_EXPORT int mlx5ep_notifier_open(uint32_t watches,
+				       struct mlx5ep_notifier **out)
+{
+	return notifier_make(NULL, watches, out);
+}
+
+/**
+ * mlx5ep_notifier_any() - create a notifier for a device of whatever driver
+ * @context: of the device; must stay open as long as the notifier exists
+ * @watches: as for mlx5ep_notifier_create()
+ * @out: a notifier of the device, which can watch dma-bufs; one of no device where the
+ *	module is not attached to it
+ *
+ * Return: 0 or -errno.
+ */
+int mlx5ep_notifier_any(struct ibv_context *context, uint32_t watches,
+			struct mlx5ep_notifier **out)
+{
+	int ret = notifier_make(context, watches, out);
+
+	return ret == -EOPNOTSUPP ? notifier_make(NULL, watches, out) : ret;
 }
 
 MLX5EP_EXPORT int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)

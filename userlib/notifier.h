@@ -10,7 +10,7 @@
 
 /**
  * struct mlx5ep_notifier - a notifier
- * @context: of its device
+ * @context: of its device; NULL: none
  * @fd: its file; -1 once it is destroyed
  * @users: registrations that name it, and 1 until it is destroyed; the last
  *	one frees it
@@ -48,6 +48,8 @@ static inline void notifier_put(struct mlx5ep_notifier *notifier)
 		free(notifier);
 }
 
+int mlx5ep_notifier_any(struct ibv_context *context, uint32_t watches,
+			struct mlx5ep_notifier **out);
 int mlx5ep_watch_verify_refs(const struct mlx5ep_notifier *notifier,
 			     struct mlx5_ep_watch_ref *refs,
 			     unsigned int count);

@@ -31,9 +31,24 @@ static const char *const reason_names[] = {
 
 static_assert(ARRAY_SIZE(reason_names) == MLX5_EP_NR_REASONS);
 
+#define LIMIT_REFUSED \
+	"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s%s (%u)\n"
+#define LIMIT_REFUSED_ARGS(r)						\
+	(r)->who, (r)->held, (r)->what, (r)->refused,			\
+	(r)->reason == MLX5_EP_REASON_CGROUP ? "its limit in " : "",	\
+	reason_names[(r)->reason], (r)->limit
+
+/* What was refused without a device. */
+static struct mlx5_ep_refusals limit_refusals;
+
+static struct mlx5_ep_refusals *limit_refusals_of(struct mlx5_ep_device *edev)
+{
+	return edev ? &edev->refusals : &limit_refusals;
+}
+
 /**
  * mlx5_ep_limit_count_refusal() - count a refusal
- * @edev: device on which something was refused
+ * @edev: device on which something was refused; NULL: none
  * @reason: what refuses
  *
  * Does not sleep.
@@ -41,12 +56,12 @@ static_assert(ARRAY_SIZE(reason_names) == MLX5_EP_NR_REASONS);
 void mlx5_ep_limit_count_refusal(struct mlx5_ep_device *edev,
 				 enum mlx5_ep_reason reason)
 {
-	atomic64_inc(&edev->refusals.number[reason]);
+	atomic64_inc(&limit_refusals_of(edev)->number[reason]);
 }
 
 /**
  * mlx5_ep_limit_refuse() - count, trace and log a refusal
- * @edev: device that has the limit
+ * @edev: device that has the limit; NULL: none
  * @refusal: what was refused
  *
  * Does not sleep.
@@ -60,19 +75,19 @@ int mlx5_ep_limit_refuse(struct mlx5_ep_device *edev,
 	trace_mlx5_ep_limit_reached(edev, refusal->what, refusal->who,
 				    refusal->held, refusal->refused,
 				    refusal->limit);
-	dev_notice_ratelimited(
-		&edev->ibdev->dev,
-		"mlx5_ep: %s holds %u %s and is refused %u more: close contexts or raise %s%s (%u)\n",
-		refusal->who, refusal->held, refusal->what, refusal->refused,
-		refusal->reason == MLX5_EP_REASON_CGROUP ? "its limit in " : "",
-		reason_names[refusal->reason], refusal->limit);
+	if (edev)
+		dev_notice_ratelimited(&edev->ibdev->dev, LIMIT_REFUSED,
+				       LIMIT_REFUSED_ARGS(refusal));
+	else
+		pr_notice_ratelimited(LIMIT_REFUSED,
+				      LIMIT_REFUSED_ARGS(refusal));
 	return -EDQUOT;
 }
 
 /**
  * mlx5_ep_limit_refuse_process() - the same where the caller's process has reached
  *	its limit
- * @edev: device that has the limit
+ * @edev: device that has the limit; NULL: none
  * @refusal: what was refused; its @who is set here
  *
  * Return: -EDQUOT
@@ -92,7 +107,7 @@ int mlx5_ep_limit_refuse_process(struct mlx5_ep_device *edev,
 
 /**
  * mlx5_ep_limit_show_refusals() - list what was refused, a line per reason
- * @edev: attached device
+ * @edev: attached device; NULL: what was refused without one
  * @buf: a page, as sysfs gives it
  *
  * Return: length of the text
@@ -105,6 +120,6 @@ ssize_t mlx5_ep_limit_show_refusals(struct mlx5_ep_device *edev, char *buf)
 	for (i = 0; i < MLX5_EP_NR_REASONS; i++)
 		len += sysfs_emit_at(
 			buf, len, "%s %lld\n", reason_names[i],
-			atomic64_read(&edev->refusals.number[i]));
+			atomic64_read(&limit_refusals_of(edev)->number[i]));
 	return len;
 }

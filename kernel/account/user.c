@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What users hold on a device, and the limits of it: UAR pages, notifiers,
- * shared XRC receive QPs and registrations with them.
+ * shared XRC receive QPs and registrations with them. Notifiers of /dev/mlx5_ep have
+ * accounts of their own, since they belong to no device.
  *
- * All of it counts for the user who opened the context. A process in a user
+ * All of it counts for the user who opened the context, or the file. A process in a user
  * namespace counts for its own user id, and for the owner of that namespace and
  * of each namespace above it, as in the kernel's ucounts. So a user with a range
  * of subordinate ids holds no more than a user without.
@@ -29,14 +30,14 @@ static kuid_t user_at(struct user_namespace *ns, int level)
 }
 
 /**
- * mlx5_ep_user_get() - find or make the account of the caller on a device
- * @edev: attached device
+ * mlx5_ep_user_get() - find or make the account of the caller
+ * @users: accounts of the users of a device, or of /dev/mlx5_ep
  *
  * The account counts one context more. May sleep.
  *
  * Return: the account, to be given to mlx5_ep_user_put(); NULL: no memory
  */
-struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
+struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_accounts *users)
 {
 	struct user_namespace *ns = current_user_ns();
 	struct mlx5_ep_account *user = NULL;
@@ -48,7 +49,7 @@ struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 		/* An owner who is in the namespace counts once. */
 		if (user && user->id == __kuid_val(uid))
 			continue;
-		user = mlx5_ep_account_get(&edev->users, user, __kuid_val(uid),
+		user = mlx5_ep_account_get(users, user, __kuid_val(uid),
 					   UINT_MAX);
 		if (!user)
 			return NULL;
@@ -59,13 +60,14 @@ struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_user_put() - a context of the user is closed
- * @edev: device given to mlx5_ep_user_get()
+ * @users: what was given to mlx5_ep_user_get()
  * @user: what mlx5_ep_user_get() returned, NULL too
  */
-void mlx5_ep_user_put(struct mlx5_ep_device *edev, struct mlx5_ep_account *user)
+void mlx5_ep_user_put(struct mlx5_ep_accounts *users,
+		      struct mlx5_ep_account *user)
 {
 	mlx5_ep_account_uncharge(user, MLX5_EP_CONTEXTS, 1);
-	mlx5_ep_account_put(&edev->users, user);
+	mlx5_ep_account_put(users, user);
 }
 
 static int user_refuse(struct mlx5_ep_device *edev,
@@ -102,7 +104,7 @@ static int user_refuse(struct mlx5_ep_device *edev,
 
 /**
  * mlx5_ep_user_check() - would mlx5_ep_user_charge() refuse?
- * @edev: device of @user
+ * @edev: device of @user; NULL: an account of /dev/mlx5_ep
  * @user: the user's account; NULL: nobody is charged
  * @resource: what is counted; not MLX5_EP_CONTEXTS
  * @number: how many of it are to be charged
@@ -126,7 +128,7 @@ int mlx5_ep_user_check(struct mlx5_ep_device *edev,
 
 /**
  * mlx5_ep_user_charge() - charge a user and the owners of its user namespaces
- * @edev: device of @user
+ * @edev: device of @user; NULL: an account of /dev/mlx5_ep
  * @user: the user's account; NULL: nobody is charged
  * @resource: what is counted; not MLX5_EP_CONTEXTS
  * @number: how many of it

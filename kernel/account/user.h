@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What users hold on a device. */
+/* What users hold on a device, and of /dev/mlx5_ep. */
 
 #ifndef MLX5_EP_USER_H
 #define MLX5_EP_USER_H
@@ -8,8 +8,8 @@
 
 struct mlx5_ep_device;
 
-struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_device *edev);
-void mlx5_ep_user_put(struct mlx5_ep_device *edev,
+struct mlx5_ep_account *mlx5_ep_user_get(struct mlx5_ep_accounts *users);
+void mlx5_ep_user_put(struct mlx5_ep_accounts *users,
 		      struct mlx5_ep_account *user);
 int mlx5_ep_user_check(struct mlx5_ep_device *edev,
 		       struct mlx5_ep_account *user,

@@ -189,6 +189,7 @@ compat_fill_res_srq(struct ib_device_ops *ops)
 static inline bool compat_wc_support(struct mlx5_core_dev *mdev)
 {
 #if HAVE_MLX5_WC_SUPPORT_GET
+#pragma weak mlx5_wc_support_get /* as mlx5_cmd_exec(), see cmd.c */
 	return mlx5_wc_support_get(mdev);
 #else
 	return MLX5_CAP_GEN(mdev, bf);

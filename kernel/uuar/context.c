@@ -131,7 +131,7 @@ int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	xa_init(&ectx->dynamic);
 	xa_init(&ectx->uar_qps);
 	ectx->pages = &edev->observed_pages;
-	ectx->user = mlx5_ep_user_get(edev);
+	ectx->user = mlx5_ep_user_get(&edev->users);
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(ectx->comm, current->group_leader);
 	ectx->cgroup = mlx5_ep_cgroup_account_get(edev);
@@ -353,7 +353,7 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 	}
 	mlx5_ep_context_pages_uncharge_all(ectx);
 	mlx5_ep_account_put(&edev->cgroup_accounts, ectx->cgroup);
-	mlx5_ep_user_put(edev, ectx->user);
+	mlx5_ep_user_put(&edev->users, ectx->user);
 	context_free_qps(ectx);
 	context_free_table(ectx->table);
 	ectx->table = NULL;

@@ -7,13 +7,13 @@
  * cache adds and deletes watches all the time, and a uverbs ioctl costs more than
  * the work (Documentation/results/notifications.md has the figures).
  *
- * After destroy (close, device removal) the object's own memory stays while the
- * file is open, so that read() can report that the device is gone.
+ * There are two kinds of files: those of objects of a device (notifier_object.c), and those
+ * that /dev/mlx5_ep gives, which know of no device (notifier_dev.c). After an object was
+ * destroyed (close, device removal) its memory stays while the file is open, so that read()
+ * can report that the device is gone.
  */
-#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
@@ -25,6 +25,15 @@
 
 /* Events of a read() that fit on the stack. */
 #define NOTIFIER_STACK_EVENTS 8
+
+/* The file of an object has the object, a file of /dev/mlx5_ep the notifier. */
+static struct mlx5_ep_notifier *notifier_of_file(const struct file *filp)
+{
+	if (filp->f_op->release == uverbs_uobject_fd_release)
+		return &notifier_object_of(filp->private_data)->notifier;
+	return filp->private_data;
+}
+
 
 /*
  * Takes the last event of a channel, then its end. That is 0 if the address space
@@ -96,10 +105,21 @@ static int notifier_take(struct mlx5_ep_notifier *notifier, bool nonblock,
 	}
 }
 
-static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
-				     size_t size, loff_t *pos)
+/**
+ * mlx5_ep_notifier_read() - read() of a notifier
+ * @filp: opened by uverbs, or given by /dev/mlx5_ep
+ * @buf: the caller's, for struct mlx5_ep_event
+ * @size: bytes of @buf
+ * @pos: not used
+ *
+ * Sleeps.
+ *
+ * Return: bytes read, 0 at the end, or an errno as uapi/rdma/mlx5_ep_notifier.h says
+ */
+ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf, size_t size,
+			      loff_t *pos)
 {
-	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of_file(filp);
 	bool nonblock = filp->f_flags & O_NONBLOCK;
 	struct mlx5_ep_event events[NOTIFIER_STACK_EVENTS];
 	ssize_t done = 0;
@@ -129,10 +149,17 @@ static ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf,
 	return done;
 }
 
-static __poll_t mlx5_ep_notifier_poll(struct file *filp,
-				      struct poll_table_struct *wait)
+/**
+ * mlx5_ep_notifier_poll() - poll() of a notifier
+ * @filp: opened by uverbs, or given by /dev/mlx5_ep
+ * @wait: from the caller
+ *
+ * Return: what can be done without waiting
+ */
+__poll_t mlx5_ep_notifier_poll(struct file *filp,
+			       struct poll_table_struct *wait)
 {
-	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of_file(filp);
 	__poll_t mask = 0;
 
 	poll_wait(filp, &notifier->wait, wait);
@@ -179,9 +206,16 @@ static const struct vm_operations_struct notifier_vm_ops = {
 	.fault = notifier_vma_fault,
 };
 
-static int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
+/**
+ * mlx5_ep_notifier_mmap() - mmap() of a notifier
+ * @filp: opened by uverbs, or given by /dev/mlx5_ep
+ * @vma: the new mapping, shared and for reading
+ *
+ * Return: 0; -EINVAL: another mapping, or too long; -EXDEV; -EIO
+ */
+int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma)
 {
-	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of_file(filp);
 	struct mlx5_ep_watch_area *area;
 	int ret;
 
@@ -209,22 +243,21 @@ out_put:
 	return ret;
 }
 
-static long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
-				   unsigned long arg)
+/**
+ * mlx5_ep_notifier_ioctl() - ioctl() of a notifier
+ * @filp: opened by uverbs, or given by /dev/mlx5_ep
+ * @cmd: MLX5_EP_IOC_WATCH_ADD and so on
+ * @arg: address of a struct mlx5_ep_watch_batch
+ *
+ * Sleeps.
+ *
+ * Return: 0, or an errno as uapi/rdma/mlx5_ep_notifier.h says
+ */
+long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
+			    unsigned long arg)
 {
-	struct mlx5_ep_notifier *notifier = notifier_of(filp->private_data);
+	struct mlx5_ep_notifier *notifier = notifier_of_file(filp);
 
 	return mlx5_ep_watch_ioctl(&notifier->watches, cmd,
 				   (void __user *)arg);
 }
-
-const struct file_operations mlx5_ep_notifier_fops = {
-	.owner = THIS_MODULE,
-	.release = uverbs_uobject_fd_release,
-	.read = mlx5_ep_notifier_read,
-	.poll = mlx5_ep_notifier_poll,
-	.mmap = mlx5_ep_notifier_mmap,
-	.unlocked_ioctl = mlx5_ep_notifier_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = noop_llseek,
-};

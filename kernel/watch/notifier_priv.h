@@ -3,6 +3,8 @@
 #ifndef MLX5_EP_NOTIFIER_PRIV_H
 #define MLX5_EP_NOTIFIER_PRIV_H
 
+#include <linux/fs.h>
+#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -12,29 +14,32 @@
 #include "watch/watch.h"
 
 struct mlx5_ep_account;
+struct mlx5_ep_device;
+struct pid;
+struct seq_file;
 
 /**
  * struct mlx5_ep_notifier - the channel
- * @uobj: the file's object; must be first
- * @user: for whom it counts, may be NULL; until destroyed
- * @node: in the device's list, until destroyed
- * @tgid: thread group of the creator, until destroyed
+ * @user: for whom it counts, may be NULL; until it ends
+ * @node: in the list of notifiers of the device, or of those without one, until it ends
+ * @tgid: thread group of the creator, until it ends
  * @comm: name of the creator
  * @watches: watched ranges
  * @wait: readers and pollers
  * @source_lock: protects what follows
- * @dead: destroyed; no event comes any more
- * @removed: destroyed because the device is gone
+ * @dead: ended; no event comes any more
+ * @removed: ended because the device is gone
  * @told: a reader has had the last event of the channel
  * @sources: struct mlx5_ep_notifier_source that have an unread event; once @dead, those
  *	that had one
  * @source_total: events posted by sources, ever
  * @source_pending: length of @sources; 0 once @dead
  * @header: of the mapped area, NULL once @dead
+ *
+ * Part of the object of a device (struct notifier_object) or of a file that belongs to
+ * no device (notifier_dev.c).
  */
 struct mlx5_ep_notifier {
-	struct ib_uobject uobj;
-	struct mlx5_ep_device *edev;
 	struct mlx5_ep_account *user;
 	struct list_head node;
 	struct pid *tgid;
@@ -51,10 +56,30 @@ struct mlx5_ep_notifier {
 	struct mlx5_ep_notifier_page *header;
 };
 
-static inline struct mlx5_ep_notifier *notifier_of(struct ib_uobject *uobj)
+/**
+ * struct notifier_object - a notifier of a device
+ * @uobj: must be first
+ * @notifier: its watches, its sources, and who waits for them
+ * @edev: the device, until the notifier ends
+ */
+struct notifier_object {
+	struct ib_uobject uobj;
+	struct mlx5_ep_notifier notifier;
+	struct mlx5_ep_device *edev;
+};
+
+static inline struct notifier_object *notifier_object_of(struct ib_uobject *uobj)
 {
-	return container_of(uobj, struct mlx5_ep_notifier, uobj);
+	return container_of(uobj, struct notifier_object, uobj);
 }
+
+/* notifier.c */
+u32 mlx5_ep_notifier_most_watches(void);
+int mlx5_ep_notifier_begin(struct mlx5_ep_notifier *notifier,
+			   struct mlx5_ep_device *edev,
+			   struct mlx5_ep_account *user, u32 capacity);
+void mlx5_ep_notifier_end(struct mlx5_ep_notifier *notifier, bool removed);
+void mlx5_ep_notifier_list(struct list_head *notifiers, struct seq_file *seq);
 
 /* notifier_source.c */
 unsigned int mlx5_ep_notifier_take_sources(struct mlx5_ep_notifier *notifier,
@@ -62,6 +87,22 @@ unsigned int mlx5_ep_notifier_take_sources(struct mlx5_ep_notifier *notifier,
 					   unsigned int count);
 
 /* notifier_file.c */
-extern const struct file_operations mlx5_ep_notifier_fops;
+ssize_t mlx5_ep_notifier_read(struct file *filp, char __user *buf, size_t size,
+			      loff_t *pos);
+__poll_t mlx5_ep_notifier_poll(struct file *filp,
+			       struct poll_table_struct *wait);
+int mlx5_ep_notifier_mmap(struct file *filp, struct vm_area_struct *vma);
+long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
+			    unsigned long arg);
+
+/* What the files of both kinds of notifiers can do. */
+#define NOTIFIER_FILE_OPERATIONS			\
+	.owner = THIS_MODULE,				\
+	.read = mlx5_ep_notifier_read,			\
+	.poll = mlx5_ep_notifier_poll,			\
+	.mmap = mlx5_ep_notifier_mmap,			\
+	.unlocked_ioctl = mlx5_ep_notifier_ioctl,	\
+	.compat_ioctl = compat_ptr_ioctl,		\
+	.llseek = noop_llseek
 
 #endif /* MLX5_EP_NOTIFIER_PRIV_H */

@@ -41,7 +41,7 @@ int mlx5_ep_notifier_source_init(struct mlx5_ep_notifier_source *source,
 				 struct ib_uobject *notifier_uobj, u32 object,
 				 u64 cookie)
 {
-	struct mlx5_ep_notifier *notifier = notifier_of(notifier_uobj);
+	struct mlx5_ep_notifier *notifier = &notifier_object_of(notifier_uobj)->notifier;
 	int ret;
 
 	ret = mlx5_ep_watch_slots_check(&notifier->watches);
@@ -81,7 +81,9 @@ void mlx5_ep_notifier_source_fini(struct mlx5_ep_notifier_source *source)
 	}
 	spin_unlock_irq(&notifier->source_lock);
 	source->notifier = NULL;
-	uverbs_uobject_put(&notifier->uobj);
+	/* Only notifiers of a device have sources. */
+	uverbs_uobject_put(&container_of(notifier, struct notifier_object,
+					 notifier)->uobj);
 }
 
 /**

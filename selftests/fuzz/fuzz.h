@@ -119,6 +119,7 @@ void op_file_ioctl(struct fuzz_session *s, const uint64_t *a);
 void op_file_read(struct fuzz_session *s, const uint64_t *a);
 void op_file_poll(struct fuzz_session *s, const uint64_t *a);
 void op_file_mmap(struct fuzz_session *s, const uint64_t *a);
+void op_file_open(struct fuzz_session *s, const uint64_t *a);
 void op_file_close(struct fuzz_session *s, const uint64_t *a);
 void op_mem_map(struct fuzz_session *s, const uint64_t *a);
 void op_mem_unmap(struct fuzz_session *s, const uint64_t *a);

@@ -68,6 +68,7 @@ const struct fuzz_op fuzz_ops[] = {
 	{ "file_read", 320, op_file_read },
 	{ "file_poll", 80, op_file_poll },
 	{ "file_mmap", 240, op_file_mmap },
+	{ "file_open", 160, op_file_open },
 	{ "file_close", 80, op_file_close },
 	{ "mem_map", 160, op_mem_map },
 	{ "mem_unmap", 120, op_mem_unmap },

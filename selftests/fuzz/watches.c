@@ -162,6 +162,29 @@ void op_file_mmap(struct fuzz_session *s, const uint64_t *a)
 		munmap(map, size);
 }
 
+/* A notifier without a device; small values are right ones. */
+void op_file_open(struct fuzz_session *s, const uint64_t *a)
+{
+	struct mlx5_ep_notifier_create create = {
+		.capacity = a[0] % 4 ? a[0] % 4096 : a[4],
+		.flags = a[1] < 8 ? 0 : a[1],
+	};
+	int *file = &s->notifiers[a[2] % 2], old = *file;
+	int dev = open("/dev/mlx5_ep", O_RDONLY | O_CLOEXEC);
+	int fd;
+
+	if (dev < 0)
+		return;
+	fd = ioctl(dev, MLX5_EP_IOC_NOTIFIER_CREATE,
+		   a[3] == 1 ? (void *)a[5] : &create);
+	close(dev);
+	if (fd < 0)
+		return;
+	*file = fd;
+	if (old >= 0)
+		close(old);
+}
+
 void op_file_close(struct fuzz_session *s, const uint64_t *a)
 {
 	int *file = &s->notifiers[a[2] % 2];

@@ -161,6 +161,8 @@ static void kfree(void *block)
 
 #define dev_notice_ratelimited(dev, ...) \
 	((void)(dev), snprintf(fake.log, sizeof(fake.log), __VA_ARGS__))
+#define pr_notice_ratelimited(...) \
+	snprintf(fake.log, sizeof(fake.log), __VA_ARGS__)
 #define sysfs_emit_at(buf, at, ...) \
 	snprintf((buf) + (at), 4096 - (at), __VA_ARGS__)
 

@@ -44,17 +44,17 @@ FIXTURE_TEARDOWN(users)
 
 TEST_F(users, of_the_initial_namespace_count_for_themselves)
 {
-	struct mlx5_ep_account *user = mlx5_ep_user_get(&self->dev), *again;
+	struct mlx5_ep_account *user = mlx5_ep_user_get(&self->dev.users), *again;
 
 	EXPECT_ACCOUNT(user, 12);
 	EXPECT_EQ(NULL, user->parent);
-	again = mlx5_ep_user_get(&self->dev);
+	again = mlx5_ep_user_get(&self->dev.users);
 	EXPECT_EQ(user, again);
 	EXPECT_EQ(2, mlx5_ep_account_held(user, MLX5_EP_CONTEXTS));
-	mlx5_ep_user_put(&self->dev, again);
+	mlx5_ep_user_put(&self->dev.users, again);
 	EXPECT_ACCOUNT(user, 12);
-	mlx5_ep_user_put(&self->dev, user);
-	mlx5_ep_user_put(&self->dev, NULL);
+	mlx5_ep_user_put(&self->dev.users, user);
+	mlx5_ep_user_put(&self->dev.users, NULL);
 }
 
 TEST_F(users, of_a_namespace_count_for_each_owner_above)
@@ -62,19 +62,19 @@ TEST_F(users, of_a_namespace_count_for_each_owner_above)
 	struct mlx5_ep_account *user;
 
 	fake.ns = &lowest;
-	user = mlx5_ep_user_get(&self->dev);
+	user = mlx5_ep_user_get(&self->dev.users);
 	EXPECT_ACCOUNT(user, 12);
 	EXPECT_ACCOUNT(user->parent, 11);
 	EXPECT_ACCOUNT(user->parent->parent, 10);
 	EXPECT_EQ(NULL, user->parent->parent->parent);
-	mlx5_ep_user_put(&self->dev, user);
+	mlx5_ep_user_put(&self->dev.users, user);
 
 	fake.ns = &below;
-	user = mlx5_ep_user_get(&self->dev);
+	user = mlx5_ep_user_get(&self->dev.users);
 	EXPECT_ACCOUNT(user, 12);
 	EXPECT_ACCOUNT(user->parent, 10);
 	EXPECT_EQ(NULL, user->parent->parent);
-	mlx5_ep_user_put(&self->dev, user);
+	mlx5_ep_user_put(&self->dev.users, user);
 }
 
 TEST_F(users, that_own_their_namespace_count_once)
@@ -83,16 +83,16 @@ TEST_F(users, that_own_their_namespace_count_once)
 	struct mlx5_ep_account *user;
 
 	fake.ns = &same;
-	user = mlx5_ep_user_get(&self->dev);
+	user = mlx5_ep_user_get(&self->dev.users);
 	EXPECT_ACCOUNT(user, 12);
 	EXPECT_ACCOUNT(user->parent, 10);
 	EXPECT_EQ(NULL, user->parent->parent);
-	mlx5_ep_user_put(&self->dev, user);
+	mlx5_ep_user_put(&self->dev.users, user);
 	fake.uid = 10;
-	user = mlx5_ep_user_get(&self->dev);
+	user = mlx5_ep_user_get(&self->dev.users);
 	EXPECT_ACCOUNT(user, 10);
 	EXPECT_EQ(NULL, user->parent);
-	mlx5_ep_user_put(&self->dev, user);
+	mlx5_ep_user_put(&self->dev.users, user);
 }
 
 TEST_F(users, without_memory_leave_nothing)
@@ -100,7 +100,7 @@ TEST_F(users, without_memory_leave_nothing)
 	fake.ns = &lowest;
 	for (fake.fails = 1; fake.fails <= 3; fake.fails++) {
 		fake.asked = 0;
-		EXPECT_EQ(NULL, mlx5_ep_user_get(&self->dev));
+		EXPECT_EQ(NULL, mlx5_ep_user_get(&self->dev.users));
 		EXPECT_EQ(fake.fails, fake.asked);
 		EXPECT_EQ(0, fake.blocks);
 	}
@@ -129,7 +129,7 @@ TEST_F(users, are_refused_and_named_where_they_are_full)
 	unsigned int i;
 
 	fake.ns = &below;
-	user = mlx5_ep_user_get(&self->dev);
+	user = mlx5_ep_user_get(&self->dev.users);
 	ASSERT_NE(NULL, user);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		EXPECT_EQ(0, mlx5_ep_user_charge(&self->dev, user,
@@ -156,7 +156,7 @@ TEST_F(users, are_refused_and_named_where_they_are_full)
 		mlx5_ep_account_uncharge(user->parent, cases[i].resource, 3);
 	}
 	EXPECT_EQ(0, mlx5_ep_user_charge(&self->dev, NULL, MLX5_EP_UAR_PAGES, 9, 4));
-	mlx5_ep_user_put(&self->dev, user);
+	mlx5_ep_user_put(&self->dev.users, user);
 }
 
 TEST_F(users, are_not_named_where_a_process_or_a_cgroup_is_full)

@@ -140,6 +140,10 @@ CALL(mlx5ep_notifier_create, 0, -EXDEV, ({				\
 	struct mlx5ep_notifier *notifier;				\
 	MADE(mlx5ep_notifier_create(o->verbs.ctx, 8, &notifier),	\
 	     mlx5ep_notifier_destroy(notifier)); }))			\
+CALL(mlx5ep_notifier_open, 0, -EXDEV, ({				\
+	struct mlx5ep_notifier *notifier;				\
+	MADE(mlx5ep_notifier_open(8, &notifier),			\
+	     mlx5ep_notifier_destroy(notifier)); }))			\
 CALL(mlx5ep_notifier_destroy, 0, -EXDEV, mlx5ep_notifier_destroy(o->notifier)) \
 CALL(mlx5ep_notifier_fd, SAME, SAME, mlx5ep_notifier_fd(o->notifier))	\
 CALL(mlx5ep_notifier_page, 0, 1, !!mlx5ep_notifier_page(o->notifier))	\

@@ -82,8 +82,8 @@ static void set_pending(uint32_t slot, bool pending)
 			   __ATOMIC_RELAXED);
 }
 
-int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
-			   struct mlx5ep_notifier **notifier)
+int mlx5ep_notifier_any(struct ibv_context *context, uint32_t watches,
+			struct mlx5ep_notifier **notifier)
 {
 	fake.asked = watches;
 	if (fake.create_fails)

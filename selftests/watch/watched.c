@@ -27,6 +27,9 @@ int watched_open(struct watched_setup *setup, uint32_t watches)
 		goto err_close;
 	ret = mlx5ep_notifier_create(setup->verbs.ctx, watches,
 				     &setup->notifier);
+	/* A device of another driver. */
+	if (ret == -EOPNOTSUPP)
+		ret = mlx5ep_notifier_open(watches, &setup->notifier);
 	if (ret)
 		goto err_ep;
 	return 0;

@@ -302,7 +302,28 @@ struct mlx5_ep_watch_batch {
 	__u32 reserved;
 };
 
+/**
+ * struct mlx5_ep_notifier_create - a notifier without a device
+ * @capacity: watches that it has room for; 0: 65536, or the most that may be had
+ * @flags: zero
+ *
+ * MLX5_EP_IOC_NOTIFIER_CREATE on /dev/mlx5_ep returns the file descriptor of a notifier of
+ * the caller's address space, with O_CLOEXEC. Whatever device registers the memory, the
+ * notifier tells of its watches, until the file is closed. Watches of dma-bufs and events
+ * of XRC receive QPs need the notifier of a device (MLX5_EP_METHOD_NOTIFIER_CREATE).
+ *
+ * Errors: EINVAL: @flags is not zero; EDQUOT: a limit (notifier_max_watches,
+ * notifiers_per_user) refuses; ENOMEM; EMFILE, ENFILE; EFAULT: the structure cannot be
+ * read.
+ */
+struct mlx5_ep_notifier_create {
+	__u32 capacity;
+	__u32 flags;
+};
+
 #define MLX5_EP_IOC_MAGIC 'm'
+#define MLX5_EP_IOC_NOTIFIER_CREATE \
+	_IOW(MLX5_EP_IOC_MAGIC, 0xdf, struct mlx5_ep_notifier_create)
 #define MLX5_EP_IOC_WATCH_ADD \
 	_IOW(MLX5_EP_IOC_MAGIC, 0xe0, struct mlx5_ep_watch_batch)
 #define MLX5_EP_IOC_WATCH_DEL \

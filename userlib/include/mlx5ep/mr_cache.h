@@ -86,13 +86,13 @@ struct mlx5ep_mr_cache_entry {
 
 /**
  * mlx5ep_mr_cache_create() - create an empty cache
- * @pd: must exist as long as the cache; it may be a parent domain; the module
- *	must be attached to its device
+ * @pd: must exist as long as the cache; it may be a parent domain, and of a device of any
+ *	driver. mlx5ep_mr_cache_get_dmabuf() needs a device that the module is attached to
  *
  * Return: 0. -EINVAL if a flag or a reserved field is set. -EDQUOT if
  * max_regions plus 4096 is above the module's limit (notifier_max_watches), or if
  * the user has as many notifiers on this device as notifiers_per_user allows. The
- * errors of mlx5ep_notifier_create().
+ * errors of mlx5ep_notifier_create(), and of mlx5ep_notifier_open() for other devices.
  */
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 			   const struct mlx5ep_mr_cache_attr *attr,

@@ -47,6 +47,20 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 			   struct mlx5ep_notifier **notifier);
 
 /**
+ * mlx5ep_notifier_open() - create a notifier that needs no device
+ * @watches: as for mlx5ep_notifier_create()
+ *
+ * It is for memory that is registered with any adapter, of any driver, and with several of
+ * them. It stays when an adapter goes: what becomes of that adapter's registrations is told
+ * by their own library. mlx5ep_watch_dmabuf() and the events of XRC receive QPs need a
+ * notifier of mlx5ep_notifier_create().
+ *
+ * Return: 0. -EOPNOTSUPP without the module, or without /dev/mlx5_ep, as in a container
+ * that was not given it. -EACCES. The errors of mlx5ep_notifier_create(), except -EIO.
+ */
+int mlx5ep_notifier_open(uint32_t watches, struct mlx5ep_notifier **notifier);
+
+/**
  * mlx5ep_notifier_destroy() - close a notifier and delete its watches
  * @notifier: may be NULL; a forked child frees its copy only
  *

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# runs on: guest, tier: full, module: no, hca: 0, guest: rxe, smp: 2, numa: 2, timeout: 500
+#
+# Notifications on a machine that has no mlx5 adapter and has not loaded mlx5_core: what
+# rdma_rxe, a real driver, reads through a registration is compared with what the process
+# sees, for each change that mr_watch_changes knows; and races are run as on mlx5.
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/lib/lib.sh
+. selftests/lib/lib.sh
+# shellcheck source=selftests/lib/modules.sh
+. selftests/lib/modules.sh
+# shellcheck source=selftests/watch/race.sh
+. selftests/watch/race.sh
+
+export MLX5_EP_DEVICE=rxe0
+rounds=$((4000 / slowness))
+log=$tmp/changes
+
+# rxe_up: makes rxe0 on one of a pair of veths, and waits until it has an address
+rxe_up()
+{
+	local tries
+
+	modprobe -a veth rdma_rxe ib_uverbs || return
+	ip link add v0 type veth peer name v1 || return
+	ip addr add 10.9.0.1/24 dev v0
+	ip link set v0 up
+	ip link set v1 up
+	rdma link add rxe0 type rxe netdev v0 || return
+	for ((tries = 0; tries < 300; tries++)); do
+		! grep -qs ffff /sys/class/infiniband/rxe0/ports/1/gids/1 || return 0
+		sleep 0.1
+	done
+	echo 'rxe0 has no IPv4 GID' >&2
+	return 1
+}
+
+# module_alone: loads the module where there is no mlx5_core
+module_alone()
+{
+	modprobe -a ib_uverbs || return
+	ep_insmod
+}
+
+loads_alone()
+{
+	module_alone || fail 'the module does not load'
+	! grep -q '^mlx5_core ' /proc/modules || fail 'mlx5_core is loaded'
+	[ "$(stat -c %a /dev/mlx5_ep)" = 666 ] || fail "$(ls -l /dev/mlx5_ep)"
+	[ "$(cat /sys/class/misc/mlx5_ep/abi_version)" = 1 ] || fail 'abi_version'
+}
+
+changes()
+{
+	build/selftests/mr_watch_changes_test >"$log" 2>&1 || true
+	grep -c '^ok' "$log"
+	! grep '^not ok' "$log" || fail 'a change was not told, or told for nothing'
+	[ "$(grep -c '^# row: .*differ' "$log")" -ge 40 ] ||
+		fail 'too few changes happened'
+}
+
+unloads()
+{
+	rdma link delete rxe0 || fail 'rxe0 stays'
+	rmmod mlx5_ep || fail 'the module stays'
+	[ ! -e /dev/mlx5_ep ] || fail '/dev/mlx5_ep stays'
+}
+
+plan 6
+check 'the module loads without mlx5_core' loads_alone
+check 'rxe0 is there' rxe_up
+check 'each change is told before its call returns' changes
+check "no stale hit in $rounds rounds" race_on "$rounds"
+check 'stale hits with notification off' race_off 500
+check 'the module unloads' unloads
+ktap_finished
