@@ -19,7 +19,7 @@ in_root trixie '
 	touch "$d/modules.order" "$d/modules.builtin"
 	depmod "$k" 2>/dev/null
 	for line in "softdep driver pre: package" "softdep driver pre: package # for dummy" \
-		"softdep driver package" "softdep driver pre:package" "softdep driver pre: pakage" \
+		"softdep driver package" "softdep driver pre:package" "softdep driver pre: nosuch" \
 		"sofdep driver pre: package"; do
 		echo "$line" >/etc/modprobe.d/a.conf
 		modprobe -S "$k" -n -v driver >out 2>err
@@ -31,7 +31,7 @@ softdep driver pre: package: status 0, messages 0, loads package driver
 softdep driver pre: package # for dummy: status 0, messages 0, loads package for dummy driver
 softdep driver package: status 0, messages 0, loads driver
 softdep driver pre:package: status 0, messages 0, loads driver
-softdep driver pre: pakage: status 0, messages 0, loads driver
+softdep driver pre: nosuch: status 0, messages 0, loads driver
 sofdep driver pre: package: status 0, messages 1, loads driver
 END
 verdict "$work/want" "$work/got" 'kmod 34.2 loads what stands behind "#" in a softdep line, and is silent about other mistakes'
