@@ -7,7 +7,6 @@
  * responder drops the message; a DC target answers with a NAK and serves others.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "data/tag_match.h"
 #include "eth/eth.h"
@@ -293,50 +292,12 @@ static bool find_srq(struct request *r)
 	return true;
 }
 
-/**
- * migrate() - go over to the alternate path
- * @qp: the QP, armed for it
- */
-void migrate(struct qp *qp)
-{
-	uint8_t *c = qp->qpc;
-
-	memcpy(IFC_ADDR_OF(qpc, c, primary_address_path),
-	       IFC_ADDR_OF(qpc, c, secondary_address_path), IFC_SZ(ads));
-	IFC_SET(qpc, c, pm_state, PM_MIGRATED);
-	qp_load(qp);
-	event_post(qp->hca, EVENT_PATH_MIG, qp->obj.id);
-}
-
-static void set_pm_state(struct qp *qp, uint8_t state)
-{
-	IFC_SET(qpc, qp->qpc, pm_state, state);
-	qp->pm_state = state;
-}
-
-/* What the MigReq bits of a message and its answer do: two that rearm are
- * armed; one that is armed follows a peer that has migrated.
- */
-static void path_migration(struct qp *qp, struct qp *from)
-{
-	if (from->pm_state == PM_MIGRATED) {
-		if (qp->pm_state == PM_ARMED)
-			migrate(qp);
-		return;
-	}
-	if (qp->pm_state == PM_MIGRATED)
-		return;
-	set_pm_state(qp, PM_ARMED);
-	set_pm_state(from, PM_ARMED);
-}
-
-/* What the first message does to the responder, and each to both paths. */
-static void established(struct qp *qp, struct qp *from)
+/* What the first message does to the responder. */
+static void established(struct qp *qp)
 {
 	if (!qp->comm_est && qp->state == QP_RTR)
 		event_post(qp->hca, EVENT_COMM_EST, qp->obj.id);
 	qp->comm_est = true;
-	path_migration(qp, from);
 }
 
 static enum reply execute(struct request *r)
@@ -397,7 +358,7 @@ enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w)
 	if (qp->srq)
 		r.scatter.pd = qp->srq->pd->obj.id;
 	if (qp->type != QP_DCT)
-		established(qp, from);
+		established(qp);
 	if (qp->type == QP_XRC && !find_srq(&r))
 		return nak(&r, REPLY_INVAL);
 	reply = execute(&r);

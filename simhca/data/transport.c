@@ -122,16 +122,10 @@ static enum outcome lost(struct qp *qp, uint8_t *syndrome)
 	if (!t)
 		return SEND_WAIT;	/* timeout 0 means infinite */
 	if (!qp->retry_left) {
-		if (qp->pm_state == PM_ARMED) {
-			migrate(qp);
-			connected_rearm(qp);
-		} else {
-			*syndrome = SYND_RETRY_EXC;
-			return SEND_FAILED;
-		}
-	} else {
-		qp->retry_left--;
+		*syndrome = SYND_RETRY_EXC;
+		return SEND_FAILED;
 	}
+	qp->retry_left--;
 	timer_arm(&qp->timer, ACK_TIMEOUT_UNIT << t);
 	return SEND_WAIT;
 }

@@ -154,7 +154,6 @@ uint8_t mmo_execute(struct qp *qp, uint8_t mod, const uint8_t *tail,
 
 /* respond.c: the responder's side */
 enum reply respond(struct qp *qp, struct qp *from, const struct send_wqe *w);
-void migrate(struct qp *qp);
 
 /* eth/tx.c */
 uint8_t eth_send(struct qp *sq, const struct send_wqe *w);

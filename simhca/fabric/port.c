@@ -22,7 +22,6 @@
 #define IB_MTU_4096 5
 
 /* PortInfo.CapabilityMask, IBTA 14.2.5.6 */
-#define CAP_AUTO_MIGRATION 0x00000020u
 #define CAP_SL_MAP 0x00000040u
 #define CAP_SYS_IMAGE_GUID 0x00000800u
 #define CAP_EXT_SPEEDS 0x00004000u
@@ -79,8 +78,8 @@ void port_reset(struct hca *hca)
 	port->pause[PORT_RX].all = true;
 	port->pause[PORT_TX].all = true;
 	memset(port->count, 0, sizeof(port->count));
-	port->cap_mask = CAP_AUTO_MIGRATION | CAP_SL_MAP | CAP_SYS_IMAGE_GUID |
-			 CAP_EXT_SPEEDS | CAP_CM;
+	port->cap_mask = CAP_SL_MAP | CAP_SYS_IMAGE_GUID | CAP_EXT_SPEEDS |
+			 CAP_CM;
 	memset(port->node_desc, 0, sizeof(port->node_desc));
 	snprintf(port->node_desc, sizeof(port->node_desc), "simhca%u",
 		 hca->index);

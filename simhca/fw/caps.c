@@ -126,7 +126,6 @@ static void caps_features(uint8_t *c)
 	GEN(xrc, 1);
 	GEN(dct, 1);
 	GEN(qpc_extension, 1);	/* its only part: streams of DC */
-	GEN(apm, 1);
 	GEN(block_lb_mc, 1);
 	GEN(pkv, 1);
 	GEN(qkv, 1);

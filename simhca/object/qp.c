@@ -66,7 +66,6 @@ void qp_load(struct qp *qp)
 	qp->remote_qpn = IFC_GET(qpc, c, remote_qpn);
 	qp->qkey = IFC_GET(qpc, c, q_key);
 	qp->mtu = IFC_GET(qpc, c, mtu);
-	qp->pm_state = IFC_GET(qpc, c, pm_state);
 	qp->rre = IFC_GET(qpc, c, rre);
 	qp->rwe = IFC_GET(qpc, c, rwe);
 	qp->rae = IFC_GET(qpc, c, rae);

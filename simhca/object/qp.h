@@ -47,7 +47,8 @@ enum qp_state {
 	QP_ERR,
 };
 
-enum { PM_ARMED = 0x0, PM_REARM = 0x1, PM_MIGRATED = 0x3 };
+/* pm_state of a QP that has one path: the adapter has no path migration. */
+#define PM_MIGRATED 0x3
 
 enum qp_kind { QP_KIND_QP, QP_KIND_SQ, QP_KIND_DCT };
 
@@ -116,7 +117,6 @@ struct qp {
 	uint16_t rlid;
 	uint16_t pkey;		/* value */
 	uint8_t mtu;		/* enum ib_mtu */
-	uint8_t pm_state;
 	bool rre, rwe, rae;
 	bool mmo;		/* may copy memory (data/mmo.c) */
 	bool drain;		/* stops behind the request that is executed */

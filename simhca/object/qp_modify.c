@@ -229,16 +229,11 @@ static uint8_t check_parts(const struct qp *qp, const uint8_t *c,
 	return CMD_OK;
 }
 
-static void enter(struct qp *qp, const struct transition *t, uint32_t parts,
-		  uint8_t old_pm)
+static void enter(struct qp *qp, const struct transition *t, uint32_t parts)
 {
 	enum qp_state old = qp->state;
 
 	qp->state = t->to;
-	/* MIGRATED, asked for while armed, is a migration. */
-	if (parts & PART_PM_STATE && old_pm == PM_ARMED &&
-	    IFC_GET(qpc, qp->qpc, pm_state) == PM_MIGRATED)
-		migrate(qp);
 	if (parts & PART_RQ_PSN)
 		qp->recv_psn = IFC_GET(qpc, qp->qpc, next_rcv_psn);
 	if (parts & PART_SQ_PSN)
@@ -292,6 +287,6 @@ uint8_t qp_modify(struct cmd *cmd)
 	if (status)
 		return status;
 	memcpy(qp->qpc, context, QPC_SIZE);
-	enter(qp, t, parts, qp->pm_state);
+	enter(qp, t, parts);
 	return CMD_OK;
 }

@@ -265,7 +265,6 @@ struct cqe {
 /* Event types: linux/mlx5/device.h, enum mlx5_event */
 enum {
 	EVENT_COMP = 0x00,
-	EVENT_PATH_MIG = 0x01,
 	EVENT_COMM_EST = 0x02,
 	EVENT_SQ_DRAINED = 0x03,
 	EVENT_CQ_ERROR = 0x04,

@@ -442,46 +442,6 @@ static void a_blueflame_copy_that_differs_is_torn(void)
 	CHECK_EQ(pair_syndrome(&p, 10), SYND_OK);
 }
 
-static void rearm(struct w_qp *qp, uint16_t alt_lid)
-{
-	uint8_t in[IFC_SZ(rts2rts_qp_in)] = { 0 };
-	uint8_t *c = IFC_ADDR_OF(rts2rts_qp_in, in, qpc);
-
-	IFC_SET(rts2rts_qp_in, in, qpn, qp->qpn);
-	IFC_SET(rts2rts_qp_in, in, opt_param_mask, 1 << 0 | 1 << 10);
-	IFC_SET(qpc, c, pm_state, PM_REARM);
-	IFC_SET(qpc, c, secondary_address_path.rlid, alt_lid);
-	IFC_SET(qpc, c, secondary_address_path.ack_timeout, 8);
-	w_must(w_cmd(qp->hca, qp_cmds, MLX5_CMD_OP_RTS2RTS_QP, 0, 0, in,
-		     sizeof(in), NULL, 0));
-}
-
-static void an_armed_qp_goes_over_to_the_other_path(void)
-{
-	struct qp *mine, *theirs;
-	struct pair p;
-
-	CHECK(pair_connect(&p, &w_rc_attr));
-	mine = qp_find(&w_hca[0], p.qp[0].qpn, 0);
-	theirs = qp_find(&w_hca[1], p.qp[1].qpn, 0);
-	rearm(&p.qp[0], 2);
-	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 8);
-	CHECK_EQ(mine->pm_state, PM_REARM);	/* the peer is not */
-	rearm(&p.qp[1], 1);
-	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 8);
-	CHECK_EQ(mine->pm_state, PM_ARMED);
-	CHECK_EQ(theirs->pm_state, PM_ARMED);
-	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
-	CHECK_EQ(pair_syndrome(&p, 0), SYND_OK);
-	mine->rlid = 77;			/* the path breaks */
-	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 8);
-	CHECK_EQ(pair_syndrome(&p, 100), SYND_OK);
-	CHECK_EQ(mine->pm_state, PM_MIGRATED);
-	CHECK_EQ(theirs->pm_state, PM_MIGRATED);
-	CHECK(w_event_seen(0, EVENT_PATH_MIG, p.qp[0].qpn));
-	CHECK(w_event_seen(1, EVENT_PATH_MIG, p.qp[1].qpn));
-}
-
 static void uc_drops_what_nobody_can_take(void)
 {
 	struct w_qp_attr attr = w_rc_attr;
@@ -535,7 +495,6 @@ static const struct ktap_test tests[] = {
 	TEST(the_first_message_establishes_communication),
 	TEST(transitions_out_of_order_are_refused),
 	TEST(a_blueflame_copy_that_differs_is_torn),
-	TEST(an_armed_qp_goes_over_to_the_other_path),
 	TEST(uc_drops_what_nobody_can_take),
 };
 
