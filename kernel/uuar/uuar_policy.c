@@ -33,6 +33,18 @@
 /* Pages of a context whose QPs share uUARs, if uuar_pages is 0. */
 #define SHARED_PAGES 4
 
+/*
+ * The most pages that a policy takes for its CPUs, if uuar_pages is 0: libmlx5 maps
+ * each of them when it opens the context.
+ */
+#define AUTOMATIC_PAGES 16U
+
+/* What a process may map: the default of vm.max_map_count, which no module can ask. */
+#define MOST_MAPPINGS 65530U
+
+/* A context takes this part, at most, of the mappings that its process has left. */
+#define PART_OF_MAPPINGS 512U
+
 #define POLICY_NAME(policy, name)                                              \
 	[policy] = name,
 
@@ -237,14 +249,25 @@ int mlx5_ep_uuar_policy_pick(const struct mlx5_ep_uuar_table *t)
 	return uuar;
 }
 
+/* Pages of a context that spreads its QPs, where nobody said how many. */
+static unsigned int policy_automatic_pages(const struct mlx5_ep_uuar_sizing *s)
+{
+	unsigned int left = s->mappings < MOST_MAPPINGS ?
+		MOST_MAPPINGS - s->mappings : 0;
+
+	return max(min3(s->cpus, AUTOMATIC_PAGES, left / PART_OF_MAPPINGS),
+		   s->library);
+}
+
 /**
  * mlx5_ep_uuar_policy_pages() - how many static pages a context asks for
  * @s: what decides
  *
- * Where nobody said how many, the policies that spread QPs take one page per
- * CPU, and no fewer than the library asked for. A policy of shared uUARs takes a
- * few, and needs at least one uUAR that is locked and has BlueFlame beside the
- * library's low latency range. Where the budget has less, less is taken, but
+ * Where nobody said how many, the policies that spread QPs take one page per CPU,
+ * at most 16. They take fewer in a process that has used up most of the mappings
+ * that it may have, but no fewer than the library asked for. A policy of shared
+ * uUARs takes a few, and needs at least one uUAR that is locked and has BlueFlame
+ * beside the library's low latency range. Where the budget has less, less is taken, but
  * always one page: a context without a page cannot ring at all.
  *
  * Return: pages, 1 to MLX5_EP_MAX_PAGES
@@ -256,7 +279,7 @@ unsigned int mlx5_ep_uuar_policy_pages(const struct mlx5_ep_uuar_sizing *s)
 	if (!pages && s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR)
 		pages = SHARED_PAGES;
 	if (!pages)
-		pages = max(s->cpus, s->library);
+		pages = policy_automatic_pages(s);
 	if (s->policy == MLX5_EP_UUAR_POLICY_SHARED_UUAR) {
 		/* uUAR 0, one that is locked, and the low latency range */
 		unsigned int least = (s->low_latency + 2 + 1) / 2;

@@ -75,6 +75,7 @@ struct mlx5_ep_uuar_table {
  * @policy: of enum mlx5_ep_uuar_policy
  * @wanted: pages that the administrator or the application wants; 0: automatic
  * @cpus: CPUs that the process may run on
+ * @mappings: mappings that the process has
  * @library: pages that the library asked for
  * @low_latency: the library's count of uUARs that it rings without a lock
  * @available: pages left of the budget
@@ -83,6 +84,7 @@ struct mlx5_ep_uuar_sizing {
 	enum mlx5_ep_uuar_policy policy;
 	unsigned int wanted;
 	unsigned int cpus;
+	unsigned int mappings;
 	unsigned int library;
 	unsigned int low_latency;
 	unsigned int available;

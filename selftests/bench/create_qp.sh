@@ -72,11 +72,12 @@ create_qp_ratios()
 }
 
 # open_ratios ROUNDS OPTION...: what ibv_open_device() costs under a policy, with
-# one page, with eight and with as many as there can be
+# one page, with eight, with the 16 that are the most which the module takes by
+# itself, and with as many as there can be
 open_ratios()
 {
 	local rounds=$1 round absent stock pages
-	local -a plain=() under_stock=() one=() eight=() most=()
+	local -a plain=() under_stock=() one=() eight=() own=() most=()
 	local -A managed
 
 	shift
@@ -88,22 +89,25 @@ open_ratios()
 		echo 1 >"$ep/uuar_pages"
 		managed[1]=$(MLX5_TOTAL_UUARS=2 MLX5_NUM_LOW_LAT_UUARS=1 \
 			build/selftests/bench/create_qp -o "$@")
-		for pages in 8 256; do
+		for pages in 8 16 256; do
 			echo $pages >"$ep/uuar_pages"
 			managed[$pages]=$(build/selftests/bench/create_qp -o "$@")
 		done
 		echo "# round $round: absent $absent, stock $stock," \
 			"1 page ${managed[1]}, 8 ${managed[8]}," \
+			"16 ${managed[16]}," \
 			"256 ${managed[256]} instructions"
 		plain+=("$absent")
 		under_stock+=("$(ratio "$stock" "$absent")")
 		one+=("$(ratio "${managed[1]}" "$absent")")
 		eight+=("$(ratio "${managed[8]}" "$absent")")
+		own+=("$(ratio "${managed[16]}" "$absent")")
 		most+=("$(ratio "${managed[256]}" "$absent")")
 	done
 	bench_note open_instr instructions "${plain[@]}"
 	bench_at_most open_stock ratio 1.05 "${under_stock[@]}"
 	bench_at_most open_managed ratio 1.05 "${one[@]}"
 	bench_note open_managed_8_pages ratio "${eight[@]}"
+	bench_at_most open_managed_16_pages ratio 1.25 "${own[@]}"
 	bench_note open_managed_256_pages ratio "${most[@]}"
 }

@@ -2,8 +2,9 @@
 /* runs on: guest, tier: core, smp: 2, timeout: 60 */
 /*
  * How many UAR pages a context may have where uuar_pages is 0: one for each CPU on
- * which a thread of the process may run, and not one for each CPU of the node. The
- * library asks for one page, so that its wish decides nothing.
+ * which a thread of the process may run, and not one for each CPU of the node, and
+ * fewer in a process that has used up its mappings. The library asks for one page, so
+ * that its wish decides nothing.
  */
 #include "kselftest_harness.h"
 
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ctx_open.h"
@@ -93,6 +95,25 @@ TEST_F(cpus, of_all_threads)
 	pthread_join(thread, NULL);
 	pthread_barrier_destroy(&end);
 	EXPECT_EQ(1, pages());
+}
+
+/* libmlx5 maps each page at open; of 65530 mappings, a 512th of the rest are taken. */
+TEST_F(cpus, of_a_process_with_many_mappings)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	const long pairs = 32300;
+	char *area;
+	long i;
+
+	EXPECT_EQ(2, pages());
+	area = mmap(NULL, 2 * pairs * page, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, area);
+	for (i = 0; i < pairs; i++)
+		ASSERT_EQ(0, mprotect(area + 2 * i * page, page, PROT_READ));
+	EXPECT_EQ(1, pages());
+	ASSERT_EQ(0, munmap(area, 2 * pairs * page));
+	EXPECT_EQ(2, pages());
 }
 
 TEST_HARNESS_MAIN

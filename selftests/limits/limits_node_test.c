@@ -2,7 +2,7 @@
 /* runs on: guest, tier: full, timeout: 240, mem: 3G */
 /*
  * A full node, on an adapter with 8192 UAR pages (uar_sz 5): 128 ranks with as many
- * pages each as a rank has that may run on 128 CPUs, and 256 ranks with the defaults,
+ * pages each as a rank would have for 128 CPUs, and 256 ranks with the defaults,
  * which give a rank as many pages as libmlx5 asks for, where there are fewer CPUs. All
  * of them open and create their QPs, and a stock program still gets what it asks.
  */
@@ -68,7 +68,7 @@ FIXTURE_SETUP(node)
 	struct ibv_context *ctx;
 
 	ASSERT_TRUE(sysfs_attached());
-	/* The module takes one page per CPU; uuar_policy_test shows that. */
+	/* By itself the module takes 16 at most; uuar_policy_test shows that. */
 	ASSERT_EQ(0, sysfs_policy("independent", variant->pages, false));
 	ctx = ctx_open();
 	ASSERT_NE(NULL, ctx);

@@ -106,6 +106,7 @@ static void sizes_stay_in_their_range(struct kunit *test)
 			.policy = policies[n % ARRAY_SIZE(policies)],
 			.wanted = values[i % 6],
 			.cpus = values[i / 6 % 6],
+			.mappings = values[(i + 1) % 6],
 			.library = values[i / 36 % 6],
 			.low_latency = values[i / 216 % 6],
 			.available = values[i / 1296],

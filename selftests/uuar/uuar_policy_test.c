@@ -11,6 +11,7 @@
 /* As the kernel has them. */
 #define min(a, b)	((a) < (b) ? (a) : (b))
 #define max(a, b)	((a) > (b) ? (a) : (b))
+#define min3(a, b, c)	min(min(a, b), c)
 
 /*
  * uuar_policy_mutants_test.sh names a broken policy here; the test must fail.
@@ -628,11 +629,17 @@ TEST(automatic_pages_follow_cpus_and_library)
 	};
 
 	EXPECT_EQ(8, mlx5_ep_uuar_policy_pages(&s));
-	s.cpus = 48;
-	EXPECT_EQ(48, mlx5_ep_uuar_policy_pages(&s));
-	/* A rank that may run on all CPUs of a large node: limits_node_test. */
+	s.cpus = 15;
+	EXPECT_EQ(15, mlx5_ep_uuar_policy_pages(&s));
+	/* libmlx5 maps each page at open: 256 threads may have a context each. */
 	s.cpus = 128;
+	EXPECT_EQ(16, mlx5_ep_uuar_policy_pages(&s));
+	s.library = 40;
+	EXPECT_EQ(40, mlx5_ep_uuar_policy_pages(&s));
+	s.library = 8;
+	s.wanted = 128;
 	EXPECT_EQ(128, mlx5_ep_uuar_policy_pages(&s));
+	s.wanted = 0;
 	s.policy = MLX5_EP_UUAR_POLICY_SHARED_UUAR;
 	EXPECT_EQ(4, mlx5_ep_uuar_policy_pages(&s));
 	s.cpus = 1;
@@ -645,6 +652,30 @@ TEST(automatic_pages_follow_cpus_and_library)
 	EXPECT_EQ(5, mlx5_ep_uuar_policy_pages(&s));
 	s.low_latency = 13;
 	EXPECT_EQ(8, mlx5_ep_uuar_policy_pages(&s));
+}
+
+/* vm.max_map_count is 65530 where nobody changed it. */
+TEST(automatic_pages_leave_mappings_to_the_process)
+{
+	struct mlx5_ep_uuar_sizing s = {
+		.policy = MLX5_EP_UUAR_POLICY_SHARED_UAR,
+		.cpus = 128,
+		.library = 2,
+		.low_latency = 1,
+		.available = MLX5_EP_MAX_PAGES,
+	};
+
+	s.mappings = 65530 - 16 * 512;
+	EXPECT_EQ(16, mlx5_ep_uuar_policy_pages(&s));
+	s.mappings++;
+	EXPECT_EQ(15, mlx5_ep_uuar_policy_pages(&s));
+	s.mappings = 65529;
+	EXPECT_EQ(2, mlx5_ep_uuar_policy_pages(&s));
+	/* An administrator may allow more. */
+	s.mappings = 1000000;
+	EXPECT_EQ(2, mlx5_ep_uuar_policy_pages(&s));
+	s.wanted = 64;
+	EXPECT_EQ(64, mlx5_ep_uuar_policy_pages(&s));
 }
 
 TEST_HARNESS_MAIN
