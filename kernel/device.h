@@ -54,6 +54,7 @@ struct mlx5_ep_values {
 /**
  * struct mlx5_ep_stock - what the ib_device had before it was attached
  * @mmap_free: NULL where the driver has none
+ * @query_ucontext: NULL where the driver has none
  * @ufile_hw_cleanup: NULL where the driver or the kernel has none
  * @fill_res_qp_entry: NULL where the driver has none, or it is not wrapped yet
  * @fill_res_srq_entry: NULL likewise
@@ -71,6 +72,8 @@ struct mlx5_ep_stock {
 	int (*destroy_qp)(struct ib_qp *qp, struct ib_udata *udata);
 	int (*alloc_ucontext)(struct ib_ucontext *uctx, struct ib_udata *udata);
 	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
+	int (*query_ucontext)(struct ib_ucontext *uctx,
+			      struct uverbs_attr_bundle *attrs);
 	int (*mmap)(struct ib_ucontext *uctx, struct vm_area_struct *vma);
 	void (*mmap_free)(struct rdma_user_mmap_entry *entry);
 	void (*ufile_hw_cleanup)(struct ib_uverbs_file *ufile);

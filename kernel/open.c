@@ -9,6 +9,12 @@
  * own, and the context stays stock. So an open fails only where it would fail
  * without mlx5_ep, for a limit, or for a strict policy.
  *
+ * A context that is open can be imported (ibv_import_device()): a second library,
+ * often that of the same process, asks what the driver answered at open. libmlx5
+ * refuses to import a context with static pages, since it could not know which of
+ * their uUARs are free. So it is told of none, and allocates its own pages. The
+ * policy places no QP of that library.
+ *
  * The driver refuses every request until the device is active, which is some time
  * after the device can be opened. Without a look at that first, a device that
  * becomes active between the two calls would serve the second one only.
@@ -16,6 +22,8 @@
 
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "compat/compat.h"
 #include "device.h"
@@ -313,6 +321,7 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (ret)
 		return ret;
 	rewritable = open_read(udata, &req);
+	ectx->on_demand = req.lib_caps & MLX5_LIB_CAP_DYN_UAR;
 	ret = mlx5_ep_context_init(ectx, mlx5_ep_device_find(uctx->device));
 	if (ret > 0)
 		ret = open_due(ectx, uctx, &request, &req, rewritable);
@@ -323,4 +332,49 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		mlx5_ep_context_close(ectx);
 	mlx5_ep_request_end(&request);
 	return ret;
+}
+
+/* Tell an importing library of no static pages, in the answer of the driver. */
+static int open_again_answer(struct uverbs_attr_bundle *attrs)
+{
+	const struct uverbs_attr *attr =
+		uverbs_attr_get(attrs, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX);
+	struct mlx5_ib_alloc_ucontext_resp __user *resp;
+
+	if (IS_ERR(attr))
+		return PTR_ERR(attr);
+	resp = u64_to_user_ptr(attr->ptr_attr.data);
+	if (attr->ptr_attr.len >= offsetofend(typeof(*resp), tot_bfregs) &&
+	    put_user(0, &resp->tot_bfregs))
+		return -EFAULT;
+	if (attr->ptr_attr.len >= offsetofend(typeof(*resp), num_dyn_bfregs) &&
+	    put_user(0, &resp->num_dyn_bfregs))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * mlx5_ep_open_again() - a library asks what an open context has, to import it
+ * @ectx: our side of @uctx, open; its lock is not held
+ * @uctx: context on whose file the call was made
+ * @attrs: of the call, from user space
+ *
+ * Sleeps.
+ *
+ * Return: 0; -EDQUOT: the user or the cgroup may not have the page that the library
+ * allocates next; -EFAULT; another error of the driver
+ */
+int mlx5_ep_open_again(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
+		       struct uverbs_attr_bundle *attrs)
+{
+	int ret;
+
+	/* Without on_demand the library that opened the context is older than import. */
+	if (!ectx->on_demand)
+		return ectx->edev->stock.query_ucontext(uctx, attrs);
+	ret = mlx5_ep_context_pages_reserve(ectx);
+	if (ret)
+		return ret;
+	ret = ectx->edev->stock.query_ucontext(uctx, attrs);
+	return ret || !ectx->table ? ret : open_again_answer(attrs);
 }

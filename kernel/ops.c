@@ -49,6 +49,14 @@ static void ops_dealloc_ucontext(struct ib_ucontext *uctx)
 	mlx5_ep_context_close(mlx5_ep_context_of(edev, uctx));
 }
 
+static int ops_query_ucontext(struct ib_ucontext *uctx,
+			      struct uverbs_attr_bundle *attrs)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+
+	return mlx5_ep_open_again(mlx5_ep_context_of(edev, uctx), uctx, attrs);
+}
+
 static int ops_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
@@ -126,7 +134,7 @@ static bool ops_are_stock(const struct ib_device *ibdev,
 	const void *const wrapped[] = {
 		ops->create_qp, ops->modify_qp, ops->destroy_qp,
 		ops->alloc_ucontext, ops->dealloc_ucontext,
-		ops->mmap, ops->mmap_free,
+		ops->query_ucontext, ops->mmap, ops->mmap_free,
 		cleanup ? *cleanup : NULL,
 	};
 	size_t i;
@@ -170,6 +178,7 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	stock->destroy_qp = ibdev->ops.destroy_qp;
 	stock->alloc_ucontext = ibdev->ops.alloc_ucontext;
 	stock->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
+	stock->query_ucontext = ibdev->ops.query_ucontext;
 	stock->mmap = ibdev->ops.mmap;
 	stock->mmap_free = ibdev->ops.mmap_free;
 	stock->size_ib_ucontext = ibdev->ops.size_ib_ucontext;
@@ -184,6 +193,8 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	ibdev->ops.destroy_qp = ops_destroy_qp;
 	ibdev->ops.alloc_ucontext = ops_alloc_ucontext;
 	ibdev->ops.dealloc_ucontext = ops_dealloc_ucontext;
+	if (ibdev->ops.query_ucontext)
+		ibdev->ops.query_ucontext = ops_query_ucontext;
 	ibdev->ops.mmap = ops_mmap;
 	if (ibdev->ops.mmap_free)
 		ibdev->ops.mmap_free = ops_mmap_free;
@@ -219,6 +230,7 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	RESTORE(destroy_qp);
 	RESTORE(alloc_ucontext);
 	RESTORE(dealloc_ucontext);
+	RESTORE(query_ucontext);
 	RESTORE(mmap);
 	RESTORE(mmap_free);
 	ibdev->ops.size_ib_ucontext = edev->stock.size_ib_ucontext;

@@ -24,6 +24,8 @@
  * @later_node: in mlx5_ep_device.laters, once @later was asked for
  * @tgid: the process that opened the context
  * @comm: name of that process
+ * @on_demand: its library allocates UAR pages by itself, where it is not told of
+ *	static ones
  * @static_pages: UAR pages that the driver allocated at open
  * @reserved: UAR pages that are charged for the library's first allocation
  * @pages: the counter of @edev in which the pages of this context count
@@ -57,6 +59,7 @@ struct mlx5_ep_context {
 	struct list_head later_node;
 	struct pid *tgid;
 	char comm[TASK_COMM_LEN];
+	bool on_demand;
 	unsigned int static_pages;
 	unsigned int reserved;
 	atomic_t *pages;

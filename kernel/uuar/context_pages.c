@@ -19,8 +19,8 @@
  *
  * libmlx5 allocates one page for its CQs right after open, and ignores that the
  * allocation fails: the context then has no working CQ. So that page is charged
- * at open, where the refusal can be told, and kept in reserve for the first page
- * that is charged after open.
+ * at open and at import, where the refusal can be told, and kept in reserve for the
+ * first page that is charged after that.
  */
 
 #include <linux/minmax.h>
@@ -182,6 +182,29 @@ void mlx5_ep_context_pages_uncharge(struct mlx5_ep_context *ectx,
 	atomic_sub(pages, ectx->pages);
 	mlx5_ep_account_uncharge(ectx->user, MLX5_EP_UAR_PAGES, pages);
 	mlx5_ep_account_uncharge(ectx->cgroup, MLX5_EP_UAR_PAGES, pages);
+}
+
+/**
+ * mlx5_ep_context_pages_reserve() - charge the page that is allocated next
+ * @ectx: open context; no lock is needed
+ *
+ * Nothing is charged if a page is in reserve already. The budget refuses none.
+ *
+ * Return: 0; -EDQUOT: as mlx5_ep_context_pages_charge()
+ */
+int mlx5_ep_context_pages_reserve(struct mlx5_ep_context *ectx)
+{
+	unsigned int pages = ectx->edev->uars_together;
+	int ret;
+
+	if (READ_ONCE(ectx->reserved))
+		return 0;
+	ret = mlx5_ep_context_pages_charge(ectx, pages);
+	if (ret)
+		return ret;
+	if (cmpxchg(&ectx->reserved, 0, pages))
+		mlx5_ep_context_pages_uncharge(ectx, pages);
+	return 0;
 }
 
 /**

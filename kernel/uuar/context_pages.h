@@ -19,6 +19,7 @@ int mlx5_ep_context_pages_charge(struct mlx5_ep_context *ectx,
 void mlx5_ep_context_pages_uncharge(struct mlx5_ep_context *ectx,
 				    unsigned int pages);
 void mlx5_ep_context_pages_uncharge_all(struct mlx5_ep_context *ectx);
+int mlx5_ep_context_pages_reserve(struct mlx5_ep_context *ectx);
 int mlx5_ep_context_pages_charge_one(struct mlx5_ep_context *ectx);
 void mlx5_ep_context_pages_uncharge_one(struct mlx5_ep_context *ectx);
 bool mlx5_ep_context_pages_tracks(struct mlx5_ep_context *ectx,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <infiniband/mlx5dv.h>
 
 #include "page.h"
@@ -84,31 +85,33 @@ const char *verbs_device_name(void)
 	return name;
 }
 
-int verbs_open(struct verbs_setup *setup, const char *device,
-	       size_t max_endpoints)
+static int pd_put(struct verbs_setup *setup)
 {
-	size_t len = 2 * VERBS_SLICE * max_endpoints;
+	if (!setup->imported)
+		return ibv_dealloc_pd(setup->pd);
+	ibv_unimport_pd(setup->pd);
+	return 0;
+}
+
+/* What a context needs for traffic. Closes it after an error. */
+static int setup_init(struct verbs_setup *setup, uint32_t pd_handle)
+{
+	size_t len = 2 * VERBS_SLICE * setup->max_endpoints;
 	int ret;
 
-	memset(setup, 0, sizeof(*setup));
-	setup->max_endpoints = max_endpoints;
-	if (!device)
-		device = verbs_device_name();
-	setup->ctx = open_device(device);
-	if (!setup->ctx)
-		return failed(device);
 	errno = -address_query(setup->ctx, &setup->address);
 	if (errno) {
 		ret = failed("the address of the port");
 		goto err_close;
 	}
-	setup->pd = ibv_alloc_pd(setup->ctx);
+	setup->pd = setup->imported ? ibv_import_pd(setup->ctx, pd_handle) :
+				      ibv_alloc_pd(setup->ctx);
 	if (!setup->pd) {
-		ret = failed("ibv_alloc_pd");
+		ret = failed("the PD");
 		goto err_close;
 	}
-	setup->cq = ibv_create_cq(setup->ctx, 4 * max_endpoints + 16, NULL,
-				  NULL, 0);
+	setup->cq = ibv_create_cq(setup->ctx, 4 * setup->max_endpoints + 16,
+				  NULL, NULL, 0);
 	if (!setup->cq) {
 		ret = failed("ibv_create_cq");
 		goto err_pd;
@@ -134,10 +137,37 @@ err_buf:
 err_cq:
 	ibv_destroy_cq(setup->cq);
 err_pd:
-	ibv_dealloc_pd(setup->pd);
+	pd_put(setup);
 err_close:
 	ibv_close_device(setup->ctx);
 	memset(setup, 0, sizeof(*setup));
+	return ret;
+}
+
+int verbs_open(struct verbs_setup *setup, const char *device,
+	       size_t max_endpoints)
+{
+	memset(setup, 0, sizeof(*setup));
+	setup->max_endpoints = max_endpoints;
+	if (!device)
+		device = verbs_device_name();
+	setup->ctx = open_device(device);
+	return setup->ctx ? setup_init(setup, 0) : failed(device);
+}
+
+int verbs_import(struct verbs_setup *setup, int cmd_fd, uint32_t pd_handle,
+		 size_t max_endpoints)
+{
+	int fd = dup(cmd_fd), ret;
+
+	memset(setup, 0, sizeof(*setup));
+	setup->max_endpoints = max_endpoints;
+	setup->imported = true;
+	setup->ctx = ibv_import_device(fd);
+	if (setup->ctx)
+		return setup_init(setup, pd_handle);
+	ret = failed("ibv_import_device");
+	close(fd);
 	return ret;
 }
 
@@ -152,7 +182,7 @@ void verbs_close(struct verbs_setup *setup)
 		failed("ibv_close_xrcd");
 	if (ibv_destroy_cq(setup->cq))
 		failed("ibv_destroy_cq");
-	if (ibv_dealloc_pd(setup->pd))
+	if (pd_put(setup))
 		failed("ibv_dealloc_pd");
 	if (ibv_close_device(setup->ctx))
 		failed("ibv_close_device");

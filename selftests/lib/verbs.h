@@ -31,6 +31,7 @@ struct verbs_setup {
 	size_t max_endpoints;
 	size_t next;		/* first slice not handed out */
 	struct address address;	/* of the port */
+	bool imported;
 };
 
 struct verbs_endpoint {
@@ -75,6 +76,17 @@ struct ibv_device *verbs_find_device(struct ibv_device **list,
  */
 int verbs_open(struct verbs_setup *setup, const char *device,
 	       size_t max_endpoints);
+
+/**
+ * verbs_import() - as verbs_open(), of a context and a PD that are open already
+ * @cmd_fd: of that context, in whatever process opened it; it is duplicated
+ * @pd_handle: of the PD
+ *
+ * Return: 0; -errno of ibv_import_device(), or of what came behind it.
+ */
+int verbs_import(struct verbs_setup *setup, int cmd_fd, uint32_t pd_handle,
+		 size_t max_endpoints);
+
 /* The endpoints must be gone. */
 void verbs_close(struct verbs_setup *setup);
 
