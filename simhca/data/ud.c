@@ -183,19 +183,18 @@ static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 {
 	struct ud_packet answer;
 	struct datagram d = { .pkt = &answer };
+	enum mad_verdict verdict;
 	uint8_t mad[MAD_BYTES];
+	unsigned int segment = 0;
 
-	switch (mad_receive(qp->hca, pkt, &answer, mad)) {
-	case MAD_ANSWERED:
+	do {
+		verdict = mad_receive(qp->hca, pkt, ++segment, &answer, mad);
+		if (verdict != MAD_ANSWERED && verdict != MAD_CONTINUED)
+			break;
 		port_pkey(qp->hca, answer.pkey_index, &d.pkey);
 		deliver_to(qp->hca, &d);
-		return true;
-	case MAD_DROPPED:
-		return true;
-	case MAD_FORWARD:
-		break;
-	}
-	return false;
+	} while (verdict == MAD_CONTINUED);
+	return verdict != MAD_FORWARD;
 }
 
 /* On RoCE there are no agents of a subnet: QP1 is a QP like others. */

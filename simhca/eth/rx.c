@@ -8,6 +8,7 @@
 #include "eth/rx.h"
 #include "fw/cmd.h"
 #include "object/qp.h"
+#include "object/umem.h"
 
 #define FIRST_RX 0x10u
 #define LOG_MAX_RX 10u
@@ -63,7 +64,6 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_rq_in, cmd->in, ctx);
 	const uint8_t *wq = IFC_ADDR_OF(rqc, c, wq);
-	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
 	uint32_t log_size = IFC_GET(wq, wq, log_wq_sz);
 	uint32_t log_stride = IFC_GET(wq, wq, log_wq_stride);
 	uint32_t pd = IFC_GET(wq, wq, pd);
@@ -79,21 +79,16 @@ static uint8_t rq_take(struct cmd *cmd, struct rq *rq)
 	if (cmd->hca->link != LINK_ETH || IFC_GET(rqc, c, mem_rq_type) ||
 	    IFC_GET(rqc, c, state) != RQ_RST || IFC_GET(rqc, c, hairpin) ||
 	    IFC_GET(wq, wq, wq_type) != WQ_CYCLIC ||
-	    IFC_GET(wq, wq, wq_umem_valid) || log_size > LOG_MAX_RQ_SZ ||
-	    log_stride < 4 || 1u << log_stride > RWQE_MAX)
+	    log_size > LOG_MAX_RQ_SZ || log_stride < 4 ||
+	    1u << log_stride > RWQE_MAX || rq->dbr % DB_RECORD)
 		return CMD_BAD_PARAM;
 	rq->cq = cq_find(cmd->hca, IFC_GET(rqc, c, cqn), cmd->uid);
 	/* the queue that drops everything names no PD */
 	rq->pd = pd_find(cmd->hca, pd, cmd->uid);
 	if (!rq->cq || (pd && !rq->pd))
 		return CMD_BAD_RES;
-	if (qbuf_init(cmd->hca, &rq->buf, IFC_GET(wq, wq, log_wq_pg_sz),
-		      IFC_GET(wq, wq, page_offset),
-		      1ull << (log_size + log_stride), pas,
-		      cmd->in + cmd->in_len - pas) ||
-	    rq->dbr % DB_RECORD || qbuf_dbr(cmd->hca, &rq->buf, rq->dbr))
-		return CMD_BAD_PARAM;
-	return CMD_OK;
+	return umem_wq(cmd, &rq->buf, wq, 1ull << (log_size + log_stride),
+		       &rq->dbr) ? CMD_BAD_PARAM : CMD_OK;
 }
 
 static uint8_t create_rq(struct cmd *cmd)

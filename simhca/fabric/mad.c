@@ -2,10 +2,12 @@
 /*
  * Management datagrams: which agent answers which.
  *
- * MAD_IFC asks this adapter's own subnet management agent. What is sent to QP0
- * is answered by the agent of the adapter that it is addressed to, as firmware
- * does it on hardware; what is sent to QP1 of the subnet manager's LID and is a
- * request to the subnet administrator, by sa.c. All else is for the consumers.
+ * MAD_IFC asks this adapter's own subnet management agent. What is sent to QP0, and
+ * what asks QP1 for counters, is answered by the agent of the adapter that it is
+ * addressed to, as firmware does it on hardware: the stock driver's own answer to a
+ * request for counters has no header. What is sent to QP1 of the subnet manager's LID
+ * and is a request to the subnet administrator is answered by sa.c. All else is for the
+ * consumers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,24 +59,33 @@ static void mad_answer(const struct ud_packet *pkt, const uint8_t *mad,
 /**
  * mad_receive() - is a packet for an agent of the model?
  * @pkt: a packet to QP0 or QP1
+ * @segment: which one of the answer is asked for, from 1 on
  * @answer: set where it is answered; its data are in @mad
  * @mad: room for the answer
  */
 enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
-			     struct ud_packet *answer, uint8_t mad[MAD_BYTES])
+			     unsigned int segment, struct ud_packet *answer,
+			     uint8_t mad[MAD_BYTES])
 {
 	struct hca *to = fabric_by_lid(pkt->dlid);
+	bool more = false;
 
 	if (pkt->len != MAD_BYTES || pkt->dst_qpn > QP1)
 		return MAD_FORWARD;
 	memcpy(mad, pkt->data, MAD_BYTES);
 	if (mad[MAD_METHOD] & MAD_RESPONSE)
 		return MAD_FORWARD;
-	if (pkt->dst_qpn == QP1) {
+	if (pkt->dst_qpn == QP1 && mad[MAD_CLASS] == MAD_CLASS_PERF) {
+		if (!to || !port_active(to))
+			return MAD_DROPPED;
+		pma_answer(mad);
+	} else if (pkt->dst_qpn == QP1) {
 		if (mad[MAD_CLASS] != MAD_CLASS_SA ||
 		    pkt->dlid != fabric_sm_lid())
 			return MAD_FORWARD;
-		sa_answer(from, mad);
+		if (!sa_asked(mad))
+			return MAD_DROPPED;
+		more = sa_answer(from, mad, segment);
 	} else {
 		/* there is no switch that could route by direction */
 		if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID || !to ||
@@ -83,5 +94,5 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 		smi_answer(to, mad);
 	}
 	mad_answer(pkt, mad, answer);
-	return MAD_ANSWERED;
+	return more ? MAD_CONTINUED : MAD_ANSWERED;
 }

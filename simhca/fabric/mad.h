@@ -25,6 +25,7 @@
 #define MAD_CLASS_SMI_LID 0x01
 #define MAD_CLASS_SMI_DR 0x81
 #define MAD_CLASS_SA 0x03
+#define MAD_CLASS_PERF 0x04
 
 #define MAD_GET 0x01
 #define MAD_SET 0x02
@@ -106,18 +107,26 @@ struct ud_packet {
  * enum mad_verdict - how the model handles a packet to QP0 or QP1
  * @MAD_FORWARD: the packet is for the guest: deliver it like any other
  * @MAD_ANSWERED: an agent of the model took the packet and answers it
+ * @MAD_CONTINUED: the same, and the answer has another segment
  * @MAD_DROPPED: an agent of the model took the packet and does not answer
  */
-enum mad_verdict { MAD_FORWARD, MAD_ANSWERED, MAD_DROPPED };
+enum mad_verdict { MAD_FORWARD, MAD_ANSWERED, MAD_CONTINUED, MAD_DROPPED };
 
 enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
-			     struct ud_packet *answer, uint8_t mad[MAD_BYTES]);
+			     unsigned int segment, struct ud_packet *answer,
+			     uint8_t mad[MAD_BYTES]);
 
 /* smi.c: the subnet management agent of @hca answers @mad in place */
 void smi_answer(struct hca *hca, uint8_t *mad);
+#define SMI_NODE_INFO_BYTES 40u
+void smi_node_info(struct hca *hca, uint8_t *data);
+
+/* pma.c: the performance management agent of a port answers @mad in place */
+void pma_answer(uint8_t *mad);
 
 /* sa.c: the subnet administrator answers the request @mad in place */
-void sa_answer(struct hca *from, uint8_t *mad);
+bool sa_asked(const uint8_t *mad);
+bool sa_answer(struct hca *from, uint8_t *mad, unsigned int segment);
 void sa_fini(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The subnet administrator: paths, multicast groups, and as much of services
- * and subscriptions as consumers insist on (IBTA 15.2).
+ * The subnet administrator: nodes, paths, multicast groups, and as much of services
+ * and subscriptions as consumers insist on (IBTA 15.2). A table that does not fit one
+ * datagram goes out in segments (RMPP), without waiting for acknowledgements.
  *
  * Invariants
  * - Every pair of ports has one path; records say so exactly.
@@ -27,7 +28,11 @@
 #define SA_DATA_BYTES 200u
 
 #define RMPP_DATA 1
-#define RMPP_ACTIVE_FIRST_LAST 0x07
+#define RMPP_ACTIVE 0x01
+#define RMPP_FIRST 0x02
+#define RMPP_LAST 0x04
+/* A receiver takes at least so many before it has to be waited for. */
+#define RMPP_WINDOW 64u
 #define SA_HEADER_BYTES 20u	/* counted in the payload's length */
 
 #define SA_STATUS_NO_RECORDS 0x0300
@@ -37,6 +42,7 @@
 enum {
 	ATTR_CLASS_PORT_INFO = 0x01,
 	ATTR_INFORM_INFO = 0x03,
+	ATTR_NODE_RECORD = 0x11,
 	ATTR_SERVICE_RECORD = 0x31,
 	ATTR_PATH_RECORD = 0x35,
 	ATTR_MCMEMBER = 0x38,
@@ -58,6 +64,13 @@ enum {
 #define PATH_HAS_DLID (1ull << 4)
 #define PATH_HAS_SLID (1ull << 5)
 
+/* NodeRecord */
+#define NODE_LID 0
+#define NODE_INFO 4
+#define NODE_DESC (NODE_INFO + SMI_NODE_INFO_BYTES)
+#define NODE_BYTES 112u
+#define NODE_HAS_LID (1ull << 0)
+
 /* MCMemberRecord */
 #define MC_MGID 0
 #define MC_PORT_GID 16
@@ -70,6 +83,8 @@ enum {
 #define MC_SL_FLOW_HOP 44
 #define MC_SCOPE_STATE 48
 #define MC_BYTES 52u
+#define MC_PADDED 56u
+#define MC_HAS_MGID (1ull << 0)
 #define MC_HAS_QKEY (1ull << 2)
 
 #define EXACTLY 0x80u		/* selector of MTU, rate and life time */
@@ -87,6 +102,12 @@ struct mc_group {
 	uint8_t state[FABRIC_MAX]; /* join state bits per adapter */
 	bool forever;
 };
+
+/* The records of an answer. */
+static struct {
+	uint8_t bytes[RMPP_WINDOW * SA_DATA_BYTES];
+	size_t len;
+} table;
 
 /* One subnet, one table of groups. */
 static struct mc_group *groups[MC_GROUPS];
@@ -236,6 +257,74 @@ static uint16_t mcmember(struct hca *hca, uint8_t *mad)
 	}
 }
 
+static void table_add(const void *record, size_t len, size_t padded)
+{
+	if (padded > sizeof(table.bytes) - table.len)
+		return;
+	memset(table.bytes + table.len, 0, padded);
+	memcpy(table.bytes + table.len, record, len);
+	table.len += padded;
+}
+
+static uint16_t mc_table(struct hca *hca, uint8_t *mad)
+{
+	unsigned int i;
+	uint16_t ret;
+
+	if (!groups_ready())
+		return SA_STATUS_NO_RESOURCES;
+	if (mad_get64(mad, SA_COMP_MASK) & MC_HAS_MGID) {
+		ret = mc_get(hca, mad + SA_DATA);
+		if (!ret)
+			table_add(mad + SA_DATA, MC_BYTES, MC_PADDED);
+		return ret;
+	}
+	for (i = 0; i < MC_GROUPS; i++)
+		if (groups[i])
+			table_add(groups[i]->record, MC_BYTES, MC_PADDED);
+	return 0;
+}
+
+static void node_fill(struct hca *hca, uint8_t *rec)
+{
+	memset(rec, 0, NODE_BYTES);
+	mad_put16(rec, NODE_LID, port_lid(hca));
+	smi_node_info(hca, rec + NODE_INFO);
+	memcpy(rec + NODE_DESC, hca->port->node_desc, NODE_DESC_BYTES);
+}
+
+/* Of the port with that LID, or of who asks. */
+static uint16_t node_record(struct hca *hca, uint8_t *mad)
+{
+	uint8_t *rec = mad + SA_DATA;
+
+	if (mad[MAD_METHOD] != MAD_GET)
+		return MAD_STATUS_BAD_METHOD;
+	if (mad_get64(mad, SA_COMP_MASK) & NODE_HAS_LID)
+		hca = fabric_by_lid(mad_get16(rec, NODE_LID));
+	if (!hca)
+		return SA_STATUS_NO_RECORDS;
+	node_fill(hca, rec);
+	return 0;
+}
+
+static uint16_t node_table(struct hca *hca, uint8_t *mad)
+{
+	bool one = mad_get64(mad, SA_COMP_MASK) & NODE_HAS_LID;
+	uint16_t lid = mad_get16(mad + SA_DATA, NODE_LID);
+	uint8_t rec[NODE_BYTES];
+	unsigned int i;
+
+	for (i = 0; i < FABRIC_MAX; i++) {
+		hca = fabric_hca(i);
+		if (!hca || !port_active(hca) || (one && port_lid(hca) != lid))
+			continue;
+		node_fill(hca, rec);
+		table_add(rec, NODE_BYTES, NODE_BYTES);
+	}
+	return table.len ? 0 : SA_STATUS_NO_RECORDS;
+}
+
 static struct hca *path_end(const uint8_t *rec, bool has_gid, unsigned int gid,
 			    bool has_lid, unsigned int lid)
 {
@@ -296,56 +385,106 @@ static uint16_t granted(struct hca *hca, uint8_t *mad)
 	return 0;
 }
 
-static const struct {
+static const struct sa_attr {
 	uint16_t id;
 	size_t bytes;	/* of a record */
 	uint16_t (*answer)(struct hca *hca, uint8_t *mad);
+	uint16_t (*list)(struct hca *hca, uint8_t *mad); /* NULL: one at most */
 } attrs[] = {
-	{ ATTR_CLASS_PORT_INFO, 72, class_port_info },
-	{ ATTR_INFORM_INFO, 40, granted },
-	{ ATTR_SERVICE_RECORD, 176, granted },
-	{ ATTR_PATH_RECORD, PATH_BYTES, path_record },
-	{ ATTR_MCMEMBER, 56, mcmember },
+	{ ATTR_CLASS_PORT_INFO, 72, class_port_info, NULL },
+	{ ATTR_INFORM_INFO, 40, granted, NULL },
+	{ ATTR_NODE_RECORD, NODE_BYTES, node_record, node_table },
+	{ ATTR_SERVICE_RECORD, 176, granted, NULL },
+	{ ATTR_PATH_RECORD, PATH_BYTES, path_record, NULL },
+	{ ATTR_MCMEMBER, MC_PADDED, mcmember, mc_table },
 };
 
-/* A table of at most one record fits one segment. */
-static void sa_table(uint8_t *mad, size_t bytes, uint16_t status)
+static const struct sa_attr *attr_find(uint16_t id)
 {
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (attrs[i].id == id)
+			return &attrs[i];
+	return NULL;
+}
+
+/* Fills @table. */
+static uint16_t table_fill(const struct sa_attr *attr, struct hca *hca,
+			   uint8_t *mad)
+{
+	uint16_t status;
+
+	table.len = 0;
+	if (attr->list)
+		return attr->list(hca, mad);
+	status = attr->answer(hca, mad);
+	if (!status)
+		table_add(mad + SA_DATA, attr->bytes, attr->bytes);
+	return status;
+}
+
+/* One segment of @table. Is there another one? The lengths count headers too. */
+static bool table_send(uint8_t *mad, size_t bytes, unsigned int segment)
+{
+	size_t at = (segment - 1) * (size_t)SA_DATA_BYTES, here, all, segments;
+	uint8_t flags = RMPP_ACTIVE;
+
+	segments = table.len ? (table.len + SA_DATA_BYTES - 1) / SA_DATA_BYTES : 1;
+	here = table.len > at ? table.len - at : 0;
+	if (here > SA_DATA_BYTES)
+		here = SA_DATA_BYTES;
+	all = table.len + segments * SA_HEADER_BYTES;
+	flags |= segment == 1 ? RMPP_FIRST : 0;
+	flags |= segment == segments ? RMPP_LAST : 0;
 	mad[SA_RMPP_VERSION] = 1;
 	mad[SA_RMPP_TYPE] = RMPP_DATA;
-	mad[SA_RMPP_FLAGS] = RMPP_ACTIVE_FIRST_LAST;
-	mad_put32(mad, SA_RMPP_SEGMENT, 1);
-	mad_put32(mad, SA_RMPP_PAYLOAD,
-		  SA_HEADER_BYTES + (status ? 0 : (uint32_t)bytes));
+	mad[SA_RMPP_FLAGS] = flags;
+	mad_put32(mad, SA_RMPP_SEGMENT, segment);
+	mad_put32(mad, SA_RMPP_PAYLOAD, segment == 1 && segments > 1 ?
+		  (uint32_t)all : (uint32_t)(SA_HEADER_BYTES + here));
 	mad_put16(mad, SA_ATTR_OFFSET, (uint16_t)(bytes / 8));
+	memset(mad + SA_DATA, 0, SA_DATA_BYTES);
+	memcpy(mad + SA_DATA, table.bytes + at, here);
+	return segment < segments;
+}
+
+/**
+ * sa_asked() - is a datagram of this class a request, and not about a table's segments?
+ */
+bool sa_asked(const uint8_t *mad)
+{
+	return !(mad[SA_RMPP_FLAGS] & RMPP_ACTIVE) ||
+	       mad[SA_RMPP_TYPE] == RMPP_DATA;
 }
 
 /**
  * sa_answer() - answer a request to the subnet administrator
  * @from: who asks
- * @mad: the request; becomes the answer
+ * @mad: the request; becomes a segment of the answer
+ * @segment: which one, from 1 on
+ *
+ * Return: true if the answer has another segment
  */
-void sa_answer(struct hca *from, uint8_t *mad)
+bool sa_answer(struct hca *from, uint8_t *mad, unsigned int segment)
 {
-	uint16_t status = MAD_STATUS_BAD_ATTR, id = mad_get16(mad, MAD_ATTR);
-	size_t bytes = 0, i;
+	const struct sa_attr *attr = attr_find(mad_get16(mad, MAD_ATTR));
+	bool is_table = mad[MAD_METHOD] == MAD_GET_TABLE, more = false;
+	uint16_t status = MAD_STATUS_BAD_ATTR;
 
-	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
-		if (attrs[i].id != id)
-			continue;
-		bytes = attrs[i].bytes;
-		status = attrs[i].answer(from, mad);
-	}
-	if (mad[MAD_METHOD] == MAD_GET_TABLE) {
-		if (status == SA_STATUS_NO_RECORDS) {
-			sa_table(mad, bytes, status);
+	table.len = 0;
+	if (attr)
+		status = is_table ? table_fill(attr, from, mad) :
+				    attr->answer(from, mad);
+	if (is_table) {
+		more = table_send(mad, attr ? attr->bytes : 0, segment);
+		/* A table without records is an answer. */
+		if (status == SA_STATUS_NO_RECORDS)
 			status = 0;
-		} else {
-			sa_table(mad, bytes, status);
-		}
 	}
 	mad_put16(mad, MAD_STATUS, status);
 	mad[MAD_METHOD] = mad[MAD_METHOD] == MAD_SET ?
 				  MAD_GET | MAD_RESPONSE :
 				  mad[MAD_METHOD] | MAD_RESPONSE;
+	return more;
 }

@@ -20,9 +20,11 @@ enum {
 	ATTR_PKEY_TABLE = 0x16,
 	ATTR_SL2VL = 0x17,
 	ATTR_VL_ARB = 0x18,
+	ATTR_SM_INFO = 0x20,
 };
 
 #define NODE_CA 1
+#define SM_MASTER 3
 #define MTU_4096 5
 #define VLS_8 4 /* PortInfo.VLCap: VL0 to VL7 */
 #define WIDTH_1X_4X 3
@@ -56,6 +58,29 @@ static uint16_t node_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 	mad_put16(data, 30, 0x1017); /* device */
 	mad_put32(data, 32, 0);	     /* revision */
 	mad_put32(data, 36, 1u << 24 | 0x0002c9); /* port, vendor */
+	return 0;
+}
+
+/**
+ * smi_node_info() - NodeInfo of an adapter, SMI_NODE_INFO_BYTES at @data
+ */
+void smi_node_info(struct hca *hca, uint8_t *data)
+{
+	memset(data, 0, SMI_NODE_INFO_BYTES);
+	node_info(hca, data, 0);
+}
+
+/* Who asks counts how often the manager has answered. */
+static uint16_t sm_info(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	static uint32_t answers;
+
+	(void)modifier;
+	if (hca != fabric_hca(SM_HCA))
+		return MAD_STATUS_BAD_ATTR;
+	mad_put64(data, 0, hca->port->port_guid);
+	mad_put32(data, 16, ++answers);
+	data[20] = SM_MASTER;
 	return 0;
 }
 
@@ -143,7 +168,7 @@ static const struct {
 	{ ATTR_NODE_DESC, node_desc },	 { ATTR_NODE_INFO, node_info },
 	{ ATTR_GUID_INFO, guid_info },	 { ATTR_PORT_INFO, port_info },
 	{ ATTR_PKEY_TABLE, pkey_table }, { ATTR_SL2VL, sl2vl },
-	{ ATTR_VL_ARB, vl_arb },
+	{ ATTR_VL_ARB, vl_arb },	 { ATTR_SM_INFO, sm_info },
 };
 
 static uint16_t smi_fill(struct hca *hca, uint8_t *mad)

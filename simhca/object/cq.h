@@ -32,6 +32,7 @@ struct cq {
 	uint8_t log_size;
 	uint8_t cqe_sz;		/* as in the context */
 	bool ignore_overrun;
+	bool comp_en;
 	bool error;
 	uint32_t pi;
 	uint32_t ci;		/* last one read from the doorbell record */

@@ -50,12 +50,13 @@ static uint8_t cq_take(struct cmd *cmd, struct cq *cq, const void *cqc)
 	cq->log_size = IFC_GET(cqc, cqc, log_cq_size);
 	cq->cqe_sz = IFC_GET(cqc, cqc, cqe_sz);
 	cq->ignore_overrun = IFC_GET(cqc, cqc, oi);
+	/* It may compress, and never does. */
+	cq->comp_en = IFC_GET(cqc, cqc, cqe_comp_en);
 	cq->period_us = IFC_GET(cqc, cqc, cq_period);
 	cq->max_count = IFC_GET(cqc, cqc, cq_max_count);
 	cq->timer.fire = cq_timer;
 	if (cq->log_size > LOG_MAX_CQ_SZ || cq->cqe_sz > CQE_SZ_128_PAD ||
-	    cq->dbr % DB_RECORD || IFC_GET(cqc, cqc, cqe_comp_en) ||
-	    IFC_GET(cqc, cqc, apu_cq))
+	    cq->dbr % DB_RECORD || IFC_GET(cqc, cqc, apu_cq))
 		return CMD_BAD_PARAM;
 	if (!eq_exists(cmd->hca, cq->eqn) ||
 	    !uar_usable(cmd->hca, cq->uar, cmd->uid))
@@ -147,6 +148,7 @@ static uint8_t query_cq(struct cmd *cmd)
 					      CQ_STATUS_OK);
 	IFC_SET(cqc, cqc, cqe_sz, cq->cqe_sz);
 	IFC_SET(cqc, cqc, oi, cq->ignore_overrun);
+	IFC_SET(cqc, cqc, cqe_comp_en, cq->comp_en);
 	IFC_SET(cqc, cqc, st, st);
 	IFC_SET(cqc, cqc, log_cq_size, cq->log_size);
 	IFC_SET(cqc, cqc, uar_page, cq->uar);

@@ -29,30 +29,6 @@ static bool sq_tis(struct cmd *cmd, struct qp *sq, const uint8_t *c)
 	return true;
 }
 
-/* The buffer and the doorbell record: of the driver's, or in memory of a DevX user. */
-static bool sq_take_buf(struct cmd *cmd, struct qp *sq, const uint8_t *wq)
-{
-	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
-	uint64_t size = (uint64_t)WQE_BB << sq->log_sq;
-	int ret;
-
-	if (IFC_GET(wq, wq, dbr_umem_valid) &&
-	    umem_dbr(cmd->hca, &sq->buf, IFC_GET(wq, wq, dbr_umem_id), cmd->uid,
-		     &sq->dbr))
-		return false;
-	if (IFC_GET(wq, wq, wq_umem_valid))
-		ret = umem_queue(cmd->hca, &sq->buf,
-				 IFC_GET(wq, wq, wq_umem_id), cmd->uid,
-				 IFC_GET64(wq, wq, wq_umem_offset), size,
-				 MTT_READ);
-	else
-		ret = qbuf_init(cmd->hca, &sq->buf,
-				IFC_GET(wq, wq, log_wq_pg_sz),
-				IFC_GET(wq, wq, page_offset), size, pas,
-				cmd->in + cmd->in_len - pas);
-	return !ret && !qbuf_dbr(cmd->hca, &sq->buf, sq->dbr);
-}
-
 static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 {
 	const uint8_t *c = IFC_ADDR_OF(create_sq_in, cmd->in, ctx);
@@ -76,7 +52,8 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	if (!sq->scq || !uar_usable(cmd->hca, sq->uar, cmd->uid) ||
 	    !sq_tis(cmd, sq, c))
 		return CMD_BAD_RES;
-	return sq_take_buf(cmd, sq, wq) ? CMD_OK : CMD_BAD_PARAM;
+	return umem_wq(cmd, &sq->buf, wq, (uint64_t)WQE_BB << sq->log_sq,
+		       &sq->dbr) ? CMD_BAD_PARAM : CMD_OK;
 }
 
 static uint8_t create_sq(struct cmd *cmd)

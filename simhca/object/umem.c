@@ -94,6 +94,37 @@ int umem_dbr(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	return 0;
 }
 
+/**
+ * umem_wq() - the memory of a work queue: of the driver's, or in that of a DevX user
+ * @q: empty; set on success
+ * @wq: the work queue in the context of the command
+ * @size: bytes of the queue
+ * @dbr: of the context; replaced by its address
+ *
+ * Return: 0, -ENOENT, -EINVAL, -ENOMEM
+ */
+int umem_wq(struct cmd *cmd, struct qbuf *q, const uint8_t *wq, uint64_t size,
+	    uint64_t *dbr)
+{
+	const uint8_t *pas = IFC_ADDR_OF(wq, wq, pas);
+	int ret = 0;
+
+	if (IFC_GET(wq, wq, dbr_umem_valid))
+		ret = umem_dbr(cmd->hca, q, IFC_GET(wq, wq, dbr_umem_id),
+			       cmd->uid, dbr);
+	if (ret)
+		return ret;
+	if (IFC_GET(wq, wq, wq_umem_valid))
+		ret = umem_queue(cmd->hca, q, IFC_GET(wq, wq, wq_umem_id),
+				 cmd->uid, IFC_GET64(wq, wq, wq_umem_offset),
+				 size, MTT_READ);
+	else
+		ret = qbuf_init(cmd->hca, q, IFC_GET(wq, wq, log_wq_pg_sz),
+				IFC_GET(wq, wq, page_offset), size, pas,
+				cmd->in + cmd->in_len - pas);
+	return ret ? ret : qbuf_dbr(cmd->hca, q, *dbr);
+}
+
 /* What all entries of a page list allow. */
 static unsigned int umem_rights(const uint8_t *mtt, uint64_t n)
 {

@@ -13,6 +13,8 @@
 #include "object/objects.h"
 #include "object/qbuf.h"
 
+struct cmd;
+
 struct umem {
 	struct obj obj;
 	struct qbuf buf;
@@ -23,6 +25,8 @@ int umem_queue(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	       uint64_t offset, uint64_t size, unsigned int rights);
 int umem_dbr(struct hca *hca, struct qbuf *q, uint32_t id, uint16_t uid,
 	     uint64_t *dbr);
+int umem_wq(struct cmd *cmd, struct qbuf *q, const uint8_t *wq, uint64_t size,
+	    uint64_t *dbr);
 void umem_free(struct umem *umem);
 
 #endif

@@ -600,6 +600,73 @@ static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
 	return status;
 }
 
+/* The same in memory of a DevX user, with the doorbell record at its begin. */
+static uint8_t rq_in(uint32_t umem, uint64_t offset, uint32_t *rqn)
+{
+	uint8_t *c = IFC_ADDR_OF(create_rq_in, in, ctx);
+	uint8_t *wq = IFC_ADDR_OF(rqc, c, wq), status;
+	struct w_cq cq;
+
+	w_cq(&cq, 0, LOG_SIZE);
+	memset(in, 0, sizeof(in));
+	IFC_SET(rqc, c, cqn, cq.cqn);
+	IFC_SET(wq, wq, wq_type, 1);
+	IFC_SET(wq, wq, pd, w_pd(0));
+	IFC_SET(wq, wq, log_wq_stride, 4);
+	IFC_SET(wq, wq, log_wq_sz, LOG_SIZE);
+	IFC_SET(wq, wq, dbr_umem_valid, 1);
+	IFC_SET(wq, wq, dbr_umem_id, umem);
+	IFC_SET(wq, wq, wq_umem_valid, 1);
+	IFC_SET(wq, wq, wq_umem_id, umem);
+	IFC_SET64(wq, wq, wq_umem_offset, offset);
+	status = CMD(rx_cmds, CREATE_RQ, 0, create_rq);
+	*rqn = IFC_GET(create_rq_out, out, rqn);
+	return status;
+}
+
+static uint8_t free_umem(uint32_t umem)
+{
+	memset(in, 0, sizeof(in));
+	IFC_SET(destroy_umem_in, in, umem_id, umem);
+	return CMD(umem_cmds, DESTROY_UMEM, 0, destroy_umem);
+}
+
+/* A page of the user. */
+static uint32_t umem_of_user(void)
+{
+	uint64_t mtt = htobe64(w_alloc(0, SIM_PAGE) | MTT_READ | MTT_WRITE);
+
+	memset(in, 0, sizeof(in));
+	IFC_SET64(create_umem_in, in, umem.num_of_mtt, 1);
+	memcpy(in + IFC_SZ(create_umem_in), &mtt, sizeof(mtt));
+	w_must(cmd(umem_cmds, MLX5_CMD_OP_CREATE_UMEM, 0,
+		   IFC_SZ(create_umem_in) + sizeof(mtt),
+		   IFC_SZ(create_umem_out)));
+	return IFC_GET(create_umem_out, out, umem_id);
+}
+
+static void a_receive_queue_can_live_in_user_memory(void)
+{
+	uint32_t umem, rqn;
+
+	uid = UID;
+	umem = umem_of_user();
+	CHECK_EQ(rq_in(umem + 1, 64, &rqn), CMD_BAD_PARAM);
+	CHECK_EQ(rq_in(umem, SIM_PAGE, &rqn), CMD_BAD_PARAM);
+	uid = UID + 1;
+	CHECK_EQ(rq_in(umem, 64, &rqn), CMD_BAD_PARAM);
+	uid = UID;
+	CHECK_EQ(free_umem(umem), 0);	/* nothing of those refused is left */
+	umem = umem_of_user();
+	CHECK_EQ(rq_in(umem, 64, &rqn), 0);
+	CHECK_EQ(free_umem(umem), CMD_BAD_RES_STATE);
+	memset(in, 0, sizeof(in));
+	IFC_SET(destroy_rq_in, in, rqn, rqn);
+	CHECK_EQ(CMD(rx_cmds, DESTROY_RQ, 0, destroy_rq), 0);
+	CHECK_EQ(free_umem(umem), 0);
+	uid = 0;
+}
+
 static uint8_t free_pd(uint32_t pd)
 {
 	memset(in, 0, sizeof(in));
@@ -638,6 +705,7 @@ static const struct ktap_test tests[] = {
 	TEST(what_is_not_there_is_refused),
 	TEST(a_user_has_what_is_his),
 	TEST(a_domain_waits_for_its_receive_queues),
+	TEST(a_receive_queue_can_live_in_user_memory),
 };
 
 int main(void)

@@ -521,6 +521,32 @@ static void memory_that_was_taken_back_is_out_of_reach(void)
 	CHECK_EQ(reached(1, p.mem[1], 64), 0);
 }
 
+/* It is told that it may, as DPDK does, and never compresses. */
+static void a_cq_may_compress(void)
+{
+	uint8_t in[IFC_SZ(create_cq_in) + 8] = { 0 };
+	uint8_t out[IFC_SZ(query_cq_out)] = { 0 };
+	uint8_t *c = IFC_ADDR_OF(create_cq_in, in, cq_context);
+	size_t len;
+
+	IFC_SET(cqc, c, log_cq_size, 4);
+	IFC_SET(cqc, c, uar_page, W_UAR);
+	IFC_SET(cqc, c, c_eqn_or_apu_element, W_EQN);
+	IFC_SET(cqc, c, cqe_comp_en, 1);
+	IFC_SET64(cqc, c, dbr_addr, w_alloc(0, DB_RECORD));
+	len = w_put_pas(IFC_ADDR_OF(create_cq_in, in, pas),
+			w_alloc(0, SIM_PAGE), 16 * CQE_SIZE);
+	CHECK_EQ(w_cmd(0, cq_cmds, MLX5_CMD_OP_CREATE_CQ, 0, 0, in,
+		       IFC_OFF(create_cq_in, pas) + len, out, sizeof(out)), 0);
+	len = IFC_GET(create_cq_out, out, cqn);
+	memset(in, 0, sizeof(in));
+	IFC_SET(query_cq_in, in, cqn, len);
+	CHECK_EQ(w_cmd(0, cq_cmds, MLX5_CMD_OP_QUERY_CQ, 0, 0, in,
+		       IFC_SZ(query_cq_in), out, sizeof(out)), 0);
+	c = IFC_ADDR_OF(query_cq_out, out, cq_context);
+	CHECK_EQ(IFC_GET(cqc, c, cqe_comp_en), 1);
+}
+
 #define TEST(name) { #name, name }
 
 static const struct ktap_test tests[] = {
@@ -542,6 +568,7 @@ static const struct ktap_test tests[] = {
 	TEST(a_queue_can_live_in_user_memory),
 	TEST(a_cq_cannot_be_where_its_user_cannot_write),
 	TEST(memory_that_was_taken_back_is_out_of_reach),
+	TEST(a_cq_may_compress),
 };
 
 int main(void)

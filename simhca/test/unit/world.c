@@ -236,10 +236,12 @@ bool port_pkey(struct hca *hca, unsigned int index, uint16_t *pkey)
 }
 
 enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
-			     struct ud_packet *answer, uint8_t mad[MAD_BYTES])
+			     unsigned int segment, struct ud_packet *answer,
+			     uint8_t mad[MAD_BYTES])
 {
 	(void)from;
 	(void)pkt;
+	(void)segment;
 	(void)answer;
 	(void)mad;
 	return MAD_FORWARD;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The performance management agent (IBTA 16.1). The model counts nothing of an InfiniBand
+ * port, as QUERY_VPORT_COUNTER says too: each counter is 0, before it was reset and after.
+ */
+#include "fabric/mad.h"
+
+#define PMA_DATA 64u
+#define PMA_DATA_BYTES 192u
+#define PMA_SELECTS 4u		/* what the counters of an answer begin with */
+#define PMA_EXT_WIDTH 0x0200u	/* extended counters, the IETF's too */
+#define PMA_RESPONSE_TIME 18u
+
+enum {
+	ATTR_CLASS_PORT_INFO = 0x01,
+	ATTR_PORT_COUNTERS = 0x12,
+	ATTR_PORT_COUNTERS_EXT = 0x1d,
+};
+
+static uint16_t pma_fill(uint8_t *mad)
+{
+	uint8_t *data = mad + PMA_DATA;
+
+	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET)
+		return MAD_STATUS_BAD_METHOD;
+	switch (mad_get16(mad, MAD_ATTR)) {
+	case ATTR_CLASS_PORT_INFO:
+		memset(data, 0, PMA_DATA_BYTES);
+		data[0] = 1; /* base version */
+		data[1] = 1; /* class version */
+		mad_put16(data, 2, PMA_EXT_WIDTH);
+		mad_put32(data, 4, PMA_RESPONSE_TIME);
+		return 0;
+	case ATTR_PORT_COUNTERS:
+	case ATTR_PORT_COUNTERS_EXT:
+		/* port 1, or all of them */
+		if (data[1] != 1 && data[1] != 0xff)
+			return MAD_STATUS_BAD_FIELD;
+		memset(data + PMA_SELECTS, 0, PMA_DATA_BYTES - PMA_SELECTS);
+		return 0;
+	default:
+		return MAD_STATUS_BAD_ATTR;
+	}
+}
+
+/**
+ * pma_answer() - answer a request for counters
+ * @mad: the request; becomes the answer
+ */
+void pma_answer(uint8_t *mad)
+{
+	uint16_t status = pma_fill(mad);
+
+	mad_put16(mad, MAD_STATUS, status);
+	mad[MAD_METHOD] = MAD_GET | MAD_RESPONSE;
+}
