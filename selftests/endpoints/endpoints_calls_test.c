@@ -396,6 +396,28 @@ TEST_F(calls, take_the_attributes_of_an_endpoint)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
+/* Not as the capacity of the others says. */
+TEST_F(calls, make_a_cq_with_room_for_what_its_endpoint_posts)
+{
+	struct ibv_qp_init_attr_ex qp_attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1000, .max_recv_wr = 500 },
+	};
+	struct mlx5ep_endpoint_attr each[2] = {
+		[1] = { .qp_attr = &qp_attr },
+	};
+
+	self->attr.each = each;
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 2));
+	EXPECT_EQ(1501, fake.cq.cqe);
+	EXPECT_EQ(1000, fake.qp.cap.max_send_wr);
+	EXPECT_EQ(self->ends[1].cq, self->ends[1].recv_cq);
+	EXPECT_NE(self->ends[0].cq, self->ends[1].cq);
+	self->attr.cqe = 33;
+	ASSERT_EQ(0, calls_create(self, MLX5EP_CATEGORY_STATIC, 2));
+	EXPECT_EQ(33, fake.cq.cqe);
+}
+
 TEST_F(calls, that_open_a_device_take_no_objects_of_another_context)
 {
 	struct mlx5ep_endpoint_attr each = {};

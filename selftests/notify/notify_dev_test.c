@@ -8,10 +8,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include <mlx5ep.h>
 
@@ -176,6 +181,93 @@ TEST_F(dev, counts_each_user_by_itself)
 	EXPECT_EQ(before + 4, refusals("notifiers_per_user"));
 	ASSERT_EQ(0, file_write(PARAMETERS "notifiers_per_user", "16384"));
 }
+
+/* Without a free descriptor the notifier has begun already. */
+TEST_F(dev, that_gets_no_descriptor_is_charged_nothing)
+{
+	struct rlimit was, none;
+	int fd, i;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &was));
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = was.rlim_max };
+	ASSERT_EQ(0, file_write(PARAMETERS "notifiers_per_user", "2"));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EMFILE, create(self->fd, 4, 0));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &was));
+	fd = create(self->fd, 4, 0);
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(-EDQUOT, create(self->fd, 4, 0));
+	close(fd);
+	ASSERT_EQ(0, file_write(PARAMETERS "notifiers_per_user", "16384"));
+}
+
+#ifdef __x86_64__
+static volatile int began_anew;
+
+/* Where the kernel gave up, the call stands before its system call again. */
+static void look_at_call(int number, siginfo_t *info, void *context)
+{
+	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const unsigned char *next = (const unsigned char *)regs[REG_RIP];
+
+	began_anew += regs[REG_RAX] == SYS_ioctl && next[0] == 0x0f &&
+		      next[1] == 0x05;
+}
+
+/*
+ * A process with many mappings, whose timer goes off after @us in the call that makes its
+ * first notifier. Returns what that call did.
+ */
+static int create_interrupted(int dev, unsigned int us)
+{
+	struct itimerval once = { .it_value.tv_usec = us }, off = {};
+	int fd;
+
+	setitimer(ITIMER_REAL, &once, NULL);
+	fd = create(dev, 4, 0);
+	setitimer(ITIMER_REAL, &off, NULL);
+	if (fd < 0)
+		return fd;
+	return close(fd) ? -errno : 0;
+}
+
+/* Returns the exit status of a child. */
+static int timed(int dev)
+{
+	struct sigaction action = {
+		.sa_sigaction = look_at_call, .sa_flags = SA_SIGINFO,
+	};
+	unsigned int us, i;
+	char *mem;
+
+	sigaction(SIGALRM, &action, NULL);
+	mem = mmap(NULL, 4000 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+		   -1, 0);
+	for (i = 0; i < 4000; i += 2)
+		if (mprotect(mem + i * PAGE, PAGE, PROT_NONE))
+			return 1;
+	for (us = 20; us < 20000 && began_anew < 5; us += us / 8)
+		if (create_interrupted(dev, us))
+			return 2;
+	return began_anew ? 0 : 3;
+}
+
+TEST_F(dev, that_a_signal_interrupts_is_charged_once)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, file_write(PARAMETERS "notifiers_per_user", "2"));
+	pid = fork();
+	if (!pid)
+		_exit(timed(self->fd));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, file_write(PARAMETERS "notifiers_per_user", "16384"));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+}
+#endif
 
 TEST_F(dev, is_of_no_use_to_a_forked_child)
 {

@@ -626,7 +626,7 @@ cgroups_only()
 
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
-	mkdir -p "$root/etc" "$root/sys/fs/cgroup/job7"
+	mkdir -p "$root/etc" "$root/run" "$root/sys/fs/cgroup/job7"
 	: >"$ep/uuar_cgroups"
 	printf '%s\n' '[device *]' 'pages = 3' '[cgroup /job7]' 'policy = stock' \
 		>"$root/etc/mlx5ep.conf"
@@ -634,8 +634,11 @@ cgroups_only()
 	code 0 "$tool" apply --cgroups
 	[ "$(cat "$ep/uuar_pages")" = 0 ]
 	[ "$(cat "$ep/uuar_cgroups")" = '/job7 stock 0 0' ]
+	[ ! -e "$root/run/mlx5ep/$pci" ] || fail 'noted as given'
 	code 0 "$tool" apply --once
 	[ "$(cat "$ep/uuar_pages")" = 3 ]
+	# Where nothing can be noted, nothing above could have failed.
+	[ -s "$root/run/mlx5ep/$pci" ]
 }
 
 plan 21

@@ -202,6 +202,54 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
 }
 
+/* Creates one QP more than the context has places of the policy's level. */
+static int one_too_many(struct verbs_setup *setup, bool strict)
+{
+	struct mlx5_ep_context_policy policy = {
+		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
+		.flags = strict ? MLX5_EP_POLICY_STRICT : 0,
+	};
+	struct mlx5_ep_context_info info = {};
+	struct verbs_endpoint endpoints[QPS];
+	unsigned int n;
+	int ret;
+
+	ret = mlx5ep_context_set_policy(setup->ctx, &policy) ?:
+	      mlx5ep_context_query(setup->ctx, &info);
+	if (!ret && !!(info.flags & MLX5_EP_CONTEXT_STRICT) != strict)
+		ret = -EBADMSG;
+	for (n = 0; n < QPS && !ret; n += !ret)
+		ret = verbs_endpoint_create(setup, &endpoints[n], IBV_QPT_RC);
+	if (ret && n != QPS - 1)
+		ret = -EBADMSG;
+	while (n--)
+		verbs_endpoint_destroy(&endpoints[n]);
+	return ret;
+}
+
+/* What the context itself asks for decides, and not what it was opened with. */
+TEST_F_TIMEOUT(precedence, of_strict_is_the_contexts_own, 60)
+{
+	struct verbs_setup setup;
+	unsigned int opened_strict, strict;
+
+	ASSERT_EQ(0, sysfs_write("uuar_exempt", "\n"));
+	ASSERT_EQ(0, sysfs_write("uuar_cgroups", "/job none"));
+	for (opened_strict = 0; opened_strict < 2; opened_strict++) {
+		for (strict = 0; strict < 2; strict++) {
+			ASSERT_EQ(0, sysfs_policy("independent", QPS - 1,
+						  opened_strict));
+			ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+			EXPECT_EQ(strict ? -ENOSPC : 0,
+				  one_too_many(&setup, strict)) {
+				TH_LOG("opened with %u, asked for %u",
+				       opened_strict, strict);
+			}
+			verbs_close(&setup);
+		}
+	}
+}
+
 static unsigned int pages_of_next(struct __test_metadata *_metadata)
 {
 	struct mlx5_ep_context_info info = {};

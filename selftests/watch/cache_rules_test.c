@@ -303,6 +303,27 @@ TEST_F(rules, what_locked_memory_allows_is_registered)
 	EXPECT_EQ(PAGE, fake.locked);
 }
 
+/* Each gets its second chance, and then the first of them makes room. */
+TEST_F(rules, one_makes_room_though_each_was_used_again)
+{
+	struct mlx5ep_mr_cache_entry *entry;
+
+	fake.may_lock = 3 * PAGE;
+	misses(self, 0, 1);
+	misses(self, 2, 1);
+	misses(self, 4, 1);
+	EXPECT_FALSE(misses(self, 0, 1));
+	EXPECT_FALSE(misses(self, 2, 1));
+	EXPECT_FALSE(misses(self, 4, 1));
+	entry = cache_rules_get(self, 6, 1);
+	ASSERT_NE(NULL, entry);
+	mlx5ep_mr_cache_put(self->cache, entry);
+	EXPECT_FALSE(misses(self, 2, 1));
+	EXPECT_FALSE(misses(self, 4, 1));
+	EXPECT_FALSE(misses(self, 6, 1));
+	EXPECT_EQ(3, fake.registered);
+}
+
 TEST_F(rules, an_event_drops_what_is_stale_and_verifies_what_is_suspect)
 {
 	misses(self, 0, 1);

@@ -24,6 +24,7 @@
 
 #define PAGE	page_bytes()
 #define SLOTS	1000
+#define MANY	32
 
 FIXTURE(notifier)
 {
@@ -164,6 +165,28 @@ TEST_F(notifier, wakes_who_reads_and_who_polls)
 	EXPECT_EQ(1, mlx5ep_notifier_read(self->n, &ev, 1));
 	EXPECT_EQ(2, ev.cookie);
 	pthread_join(t, NULL);
+}
+
+/* The kernel takes 8 events at a time. */
+TEST_F_TIMEOUT(notifier, a_read_with_room_for_more_waits_for_no_more, 20)
+{
+	struct mlx5ep_watch w[MANY];
+	struct mlx5_ep_event ev[MANY + 1];
+	unsigned int events, i;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	for (events = 1; events <= MANY; events++) {
+		for (i = 0; i < events; i++)
+			ASSERT_EQ(0, mlx5ep_watch_add(self->n,
+						      self->mem + i * PAGE,
+						      PAGE, i, &w[i]));
+		memset(self->mem, 1, MANY * PAGE);
+		ASSERT_EQ(0, madvise(self->mem, MANY * PAGE, MADV_DONTNEED));
+		EXPECT_EQ(events, mlx5ep_notifier_page(self->n)->watch_pending);
+		EXPECT_EQ(events, mlx5ep_notifier_read(self->n, ev, MANY + 1));
+		for (i = 0; i < events; i++)
+			ASSERT_EQ(0, mlx5ep_watch_del(&w[i]));
+	}
 }
 
 TEST_F(notifier, refuses_bad_ranges)
