@@ -179,200 +179,9 @@ writes_a_file()
 	[ ! -s "$tmp/err" ]
 	"$parser" <"$tmp/collect/mlx5ep.prom"
 	code 2 "$tool" metrics --no-such-option
-	code 2 "$tool" metrics --output a --listen 1
-	code 2 "$tool" metrics --listen 0.0.0.0:9000
-	code 2 "$tool" metrics --listen 99999
 	code 2 "$tool" metrics more
 	code 4 "$tool" -d mlx5_7 metrics --output "$tmp/collect/mlx5ep.prom"
 	grep -q 'mlx5_7: no such mlx5 device, but mlx5_0, mlx5_1' "$tmp/err"
-}
-
-# ask PATH: one request at the server's socket; the answer is in $tmp/answer
-ask()
-{
-	python3 - "$tmp/socket" "$1" >"$tmp/answer" <<-'END'
-	import socket, sys
-	s = socket.socket(socket.AF_UNIX)
-	s.connect(sys.argv[1])
-	s.sendall(f"GET {sys.argv[2]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-	while part := s.recv(4096):
-	    sys.stdout.write(part.decode())
-	END
-}
-
-# answers: whether the server does; its socket is there a moment before it listens
-answers()
-{
-	[ -S "$tmp/socket" ] && ask / 2>/dev/null
-}
-
-# listen: starts a server at $tmp/socket; its process is $server, and ends with this
-# shell
-listen()
-{
-	"$tool" metrics --listen "unix:$tmp/socket" &
-	server=$!
-	# shellcheck disable=SC2064 # this process
-	trap "kill $server 2>/dev/null || :" EXIT
-	wait_for 10 answers
-}
-
-# ends: the server does, when it is told
-ends()
-{
-	kill "$server"
-	wait "$server"
-}
-
-listens()
-{
-	tree
-	echo precious >"$tmp/file"
-	code 1 "$tool" metrics --listen "unix:$tmp/file"
-	[ "$(cat "$tmp/file")" = precious ]
-	# A server that was killed has left its socket.
-	python3 -c "import socket
-socket.socket(socket.AF_UNIX).bind('$tmp/socket')"
-	umask 077
-	listen
-	[ "$(stat -c %a "$tmp/socket")" = 666 ]
-	ask /metrics
-	grep -q '^HTTP/1.1 200 OK' "$tmp/answer"
-	grep -q 'application/openmetrics-text; version=1.0.0' "$tmp/answer"
-	tr -d '\r' <"$tmp/answer" | sed '1,/^$/d' | "$parser"
-	ask /secret
-	grep -q '^HTTP/1.1 404' "$tmp/answer"
-	limited_rate
-	code 1 timeout $patience "$tool" metrics --listen "unix:$tmp/socket"
-	grep -q -- '--listen unix:.*: in use already: stop who listens' "$tmp/err"
-	ask /metrics
-	grep -q '^HTTP/1.1 200 OK' "$tmp/answer"
-	ends
-}
-
-# The figures are collected once a second, however many ask. A collection is known by
-# the time that it took.
-limited_rate()
-{
-	local i began=$SECONDS most
-
-	for i in {1..30}; do
-		ask /
-		grep '^mlx5ep_collect_seconds' "$tmp/answer"
-	done | sort -u >"$tmp/times"
-	most=$((SECONDS - began + 2))
-	[ "$(wc -l <"$tmp/times")" -le $most ] ||
-		fail "collected $(wc -l <"$tmp/times") times, not $most"
-}
-
-keeps_no_privilege()
-{
-	tree
-	listen
-	no_privilege
-	ends
-	rm "$tmp/socket"
-	# A service manager gives an ordinary user the right to read debugfs.
-	setpriv --reuid=1000 --regid=1000 --clear-groups true 2>/dev/null ||
-		return 0
-	setpriv --reuid=1000 --regid=1000 --clear-groups \
-		--inh-caps=+dac_override --ambient-caps=+dac_override \
-		"$tool" metrics --listen "unix:$tmp/socket" &
-	server=$!
-	# shellcheck disable=SC2064
-	trap "kill $server 2>/dev/null || :" EXIT
-	wait_for 10 answers
-	no_privilege
-	ends
-}
-
-# no_privilege: the server has none left, and becomes no other user
-no_privilege()
-{
-	if [ "$(id -u)" = 0 ]; then
-		must_fail grep '^Uid:.0' "/proc/$server/status"
-		! grep -Eq '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' \
-			"/proc/$server/status" || fail "$(grep Cap "/proc/$server/status")"
-	fi
-	grep -q '^NoNewPrivs:.1$' "/proc/$server/status"
-}
-
-# Any user may connect, so 40 who say nothing must not hold up one who asks.
-serves_at_once()
-{
-	tree
-	listen
-	python3 - "$tmp" <<-'END' &
-	import os, socket, sys, time
-	def client():
-	    s = socket.socket(socket.AF_UNIX)
-	    s.setblocking(False)
-	    try:
-	        s.connect(sys.argv[1] + "/socket")
-	    except BlockingIOError:	# the server lets them wait
-	        pass
-	    return s
-	silent = [client() for i in range(40)]
-	open(sys.argv[1] + "/connected", "w")
-	time.sleep(20)
-	END
-	# shellcheck disable=SC2064
-	trap "kill $server $! || :" EXIT
-	wait_for 10 test -e "$tmp/connected"
-	# One after the other they would take 40 s.
-	SECONDS=0
-	ask /metrics
-	grep -q '^HTTP/1.1 200 OK' "$tmp/answer"
-	[ $SECONDS -lt $patience ] || fail "answered after $SECONDS s"
-}
-
-# Who reads slowly, or never ends a request, is not served for ever.
-serves_not_for_ever()
-{
-	tree
-	awk 'BEGIN { for (i = 0; i < 30000; i++) printf "/a/long/path/%d 7\n", i }' \
-		>"$ep/uar_cgroup_limits"
-	listen
-	python3 - "$tmp/socket" <<-'END'
-	import re, socket, sys, time
-	def client(text):
-	    s = socket.socket(socket.AF_UNIX)
-	    s.connect(sys.argv[1])
-	    s.sendall(text)
-	    return s
-	reader = client(b"GET / HTTP/1.1\r\n\r\n")
-	writer = client(b"GET / HTTP/1.1\r\n")
-	got, closed = b"", False
-	for i in range(12):
-	    time.sleep(0.5)
-	    got += reader.recv(16384)
-	    try:
-	        writer.sendall(b"A: b\r\n")
-	    except OSError:
-	        closed = True
-	while part := reader.recv(65536):
-	    got += part
-	length = int(re.search(rb"Content-Length: (\d+)", got)[1])
-	print(f"{len(got)} bytes of {length}")
-	sys.exit(not (closed and len(got) < length))
-	END
-	ends
-}
-
-# What cannot be read now is opened again: a device that was reset has new files.
-opens_again()
-{
-	tree
-	mv "$ep/refusals" "$tmp/"
-	mkdir "$ep/refusals"
-	listen
-	must_fail grep '^mlx5ep_refusals_total' "$tmp/answer"
-	rmdir "$ep/refusals"
-	mv "$tmp/refusals" "$ep/"
-	sleep 1.1
-	ask /
-	grep -q '^mlx5ep_refusals_total' "$tmp/answer"
-	ends
 }
 
 # A rule or a panel over a figure that is not there is silent for ever.
@@ -434,18 +243,13 @@ least_time()
 	} END { print least }'
 }
 
-plan 13
+plan 8
 check 'the text is OpenMetrics and has the figures' is_openmetrics
 check 'XRC, notifiers, users and cgroups' other_figures
 check 'tables of another version' odd_tables
 check 'no device, no debugfs' without_anything
 check 'the parser of this test is strict' parser_refuses
 check 'a file is replaced whole' writes_a_file
-check 'a server answers, at most once a second anew' listens
-check 'a server keeps no privilege' keeps_no_privilege
-check 'clients that say nothing hold nobody up' serves_at_once
-check 'a slow client is not served for ever' serves_not_for_ever
-check 'a server opens files again that were replaced' opens_again
 check 'alerts and dashboard name figures that there are' rules_name_figures
 check 'ten thousand QPs cost little' costs_little
 ktap_finished

@@ -64,7 +64,6 @@ says_remedy()
 	says 1 "mlx5ep: --output $tmp/none/x: $none" metrics --output "$tmp/none/x"
 	says 1 "mlx5ep: --output /dev/full/x: a part of the path is no folder: name another" \
 		metrics --output /dev/full/x
-	says 1 "mlx5ep: --listen unix:$tmp/none/x: $none" metrics --listen "unix:$tmp/none/x"
 	says 1 "mlx5ep: $tmp/none does not exist: mlx5ep set --save makes it" \
 		check "$tmp/none"
 	says 1 "mlx5ep: $tmp/none/none does not exist: mlx5ep set --save makes it" \
@@ -331,7 +330,6 @@ completes()
 	offers '' show --top ''
 	offers 'qps' show --sort q
 	offers 'none' set --limit ''
-	offers 'unix:/run/mlx5ep.sock' metrics --listen u
 	offers 'contexts' -j show co
 	offers '--policy' run --strict --po
 	offers 'README.md' run --policy stock -- cat READ

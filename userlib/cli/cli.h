@@ -84,7 +84,6 @@ void root_path(char *path, const char *fmt, ...)
 ssize_t file_read(const char *path, char *buf, size_t len);
 char *file_text(const char *path);
 char *file_list(const char *path);
-void files_keep(int room);
 int file_write(const char *path, const char *text);
 int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	      void *arg);

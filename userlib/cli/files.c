@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -64,83 +63,18 @@ ssize_t file_read(const char *path, char *buf, size_t len)
 	return ret;
 }
 
-/* Files that stay open after they were read once. */
-static struct kept {
-	struct kept *next;
-	int fd;
-	char path[];
-} *kept;
-
-/* Descriptors from this one on are for what does not stay open. */
-static int keep_below;
-
 /**
- * files_keep() - from now on, file_text() leaves each file open
- * @room: how many descriptors are left for all else
+ * file_text() - read a file of any length
  *
- * A file can then be read again by who could not open it again. The process may have
- * as many descriptors as its hard limit says from now on.
+ * Return: the terminated text, which the caller frees, or NULL with errno set.
  */
-void files_keep(int room)
-{
-	struct rlimit most;
-
-	if (!getrlimit(RLIMIT_NOFILE, &most)) {
-		most.rlim_cur = most.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &most);
-	}
-	keep_below = sysconf(_SC_OPEN_MAX) - room;
-}
-
-/* Opens a file, or goes back to the start of one that stayed open. */
-static FILE *open_or_rewind(const char *path)
-{
-	struct kept *file;
-	int fd;
-
-	for (file = kept; file && strcmp(file->path, path); file = file->next)
-		;
-	if (!file) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || fd >= keep_below)
-			return fd < 0 ? NULL : fdopen(fd, "r");
-		file = malloc(sizeof(*file) + strlen(path) + 1);
-		if (!file)
-			return fdopen(fd, "r");
-		strcpy(file->path, path);
-		file->fd = fd;
-		file->next = kept;
-		kept = file;
-	}
-	if (lseek(file->fd, 0, SEEK_SET))
-		return NULL;
-	fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? NULL : fdopen(fd, "r");
-}
-
-/* Closes a file that stayed open. Returns false if there is none of this name. */
-static bool forget(const char *path)
-{
-	struct kept **link = &kept, *file;
-
-	while (*link && strcmp((*link)->path, path))
-		link = &(*link)->next;
-	file = *link;
-	if (!file)
-		return false;
-	*link = file->next;
-	close(file->fd);
-	free(file);
-	return true;
-}
-
-static char *read_whole(const char *path)
+char *file_text(const char *path)
 {
 	size_t room = 4096, len = 0;
 	char *text, *more;
 	FILE *file;
 
-	file = open_or_rewind(path);
+	file = fopen(path, "re");
 	if (!file)
 		return NULL;
 	text = malloc(room);
@@ -162,21 +96,6 @@ static char *read_whole(const char *path)
 	}
 	fclose(file);
 	return text;
-}
-
-/**
- * file_text() - read a file of any length
- *
- * A file of a device that has gone cannot be read any more, though it stayed open.
- * The device may have come back, with another file of the same name.
- *
- * Return: the terminated text, which the caller frees, or NULL with errno set.
- */
-char *file_text(const char *path)
-{
-	char *text = read_whole(path);
-
-	return text || !forget(path) ? text : read_whole(path);
 }
 
 /**

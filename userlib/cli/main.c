@@ -79,10 +79,8 @@ static const struct {
 	  "                       for; with --policy also: rather than share more\n\n"
 	  "Without --policy UCX in CMD is told by notifications what became of memory.\n" },
 	{ "metrics", cmd_metrics, "print figures in the form of OpenMetrics",
-	  "[--output FILE | --listen WHERE]\n\n"
-	  "  -o, --output FILE   replace FILE, for a textfile collector\n"
-	  "  -l, --listen WHERE  answer HTTP at PORT of the loopback address, or\n"
-	  "                      at unix:PATH\n" },
+	  "[--output FILE]\n\n"
+	  "  -o, --output FILE  replace FILE, for a textfile collector\n" },
 	{ "selftest", cmd_selftest, "check a device: pages, data, limits, notifications",
 	  "[--reload] [--report FILE] [--seconds N] [DEVICE]\n\n"
 	  "  -r, --reload     unload the module too, and load it again, where nobody\n"

@@ -55,7 +55,6 @@ _mlx5ep_value()
 			static mpi-threads ;;
 	metrics:--output|metrics:-o|selftest:--report)
 		_mlx5ep_files -f ;;
-	metrics:--listen|metrics:-l) _mlx5ep_words 9815 unix:/run/mlx5ep.sock ;;
 	bench:--output|bench:-o|set:--cgroup)
 		_mlx5ep_files -d ;;
 	show:--sort|watch:--sort|show:-s|watch:-s)
@@ -105,7 +104,7 @@ _mlx5ep_command()
 		_mlx5ep_words --help ;;
 	plan) _mlx5ep_words --threads --processes --category --bar --help ;;
 	run) _mlx5ep_words --policy --pages --strict --help -- ;;
-	metrics) _mlx5ep_words --output --listen --help ;;
+	metrics) _mlx5ep_words --output --help ;;
 	selftest) _mlx5ep_words --reload --report --seconds --help $(_mlx5ep_devices) ;;
 	bench) _mlx5ep_words --rounds --threads --policies --messages --output \
 		--help msgrate latency globalarray stencil pipeline xsrq memory ;;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * mlx5ep metrics. Writes the figures to the output or to a file; serve.c
- * answers requests for them.
- */
+/* mlx5ep metrics. Writes the figures to the output or to a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -69,34 +66,29 @@ static int check_device(struct cli *cli)
 }
 
 /**
- * cmd_metrics() - mlx5ep metrics [--output FILE | --listen WHERE]
+ * cmd_metrics() - mlx5ep metrics [--output FILE]
  */
 int cmd_metrics(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
-		{ "listen", required_argument, NULL, 'l' },
 		{}
 	};
-	const char *output = NULL, *where = NULL;
+	const char *output = NULL;
 	size_t len;
 	char *text;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "o:l:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
-		*(c == 'o' ? &output : &where) = optarg;
+		output = optarg;
 	}
 	if (optind < argc)
 		return usage_error("metrics", "%s: unexpected", argv[optind]);
-	if (output && where)
-		return usage_error("metrics", "--output and --listen exclude each other");
 	ret = check_device(cli);
 	if (ret)
 		return ret;
-	if (where)
-		return metrics_serve(cli, where);
 	text = metrics_text(cli, &len);
 	if (!text)
 		return complain(EXIT_FAILED, "the figures cannot be collected");

@@ -10,9 +10,6 @@
 /* figures.c */
 char *metrics_text(struct cli *cli, size_t *len);
 
-/* serve.c */
-int metrics_serve(struct cli *cli, const char *where);
-
 /* sums.c */
 struct json_object *sums_of(const char *path, const char *label,
 			    const char *const *keys);

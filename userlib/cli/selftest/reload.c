@@ -113,7 +113,7 @@ static const char *obstacle(struct devices *devices)
 	if (n)
 		return "a device is in use: see mlx5ep attach --users";
 	return is_held(devices) ?
-		"a process holds the module, as mlx5ep metrics --listen does: stop it" :
+		"a process has a table of debugfs open, which holds the module: stop it" :
 		NULL;
 }
 
