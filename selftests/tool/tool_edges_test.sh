@@ -618,20 +618,20 @@ milliseconds()
 watches()
 {
 	tree
-	[ "$(milliseconds "$tool" watch -n 0.3 -c 2)" -ge 300 ]
-	[ "$(milliseconds "$tool" watch -n 1.1 -c 2 contexts)" -ge 1100 ]
-	prints "$tool" watch -n 0.01 -c 2 contexts < <(devices; of_contexts; echo; devices; of_contexts; echo)
+	[ "$(milliseconds "$tool" show -n 0.3 -c 2)" -ge 300 ]
+	[ "$(milliseconds "$tool" show -n 1.1 -c 2 contexts)" -ge 1100 ]
+	prints "$tool" show -n 0.01 -c 2 contexts < <(devices; of_contexts; echo; devices; of_contexts; echo)
 	# Nothing is waited for before the first time.
-	code 0 timeout $((10 * patience)) "$tool" watch -n 999999 -c 1 -s pid -f a -t 1
-	code 2 "$tool" watch -n 1000000 -c 1
-	code 2 "$tool" watch -n 1x -c 1
-	code 2 "$tool" watch -n '' -c 1
-	code 0 "$tool" -j watch -n 0.01 -c 2
+	code 0 timeout $((10 * patience)) "$tool" show -n 999999 -c 1 -s pid -f a -t 1
+	code 2 "$tool" show -n 1000000 -c 1
+	code 2 "$tool" show -n 1x -c 1
+	code 2 "$tool" show -n '' -c 1
+	code 0 "$tool" -j show -n 0.01 -c 2
 	must_fail grep -qx '' "$tmp/out"
-	code 1 timeout $((10 * patience)) sh -c "$tool watch -n 0.01 >/dev/full"
-	code 4 timeout $((10 * patience)) "$tool" -d mlx5_7 watch -n 0.01
+	code 1 timeout $((10 * patience)) sh -c "$tool show -n 0.01 >/dev/full"
+	code 4 timeout $((10 * patience)) "$tool" -d mlx5_7 show -n 0.01
 	# A signal ends the wait, and what would have come behind it.
-	"$tool" watch -n 1000 contexts >"$tmp/watched" &
+	"$tool" show -n 1000 contexts >"$tmp/watched" &
 	# shellcheck disable=SC2064 # this process
 	trap "kill $! 2>/dev/null || :" EXIT
 	wait_for 10 grep -q '^  1 ' "$tmp/watched"

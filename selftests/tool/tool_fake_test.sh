@@ -56,7 +56,7 @@ watch_ends()
 	fake mlx5_0 0000:01:00.0 attached
 	for signal in INT TERM; do
 		: >"$tmp/watched"
-		"$tool" watch -n 0.01 contexts >"$tmp/watched" &
+		"$tool" show -n 0.01 contexts >"$tmp/watched" &
 		wait_for 10 test -s "$tmp/watched"
 		kill -$signal $!
 		code 0 wait $!
@@ -129,14 +129,14 @@ usage_errors()
 	code 2 "$tool" show --sort speed
 	grep -qx 'mlx5ep show: --sort speed: no table has such a column; see mlx5ep show --help' \
 		"$tmp/err"
-	code 2 "$tool" show --interval 2
+	code 2 "$tool" show --interval 2x
 	code 2 "$tool" show -d mlx5_0 -j
 	[ "$(grep stands "$tmp/err")" = 'mlx5ep show: -d stands before the command: mlx5ep -d DEVICE show; see mlx5ep show --help' ]
 	code 2 "$tool" show -j
 	grep -qF ' -j stands before the command: mlx5ep -j show;' "$tmp/err"
-	code 2 "$tool" watch --top 0
-	code 2 "$tool" watch --sort level uuars
-	code 2 "$tool" watch -n 0
+	code 2 "$tool" show --top 0
+	code 2 "$tool" show --sort level uuars
+	code 2 "$tool" show -n 0
 	[ "$(cat "$root/sys/class/infiniband/mlx5_0/mlx5_ep/uuar_policy")" = stock ]
 }
 
@@ -200,7 +200,7 @@ json_is_json()
 	jq -e '(.categories | length == 6) and .threads == 16 and
 		.categories[2].uar_pages_per_process == 17 and
 		.categories[2].published_pages == 96' "$tmp/out"
-	code 0 "$tool" -j watch -n 0.01 -c 3
+	code 0 "$tool" -j show -n 0.01 -c 3
 	jq -es 'length == 3' "$tmp/out"
 }
 
@@ -380,17 +380,17 @@ large_tables()
 	[ "$(wc -l <"$tmp/out")" -gt 16384 ]
 	code 0 "$tool" -j show --top 1 >/dev/null
 	jq -e '.devices[0].contexts | length == 256' "$tmp/out"
-	code 0 "$tool" watch -n 0.01 -c 2 --sort qps --top 1 contexts >/dev/null
+	code 0 "$tool" show -n 0.01 -c 2 --sort qps --top 1 contexts >/dev/null
 	[ "$(grep -c ' job' "$tmp/out")" = 2 ]
 	fits_terminal 24
 	fits_terminal 60 qps
 	fits_terminal 24 --top 5
 }
 
-# fits_terminal LINES ARGUMENT...: mlx5ep watch shows all of it on such a terminal
+# fits_terminal LINES ARGUMENT...: mlx5ep show -n shows all of it on such a terminal
 fits_terminal()
 {
-	python3 - "$1" "$tool" watch -c 1 "${@:2}" <<-'END'
+	python3 - "$1" "$tool" show -c 1 "${@:2}" <<-'END'
 	import fcntl, os, pty, struct, sys, termios
 	pid, fd = pty.fork()
 	if not pid:

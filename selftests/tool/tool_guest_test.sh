@@ -317,7 +317,7 @@ shows_notifiers()
 
 watches()
 {
-	code 0 mlx5ep watch -n 0.1 -c 3 contexts
+	code 0 mlx5ep show -n 0.1 -c 3 contexts
 	[ "$(grep -c '^DEVICE' "$tmp/out")" = 3 ]
 }
 
@@ -338,7 +338,7 @@ watches_live()
 {
 	local pid
 
-	mlx5ep -j watch -n 0.1 contexts >"$tmp/watch" &
+	mlx5ep -j show -n 0.1 contexts >"$tmp/watch" &
 	pid=$!
 	wait_for 30 sees 'length == 0'
 	with_program shown_live

@@ -28,7 +28,7 @@ wrong_options()
 	local command
 
 	fresh
-	for command in show set apply watch plan attach run metrics selftest bench
+	for command in show set apply plan attach run metrics selftest bench
 	do
 		says 2 "mlx5ep $command: unrecognized option '--nonsense'" \
 			$command --nonsense
@@ -124,10 +124,10 @@ refuses()
 		fail "mlx5ep ${*:2}: $(cat "$tmp/err")"
 }
 
-# manual COMMAND: what mlx5ep.8 says of the command; watch has the options of show
+# manual COMMAND: what mlx5ep.8 says of the command
 manual()
 {
-	awk -v c="${1/watch/show|watch}" '/^\.S[SH] / {
+	awk -v c="$1" '/^\.S[SH] / {
 		in_it = $1 == ".SS" && $2 ~ "^(" c ")$" } in_it' \
 		userlib/man/mlx5ep.8
 }
@@ -326,7 +326,7 @@ completes()
 	offers 'on off' set --strict ''
 	offers 'stock' set --policy st
 	offers 'stock stock,independent,shared-uar,shared-uuar' bench -p st
-	offers '' watch --interval ''
+	offers '' show --interval ''
 	offers '' show --top ''
 	offers 'qps' show --sort q
 	offers 'none' set --limit ''
@@ -351,7 +351,7 @@ each_surplus()
 	local command
 
 	fresh
-	for command in show apply check watch attach metrics selftest bench plan set doctor
+	for command in show apply check attach metrics selftest bench plan set doctor
 	do
 		code 2 "$tool" $command one two three >/dev/null
 		grep -q "^mlx5ep $command: .*; see mlx5ep $command --help\$" \

@@ -3,7 +3,7 @@
 # runs on: host, tier: full, timeout: 400
 #
 # tool_fake, tool_doctor and tool_memory again, with the tool built under ASan and UBSan.
-# LeakSanitizer makes a command fail that loses memory: mlx5ep watch would lose it again
+# LeakSanitizer makes a command fail that loses memory: mlx5ep show -n would lose it again
 # and again.
 
 set -euo pipefail

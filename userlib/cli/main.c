@@ -20,6 +20,8 @@ static const struct {
 } commands[] = {
 	{ "show", cmd_show, "show devices, contexts, uUARs, QPs, users, XRC, watches",
 	  "[OPTION...] [" SECTIONS "]\n\n"
+	  "  -n, --interval S    again, every S seconds, until interrupted\n"
+	  "  -c, --count N       N times, without -n every second\n"
 	  "  -s, --sort COLUMN   the largest number first, or by the alphabet\n"
 	  "  -f, --filter WHAT   rows where COLUMN=VALUE, or with TEXT in a cell\n"
 	  "  -t, --top N         the first N rows of each table\n" },
@@ -43,13 +45,6 @@ static const struct {
 	  "DEVICE is a name or a PCI address; without it: all devices.\n" },
 	{ "check", cmd_check, "check /etc/mlx5ep.conf",
 	  "[FILE]\n" },
-	{ "watch", cmd_watch, "show repeatedly",
-	  "[OPTION...] [" SECTIONS "]\n\n"
-	  "  -n, --interval S    every S seconds, by default 1\n"
-	  "  -c, --count N       N times, by default until interrupted\n"
-	  "  -s, --sort COLUMN   the largest number first, or by the alphabet\n"
-	  "  -f, --filter WHAT   rows where COLUMN=VALUE, or with TEXT in a cell\n"
-	  "  -t, --top N         the first N rows of each table\n" },
 	{ "plan", cmd_plan, "compute what a job needs, per category of endpoints",
 	  "--threads T [OPTION...]\n\n"
 	  "  -t, --threads T     threads of a process\n"

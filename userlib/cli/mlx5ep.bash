@@ -57,15 +57,14 @@ _mlx5ep_value()
 		_mlx5ep_files -f ;;
 	bench:--output|bench:-o|set:--cgroup)
 		_mlx5ep_files -d ;;
-	show:--sort|watch:--sort|show:-s|watch:-s)
+	show:--sort|show:-s)
 		_mlx5ep_words pid uid policy qps pages uuars shared uar-pages \
 			sharers level watches bytes events program ;;
 	# Numbers and texts
 	set:--pages|set:--budget|set:--user-limit|set:--exempt) ;;
 	run:--pages|run:-n) ;;
 	show:--filter|show:-f|show:--top|show:-t) ;;
-	watch:--filter|watch:-f|watch:--top|watch:-t) ;;
-	watch:--interval|watch:-n|watch:--count|watch:-c) ;;
+	show:--interval|show:-n|show:--count|show:-c) ;;
 	plan:--threads|plan:-t|plan:--processes|plan:-p|plan:--bar|plan:-b) ;;
 	bench:--rounds|bench:-r|bench:--threads|bench:-t) ;;
 	bench:--messages|bench:-m|selftest:--seconds|selftest:-s) ;;
@@ -91,10 +90,9 @@ _mlx5ep_command()
 	# shellcheck disable=SC2046,SC2086 # words
 	case $1 in
 	'') _mlx5ep_words -j --json -d --device -h --help -V --version \
-		show set apply check watch plan attach doctor run metrics \
+		show set apply check plan attach doctor run metrics \
 		selftest bench ;;
-	show) _mlx5ep_words --sort --filter --top --help $tables ;;
-	watch) _mlx5ep_words --interval --count --sort --filter --top --help \
+	show) _mlx5ep_words --interval --count --sort --filter --top --help \
 		$tables ;;
 	set) _mlx5ep_words --policy --strict --pages --budget --user-limit \
 		--exempt --cgroup --limit --clear --save --help ;;

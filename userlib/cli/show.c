@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* mlx5ep show, mlx5ep watch */
+/* mlx5ep show, once or again and again */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -327,8 +327,7 @@ static int show(struct cli *cli, const struct section *only)
 	return code;
 }
 
-static int section_arg(const char *command, const char *name,
-		       const struct section **section)
+static int section_arg(const char *name, const struct section **section)
 {
 	size_t i;
 
@@ -340,11 +339,11 @@ static int section_arg(const char *command, const char *name,
 			*section = &sections[i];
 			return 0;
 		}
-	return usage_error(command, "%s: not one of differs, cgroups, contexts, uuars, qps, users, xrc, watches",
+	return usage_error("show", "%s: not one of differs, cgroups, contexts, uuars, qps, users, xrc, watches",
 			   name);
 }
 
-/* How show and watch are to be done. */
+/* How often the tables are shown; 0 seconds: once. */
 struct times {
 	double seconds, count;
 };
@@ -357,8 +356,7 @@ static bool positive(const char *text, double *value)
 	return *text && !*end && *value > 0 && *value < 1e6;
 }
 
-static int check_view(const char *command, const struct view *view,
-		      const struct section *only)
+static int check_view(const struct view *view, const struct section *only)
 {
 	size_t k;
 
@@ -366,7 +364,7 @@ static int check_view(const char *command, const struct view *view,
 		if ((!only || only == &sections[k]) &&
 		    view_fits(view, sections[k].columns, sections[k].n))
 			return 0;
-	return usage_error(command, "%s%s%s%s%s: %s",
+	return usage_error("show", "%s%s%s%s%s: %s",
 			   view->sort ? "--sort " : "",
 			   view->sort ? view->sort : "",
 			   view->sort && view->filter ? ", " : "",
@@ -387,43 +385,29 @@ static int show_parse(struct cli *cli, int argc, char **argv,
 		{ "count", required_argument, NULL, 'c' },
 		{}
 	};
-	const char *command = times ? "watch" : "show";
 	double top;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, times ? "s:f:t:n:c:" : "s:f:t:",
-				options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "s:f:t:n:c:", options, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
-		if (!times && (c == 'n' || c == 'c'))
-			return usage_error(command, "--%s is for watch",
-					   c == 'n' ? "interval" : "count");
 		if (c == 's')
 			cli->view.sort = optarg;
 		else if (c == 'f')
 			cli->view.filter = optarg;
 		else if (!positive(optarg, c == 't' ? &top : c == 'n' ?
 				   &times->seconds : &times->count))
-			return usage_error(command, "-%c %s: not a positive number",
+			return usage_error("show", "-%c %s: not a positive number",
 					   c, optarg);
 		else if (c == 't')
 			cli->view.top = top < 1 ? 1 : top;
 	}
 	if (argc - optind > 1)
-		return usage_error(command, "%s: unexpected", argv[optind + 1]);
-	ret = section_arg(command, argv[optind], only);
-	return ret ? ret : check_view(command, &cli->view, *only);
-}
-
-/**
- * cmd_show() - mlx5ep show [OPTION...] [all|differs|cgroups|contexts|uuars|qps|users|xrc|watches]
- */
-int cmd_show(struct cli *cli, int argc, char **argv)
-{
-	const struct section *only;
-	int ret = show_parse(cli, argc, argv, NULL, &only);
-
-	return ret ? ret : show(cli, only);
+		return usage_error("show", "%s: unexpected", argv[optind + 1]);
+	if (times->count && !times->seconds)
+		times->seconds = 1;
+	ret = section_arg(argv[optind], only);
+	return ret ? ret : check_view(&cli->view, *only);
 }
 
 /* Lines of the terminal; 0: the output is none, or it does not say. */
@@ -442,24 +426,17 @@ static void on_signal(int sig)
 	stop = 1;
 }
 
-/**
- * cmd_watch() - mlx5ep watch [-n SECONDS] [-c COUNT] [OPTION...] [WHAT]
- */
-int cmd_watch(struct cli *cli, int argc, char **argv)
+/* Shows the tables until the count is reached, or a signal comes. */
+static int show_again(struct cli *cli, const struct times *times,
+		      const struct section *only)
 {
-	struct times times = { .seconds = 1 };
-	const struct section *only;
-	struct timespec ts;
-	int ret;
+	struct timespec ts = { .tv_sec = times->seconds };
+	int ret = EXIT_OK;
 
-	ret = show_parse(cli, argc, argv, &times, &only);
-	if (ret)
-		return ret;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	ts.tv_sec = times.seconds;
-	ts.tv_nsec = (times.seconds - ts.tv_sec) * 1e9;
-	for (double i = 0; !stop && (!times.count || i < times.count); i++) {
+	ts.tv_nsec = (times->seconds - ts.tv_sec) * 1e9;
+	for (double i = 0; !stop && (!times->count || i < times->count); i++) {
 		if (i)
 			nanosleep(&ts, NULL);
 		if (stop)
@@ -474,4 +451,18 @@ int cmd_watch(struct cli *cli, int argc, char **argv)
 			break;
 	}
 	return ret;
+}
+
+/**
+ * cmd_show() - mlx5ep show [OPTION...] [all|differs|cgroups|contexts|uuars|qps|users|xrc|watches]
+ */
+int cmd_show(struct cli *cli, int argc, char **argv)
+{
+	struct times times = {};
+	const struct section *only = NULL;
+	int ret = show_parse(cli, argc, argv, &times, &only);
+
+	if (ret)
+		return ret;
+	return times.seconds ? show_again(cli, &times, only) : show(cli, only);
 }
