@@ -7,9 +7,9 @@
  *
  * Three kinds of QP are created as their library asks: QPs for which the library
  * named a page or uUAR itself (thread domains), QPs for which the driver chooses no
- * uUAR, and all QPs of a context that is not managed. They are noted. QPs without
- * a send queue of their own (XRC and DC targets, RSS) ring nothing and are not
- * noted.
+ * uUAR, and all QPs of a context that is not managed. They are noted, and so are DC
+ * targets, which ring nothing. Other QPs without a send queue of their own (XRC targets,
+ * RSS) are not noted.
  */
 
 #include <linux/uaccess.h>
@@ -43,7 +43,7 @@ static_assert(offsetof(struct mlx5_ib_create_qp, bfreg_index) ==
 
 /*
  * Read the fields that matter. Returns false if the request is shorter or cannot
- * be read, which the driver refuses, or if the QP has no send queue of its own.
+ * be read, which the driver refuses, and for XRC targets and RSS.
  */
 static bool create_qp_read(const struct ib_qp_init_attr *attr,
 			   const struct ib_udata *udata,
@@ -52,8 +52,7 @@ static bool create_qp_read(const struct ib_qp_init_attr *attr,
 	return !attr->rwq_ind_tbl && attr->qp_type != IB_QPT_XRC_TGT &&
 	       udata->inlen >= CREATE_QP_OFFSET + sizeof(*req) &&
 	       !copy_from_user(req, udata->inbuf + CREATE_QP_OFFSET,
-			       sizeof(*req)) &&
-	       !(req->flags & MLX5_QP_FLAG_TYPE_DCT);
+			       sizeof(*req));
 }
 
 /* Does mlx5_ib choose a uUAR for such a QP? */
@@ -61,7 +60,8 @@ static bool create_qp_wants_uuar(const struct ib_qp_init_attr *attr,
 				 const struct create_qp_request *req)
 {
 	return !(req->flags & (MLX5_QP_FLAG_UAR_PAGE_INDEX |
-			       MLX5_QP_FLAG_BFREG_INDEX)) &&
+			       MLX5_QP_FLAG_BFREG_INDEX |
+			       MLX5_QP_FLAG_TYPE_DCT)) &&
 	       /* mlx5_ib refuses this flag, unless the request names a page */
 	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
 }
@@ -157,7 +157,10 @@ static void create_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	u32 uar = MLX5_EP_UAR_UNKNOWN;
 	u8 slot = MLX5_EP_SLOT_UNKNOWN;
 
-	if (req->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) {
+	if (req->flags & MLX5_QP_FLAG_TYPE_DCT) {
+		placer = MLX5_EP_PLACER_NONE;
+		eqp->told_qpn = MLX5_EP_QPN_UNKNOWN;
+	} else if (req->flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) {
 		uar = req->bfreg_index;
 	} else if (req->flags & MLX5_QP_FLAG_BFREG_INDEX) {
 		uar = mlx5_ep_uar_map_dynamic(ectx, req->bfreg_index);
@@ -168,7 +171,7 @@ static void create_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	mlx5_ep_qp_uuar_note(ectx, eqp, placer, uar, slot);
 }
 
-/* Create a QP with a send queue: placed, or noted. */
+/* Create a QP that is listed: placed, or noted. */
 static int create_qp_listed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			    struct ib_qp_init_attr *attr,
 			    struct mlx5_ep_request *request,
@@ -202,6 +205,33 @@ static int create_qp_listed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	if (!ret)
 		create_qp_note(ectx, eqp, req);
 	return ret;
+}
+
+/**
+ * mlx5_ep_create_qp_modified() - learn the number of a DC target
+ * @edev: attached device of the QP
+ * @qp: a QP that the driver has just modified
+ * @udata: of that call
+ *
+ * mlx5_ib makes a DC target in the device when it goes to RTR, and tells the number to
+ * the library only. The process can change the answer before it is read here, and so
+ * can make its own list wrong. Sleeps.
+ */
+void mlx5_ep_create_qp_modified(struct mlx5_ep_device *edev, struct ib_qp *qp,
+				const struct ib_udata *udata)
+{
+	struct mlx5_ib_modify_qp_resp resp;
+	struct mlx5_ep_qp *eqp;
+
+	if (!qp->uobject || !udata || qp->qp_type == IB_QPT_XRC_TGT ||
+	    udata->outlen < offsetofend(typeof(resp), dctn))
+		return;
+	eqp = mlx5_ep_qp_of(edev, qp);
+	if (eqp->ectx && eqp->placer == MLX5_EP_PLACER_NONE &&
+	    !copy_from_user(&resp, udata->outbuf,
+			    offsetofend(typeof(resp), dctn)) &&
+	    resp.response_length >= offsetofend(typeof(resp), dctn))
+		mlx5_ep_qp_uuar_set_number(eqp, resp.dctn);
 }
 
 /**

@@ -11,5 +11,7 @@ struct mlx5_ep_device;
 
 int mlx5_ep_create_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 		      struct ib_qp_init_attr *attr, struct ib_udata *udata);
+void mlx5_ep_create_qp_modified(struct mlx5_ep_device *edev, struct ib_qp *qp,
+				const struct ib_udata *udata);
 
 #endif

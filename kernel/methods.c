@@ -247,19 +247,18 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_LIST)(
 }
 
 /*
- * Can QUERY_QP tell the UAR page of this QP? Of those of DC, initiators are
- * @listed and targets are not.
+ * Can QUERY_QP tell the UAR page of this QP? Of a DC target it cannot, whatever type
+ * its creator named.
  */
-static bool methods_has_uar(const struct ib_qp *qp, bool listed)
+static bool methods_has_uar(const struct ib_qp *qp, u8 placer)
 {
 	switch (qp->qp_type) {
 	case IB_QPT_RC:
 	case IB_QPT_UC:
 	case IB_QPT_UD:
 	case IB_QPT_XRC_INI:
-		return !qp->rwq_ind_tbl;
 	case IB_QPT_DRIVER:
-		return listed;
+		return !qp->rwq_ind_tbl && placer != MLX5_EP_PLACER_NONE;
 	default:
 		return false;
 	}
@@ -290,7 +289,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
 		mlx5_ep_qp_uuar_get(eqp, &resp);
 		spin_unlock(&ectx->lock);
 	}
-	if (methods_has_uar(qp, ectx)) {
+	if (methods_has_uar(qp, resp.placer)) {
 		ret = mlx5_ep_cmd_query_qp_uar(edev->mdev, qp->qp_num, &uar);
 		if (ret)
 			return ret;

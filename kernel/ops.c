@@ -96,6 +96,8 @@ static int ops_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 
 	if (!ret && qp->qp_type == IB_QPT_XRC_TGT && (mask & IB_QP_STATE))
 		WRITE_ONCE(mlx5_ep_qp_of(edev, qp)->state, attr->qp_state);
+	if (!ret && (mask & IB_QP_STATE) && attr->qp_state == IB_QPS_RTR)
+		mlx5_ep_create_qp_modified(edev, qp, udata);
 	return ret;
 }
 

@@ -25,7 +25,8 @@
 			 { MLX5_EP_PLACER_DRIVER, "driver" },                  \
 			 { MLX5_EP_PLACER_POLICY, "policy" },                  \
 			 { MLX5_EP_PLACER_LIBRARY, "library" },                \
-			 { MLX5_EP_PLACER_DEVX, "devx" })
+			 { MLX5_EP_PLACER_DEVX, "devx" },                      \
+			 { MLX5_EP_PLACER_NONE, "none" })
 
 DECLARE_EVENT_CLASS(mlx5_ep_context,
 	TP_PROTO(const struct mlx5_ep_context *ectx),

@@ -313,7 +313,7 @@ static void context_free_qps(struct mlx5_ep_context *ectx)
 	unsigned long uar;
 
 	list_for_each_entry_safe(eqp, next, &ectx->qps, node)
-		if (eqp->placer == MLX5_EP_PLACER_DEVX)
+		if (!eqp->qp)
 			kfree(eqp);
 	xa_for_each(&ectx->uar_qps, uar, page)
 		kfree(page);

@@ -2,7 +2,8 @@
 /*
  * QPs that programs make by DevX: UCX's transport rc_mlx5 for instance. Send queues
  * that programs make by DevX without a QP, as DPDK does, are noted as QPs are: they
- * ring UAR pages too, and their numbers and those of QPs are of one range.
+ * ring UAR pages too, and their numbers and those of QPs are of one range. DC targets
+ * are noted too. They ring nothing.
  *
  * With DevX a program hands the command CREATE_QP or CREATE_SQ to the firmware. The
  * core has no ib_qp for it, and no operation of the device is called. So the
@@ -18,6 +19,7 @@
  * where another thread can overwrite it before it is read here. It is read again
  * from the command RST2INIT_QP, without which no QP can be used, or MODIFY_SQ, for
  * which the same holds: mlx5_ib refuses these if they name another QP than the object.
+ * No command follows that of a DC target, whose number stays as answered.
  *
  * A record is made before the driver creates the QP, and belongs to the object
  * once the driver has succeeded. It goes exactly once: when the driver has
@@ -67,12 +69,17 @@ static void *devx_qp_command(struct uverbs_attr_bundle *attrs, u16 attr,
 	return in;
 }
 
-/* Does the command make a QP or a send queue? Then @uar is the page that it names. */
-static bool devx_qp_is_made(struct uverbs_attr_bundle *attrs, u32 *uar)
+/*
+ * Does the command make a QP, a send queue or a DC target? Then @uar is the page that
+ * it names.
+ */
+static bool devx_qp_is_made(struct uverbs_attr_bundle *attrs, u32 *uar,
+			    enum mlx5_ep_placer *placer)
 {
 	const u16 attr = MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN;
 	void *in;
 
+	*placer = MLX5_EP_PLACER_DEVX;
 	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_CREATE_QP,
 			     MLX5_ST_SZ_BYTES(create_qp_in));
 	if (in) {
@@ -81,22 +88,30 @@ static bool devx_qp_is_made(struct uverbs_attr_bundle *attrs, u32 *uar)
 	}
 	in = devx_qp_command(attrs, attr, MLX5_CMD_OP_CREATE_SQ,
 			     MLX5_ST_SZ_BYTES(create_sq_in));
-	if (in)
+	if (in) {
 		*uar = MLX5_GET(create_sq_in, in, ctx.wq.uar_page);
-	return in;
+		return true;
+	}
+	*uar = MLX5_EP_UAR_UNKNOWN;
+	*placer = MLX5_EP_PLACER_NONE;
+	return devx_qp_command(attrs, attr, MLX5_CMD_OP_CREATE_DCT,
+			       MLX5_ST_SZ_BYTES(create_dct_in));
 }
 
-/* The number of a new QP or send queue, as the program has been told. */
+/* The number of a new QP, send queue or DC target, as the program has been told. */
 static u32 devx_qp_answered_number(struct uverbs_attr_bundle *attrs)
 {
 	const struct uverbs_attr *attr =
 		uverbs_attr_get(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
 	u32 out[MLX5_ST_SZ_DW(create_qp_out)];
 
-	/* Both answers have the number in one place. */
+	/* All answers have the number in one place. */
 	BUILD_BUG_ON(MLX5_BYTE_OFF(create_qp_out, qpn) !=
 			     MLX5_BYTE_OFF(create_sq_out, sqn) ||
-		     sizeof(out) != MLX5_ST_SZ_BYTES(create_sq_out));
+		     sizeof(out) != MLX5_ST_SZ_BYTES(create_sq_out) ||
+		     MLX5_BYTE_OFF(create_qp_out, qpn) !=
+			     MLX5_BYTE_OFF(create_dct_out, dctn) ||
+		     sizeof(out) != MLX5_ST_SZ_BYTES(create_dct_out));
 	if (IS_ERR(attr) || attr->ptr_attr.len < sizeof(out) ||
 	    copy_from_user(out, u64_to_user_ptr(attr->ptr_attr.data),
 			   sizeof(out)))
@@ -111,11 +126,12 @@ static int devx_qp_obj_create(struct uverbs_attr_bundle *attrs)
 	struct ib_ucontext *uctx = uobj->context;
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
 	struct mlx5_ep_qp *eqp = NULL;
+	enum mlx5_ep_placer placer;
 	u32 uar;
 	int ret;
 
 	/* Without memory the QP is not listed, and is created still. */
-	if (devx_qp_is_made(attrs, &uar))
+	if (devx_qp_is_made(attrs, &uar, &placer))
 		eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
 	ret = edev->devx_hook->handlers[0](attrs);
 	if (ret || !eqp) {
@@ -123,10 +139,10 @@ static int devx_qp_obj_create(struct uverbs_attr_bundle *attrs)
 		return ret;
 	}
 	/* Nobody can find the object before this returns. */
-	eqp->devx_qpn = devx_qp_answered_number(attrs);
+	eqp->told_qpn = devx_qp_answered_number(attrs);
 	*devx_qp_record_of(edev, uobj) = eqp;
-	mlx5_ep_qp_uuar_note(mlx5_ep_context_of(edev, uctx), eqp,
-			     MLX5_EP_PLACER_DEVX, uar, MLX5_EP_SLOT_UNKNOWN);
+	mlx5_ep_qp_uuar_note(mlx5_ep_context_of(edev, uctx), eqp, placer, uar,
+			     MLX5_EP_SLOT_UNKNOWN);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ const char *const mlx5_ep_qp_uuar_placer_names[] = {
 	[MLX5_EP_PLACER_POLICY] = "policy",
 	[MLX5_EP_PLACER_LIBRARY] = "library",
 	[MLX5_EP_PLACER_DEVX] = "devx",
+	[MLX5_EP_PLACER_NONE] = "none",
 };
 
 static void qp_uuar_add(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
@@ -155,7 +156,7 @@ void mlx5_ep_qp_uuar_placed(struct mlx5_ep_qp *eqp, u32 uar)
 /**
  * mlx5_ep_qp_uuar_note() - note a QP that the policy did not place
  * @ectx: open context of the QP; its lock is taken here
- * @eqp: our side of the QP, its number known
+ * @eqp: our side of the QP, its number known unless it is a DC target
  * @placer: who chose the uUAR
  * @uar: UAR page that the library named; MLX5_EP_UAR_UNKNOWN when none
  * @slot: uUAR of that page; MLX5_EP_SLOT_UNKNOWN when not known
@@ -170,7 +171,7 @@ void mlx5_ep_qp_uuar_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 
 	spin_lock(&ectx->lock);
 	/* The policy can still change after a DevX QP: no policy places those. */
-	ectx->had_qp |= placer != MLX5_EP_PLACER_DEVX;
+	ectx->had_qp |= eqp->qp != NULL;
 	eqp->placer = placer;
 	eqp->uuar = -1;
 	qp_uuar_count(eqp, page, uar, slot);
@@ -296,13 +297,13 @@ void mlx5_ep_qp_uuar_get(struct mlx5_ep_qp *eqp, struct mlx5_ep_qp_uuar *uuar)
 }
 
 /**
- * mlx5_ep_qp_uuar_set_number() - learn the number of a QP that was made by DevX
+ * mlx5_ep_qp_uuar_set_number() - learn the number of a DevX QP or a DC target
  * @eqp: our side of the QP, on the list of its context, whose lock is taken here
- * @qpn: from a command that mlx5_ib has checked
+ * @qpn: from a command that mlx5_ib has checked, or what the program was told
  */
 void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn)
 {
 	spin_lock(&eqp->ectx->lock);
-	eqp->devx_qpn = qpn;
+	eqp->told_qpn = qpn;
 	spin_unlock(&eqp->ectx->lock);
 }

@@ -35,7 +35,8 @@ struct mlx5_ep_uar_qps {
  *	cursor, see qp_list.h
  * @node: in @ectx->qps
  * @qp: the QP that this belongs to; NULL for one that was made by DevX
- * @devx_qpn: number of a QP that was made by DevX
+ * @told_qpn: number that the program was told, of a QP that was made by DevX and of a
+ *	DC target
  * @uar: UAR page named in the request; MLX5_EP_UAR_UNKNOWN when none was
  * @slot: uUAR of that page; MLX5_EP_SLOT_UNKNOWN when not known
  * @placer: who chose the uUAR
@@ -53,7 +54,7 @@ struct mlx5_ep_qp {
 	struct mlx5_ep_context *ectx;
 	struct list_head node;
 	struct ib_qp *qp;
-	u32 devx_qpn;
+	u32 told_qpn;
 	u32 uar;
 	u8 slot;
 	enum mlx5_ep_placer placer;
@@ -86,11 +87,13 @@ mlx5_ep_qp_of(const struct mlx5_ep_device *edev, struct ib_qp *qp)
  * mlx5_ep_qp_uuar_number() - the number of a QP
  * @eqp: our side of the QP, on the list of its context
  *
- * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX when not known
+ * Return: the number; MLX5_EP_QPN_UNKNOWN for a QP of DevX or a DC target when not
+ * known. The ib_qp of a DC target has none.
  */
 static inline u32 mlx5_ep_qp_uuar_number(const struct mlx5_ep_qp *eqp)
 {
-	return eqp->qp ? eqp->qp->qp_num : eqp->devx_qpn;
+	return eqp->qp && eqp->placer != MLX5_EP_PLACER_NONE ?
+		       eqp->qp->qp_num : eqp->told_qpn;
 }
 
 extern const char *const mlx5_ep_qp_uuar_placer_names[];

@@ -2,7 +2,7 @@
 /* runs on: guest, tier: full, timeout: 60 */
 /*
  * `rdma -dd resource show qp` says of a DC initiator where it rings, and says still what
- * mlx5_ib says of it. mlx5_ib has targets not listed.
+ * mlx5_ib says of it. mlx5_ib has targets not listed: `mlx5ep show qps` has them.
  */
 #include "kselftest_harness.h"
 
@@ -60,6 +60,26 @@ TEST_F(shown, the_initiator_with_where_it_rings)
 		 "(.uar == %u and .page == %u and .slot == %u and .level == 1 and .placer == \"policy\" and .policy == \"independent\")",
 		 at.uar, at.page, at.slot);
 	EXPECT_EQ(0, says(filter, self->end.dci->qp_num));
+}
+
+/* 0: the filter is true of the one row that mlx5ep has of the QP. */
+static int shows(const char *filter, uint32_t qpn)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "mlx5ep -j show qps | jq -e '[.devices[0].qps[] | select(.qpn == %u)] | length == 1 and (.[0] | %s)' >/dev/null",
+		 qpn, filter);
+	return system(command);
+}
+
+TEST_F(shown, the_target_by_mlx5ep_without_a_page)
+{
+	EXPECT_EQ(0, shows("(.placer == \"policy\" and .level == 1)",
+			   self->end.dci->qp_num));
+	EXPECT_EQ(0, shows("(.placer == \"none\" and .uar == null and .page == null and .slot == null and .level == null and .page_qps == null and .program == \"dc_shown_test\")",
+			   self->end.dct->qp_num));
+	EXPECT_EQ(0, system("mlx5ep show qps | grep -q ' dc_shown_test .* none$'"));
 }
 
 /* mlx5_ib of 6.1 does not tell the kind. */

@@ -174,7 +174,7 @@ FIXTURE_TEARDOWN(placed)
 	EXPECT_EQ(0, sysfs_defaults());
 }
 
-/* A target has no send queue: it takes no uUAR and is not in the list. */
+/* A target has no send queue: it is listed and takes no uUAR. */
 TEST_F(placed, initiator_rings_its_page_and_the_target_none)
 {
 	const struct doorbells_qp *rung;
@@ -184,7 +184,7 @@ TEST_F(placed, initiator_rings_its_page_and_the_target_none)
 
 	ASSERT_EQ(0, dc_run(&self->end, &self->to, IBV_WR_RDMA_WRITE));
 	ASSERT_EQ(0, mlx5ep_context_query(self->end.ctx, &info));
-	EXPECT_EQ(1, info.qps);
+	EXPECT_EQ(2, info.qps);
 	EXPECT_EQ(variant->placer == MLX5_EP_PLACER_POLICY, info.placed_qps);
 	ASSERT_EQ(0, mlx5ep_qp_query_uuar(self->end.dci, &uuar));
 	EXPECT_EQ(variant->placer, uuar.placer);
@@ -200,6 +200,8 @@ TEST_F(placed, initiator_rings_its_page_and_the_target_none)
 	ASSERT_EQ(0, mlx5ep_qp_query_uuar(self->end.dct, &uuar));
 	EXPECT_EQ(MLX5_EP_UAR_UNKNOWN, uuar.uar);
 	EXPECT_EQ(MLX5_EP_UAR_UNKNOWN, uuar.page);
+	EXPECT_EQ(MLX5_EP_SLOT_UNKNOWN, uuar.slot);
+	EXPECT_EQ(MLX5_EP_PLACER_NONE, uuar.placer);
 }
 
 TEST_HARNESS_MAIN

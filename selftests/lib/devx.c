@@ -10,6 +10,7 @@
 #define OP_RST2INIT_QP 0x502
 #define OP_INIT2RTR_QP 0x503
 #define OP_RTR2RTS_QP 0x504
+#define OP_CREATE_DCT 0x710
 #define OP_CREATE_SQ 0x904
 #define OP_MODIFY_SQ 0x905
 
@@ -143,6 +144,32 @@ int devx_sq_make_ready(struct devx_qp *qp)
 	IFC_SET(modify_sq_in, in, ctx.state, SQ_STATE_RDY);
 	return mlx5dv_devx_obj_modify(qp->obj, in, sizeof(in), out,
 				      sizeof(out)) ? -errno : 0;
+}
+
+int devx_dct_create(struct verbs_setup *setup, struct ibv_srq *srq,
+		    struct devx_qp *qp)
+{
+	uint8_t in[IFC_SZ(create_dct_in)] = {}, out[IFC_SZ(create_dct_out)] = {};
+	uint8_t *c = IFC_ADDR_OF(create_dct_in, in, dct_context_entry);
+	struct mlx5dv_srq dv = { .comp_mask = MLX5DV_SRQ_MASK_SRQN };
+	struct mlx5dv_obj obj = { .srq = { .in = srq, .out = &dv } };
+	struct names names;
+
+	*qp = (struct devx_qp){};
+	if (numbers(setup, &names) || mlx5dv_init_obj(&obj, MLX5DV_OBJ_SRQ))
+		return -EINVAL;
+	IFC_SET(create_dct_in, in, opcode, OP_CREATE_DCT);
+	IFC_SET(dctc, c, pd, names.pdn);
+	IFC_SET(dctc, c, cqn, names.cqn);
+	IFC_SET(dctc, c, srqn_xrqn, dv.srqn);
+	IFC_SET(dctc, c, mtu, IBV_MTU_1024);
+	IFC_SET(dctc, c, port, 1);
+	qp->obj = mlx5dv_devx_obj_create(setup->ctx, in, sizeof(in), out,
+					 sizeof(out));
+	if (!qp->obj)
+		return -errno;
+	qp->qpn = IFC_GET(create_dct_out, out, dctn);
+	return 0;
 }
 
 void devx_qp_destroy(struct devx_qp *qp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * RC QPs that a program makes by DevX, and send queues without a QP, with stock
- * libmlx5 only: the program writes the commands, owns the queue, and rings the UAR
+ * RC QPs that a program makes by DevX, send queues without a QP, and DC targets, with
+ * stock libmlx5 only: the program writes the commands, owns the queue, and rings the UAR
  * page that it chose.
  */
 #ifndef SELFTESTS_DEVX_H
@@ -34,6 +34,10 @@ void devx_qp_destroy(struct devx_qp *qp);
 int devx_sq_create(struct verbs_setup *setup, uint32_t page_id,
 		   struct devx_qp *qp);
 int devx_sq_make_ready(struct devx_qp *qp);
+
+/* A DC target, as @qp, with receives of @srq. Return: 0 or -errno. */
+int devx_dct_create(struct verbs_setup *setup, struct ibv_srq *srq,
+		    struct devx_qp *qp);
 
 /* Connect a QP to itself. Return: 0 or -errno. */
 int devx_qp_connect(struct verbs_setup *setup, struct devx_qp *qp);

@@ -315,6 +315,35 @@ TEST_F(devx, a_send_queue_without_a_qp_is_listed_as_a_qp)
 	EXPECT_EQ(alone, page_qps(_metadata, self, self->qps[QPS - 1].qpn));
 }
 
+/* UCX makes such targets. */
+TEST_F(devx, a_dc_target_is_listed_without_a_page)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(self->setup.pd, &attr);
+	struct mlx5_ep_qp_info list[MOST];
+	const struct mlx5_ep_qp_info *dct;
+	struct devx_qp target;
+	struct qp_row row;
+	uint32_t count;
+
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, devx_dct_create(&self->setup, srq, &target));
+	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, list, MOST, &count));
+	EXPECT_EQ(QPS + 1, count);
+	dct = find_qp(list, count, target.qpn);
+	ASSERT_NE(NULL, dct);
+	EXPECT_EQ(MLX5_EP_PLACER_NONE, dct->where.placer);
+	EXPECT_EQ(MLX5_EP_UAR_UNKNOWN, dct->where.uar);
+	EXPECT_EQ(0, dct->where.level);
+	ASSERT_EQ(1, debugfs_qp(target.qpn, &row));
+	EXPECT_STREQ("none", row.placer);
+	EXPECT_STREQ("-", row.uar);
+	count = target.qpn;
+	devx_qp_destroy(&target);
+	EXPECT_EQ(0, debugfs_qp(count, &row));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
 /* In a managed context the kernel knows the uUAR of each thread domain. */
 TEST(qps_in_thread_domains_are_listed_where_they_ring)
 {

@@ -261,14 +261,15 @@ struct mlx5_ep_uuar_info {
  * @MLX5_EP_PLACER_DRIVER: mlx5_ib
  * @MLX5_EP_PLACER_POLICY: the policy of the context
  * @MLX5_EP_PLACER_LIBRARY: libmlx5. In a managed context the QP is in a thread domain
- * @MLX5_EP_PLACER_DEVX: the program, which made the QP, or a send queue without a QP,
- *	by DevX
+ * @MLX5_EP_PLACER_DEVX: the program, which made the QP or send queue by DevX
+ * @MLX5_EP_PLACER_NONE: nobody. A DC target has no send queue and rings no uUAR
  */
 enum mlx5_ep_placer {
 	MLX5_EP_PLACER_DRIVER,
 	MLX5_EP_PLACER_POLICY,
 	MLX5_EP_PLACER_LIBRARY,
 	MLX5_EP_PLACER_DEVX,
+	MLX5_EP_PLACER_NONE,
 };
 
 /* Values of struct mlx5_ep_qp_uuar for what is not known. */
@@ -311,16 +312,15 @@ struct mlx5_ep_qp_uuar {
 /**
  * struct mlx5_ep_qp_info - one entry of %MLX5_EP_METHOD_QP_LIST
  * @qpn: number of the QP, or of a send queue that was made without a QP by DevX;
- *	%MLX5_EP_QPN_UNKNOWN for one of DevX whose creator took the number away
- *	before it could be read, until it is initialised
+ *	%MLX5_EP_QPN_UNKNOWN for one of DevX whose creator took the number away, until
+ *	it is initialised, and for a DC target of verbs before RTR
  * @where: as struct mlx5_ep_qp_uuar says, but @where.uar is the page that was
  *	named at creation
  *
  * @where grows as struct mlx5_ep_qp_uuar does; other fields come from @reserved.
  *
- * The list has the QPs of the context in the order of their creation. It is cut
- * to what the caller's buffer takes. QPs that are created or destroyed during the
- * call may be in it or not; no QP is in it twice.
+ * The list has the QPs of the context in the order of their creation, as many as the
+ * buffer takes. QPs created or destroyed during the call may be in it; none is twice.
  */
 struct mlx5_ep_qp_info {
 	__u32 qpn;
