@@ -213,7 +213,7 @@ is_json()
 			managed: 1, static: 2, dynamic: 3, held: 4, low_latency: 5,
 			qps: 6, placed: 7, used_pages: 8, used_uuars: 9,
 			shared_uuars: 10, comm: "a b"}],
-		uuars: [], qps: [{pid: 7, qpn: 18, uar: null}],
+		uuars: [], qps: [{pid: 7, qpn: 18, uar: null, program: null}],
 		users: [{uid: 1000, contexts: 2, pages: 21}],
 		xrc: [{kind: "domain", id: 1, handles: 2},
 			{kind: "qp", num: 291, domain: 1}],

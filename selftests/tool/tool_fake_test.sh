@@ -204,6 +204,40 @@ json_is_json()
 	jq -es 'length == 3' "$tmp/out"
 }
 
+# cells_of TABLE: each cell of the first row of a table
+cells_of()
+{
+	"$tool" show "$1" | awk -v t="mlx5_0: $1" '$0 == t { getline; getline
+		n = split($0, cells, /  +/)
+		for (i = 1; i <= n; i++)
+			if (sub(/^ */, "", cells[i]) && cells[i] != "")
+				print cells[i] }'
+}
+
+# Each cell of a table is in the same row of JSON; "-" is null, and "~" ends what is cut.
+json_has_the_table()
+{
+	local table cell
+
+	fresh
+	fake mlx5_0 0000:01:00.0 attached
+	wide mlx5_0 0000:01:00.0
+	for table in contexts uuars qps users watches; do
+		cells_of $table >"$tmp/cells"
+		[ -s "$tmp/cells" ]
+		code 0 "$tool" -j show
+		while IFS= read -r cell; do
+			[ "$cell" != - ] || continue
+			jq -e --arg table $table --arg cell "$cell" \
+				'[.devices[0][$table][0][] | if . == null then "-"
+				  else tostring end] | any(. == $cell or
+				  startswith($cell | select(endswith("~")) | .[:-1]))' \
+				"$tmp/out" >/dev/null || fail "$table: JSON lacks $cell"
+		done <"$tmp/cells"
+	done
+	jq -e '.devices[0] | (.uuars + .qps) | all(has("program"))' "$tmp/out"
+}
+
 set_sets()
 {
 	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
@@ -579,12 +613,13 @@ full_output()
 	grep -q 'cannot write the output' "$tmp/err"
 }
 
-plan 22
+plan 23
 check "wrong usage is exit code 2 and changes nothing" usage_errors
 check "no device, no module and not attached have codes of their own" \
 	missing_things
 check "no table is wider than 100 columns" tables_fit
 check "-j prints JSON with the same content" json_is_json
+check "each cell of a table is in JSON" json_has_the_table
 check "what -j prints is documented" json_is_documented
 check "set writes what it is told, to the device it is told" set_sets
 check "set puts back what it wrote before a failure" set_undoes

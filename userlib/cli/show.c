@@ -238,8 +238,6 @@ static void print_all(struct cli *cli, struct json_object *devices,
 
 		if (*json_text(dev, "reason", ""))
 			continue;
-		row_programs_add(dev, "uuars");
-		row_programs_add(dev, "qps");
 		for (k = 0; k < COUNT(sections); k++)
 			if (wanted(dev, &sections[k], only))
 				print_section(cli, dev, &sections[k],
@@ -303,6 +301,17 @@ static void print_module(struct cli *cli, struct json_object *obj)
 		    differs_columns, COUNT(differs_columns));
 }
 
+/* Both the tables and JSON name the program of a uUAR and of a QP. */
+static void add_programs(struct json_object *devices)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(devices); i++) {
+		row_programs_add(json_object_array_get_idx(devices, i), "uuars");
+		row_programs_add(json_object_array_get_idx(devices, i), "qps");
+	}
+}
+
 static int show(struct cli *cli, const struct section *only)
 {
 	struct json_object *obj = json_object_new_object();
@@ -311,6 +320,7 @@ static int show(struct cli *cli, const struct section *only)
 
 	devices = devices_get(cli, &code);
 	add_differs(obj, devices);
+	add_programs(devices);
 	json_object_object_add(obj, "module",
 			       json_object_new_boolean(module_loaded()));
 	json_object_object_add(obj, "devices", devices);
