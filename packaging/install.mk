@@ -3,7 +3,7 @@
 # make install       [PREFIX=/usr/local] [LIBDIR=PREFIX/lib] [DESTDIR=]   everything
 #                    [DOCDIR=PREFIX/share/doc/mlx5ep]
 # make install-lib   library, headers, tool, pages, completion, and what mlx5ep
-#                    bench calls
+#                    bench starts
 # make install-dkms  the sources of the module, which DKMS builds for the running
 #                    kernel and for each new one; modprobe.d
 # make uninstall     removes what make install installed, which it has written down in

@@ -16,10 +16,12 @@ LIB_SRCS := version.c plain.c process.c uverbs.c uverbs_ids.c device.c uuar.c do
 # Of the shared library only.
 LIB_SO_SRCS := moved.c
 CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c row_programs.c device.c describe.c traced.c settings.c change.c \
-	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c rebind.c nldev.c device_users.c attach.c \
+	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c bench.c rebind.c nldev.c device_users.c attach.c \
 	unplaced.c run.c preload.c \
 	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/doctor/*.c userlib/cli/metrics/*.c \
-		userlib/cli/selftest/*.c userlib/cli/bench/*.c))
+		userlib/cli/selftest/*.c))
+# mlx5ep-bench takes what it needs of the tool's objects.
+CLI_BENCH_SRCS := $(patsubst userlib/cli/%,%,$(wildcard userlib/cli/bench/*.c))
 
 # Programs find the library beside them; packages need no help (RPATH=).
 RPATH ?= yes
@@ -53,13 +55,16 @@ LIB_SO := $(LIB_OUT)/lib/$(LIB_SONAME)
 LIB_OBJS := $(LIB_SRCS:%.c=$(LIB_OBJ)/%.o)
 LIB_SO_OBJS := $(LIB_OBJS) $(LIB_SO_SRCS:%.c=$(LIB_OBJ)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
+CLI_BENCH_OBJS := $(CLI_BENCH_SRCS:%.c=$(LIB_OBJ)/cli/%.o)
+CLI_LIB := $(LIB_OBJ)/cli/libcli.a
 
 # Section 3 has the text of the headers and of the examples in it.
 LIB_MAN := $(patsubst userlib/man/%,$(LIB_OUT)/man/%,$(wildcard userlib/man/*.[0-9]))
 
 .PHONY: lib
 lib: $(LIB_SO) $(LIB_OUT)/lib/libmlx5ep.so $(LIB_OUT)/lib/libmlx5ep.a \
-	$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc $(LIB_OUT)/bin/mlx5ep $(LIB_MAN)
+	$(LIB_OUT)/lib/pkgconfig/mlx5ep.pc $(LIB_OUT)/bin/mlx5ep \
+	$(LIB_OUT)/bin/mlx5ep-bench $(LIB_MAN)
 
 $(LIB_OBJ)/%.o: userlib/%.c userlib/userlib.mk
 	@mkdir -p $(@D)
@@ -128,6 +133,23 @@ $(LIB_OUT)/bin/mlx5ep: $(CLI_OBJS) $(LIB_OUT)/lib/libmlx5ep.so
 	@$(CC) $(LDFLAGS) $(LIB_SAN) -o $@ $(CLI_OBJS) -L$(LIB_OUT)/lib \
 		$(call lib_rpath,/../lib) -lmlx5ep $(CLI_LIBS)
 
+$(CLI_LIB): $(filter-out %/main.o,$(CLI_OBJS))
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+# It is measured from the folder where it was built, and installed elsewhere.
+$(LIB_OUT)/bin/mlx5ep-bench: $(CLI_BENCH_OBJS) $(CLI_LIB) $(LIB_OUT)/lib/libmlx5ep.so
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) $(LDFLAGS) $(LIB_SAN) -o $@ $(CLI_BENCH_OBJS) $(CLI_LIB) \
+		-L$(LIB_OUT)/lib $(call lib_rpath,/../lib) \
+		$(call lib_rpath,/../../lib) -lmlx5ep $(CLI_LIBS)
+
+bench-programs: $(LIB_OUT)/libexec/mlx5ep/mlx5ep-bench
+$(LIB_OUT)/libexec/mlx5ep/mlx5ep-bench: $(LIB_OUT)/bin/mlx5ep-bench
+	@mkdir -p $(@D)
+	@cp $< $@
+
 # What holds the version is built again when the version is another.
 $(LIB_VERSION_STAMP): lib-version
 	@mkdir -p $(@D)
@@ -138,4 +160,4 @@ $(LIB_VERSION_STAMP): lib-version
 $(LIB_OBJ)/version.o $(LIB_OBJ)/cli/main.o $(LIB_OUT)/lib/pkgconfig/mlx5ep.pc: \
 	$(LIB_VERSION_STAMP)
 
--include $(LIB_SO_OBJS:.o=.d) $(CLI_OBJS:.o=.d)
+-include $(LIB_SO_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(CLI_BENCH_OBJS:.o=.d)

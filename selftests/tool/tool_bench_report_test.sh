@@ -42,7 +42,7 @@ programs()
 	local name
 
 	mkdir -p "$tmp/bin"
-	cp "$built" "$tool"
+	cp "$built" "$built-bench" "$tmp/bin/"
 	cat >"$tmp/program" <<-'END'
 	#!/bin/sh
 	call="${0##*/} $MLX5_EP_DEVICE ${MLX5EP_POLICY:-none} $*" n=0
@@ -213,9 +213,15 @@ failures()
 	deep=$tmp/$(printf '%0120d/' {1..4})
 	deep=${deep:0:500}/bin
 	mkdir -p "$deep"
-	cp "$built" "$deep/mlx5ep"
+	cp "$built" "$built-bench" "$deep/"
 	code 1 "$deep/mlx5ep" bench -r 1 globalarray
 	grep -q 'globalarray is missing' "$tmp/err"
+	# The tool alone, as without the package of the tests
+	rm "$tmp/bin/mlx5ep-bench"
+	code 1 bench -r 1 memory
+	grep -qx 'mlx5ep: mlx5ep-bench is missing: install the package mlx5ep-tests' \
+		"$tmp/err"
+	code 0 "$tool" bench --help
 }
 
 noise_is_said()

@@ -142,19 +142,19 @@ changes()
 	sweep 0 set --save --pages 2
 }
 
-# A program of the benchmarks stands beside the tool.
+# A program of the benchmarks stands beside mlx5ep-bench, which the tool starts.
 measures()
 {
 	mkdir "$tmp/bin"
-	cp "$tool" "$tmp/bin/mlx5ep"
+	cp "$tool" "$tool-bench" "$tmp/bin/"
 	cat >"$tmp/bin/msgrate" <<-'END'
 	#!/bin/sh
 	echo '{"name": "mpi-everywhere", "unit": "M/s", "value": 7, "pages": 2}'
 	END
 	chmod +x "$tmp/bin/msgrate"
 	export LD_LIBRARY_PATH=$PWD/build/lib
-	tool=$tmp/bin/mlx5ep
-	sweep 0 -d mlx5_0 bench -r 1 -t 1 -p stock msgrate
+	tool=$tmp/bin/mlx5ep-bench
+	sweep 0 -d mlx5_0 -- -r 1 -t 1 -p stock msgrate
 }
 
 tree

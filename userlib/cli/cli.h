@@ -70,6 +70,7 @@ void usage_hint(const char *command, char **argv);
 int complain(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int exit_code(int err);
+int exit_flushed(int code);
 const char *what_failed(int err);
 
 /* number.c */
@@ -80,6 +81,7 @@ bool number_parse(const char *text, unsigned long most, unsigned int *value);
 
 void root_path(char *path, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+int own_folder(char *folder);
 ssize_t file_read(const char *path, char *buf, size_t len);
 char *file_text(const char *path);
 char *file_list(const char *path);
@@ -140,6 +142,7 @@ struct column {
 	bool left;
 };
 
+bool print_is_terminal(void);
 char *printable(char *text);
 void print_json(struct json_object *obj);
 void print_table(struct cli *cli, struct json_object *rows,

@@ -100,6 +100,19 @@ const char *what_failed(int err)
 }
 
 /**
+ * exit_flushed() - write what is still to be printed, at the end of the program
+ *
+ * Return: @code, or %EXIT_FAILED, which is reported, if it cannot be written.
+ */
+int exit_flushed(int code)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return complain(EXIT_FAILED, "cannot write the output: %s",
+				strerror(errno));
+	return code;
+}
+
+/**
  * exit_code() - the exit code for a negative errno, or for 0
  */
 int exit_code(int err)

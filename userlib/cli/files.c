@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,24 @@ void root_path(char *path, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(path + len, PATH_LEN - len, fmt, args);
 	va_end(args);
+}
+
+/**
+ * own_folder() - the folder of the program that runs
+ * @folder: PATH_LEN bytes
+ *
+ * Return: 0 or -errno.
+ */
+int own_folder(char *folder)
+{
+	char self[PATH_LEN];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	strcpy(folder, dirname(self));
+	return 0;
 }
 
 /**

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The mlx5ep tool: shows and changes what the mlx5_ep module does. */
-#include <errno.h>
 #include <getopt.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -93,7 +91,8 @@ static const struct {
 	  "  -m, --messages N     of each thread, by default 200000\n"
 	  "  -o, --output DIR     write bench.json and pictures there\n\n"
 	  "BENCH is msgrate, latency, globalarray, stencil, pipeline, xsrq or memory;\n"
-	  "without it: all. Nothing else ought to run on the machine.\n" },
+	  "without it: all. Nothing else ought to run on the machine. The package\n"
+	  "mlx5ep-tests has what measures.\n" },
 	{ "doctor", cmd_doctor, "find problems, and name the command that solves each",
 	  "\n" },
 };
@@ -116,22 +115,6 @@ static void help(FILE *to)
 	      "Exit status: 0 done; 1 failed, or doctor found a problem; 2 wrong usage;\n"
 	      "3 the module is not loaded or not attached; 4 no such device;\n"
 	      "5 permission denied. See mlx5ep(8).\n", to);
-}
-
-static bool terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term &&
-		strcmp(term, "dumb");
-}
-
-static int flushed(int code)
-{
-	if (fflush(stdout) || ferror(stdout))
-		return complain(EXIT_FAILED, "cannot write the output: %s",
-				strerror(errno));
-	return code;
 }
 
 static bool wants_help(int argc, char **argv)
@@ -195,10 +178,10 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			help(stdout);
-			return flushed(EXIT_OK);
+			return exit_flushed(EXIT_OK);
 		case 'V':
 			puts("mlx5ep " MLX5EP_BUILD);
-			return flushed(EXIT_OK);
+			return exit_flushed(EXIT_OK);
 		default:
 			usage_hint(NULL, argv);
 			return EXIT_USAGE;
@@ -208,11 +191,11 @@ int main(int argc, char **argv)
 		help(stderr);
 		return EXIT_USAGE;
 	}
-	cli.color = !cli.json && terminal();
+	cli.color = !cli.json && print_is_terminal();
 	for (i = 0; i < COMMANDS; i++) {
 		if (strcmp(argv[optind], commands[i].name))
 			continue;
-		return flushed(main_run(&cli, i, argc - optind, argv + optind));
+		return exit_flushed(main_run(&cli, i, argc - optind, argv + optind));
 	}
 	return complain(EXIT_USAGE, "%s: no such command; see mlx5ep --help",
 			argv[optind]);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -14,6 +15,17 @@
 #define MAX_COLUMNS 32
 #define CELL 256
 #define NARROWEST 4
+
+/**
+ * print_is_terminal() - can the output have colours?
+ */
+bool print_is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term &&
+		strcmp(term, "dumb");
+}
 
 /**
  * print_json() - print an object as JSON

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * mlx5ep bench. A case is a program of the package mlx5ep-tests with arguments. A
+ * mlx5ep bench. The tool starts mlx5ep-bench of the package mlx5ep-tests, which measures.
+ * A case is another program of that package with arguments. A
  * run of a case is for one policy and one number of threads. The program is called
  * once to warm up, and then once a round. It prints a JSON object a line, with
  * "name", "unit" and "value"; what else is there is kept. Data flows from the cases
@@ -75,6 +76,10 @@ static inline struct json_object *bench_get(struct json_object *from,
 }
 
 /* options.c */
+struct cli;
+
+int bench_command(struct cli *cli, int argc, char **argv);
+
 int bench_options(struct bench_request *request, int argc, char **argv);
 bool bench_wanted(const struct bench_request *request, const char *bench);
 

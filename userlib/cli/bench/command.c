@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* mlx5ep bench: measures cases on a device, and reports. */
+/* Measures cases on a device, and reports. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -211,9 +211,9 @@ static int prepare_output(const char *dir)
 }
 
 /**
- * cmd_bench() - mlx5ep bench [OPTION...] [BENCH...]
+ * bench_command() - mlx5ep bench [OPTION...] [BENCH...]
  */
-int cmd_bench(struct cli *cli, int argc, char **argv)
+int bench_command(struct cli *cli, int argc, char **argv)
 {
 	struct bench_request request;
 	struct json_object *devices = NULL;

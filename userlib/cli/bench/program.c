@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Calls a program of the package mlx5ep-tests, under a policy by `mlx5ep run`: also
- * under stock, whatever the policy of the device is. The programs are in
- * ../libexec/mlx5ep of the tool's folder, or beside the tool where both were built,
- * which is a folder without ../libexec.
+ * under stock, whatever the policy of the device is. The programs are beside
+ * mlx5ep-bench. So is the tool where it was built; else it is in ../../bin.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,14 +39,17 @@ static void word(struct words *words, const char *fmt, ...)
 	words->argv[++words->n] = NULL;
 }
 
-static int own_path(char *path, size_t len)
+/* Where the tool is, by @place from the folder of mlx5ep-bench. */
+static int tool_path(char *path, const char *place)
 {
-	ssize_t n = readlink("/proc/self/exe", path, len - 1);
+	char folder[PATH_LEN];
+	int ret = own_folder(folder);
 
-	if (n < 0)
-		return -errno;
-	path[n] = '\0';
-	return 0;
+	if (ret)
+		return ret;
+	if (snprintf(path, PATH_LEN, "%s/%smlx5ep", folder, place) >= PATH_LEN)
+		return -ENAMETOOLONG;
+	return access(path, X_OK) ? -errno : 0;
 }
 
 /**
@@ -59,18 +60,12 @@ static int own_path(char *path, size_t len)
  */
 int bench_program_path(const char *program, char *path, size_t len)
 {
-	char self[PATH_LEN], folder[PATH_LEN + 16];
-	const char *place = "../libexec/mlx5ep/";
-	const char *dir;
-	int ret = own_path(self, sizeof(self));
+	char folder[PATH_LEN];
+	int ret = own_folder(folder);
 
 	if (ret)
 		return ret;
-	dir = dirname(self);
-	snprintf(folder, sizeof(folder), "%s/../libexec", dir);
-	if (access(folder, F_OK))
-		place = "";
-	if (snprintf(path, len, "%s/%s%s", dir, place, program) >= (int)len)
+	if (snprintf(path, len, "%s/%s", folder, program) >= (int)len)
 		return -ENAMETOOLONG;
 	return access(path, X_OK) ? -ENOENT : 0;
 }
@@ -117,7 +112,9 @@ static int make_words(struct words *words, const struct bench_plan *plan,
 	int ret;
 
 	if (!stock || plan->attached) {
-		ret = own_path(path, sizeof(path));
+		ret = tool_path(path, "");
+		if (ret)
+			ret = tool_path(path, "../../bin/");
 		if (ret)
 			return ret;
 		word(words, "%s", path);
