@@ -13,7 +13,7 @@
 
 static void print_process(struct json_object *process)
 {
-	struct json_object *holds = json_object_object_get(process, "holds");
+	struct json_object *holds = json_get(process, "holds");
 	char comm[64];
 	size_t i;
 

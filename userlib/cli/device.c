@@ -135,7 +135,6 @@ static void add_cgroups(struct json_object *dev, const char *name)
 static void add_tables(struct json_object *dev, const char *name,
 		       const char *pci, bool brief)
 {
-	struct json_object *contexts;
 	char path[PATH_LEN];
 	char *text;
 	size_t i;
@@ -150,8 +149,7 @@ static void add_tables(struct json_object *dev, const char *name,
 				       tables[i].parse(text) : NULL);
 		free(text);
 	}
-	if (!brief && json_object_object_get_ex(dev, "contexts", &contexts) &&
-	    !contexts)
+	if (!brief && !json_get(dev, "contexts"))
 		traced_contexts(dev, name);
 }
 

@@ -74,13 +74,12 @@ static int each_node(const char *name, void *arg)
 static struct json_object *entry_of(const struct users *users, const char *key,
 				    struct json_object *value)
 {
-	struct json_object *entry, *is;
+	struct json_object *entry;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(users->list); i++) {
 		entry = json_object_array_get_idx(users->list, i);
-		if (json_object_object_get_ex(entry, key, &is) &&
-		    json_object_equal(is, value))
+		if (json_object_equal(json_get(entry, key), value))
 			return entry;
 	}
 	return NULL;
@@ -119,7 +118,7 @@ static void add_process(struct users *users, int pid, const char *held)
 				       json_object_new_string(comm));
 		json_object_object_add(process, "holds", json_object_new_array());
 	}
-	json_object_object_get_ex(process, "holds", &holds);
+	holds = json_get(process, "holds");
 	for (i = 0; i < json_object_array_length(holds); i++)
 		if (!strcmp(json_object_get_string(
 				    json_object_array_get_idx(holds, i)), held))
@@ -163,9 +162,8 @@ static int each_process(const char *name, void *arg)
 
 static void count(struct json_object *entry, const char *what)
 {
-	struct json_object *number;
+	struct json_object *number = json_get(entry, what);
 
-	json_object_object_get_ex(entry, what, &number);
 	json_object_set_int(number, json_object_get_int(number) + 1);
 }
 

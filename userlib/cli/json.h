@@ -8,16 +8,26 @@
 #include <json-c/json.h>
 
 /**
+ * json_get() - the value of a key
+ *
+ * Return: NULL if the key is missing or null, or @obj is NULL.
+ */
+static inline struct json_object *json_get(struct json_object *obj,
+					   const char *key)
+{
+	return json_object_object_get(obj, key);
+}
+
+/**
  * json_text() - the text of a key
  * @otherwise: what is returned if the key is missing or null
  */
 static inline const char *json_text(struct json_object *obj, const char *key,
 				    const char *otherwise)
 {
-	struct json_object *value;
+	struct json_object *value = json_get(obj, key);
 
-	return json_object_object_get_ex(obj, key, &value) && value ?
-		json_object_get_string(value) : otherwise;
+	return value ? json_object_get_string(value) : otherwise;
 }
 
 /**
@@ -27,10 +37,9 @@ static inline const char *json_text(struct json_object *obj, const char *key,
 static inline long long json_number(struct json_object *obj, const char *key,
 				    long long otherwise)
 {
-	struct json_object *value;
+	struct json_object *value = json_get(obj, key);
 
-	return json_object_object_get_ex(obj, key, &value) && value ?
-		json_object_get_int64(value) : otherwise;
+	return value ? json_object_get_int64(value) : otherwise;
 }
 
 /**
@@ -38,10 +47,9 @@ static inline long long json_number(struct json_object *obj, const char *key,
  */
 static inline size_t json_length(struct json_object *obj, const char *key)
 {
-	struct json_object *value;
+	struct json_object *value = json_get(obj, key);
 
-	return json_object_object_get_ex(obj, key, &value) && value ?
-		json_object_array_length(value) : 0;
+	return value ? json_object_array_length(value) : 0;
 }
 
 #endif

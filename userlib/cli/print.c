@@ -93,9 +93,9 @@ char *printable(char *text)
 
 static void cell(struct json_object *row, const char *key, char *buf)
 {
-	struct json_object *obj;
+	struct json_object *obj = json_get(row, key);
 
-	if (!json_object_object_get_ex(row, key, &obj) || !obj)
+	if (!obj)
 		snprintf(buf, CELL, "-");
 	else if (json_object_is_type(obj, json_type_boolean))
 		snprintf(buf, CELL, "%s",

@@ -5,18 +5,15 @@
 /* Finds the name of the program that opened a context. */
 static struct json_object *program_of(struct json_object *dev, long long pid)
 {
-	struct json_object *contexts, *value;
-	size_t i;
+	struct json_object *contexts = json_get(dev, "contexts");
+	size_t i, n = json_length(dev, "contexts");
 
-	if (!json_object_object_get_ex(dev, "contexts", &contexts) || !contexts)
-		return NULL;
-	for (i = 0; i < json_object_array_length(contexts); i++) {
+	for (i = 0; i < n; i++) {
 		struct json_object *row =
 			json_object_array_get_idx(contexts, i);
 
-		if (json_number(row, "pid", 0) == pid &&
-		    json_object_object_get_ex(row, "comm", &value))
-			return json_object_get(value);
+		if (json_number(row, "pid", 0) == pid)
+			return json_object_get(json_get(row, "comm"));
 	}
 	return NULL;
 }
@@ -30,13 +27,11 @@ static struct json_object *program_of(struct json_object *dev, long long pid)
  */
 void row_programs_add(struct json_object *dev, const char *table)
 {
-	struct json_object *rows, *program = NULL;
+	struct json_object *rows = json_get(dev, table), *program = NULL;
+	size_t i, n = json_length(dev, table);
 	long long pid = -1;
-	size_t i;
 
-	if (!json_object_object_get_ex(dev, table, &rows) || !rows)
-		return;
-	for (i = 0; i < json_object_array_length(rows); i++) {
+	for (i = 0; i < n; i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
 		if (json_number(row, "pid", 0) != pid) {

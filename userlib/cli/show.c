@@ -106,10 +106,10 @@ static const struct section sections[] = {
 /* Leaves out uUARs that no QP rings. */
 static struct json_object *rows_of(struct json_object *dev, const char *table)
 {
-	struct json_object *rows, *out;
+	struct json_object *rows = json_get(dev, table), *out;
 	size_t i;
 
-	if (!json_object_object_get_ex(dev, table, &rows) || !rows)
+	if (!rows)
 		return NULL;
 	out = json_object_new_array();
 	for (i = 0; i < json_object_array_length(rows); i++) {
@@ -297,7 +297,7 @@ static void print_module(struct cli *cli, struct json_object *obj)
 		return;
 	putchar('\n');
 	print_heading(cli, "module: differs from /" CONFIG_FILE);
-	print_table(cli, json_object_object_get(obj, "differs"),
+	print_table(cli, json_get(obj, "differs"),
 		    differs_columns, COUNT(differs_columns));
 }
 

@@ -48,10 +48,10 @@ static bool named_before(struct json_object *contexts, size_t at, long long pid)
  */
 bool unplaced_find(struct json_object *dev, size_t *at, struct unplaced *found)
 {
-	struct json_object *contexts, *qps, *row;
+	struct json_object *contexts = json_get(dev, "contexts");
+	struct json_object *qps = json_get(dev, "qps"), *row;
 
-	if (!json_object_object_get_ex(dev, "contexts", &contexts) ||
-	    !contexts || !json_object_object_get_ex(dev, "qps", &qps) || !qps)
+	if (!contexts || !qps)
 		return false;
 	while (*at < json_object_array_length(contexts)) {
 		size_t i = (*at)++;

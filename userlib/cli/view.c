@@ -43,20 +43,6 @@ bool view_fits(const struct view *view, const struct column *columns, size_t n)
 		 find(columns, n, view->filter, equals - view->filter));
 }
 
-static struct json_object *view_value(struct json_object *row, const char *key)
-{
-	struct json_object *obj;
-
-	return json_object_object_get_ex(row, key, &obj) ? obj : NULL;
-}
-
-static const char *view_text(struct json_object *row, const char *key)
-{
-	struct json_object *obj = view_value(row, key);
-
-	return obj ? json_object_get_string(obj) : "-";
-}
-
 /* COLUMN=VALUE: the cell is VALUE; TEXT: some cell has TEXT in it. */
 static bool matches(const struct view *view, const struct column *columns,
 		    size_t n, struct json_object *row)
@@ -68,10 +54,10 @@ static bool matches(const struct view *view, const struct column *columns,
 	if (equals) {
 		column = find(columns, n, view->filter, equals - view->filter);
 		return column &&
-		       !strcmp(view_text(row, column->key), equals + 1);
+		       !strcmp(json_text(row, column->key, "-"), equals + 1);
 	}
 	for (i = 0; i < n; i++)
-		if (strstr(view_text(row, columns[i].key), view->filter))
+		if (strstr(json_text(row, columns[i].key, "-"), view->filter))
 			return true;
 	return false;
 }
@@ -83,9 +69,9 @@ static const char *sort_key;
 static int compare_rows(const void *a, const void *b)
 {
 	struct json_object *x =
-		view_value(*(struct json_object *const *)a, sort_key);
+		json_get(*(struct json_object *const *)a, sort_key);
 	struct json_object *y =
-		view_value(*(struct json_object *const *)b, sort_key);
+		json_get(*(struct json_object *const *)b, sort_key);
 	bool x_number = json_object_is_type(x, json_type_int);
 	bool y_number = json_object_is_type(y, json_type_int);
 

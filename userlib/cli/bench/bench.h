@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <json-c/json.h>
+#include "../json.h"
 
 #define BENCH_MAX_ARGS 12
 #define BENCH_MAX_LIST 16
@@ -68,18 +68,12 @@ struct bench_request {
 	int n_names;
 };
 
-/* What @from has under @key; NULL: nothing. */
-static inline struct json_object *bench_get(struct json_object *from,
-					    const char *key)
-{
-	return json_object_object_get(from, key);
-}
-
-/* options.c */
 struct cli;
 
+/* command.c */
 int bench_command(struct cli *cli, int argc, char **argv);
 
+/* options.c */
 int bench_options(struct bench_request *request, int argc, char **argv);
 bool bench_wanted(const struct bench_request *request, const char *bench);
 

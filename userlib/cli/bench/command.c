@@ -153,20 +153,20 @@ static int bench(struct cli *cli, struct bench_request *request)
 	int code = EXIT_OK;
 	bool failed;
 
-	request->plan.attached = json_object_object_get(on, "attached");
+	request->plan.attached = json_get(on, "attached");
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!request->plan.messages)
 		request->plan.messages =
 			json_object_get_boolean(
-				json_object_object_get(on, "simulated")) ?
+				json_get(on, "simulated")) ?
 				MESSAGES_SIMULATED : MESSAGES;
 	json_object_object_add(all, "on", on);
 	json_object_object_add(all, "disturbances",
 			       bench_disturbances(request->plan.device));
 	json_object_object_add(all, "runs", run_all(request));
 	json_object_object_add(all, "by_policy", bench_matrices(
-		json_object_object_get(all, "runs")));
+		json_get(all, "runs")));
 	failed = bench_print(cli, all);
 	if (request->output)
 		code = bench_save(request->output, all);

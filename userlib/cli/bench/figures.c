@@ -12,10 +12,7 @@
 
 static double figures_value(struct json_object *row)
 {
-	struct json_object *number;
-
-	return json_object_object_get_ex(row, "value", &number) ?
-		json_object_get_double(number) : 0;
+	return json_object_get_double(json_get(row, "value"));
 }
 
 static int figures_by_value(const void *a, const void *b)

@@ -10,16 +10,16 @@
 static bool same_text(struct json_object *a, struct json_object *b,
 		      const char *key)
 {
-	return !strcmp(json_object_get_string(bench_get(a, key)),
-		       json_object_get_string(bench_get(b, key)));
+	return !strcmp(json_object_get_string(json_get(a, key)),
+		       json_object_get_string(json_get(b, key)));
 }
 
 /* Differ the two in their policies only? */
 static bool same_case(struct json_object *a, struct json_object *b)
 {
-	return bench_get(a, "threads") && bench_get(b, "threads") &&
-	       json_object_get_int(bench_get(a, "threads")) ==
-		       json_object_get_int(bench_get(b, "threads")) &&
+	return json_get(a, "threads") && json_get(b, "threads") &&
+	       json_object_get_int(json_get(a, "threads")) ==
+		       json_object_get_int(json_get(b, "threads")) &&
 	       same_text(a, b, "bench") && same_text(a, b, "variant");
 }
 
@@ -38,7 +38,7 @@ static struct json_object *row_of(struct json_object *rows,
 	}
 	row = json_object_new_object();
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		value = bench_get(figure, keys[i]);
+		value = json_get(figure, keys[i]);
 		if (value)
 			json_object_object_add(row, keys[i],
 					       json_object_get(value));
@@ -49,15 +49,15 @@ static struct json_object *row_of(struct json_object *rows,
 
 static void add_run(struct json_object *rows, struct json_object *run)
 {
-	const char *policy = json_object_get_string(bench_get(run, "policy"));
-	struct json_object *figures = bench_get(run, "figures"), *figure;
+	const char *policy = json_object_get_string(json_get(run, "policy"));
+	struct json_object *figures = json_get(run, "figures"), *figure;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(figures); i++) {
 		figure = json_object_array_get_idx(figures, i);
 		json_object_object_add(
 			row_of(rows, figure), policy,
-			json_object_get(bench_get(figure, "median")));
+			json_object_get(json_get(figure, "median")));
 	}
 }
 
@@ -73,17 +73,17 @@ static struct json_object *matrix_of(struct json_object *runs, size_t first)
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		value = bench_get(from, keys[i]);
+		value = json_get(from, keys[i]);
 		if (value)
 			json_object_object_add(made, keys[i],
 					       json_object_get(value));
 	}
 	for (i = first; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
-		if (!bench_get(run, "figures") || !same_case(run, from))
+		if (!json_get(run, "figures") || !same_case(run, from))
 			continue;
 		json_object_array_add(
-			policies, json_object_get(bench_get(run, "policy")));
+			policies, json_object_get(json_get(run, "policy")));
 		add_run(rows, run);
 	}
 	json_object_object_add(made, "policies", policies);
@@ -99,7 +99,7 @@ static bool is_first(struct json_object *runs, size_t at)
 
 	for (i = 0; i < at; i++) {
 		before = json_object_array_get_idx(runs, i);
-		if (bench_get(before, "figures") && same_case(before, run))
+		if (json_get(before, "figures") && same_case(before, run))
 			return false;
 	}
 	return true;
@@ -120,10 +120,10 @@ struct json_object *bench_matrices(struct json_object *runs)
 
 	for (i = 0; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
-		if (!bench_get(run, "figures") || !is_first(runs, i))
+		if (!json_get(run, "figures") || !is_first(runs, i))
 			continue;
 		matrix = matrix_of(runs, i);
-		if (json_object_array_length(bench_get(matrix, "policies")) > 1)
+		if (json_object_array_length(json_get(matrix, "policies")) > 1)
 			json_object_array_add(all, matrix);
 		else
 			json_object_put(matrix);

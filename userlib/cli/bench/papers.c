@@ -56,14 +56,13 @@ static void add_figure(const char *bench, unsigned int threads,
 		       struct json_object *figure)
 {
 	const struct published *at;
-	struct json_object *name;
+	const char *name = json_text(figure, "name", "");
 	size_t i;
 
-	json_object_object_get_ex(figure, "name", &name);
 	for (i = 0; i < sizeof(published) / sizeof(*published); i++) {
 		at = &published[i];
 		if (strcmp(bench, at->bench) || threads != at->threads ||
-		    strcmp(json_object_get_string(name), at->name))
+		    strcmp(name, at->name))
 			continue;
 		add_number(figure, "paper_relative", at->relative);
 		add_number(figure, "paper_pages", at->pages);
@@ -81,7 +80,7 @@ static void add_figure(const char *bench, unsigned int threads,
 void bench_add_papers(const struct bench_case *bench, unsigned int threads,
 		      struct json_object *run)
 {
-	struct json_object *figures, *paper;
+	struct json_object *figures = json_get(run, "figures"), *paper;
 	size_t i;
 
 	for (i = 0; i < sizeof(papers) / sizeof(*papers); i++) {
@@ -94,7 +93,6 @@ void bench_add_papers(const struct bench_case *bench, unsigned int threads,
 			json_object_new_string(papers[i].note));
 		json_object_object_add(run, "paper", paper);
 	}
-	json_object_object_get_ex(run, "figures", &figures);
 	for (i = 0; i < json_object_array_length(figures); i++)
 		add_figure(bench->bench, threads,
 			   json_object_array_get_idx(figures, i));

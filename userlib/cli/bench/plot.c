@@ -40,7 +40,7 @@ struct group {
 
 static struct json_object *figure(struct json_object *run, size_t i)
 {
-	return json_object_array_get_idx(bench_get(run, "figures"), i);
+	return json_object_array_get_idx(json_get(run, "figures"), i);
 }
 
 static bool same(struct json_object *a, struct json_object *b)
@@ -53,7 +53,7 @@ static bool same(struct json_object *a, struct json_object *b)
 
 static bool by_threads(const struct group *group)
 {
-	return json_object_get_int(bench_get(group->first, "threads"));
+	return json_object_get_int(json_get(group->first, "threads"));
 }
 
 /* What a paper's figure is called; NULL: there is none. */
@@ -63,7 +63,7 @@ static const char *paper_key(struct json_object *figure)
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (bench_get(figure, keys[i]))
+		if (json_get(figure, keys[i]))
 			return keys[i];
 	return NULL;
 }
@@ -97,7 +97,7 @@ static void column(struct picture *picture, const char *fmt, ...)
 static void column_of_paper(struct picture *picture, struct json_object *from)
 {
 	column(picture, "paper: %s",
-	       json_text(bench_get(from, "paper"), "source", ""));
+	       json_text(json_get(from, "paper"), "source", ""));
 }
 
 /* Returns false if an earlier run has the picture. */
@@ -158,7 +158,7 @@ static int write_group(const struct group *group, const struct picture *picture)
 static int write_commands(const struct picture *picture,
 			  struct json_object *on)
 {
-	bool simulated = json_object_get_boolean(bench_get(on, "simulated"));
+	bool simulated = json_object_get_boolean(json_get(on, "simulated"));
 	FILE *to = plot_create(picture, ".gp");
 	size_t k;
 
@@ -237,8 +237,8 @@ static int plot_group(const char *dir, struct json_object *on,
 /* Percent of the first name under the first policy; what lacks is "?". */
 static int write_matrix(struct json_object *matrix, struct picture *picture)
 {
-	struct json_object *policies = bench_get(matrix, "policies");
-	struct json_object *rows = bench_get(matrix, "rows"), *row, *value;
+	struct json_object *policies = json_get(matrix, "policies");
+	struct json_object *rows = json_get(matrix, "rows"), *row, *value;
 	size_t i, k, n = json_object_array_length(policies);
 	FILE *to = plot_create(picture, ".dat");
 	double first = 0;
@@ -249,7 +249,7 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 		row = json_object_array_get_idx(rows, i);
 		fprintf(to, "\"%s\"", json_text(row, "name", ""));
 		for (k = 0; k < n; k++) {
-			value = bench_get(row, json_object_get_string(
+			value = json_get(row, json_object_get_string(
 				json_object_array_get_idx(policies, k)));
 			if (!i && !k)
 				first = json_object_get_double(value);
@@ -271,9 +271,9 @@ static int write_matrix(struct json_object *matrix, struct picture *picture)
 static int plot_matrix(const char *dir, struct json_object *on,
 		       struct json_object *matrix)
 {
-	struct json_object *policies = bench_get(matrix, "policies");
+	struct json_object *policies = json_get(matrix, "policies");
 	struct json_object *first =
-		json_object_array_get_idx(bench_get(matrix, "rows"), 0);
+		json_object_array_get_idx(json_get(matrix, "rows"), 0);
 	struct picture picture = {};
 	size_t k;
 	int ret;
@@ -292,7 +292,7 @@ static int plot_matrix(const char *dir, struct json_object *on,
 			       json_object_array_get_idx(policies, k)));
 	snprintf(picture.y, sizeof(picture.y), "percent of %s under %s",
 		 json_text(first, "name", ""), picture.columns[0]);
-	if (bench_get(first, "paper_relative"))
+	if (json_get(first, "paper_relative"))
 		column_of_paper(&picture, matrix);
 	ret = write_matrix(matrix, &picture);
 	if (!ret)

@@ -179,7 +179,7 @@ static void program_child(struct words *words, const struct bench_plan *plan,
 static bool is_figure(struct json_object *row)
 {
 	return json_object_is_type(row, json_type_object) &&
-		json_object_is_type(bench_get(row, "name"), json_type_string);
+		json_object_is_type(json_get(row, "name"), json_type_string);
 }
 
 static void program_collect(int fd, struct json_object *rows)

@@ -53,7 +53,7 @@ static void look_at_contexts(const char *device, struct json_object *found)
 	devices = devices_get(&cli, &code);
 	/* Where nobody can tell, there is no table. */
 	if (!code)
-		contexts = bench_get(json_object_array_get_idx(devices, 0),
+		contexts = json_get(json_object_array_get_idx(devices, 0),
 				     "contexts");
 	if (contexts)
 		n = json_object_array_length(contexts);

@@ -9,7 +9,7 @@
 
 static void print_paper(struct json_object *run)
 {
-	struct json_object *paper = bench_get(run, "paper");
+	struct json_object *paper = json_get(run, "paper");
 
 	if (paper)
 		printf("paper: %s: %s\n", json_text(paper, "source", NULL),
@@ -34,13 +34,13 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 		{ "high", "HIGH", false }, { "paper_value", "PAPER", false },
 	};
 	size_t n = sizeof(columns) / sizeof(*columns);
-	struct json_object *figures = bench_get(run, "figures"), *first;
+	struct json_object *figures = json_get(run, "figures"), *first;
 
 	print_heading(
 		cli, "\n%s, %s, under %s%s%s%s", json_text(run, "bench", NULL),
 		json_text(run, "variant", NULL), json_text(run, "policy", NULL),
-		bench_get(run, "threads") ? ", threads: " : "",
-		bench_get(run, "threads") ? json_text(run, "threads", NULL)
+		json_get(run, "threads") ? ", threads: " : "",
+		json_get(run, "threads") ? json_text(run, "threads", NULL)
 					  : "",
 		simulated ? " (simulated)" : "");
 	if (!figures) {
@@ -48,11 +48,11 @@ static void print_run(struct cli *cli, struct json_object *run, bool simulated)
 		return;
 	}
 	first = json_object_array_get_idx(figures, 0);
-	if (!bench_get(first, "paper_relative"))
+	if (!json_get(first, "paper_relative"))
 		n -= 2;
-	if (!bench_get(first, "pages"))
+	if (!json_get(first, "pages"))
 		n = 7;
-	if (bench_get(first, "paper_value"))
+	if (json_get(first, "paper_value"))
 		print_table(cli, figures, values,
 			    sizeof(values) / sizeof(*values));
 	else
@@ -67,8 +67,8 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 	struct column columns[BENCH_MAX_LIST + 3] = {
 		{ "name", "NAME", true },
 	};
-	struct json_object *policies = bench_get(matrix, "policies");
-	struct json_object *rows = bench_get(matrix, "rows");
+	struct json_object *policies = json_get(matrix, "policies");
+	struct json_object *rows = json_get(matrix, "rows");
 	size_t n = 1, i;
 
 	for (i = 0; i < json_object_array_length(policies); i++) {
@@ -78,7 +78,7 @@ static void print_matrix(struct cli *cli, struct json_object *matrix,
 		n++;
 	}
 	columns[n++] = (struct column){ "unit", "UNIT", true };
-	if (bench_get(json_object_array_get_idx(rows, 0), "paper_relative"))
+	if (json_get(json_object_array_get_idx(rows, 0), "paper_relative"))
 		columns[n++] = (struct column){ "paper_relative", "PAPER%",
 						false };
 	print_heading(cli,
@@ -97,7 +97,7 @@ static unsigned int failures(struct json_object *runs)
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(runs); i++)
-		n += !!bench_get(json_object_array_get_idx(runs, i), "error");
+		n += !!json_get(json_object_array_get_idx(runs, i), "error");
 	return n;
 }
 
@@ -109,11 +109,11 @@ static unsigned int failures(struct json_object *runs)
  */
 bool bench_print(struct cli *cli, struct json_object *all)
 {
-	struct json_object *runs = bench_get(all, "runs");
-	struct json_object *on = bench_get(all, "on");
-	struct json_object *noise = bench_get(all, "disturbances");
-	struct json_object *matrices = bench_get(all, "by_policy");
-	bool simulated = json_object_get_boolean(bench_get(on, "simulated"));
+	struct json_object *runs = json_get(all, "runs");
+	struct json_object *on = json_get(all, "on");
+	struct json_object *noise = json_get(all, "disturbances");
+	struct json_object *matrices = json_get(all, "by_policy");
+	bool simulated = json_object_get_boolean(json_get(on, "simulated"));
 	size_t i;
 
 	if (cli->json) {
@@ -141,7 +141,7 @@ static struct json_object *measured(struct json_object *runs)
 
 	for (i = 0; i < json_object_array_length(runs); i++) {
 		run = json_object_array_get_idx(runs, i);
-		if (bench_get(run, "figures"))
+		if (json_get(run, "figures"))
 			json_object_array_add(kept, json_object_get(run));
 	}
 	return kept;
@@ -155,7 +155,7 @@ static struct json_object *measured(struct json_object *runs)
  */
 int bench_save(const char *dir, struct json_object *all)
 {
-	struct json_object *runs = measured(bench_get(all, "runs"));
+	struct json_object *runs = measured(json_get(all, "runs"));
 	char path[PATH_LEN];
 	int ret = 0;
 
@@ -164,8 +164,8 @@ int bench_save(const char *dir, struct json_object *all)
 				    JSON_C_TO_STRING_NOSLASHESCAPE))
 		ret = -errno;
 	if (!ret)
-		ret = bench_plot(dir, bench_get(all, "on"), runs,
-				 bench_get(all, "by_policy"));
+		ret = bench_plot(dir, json_get(all, "on"), runs,
+				 json_get(all, "by_policy"));
 	json_object_put(runs);
 	if (ret == BENCH_NO_GNUPLOT) {
 		fprintf(stderr, "mlx5ep bench: no pictures: install gnuplot, then gnuplot %s/*.gp\n",

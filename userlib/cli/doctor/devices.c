@@ -78,14 +78,13 @@ static void check_users(struct report *report, const char *name,
 			struct json_object *dev)
 {
 	long long limit = json_number(dev, "user_limit", -1);
-	struct json_object *users, *user;
+	struct json_object *users = json_get(dev, "users"), *user;
 	char text[160], remedy[160];
 	size_t i;
 
-	if (limit <= 0 || !json_object_object_get_ex(dev, "users", &users) ||
-	    !users)
+	if (limit <= 0)
 		return;
-	for (i = 0; i < json_object_array_length(users); i++) {
+	for (i = 0; i < json_length(dev, "users"); i++) {
 		user = json_object_array_get_idx(users, i);
 		if (json_number(user, "pages", -1) * 10 < limit * 9)
 			continue;

@@ -97,13 +97,6 @@ static const struct metric metrics[] = {
 
 #define METRICS (sizeof(metrics) / sizeof(*metrics))
 
-static struct json_object *member(struct json_object *obj, const char *key)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, key, &value) ? value : NULL;
-}
-
 /* Backslash, quote and newline are escaped in the value of a label. */
 static void print_value(FILE *to, const char *text)
 {
@@ -123,19 +116,12 @@ static void print_sample(FILE *to, const struct metric *metric,
 {
 	fprintf(to, "mlx5ep_%s%s{device=\"", metric->name,
 		strcmp(metric->type, "counter") ? "" : "_total");
-	print_value(to, json_object_get_string(member(dev, "device")));
+	print_value(to, json_text(dev, "device", ""));
 	if (label) {
 		fprintf(to, "\",%s=\"", metric->label);
 		print_value(to, label);
 	}
 	fprintf(to, "\"} %lld\n", value);
-}
-
-static const char *label_of(struct json_object *row, const char *key)
-{
-	struct json_object *value = member(row, key);
-
-	return value ? json_object_get_string(value) : "";
 }
 
 /* A label stands once in a family: rows with the same one are added up. */
@@ -151,7 +137,7 @@ static void print_rows(FILE *to, const struct metric *metric,
 	for (i = 0; i < n; i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		label = metric->label ? label_of(row, metric->label) : "";
+		label = metric->label ? json_text(row, metric->label, "") : "";
 		json_object_object_add(sums, label, json_object_new_int64(
 			json_number(sums, label, 0) +
 			json_number(row, metric->key, 0)));
@@ -176,10 +162,10 @@ static void print_family(FILE *to, const struct metric *metric,
 	for (i = 0; i < json_object_array_length(devices); i++) {
 		dev = json_object_array_get_idx(devices, i);
 		if (metric->table) {
-			rows = member(dev, metric->table);
+			rows = json_get(dev, metric->table);
 			if (rows)
 				print_rows(to, metric, dev, rows);
-		} else if (member(dev, metric->key)) {
+		} else if (json_get(dev, metric->key)) {
 			print_sample(to, metric, dev, NULL,
 				     json_number(dev, metric->key, 0));
 		}
@@ -260,11 +246,11 @@ static bool print_all(struct cli *cli, FILE *to)
 		dev = json_object_array_get_idx(devices, i);
 		if (!json_number(dev, "attached", 0))
 			continue;
-		add_sums(dev, label_of(dev, "pci"));
+		add_sums(dev, json_text(dev, "pci", ""));
 		json_object_object_add(dev, "tables_readable",
-			json_object_new_boolean(!!member(dev, "contexts")));
-		add_limits(dev, label_of(dev, "device"));
-		add_counts(dev, label_of(dev, "device"));
+			json_object_new_boolean(!!json_get(dev, "contexts")));
+		add_limits(dev, json_text(dev, "device", ""));
+		add_counts(dev, json_text(dev, "device", ""));
 	}
 	fprintf(to, "# HELP mlx5ep_module_loaded Is the kernel module mlx5_ep loaded?\n"
 		"# TYPE mlx5ep_module_loaded gauge\nmlx5ep_module_loaded %d\n",

@@ -56,10 +56,10 @@ static void read_titles(struct sums *sums, char *line, const char *label)
 
 static struct sum *sum_of(struct sums *sums, const char *label)
 {
-	struct json_object *at;
+	struct json_object *at = json_get(sums->index, label);
 	struct sum *more;
 
-	if (json_object_object_get_ex(sums->index, label, &at))
+	if (at)
 		return &sums->list[json_object_get_int64(at)];
 	if (sums->n == sums->room) {
 		more = realloc(sums->list, (2 * sums->room + 8) * sizeof(*more));
