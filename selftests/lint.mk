@@ -78,6 +78,8 @@ lint-rules:
 		xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b|#if 0'
 	@! $(LINT_FILES) -name '*.[ch]' | xargs -r wc -l | \
 		awk '$$2 != "total" && $$1 > 800' | grep .
+	@[ "$$(cat Documentation/*.md | wc -w)" -le 30000 ] || \
+		{ echo 'Documentation/*.md: more than 30000 words'; false; }
 
 # Quick enough to look at all of them each time.
 lint-house:

@@ -60,6 +60,17 @@ changes()
 		fail 'too few changes happened'
 }
 
+# selftest_passes: what README has a reader try
+selftest_passes()
+{
+	code 0 build/bin/mlx5ep -j selftest rxe0
+	jq -e '[.results[] | select(.group == "notifier")] |
+		length == 5 and all(.result == "passed")' "$tmp/out"
+	jq -e '[.results[] | select(.group != "notifier" and .group != "device")] |
+		length == 8 and all(.result == "not testable")' "$tmp/out"
+	jq -e '.on | .device == "rxe0" and (has("driver") | not)' "$tmp/out"
+}
+
 unloads()
 {
 	rdma link delete rxe0 || fail 'rxe0 stays'
@@ -67,11 +78,12 @@ unloads()
 	[ ! -e /dev/mlx5_ep ] || fail '/dev/mlx5_ep stays'
 }
 
-plan 6
+plan 7
 check 'the module loads without mlx5_core' loads_alone
 check 'rxe0 is there' rxe_up
 check 'each change is told before its call returns' changes
 check "no stale hit in $rounds rounds" race_on "$rounds"
 check 'stale hits with notification off' race_off 500
+check 'the tool checks notifications on rxe0' selftest_passes
 check 'the module unloads' unloads
 ktap_finished

@@ -67,7 +67,8 @@ struct json_object *device_describe(const char *device)
 	json_object_object_add(on, "simulated", json_object_new_boolean(
 		file_read(path, board, sizeof(board)) > 0 &&
 		!strncmp(board, SIMULATED, strlen(SIMULATED))));
-	add_driver(on);
+	if (device_is_mlx5(device))
+		add_driver(on);
 	root_path(path, "sys/module/mlx5_ep/version");
 	describe_text(on, "module", path);
 	if (!uname(&name))

@@ -201,7 +201,10 @@ struct walk {
 	bool attached, found;
 };
 
-static bool is_mlx5(const char *name)
+/**
+ * device_is_mlx5() - is a device driven by mlx5_ib?
+ */
+bool device_is_mlx5(const char *name)
 {
 	char path[PATH_LEN], target[PATH_LEN];
 	ssize_t ret;
@@ -212,6 +215,18 @@ static bool is_mlx5(const char *name)
 	return strstr(target, "mlx5") != NULL;
 }
 
+/**
+ * device_is_anothers() - is there such a device, of another driver than mlx5_ib?
+ */
+bool device_is_anothers(const char *name)
+{
+	char path[PATH_LEN], attached[512];
+
+	root_path(path, "sys/class/infiniband/%s", name);
+	return !strchr(name, '/') && path_exists(path) && !device_is_mlx5(name) &&
+	       attribute_read(name, "attached", attached, sizeof(attached)) < 0;
+}
+
 static int each_device(const char *name, void *arg)
 {
 	struct walk *walk = arg;
@@ -220,7 +235,7 @@ static int each_device(const char *name, void *arg)
 	if (walk->cli->device && strcmp(walk->cli->device, name))
 		return 0;
 	if (attribute_read(name, "attached", attached, sizeof(attached)) < 0 &&
-	    !is_mlx5(name))
+	    !device_is_mlx5(name))
 		return 0;
 	walk->found = true;
 	walk->attached = walk->attached || says_attached(attached);
