@@ -56,6 +56,10 @@ loaded()
 	"$without" >/dev/null
 	says $with "cache: libmlx5ep's"
 	says "$without" 'cache: my own (libmlx5ep is missing)'
+	# The tests after this one are for a guest without the module.
+	ib_unbind
+	rmmod mlx5_ep
+	ib_bind
 }
 
 # The driver creates some objects of its own with the first memory region.

@@ -611,7 +611,7 @@ help()
 {
 	local command
 
-	for command in show set apply check watch plan attach doctor; do
+	for command in show set apply check plan attach doctor; do
 		code 0 "$tool" "$command" --help
 		grep -q "^Usage: mlx5ep .* $command" "$tmp/out"
 		grep -qw "$command" userlib/cli/mlx5ep.bash
