@@ -10,7 +10,7 @@
 BENCH_PROGRAMS := $(addprefix $(LIB_OUT)/libexec/mlx5ep/,\
 	msgrate globalarray stencil pipeline xsrq memory)
 BENCH_SHARED := lib/job.c lib/option.c lib/proc.c lib/verbs.c lib/verbs_xrc.c lib/address.c lib/traffic.c \
-	lib/xrc.c programs/job_program.c watch/watched.c watch/fdpass.c \
+	lib/sysfs.c lib/xrc.c programs/job_program.c watch/watched.c watch/fdpass.c \
 	xrc/xrc_wire.c xrc/xrc_bytes.c
 BENCH_OBJ := $(LIB_OUT)/obj/bench
 BENCH_LIB := $(BENCH_OBJ)/libbench.a
