@@ -34,7 +34,6 @@ static struct mlx5_ep_notifier *notifier_of_file(const struct file *filp)
 	return filp->private_data;
 }
 
-
 /*
  * Takes the last event of a channel, then its end. That is 0 if the address space
  * is gone, as its exit closes the device too; otherwise -EIO.

@@ -74,7 +74,6 @@ static inline struct notifier_object *notifier_object_of(struct ib_uobject *uobj
 }
 
 /* notifier.c */
-u32 mlx5_ep_notifier_most_watches(void);
 int mlx5_ep_notifier_begin(struct mlx5_ep_notifier *notifier,
 			   struct mlx5_ep_device *edev,
 			   struct mlx5_ep_account *user, u32 capacity);
