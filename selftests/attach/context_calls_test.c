@@ -80,26 +80,6 @@ static int imported(struct verbs_setup *setup)
 	return ret;
 }
 
-/* A DevX UAR, and a QP that rings it. */
-static int devx_uar(struct verbs_setup *setup, uint32_t type)
-{
-	struct mlx5dv_devx_uar *uar = mlx5dv_devx_alloc_uar(setup->ctx, type);
-	struct devx_qp qp;
-	int ret;
-
-	if (!uar)
-		return errno;
-	ret = devx_qp_create(setup, uar->page_id, &qp);
-	if (!ret)
-		ret = devx_qp_connect(setup, &qp);
-	if (!ret) {
-		devx_qp_ring(&qp, uar->reg_addr);
-		devx_qp_destroy(&qp);
-	}
-	mlx5dv_devx_free_uar(uar);
-	return -ret;
-}
-
 /* What a program asks a context with such a variable of its environment. */
 static int with_variable(const char *name, const char *value)
 {
@@ -224,11 +204,11 @@ CALL(open_devx, "mlx5dv_open_device(), DEVX",					\
 CALL(direct_qp, "mlx5dv_create_qp()", direct_qp(s), SAME)				\
 CALL(init_obj, "mlx5dv_init_obj() of a QP", object_of_qp(s), SAME)		\
 CALL(uar_bf, "mlx5dv_devx_alloc_uar(), BF",					\
-	devx_uar(s, MLX5DV_UAR_ALLOC_TYPE_BF), SAME)			\
+	-devx_uar_rung(s, MLX5DV_UAR_ALLOC_TYPE_BF), SAME)			\
 CALL(uar_nc, "mlx5dv_devx_alloc_uar(), NC",					\
-	devx_uar(s, MLX5DV_UAR_ALLOC_TYPE_NC), EOPNOTSUPP)		\
+	-devx_uar_rung(s, MLX5DV_UAR_ALLOC_TYPE_NC), EOPNOTSUPP)		\
 CALL(uar_dedicated, "mlx5dv_devx_alloc_uar(), NC_DEDICATED",				\
-	devx_uar(s, MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED), EOPNOTSUPP)	\
+	-devx_uar_rung(s, MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED), EOPNOTSUPP)	\
 CALL(cmd, "mlx5dv_devx_general_cmd()", general_cmd(s->ctx), SAME)		\
 CALL(eqn, "mlx5dv_devx_query_eqn()", ({					\
 	uint32_t eqn;							\

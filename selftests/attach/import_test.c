@@ -16,6 +16,7 @@
 #include "doorbells.h"
 #include "sysfs.h"
 #include "verbs.h"
+#include "watch/fdpass.h"
 
 #define QPS 3
 
@@ -106,26 +107,6 @@ static int event_arrives(struct verbs_setup *setup)
 	return ret;
 }
 
-/* What DPDK allocates of the context that it has imported. */
-static int devx_works(struct verbs_setup *setup, uint32_t type)
-{
-	struct mlx5dv_devx_uar *uar = mlx5dv_devx_alloc_uar(setup->ctx, type);
-	struct devx_qp qp;
-	int ret;
-
-	if (!uar)
-		return -errno;
-	ret = devx_qp_create(setup, uar->page_id, &qp);
-	if (!ret)
-		ret = devx_qp_connect(setup, &qp);
-	if (!ret) {
-		devx_qp_ring(&qp, uar->reg_addr);
-		devx_qp_destroy(&qp);
-	}
-	mlx5dv_devx_free_uar(uar);
-	return ret;
-}
-
 /* Returns 0 or what failed first, as a number. */
 static int works(struct verbs_setup *setup, struct verbs_endpoint *endpoints)
 {
@@ -135,8 +116,9 @@ static int works(struct verbs_setup *setup, struct verbs_endpoint *endpoints)
 		return 3;
 	if (event_arrives(setup))
 		return 4;
-	if (devx_works(setup, MLX5DV_UAR_ALLOC_TYPE_NC) ||
-	    devx_works(setup, MLX5DV_UAR_ALLOC_TYPE_BF))
+	/* What DPDK allocates of the context that it has imported. */
+	if (devx_uar_rung(setup, MLX5DV_UAR_ALLOC_TYPE_NC) ||
+	    devx_uar_rung(setup, MLX5DV_UAR_ALLOC_TYPE_BF))
 		return 5;
 	return 0;
 }
@@ -170,46 +152,20 @@ TEST_F_TIMEOUT(import, by_the_process_that_has_it, 120)
 }
 
 /* The descriptor comes by a socket, as between two programs. */
-static int child(int from)
+static int child(int from, uint32_t pd_handle)
 {
-	char control[CMSG_SPACE(sizeof(int))];
-	uint32_t pd_handle;
-	struct iovec part = { &pd_handle, sizeof(pd_handle) };
-	struct msghdr msg = {
-		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
 	struct verbs_endpoint endpoints[QPS] = {};
 	struct verbs_setup setup;
-	int fd, ret;
+	int fd = fdpass_receive(from), ret;
 
-	if (recvmsg(from, &msg, 0) != sizeof(pd_handle) || !CMSG_FIRSTHDR(&msg))
+	if (fd < 0)
 		return 1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
 	if (verbs_import(&setup, fd, pd_handle, QPS))
 		return 9;
 	ret = works(&setup, endpoints);
 	endpoints_destroy(endpoints);
 	verbs_close(&setup);
 	return ret;
-}
-
-static int give(int to, const struct verbs_setup *setup)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {};
-	uint32_t pd_handle = setup->pd->handle;
-	struct iovec part = { &pd_handle, sizeof(pd_handle) };
-	struct msghdr msg = {
-		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &setup->ctx->cmd_fd, sizeof(int));
-	return sendmsg(to, &msg, 0) == sizeof(pd_handle) ? 0 : -errno;
 }
 
 TEST_F_TIMEOUT(import, by_another_process, 120)
@@ -220,8 +176,8 @@ TEST_F_TIMEOUT(import, by_another_process, 120)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
 	pid = fork();
 	if (!pid)
-		_exit(child(ends[1]));
-	ASSERT_EQ(0, give(ends[0], &self->setup));
+		_exit(child(ends[1], self->setup.pd->handle));
+	ASSERT_EQ(0, fdpass_send(ends[0], self->setup.ctx->cmd_fd));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, WEXITSTATUS(status));
 	EXPECT_TRUE(WIFEXITED(status));

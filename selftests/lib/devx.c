@@ -237,3 +237,22 @@ void devx_qp_ring(struct devx_qp *qp, void *reg)
 	__sync_synchronize();
 	*(volatile uint64_t *)reg = *(uint64_t *)wqe;
 }
+
+int devx_uar_rung(struct verbs_setup *setup, uint32_t type)
+{
+	struct mlx5dv_devx_uar *uar = mlx5dv_devx_alloc_uar(setup->ctx, type);
+	struct devx_qp qp;
+	int ret;
+
+	if (!uar)
+		return -errno;
+	ret = devx_qp_create(setup, uar->page_id, &qp);
+	if (!ret) {
+		ret = devx_qp_connect(setup, &qp);
+		if (!ret)
+			devx_qp_ring(&qp, uar->reg_addr);
+		devx_qp_destroy(&qp);
+	}
+	mlx5dv_devx_free_uar(uar);
+	return ret;
+}

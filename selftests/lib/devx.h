@@ -48,4 +48,7 @@ int devx_init_verbs_qp(struct ibv_qp *qp);
 /* Post a request that does nothing, and ring the register @reg for it. */
 void devx_qp_ring(struct devx_qp *qp, void *reg);
 
+/* Allocate a UAR of this type, and ring it by a QP. Return: 0 or -errno. */
+int devx_uar_rung(struct verbs_setup *setup, uint32_t type);
+
 #endif

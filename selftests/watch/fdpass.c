@@ -35,6 +35,8 @@ int fdpass_receive(int sock)
 
 	if (recvmsg(sock, &msg, 0) != 1)
 		return -errno;
+	if (!CMSG_FIRSTHDR(&msg))
+		return -EBADMSG;
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
 	return fd;
 }

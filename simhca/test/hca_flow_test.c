@@ -577,11 +577,11 @@ static void a_user_has_what_is_his(void)
 	CHECK_EQ(header(TX, MLX5_ACTION_IN_FIELD_OUT_IP_TTL, 0, 8, 1), 0);
 }
 
-/* A receive queue that names a PD; what the command answers. */
-static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
+/* Begins a command that creates a receive queue. Returns its work queue. */
+static uint8_t *rq_begin(uint32_t pd)
 {
 	uint8_t *c = IFC_ADDR_OF(create_rq_in, in, ctx);
-	uint8_t *wq = IFC_ADDR_OF(rqc, c, wq), status;
+	uint8_t *wq = IFC_ADDR_OF(rqc, c, wq);
 	struct w_cq cq;
 
 	w_cq(&cq, 0, LOG_SIZE);
@@ -591,6 +591,14 @@ static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
 	IFC_SET(wq, wq, pd, pd);
 	IFC_SET(wq, wq, log_wq_stride, 4);
 	IFC_SET(wq, wq, log_wq_sz, LOG_SIZE);
+	return wq;
+}
+
+/* A receive queue that names a PD; what the command answers. */
+static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
+{
+	uint8_t *wq = rq_begin(pd), status;
+
 	IFC_SET64(wq, wq, dbr_addr, w_alloc(0, DB_RECORD));
 	w_put_pas(IFC_ADDR_OF(wq, wq, pas), w_alloc(0, SIM_PAGE), SIM_PAGE);
 	status = cmd(rx_cmds, MLX5_CMD_OP_CREATE_RQ, 0,
@@ -603,17 +611,8 @@ static uint8_t rq_of(uint32_t pd, uint32_t *rqn)
 /* The same in memory of a DevX user, with the doorbell record at its begin. */
 static uint8_t rq_in(uint32_t umem, uint64_t offset, uint32_t *rqn)
 {
-	uint8_t *c = IFC_ADDR_OF(create_rq_in, in, ctx);
-	uint8_t *wq = IFC_ADDR_OF(rqc, c, wq), status;
-	struct w_cq cq;
+	uint8_t *wq = rq_begin(w_pd(0)), status;
 
-	w_cq(&cq, 0, LOG_SIZE);
-	memset(in, 0, sizeof(in));
-	IFC_SET(rqc, c, cqn, cq.cqn);
-	IFC_SET(wq, wq, wq_type, 1);
-	IFC_SET(wq, wq, pd, w_pd(0));
-	IFC_SET(wq, wq, log_wq_stride, 4);
-	IFC_SET(wq, wq, log_wq_sz, LOG_SIZE);
 	IFC_SET(wq, wq, dbr_umem_valid, 1);
 	IFC_SET(wq, wq, dbr_umem_id, umem);
 	IFC_SET(wq, wq, wq_umem_valid, 1);
