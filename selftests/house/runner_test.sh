@@ -105,6 +105,9 @@ a_test bad_silent guest 'true'
 a_test bad_slow 'guest, timeout: 1' 'echo 1..1; echo ok 1 a; set -m; sleep 1000 & wait'
 a_test bad_klog guest 'echo 1..1; echo "BUG: x" >>"$KLOG_DEVICE"; echo ok 1 a'
 a_test bad_stray guest 'echo 1..1; echo ok 1 a; sleep 77 >/dev/null 2>&1 &'
+# They keep the output of the test open, as one that a failed check leaves does.
+a_test bad_mute_stray guest 'echo 1..1; echo ok 1 a; sleep 77 &'
+a_test bad_daemon guest 'echo 1..1; echo ok 1 a; setsid sleep 77 &'
 a_test bad_lost guest 'echo 1..2; echo ok 1 a
 kill -9 "$RUN_LIST"; sleep 5'
 a_test worse_after_bad guest 'echo 1..1; echo ok 1 a'
@@ -696,7 +699,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 45
+plan 47
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -732,6 +735,10 @@ check 'a kernel report fails' \
 	fails klog '1 passed, 1 failed, 0 skipped' 'kernel report'
 check 'a process that is left behind fails' \
 	fails stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
+check 'a process that keeps the output open fails' \
+	fails mute_stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
+check 'so does one of another session' \
+	fails daemon '1 passed, 1 failed, 0 skipped' 'another session'
 check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
 check 'the first failure can end the run' first_failure

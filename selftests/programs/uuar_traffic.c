@@ -23,15 +23,16 @@ struct options {
 	enum ibv_qp_type type;
 	unsigned int qps;
 	unsigned int rounds;
-	bool quiet;
+	bool quiet, domain;
 };
 
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: uuar_traffic [-d DEVICE] [-n QPS] [-t rc|uc|ud] [-r ROUNDS] [-q] [-x COMMAND]\n"
+		"usage: uuar_traffic [-d DEVICE] [-n QPS] [-t rc|uc|ud] [-r ROUNDS] [-q] [-T] [-x COMMAND]\n"
 		"  -n  QPs in the context (16)       -t  their type (rc)\n"
 		"  -r  rounds of every operation (4) -q  do not print QP numbers\n"
+		"  -T  the QPs are in a thread domain\n"
 		"  -x  run COMMAND while the QPs still exist\n");
 }
 
@@ -52,7 +53,7 @@ static void uuar_traffic_parse(int argc, char **argv, struct options *opt)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "d:n:t:r:x:qh")) != -1) {
+	while ((c = getopt(argc, argv, "d:n:t:r:x:qTh")) != -1) {
 		switch (c) {
 		case 'd':
 			opt->device = optarg;
@@ -65,6 +66,9 @@ static void uuar_traffic_parse(int argc, char **argv, struct options *opt)
 			break;
 		case 'x':
 			opt->command = optarg;
+			break;
+		case 'T':
+			opt->domain = true;
 			break;
 		case 'q':
 			opt->quiet = true;
@@ -113,6 +117,31 @@ out_destroy:
 	return ret;
 }
 
+/* The same, with the QPs in a thread domain. */
+static int run_in_domain(const struct options *opt, struct verbs_setup *setup,
+			 struct verbs_endpoint *endpoints)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = setup->pd };
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_pd *pd;
+	int ret;
+
+	attr.td = ibv_alloc_td(setup->ctx, &td_attr);
+	if (!attr.td)
+		return -errno;
+	pd = ibv_alloc_parent_domain(setup->ctx, &attr);
+	if (pd) {
+		setup->pd = pd;
+		ret = uuar_traffic_run(opt, setup, endpoints);
+		setup->pd = attr.pd;
+		ibv_dealloc_pd(pd);
+	} else {
+		ret = -errno;
+	}
+	ibv_dealloc_td(attr.td);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct options opt = { .type = IBV_QPT_RC, .qps = 16, .rounds = 4 };
@@ -126,7 +155,8 @@ int main(int argc, char **argv)
 		return 1;
 	ret = verbs_open(&setup, opt.device, opt.qps);
 	if (!ret) {
-		ret = uuar_traffic_run(&opt, &setup, endpoints);
+		ret = (opt.domain ? run_in_domain : uuar_traffic_run)(
+			&opt, &setup, endpoints);
 		verbs_close(&setup);
 	}
 	free(endpoints);

@@ -89,17 +89,20 @@ doctor_names()
 # no policy places is one that doctor names.
 reports()
 {
-	local other
+	local other hold
 
 	ep_policy independent 16
-	msgrate -c dynamic -t 1 -n 1073741824 >/dev/null &
+	# It ends when nobody has the pipe open, at the latest with this shell.
+	mkfifo "$tmp/hold"
+	uuar_traffic -q -n 1 -r 1 -T -x "cat $tmp/hold" &
 	other=$!
-	wait_for 20 doctor_names msgrate
+	exec {hold}<>"$tmp/hold"
+	wait_for 20 doctor_names uuar_traffic
 	code 0 mlx5ep -j selftest --report "$tmp/report.json" "$dev"
 	mv "$tmp/out" "$tmp/printed.json"
-	doctor_names msgrate
-	kill $other
-	wait $other || true
+	doctor_names uuar_traffic
+	exec {hold}>&-
+	wait $other
 	ep_policy stock
 	jq -e --slurpfile printed "$tmp/printed.json" '.format == 1 and
 		.on == $printed[0].on and .results == $printed[0].results and
@@ -109,7 +112,7 @@ reports()
 			["ib_core", "ib_uverbs", "mlx5_core", "mlx5_ep", "mlx5_ib"] and
 		any(.doctor[]; .what == "'"$dev"'" and .finding == "attached")' \
 		"$tmp/report.json"
-	must_fail grep -e 'does not reach' -e "$(uname -n)" -e msgrate \
+	must_fail grep -e 'does not reach' -e "$(uname -n)" -e uuar_traffic \
 		-e "$(cat "/sys/class/infiniband/$dev/node_guid")" "$tmp/report.json"
 	cp "$tmp/report.json" "$tmp/copy.json"
 	code 1 mlx5ep selftest --report "$tmp/report.json" "$dev"
