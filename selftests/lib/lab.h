@@ -39,4 +39,13 @@ static inline bool lab_kernel_is(const char *name)
 	return kernel && !strcmp(kernel, name);
 }
 
+/* Does the lab's kernel make allocations fail, unless that has been switched off? */
+static inline bool lab_allocations_fail(void)
+{
+	const char *faults = getenv("MLX5_EP_FAULTS");
+
+	return (lab_kernel_is("debug") || lab_kernel_is("gcov")) &&
+	       !(faults && !strcmp(faults, "no"));
+}
+
 #endif

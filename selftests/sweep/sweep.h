@@ -127,7 +127,7 @@ int sweep_exempt(enum sweep_exempted what);
 #define SWEEP_ALLOCATIONS_TEST(sweep, none) do { \
 	const char *why_ = sweep_no_allocations(); \
 	if (why_) { \
-		ASSERT_FALSE(lab_kernel_is("debug") || lab_kernel_is("gcov")); \
+		ASSERT_FALSE(lab_allocations_fail()); \
 		SKIP(return, "%s", why_); \
 	} \
 	EXPECT_EQ(0, sweep_allocations(sweep)); \
