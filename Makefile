@@ -18,6 +18,7 @@ help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
 	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
 	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
+	@echo '                    [CABLE=latency=US,rate=MB/s] (2000, 20)'
 	@echo 'make check          run the core tests, in ten minutes; with an option below'
 	@echo '                    what it chooses of all tests'
 	@echo 'make check-all      run all tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
@@ -88,7 +89,7 @@ demo: lab
 	@selftests/demo $(if $(LINK),--link '$(LINK)')
 
 demo-apps: hca lib selftests
-	@workloads/demo
+	@workloads/demo $(if $(CABLE),--cable '$(CABLE)')
 
 # ENVIRONMENT=other; a variable of the caller's environment with this name is not meant.
 environment = $(if $(filter command,$(origin ENVIRONMENT)),$(if \

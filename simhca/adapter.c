@@ -14,6 +14,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "fabric/mad.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
@@ -45,7 +46,7 @@ static int hca_init_parts(struct hca *hca)
 	static int (*const inits[])(struct hca *) = {
 		iseg_init, cmdq_init,	pages_init,  caps_init,
 		uars_init, uctxs_init,	eqs_init,    port_init,
-		lag_init,  pci_init,  faults_init, cmdlog_init, objects_init,
+		line_init, lag_init,  pci_init,  faults_init, cmdlog_init, objects_init,
 		eth_init,
 	};
 	size_t i;
@@ -69,6 +70,7 @@ static void hca_destroy(struct hca *hca)
 	faults_fini(hca);
 	pci_fini(hca);
 	lag_fini(hca);
+	line_fini(hca);
 	port_fini(hca);
 	eqs_fini(hca);
 	uctxs_fini(hca);

@@ -120,6 +120,7 @@ struct cmdlog;
 struct uars;
 struct eqs;
 struct port;
+struct line;
 struct lag;
 struct faults;
 struct objects;
@@ -178,6 +179,7 @@ struct hca {
 	struct uars *uars;
 	struct eqs *eqs;
 	struct port *port;
+	struct line *line;
 	struct lag *lag;
 	struct faults *faults;
 	struct objects *objs;

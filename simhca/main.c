@@ -16,10 +16,12 @@
 #include "adapter.h"
 #include "control/control.h"
 #include "fabric/fabric.h"
+#include "fabric/line.h"
 
 static const char usage[] =
 	"usage: simhca --dir DIR [--hca N] [--link ib|eth]\n"
-	"              [--function pf|vf|port] [--eswitch] [--log FILE] [-v]\n"
+	"              [--function pf|vf|port] [--eswitch]\n"
+	"              [--cable latency=US,rate=MB/s] [--log FILE] [-v]\n"
 	"\n"
 	"Simulates N adapters (default 1) on one InfiniBand subnet or Ethernet. Makes in DIR\n"
 	"  hca0.sock ...  one vfio-user socket per adapter, for QEMU's vfio-user-pci\n"
@@ -32,6 +34,9 @@ static const char usage[] =
 	"              N is even\n"
 	"  --eswitch   each has an e-switch that a driver can program; with --link eth\n"
 	"              and --function pf\n"
+	"  --cable latency=US,rate=MB/s  a message needs so many microseconds from port to\n"
+	"              port, and a port sends so many megabytes (10^6 bytes) in a second;\n"
+	"              default: no time, and as many as there are\n"
 	"  --log FILE  append the log to FILE, not to stderr\n"
 	"  -v          log every command too\n";
 
@@ -66,6 +71,16 @@ static int choice(const char *option, const char *const *words)
 	return -EINVAL;
 }
 
+static int take_cable(void)
+{
+	const char *wrong = cable_parse(optarg, &cable_time);
+
+	if (!wrong)
+		return 0;
+	fprintf(stderr, "simhca: --cable: %s\n", wrong);
+	return -EINVAL;
+}
+
 static int check_kind(const struct options *opt)
 {
 	const struct adapter_kind *kind = &opt->kind;
@@ -87,18 +102,20 @@ static int check_kind(const struct options *opt)
 	return 0;
 }
 
+static const struct option longs[] = {
+	{ "dir", required_argument, NULL, 'd' },
+	{ "hca", required_argument, NULL, 'n' },
+	{ "link", required_argument, NULL, 'k' },
+	{ "function", required_argument, NULL, 'f' },
+	{ "eswitch", no_argument, NULL, 'e' },
+	{ "cable", required_argument, NULL, 'c' },
+	{ "log", required_argument, NULL, 'l' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
 static int parse(int argc, char **argv, struct options *opt)
 {
-	static const struct option longs[] = {
-		{ "dir", required_argument, NULL, 'd' },
-		{ "hca", required_argument, NULL, 'n' },
-		{ "link", required_argument, NULL, 'k' },
-		{ "function", required_argument, NULL, 'f' },
-		{ "eswitch", no_argument, NULL, 'e' },
-		{ "log", required_argument, NULL, 'l' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	char *end;
 	int c, is;
 
@@ -126,6 +143,10 @@ static int parse(int argc, char **argv, struct options *opt)
 			break;
 		case 'e':
 			opt->kind.eswitch = true;
+			break;
+		case 'c':
+			if (take_cable())
+				return -EINVAL;
 			break;
 		case 'l':
 			opt->log = optarg;

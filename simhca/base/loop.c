@@ -157,11 +157,11 @@ static void timer_sift(struct sim_timer *timer, size_t i)
 }
 
 /**
- * timer_arm() - set the deadline of a timer, which may be armed already
+ * timer_arm_at() - set the deadline of a timer, which may be armed already
  * @timer: with @fire set
- * @ns: from now; 0: as soon as the current callback has returned
+ * @deadline: by loop_now(); if it is over, as soon as the current callback has returned
  */
-void timer_arm(struct sim_timer *timer, uint64_t ns)
+void timer_arm_at(struct sim_timer *timer, uint64_t deadline)
 {
 	timer_cancel(timer);
 	if (loop.timers == loop.room) {
@@ -173,9 +173,19 @@ void timer_arm(struct sim_timer *timer, uint64_t ns)
 		loop.heap = heap;
 		loop.room = room;
 	}
-	timer->deadline = loop_now() + ns;
+	timer->deadline = deadline;
 	timer->seq = loop.seq++;
 	timer_sift(timer, loop.timers++);
+}
+
+/**
+ * timer_arm() - set the deadline of a timer, which may be armed already
+ * @timer: with @fire set
+ * @ns: from now; 0: as soon as the current callback has returned
+ */
+void timer_arm(struct sim_timer *timer, uint64_t ns)
+{
+	timer_arm_at(timer, loop_now() + ns);
 }
 
 /**

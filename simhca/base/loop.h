@@ -60,6 +60,7 @@ int loop_add(struct sim_fd *sfd);
 int loop_modify(struct sim_fd *sfd, uint32_t events);
 void loop_remove(struct sim_fd *sfd);
 
+void timer_arm_at(struct sim_timer *timer, uint64_t deadline);
 void timer_arm(struct sim_timer *timer, uint64_t ns);
 void timer_cancel(struct sim_timer *timer);
 

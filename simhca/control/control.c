@@ -24,6 +24,7 @@
 #include "eth/switch.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
 #include "fw/fw.h"
@@ -77,6 +78,7 @@ static struct json_object *hca_dump(struct hca *hca)
 
 	json_add_number(o, "index", hca->index);
 	port_dump(hca, o);
+	line_dump(hca, o);
 	lag_dump(hca, o);
 	uars_dump(hca, o, alive);
 	objects_dump(hca, o, alive);
@@ -161,6 +163,24 @@ static const char *op_clear(struct json_object *req, struct json_object *answer)
 	return NULL;
 }
 
+/* Without "set" the cable stays as it is. */
+static const char *op_cable(struct json_object *req, struct json_object *answer)
+{
+	struct json_object *set;
+	const char *wrong;
+
+	if (json_object_object_get_ex(req, "set", &set)) {
+		if (!json_object_is_type(set, json_type_string))
+			return "set is \"latency=US,rate=MB/s\"";
+		wrong = cable_parse(json_object_get_string(set), &cable_time);
+		if (wrong)
+			return wrong;
+	}
+	json_add_number(answer, "latency", cable_time.latency / NSEC_PER_USEC);
+	json_add_number(answer, "rate", cable_time.rate / BYTES_PER_MB);
+	return NULL;
+}
+
 static const char *op_version(struct json_object *req,
 			      struct json_object *answer)
 {
@@ -177,6 +197,7 @@ static const struct {
 } ops[] = {
 	{ "dump", op_dump },   { "reset", op_reset }, { "cmdlog", op_cmdlog },
 	{ "fault", op_fault }, { "clear", op_clear }, { "version", op_version },
+	{ "cable", op_cable },
 };
 
 static struct json_object *control_answer(const char *line)

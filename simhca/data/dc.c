@@ -79,6 +79,35 @@ static bool key_fits(struct dct *dct, const struct wqe_av *av)
 }
 
 /**
+ * dc_far() - is the target of a request on another adapter?
+ */
+bool dc_far(const struct qp *qp, const struct send_wqe *w)
+{
+	return target_hca(qp, &w->av) != qp->hca;
+}
+
+/**
+ * dc_peer() - the target of a request; NULL if nobody would answer
+ */
+struct qp *dc_peer(const struct qp *qp, const struct send_wqe *w)
+{
+	struct dct *dct = find_target(qp, &w->av);
+
+	return dct && key_fits(dct, &w->av) ? &dct->qp : NULL;
+}
+
+/**
+ * dc_deliver() - a message of a DC initiator arrives
+ *
+ * Return: the answer
+ */
+enum reply dc_deliver(struct qp *qp, struct qp *peer, const struct send_wqe *w)
+{
+	return connected_mtu_fits(qp, peer, w->data->len) ?
+		       respond(peer, qp, w) : REPLY_INVAL;
+}
+
+/**
  * dc_send() - execute a work request of a DC initiator
  * @qp: the QP, in RTS
  * @w: the work request
@@ -89,21 +118,17 @@ static bool key_fits(struct dct *dct, const struct wqe_av *av)
 enum outcome dc_send(struct qp *qp, const struct send_wqe *w,
 		     uint8_t *syndrome)
 {
-	struct dct *dct;
-	enum reply reply;
+	struct qp *peer;
 
 	if (!connected_len_ok(qp, w)) {
 		*syndrome = SYND_LOCAL_LENGTH;
 		return SEND_FAILED;
 	}
-	dct = find_target(qp, &w->av);
-	if (!dct || !key_fits(dct, &w->av))
-		return connected_answer(qp, NULL, REPLY_LOST, syndrome);
-	if (connected_mtu_fits(qp, &dct->qp, w->data->len))
-		reply = respond(&dct->qp, qp, w);
-	else
-		reply = REPLY_INVAL;
-	return connected_answer(qp, &dct->qp, reply, syndrome);
+	peer = dc_peer(qp, w);
+	if (!peer)
+		return connected_answer(qp, 0, REPLY_LOST, syndrome);
+	return connected_answer(qp, connected_rnr_timer(peer),
+				dc_deliver(qp, peer, w), syndrome);
 }
 
 /* Index of a stream among those in error; their number where it is none. */

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "data/flight.h"
 #include "data/tag_match.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
@@ -82,6 +83,7 @@ void qp_init(struct hca *hca)
  */
 void qp_reset(struct qp *qp)
 {
+	flights_end(qp);
 	fault_done(qp);
 	timer_cancel(&qp->timer);
 	while (qp->rndv)
@@ -114,6 +116,7 @@ void qp_error(struct qp *qp, uint8_t event)
 	if (qp->state == QP_ERR)
 		return;
 	qp->state = QP_ERR;
+	flights_end(qp);
 	fault_done(qp);
 	timer_cancel(&qp->timer);
 	qp->waiting = false;

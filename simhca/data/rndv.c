@@ -59,6 +59,7 @@ void rndv_run(struct qp *qp)
 		switch (told ? tell(qp, qp->rndv, &synd) :
 			       fetch(qp, qp->rndv, &synd)) {
 		case SEND_WAIT:
+		case SEND_AWAY:
 			qp->waiting = true;
 			return;
 		case SEND_FAILED:

@@ -35,20 +35,20 @@ static void check_bf(struct qp *qp, uint8_t *wqe, size_t len)
 }
 
 /**
- * sq_fetch() - copy the work request at the head out of the queue
+ * sq_fetch() - copy a work request out of the queue
  * @to: WQE_MAX bytes
  * @len: set to the bytes of the request
  *
  * Return: 0, -1 where it cannot be read
  */
-int sq_fetch(struct qp *qp, uint8_t *to, size_t *len)
+int sq_fetch(struct qp *qp, uint16_t at, uint8_t *to, size_t *len)
 {
 	uint16_t mask = (1u << qp->log_sq) - 1, i;
 	struct wqe_ctrl ctrl;
 	size_t done;
 
 	*len = WQE_BB;
-	for (done = 0, i = qp->sq_head; done < *len; done += WQE_BB, i++) {
+	for (done = 0, i = at; done < *len; done += WQE_BB, i++) {
 		if (qbuf_read(qp->hca, &qp->buf, qp->sq_off +
 			      (uint64_t)(i & mask) * WQE_BB, to + done,
 			      WQE_BB))
@@ -58,26 +58,26 @@ int sq_fetch(struct qp *qp, uint8_t *to, size_t *len)
 			*len = (be32toh(ctrl.qpn_ds) & DS_MASK) * WQE_DS;
 		}
 	}
-	if (qp->bf)
+	if (qp->bf && at == qp->sq_head)
 		check_bf(qp, to, *len);
 	return 0;
 }
 
 /**
- * sq_cqe() - the completion of the work request at the head
+ * sq_cqe() - the completion of a work request
  * @op: WQE_OP_*
  * @synd: SYND_*
  * @bytes: that were read from the peer
  * @cqe: set
  */
-void sq_cqe(const struct qp *qp, uint8_t op, uint8_t synd,
-		    uint32_t bytes, struct cqe *cqe)
+void sq_cqe(const struct qp *qp, uint16_t at, uint8_t op, uint8_t synd,
+	    uint32_t bytes, struct cqe *cqe)
 {
 	memset(cqe, 0, sizeof(*cqe));
 	cqe->srqn_uidx = htobe32(qp->user_index == NO_USER_INDEX ?
 				 0 : qp->user_index);
 	cqe->opcode_qpn = htobe32((uint32_t)op << 24 | qp->obj.id);
-	cqe->wqe_counter = htobe16(qp->sq_head);
+	cqe->wqe_counter = htobe16(at);
 	cqe->byte_cnt = htobe32(bytes);
 	cqe->op_own = (synd ? CQE_REQ_ERR : CQE_REQ) << 4;
 	if (synd) {
@@ -126,11 +126,11 @@ void sq_flush(struct qp *qp)
 		return;
 	left = sq_posted(qp);
 	while (left > 0) {
-		if (sq_fetch(qp, wqe, &len))
+		if (sq_fetch(qp, qp->sq_head, wqe, &len))
 			return;
 		memcpy(&ctrl, wqe, sizeof(ctrl));
-		sq_cqe(qp, be32toh(ctrl.opmod_idx_opcode) & 0xff, SYND_FLUSH,
-			0, &cqe);
+		sq_cqe(qp, qp->sq_head, be32toh(ctrl.opmod_idx_opcode) & 0xff,
+		       SYND_FLUSH, 0, &cqe);
 		if (cq_post(qp->scq, &cqe, true))
 			return;
 		len = len > WQE_BB ? (len + WQE_BB - 1) / WQE_BB : 1;

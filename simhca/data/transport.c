@@ -79,8 +79,18 @@ static struct hca *path_hca(const struct qp *qp)
 	return peer;
 }
 
-/* The responder; NULL if no QP would answer. */
-static struct qp *find_peer(const struct qp *qp)
+/**
+ * connected_far() - is the peer of a QP on another adapter?
+ */
+bool connected_far(const struct qp *qp)
+{
+	return path_hca(qp) != qp->hca;
+}
+
+/**
+ * connected_peer() - the responder; NULL if no QP would answer
+ */
+struct qp *connected_peer(const struct qp *qp)
 {
 	struct hca *hca;
 	struct qp *peer;
@@ -103,13 +113,23 @@ static struct qp *find_peer(const struct qp *qp)
 	return connected_pkeys_match(qp, peer) ? peer : NULL;
 }
 
-static uint32_t packets(const struct qp *qp, uint64_t len)
+static uint32_t connected_packets(const struct qp *qp, uint64_t len)
 {
 	unsigned int log_mtu = LOG_MTU_BASE + qp->mtu;
 
 	if (!len)
 		return 1;
 	return (len + (1ull << log_mtu) - 1) >> log_mtu;
+}
+
+/**
+ * connected_advance() - the sequence number of the next message
+ * @w: the one before it
+ */
+void connected_advance(struct qp *qp, const struct send_wqe *w)
+{
+	qp->send_psn = (qp->send_psn + connected_packets(qp, w->data->len)) &
+		       PSN_MASK;
 }
 
 /* No answer came: wait for the retry, or fail after the last retry. */
@@ -130,11 +150,8 @@ static enum outcome lost(struct qp *qp, uint8_t *syndrome)
 	return SEND_WAIT;
 }
 
-static enum outcome rnr(struct qp *qp, const struct qp *peer,
-			uint8_t *syndrome)
+static enum outcome rnr(struct qp *qp, uint8_t t, uint8_t *syndrome)
 {
-	uint32_t t = IFC_GET(qpc, peer->qpc, min_rnr_nak);
-
 	if (qp->rnr_left != RNR_INFINITE) {
 		if (!qp->rnr_left) {
 			*syndrome = SYND_RNR_RETRY_EXC;
@@ -154,17 +171,26 @@ bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,
 			uint64_t len)
 {
 	return qp->mtu == peer->mtu ||
-	       (packets(qp, len) == 1 && packets(peer, len) == 1);
+	       (connected_packets(qp, len) == 1 &&
+		connected_packets(peer, len) == 1);
+}
+
+/**
+ * connected_rnr_timer() - how long a requester shall wait if nothing is posted, as a code
+ */
+uint8_t connected_rnr_timer(const struct qp *peer)
+{
+	return IFC_GET(qpc, peer->qpc, min_rnr_nak);
 }
 
 /**
  * connected_answer() - what the requester does about an answer
- * @peer: the responder, whose RNR timer counts; NULL with REPLY_LOST only
+ * @rnr_timer: with REPLY_RNR: that of the responder
  * @syndrome: set where the outcome is SEND_FAILED
  *
  * Return: the outcome
  */
-enum outcome connected_answer(struct qp *qp, const struct qp *peer,
+enum outcome connected_answer(struct qp *qp, uint8_t rnr_timer,
 			      enum reply reply, uint8_t *syndrome)
 {
 	switch (reply) {
@@ -175,7 +201,7 @@ enum outcome connected_answer(struct qp *qp, const struct qp *peer,
 	case REPLY_LOST:
 		return lost(qp, syndrome);
 	case REPLY_RNR:
-		return rnr(qp, peer, syndrome);
+		return rnr(qp, rnr_timer, syndrome);
 	case REPLY_INVAL:
 		*syndrome = SYND_REMOTE_INVAL_REQ;
 		return SEND_FAILED;
@@ -191,39 +217,47 @@ enum outcome connected_answer(struct qp *qp, const struct qp *peer,
 	return SEND_FAILED;
 }
 
-static enum outcome exchange(struct qp *qp, struct qp *peer,
-			     const struct send_wqe *w, uint8_t *syndrome)
+/**
+ * connected_deliver() - a message arrives
+ * @peer: that it is for
+ * @psn: of its first packet
+ *
+ * Return: the answer
+ */
+enum reply connected_deliver(struct qp *qp, struct qp *peer,
+			     const struct send_wqe *w, uint32_t psn)
 {
-	uint32_t psn = qp->send_psn, n = packets(qp, w->data->len);
-	bool reads = w->op == WQE_OP_RDMA_READ;
-	uint64_t ns = reads ? sched_wait(peer->hca, peer->read_group) : 0;
 	enum reply reply;
-
-	if (ns) {		/* the peer answers when its group lets it */
-		timer_arm(&qp->timer, ns);
-		return SEND_WAIT;
-	}
 
 	/* UC takes any sequence number that starts a message. */
 	if (qp->type == QP_UC)
 		peer->recv_psn = psn;
 	else if (psn != peer->recv_psn)
-		return lost(qp, syndrome);
+		return REPLY_LOST;
 	if (!connected_mtu_fits(qp, peer, w->data->len)) {
 		if (qp->type == QP_UC)
-			return SEND_DONE;
+			return REPLY_LOST;
 		qp_error(peer, EVENT_QP_INVAL_REQ);
-		reply = REPLY_INVAL;
-	} else {
-		reply = respond(peer, qp, w);
+		return REPLY_INVAL;
 	}
-	if (reply == REPLY_ACK || (reply == REPLY_LOST && qp->type == QP_UC))
-		qp->send_psn = (psn + n) & PSN_MASK;
-	if (reply == REPLY_ACK && reads)
+	reply = respond(peer, qp, w);
+	if (reply != REPLY_ACK)
+		return reply;
+	if (w->op == WQE_OP_RDMA_READ)
 		sched_charge(peer->read_group, w->data->len);
-	if (reply == REPLY_ACK)
-		peer->recv_psn = (peer->recv_psn + n) & PSN_MASK;
-	return connected_answer(qp, peer, reply, syndrome);
+	peer->recv_psn = (psn + connected_packets(qp, w->data->len)) & PSN_MASK;
+	return REPLY_ACK;
+}
+
+/**
+ * connected_wait() - how long an answer waits for its turn at the responder
+ *
+ * Return: nanoseconds
+ */
+uint64_t connected_wait(const struct qp *peer, const struct send_wqe *w)
+{
+	return w->op == WQE_OP_RDMA_READ ?
+		       sched_wait(peer->hca, peer->read_group) : 0;
 }
 
 /**
@@ -248,14 +282,24 @@ bool connected_len_ok(const struct qp *qp, const struct send_wqe *w)
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome)
 {
+	enum reply reply;
 	struct qp *peer;
+	uint64_t ns;
 
 	if (!connected_len_ok(qp, w)) {
 		*syndrome = SYND_LOCAL_LENGTH;
 		return SEND_FAILED;
 	}
-	peer = find_peer(qp);
+	peer = connected_peer(qp);
 	if (!peer)
 		return lost(qp, syndrome);
-	return exchange(qp, peer, w, syndrome);
+	ns = connected_wait(peer, w);
+	if (ns) {		/* the peer answers when its group lets it */
+		timer_arm(&qp->timer, ns);
+		return SEND_WAIT;
+	}
+	reply = connected_deliver(qp, peer, w, qp->send_psn);
+	if (reply == REPLY_ACK || qp->type == QP_UC)
+		connected_advance(qp, w);
+	return connected_answer(qp, connected_rnr_timer(peer), reply, syndrome);
 }

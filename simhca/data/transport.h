@@ -29,6 +29,7 @@ struct eth_wqe {
  * @mod: MMO: operation modifier
  * @blocks: length in blocks of 64 bytes
  * @ce: WQE_CE_*
+ * @fence: WQE_FENCE_*
  * @solicited: the receiver's completion is a solicited one
  * @imm: immediate data or key, big endian as in the WQE
  * @srqn: XRC: number of the target's shared receive queue
@@ -46,6 +47,7 @@ struct send_wqe {
 	uint8_t mod;
 	uint16_t blocks;
 	uint8_t ce;
+	uint8_t fence;
 	bool solicited;
 	uint32_t imm;
 	uint32_t srqn;
@@ -66,8 +68,9 @@ struct send_wqe {
  * @SEND_WAIT: execute it again when the QP's timer fires. With an infinite
  *	timeout the timer is not armed, and the request waits.
  * @SEND_FAILED: complete the request with an error
+ * @SEND_AWAY: it is on its way, and is completed when its answer comes
  */
-enum outcome { SEND_DONE, SEND_WAIT, SEND_FAILED };
+enum outcome { SEND_DONE, SEND_WAIT, SEND_FAILED, SEND_AWAY };
 
 /**
  * enum reply - answer of a responder
@@ -118,6 +121,16 @@ static inline bool qp_sends(const struct qp *qp)
 	return lag_sends(qp->hca, IFC_GET(qpc, qp->qpc, lag_tx_port_affinity));
 }
 
+/**
+ * qp_line() - the line of the port by which the QP sends
+ */
+static inline struct line *qp_line(const struct qp *qp)
+{
+	uint32_t affinity = IFC_GET(qpc, qp->qpc, lag_tx_port_affinity);
+
+	return lag_port(qp->hca, affinity ? affinity : 1)->line;
+}
+
 /* transport.c: RC, UC and XRC, the requester's side */
 enum outcome connected_send(struct qp *qp, const struct send_wqe *w,
 			    uint8_t *syndrome);
@@ -126,10 +139,26 @@ bool connected_len_ok(const struct qp *qp, const struct send_wqe *w);
 bool connected_mtu_fits(const struct qp *qp, const struct qp *peer,
 			uint64_t len);
 bool connected_pkeys_match(const struct qp *a, const struct qp *b);
-enum outcome connected_answer(struct qp *qp, const struct qp *peer,
+enum outcome connected_answer(struct qp *qp, uint8_t rnr_timer,
 			      enum reply reply, uint8_t *syndrome);
+uint8_t connected_rnr_timer(const struct qp *peer);
+bool connected_far(const struct qp *qp);
+struct qp *connected_peer(const struct qp *qp);
+uint64_t connected_wait(const struct qp *peer, const struct send_wqe *w);
+void connected_advance(struct qp *qp, const struct send_wqe *w);
+enum reply connected_deliver(struct qp *qp, struct qp *peer,
+			     const struct send_wqe *w, uint32_t psn);
+
+/* parse.c */
+uint8_t send_parse(struct qp *qp, uint16_t at, const uint8_t *wqe, size_t len,
+		   struct send_wqe *w);
+bool send_is_target(const struct send_wqe *w);
+bool send_has_tail(uint8_t op);
 
 /* dc.c: the requester's side of DC */
+bool dc_far(const struct qp *qp, const struct send_wqe *w);
+struct qp *dc_peer(const struct qp *qp, const struct send_wqe *w);
+enum reply dc_deliver(struct qp *qp, struct qp *peer, const struct send_wqe *w);
 enum outcome dc_send(struct qp *qp, const struct send_wqe *w,
 		     uint8_t *syndrome);
 bool dc_stream_is_bad(const struct qp *qp, uint16_t stream);

@@ -5,6 +5,7 @@
  * completes successfully nevertheless.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/roce.h"
@@ -12,6 +13,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "fabric/mad.h"
 #include "object/mcg.h"
 
@@ -39,6 +41,9 @@ struct grh {
 
 _Static_assert(sizeof(struct grh) == GRH_LEN, "wire format");
 
+/* To whom a packet goes now: those who get it at once, those at the end of the cable */
+enum reach { REACH_ALL, REACH_NEAR, REACH_FAR };
+
 /*
  * A packet and the P_Key it carries. On RoCE also the sender's entry in its table
  * of addresses, which is NULL on InfiniBand, and the destination's MAC address.
@@ -51,6 +56,16 @@ struct datagram {
 	struct hca *from;
 	bool multicast;
 	bool solicited;
+	enum reach reach;
+	uint64_t sent_at;	/* REACH_FAR */
+};
+
+/* A datagram on a cable that takes time */
+struct ud_parcel {
+	struct parcel parcel;
+	struct ud_packet pkt;
+	struct datagram d;
+	uint8_t data[];
 };
 
 static void fill_grh(const struct ud_packet *pkt, struct grh *grh)
@@ -169,6 +184,13 @@ static void deliver_to(struct hca *to, struct datagram *d)
 {
 	struct qp *qp;
 
+	if (!lag_receives(to))
+		return;
+	if (d->reach == REACH_NEAR && to != d->from)
+		return;
+	if (d->reach == REACH_FAR &&
+	    (to == d->from || line_lost(to->line, d->sent_at)))
+		return;
 	if (d->multicast) {
 		mcg_deliver(to, d->pkt->dgid, deliver, d);
 		return;
@@ -178,7 +200,10 @@ static void deliver_to(struct hca *to, struct datagram *d)
 		deliver(qp, d);
 }
 
-/* Packets to QP0 and QP1, which an agent of the model may take. */
+/*
+ * Packets to QP0 and QP1, which an agent of the model may take. On RoCE there are no
+ * agents of a subnet: QP1 is a QP like others.
+ */
 static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 {
 	struct ud_packet answer;
@@ -197,50 +222,84 @@ static bool take_mad(struct qp *qp, const struct ud_packet *pkt)
 	return verdict != MAD_FORWARD;
 }
 
-/* On RoCE there are no agents of a subnet: QP1 is a QP like others. */
-static void transmit_roce(struct qp *qp, struct datagram *d)
+/* The adapter that a packet is for, which is no multicast */
+static struct hca *unicast_hca(const struct datagram *d)
+{
+	const struct ud_packet *pkt = d->pkt;
+	struct hca *to;
+
+	if (d->roce)
+		return roce_find(d->roce, pkt->dgid, d->dmac);
+	to = fabric_by_lid(pkt->dlid);
+	return !to && pkt->grh ? fabric_by_gid(pkt->dgid) : to;
+}
+
+/* The packet goes to all whom it is for, as far as @reach says. */
+static void spread(struct datagram *d)
 {
 	struct hca *to;
 	unsigned int i;
 
-	if (!d->roce || !qp_sends(qp))
-		return;
 	if (!d->multicast) {
-		to = roce_find(d->roce, d->pkt->dgid, d->dmac);
-		if (to && lag_receives(to))
+		to = unicast_hca(d);
+		if (to)
 			deliver_to(to, d);
 		return;
 	}
 	for (i = 0; i < fabric_hcas(); i++)
-		if (lag_receives(fabric_hca(i)) &&
-		    roce_hears(fabric_hca(i), d->roce))
+		if (!d->roce || roce_hears(fabric_hca(i), d->roce))
 			deliver_to(fabric_hca(i), d);
+}
+
+static void arrive(struct parcel *parcel)
+{
+	struct ud_parcel *p = container_of(parcel, struct ud_parcel, parcel);
+
+	spread(&p->d);
+}
+
+/* Send a copy to those at the end of the cable. It is lost if there is no memory. */
+static void send_far(struct qp *qp, const struct datagram *d)
+{
+	size_t bytes = sizeof(struct ud_parcel) + d->pkt->len;
+	struct ud_parcel *p = malloc(bytes);
+
+	if (!p)
+		return;
+	p->parcel.arrive = arrive;
+	p->parcel.bytes = bytes;
+	p->pkt = *d->pkt;
+	p->pkt.data = p->data;
+	memcpy(p->data, d->pkt->data, d->pkt->len);
+	p->d = *d;
+	p->d.pkt = &p->pkt;
+	p->d.reach = REACH_FAR;
+	p->d.sent_at = loop_now();
+	line_send(qp_line(qp), &p->parcel, d->pkt->len);
 }
 
 static void transmit(struct qp *qp, struct datagram *d)
 {
 	const struct ud_packet *pkt = d->pkt;
-	struct hca *to;
-	unsigned int i;
 
-	/* Packets to QP0 use VL15, and only QP0 sends on VL15. */
-	if (!d->multicast && !pkt->dst_qpn && qp->type != QP_QP0)
-		return;
-	if (!d->multicast && pkt->dst_qpn < 2 && take_mad(qp, pkt))
-		return;
+	if (qp->hca->link == LINK_ETH) {
+		if (!d->roce)
+			return;
+	} else if (!d->multicast) {
+		/* Packets to QP0 use VL15, and only QP0 sends on VL15. */
+		if (!pkt->dst_qpn && qp->type != QP_QP0)
+			return;
+		if (pkt->dst_qpn < 2 && take_mad(qp, pkt))
+			return;
+	}
 	if (!qp_sends(qp))
 		return;
-	if (!d->multicast) {
-		to = fabric_by_lid(pkt->dlid);
-		if (!to && pkt->grh)
-			to = fabric_by_gid(pkt->dgid);
-		if (to && lag_receives(to))
-			deliver_to(to, d);
-		return;
+	if (line_timed()) {
+		if (d->multicast || unicast_hca(d) != qp->hca)
+			send_far(qp, d);
+		d->reach = REACH_NEAR;
 	}
-	for (i = 0; i < fabric_hcas(); i++)
-		if (lag_receives(fabric_hca(i)))
-			deliver_to(fabric_hca(i), d);
+	spread(d);
 }
 
 static uint32_t source_qpn(const struct qp *qp)
@@ -315,11 +374,10 @@ enum outcome ud_send(struct qp *qp, const struct send_wqe *w,
 	fill_packet(qp, w, &pkt);
 	if (qp->hca->link == LINK_ETH) {
 		fill_roce(qp, &w->av, &pkt, &d);
-		transmit_roce(qp, &d);
-		return SEND_DONE;
+	} else {
+		d.multicast = pkt.dlid >= MCAST_LID &&
+			      pkt.dst_qpn == MCAST_QPN && pkt.grh;
 	}
-	d.multicast = pkt.dlid >= MCAST_LID && pkt.dst_qpn == MCAST_QPN &&
-		      pkt.grh;
 	transmit(qp, &d);
 	return SEND_DONE;
 }

@@ -9,6 +9,7 @@
  * tables of the sender's own receiving side get the frame too, whatever its address.
  * Where the e-switch has tables, frames pass these between the adapter and the cable.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/transport.h"
@@ -16,6 +17,7 @@
 #include "eth/switch.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "object/tis.h"
 
 #define WIRE_MAX 10240u
@@ -52,22 +54,67 @@ static void arrive(struct hca *hca, const uint8_t *data, size_t len)
 	switch_receive(hca, &p);
 }
 
+/* A frame on a cable that takes time */
+struct frame_parcel {
+	struct parcel parcel;
+	const struct hca *from;
+	const struct hca *by;
+	size_t len;
+	uint8_t data[];
+};
+
+static void spread(const struct hca *from, const struct hca *by,
+		   const uint8_t *data, size_t len, uint64_t sent_at)
+{
+	struct hca *to;
+	unsigned int i;
+
+	for (i = 0; i < fabric_hcas(); i++) {
+		to = fabric_hca(i);
+		if (to != from && to != by && !line_lost(to->line, sent_at))
+			arrive(to, data, len);
+	}
+}
+
+static void parcel_arrive(struct parcel *parcel)
+{
+	struct frame_parcel *p = container_of(parcel, struct frame_parcel,
+					      parcel);
+
+	spread(p->from, p->by, p->data, p->len, parcel->sent_at);
+}
+
+/* It is lost if there is no memory. */
+static void send_parcel(struct hca *hca, struct hca *by, const uint8_t *data,
+			size_t len)
+{
+	struct frame_parcel *p = malloc(sizeof(*p) + len);
+
+	if (!p)
+		return;
+	p->parcel.arrive = parcel_arrive;
+	p->parcel.bytes = sizeof(*p) + len;
+	p->from = hca;
+	p->by = by;
+	p->len = len;
+	memcpy(p->data, data, len);
+	line_send(by->line, &p->parcel, len);
+}
+
 /* Return: false where the frame is too long */
 static bool to_cable(struct hca *hca, const struct packet *sent)
 {
 	const uint8_t *data = sent->f.data;
 	size_t len = sent->f.len;
-	struct hca *by = lag_port(hca, sent->affinity), *to;
-	unsigned int i;
+	struct hca *by = lag_port(hca, sent->affinity);
 
 	if (len + ETH_FCS > by->port->mtu_bytes)
 		return false;
 	port_count(by, PORT_TX, data, len);
-	for (i = 0; i < fabric_hcas(); i++) {
-		to = fabric_hca(i);
-		if (to != hca && to != by)
-			arrive(to, data, len);
-	}
+	if (line_timed())
+		send_parcel(hca, by, data, len);
+	else
+		spread(hca, by, data, len, UINT64_MAX);
 	return true;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "fw/eq.h"
 #include "object/objects.h"
 
@@ -36,6 +37,8 @@ void cable_changed(struct hca *hca)
 	IFC_SET(port_state_change_event, data, port_num, 1);
 	eq_post_async(hca, MLX5_EVENT_TYPE_CODING_PORT_STATE_CHANGE,
 		      up ? CHANGE_ACTIVE : CHANGE_DOWN, data);
+	if (!up)
+		line_cut(hca->line);
 	if (port_active(hca))
 		cable_kick(hca);
 }

@@ -151,6 +151,20 @@ unplugged()
 	wait_for 20 pings in_a 192.0.2.2
 }
 
+# A frame and its answer take the latency each, and TCP goes on.
+slow_cable()
+{
+	local least
+
+	simhca-ctl '{"op":"cable","set":"latency=20000,rate=10"}'
+	in_a ping -q -c 5 -W $((5 * slowness)) 192.0.2.2 >"$tmp/ping"
+	cat "$tmp/ping"
+	least=$(sed -n 's|^rtt [^=]*= \([0-9]*\)\..*|\1|p' "$tmp/ping")
+	[ "$least" -ge 40 ]
+	moved 192.0.2.2 1000037
+	simhca-ctl '{"op":"cable","set":"latency=0,rate=0"}'
+}
+
 # The adapter counts what its driver counts.
 counters()
 {
@@ -189,7 +203,7 @@ pause()
 	[ "$(counter b "$b" rx_pause_ctrl_phy)" = 0 ]
 }
 
-plan 15
+plan 16
 check 'two netdevs come up in two namespaces' ends_up
 check 'ping over IPv4, with fragments too' ipv4
 check 'ping over IPv6, neighbours by multicast' ipv6
@@ -197,6 +211,7 @@ check 'TCP over IPv4 moves data both ways' moved 192.0.2.2 4000037
 check 'TCP over IPv6 moves data both ways' moved 2001:db8::2 4000037
 check 'the adapter cut and summed what TCP sent' segments
 check 'TCP without offloads' no_offloads
+check 'frames need the time of the cable' slow_cable
 check 'a VLAN passes, another VLAN gets nothing' vlan
 check 'jumbo frames pass where both ends take them' jumbo
 check 'a foreign MAC address needs a promiscuous netdev' promiscuous

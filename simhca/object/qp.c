@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "data/flight.h"
 #include "fabric/port.h"
 #include "object/page_fault.h"
 #include "object/qp.h"
@@ -30,6 +31,7 @@ struct qp *qp_find(struct hca *hca, uint32_t qpn, uint16_t uid)
  */
 void qp_free(struct qp *qp)
 {
+	flights_end(qp);
 	fault_done(qp);
 	timer_cancel(&qp->timer);
 	sched_move(&qp->group, NULL);

@@ -5,9 +5,11 @@
  *
  * Invariants
  * - A send queue executes its work requests in order. A request is complete, or
- *   has failed, before the next one is read.
- * - A send queue executes in qp_ring(), in its timer, after a state change, or
- *   when the port comes up. It never executes inside another QP's execution.
+ *   has failed, before the next one is read. While the cable takes time, later ones
+ *   may be sent before, and their completions come in order.
+ * - A send queue executes in qp_ring(), in its timer, after a state change, when
+ *   the port comes up, when it has its turn (fabric/line.h), or when an answer comes.
+ *   It never executes inside another QP's execution.
  * - A QP in error completes all its work requests with a flush error, including
  *   those that are posted later.
  * - Completions of a QP stop when its CQ is in error.
@@ -15,6 +17,7 @@
 #ifndef SIMHCA_QP_H
 #define SIMHCA_QP_H
 
+#include "fabric/line.h"
 #include "fw/caps_odp.h"
 #include "fw/uar.h"
 #include "object/cq.h"
@@ -74,6 +77,7 @@ struct dci_streams {
 struct page_fault;
 struct sched;
 struct rndv;
+struct flight;
 
 struct qp {
 	struct obj obj;
@@ -135,6 +139,13 @@ struct qp {
 	bool comm_est;
 	struct dci_streams streams;
 
+	/* While the cable takes time (data/flight.h) */
+	struct turn turn;	/* to send */
+	struct flight *flights;	/* under way */
+	struct flight *flights_last;
+	unsigned int reading;	/* of these, whose answers have data */
+	bool halted;		/* the last one of these was not executed */
+
 	struct rndv *rndv;	/* that the adapter is to do (xrq.h) */
 
 	bool in_err_list;
@@ -186,11 +197,12 @@ void qp_reset(struct qp *qp);
 void err_list_remove(struct qp *qp);
 
 /* ---- data/send.c, data/sq.c */
+void send_init(struct qp *qp);
 void send_run(struct qp *qp);
-int sq_fetch(struct qp *qp, uint8_t *to, size_t *len);
+int sq_fetch(struct qp *qp, uint16_t at, uint8_t *to, size_t *len);
 int sq_posted(struct qp *qp);
-void sq_cqe(const struct qp *qp, uint8_t op, uint8_t synd, uint32_t bytes,
-	    struct cqe *cqe);
+void sq_cqe(const struct qp *qp, uint16_t at, uint8_t op, uint8_t synd,
+	    uint32_t bytes, struct cqe *cqe);
 void sq_flush(struct qp *qp);
 
 /* ---- data/recv.c */

@@ -104,6 +104,7 @@ static uint8_t qp_take(struct cmd *cmd, struct qp *qp)
 	qp->log_rq_stride = IFC_GET(qpc, c, log_rq_stride) + LOG_DS;
 	qp->no_record = ifc_get32(c, QPC_SEND_DBR_MODE, 2) == DBR_DOORBELL;
 	qp->timer.fire = qp_retry;
+	send_init(qp);
 	memcpy(qp->qpc_new, c, QPC_SIZE);
 	if (qp->log_sq > LOG_MAX_QP_SZ || qp->log_rq > LOG_MAX_QP_SZ ||
 	    qp->dbr % DB_RECORD || 1u << qp->log_rq_stride > RWQE_MAX)

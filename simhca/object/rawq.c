@@ -42,6 +42,7 @@ static uint8_t sq_take(struct cmd *cmd, struct qp *sq)
 	sq->dbr = IFC_GET64(wq, wq, dbr_addr);
 	sq->log_sq = IFC_GET(wq, wq, log_wq_sz);
 	sq->timer.fire = qp_retry;
+	send_init(sq);
 	if (IFC_GET(sqc, c, state) != SQ_STATE_RST ||
 	    IFC_GET(wq, wq, log_wq_stride) != LOG_BB ||
 	    sq->log_sq > LOG_MAX_QP_SZ || sq->dbr % DB_RECORD)

@@ -41,6 +41,10 @@ enum {
 	WQE_CE_MASK = 3,
 	WQE_CE_ALWAYS = 2,
 	WQE_CE_ALWAYS_EQE = 3,
+	WQE_FENCE_SHIFT = 5,
+	WQE_FENCE_READS = 2,	/* waits for answers to reads and atomics */
+	WQE_FENCE_ALL = 3,	/* waits for all answers */
+	WQE_FENCE_UMR_READS = 4, /* for reads too */
 };
 
 struct wqe_ctrl {

@@ -12,6 +12,7 @@
 #include "eth/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
+#include "fabric/line.h"
 #include "fabric/mad.h"
 #include "fw/caps_odp.h"
 #include "fw/eq.h"
@@ -264,7 +265,8 @@ static void setup_one(unsigned int i)
 	mem[i] = mmap(NULL, W_MEM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	hca->dma = dma_create();
 	if (mem[i] == MAP_FAILED || !hca->dma ||
-	    dma_map(hca->dma, 0, W_MEM, fd, 0, true) || objects_init(hca) || lag_init(hca))
+	    dma_map(hca->dma, 0, W_MEM, fd, 0, true) || objects_init(hca) || lag_init(hca) ||
+	    line_init(hca))
 		abort();
 	dma_set_master(hca->dma, true);
 	close(fd);
@@ -277,6 +279,7 @@ void w_setup(void)
 {
 	unsigned int i;
 
+	cable_time = (struct cable_time){ 0 };
 	w_nevents = 0;
 	memset(w_port_down, 0, sizeof(w_port_down));
 	w_fault_queue = W_FAULTS_NONE;
@@ -298,6 +301,7 @@ void w_teardown(void)
 	for (i = 0; i < W_HCAS; i++) {
 		objects_fini(&w_hca[i]);
 		lag_fini(&w_hca[i]);
+		line_fini(&w_hca[i]);
 		dma_destroy(w_hca[i].dma);
 		munmap(mem[i], W_MEM);
 	}

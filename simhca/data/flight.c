@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Messages under way: a QP's list of them. See flight.h for the model.
+ */
+#include <stdlib.h>
+
+#include "data/flight.h"
+
+/**
+ * flight_reads() - does an answer bring data?
+ */
+bool flight_reads(const struct send_wqe *w)
+{
+	return w->op == WQE_OP_RDMA_READ || w->op == WQE_OP_ATOMIC_CS ||
+	       w->op == WQE_OP_ATOMIC_FA;
+}
+
+/* Room for the data of a flight. Return: false if there is no memory */
+static bool flight_room(struct flight *f)
+{
+	uint64_t len = f->w.data->len;
+	void *room;
+
+	sgl_reset(&f->list);
+	f->w.data = &f->list;
+	if (!len)
+		return true;
+	room = malloc(len);
+	if (room && !sgl_add(&f->list, room, len))
+		return true;
+	free(room);
+	return false;
+}
+
+static void flight_free(struct flight *f)
+{
+	timer_cancel(&f->timer);
+	turn_leave(&f->turn);
+	line_release(f->line, f->held);
+	f->qp->reading -= flight_reads(&f->w);
+	if (f->list.n)
+		free(f->list.v[0].iov_base);
+	sgl_free(&f->list);
+	free(f);
+}
+
+/**
+ * flight_new() - the request at the head of a send queue leaves
+ * @w: the request; @data is what it sends, or where its answer goes
+ *
+ * Return: the flight, which is the QP's last one; NULL if there is no memory
+ */
+struct flight *flight_new(struct qp *qp, const struct send_wqe *w)
+{
+	struct flight *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->qp = qp;
+	f->w = *w;
+	if (!flight_room(f)) {
+		free(f);
+		return NULL;
+	}
+	if (!flight_reads(w))
+		sgl_copy(&f->list, w->data);
+	f->index = qp->sq_head;
+	f->psn = qp->send_psn;
+	f->sent_at = loop_now();
+	f->held = sizeof(*f) + f->list.len;
+	f->line = qp->turn.line;
+	line_hold(f->line, f->held);
+	qp->reading += flight_reads(w);
+	if (qp->flights)
+		qp->flights_last->next = f;
+	else
+		qp->flights = f;
+	qp->flights_last = f;
+	return f;
+}
+
+/**
+ * flight_pop() - the first flight of a QP is over
+ */
+void flight_pop(struct qp *qp)
+{
+	struct flight *f = qp->flights;
+
+	qp->flights = f->next;
+	flight_free(f);
+}
+
+/**
+ * flights_drop_behind() - those that left after a flight are lost
+ */
+void flights_drop_behind(struct flight *f)
+{
+	struct flight *next;
+
+	f->qp->flights_last = f;
+	if (f->next) {
+		turn_leave(&f->qp->turn);	/* the last one may be leaving */
+		f->qp->sq_head = f->next->index;
+		f->qp->send_psn = f->next->psn;
+	}
+	while ((next = f->next)) {
+		f->next = next->next;
+		flight_free(next);
+	}
+}
+
+/**
+ * flights_end() - none of a QP's messages arrives, and no answer either
+ *
+ * The request of the first one is the next one to be executed.
+ */
+void flights_end(struct qp *qp)
+{
+	turn_leave(&qp->turn);
+	qp->halted = false;
+	if (!qp->flights)
+		return;
+	qp->sq_head = qp->flights->index;
+	qp->send_psn = qp->flights->psn;
+	while (qp->flights)
+		flight_pop(qp);
+}
