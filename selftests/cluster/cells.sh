@@ -9,6 +9,9 @@
 #	only		a pattern: the cells that run
 #	times		how often each of them runs
 
+# shellcheck source=lab/serve.sh
+. lab/serve.sh
+
 # Patterns of cells may be alternatives: @(A|B).
 shopt -s extglob
 cells_tmp=$(mktemp -d)
@@ -113,44 +116,6 @@ said()
 	cat "$cells_tmp/said" "$cells_tmp/stuck"
 	[ $status = 0 ] || return $status
 	grep -Eq "$1" "$cells_tmp/said"
-}
-
-# waits_for_client PID: does the server wait, by TCP or by librdmacm, or has it
-# ended?
-waits_for_client()
-{
-	! kill -0 "$1" 2>/dev/null ||
-		ss -Hltnp | grep "pid=$1," >/dev/null ||
-		rdma resource show cm_id 2>/dev/null |
-			grep "state LISTEN.* pid $1 " >/dev/null
-}
-
-# serve OUTPUT SERVER...: starts the server, and waits until it waits for a client; sets
-# server_pid
-serve()
-{
-	local i
-
-	"${@:2}" >"$1" 2>&1 &
-	server_pid=$!
-	for ((i = 0; i < 100; i++)); do
-		! waits_for_client $server_pid || break
-		sleep 0.2
-	done
-}
-
-# serve_end: waits for the end of the server. It may wait for ever when its client has
-# failed.
-serve_end()
-{
-	local i
-
-	for ((i = 0; i < 50; i++)); do
-		kill -0 $server_pid 2>/dev/null || break
-		sleep 0.2
-	done
-	kill $server_pid 2>/dev/null || true
-	wait $server_pid
 }
 
 # pair SERVER... -- CLIENT...: runs both; each has to succeed

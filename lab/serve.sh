@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# A server that a client is started for, in a guest.
+
+# waits_for_client PID: does the server wait, by TCP or by librdmacm, or has it ended?
+waits_for_client()
+{
+	! kill -0 "$1" 2>/dev/null ||
+		ss -Hltnp | grep "pid=$1," >/dev/null ||
+		rdma resource show cm_id 2>/dev/null |
+			grep "state LISTEN.* pid $1 " >/dev/null
+}
+
+# serve OUTPUT SERVER...: starts the server, and waits until it waits for a client; sets
+# server_pid
+serve()
+{
+	local i
+
+	"${@:2}" >"$1" 2>&1 &
+	server_pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! waits_for_client "$server_pid" || break
+		sleep 0.2
+	done
+}
+
+# serve_end: waits for the end of the server. It may wait for ever when its client has
+# failed.
+serve_end()
+{
+	local i
+
+	for ((i = 0; i < 50; i++)); do
+		kill -0 "$server_pid" 2>/dev/null || break
+		sleep 0.2
+	done
+	kill "$server_pid" 2>/dev/null || true
+	wait "$server_pid"
+}
