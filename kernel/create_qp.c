@@ -85,7 +85,8 @@ static int create_qp_answer(struct ib_udata *udata, unsigned int uuar)
 static int create_qp_placed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			    struct ib_qp_init_attr *attr,
 			    struct mlx5_ep_request *request,
-			    const struct create_qp_request *asked, u32 uar)
+			    const struct create_qp_request *asked,
+			    unsigned int uuar, u32 uar)
 {
 	struct ib_udata *udata = request->udata;
 	struct create_qp_request ours = {
@@ -104,8 +105,7 @@ static int create_qp_placed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	intact = mlx5_ep_request_restore(request);
 	if (ret)
 		return ret;
-	ret = intact ? create_qp_answer(udata, mlx5_ep_qp_of(edev, qp)->uuar) :
-		       -EFAULT;
+	ret = intact ? create_qp_answer(udata, uuar) : -EFAULT;
 	if (ret)
 		edev->stock.destroy_qp(qp, udata);
 	return ret;
@@ -171,39 +171,51 @@ static void create_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	mlx5_ep_qp_uuar_note(ectx, eqp, placer, uar, slot);
 }
 
-/* Create a QP that is listed: placed, or noted. */
-static int create_qp_listed(struct mlx5_ep_device *edev, struct ib_qp *qp,
+/* Create a QP on a uUAR that the policy chooses. -EOPNOTSUPP: it chooses none. */
+static int create_qp_by_policy(struct mlx5_ep_context *ectx,
+			       struct ib_ucontext *uctx, struct mlx5_ep_qp *eqp,
+			       struct ib_qp_init_attr *attr,
+			       struct mlx5_ep_request *request,
+			       const struct create_qp_request *req)
+{
+	u32 uar;
+	int ret;
+
+	/* The driver would choose a uUAR of which the policy does not know. */
+	if (!eqp)
+		return -ENOMEM;
+	ret = create_qp_place(ectx, uctx, eqp, &uar);
+	if (ret < 0)
+		return ret;
+	ret = create_qp_placed(ectx->edev, eqp->qp, attr, request, req, ret,
+			       uar);
+	if (ret)
+		mlx5_ep_qp_uuar_release(eqp);
+	else
+		trace_mlx5_ep_qp_placed(eqp);
+	return ret;
+}
+
+/* Create a QP that is listed: placed, or noted. Without memory it is not noted. */
+static int create_qp_listed(struct mlx5_ep_context *ectx,
+			    struct ib_ucontext *uctx, struct ib_qp *qp,
 			    struct ib_qp_init_attr *attr,
 			    struct mlx5_ep_request *request,
 			    const struct create_qp_request *req)
 {
-	struct ib_udata *udata = request->udata;
-	struct ib_ucontext *uctx =
-		rdma_udata_to_uverbs_attr_bundle(udata)->context;
-	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(edev, qp);
-	u32 uar;
-	int ret;
+	struct mlx5_ep_device *edev = ectx->edev;
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_create(edev, qp);
+	int ret = -EOPNOTSUPP;
 
-	eqp->qp = qp;
-	if (ectx->table && create_qp_wants_uuar(attr, req)) {
-		ret = create_qp_place(ectx, uctx, eqp, &uar);
-		if (ret >= 0) {
-			ret = create_qp_placed(edev, qp, attr, request, req,
-					       uar);
-			if (ret)
-				mlx5_ep_qp_uuar_release(eqp);
-			else
-				trace_mlx5_ep_qp_placed(eqp);
-			return ret;
-		}
-		if (ret != -EOPNOTSUPP)
-			return ret;
+	if (ectx->table && create_qp_wants_uuar(attr, req))
+		ret = create_qp_by_policy(ectx, uctx, eqp, attr, request, req);
+	if (ret == -EOPNOTSUPP) {
+		ret = edev->stock.create_qp(qp, attr, request->udata);
+		if (!ret && eqp)
+			create_qp_note(ectx, eqp, req);
 	}
-
-	ret = edev->stock.create_qp(qp, attr, udata);
-	if (!ret)
-		create_qp_note(ectx, eqp, req);
+	if (ret)
+		mlx5_ep_qp_destroy(edev, eqp);
 	return ret;
 }
 
@@ -227,7 +239,7 @@ void mlx5_ep_create_qp_modified(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	    udata->outlen < offsetofend(typeof(resp), dctn))
 		return;
 	eqp = mlx5_ep_qp_of(edev, qp);
-	if (eqp->ectx && eqp->placer == MLX5_EP_PLACER_NONE &&
+	if (eqp && eqp->ectx && eqp->placer == MLX5_EP_PLACER_NONE &&
 	    !copy_from_user(&resp, udata->outbuf,
 			    offsetofend(typeof(resp), dctn)) &&
 	    resp.response_length >= offsetofend(typeof(resp), dctn))
@@ -250,15 +262,21 @@ void mlx5_ep_create_qp_modified(struct mlx5_ep_device *edev, struct ib_qp *qp,
 int mlx5_ep_create_qp(struct mlx5_ep_device *edev, struct ib_qp *qp,
 		      struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
+	struct ib_ucontext *uctx =
+		rdma_udata_to_uverbs_attr_bundle(udata)->context;
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
 	struct create_qp_request req;
 	struct mlx5_ep_request request;
 	int ret;
+
+	if (!ectx)
+		return edev->stock.create_qp(qp, attr, udata);
 
 	ret = mlx5_ep_request_begin(&request, udata);
 	if (ret)
 		return ret;
 	if (create_qp_read(attr, udata, &req))
-		ret = create_qp_listed(edev, qp, attr, &request, &req);
+		ret = create_qp_listed(ectx, uctx, qp, attr, &request, &req);
 	else
 		ret = edev->stock.create_qp(qp, attr, udata);
 	mlx5_ep_request_end(&request);

@@ -15,23 +15,6 @@
 /* All devices, by ib_device.index. */
 static DEFINE_XARRAY(mlx5_ep_devices);
 
-/*
- * A walk through the xarray would show in the time that a QP or a registration
- * takes to be created. So a device has the slot "index modulo the number of
- * slots" too, provided that this slot was free when the device came. The slot
- * belongs to that device until remove_dev. Whoever looks for another device
- * compares the pointer, and goes on to the xarray.
- */
-static struct device_slot {
-	const struct ib_device *ibdev;
-	struct mlx5_ep_device *edev;
-} device_slots[16];
-
-static struct device_slot *device_slot(const struct ib_device *ibdev)
-{
-	return &device_slots[ibdev->index % ARRAY_SIZE(device_slots)];
-}
-
 /**
  * mlx5_ep_device_find() - what mlx5_ep keeps for an ib_device
  * @ibdev: any ib_device, of mlx5 or not, to which the caller holds a reference
@@ -43,16 +26,13 @@ static struct device_slot *device_slot(const struct ib_device *ibdev)
  */
 struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
 {
-	const struct device_slot *slot = device_slot(ibdev);
-
-	if (READ_ONCE(slot->ibdev) == ibdev)
-		return slot->edev;
 	return xa_load(&mlx5_ep_devices, ibdev->index);
 }
 
 static void device_free(struct mlx5_ep_device *edev)
 {
 	put_device(edev->auxdev);
+	mlx5_ep_sides_fini(&edev->sides);
 	kfree(edev);
 }
 
@@ -66,13 +46,17 @@ static void device_free(struct mlx5_ep_device *edev)
  */
 struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 {
-	struct device_slot *slot = device_slot(ibdev);
 	struct mlx5_ep_device *edev;
 	int ret;
 
 	edev = kzalloc_obj(*edev, GFP_KERNEL);
 	if (!edev)
 		return ERR_PTR(-ENOMEM);
+	ret = mlx5_ep_sides_init(&edev->sides);
+	if (ret) {
+		kfree(edev);
+		return ERR_PTR(ret);
+	}
 	edev->ibdev = ibdev;
 	mutex_init(&edev->lock);
 	INIT_LIST_HEAD(&edev->folders);
@@ -88,10 +72,6 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 		device_free(edev);
 		return ERR_PTR(ret);
 	}
-	if (!slot->ibdev) {
-		slot->edev = edev;
-		WRITE_ONCE(slot->ibdev, ibdev);
-	}
 	return edev;
 }
 
@@ -103,10 +83,6 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
  */
 void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
 {
-	struct device_slot *slot = device_slot(edev->ibdev);
-
-	if (slot->ibdev == edev->ibdev)
-		WRITE_ONCE(slot->ibdev, NULL);
 	xa_erase(&mlx5_ep_devices, edev->ibdev->index);
 	device_free(edev);
 }

@@ -15,6 +15,7 @@
 
 #include "account/account.h"
 #include "account/limit.h"
+#include "side.h"
 #include "uuar/uuar_policy.h"
 
 struct mlx5_ep_object_hook;
@@ -58,8 +59,6 @@ struct mlx5_ep_values {
  * @ufile_hw_cleanup: NULL where the driver or the kernel has none
  * @fill_res_qp_entry: NULL where the driver has none, or it is not wrapped yet
  * @fill_res_srq_entry: NULL likewise
- * @size_ib_ucontext: bytes that the core allocates for a user context
- * @size_ib_qp: bytes that the core allocates for a QP
  * @driver_def: the driver's uverbs definitions; NULL where it has none
  *
  * The other members are operations of the driver.
@@ -79,8 +78,6 @@ struct mlx5_ep_stock {
 	void (*ufile_hw_cleanup)(struct ib_uverbs_file *ufile);
 	int (*fill_res_qp_entry)(struct sk_buff *msg, struct ib_qp *qp);
 	int (*fill_res_srq_entry)(struct sk_buff *msg, struct ib_srq *srq);
-	size_t size_ib_ucontext;
-	size_t size_ib_qp;
 	const struct uapi_definition *driver_def;
 };
 
@@ -106,6 +103,7 @@ struct mlx5_ep_stock {
  * @defs: the uverbs definitions while attached: the driver's, then ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
  * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none
+ * @sides: our side of its contexts and QPs, see side.c
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that all other contexts are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
@@ -139,6 +137,7 @@ struct mlx5_ep_device {
 	struct uapi_definition defs[3];
 	struct mlx5_ep_object_hook *uar_hook;
 	struct mlx5_ep_object_hook *devx_hook;
+	struct rhashtable sides;
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;

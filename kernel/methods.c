@@ -282,7 +282,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QP_QUERY_UUAR)(
 	/* Only XRC targets are handles, with nothing of ours behind them. */
 	if (qp->qp_type != IB_QPT_XRC_TGT) {
 		eqp = mlx5_ep_qp_of(edev, qp);
-		ectx = eqp->ectx;
+		ectx = eqp ? eqp->ectx : NULL;
 	}
 	if (ectx) {
 		spin_lock(&ectx->lock);

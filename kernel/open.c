@@ -187,7 +187,7 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	}
 	/* The driver expects its part zeroed, as the core allocated it. */
 	memset((void *)uctx + sizeof(*uctx), 0,
-	       ectx->edev->stock.size_ib_ucontext - sizeof(*uctx));
+	       uctx->device->ops.size_ib_ucontext - sizeof(*uctx));
 	mlx5_ep_context_unplan(ectx);
 	return ret;
 }
@@ -298,7 +298,7 @@ static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 
 /**
  * mlx5_ep_open() - open a context, managed where its policy wants that
- * @ectx: our side of @uctx, all zero
+ * @ectx: our side of @uctx, new; it is freed where the context is not opened
  * @uctx: the context, as the driver's alloc_ucontext operation gets it
  * @udata: of the call, from user space
  *
@@ -319,18 +319,20 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 
 	ret = mlx5_ep_request_begin(&request, udata);
 	if (ret)
-		return ret;
+		goto out_close;
 	rewritable = open_read(udata, &req);
 	ectx->on_demand = req.lib_caps & MLX5_LIB_CAP_DYN_UAR;
-	ret = mlx5_ep_context_init(ectx, mlx5_ep_device_find(uctx->device));
+	ret = mlx5_ep_context_init(ectx);
 	if (ret > 0)
 		ret = open_due(ectx, uctx, &request, &req, rewritable);
 	else if (!ret)
 		ret = open_observed(ectx, uctx, &request, &req) ?:
 			      MLX5_EP_OPENED_OBSERVED;
+	mlx5_ep_request_end(&request);
+
+out_close:
 	if (ret < 0)
 		mlx5_ep_context_close(ectx);
-	mlx5_ep_request_end(&request);
 	return ret;
 }
 

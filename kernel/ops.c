@@ -8,11 +8,10 @@
  *
  * The wrappers never change calls of kernel users (no udata).
  *
- * Our side of a context and of a QP lies behind the driver's, in the same
- * allocation: attaching raises the sizes that the core allocates. A QP that was
- * created before the device was attached lacks our side. Users' QPs are always
- * created later, so the wrappers look only at QPs with a uobject. They ignore
- * XRC target QPs, which can outlive the context that created them.
+ * The wrappers find our side of a context or a QP in the device's table, see side.c. What
+ * has none is the driver's alone. Kernel users' QPs have none, and the wrappers do not
+ * look for it. XRC target QPs have one for what they share; they can outlive the context that
+ * created them, and are on the list of none.
  */
 
 #include <linux/module.h>
@@ -32,9 +31,12 @@
 static int ops_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
-	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
-	int opened = mlx5_ep_open(ectx, uctx, udata);
+	struct mlx5_ep_context *ectx = mlx5_ep_context_create(edev, uctx);
+	int opened;
 
+	if (!ectx)
+		return -ENOMEM;
+	opened = mlx5_ep_open(ectx, uctx, udata);
 	if (opened < 0)
 		return opened;
 	mlx5_ep_context_open(ectx, opened);
@@ -44,9 +46,10 @@ static int ops_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 static void ops_dealloc_ucontext(struct ib_ucontext *uctx)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(uctx->device);
+	struct mlx5_ep_context *ectx = mlx5_ep_context_of(edev, uctx);
 
 	edev->stock.dealloc_ucontext(uctx);
-	mlx5_ep_context_close(mlx5_ep_context_of(edev, uctx));
+	mlx5_ep_context_close(ectx);
 }
 
 static int ops_query_ucontext(struct ib_ucontext *uctx,
@@ -76,12 +79,30 @@ static void ops_mmap_free(struct rdma_user_mmap_entry *entry)
 		mlx5_ep_context_pages_uncharge_one(ectx);
 }
 
+/* Create an XRC target QP. One of ours is of no use without our side. */
+static int ops_create_xrc_tgt(struct mlx5_ep_device *edev, struct ib_qp *qp,
+			      struct ib_qp_init_attr *attr,
+			      struct ib_udata *udata)
+{
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_create(edev, qp);
+	int ret;
+
+	if (!eqp && !udata)
+		return -ENOMEM;
+	ret = edev->stock.create_qp(qp, attr, udata);
+	if (ret)
+		mlx5_ep_qp_destroy(edev, eqp);
+	return ret;
+}
+
 static int ops_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			 struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 
 	mlx5_ep_restrack_wrap(edev);
+	if (attr->qp_type == IB_QPT_XRC_TGT)
+		return ops_create_xrc_tgt(edev, qp, attr, udata);
 	if (!udata || !qp->uobject)
 		return edev->stock.create_qp(qp, attr, udata);
 	return mlx5_ep_create_qp(edev, qp, attr, udata);
@@ -93,9 +114,13 @@ static int ops_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(qp->device);
 	int ret = edev->stock.modify_qp(qp, attr, mask, udata);
+	struct mlx5_ep_qp *eqp;
 
-	if (!ret && qp->qp_type == IB_QPT_XRC_TGT && (mask & IB_QP_STATE))
-		WRITE_ONCE(mlx5_ep_qp_of(edev, qp)->state, attr->qp_state);
+	if (!ret && qp->qp_type == IB_QPT_XRC_TGT && (mask & IB_QP_STATE)) {
+		eqp = mlx5_ep_qp_of(edev, qp);
+		if (eqp)
+			WRITE_ONCE(eqp->state, attr->qp_state);
+	}
 	if (!ret && (mask & IB_QP_STATE) && attr->qp_state == IB_QPS_RTR)
 		mlx5_ep_create_qp_modified(edev, qp, udata);
 	return ret;
@@ -107,12 +132,15 @@ static int ops_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	struct mlx5_ep_qp *eqp = NULL;
 	int ret;
 
-	if (qp->uobject)
+	if (qp->uobject || qp->qp_type == IB_QPT_XRC_TGT)
 		eqp = mlx5_ep_qp_of(edev, qp);
 	ret = edev->stock.destroy_qp(qp, udata);
-	if (!ret && eqp && eqp->ectx)
+	if (ret || !eqp)
+		return ret;
+	if (eqp->ectx)
 		mlx5_ep_qp_uuar_release(eqp);
-	return ret;
+	mlx5_ep_qp_destroy(edev, eqp);
+	return 0;
 }
 
 /* A context ends. Only some kernels have this operation, see xrc_domain.c. */
@@ -183,8 +211,6 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	stock->query_ucontext = ibdev->ops.query_ucontext;
 	stock->mmap = ibdev->ops.mmap;
 	stock->mmap_free = ibdev->ops.mmap_free;
-	stock->size_ib_ucontext = ibdev->ops.size_ib_ucontext;
-	stock->size_ib_qp = ibdev->ops.size_ib_qp;
 
 	if (cleanup && *cleanup) {
 		stock->ufile_hw_cleanup = *cleanup;
@@ -200,10 +226,6 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	ibdev->ops.mmap = ops_mmap;
 	if (ibdev->ops.mmap_free)
 		ibdev->ops.mmap_free = ops_mmap_free;
-	ibdev->ops.size_ib_ucontext =
-		mlx5_ep_context_offset(edev) + sizeof(struct mlx5_ep_context);
-	ibdev->ops.size_ib_qp =
-		mlx5_ep_qp_offset(edev) + sizeof(struct mlx5_ep_qp);
 	return 0;
 }
 
@@ -235,6 +257,4 @@ void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 	RESTORE(query_ucontext);
 	RESTORE(mmap);
 	RESTORE(mmap_free);
-	ibdev->ops.size_ib_ucontext = edev->stock.size_ib_ucontext;
-	ibdev->ops.size_ib_qp = edev->stock.size_ib_qp;
 }

@@ -9,10 +9,10 @@
  * (fill_res_qp_entry_raw) stay as they are.
  *
  * The caller holds a reference of restrack to the QP or SRQ and no lock, so that it
- * may sleep here. Who destroys the object waits for the reference, and uverbs destroys
- * the objects of a context before the context. If the device fails to destroy a QP, the
- * QP outlives its context; mlx5_ep_context_close() tells it so under the lock of the
- * device.
+ * may sleep here. Our side of the QP is freed before the core waits for that reference. So it is
+ * looked up under RCU, and the lock of the device keeps its context. If the device
+ * fails to destroy a QP, the QP outlives its context; mlx5_ep_context_close() tells it so
+ * under that lock.
  *
  * mlx5_ib sets these operations last of all, after it has registered the device, and
  * ib_core lets it set only those that are empty then. So they cannot be wrapped when
@@ -70,15 +70,19 @@ static int restrack_put_uuar(struct sk_buff *msg,
  * of no context: it is being destroyed, or rings no uUAR.
  */
 static bool restrack_find_uuar(struct mlx5_ep_device *edev,
-			       struct mlx5_ep_qp *eqp,
+			       const struct ib_qp *qp,
 			       struct mlx5_ep_qp_uuar *uuar,
 			       enum mlx5_ep_uuar_policy *policy)
 {
-	struct mlx5_ep_context *ectx;
+	struct mlx5_ep_context *ectx = NULL;
+	struct mlx5_ep_qp *eqp;
 	bool there = false;
 
 	mutex_lock(&edev->lock);
-	ectx = READ_ONCE(eqp->ectx);
+	rcu_read_lock();
+	eqp = mlx5_ep_qp_of(edev, qp);
+	if (eqp)
+		ectx = READ_ONCE(eqp->ectx);
 	if (ectx) {
 		spin_lock(&ectx->lock);
 		there = eqp->ectx;
@@ -88,6 +92,7 @@ static bool restrack_find_uuar(struct mlx5_ep_device *edev,
 		}
 		spin_unlock(&ectx->lock);
 	}
+	rcu_read_unlock();
 	mutex_unlock(&edev->lock);
 	return there;
 }
@@ -97,8 +102,7 @@ static int restrack_put_shared_qp(struct sk_buff *msg,
 {
 	u32 domain, registrants;
 
-	if (!mlx5_ep_xrc_qp_info_get(edev->xrc, mlx5_ep_qp_of(edev, qp),
-				     &domain, &registrants))
+	if (!mlx5_ep_xrc_qp_info_get(edev->xrc, qp, &domain, &registrants))
 		return 0;
 	return rdma_nl_put_driver_u32(msg, "xrc_domain", domain) ?:
 	       rdma_nl_put_driver_u32(msg, "registrants", registrants);
@@ -112,8 +116,7 @@ static int restrack_put_qp(struct sk_buff *msg, struct mlx5_ep_device *edev,
 
 	if (qp->qp_type == IB_QPT_XRC_TGT)
 		return restrack_put_shared_qp(msg, edev, qp);
-	if (!qp->uobject || !restrack_find_uuar(edev, mlx5_ep_qp_of(edev, qp),
-						&uuar, &policy))
+	if (!qp->uobject || !restrack_find_uuar(edev, qp, &uuar, &policy))
 		return 0;
 	return restrack_put_uuar(msg, &uuar, policy);
 }

@@ -26,6 +26,7 @@
 
 #include "account/limit.h"
 #include "account/user.h"
+#include "compat/compat.h"
 #include "device.h"
 #include "trace.h"
 #include "uuar/cgroup.h"
@@ -110,18 +111,23 @@ static void context_resolve_policy(struct mlx5_ep_context *ectx)
 }
 
 /**
- * mlx5_ep_context_init() - begin to open a context, before the driver does
- * @ectx: our side of the context, all zero
- * @edev: attached device; it outlives the context, and its lock is taken here
+ * mlx5_ep_context_create() - make our side of a context, before the driver opens it
+ * @edev: attached device, which outlives the context
+ * @uctx: the context, as the driver's alloc_ucontext operation gets it
  *
- * mlx5_ep_context_close() is due in any case. Sleeps.
+ * mlx5_ep_context_close() is due. Sleeps.
  *
- * Return: 1 if the context shall have a policy other than stock; 0; -ENOMEM: what
- * it holds could not be counted, and it must not be opened
+ * Return: our side; NULL: no memory
  */
-int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
-			 struct mlx5_ep_device *edev)
+struct mlx5_ep_context *mlx5_ep_context_create(struct mlx5_ep_device *edev,
+					       const struct ib_ucontext *uctx)
 {
+	struct mlx5_ep_context *ectx = kzalloc_obj(*ectx, GFP_KERNEL_ACCOUNT);
+
+	if (!ectx || mlx5_ep_side_add(&edev->sides, &ectx->side, uctx)) {
+		kfree(ectx);
+		return NULL;
+	}
 	ectx->edev = edev;
 	INIT_LIST_HEAD(&ectx->node);
 	INIT_LIST_HEAD(&ectx->later_node);
@@ -131,6 +137,22 @@ int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
 	xa_init(&ectx->dynamic);
 	xa_init(&ectx->uar_qps);
 	ectx->pages = &edev->observed_pages;
+	return ectx;
+}
+
+/**
+ * mlx5_ep_context_init() - find out for whom a new context counts, and its policy
+ * @ectx: our side of the context; the lock of its device is taken here
+ *
+ * Sleeps.
+ *
+ * Return: 1 if the context shall have a policy other than stock; 0; -ENOMEM: what
+ * it holds could not be counted, and it must not be opened
+ */
+int mlx5_ep_context_init(struct mlx5_ep_context *ectx)
+{
+	struct mlx5_ep_device *edev = ectx->edev;
+
 	ectx->user = mlx5_ep_user_get(&edev->users);
 	ectx->tgid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(ectx->comm, current->group_leader);
@@ -304,7 +326,7 @@ void mlx5_ep_context_open(struct mlx5_ep_context *ectx,
 
 /*
  * Frees the records of QPs. Those of DevX objects that the device failed to
- * destroy are still on the list; verbs QPs have theirs in the QP.
+ * destroy are still on the list; those of verbs QPs stay until the device goes.
  */
 static void context_free_qps(struct mlx5_ep_context *ectx)
 {
@@ -320,10 +342,7 @@ static void context_free_qps(struct mlx5_ep_context *ectx)
 	xa_destroy(&ectx->uar_qps);
 }
 
-/*
- * The device failed to destroy these QPs, so that netlink can still be asked for them
- * (restrack.c). The device is locked.
- */
+/* Those that could not be destroyed: netlink asks for them still. The device is locked. */
 static void disown_qps(struct mlx5_ep_context *ectx)
 {
 	struct mlx5_ep_qp *eqp;
@@ -334,11 +353,9 @@ static void disown_qps(struct mlx5_ep_context *ectx)
 
 /**
  * mlx5_ep_context_close() - the driver has closed the context, or not opened it
- * @ectx: context after mlx5_ep_context_init(), published or not; its memory
- *	stays the driver's
+ * @ectx: context after mlx5_ep_context_create(), published or not, which is freed
  *
- * A QP whose destruction failed may still be on the list of QPs. Nobody looks at
- * that list any more. The QP is told that it has no context.
+ * A QP that the device failed to destroy is told that it has no context.
  */
 void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 {
@@ -357,9 +374,10 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 	mlx5_ep_user_put(&edev->users, ectx->user);
 	context_free_qps(ectx);
 	context_free_table(ectx->table);
-	ectx->table = NULL;
 	put_pid(ectx->later_tgid);
 	put_pid(ectx->tgid);
+	mlx5_ep_side_del(&edev->sides, &ectx->side);
+	kfree_rcu(ectx, side.rcu);
 }
 
 /**

@@ -15,7 +15,8 @@
 
 /**
  * struct mlx5_ep_context - our side of a user context
- * @edev: the device; NULL for a context that was not set up
+ * @side: of the context, which begins the structure
+ * @edev: attached device, which outlives the context
  * @node: in mlx5_ep_device.contexts, while the context is open
  * @settings: the policy in force
  * @source: why that policy
@@ -45,11 +46,9 @@
  *	it, see qp_list.c
  * @nr_qps: QPs in @qps
  * @uar_qps: struct mlx5_ep_uar_qps, by UAR page; @lock protects their members
- *
- * Lives behind the driver's context, in the same allocation, and is zeroed with
- * it.
  */
 struct mlx5_ep_context {
+	struct mlx5_ep_side side;
 	struct mlx5_ep_device *edev;
 	struct list_head node;
 	struct mlx5_ep_settings settings;
@@ -92,27 +91,24 @@ enum mlx5_ep_opened {
 	MLX5_EP_OPENED_MANAGED,
 };
 
-/* Where our side of a context begins, behind the driver's. */
-static inline size_t mlx5_ep_context_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_ucontext, sizeof(u64));
-}
-
 /**
  * mlx5_ep_context_of() - our side of a user context
  * @edev: attached device of the context
- * @uctx: context of @edev, while the driver has it or is opening it
+ * @uctx: context of @edev, while the driver has it
  *
- * Return: never NULL
+ * Return: NULL where the context was opened before the device was attached
  */
 static inline struct mlx5_ep_context *
-mlx5_ep_context_of(const struct mlx5_ep_device *edev, struct ib_ucontext *uctx)
+mlx5_ep_context_of(struct mlx5_ep_device *edev, const struct ib_ucontext *uctx)
 {
-	return (void *)uctx + mlx5_ep_context_offset(edev);
+	return (void *)mlx5_ep_side_find(&edev->sides, uctx);
 }
 
-int mlx5_ep_context_init(struct mlx5_ep_context *ectx,
-			 struct mlx5_ep_device *edev);
+static_assert(!offsetof(struct mlx5_ep_context, side));
+
+struct mlx5_ep_context *mlx5_ep_context_create(struct mlx5_ep_device *edev,
+					       const struct ib_ucontext *uctx);
+int mlx5_ep_context_init(struct mlx5_ep_context *ectx);
 int mlx5_ep_context_plan(struct mlx5_ep_context *ectx, unsigned int library,
 			 unsigned int low_latency);
 void mlx5_ep_context_unplan(struct mlx5_ep_context *ectx);

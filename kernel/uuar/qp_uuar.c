@@ -37,6 +37,44 @@ const char *const mlx5_ep_qp_uuar_placer_names[] = {
 	[MLX5_EP_PLACER_NONE] = "none",
 };
 
+/**
+ * mlx5_ep_qp_create() - make our side of a QP, before the driver creates the QP
+ * @edev: attached device of the QP
+ * @qp: the QP, as the driver's create_qp operation gets it
+ *
+ * Sleeps.
+ *
+ * Return: our side, on the list of no context; NULL: no memory
+ */
+struct mlx5_ep_qp *mlx5_ep_qp_create(struct mlx5_ep_device *edev,
+				     struct ib_qp *qp)
+{
+	struct mlx5_ep_qp *eqp = kzalloc_obj(*eqp, GFP_KERNEL_ACCOUNT);
+
+	if (!eqp)
+		return NULL;
+	eqp->qp = qp;
+	if (mlx5_ep_side_add(&edev->sides, &eqp->side, qp)) {
+		kfree(eqp);
+		return NULL;
+	}
+	return eqp;
+}
+
+/**
+ * mlx5_ep_qp_destroy() - free our side of a QP
+ * @edev: attached device of the QP
+ * @eqp: our side of a QP that the driver does not have, on the list of no context;
+ *	NULL: nothing happens
+ */
+void mlx5_ep_qp_destroy(struct mlx5_ep_device *edev, struct mlx5_ep_qp *eqp)
+{
+	if (!eqp)
+		return;
+	mlx5_ep_side_del(&edev->sides, &eqp->side);
+	kfree_rcu(eqp, side.rcu);
+}
+
 static void qp_uuar_add(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp)
 {
 	eqp->ectx = ectx;

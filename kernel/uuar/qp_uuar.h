@@ -31,6 +31,7 @@ struct mlx5_ep_uar_qps {
 
 /**
  * struct mlx5_ep_qp - our side of a QP
+ * @side: of the QP, which begins the structure
  * @ectx: context of a user's QP that we noted; NULL for all others, and for a
  *	cursor, see qp_list.h
  * @node: in @ectx->qps
@@ -47,10 +48,10 @@ struct mlx5_ep_uar_qps {
  *	the device's struct mlx5_ep_xrc; NULL for none
  * @state: of an XRC target QP: enum ib_qp_state, as the last MODIFY or event has left it
  *
- * Lives behind the driver's QP in the same allocation, zeroed at birth. That of
- * a QP made by DevX is an allocation of its own, see devx_qp.c.
+ * That of a QP made by DevX is in no table of sides, see devx_qp.c.
  */
 struct mlx5_ep_qp {
+	struct mlx5_ep_side side;
 	struct mlx5_ep_context *ectx;
 	struct list_head node;
 	struct ib_qp *qp;
@@ -64,23 +65,20 @@ struct mlx5_ep_qp {
 	u32 state;
 };
 
-/* Where our side of a QP begins, behind the driver's. */
-static inline size_t mlx5_ep_qp_offset(const struct mlx5_ep_device *edev)
-{
-	return ALIGN(edev->stock.size_ib_qp, sizeof(u64));
-}
-
 /**
- * mlx5_ep_qp_of() - our side of a user's QP
+ * mlx5_ep_qp_of() - our side of a QP
  * @edev: attached device of the QP
- * @qp: a QP with a uobject, and not a handle from ib_open_qp()
+ * @qp: a QP, and not a handle from ib_open_qp()
  *
- * Return: never NULL
+ * As mlx5_ep_side_find().
+ *
+ * Return: NULL where the QP has none: it is a QP of the kernel, or of no use to the
+ * policies, or was created before the device was attached or without memory to list it
  */
-static inline struct mlx5_ep_qp *
-mlx5_ep_qp_of(const struct mlx5_ep_device *edev, struct ib_qp *qp)
+static inline struct mlx5_ep_qp *mlx5_ep_qp_of(struct mlx5_ep_device *edev,
+					       const struct ib_qp *qp)
 {
-	return (void *)qp + mlx5_ep_qp_offset(edev);
+	return (void *)mlx5_ep_side_find(&edev->sides, qp);
 }
 
 /**
@@ -98,6 +96,11 @@ static inline u32 mlx5_ep_qp_uuar_number(const struct mlx5_ep_qp *eqp)
 
 extern const char *const mlx5_ep_qp_uuar_placer_names[];
 
+static_assert(!offsetof(struct mlx5_ep_qp, side));
+
+struct mlx5_ep_qp *mlx5_ep_qp_create(struct mlx5_ep_device *edev,
+				     struct ib_qp *qp);
+void mlx5_ep_qp_destroy(struct mlx5_ep_device *edev, struct mlx5_ep_qp *eqp);
 void mlx5_ep_qp_uuar_set_number(struct mlx5_ep_qp *eqp, u32 qpn);
 int mlx5_ep_qp_uuar_place(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 			  bool closed, const unsigned long *avoid);

@@ -291,7 +291,7 @@ int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 
 /* xrc_show.c */
 bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
-			     const struct mlx5_ep_qp *eqp, u32 *domain,
+			     const struct ib_qp *ib_qp, u32 *domain,
 			     u32 *registrants);
 void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq);
 

@@ -64,9 +64,11 @@ const struct rhashtable_params mlx5_ep_xrc_key_params = {
 static void qp_reg_failed(const struct mlx5_ep_xrc_reg *reg,
 			  const struct ib_event *event)
 {
-	struct ib_qp *ib_qp = event->element.qp->real_qp;
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(reg->xrc->edev,
+					       event->element.qp->real_qp);
 
-	WRITE_ONCE(mlx5_ep_qp_of(reg->xrc->edev, ib_qp)->state, IB_QPS_ERR);
+	if (eqp)
+		WRITE_ONCE(eqp->state, IB_QPS_ERR);
 }
 
 /* Called under ib_core's qp_open_list_lock, with interrupts off. */
@@ -304,7 +306,9 @@ static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
 				struct ib_qp *ib_qp)
 {
-	if (!READ_ONCE(mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared))
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
+
+	if (eqp && !READ_ONCE(eqp->shared))
 		mlx5_ep_xrc_domain_wait_births(xrc, xrcd);
 }
 
@@ -317,15 +321,18 @@ void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
  *	missing is noted there
  *
  * Return: 0. On failure @ib_qp stays the caller's: -EDQUOT; -EAGAIN: @spare
- * lacks memory
+ * lacks memory; -ENOMEM: there was none for our side when the QP was created
  */
 int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
 			struct mlx5_ep_xrc_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_qp *qp =
-		mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp)->shared;
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
+	struct mlx5_ep_xrc_qp *qp;
 
+	if (!eqp)
+		return -ENOMEM;
+	qp = eqp->shared;
 	if (!qp || !atomic_inc_not_zero(&qp->num_open)) {
 		qp = qp_add(reg, spare);
 		if (IS_ERR(qp))

@@ -8,6 +8,7 @@
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 
+#include "device.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
 
@@ -63,7 +64,7 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 /**
  * mlx5_ep_xrc_qp_info_get() - which domain a shared QP is in, and how many share it
  * @xrc: tables of an attached device; their lock is taken here
- * @eqp: our side of an XRC target QP, which the caller keeps alive
+ * @ib_qp: an XRC target QP, which the caller keeps alive
  * @domain: answer: number of the domain, as in mlx5_ep_xrc_show()
  * @registrants: answer: registrations with the QP
  *
@@ -72,13 +73,18 @@ static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
  * Return: false: the QP has no registration
  */
 bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
-			     const struct mlx5_ep_qp *eqp, u32 *domain,
+			     const struct ib_qp *ib_qp, u32 *domain,
 			     u32 *registrants)
 {
 	const struct mlx5_ep_xrc_qp *qp;
+	const struct mlx5_ep_qp *eqp;
 
 	mutex_lock(&xrc->lock);
-	qp = eqp->shared;
+	/* Our side may be freed meanwhile; its record is under the lock. */
+	rcu_read_lock();
+	eqp = mlx5_ep_qp_of(xrc->edev, ib_qp);
+	qp = eqp ? eqp->shared : NULL;
+	rcu_read_unlock();
 	if (qp) {
 		*domain = qp->domain->id;
 		*registrants = atomic_read(&qp->num_open);
