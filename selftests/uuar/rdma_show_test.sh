@@ -127,27 +127,43 @@ the_kernels_are_as_without()
 	must_fail grep -q placer "$tmp/without"
 }
 
+# wrong_rows: prints each row of a policy's QP that lacks something, or has what another
+# QP had. rdma looks for the name of a process after the kernel has answered, so a
+# process that has ended since then has none.
+wrong_rows()
+{
+	local pid
+
+	jq -c '.[] | select(.placer != null) | select((.policy == "shared-uuar" and
+		.page < 2 and .slot < 2 and .uuar_qps >= 1 and .page_qps >= .uuar_qps and
+		.pid != null and (.comm // "uuar_traffic") == "uuar_traffic") | not)' "$1"
+	jq '.[] | select(.placer != null and .comm == null).pid' "$1" | sort -u |
+		while read -r pid; do
+			[ ! -e "/proc/$pid" ] || jq -c ".[] | select(.pid == $pid)" "$1"
+		done
+}
+
 # While QPs come and go, none is shown with what another one had.
 while_they_come_and_go()
 {
-	local pid status=0 pids=()
+	local pid status=0 rows=0 pids=()
 
 	ep_policy shared-uuar 2
 	for _ in 1 2 3; do
-		(for _ in $(seq 12); do uuar_traffic -q -n 20 -r 1; done) &
+		(for _ in $(seq 12); do uuar_traffic -q -n 20 -r 1 || exit; done) &
 		pids+=($!)
 	done
 	while kill -0 "${pids[@]}" 2>/dev/null; do
 		shown_qps >"$tmp/now"
-		jq -e 'all(.[] | select(.placer != null); .comm == "uuar_traffic" and
-			.policy == "shared-uuar" and .page < 2 and .slot < 2 and
-			.uuar_qps >= 1 and .page_qps >= .uuar_qps)' "$tmp/now" ||
-			{ cat "$tmp/now"; status=1; }
+		rows=$((rows + $(jq '[.[] | select(.placer != null)] | length' "$tmp/now")))
+		wrong_rows "$tmp/now" >"$tmp/wrong"
+		[ ! -s "$tmp/wrong" ] || { cat "$tmp/wrong"; status=1; }
 	done
 	for pid in "${pids[@]}"; do
 		wait "$pid" || status=1
 	done
 	ep_policy stock
+	[ $rows -gt 0 ] || fail 'no QP was shown'
 	return $status
 }
 
