@@ -227,6 +227,60 @@ TEST_F(refusals, each_limit_counts_its_own)
 	}
 }
 
+/* What the users of the device hold, a line for each. */
+static void users_look(struct __test_metadata *_metadata, char *text,
+		       size_t size)
+{
+	FILE *file = debugfs_open("users");
+	size_t len;
+
+	ASSERT_NE(NULL, file);
+	len = fread(text, 1, size - 1, file);
+	text[len] = '\0';
+	fclose(file);
+}
+
+/*
+ * An account lives as long as a context of its user: one is open here. What is not listed
+ * is shown by limits that leave room for one.
+ */
+TEST_F(refusals, leave_each_account_as_it_was)
+{
+	char before[1024], now[sizeof(before)], limit[32];
+	struct ibv_context *ctx = ctx_open();
+	long held;
+	size_t i;
+
+	ASSERT_NE(NULL, ctx);
+	users_look(_metadata, before, sizeof(before));
+	ASSERT_NE(NULL, strchr(before, '\n'));
+	held = sysfs_number("uar_in_use");
+	ASSERT_LT(0, held);
+	for (i = 0; i < REASONS; i++) {
+		if (!reasons[i].provoke)
+			continue;
+		EXPECT_EQ(-reasons[i].error, reasons[i].provoke());
+		default_limits(_metadata);
+		users_look(_metadata, now, sizeof(now));
+		EXPECT_STREQ(before, now) {
+			TH_LOG("after %s", reasons[i].reason);
+		}
+		EXPECT_EQ(held, sysfs_number("uar_in_use"));
+	}
+	EXPECT_EQ(0, file_write(PARAM("notifiers_per_user"), "2"));
+	EXPECT_EQ(0, take_notifiers(8));
+	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_device"), "1"));
+	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_user"), "1"));
+	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_user"), "1"));
+	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_process"), "1"));
+	EXPECT_EQ(0, take_xrc_qp());
+	/* Another context has as many pages, and then takes one. */
+	snprintf(limit, sizeof(limit), "/ %ld", 2 * held + 1);
+	EXPECT_EQ(0, sysfs_write("uar_cgroup_limits", limit));
+	EXPECT_EQ(0, take_page());
+	ibv_close_device(ctx);
+}
+
 /* A call that is made once, and not by a library that tries again, counts once. */
 TEST_F(refusals, a_refusal_counts_once)
 {
