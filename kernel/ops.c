@@ -79,17 +79,14 @@ static void ops_mmap_free(struct rdma_user_mmap_entry *entry)
 		mlx5_ep_context_pages_uncharge_one(ectx);
 }
 
-/* Create an XRC target QP. One of ours is of no use without our side. */
+/* Create an XRC target QP. Without memory for our side it is not shared. */
 static int ops_create_xrc_tgt(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			      struct ib_qp_init_attr *attr,
 			      struct ib_udata *udata)
 {
 	struct mlx5_ep_qp *eqp = mlx5_ep_qp_create(edev, qp);
-	int ret;
+	int ret = edev->stock.create_qp(qp, attr, udata);
 
-	if (!eqp && !udata)
-		return -ENOMEM;
-	ret = edev->stock.create_qp(qp, attr, udata);
 	if (ret)
 		mlx5_ep_qp_destroy(edev, eqp);
 	return ret;
@@ -149,7 +146,7 @@ static void ops_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 	struct mlx5_ep_device *edev =
 		mlx5_ep_device_find(compat_ufile_device(ufile));
 
-	mlx5_ep_xrc_domain_ufile_cleanup(edev->xrc, ufile);
+	mlx5_ep_xrc_domain_ufile_cleanup(ufile);
 	edev->stock.ufile_hw_cleanup(ufile);
 }
 

@@ -162,15 +162,6 @@ $(addprefix $(ST_OUT)/,limits.inc inflight.inc cgroups.inc values.inc watch_slot
 	@mkdir -p $(@D)
 	@sed '/^#include/d' $(filter-out %.mk,$^) >$@
 
-# One file, with the two of its types that it needs.
-$(ST_OUT)/xrc_spare.inc: kernel/xrc/xrc.h kernel/xrc/xrc_spare.c selftests/selftests.mk
-	@mkdir -p $(@D)
-	@sed -n '/^enum mlx5_ep_xrc_spare_kind/,/^};/p; /^struct mlx5_ep_xrc_spare {/,/^};/p' \
-		$< >$@
-	@sed '/^#include/d' kernel/xrc/xrc_spare.c >>$@
-$(ST_OUT)/xrc_spare_test: ST_CFLAGS += -I$(ST_OUT)
-$(ST_OUT)/xrc_spare_test: $(ST_OUT)/xrc_spare.inc
-
 $(ST_LIMITS_TESTS): ST_CFLAGS += -I$(ST_OUT)
 $(ST_LIMITS_TESTS): $(ST_OUT)/limits.inc
 $(ST_OUT)/limits_cgroup_lists_test: $(ST_OUT)/cgroups.inc

@@ -2,6 +2,10 @@
 /*
  * Shared XRC receive QPs. A registration is a uverbs object of the context that
  * the XRC domain was opened in.
+ *
+ * The kernel module creates no QP. This file creates one by verbs, registers with it, and
+ * destroys it as any other opener would: the registration keeps it. If the process ends in
+ * between, the QP ends with it, since nobody has registered.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,10 +34,15 @@ static void cmd_start(struct mlx5ep_cmd *cmd, struct ibv_context *context,
 			method);
 }
 
+static bool events_valid(const struct mlx5ep_xrc_events *events)
+{
+	return !events || !(events->flags || events->reserved[0] ||
+			    events->reserved[1]);
+}
+
 /*
- * Adds the attributes that CREATE, REG and GET have in common to @cmd, and
- * executes it. REG knows the QP number and passes it as @qp_num. The others
- * pass 0, and the kernel returns the number.
+ * Adds the attributes that REG and GET have in common to @cmd, and executes it. REG knows
+ * the QP number and passes it as @qp_num. GET passes 0, and the kernel returns the number.
  */
 static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 		    uint32_t qp_num, const struct mlx5ep_xrc_events *events,
@@ -44,8 +53,7 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 	struct mlx5ep_xrc_rcv_qp *new;
 	int ret;
 
-	if (events && (events->flags || events->reserved[0] ||
-		       events->reserved[1]))
+	if (!events_valid(events))
 		return -EINVAL;
 	ret = mlx5ep_process_may_change(xrcd->memory);
 	if (ret)
@@ -78,17 +86,45 @@ static int reg_exec(struct mlx5ep_cmd *cmd, struct mlx5ep_xrcd *xrcd,
 	return answer.flags & MLX5_EP_XRC_RCV_QP_REG_CREATED ? 1 : 0;
 }
 
+/* Creates a QP that nobody has registered with. Returns 0 or -errno. */
+static int qp_create(struct mlx5ep_xrcd *xrcd, struct ibv_qp **qp)
+{
+	struct ibv_context *context = xrcd->ibv->context;
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = xrcd->ibv,
+	};
+	int ret = mlx5ep_uverbs_id(context, "object xrc_rcv_qp");
+
+	if (ret < 0)
+		return ret;
+	ret = mlx5ep_process_may_change(xrcd->memory);
+	if (ret)
+		return ret;
+	errno = 0;
+	*qp = ibv_create_qp_ex(context, &attr);
+	if (*qp)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
 MLX5EP_EXPORT int
 mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
 			 const struct mlx5ep_xrc_events *events,
 			 struct mlx5ep_xrc_rcv_qp **qp)
 {
-	struct mlx5ep_cmd cmd;
+	struct ibv_qp *new;
 	int ret;
 
-	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
-	ret = reg_exec(&cmd, xrcd, 0, events, qp);
-	return ret < 0 ? ret : 0;
+	if (!events_valid(events))
+		return -EINVAL;
+	ret = qp_create(xrcd, &new);
+	if (ret)
+		return ret;
+	ret = mlx5ep_xrc_rcv_qp_reg(xrcd, new->qp_num, events, qp);
+	ibv_destroy_qp(new);
+	return ret;
 }
 
 MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
@@ -113,14 +149,30 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 					const struct mlx5ep_xrc_events *events,
 					struct mlx5ep_xrc_rcv_qp **qp)
 {
+	uint32_t join = flags | MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY;
+	struct ibv_context *context = xrcd->ibv->context;
 	struct mlx5ep_cmd cmd;
+	struct ibv_qp *offer;
+	int ret;
 
-	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	/* Mostly another process was first. */
+	cmd_start(&cmd, context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
-	if (flags)
-		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
-			      sizeof(flags));
-	return reg_exec(&cmd, xrcd, 0, events, qp);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &join,
+		      sizeof(join));
+	ret = reg_exec(&cmd, xrcd, 0, events, qp);
+	if (ret != -ENOENT || flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY)
+		return ret;
+
+	ret = qp_create(xrcd, &offer);
+	if (ret)
+		return ret;
+	cmd_start(&cmd, context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
+	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP, offer->handle);
+	ret = reg_exec(&cmd, xrcd, 0, events, qp);
+	ibv_destroy_qp(offer);
+	return ret;
 }
 
 MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_unreg(struct mlx5ep_xrc_rcv_qp *qp)

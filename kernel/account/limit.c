@@ -24,7 +24,6 @@ static const char *const reason_names[] = {
 	[MLX5_EP_REASON_XRC_QPS_DEVICE] = "xrc_qps_per_device",
 	[MLX5_EP_REASON_XRC_QPS_USER] = "xrc_qps_per_user",
 	[MLX5_EP_REASON_XRC_REGS_USER] = "xrc_regs_per_user",
-	[MLX5_EP_REASON_XRC_REGS_PROCESS] = "xrc_regs_per_process",
 	[MLX5_EP_REASON_STRICT_CONTEXT] = "strict_context",
 	[MLX5_EP_REASON_STRICT_QP] = "strict_qp",
 };

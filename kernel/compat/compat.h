@@ -20,6 +20,7 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_std_types.h>
 #include <rdma/uverbs_types.h>
 
 #include "probed.h"
@@ -165,6 +166,20 @@ static inline struct ib_device *compat_ufile_device(struct ib_uverbs_file *ufile
 	return NULL;
 #endif
 }
+
+/*
+ * The objects of a context that ends so, which nobody else uses any more, and the id of
+ * the type of one.
+ */
+#if HAVE_UFILE_HW_CLEANUP
+#define compat_for_each_uobject(_uobj, _ufile) \
+	list_for_each_entry(_uobj, &(_ufile)->uobjects, list)
+#define compat_uobject_id(_uobj) uobj_get_object_id(_uobj)
+#else
+#define compat_for_each_uobject(_uobj, _ufile) \
+	for (_uobj = NULL; (_ufile) && _uobj; )
+#define compat_uobject_id(_uobj) (_uobj)->id
+#endif
 
 /*
  * What a driver adds to what netlink says of an SRQ, where the core asks for it; NULL

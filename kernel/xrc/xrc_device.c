@@ -21,31 +21,18 @@ struct mlx5_ep_xrc *mlx5_ep_xrc_device_create(struct mlx5_ep_device *edev)
 		return NULL;
 	xrc->edev = edev;
 	mutex_init(&xrc->lock);
-	if (mlx5_ep_xrc_limits_init(xrc))
+	INIT_LIST_HEAD(&xrc->domains);
+	if (rhashtable_init(&xrc->by_xrcd, &mlx5_ep_xrc_domain_params))
 		goto err_free;
-	if (mlx5_ep_xrc_domains_init(xrc))
-		goto err_limits;
 	if (rhashtable_init(&xrc->by_key, &mlx5_ep_xrc_key_params))
 		goto err_domains;
 	return xrc;
 
 err_domains:
-	mlx5_ep_xrc_domains_fini(xrc);
-err_limits:
-	mlx5_ep_xrc_limits_fini(xrc);
+	rhashtable_destroy(&xrc->by_xrcd);
 err_free:
 	kfree(xrc);
 	return NULL;
-}
-
-static bool xrc_device_is_empty(struct mlx5_ep_xrc *xrc)
-{
-	return list_empty(&xrc->domains) && !xrc->num_qps && !xrc->num_regs &&
-	       !atomic_read(&xrc->by_key.nelems) &&
-	       !atomic_read(&xrc->by_xrcd.nelems) &&
-	       !atomic_read(&xrc->handles.nelems) &&
-	       !atomic_read(&xrc->files.nelems) &&
-	       !atomic_read(&xrc->holders.nelems);
 }
 
 /**
@@ -56,10 +43,11 @@ static bool xrc_device_is_empty(struct mlx5_ep_xrc *xrc)
  */
 void mlx5_ep_xrc_device_destroy(struct mlx5_ep_xrc *xrc)
 {
-	WARN_ON(!xrc_device_is_empty(xrc));
+	WARN_ON(!list_empty(&xrc->domains) || xrc->num_qps || xrc->num_regs ||
+		atomic_read(&xrc->by_key.nelems) ||
+		atomic_read(&xrc->by_xrcd.nelems));
 	rhashtable_destroy(&xrc->by_key);
-	mlx5_ep_xrc_domains_fini(xrc);
-	mlx5_ep_xrc_limits_fini(xrc);
+	rhashtable_destroy(&xrc->by_xrcd);
 	mutex_destroy(&xrc->lock);
 	kfree(xrc);
 }

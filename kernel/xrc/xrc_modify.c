@@ -6,6 +6,7 @@
 #include <linux/string.h>
 
 #include "device.h"
+#include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
 
@@ -141,16 +142,19 @@ int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 int mlx5_ep_xrc_qp_query(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,
 			 struct mlx5_ep_xrc_rcv_qp_info *info)
 {
+	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
 	int ret;
 
 	mutex_lock(&qp->lock);
 	ret = modify_refresh(reg, attr, IB_QP_AV);
+	mutex_unlock(&qp->lock);
 	info->qp_num = qp->num;
 	info->qp_state = attr->qp_state;
-	info->registrants = atomic_read(&qp->num_open);
+	mutex_lock(&xrc->lock);
+	info->registrants = qp->num_regs;
 	info->key_len = qp->key.len;
 	memcpy(info->key, qp->key.data, qp->key.len);
-	mutex_unlock(&qp->lock);
+	mutex_unlock(&xrc->lock);
 	return ret;
 }

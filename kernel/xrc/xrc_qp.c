@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The record of a shared QP: found or made, opened and closed.
+ * The record of a shared QP: joined and left.
  *
  * All registrations with one QP meet in one struct mlx5_ep_xrc_qp, its record.
- * The record lives while it has a registration, or while one is being made.
  * Each registration holds a handle of ib_core on the QP (ib_open_qp()), as
  * every upstream opener does. So ib_core counts the handles and runs the
  * security module's check for each process. An upstream opener may hold the QP
  * too, and may be the last to close it.
  *
- * GET finds the record by its key. The QP itself is created by the first
- * registration that takes the record's @lock and finds none open, and it is
- * destroyed by the last one that closes its handle. A registration that joins
- * meanwhile waits for @lock. If it then finds no QP, because the QP is gone or
- * its creation failed, it creates one. So racing calls for one key need nothing
- * but @lock.
+ * The module creates no QP. Its callers bring one that upstream's call has created.
  *
- * REG starts from the number: ib_core finds the QP, and while the handle on it
- * is held the QP cannot go. mlx5_ep_qp.shared of that QP points to the record.
- * If there is no record, or if its last registration is just closing, REG makes
- * a new one, without a key. A QP that was just created can be found before its
- * record has it, by whoever guesses the number: so REG waits for calls that are
- * creating QPs before it takes a QP for one without a record.
+ * A registration opens its handle first and enters the record then; it leaves the
+ * record first and closes its handle then. So a record in the tables has a QP, and the
+ * QP of a record cannot go. Both ways the handle is the caller's alone, and
+ * xrc->lock is all that is needed:
+ *   - mlx5_ep_qp.shared of the QP that was opened points to the record. If it is
+ *     NULL, the registration makes the record, without a key.
+ *   - GET finds the number of the QP by the key, and opens a handle. It looks the key
+ *     up again with the lock held. If the record of that handle has it no more, GET
+ *     begins anew. If nobody has the key, the record of the QP that the
+ *     caller offers gets it. So of racing calls for one key one gives it to its QP, and
+ *     all others join that QP.
+ *   - The last registration that leaves takes the record and its key with it. Who opens
+ *     the QP by its number before that registration closes its handle makes a new record.
  */
 #include <linux/jhash.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat/compat.h"
-#include "compat/create_qp_user.h"
 #include "device.h"
+#include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
 
@@ -47,7 +49,7 @@ static int qp_key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	const struct mlx5_ep_xrc_key *b =
 		&((const struct mlx5_ep_xrc_qp *)obj)->key;
 
-	return a->domain != b->domain || a->len != b->len ||
+	return a->xrcd != b->xrcd || a->len != b->len ||
 	       memcmp(a->data, b->data, a->len);
 }
 
@@ -64,7 +66,7 @@ const struct rhashtable_params mlx5_ep_xrc_key_params = {
 static void qp_reg_failed(const struct mlx5_ep_xrc_reg *reg,
 			  const struct ib_event *event)
 {
-	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(reg->xrc->edev,
+	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(reg->ectx->edev,
 					       event->element.qp->real_qp);
 
 	if (eqp)
@@ -108,29 +110,69 @@ static void qp_reg_event(struct ib_event *event, void *context)
 	mlx5_ep_notifier_post(&reg->source, type);
 }
 
-/* Returns a new record; the caller enters a registration into it. */
-static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
-				     struct mlx5_ep_xrc_spare *spare)
-{
-	struct mlx5_ep_xrc_domain *domain = reg->handle->domain;
-	struct mlx5_ep_xrc *xrc = reg->xrc;
+/* Entries that a registration may need, allocated before the lock is taken. */
+struct qp_spare {
 	struct mlx5_ep_xrc_qp *qp;
+	struct mlx5_ep_xrc_domain *domain;
+};
+
+/*
+ * Allocates at once what the tables lack now. The memory is charged to the memory cgroup
+ * of the caller.
+ */
+static int qp_spare_fill(struct mlx5_ep_xrc *xrc, struct ib_qp *real_qp,
+			 struct qp_spare *spare)
+{
+	const struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, real_qp);
+
+	/* The QP is older than the attachment, or there was no memory for our side. */
+	if (!eqp)
+		return -ENOMEM;
+	if (READ_ONCE(eqp->shared))
+		return 0;
+	if (!spare->qp)
+		spare->qp = kzalloc_obj(*spare->qp, GFP_KERNEL_ACCOUNT);
+	if (!spare->domain &&
+	    !rhashtable_lookup_fast(&xrc->by_xrcd, &real_qp->xrcd,
+				    mlx5_ep_xrc_domain_params)) {
+		spare->domain = kzalloc_obj(*spare->domain,
+					    GFP_KERNEL_ACCOUNT);
+		if (!spare->domain)
+			return -ENOMEM;
+	}
+	return spare->qp ? 0 : -ENOMEM;
+}
+
+/* The QP gets a record, which the caller enters a registration into. */
+static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
+				     struct ib_qp *real_qp,
+				     struct qp_spare *spare)
+{
+	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
+	struct mlx5_ep_xrc_qp *qp = spare->qp;
+	struct mlx5_ep_xrc_domain *domain;
 	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
-	ret = mlx5_ep_xrc_limits_charge_qp(xrc, reg->user);
-	if (ret)
-		return ERR_PTR(ret);
-	qp = mlx5_ep_xrc_spare_take(spare, XRC_SPARE_QP);
-	if (!qp) {
-		mlx5_ep_xrc_limits_uncharge_qp(xrc, reg->user);
+	if (!qp)
 		return ERR_PTR(-EAGAIN);
+	domain = mlx5_ep_xrc_domain_get(xrc, real_qp->xrcd, &spare->domain);
+	if (IS_ERR(domain))
+		return ERR_CAST(domain);
+	ret = mlx5_ep_xrc_limits_charge_qp(xrc, reg->ectx->user);
+	if (ret) {
+		mlx5_ep_xrc_domain_free_unused(xrc, domain);
+		return ERR_PTR(ret);
 	}
 
+	spare->qp = NULL;
 	mutex_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->regs);
-	qp->user = reg->user;
+	qp->user = reg->ectx->user;
+	qp->num = real_qp->qp_num;
+	qp->eqp = mlx5_ep_qp_of(xrc->edev, real_qp);
+	WRITE_ONCE(qp->eqp->shared, qp);
 	qp->domain = domain;
 	list_add_tail(&qp->entry, &domain->qps);
 	domain->num_qps++;
@@ -141,279 +183,174 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 {
 	lockdep_assert_held(&xrc->lock);
 
-	/* Without a key, or after a failed insertion, it is not there: nothing happens. */
-	rhashtable_remove_fast(&xrc->by_key, &qp->hash, mlx5_ep_xrc_key_params);
+	WRITE_ONCE(qp->eqp->shared, NULL);
+	if (qp->key.len)
+		rhashtable_remove_fast(&xrc->by_key, &qp->hash,
+				       mlx5_ep_xrc_key_params);
 	list_del(&qp->entry);
 	qp->domain->num_qps--;
+	mlx5_ep_xrc_domain_free_unused(xrc, qp->domain);
 	mlx5_ep_xrc_limits_uncharge_qp(xrc, qp->user);
 	mutex_destroy(&qp->lock);
 	kfree_rcu(qp, rcu);
 }
 
-static void qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_xrc_qp *qp)
+/* Gives a record the key, which nobody has. */
+static int qp_give_key(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
+		       const struct mlx5_ep_xrc_key *key)
 {
-	list_add_tail(&reg->entry, &qp->regs);
-	WRITE_ONCE(reg->qp, qp);
-}
-
-/**
- * mlx5_ep_xrc_qp_join_new() - enter a registration into a record of its own
- * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
- * @spare: the caller's; memory that is used is taken out of it, and what is
- *	missing is noted there
- *
- * Return: 0; -EDQUOT; -EAGAIN: @spare lacks memory
- */
-int mlx5_ep_xrc_qp_join_new(struct mlx5_ep_xrc_reg *reg,
-			    struct mlx5_ep_xrc_spare *spare)
-{
-	struct mlx5_ep_xrc_qp *qp = qp_add(reg, spare);
-
-	if (IS_ERR(qp))
-		return PTR_ERR(qp);
-	qp_enter(reg, qp);
-	return 0;
-}
-
-/**
- * mlx5_ep_xrc_qp_join_key() - enter a registration into the record of a key
- * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp is set here
- * @key: its domain is set here
- * @create: make the record if there is none
- * @spare: the caller's; memory that is used is taken out of it, and what is
- *	missing is noted there
- *
- * Return: 0; -ENOENT; -EDQUOT; -EAGAIN: @spare lacks memory; -ENOMEM
- */
-int mlx5_ep_xrc_qp_join_key(struct mlx5_ep_xrc_reg *reg,
-			    struct mlx5_ep_xrc_key *key, bool create,
-			    struct mlx5_ep_xrc_spare *spare)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_xrc_qp *qp;
 	int ret;
 
-	key->domain = reg->handle->domain;
-	qp = rhashtable_lookup_fast(&xrc->by_key, key, mlx5_ep_xrc_key_params);
-	if (qp) {
-		qp_enter(reg, qp);
-		return 0;
-	}
-	if (!create)
-		return -ENOENT;
-	qp = qp_add(reg, spare);
-	if (IS_ERR(qp))
-		return PTR_ERR(qp);
+	if (qp->key.len)
+		return -EEXIST;
 	qp->key = *key;
 	ret = rhashtable_insert_fast(&xrc->by_key, &qp->hash,
 				     mlx5_ep_xrc_key_params);
-	if (ret) {
-		qp_del(xrc, qp);
-		return ret;
+	if (ret)
+		qp->key.len = 0;
+	return ret;
+}
+
+/*
+ * Enters a registration, whose handle is open, into the record of the QP. The record
+ * must have the key of @request. If nobody has it and the QP is the one that the caller
+ * offers, the record gets it. Returns 1 then.
+ */
+static int qp_enter(struct mlx5_ep_xrc_reg *reg,
+		    const struct mlx5_ep_xrc_request *request,
+		    struct qp_spare *spare)
+{
+	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
+	struct ib_qp *real_qp = reg->ib_qp->real_qp;
+	struct mlx5_ep_xrc_qp *qp, *keyed = NULL;
+	int given = 0;
+
+	lockdep_assert_held(&xrc->lock);
+
+	qp = mlx5_ep_qp_of(xrc->edev, real_qp)->shared;
+	if (request->key.len) {
+		keyed = rhashtable_lookup_fast(&xrc->by_key, &request->key,
+					       mlx5_ep_xrc_key_params);
+		given = !keyed;
+		if (keyed ? keyed != qp : real_qp->qp_num != request->num)
+			return -EAGAIN;
 	}
-	qp_enter(reg, qp);
-	return 0;
+	if (!qp)
+		qp = qp_add(reg, real_qp, spare);
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	if (given) {
+		given = qp_give_key(xrc, qp, &request->key) ?: 1;
+		if (given < 0) {
+			if (!qp->num_regs)
+				qp_del(xrc, qp);
+			return given;
+		}
+	}
+	reg->qp = qp;
+	list_add_tail(&reg->entry, &qp->regs);
+	WRITE_ONCE(qp->num_regs, qp->num_regs + 1);
+	WRITE_ONCE(xrc->num_regs, xrc->num_regs + 1);
+	return given;
 }
 
-/**
- * mlx5_ep_xrc_qp_leave() - remove a registration from its record
- * @reg: not open, @reg->xrc's lock held
- *
- * Frees the record if this was its last registration.
- */
-void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg)
+/* The number of the QP that has a key; 0: there is none. */
+static u32 qp_num_of_key(struct mlx5_ep_xrc *xrc,
+			 const struct mlx5_ep_xrc_key *key)
 {
-	struct mlx5_ep_xrc_qp *qp = reg->qp;
+	const struct mlx5_ep_xrc_qp *qp;
+	u32 num;
 
-	list_del(&reg->entry);
-	if (list_empty(&qp->regs))
-		qp_del(reg->xrc, qp);
+	rcu_read_lock();
+	qp = rhashtable_lookup(&xrc->by_key, key, mlx5_ep_xrc_key_params);
+	num = qp ? qp->num : 0;
+	rcu_read_unlock();
+	return num;
 }
 
-static struct ib_qp *qp_core_create(struct mlx5_ep_xrc_reg *reg)
+static int qp_join_once(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
+			const struct mlx5_ep_xrc_request *request,
+			struct qp_spare *spare)
 {
-	struct ib_qp_init_attr attr = {
-		.event_handler = qp_reg_event,
-		.qp_context = reg,
-		.qp_type = IB_QPT_XRC_TGT,
-		.xrcd = reg->handle->domain->xrcd,
-	};
-
-	return ib_create_qp_user(attr.xrcd->device, NULL, &attr, NULL, NULL,
-				 KBUILD_MODNAME);
-}
-
-/**
- * mlx5_ep_xrc_qp_find() - open a handle on the QP of a number
- * @reg: is being made; receives the QP's events from now on
- * @xrcd: domain that the QP must be in
- * @num: the QP's number
- *
- * Sleeps.
- *
- * Return: the handle, for mlx5_ep_xrc_qp_join() or to be destroyed; -ENOENT:
- * the domain has no such QP; -ENOMEM; what the security module returned
- */
-struct ib_qp *mlx5_ep_xrc_qp_find(struct mlx5_ep_xrc_reg *reg,
-				  struct ib_xrcd *xrcd, u32 num)
-{
+	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
 	struct ib_qp_open_attr attr = {
 		.event_handler = qp_reg_event,
 		.qp_context = reg,
-		.qp_num = num,
 		.qp_type = IB_QPT_XRC_TGT,
 	};
-	struct ib_qp *ib_qp = ib_open_qp(xrcd, &attr);
+	int ret;
 
+	if (request->key.len)
+		attr.qp_num = qp_num_of_key(xrc, &request->key);
+	if (!attr.qp_num)
+		attr.qp_num = request->num;
+	if (!attr.qp_num)
+		return -ENOENT;
+	reg->ib_qp = ib_open_qp(xrcd, &attr);
 	/* ib_core's errno for a number that is not in the domain. */
-	if (ib_qp == ERR_PTR(-EINVAL))
-		return ERR_PTR(-ENOENT);
-	return ib_qp;
-}
-
-/* The record gets its QP, on which a handle is open. */
-static void qp_born(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
-		    struct ib_qp *ib_qp)
-{
-	lockdep_assert_held(&xrc->lock);
-
-	qp->num = ib_qp->qp_num;
-	qp->eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
-	WRITE_ONCE(qp->eqp->shared, qp);
-	atomic_set(&qp->num_open, 1);
-}
-
-/* The record loses its QP; a handle on the QP is still held. */
-static void qp_gone(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
-{
-	mutex_lock(&xrc->lock);
-	if (qp->eqp->shared == qp)
-		WRITE_ONCE(qp->eqp->shared, NULL);
-	qp->eqp = NULL;
-	mutex_unlock(&xrc->lock);
-}
-
-/**
- * mlx5_ep_xrc_qp_wait_record() - wait until a QP has the record that it is to have
- * @xrc: tables of the device; neither they nor a record is locked
- * @xrcd: domain of the QP, which the caller keeps alive
- * @ib_qp: from mlx5_ep_xrc_qp_find()
- *
- * If the QP has no record, wait for each call that is creating a QP in the domain
- * now. One of them may be about to give it one. Sleeps, until those calls have the
- * answer of the firmware.
- */
-void mlx5_ep_xrc_qp_wait_record(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
-				struct ib_qp *ib_qp)
-{
-	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
-
-	if (eqp && !READ_ONCE(eqp->shared))
-		mlx5_ep_xrc_domain_wait_births(xrc, xrcd);
-}
-
-/**
- * mlx5_ep_xrc_qp_join() - enter a registration into the record of an open QP
- * @reg: charged, with a handle, @reg->xrc's lock held; @reg->qp and @reg->ib_qp
- *	are set here
- * @ib_qp: from mlx5_ep_xrc_qp_find()
- * @spare: the caller's; memory that is used is taken out of it, and what is
- *	missing is noted there
- *
- * Return: 0. On failure @ib_qp stays the caller's: -EDQUOT; -EAGAIN: @spare
- * lacks memory; -ENOMEM: there was none for our side when the QP was created
- */
-int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_qp *ib_qp,
-			struct mlx5_ep_xrc_spare *spare)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, ib_qp->real_qp);
-	struct mlx5_ep_xrc_qp *qp;
-
-	if (!eqp)
-		return -ENOMEM;
-	qp = eqp->shared;
-	if (!qp || !atomic_inc_not_zero(&qp->num_open)) {
-		qp = qp_add(reg, spare);
-		if (IS_ERR(qp))
-			return PTR_ERR(qp);
-		qp_born(xrc, qp, ib_qp);
-	}
-	WRITE_ONCE(reg->ib_qp, ib_qp);
-	qp_enter(reg, qp);
-	return 0;
-}
-
-/* Create the QP of a record that has none. */
-static struct ib_qp *qp_create(struct mlx5_ep_xrc_reg *reg,
-			       struct mlx5_ep_xrc_qp *qp)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	struct ib_qp *ib_qp;
-
-	down_read(&qp->domain->births);
-	ib_qp = qp_core_create(reg);
-	if (!IS_ERR(ib_qp)) {
+	if (reg->ib_qp == ERR_PTR(-EINVAL))
+		return attr.qp_num == request->num ? -ENOENT : -EAGAIN;
+	if (IS_ERR(reg->ib_qp))
+		return PTR_ERR(reg->ib_qp);
+	ret = qp_spare_fill(xrc, reg->ib_qp->real_qp, spare);
+	if (!ret) {
 		mutex_lock(&xrc->lock);
-		qp_born(xrc, qp, ib_qp);
+		ret = qp_enter(reg, request, spare);
 		mutex_unlock(&xrc->lock);
 	}
-	up_read(&qp->domain->births);
-	return ib_qp;
-}
-
-/**
- * mlx5_ep_xrc_qp_open() - give a registration its handle on the QP
- * @reg: has a record, @reg->qp
- * @create: create the QP if the record has none
- *
- * Sleeps; issues a firmware command to create.
- *
- * Return: 1: created the QP; 0: joined it; -ENOENT: there is none to join;
- * -ENOMEM; what the driver or the security module returned
- */
-int mlx5_ep_xrc_qp_open(struct mlx5_ep_xrc_reg *reg, bool create)
-{
-	struct mlx5_ep_xrc_qp *qp = reg->qp;
-	struct ib_qp *ib_qp;
-	int ret = 0;
-
-	mutex_lock(&qp->lock);
-	/* If not 0, a handle stays open until the lock is let go. */
-	if (atomic_read(&qp->num_open)) {
-		ib_qp = mlx5_ep_xrc_qp_find(reg, qp->domain->xrcd, qp->num);
-		if (!IS_ERR(ib_qp))
-			atomic_inc(&qp->num_open);
-	} else if (create) {
-		ret = 1;
-		ib_qp = qp_create(reg, qp);
-	} else {
-		ib_qp = ERR_PTR(-ENOENT);
-	}
-	if (IS_ERR(ib_qp))
-		ret = PTR_ERR(ib_qp);
-	else
-		WRITE_ONCE(reg->ib_qp, ib_qp);
-	mutex_unlock(&qp->lock);
+	if (ret < 0)
+		ib_destroy_qp_user(reg->ib_qp, NULL);
 	return ret;
 }
 
 /**
- * mlx5_ep_xrc_qp_close() - give back a registration's handle on the QP
- * @reg: open; it keeps its record
+ * mlx5_ep_xrc_qp_join() - register with a QP
+ * @reg: charged, with @reg->ectx set; @reg->qp and @reg->ib_qp are set here
+ * @xrcd: domain that the QP must be in, of which the caller has a handle
+ * @request: which QP; a QP that is offered must have a handle of the caller
+ *
+ * Begins anew where a QP of the key ended or began meanwhile. Sleeps.
+ *
+ * Return: 1: the QP that was offered has the key now; 0: joined a QP; -ENOENT: the
+ * domain has no QP of that number, or none of that key and none is offered; -EEXIST: the
+ * QP that is offered has another key; -EDQUOT; -ENOMEM; -EINTR: the process is being
+ * killed; what the security module returned
+ */
+int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
+			struct mlx5_ep_xrc_request *request)
+{
+	struct qp_spare spare = {};
+	int ret;
+
+	request->key.xrcd = xrcd;
+	do {
+		ret = qp_join_once(reg, xrcd, request, &spare);
+		if (ret == -EAGAIN && fatal_signal_pending(current))
+			ret = -EINTR;
+	} while (ret == -EAGAIN);
+	kfree(spare.qp);
+	kfree(spare.domain);
+	return ret;
+}
+
+/**
+ * mlx5_ep_xrc_qp_leave() - end a registration with a QP
+ * @reg: from mlx5_ep_xrc_qp_join()
  *
  * Closing the last handle destroys the QP; ib_core counts upstream openers too.
  * When this returns, no further event of the QP reaches @reg. Sleeps.
  */
-void mlx5_ep_xrc_qp_close(struct mlx5_ep_xrc_reg *reg)
+void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg)
 {
+	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
 	struct mlx5_ep_xrc_qp *qp = reg->qp;
-	struct ib_qp *ib_qp = reg->ib_qp;
 
-	mutex_lock(&qp->lock);
-	WRITE_ONCE(reg->ib_qp, NULL);
-	if (atomic_dec_and_test(&qp->num_open))
-		qp_gone(reg->xrc, qp);
-	ib_destroy_qp_user(ib_qp, NULL);
-	mutex_unlock(&qp->lock);
+	mutex_lock(&xrc->lock);
+	list_del(&reg->entry);
+	WRITE_ONCE(xrc->num_regs, xrc->num_regs - 1);
+	WRITE_ONCE(qp->num_regs, qp->num_regs - 1);
+	if (!qp->num_regs)
+		qp_del(xrc, qp);
+	mutex_unlock(&xrc->lock);
+	ib_destroy_qp_user(reg->ib_qp, NULL);
 }

@@ -3,7 +3,7 @@
  * Shared XRC receive QPs: the uverbs object. One object is one registration.
  *
  * What always holds:
- *   - a QP of ours lives while it has a registration, whoever created it;
+ *   - a QP lives while it has a registration, whoever created it;
  *   - a registration lives until it is destroyed or its user context ends, for
  *     whatever reason: close, exit, kill, removal of the device;
  *   - an XRC domain outlives its registrations (see xrc_domain.c);
@@ -17,19 +17,13 @@
 
 #include "compat/compat.h"
 #include "device.h"
+#include "uuar/context.h"
+#include "uuar/qp_uuar.h"
 #include "watch/notifier.h"
 #include "xrc.h"
 
 #define UVERBS_MODULE_NAME mlx5_ep
 #include <rdma/uverbs_named_ioctl.h>
-
-/* What CREATE, REG or GET was asked for. */
-struct reg_request {
-	u32 num;		/* of the QP to join; 0: none given */
-	struct ib_qp *ib_qp;	/* handle on the QP of that number */
-	bool create;
-	struct mlx5_ep_xrc_key key;	/* length 0: none given */
-};
 
 /* Connects the registration, whose QP is open, to the caller's notifier. */
 static int rcv_qp_notify(struct mlx5_ep_xrc_reg *reg,
@@ -51,216 +45,138 @@ static int rcv_qp_notify(struct mlx5_ep_xrc_reg *reg,
 					    reg->ib_qp->qp_num, cookie);
 }
 
-static int rcv_qp_join(struct mlx5_ep_xrc_reg *reg, struct reg_request *request,
-		       struct mlx5_ep_xrc_spare *spare)
-{
-	if (request->ib_qp)
-		return mlx5_ep_xrc_qp_join(reg, request->ib_qp, spare);
-	if (request->key.len)
-		return mlx5_ep_xrc_qp_join_key(reg, &request->key,
-					       request->create, spare);
-	return mlx5_ep_xrc_qp_join_new(reg, spare);
-}
-
-static int rcv_qp_enter_locked(struct mlx5_ep_xrc_reg *reg,
-			       struct ib_uobject *xrcd,
-			       struct reg_request *request,
-			       struct mlx5_ep_xrc_spare *spare)
-{
-	int ret;
-
-	ret = mlx5_ep_xrc_limits_charge(reg, spare);
-	if (ret)
-		return ret;
-	ret = mlx5_ep_xrc_domain_handle_get(reg, xrcd, spare);
-	if (ret)
-		goto err_charge;
-	ret = rcv_qp_join(reg, request, spare);
-	if (ret)
-		goto err_handle;
-	return 0;
-
-err_handle:
-	mlx5_ep_xrc_domain_handle_put(reg);
-err_charge:
-	mlx5_ep_xrc_limits_uncharge(reg);
-	return ret;
-}
-
-/*
- * Enters the registration into the tables. Each further attempt knows of one
- * kind of entry more that is missing, so there are few.
- */
-static int rcv_qp_enter(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-			struct reg_request *request)
-{
-	struct mlx5_ep_xrc_spare spare = {};
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-	int ret;
-
-	/* CREATE always needs a record. */
-	if (!request->ib_qp && !request->key.len)
-		spare.wanted = BIT(XRC_SPARE_QP);
-	do {
-		ret = mlx5_ep_xrc_spare_fill(&spare);
-		if (ret)
-			break;
-		mutex_lock(&xrc->lock);
-		ret = rcv_qp_enter_locked(reg, xrcd, request, &spare);
-		mutex_unlock(&xrc->lock);
-	} while (ret == -EAGAIN);
-	mlx5_ep_xrc_spare_free(&spare);
-	return ret;
-}
-
-static void rcv_qp_leave(struct mlx5_ep_xrc_reg *reg)
-{
-	struct mlx5_ep_xrc *xrc = reg->xrc;
-
-	mutex_lock(&xrc->lock);
-	mlx5_ep_xrc_qp_leave(reg);
-	mlx5_ep_xrc_domain_handle_put(reg);
-	mlx5_ep_xrc_limits_uncharge(reg);
-	mutex_unlock(&xrc->lock);
-}
-
+/* Ends a registration that was made; the same if it is only half made. */
 static void rcv_qp_undo(struct mlx5_ep_xrc_reg *reg)
 {
-	mlx5_ep_xrc_qp_close(reg);
+	mlx5_ep_xrc_qp_leave(reg);
 	mlx5_ep_notifier_source_fini(&reg->source);
-	rcv_qp_leave(reg);
+	mlx5_ep_xrc_domain_unpin(reg);
+	mlx5_ep_xrc_limits_uncharge(reg);
 }
 
-/* Registers with the QP of a number. */
-static int rcv_qp_by_num(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-			 struct reg_request *request)
-{
-	int ret;
-
-	request->ib_qp = mlx5_ep_xrc_qp_find(reg, xrcd->object, request->num);
-	if (IS_ERR(request->ib_qp))
-		return PTR_ERR(request->ib_qp);
-	mlx5_ep_xrc_qp_wait_record(reg->xrc, xrcd->object, request->ib_qp);
-	ret = rcv_qp_enter(reg, xrcd, request);
-	if (ret)
-		ib_destroy_qp_user(request->ib_qp, NULL);
-	return ret;
-}
-
-/* Registers with the QP of a key or a new QP. Returns 1 if it created the QP. */
-static int rcv_qp_by_key(struct mlx5_ep_xrc_reg *reg, struct ib_uobject *xrcd,
-			 struct reg_request *request)
-{
-	int ret;
-
-	ret = rcv_qp_enter(reg, xrcd, request);
-	if (ret)
-		return ret;
-	ret = mlx5_ep_xrc_qp_open(reg, request->create);
-	if (ret < 0)
-		rcv_qp_leave(reg);
-	return ret;
-}
-
-/*
- * The part that CREATE, REG and GET share; their attributes have equal ids.
- * Returns 1 if it created the QP.
- */
-static int rcv_qp_method(struct uverbs_attr_bundle *attrs,
-			 struct reg_request *request)
+static struct mlx5_ep_xrc_reg *rcv_qp_reg(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
+
+	return container_of(uobj, struct mlx5_ep_xrc_reg, uobj);
+}
+
+/*
+ * The part that REG and GET share; their attributes have equal ids. Returns 1 if a key
+ * was given to the QP that the caller offers.
+ */
+static int rcv_qp_method(struct uverbs_attr_bundle *attrs,
+			 struct mlx5_ep_xrc_request *request)
+{
 	struct ib_uobject *xrcd = uverbs_attr_get_uobject(attrs,
 		MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD);
-	struct mlx5_ep_xrc_reg *reg =
-		container_of(uobj, struct mlx5_ep_xrc_reg, uobj);
-	int created, ret;
+	struct mlx5_ep_xrc_reg *reg = rcv_qp_reg(attrs);
+	struct ib_ucontext *uctx = reg->uobj.context;
+	int given, ret;
 
-	reg->xrc = mlx5_ep_device_find(uobj->context->device)->xrc;
-	if (request->num)
-		created = rcv_qp_by_num(reg, xrcd, request);
-	else
-		created = rcv_qp_by_key(reg, xrcd, request);
-	if (created < 0)
-		return created;
+	reg->ectx = mlx5_ep_context_of(mlx5_ep_device_find(uctx->device), uctx);
+	/* The context is older than the attachment. */
+	if (!reg->ectx)
+		return -EOPNOTSUPP;
+	ret = mlx5_ep_xrc_limits_charge(reg);
+	if (ret)
+		return ret;
+	given = mlx5_ep_xrc_qp_join(reg, xrcd->object, request);
+	if (given < 0) {
+		mlx5_ep_xrc_limits_uncharge(reg);
+		return given;
+	}
+	mlx5_ep_xrc_domain_pin(reg, xrcd);
 	ret = rcv_qp_notify(reg, attrs);
 	if (ret) {
 		rcv_qp_undo(reg);
 		return ret;
 	}
 
-	uobj->object = reg;
+	reg->uobj.object = reg;
 	uverbs_finalize_uobj_create(attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
-	return created;
-}
-
-/* For CREATE and GET, which answer with the QP's number. */
-static int rcv_qp_method_answer(struct uverbs_attr_bundle *attrs,
-				struct reg_request *request)
-{
-	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
-	struct ib_uobject *uobj;
-	int created;
-
-	created = rcv_qp_method(attrs, request);
-	if (created < 0)
-		return created;
-	uobj = uverbs_attr_get_uobject(attrs,
-				       MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE);
-	answer.qp_num = container_of(uobj, struct mlx5_ep_xrc_reg,
-				     uobj)->ib_qp->qp_num;
-	if (created)
-		answer.flags |= MLX5_EP_XRC_RCV_QP_REG_CREATED;
-	return uverbs_copy_to_struct_or_zero(
-		attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
-		sizeof(answer));
-}
-
-static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_CREATE)(
-	struct uverbs_attr_bundle *attrs)
-{
-	struct reg_request request = { .create = true };
-
-	return rcv_qp_method_answer(attrs, &request);
+	return given;
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_REG)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct reg_request request = {};
+	struct mlx5_ep_xrc_request request = {};
 	int ret;
 
 	ret = uverbs_copy_from(&request.num, attrs,
 			       MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM);
 	if (ret)
 		return ret;
-	/* QP 0 is the subnet management interface's and in no domain. */
-	if (!request.num)
-		return -ENOENT;
 	return rcv_qp_method(attrs, &request);
+}
+
+/* The QP that the caller of GET offers has no state yet, and is in the domain. */
+static int rcv_qp_offered(struct uverbs_attr_bundle *attrs, struct ib_qp *ib_qp)
+{
+	const struct ib_uobject *xrcd = uverbs_attr_get_uobject(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD);
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(ib_qp->device);
+	const struct mlx5_ep_qp *eqp;
+
+	if (ib_qp->qp_type != IB_QPT_XRC_TGT ||
+	    ib_qp->real_qp->xrcd != xrcd->object)
+		return -EINVAL;
+	eqp = mlx5_ep_qp_of(edev, ib_qp->real_qp);
+	if (!eqp)
+		return -ENOMEM;
+	return READ_ONCE(eqp->state) == IB_QPS_RESET ? 0 : -EINVAL;
+}
+
+/* Fills in what GET was asked for. */
+static int rcv_qp_get_request(struct uverbs_attr_bundle *attrs,
+			      struct mlx5_ep_xrc_request *request, u32 *flags)
+{
+	struct ib_qp *ib_qp = uverbs_attr_get_obj(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_GET_QP);
+	int ret;
+
+	ret = uverbs_get_flags32(flags, attrs,
+				 MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
+				 MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
+	if (ret)
+		return ret;
+	if (!IS_ERR(ib_qp)) {
+		ret = *flags ? -EINVAL : rcv_qp_offered(attrs, ib_qp);
+		if (ret)
+			return ret;
+		request->num = ib_qp->qp_num;
+	}
+	request->key.len = uverbs_attr_get_len(attrs,
+		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
+	return uverbs_copy_from_or_zero(&request->key.data, attrs,
+					MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_GET)(
 	struct uverbs_attr_bundle *attrs)
 {
-	struct reg_request request = {};
+	struct mlx5_ep_xrc_rcv_qp_reg answer = {};
+	struct mlx5_ep_xrc_request request = {};
 	u32 flags;
 	int ret;
 
-	ret = uverbs_get_flags32(&flags, attrs,
-				 MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
-				 MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
+	ret = rcv_qp_get_request(attrs, &request, &flags);
 	if (ret)
 		return ret;
-	request.create = !(flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
-	ret = uverbs_copy_from_or_zero(&request.key.data, attrs,
-				       MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
-	if (ret)
+	ret = rcv_qp_method(attrs, &request);
+	/* A caller from before QPs were offered expects that GET creates one. */
+	if (ret == -ENOENT && !flags)
+		return -EOPNOTSUPP;
+	if (ret < 0)
 		return ret;
-	request.key.len = uverbs_attr_get_len(attrs,
-		MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY);
-	return rcv_qp_method_answer(attrs, &request);
+	answer.qp_num = rcv_qp_reg(attrs)->ib_qp->qp_num;
+	if (ret)
+		answer.flags |= MLX5_EP_XRC_RCV_QP_REG_CREATED;
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+		sizeof(answer));
 }
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY)(
@@ -326,7 +242,7 @@ static int rcv_qp_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	return 0;
 }
 
-/* Attributes that CREATE, REG and GET share; REG has no ANSWER. */
+/* Attributes that REG and GET share. */
 #define REG_ATTR_HANDLE							\
 	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE,		\
 			MLX5_EP_OBJECT_XRC_RCV_QP,			\
@@ -350,20 +266,6 @@ static int rcv_qp_cleanup(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			   UVERBS_ATTR_TYPE(u64),			\
 			   UA_OPTIONAL)
 
-#define REG_ATTR_ANSWER							\
-	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,		\
-			    UVERBS_ATTR_STRUCT(struct mlx5_ep_xrc_rcv_qp_reg, \
-					       flags),			\
-			    UA_MANDATORY)
-
-DECLARE_UVERBS_NAMED_METHOD(
-	MLX5_EP_METHOD_XRC_RCV_QP_CREATE,
-	REG_ATTR_HANDLE,
-	REG_ATTR_XRCD,
-	REG_ATTR_NOTIFIER,
-	REG_ATTR_COOKIE,
-	REG_ATTR_ANSWER);
-
 DECLARE_UVERBS_NAMED_METHOD(
 	MLX5_EP_METHOD_XRC_RCV_QP_REG,
 	REG_ATTR_HANDLE,
@@ -380,7 +282,14 @@ DECLARE_UVERBS_NAMED_METHOD(
 	REG_ATTR_XRCD,
 	REG_ATTR_NOTIFIER,
 	REG_ATTR_COOKIE,
-	REG_ATTR_ANSWER,
+	UVERBS_ATTR_PTR_OUT(MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
+			    UVERBS_ATTR_STRUCT(struct mlx5_ep_xrc_rcv_qp_reg,
+					       flags),
+			    UA_MANDATORY),
+	UVERBS_ATTR_IDR(MLX5_EP_ATTR_XRC_RCV_QP_GET_QP,
+			UVERBS_OBJECT_QP,
+			UVERBS_ACCESS_READ,
+			UA_OPTIONAL),
 	UVERBS_ATTR_PTR_IN(MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY,
 			   UVERBS_ATTR_SIZE(1, MLX5_EP_XRC_KEY_MAX),
 			   UA_MANDATORY),
@@ -427,7 +336,6 @@ DECLARE_UVERBS_NAMED_OBJECT(
 	MLX5_EP_OBJECT_XRC_RCV_QP,
 	UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct mlx5_ep_xrc_reg),
 				 rcv_qp_cleanup),
-	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_CREATE),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_REG),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_GET),
 	&UVERBS_METHOD(MLX5_EP_METHOD_XRC_RCV_QP_MODIFY),

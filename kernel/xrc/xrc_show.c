@@ -8,6 +8,7 @@
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 
+#include "uuar/context.h"
 #include "device.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
@@ -28,37 +29,26 @@ static void show_reg(struct seq_file *seq, const struct mlx5_ep_xrc_reg *reg,
 		     u32 num)
 {
 	seq_printf(seq, "registration qp=0x%06x pid=%d comm=", num,
-		   pid_nr(reg->holder->pid));
-	seq_escape(seq, reg->holder->comm, " \t\n\\");
+		   pid_nr(reg->ectx->tgid));
+	seq_escape(seq, reg->ectx->comm, " \t\n\\");
 	seq_printf(seq, " events=%s\n",
 		   READ_ONCE(reg->source.notifier) ? "notifier" : "none");
 }
 
-/*
- * Leaves out registrations that are not open yet, or no longer: opening and
- * closing go on meanwhile, under the locks of the QPs.
- */
 static void show_qp(struct seq_file *seq, const struct mlx5_ep_xrc_qp *qp)
 {
-	unsigned int registrants = atomic_read(&qp->num_open);
 	const struct mlx5_ep_xrc_reg *reg;
-	u32 num = qp->num;
-
-	/* The record has no QP yet. */
-	if (!registrants)
-		return;
 
 	seq_printf(seq, "qp num=0x%06x domain=%u state=%s registrants=%u key=",
-		   num, qp->domain->id, show_state_name(READ_ONCE(qp->eqp->state)),
-		   registrants);
+		   qp->num, qp->domain->id,
+		   show_state_name(READ_ONCE(qp->eqp->state)), qp->num_regs);
 	if (qp->key.len)
 		seq_printf(seq, "%*phN", (int)qp->key.len, qp->key.data);
 	else
 		seq_puts(seq, "-");
 	seq_putc(seq, '\n');
 	list_for_each_entry(reg, &qp->regs, entry)
-		if (READ_ONCE(reg->ib_qp))
-			show_reg(seq, reg, num);
+		show_reg(seq, reg, qp->num);
 }
 
 /**
@@ -87,7 +77,7 @@ bool mlx5_ep_xrc_qp_info_get(struct mlx5_ep_xrc *xrc,
 	rcu_read_unlock();
 	if (qp) {
 		*domain = qp->domain->id;
-		*registrants = atomic_read(&qp->num_open);
+		*registrants = qp->num_regs;
 	}
 	mutex_unlock(&xrc->lock);
 	return qp;
@@ -110,8 +100,8 @@ void mlx5_ep_xrc_show(struct mlx5_ep_xrc *xrc, struct seq_file *seq)
 	list_for_each_entry(domain, &xrc->domains, entry) {
 		const struct inode *inode = domain->xrcd->inode;
 
-		seq_printf(seq, "domain id=%u handles=%u qps=%u inode=",
-			   domain->id, domain->num_handles, domain->num_qps);
+		seq_printf(seq, "domain id=%u qps=%u inode=", domain->id,
+			   domain->num_qps);
 		if (inode)
 			seq_printf(seq, "%u:%u:%lu\n",
 				   MAJOR(inode->i_sb->s_dev),

@@ -28,7 +28,8 @@ static struct xrc_node node;
 static uint32_t xrcd, num;
 
 /*
- * The program makes the ioctls itself, so that kernel is compared with kernel.
+ * The program makes the ioctls of the first three itself, so that kernel is compared
+ * with kernel.
  */
 static uint32_t handle_of(struct ibv_xrcd *ibv)
 {
@@ -41,7 +42,7 @@ static uint32_t handle_of(struct ibv_xrcd *ibv)
 }
 
 static int xrc_reg_reg(int method, const void *key, size_t len,
-		       uint32_t *handle, uint32_t *qp_num)
+		       uint32_t *handle)
 {
 	struct mlx5_ep_xrc_rcv_qp_reg answer;
 	struct uverbs_call call;
@@ -56,15 +57,12 @@ static int xrc_reg_reg(int method, const void *key, size_t len,
 			   sizeof(answer));
 	if (method == MLX5_EP_METHOD_XRC_RCV_QP_REG)
 		uverbs_in(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, key, len);
-	else if (method == MLX5_EP_METHOD_XRC_RCV_QP_GET)
+	else
 		uverbs_in(&call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
 	ret = uverbs_do(node.ctx, &call);
-	if (ret)
-		return ret;
-	*handle = call.attrs[0].data;
-	if (qp_num)
-		*qp_num = answer.qp_num;
-	return 0;
+	if (!ret)
+		*handle = call.attrs[0].data;
+	return ret;
 }
 
 static int unreg(uint32_t handle)
@@ -113,25 +111,25 @@ static int upstream_close(uint32_t handle)
 static int turn(unsigned int kind)
 {
 	static const char key[] = "key 0";
+	struct mlx5ep_xrc_rcv_qp *qp;
 	uint32_t handle;
 	int ret;
 
 	switch (kind) {
 	case 0:
 		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_REG, &num,
-				  sizeof(num), &handle, NULL);
+				  sizeof(num), &handle);
 		return ret ? ret : unreg(handle);
 	case 1:
 		ret = upstream_open(&handle);
 		return ret ? ret : upstream_close(handle);
 	case 2:
 		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key,
-				  sizeof(key), &handle, NULL);
+				  sizeof(key), &handle);
 		return ret ? ret : unreg(handle);
 	default:
-		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_CREATE, NULL, 0,
-				  &handle, NULL);
-		return ret ? ret : unreg(handle);
+		ret = mlx5ep_xrc_rcv_qp_create(node.xrcd, NULL, &qp);
+		return ret ? ret : mlx5ep_xrc_rcv_qp_unreg(qp);
 	}
 }
 
@@ -144,18 +142,21 @@ static int xrc_reg_by_value(const void *a, const void *b)
 
 static int xrc_reg_fill(unsigned int qps)
 {
+	struct mlx5ep_xrc_rcv_qp *qp;
 	char key[32];
-	uint32_t handle;
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
-	for (i = 0; i < qps && !ret; i++) {
-		memset(key, 0, sizeof(key));
+	for (i = 0; i < qps; i++) {
 		snprintf(key, sizeof(key), "key %u", i);
-		ret = xrc_reg_reg(MLX5_EP_METHOD_XRC_RCV_QP_GET, key,
-				  strlen(key) + 1, &handle, i ? NULL : &num);
+		ret = mlx5ep_xrc_rcv_qp_get(node.xrcd, key, strlen(key) + 1, 0,
+					    NULL, &qp);
+		if (ret != 1)
+			return ret;
+		if (!i)
+			num = mlx5ep_xrc_rcv_qp_num(qp);
 	}
-	return ret;
+	return 0;
 }
 
 static uint64_t *ticks[KINDS];

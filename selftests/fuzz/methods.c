@@ -18,7 +18,7 @@
 #include "fuzz/fuzz.h"
 #include "lib/uverbs.h"
 
-#define METHOD_ATTRS 7
+#define METHOD_ATTRS 8
 #define DATA_MAX 65536u	/* struct ib_uverbs_attr.len has 16 bits */
 
 enum attr_kind {
@@ -37,9 +37,6 @@ struct method {
 };
 
 #define REG(name) MLX5_EP_ATTR_XRC_RCV_QP_REG_##name
-#define REG_COMMON							\
-	{ REG(HANDLE), ATTR_REG_NEW, 0 }, { REG(XRCD), ATTR_XRCD, 0 },	\
-	{ REG(NOTIFIER), ATTR_FILE, 0 }, { REG(COOKIE), ATTR_IN, 8 }
 
 static const struct method methods[] = {
 	{ UVERBS_OBJECT_DEVICE, MLX5_EP_METHOD_QUERY_FEATURES,
@@ -63,8 +60,6 @@ static const struct method methods[] = {
 	{ MLX5_EP_OBJECT_NOTIFIER, MLX5_EP_METHOD_NOTIFIER_CREATE,
 	  { { MLX5_EP_ATTR_NOTIFIER_CREATE_HANDLE, ATTR_FILE_NEW, 0 },
 	    { MLX5_EP_ATTR_NOTIFIER_CREATE_CAPACITY, ATTR_IN, 4 } } },
-	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_CREATE,
-	  { REG_COMMON, { REG(ANSWER), ATTR_OUT, 8 } } },
 	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_REG,
 	  { { REG(HANDLE), ATTR_REG_NEW, 0 }, { REG(XRCD), ATTR_XRCD, 0 },
 	    { REG(QP_NUM), ATTR_IN, 4 }, { REG(NOTIFIER), ATTR_FILE, 0 },
@@ -73,7 +68,8 @@ static const struct method methods[] = {
 	  { { REG(HANDLE), ATTR_REG_NEW, 0 }, { REG(XRCD), ATTR_XRCD, 0 },
 	    { REG(FLAGS), ATTR_IN, 4 }, { REG(KEY), ATTR_KEY, 0 },
 	    { REG(NOTIFIER), ATTR_FILE, 0 }, { REG(COOKIE), ATTR_IN, 8 },
-	    { REG(ANSWER), ATTR_OUT, 8 } } },
+	    { REG(ANSWER), ATTR_OUT, 8 },
+	    { MLX5_EP_ATTR_XRC_RCV_QP_GET_QP, ATTR_QP, 0 } } },
 	{ MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_METHOD_XRC_RCV_QP_MODIFY,
 	  { { MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_HANDLE, ATTR_REG, 0 },
 	    { MLX5_EP_ATTR_XRC_RCV_QP_MODIFY_ATTR, ATTR_QP_ATTR,
@@ -315,6 +311,10 @@ void method_run(struct fuzz_session *s, unsigned int index,
 	for (i = 0; i < METHOD_ATTRS && m->attrs[i].kind; i++) {
 		/* No notifier: the attribute is optional. */
 		if (m->attrs[i].kind == ATTR_FILE && arg[3] % 3)
+			continue;
+		/* No QP that is offered, likewise. */
+		if (m->id == MLX5_EP_METHOD_XRC_RCV_QP_GET &&
+		    m->attrs[i].kind == ATTR_QP && arg[5] % 2)
 			continue;
 		methods_fill(s, m, i, &call.attrs[call.hdr.num_attrs++],
 			     data[i], arg, &value);

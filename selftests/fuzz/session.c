@@ -30,13 +30,12 @@ METHOD(context_dump, 3)
 METHOD(qp_query_uuar, 4)
 METHOD(qp_list, 5)
 METHOD(notifier_create, 6)
-METHOD(xrc_create, 7)
-METHOD(xrc_reg, 8)
-METHOD(xrc_get, 9)
-METHOD(xrc_modify, 10)
-METHOD(xrc_query, 11)
-METHOD(xrc_unreg, 12)
-METHOD(watch_dmabuf, 13)
+METHOD(xrc_reg, 7)
+METHOD(xrc_get, 8)
+METHOD(xrc_modify, 9)
+METHOD(xrc_query, 10)
+METHOD(xrc_unreg, 11)
+METHOD(watch_dmabuf, 12)
 
 const struct fuzz_op fuzz_ops[] = {
 	{ "query_features", 240, op_query_features },
@@ -46,7 +45,6 @@ const struct fuzz_op fuzz_ops[] = {
 	{ "qp_query_uuar", 320, op_qp_query_uuar },
 	{ "qp_list", 320, op_qp_list },
 	{ "notifier_create", 320, op_notifier_create },
-	{ "xrc_create", 8, op_xrc_create },
 	{ "xrc_reg", 160, op_xrc_reg },
 	{ "xrc_get", 160, op_xrc_get },
 	{ "xrc_modify", 240, op_xrc_modify },

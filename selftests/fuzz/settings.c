@@ -37,8 +37,7 @@ static const char *const tables[] = {
 static const char *const params[] = {
 	"notifier_max_watches", "notifiers_per_user",
 	"dmabuf_watches_per_user", "xrc_qps_per_device",
-	"xrc_qps_per_user", "xrc_regs_per_user", "xrc_regs_per_process",
-	"defaults",
+	"xrc_qps_per_user", "xrc_regs_per_user", "defaults",
 };
 
 static const char *const texts[] = {

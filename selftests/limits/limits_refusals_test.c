@@ -113,11 +113,6 @@ static int over_xrc_regs_of_user(void)
 	return file_write(PARAM("xrc_regs_per_user"), "0") ?: take_xrc_qp();
 }
 
-static int over_xrc_regs_of_process(void)
-{
-	return file_write(PARAM("xrc_regs_per_process"), "0") ?: take_xrc_qp();
-}
-
 static int strict_without_page(void)
 {
 	int ret = sysfs_policy("independent", 2, true) ?:
@@ -158,7 +153,6 @@ static const struct {
 	{ "xrc_qps_per_device", over_xrc_qps_of_device, EDQUOT },
 	{ "xrc_qps_per_user", over_xrc_qps_of_user, EDQUOT },
 	{ "xrc_regs_per_user", over_xrc_regs_of_user, EDQUOT },
-	{ "xrc_regs_per_process", over_xrc_regs_of_process, EDQUOT },
 	{ "strict_context", strict_without_page, EDQUOT },
 	{ "strict_qp", strict_without_uuar, ENOSPC },
 };
@@ -191,7 +185,6 @@ static void default_limits(struct __test_metadata *_metadata)
 	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_device"), "65536"));
 	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_user"), "32768"));
 	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_user"), "262144"));
-	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_process"), "65536"));
 	EXPECT_EQ(0, sysfs_policy("independent", 4, false));
 }
 
@@ -272,7 +265,6 @@ TEST_F(refusals, leave_each_account_as_it_was)
 	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_device"), "1"));
 	EXPECT_EQ(0, file_write(PARAM("xrc_qps_per_user"), "1"));
 	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_user"), "1"));
-	EXPECT_EQ(0, file_write(PARAM("xrc_regs_per_process"), "1"));
 	EXPECT_EQ(0, take_xrc_qp());
 	/* Another context has as many pages, and then takes one. */
 	snprintf(limit, sizeof(limit), "/ %ld", 2 * held + 1);
@@ -312,10 +304,10 @@ TEST_F(refusals, a_process_at_its_limit_is_named)
 	prctl(PR_SET_NAME, "at its limit");
 	prctl(PR_GET_NAME, name);
 	snprintf(words, sizeof(words),
-		 "who=\"%s[%d]\" what=\"XRC registrations\" held=0 refused=1 limit=0",
+		 "who=\"%s[%d]\" what=\"watches of a notifier\" held=0 refused=11 limit=10",
 		 name, getpid());
 	ASSERT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "1"));
-	EXPECT_EQ(-EDQUOT, over_xrc_regs_of_process());
+	EXPECT_EQ(-EDQUOT, over_watches());
 	EXPECT_TRUE(traced(words)) {
 		TH_LOG("%s", words);
 	}

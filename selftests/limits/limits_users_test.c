@@ -190,8 +190,7 @@ TEST_F(users, read_how_often_each_limit_refused)
 			 "notifier_max_watches 0\nnotifiers_per_user 0\n"
 			 "dmabuf_watches_per_user 0\nxrc_qps_per_device 0\n"
 			 "xrc_qps_per_user 0\nxrc_regs_per_user 0\n"
-			 "xrc_regs_per_process 0\nstrict_context 0\n"
-			 "strict_qp 2\n"),
+			 "strict_context 0\nstrict_qp 2\n"),
 		  mlx5_ep_limit_show_refusals(&self->dev, text));
 	EXPECT_EQ(0, strncmp(text, "uar_budget 1\nuar_user_limit 0\n", 30));
 	EXPECT_NE(NULL, strstr(text, "\nstrict_context 0\nstrict_qp 2\n"));

@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * References of shared XRC receive QPs: GET by one key, REG by number, close,
- * and an upstream opener of the QP. kernel/xrc/xrc_qp.c has the code.
+ * References of shared XRC receive QPs: GET by one key with a QP that is offered, REG by
+ * number, the end of a registration, and an upstream opener of the QP.
+ * kernel/xrc/xrc_qp.c has the code.
  *
- * What must hold: nobody touches a record that is freed or a QP that is
- * destroyed; a record that is open has a QP, and no other open record has it;
- * racing GETs create one QP; in the end nothing is left.
+ * What must hold: nobody touches a record that is freed or a QP that is destroyed; each
+ * registration is in the record of its QP, and no QP has two; all registrations with
+ * the key at one time have one QP; in the end nothing is left, also of a process that is
+ * killed between creating a QP and GET.
  *
  * config: -DGETTERS=2 -DREGISTRARS=1
  * config: -DGETTERS=1 -DREGISTRARS=2
+ * config: -DGETTERS=3 -DREGISTRARS=0 -DROUNDS=1
  *
- * A registrar may guess the number of a QP before the call that creates it has
- * answered.
+ * A registrar may guess the number of a QP before GET has been called with it.
  *
- * variant: NO_QP_LOCK - mlx5_ep_xrc_qp_open() without the record's lock
- * variant: INC_FROM_ZERO - joining by number adds to a count that is 0
- * variant: GONE_ALWAYS - qp_gone() clears the pointer of another record too
- * variant: LEAVE_FIRST - a registration leaves its record before it closes
- * variant: NO_HANDLE - REG looks the record up without a handle on the QP
- * variant: NO_WAIT - REG does not wait for the record of a QP that is new
- * variant: NO_LOCK_BORN - qp_create() gives a record its QP without the tables' lock
+ * variant: NO_SECOND_LOOK - GET enters the record of the QP that it opened, whoever has the key
+ * variant: NO_RECORD_LOOK - the QP that is offered gets a record though it has one
+ * variant: NO_RCU - a key is looked up without an RCU section
+ * variant: NO_TABLES_LOCK - a registration enters without the tables' lock
+ * variant: ENTER_FIRST - a registration by number enters before it has a handle
+ * variant: CLOSE_FIRST - a registration closes its handle before it leaves
+ * variant: KEEP_SHARED - the last registration leaves the QP pointing to its record
+ * variant: KEEP_KEY - the last registration leaves the key in the table
+ * variant: NO_DESTROY - a caller keeps the QP that it offered
  */
 
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
 #define THREADS (GETTERS + REGISTRARS)
-#define MAX (2 * THREADS + 1)	/* records and QPs; number 0 is none */
+#define MAX (ROUNDS * GETTERS + REGISTRARS + 1)	/* number 0 is none */
 
 bool tables;			/* mlx5_ep_xrc.lock */
 byte by_key;			/* record of the key */
 
 /* struct mlx5_ep_xrc_qp, a record */
 byte records;
-bool alive[MAX];
-bool busy[MAX];			/* its lock */
-byte regs[MAX];
-byte num_open[MAX];
-byte qp_of[MAX];		/* eqp */
+bool alive[2 * MAX];
+byte regs[2 * MAX];
+byte qp_of[2 * MAX];
 
 /* ib_core's QPs */
 byte qps;
@@ -44,172 +49,172 @@ byte shared[MAX];		/* mlx5_ep_qp.shared */
 
 byte through;
 byte told;			/* number that a caller knows, or guesses */
-byte creating;			/* calls between a QP's creation and its record */
 
 #define LOCK(l) atomic { !l; l = 1 }
 #define UNLOCK(l) l = 0
 
-/* qp_add(), qp_enter(); tables locked */
-inline record_add(rec)
+/* ib_open_qp(); qp becomes 0 if there is none of the number */
+inline open(qp)
 {
+	atomic {
+		if
+		:: exists[qp] -> handles[qp]++
+		:: else -> qp = 0
+		fi
+	}
+}
+
+/* ib_destroy_qp_user(), ibv_destroy_qp() */
+inline close(qp)
+{
+	atomic {
+		assert(exists[qp] && handles[qp] > 0);
+		handles[qp]--;
+		exists[qp] = handles[qp] > 0
+	}
+}
+
+/* qp_add(); tables locked */
+inline record_add(rec, qp)
+{
+	assert(exists[qp] && handles[qp] > 0);
 	records++;
 	rec = records;
 	alive[rec] = 1;
-	regs[rec] = 1
-}
-
-/* qp_born(); tables locked, so its stores may be seen in any order before the unlock */
-inline born(rec, qp)
-{
-	assert(num_open[rec] == 0);
-	assert(shared[qp] == 0 || num_open[shared[qp]] == 0);
-	do
-	:: atomic { !has_qp -> qp_of[rec] = qp; has_qp = 1 }
-	:: atomic { !is_shared -> shared[qp] = rec; is_shared = 1 }
-	:: atomic { !is_open -> num_open[rec] = 1; is_open = 1 }
-	:: atomic {
-		has_qp && is_shared && is_open ->
-		has_qp = 0;
-		is_shared = 0;
-		is_open = 0;
-		break
-	   }
-	od
+	qp_of[rec] = qp;
+	shared[qp] = rec
 }
 
 inline use(rec, qp)
 {
 	atomic {
-		assert(alive[rec] && num_open[rec] > 0);
+		assert(alive[rec] && regs[rec] > 0);
 		assert(qp_of[rec] == qp && exists[qp] && handles[qp] > 0);
 		assert(shared[qp] == rec);
 		told = qp
 	}
 }
 
-/* mlx5_ep_xrc_qp_close() */
-inline close(rec, qp)
+/* mlx5_ep_xrc_qp_leave() */
+inline leave(rec, qp)
 {
-	assert(alive[rec]);
-	LOCK(busy[rec]);
-	assert(alive[rec]);
-	num_open[rec]--;
-	if
-	:: num_open[rec] == 0 ->
-		/* qp_gone() */
-		LOCK(tables);
-		atomic {
-#ifdef GONE_ALWAYS
-			shared[qp] = 0;
-#else
-			shared[qp] = (shared[qp] == rec -> 0 : shared[qp]);
+#ifdef CLOSE_FIRST
+	close(qp);
 #endif
-			qp_of[rec] = 0;
-			UNLOCK(tables)
-		}
+	LOCK(tables);
+	assert(alive[rec] && exists[qp]);
+	regs[rec]--;
+	if
+	:: regs[rec] == 0 ->
+		/* qp_del() */
+#ifndef KEEP_SHARED
+		shared[qp] = 0;
+#endif
+#ifndef KEEP_KEY
+		by_key = (by_key == rec -> 0 : by_key);
+#endif
+		alive[rec] = 0
 	:: else
 	fi;
-	atomic {
-		assert(exists[qp]);
-		handles[qp]--;
-		exists[qp] = handles[qp] > 0;
-		UNLOCK(busy[rec])
-	}
-}
-
-/* mlx5_ep_xrc_qp_leave() */
-inline leave(rec)
-{
-	LOCK(tables);
-	atomic {
-		assert(alive[rec]);
-		regs[rec]--;
-		if
-		:: regs[rec] == 0 ->
-			alive[rec] = 0;
-			by_key = (by_key == rec -> 0 : by_key)
-		:: else
-		fi;
-		UNLOCK(tables)
-	}
-}
-
-/* close and leave, as destroying a registration does */
-inline destroy(rec, qp)
-{
-#ifdef LEAVE_FIRST
-	leave(rec);
-	close(rec, qp);
-#else
-	close(rec, qp);
-	leave(rec);
+	UNLOCK(tables);
+#ifndef CLOSE_FIRST
+	close(qp);
 #endif
 }
 
-/* GET, use, and the end of the registration; twice */
+/* mlx5_ep_xrc_rcv_qp_get() of the library, use, and the end of the registration */
 proctype getter()
 {
-	byte rec, qp, round;
-	bool has_qp, is_shared, is_open;
+	byte rec, qp, offer, round;
 
 	do
-	:: round < 2 ->
+	:: round < ROUNDS ->
 		round++;
-		/* mlx5_ep_xrc_qp_join_key() */
-		LOCK(tables);
-		atomic {
-			if
-			:: by_key -> rec = by_key; regs[rec]++
-			:: else -> record_add(rec); by_key = rec
-			fi;
-			UNLOCK(tables)
-		}
-		/* mlx5_ep_xrc_qp_open() */
-#ifndef NO_QP_LOCK
-		LOCK(busy[rec]);
-#endif
-		assert(alive[rec]);
+		offer = 0;
+again:
+		/* qp_num_of_key() */
+#ifdef NO_RCU
+		rec = by_key;
 		if
-		:: num_open[rec] > 0 ->
-			atomic {
-				qp = qp_of[rec];
-				assert(exists[qp]);
-				handles[qp]++
-			}
-			num_open[rec]++
-		:: else ->
-			if
-			:: creating++;	/* mlx5_ep_xrc_domain.births, for reading */
-				atomic {
-					qps++;
-					qp = qps;
-					told = qp;
-					exists[qp] = 1;
-					handles[qp] = 1
-				}
-#ifndef NO_LOCK_BORN
-				LOCK(tables);
-#endif
-				born(rec, qp);
-#ifndef NO_LOCK_BORN
-				UNLOCK(tables);
-#endif
-				creating--
-			:: qp = 0	/* the firmware refuses */
-			fi
+		:: rec -> assert(alive[rec]); qp = qp_of[rec]
+		:: else -> qp = 0
 		fi;
-#ifndef NO_QP_LOCK
-		UNLOCK(busy[rec]);
+#else
+		atomic { rec = by_key; qp = (rec -> qp_of[rec] : 0) }
 #endif
 		if
 		:: qp ->
-			use(rec, qp);
-			destroy(rec, qp)
-		:: else -> leave(rec)
+			open(qp);
+			if
+			:: qp == 0 -> goto again
+			:: else
+			fi
+		:: qp == 0 && offer -> qp = offer; open(qp); assert(qp)
+		:: qp == 0 && !offer ->
+			/* GET said ENOENT: ibv_create_qp_ex(), which may fail */
+			if
+			:: atomic {
+				qps++;
+				offer = qps;
+				told = offer;
+				exists[offer] = 1;
+				handles[offer] = 1
+			   }
+			   if
+			   :: goto again
+			   :: break		/* killed */
+			   fi
+			:: break
+			fi
 		fi;
-		atomic { rec = 0; qp = 0 }
+		/* qp_enter() */
+#ifndef NO_TABLES_LOCK
+		LOCK(tables);
+#endif
+		rec = shared[qp];
+#ifndef NO_SECOND_LOOK
+		if
+		:: (by_key && by_key != rec) || (!by_key && qp != offer) ->
+			UNLOCK(tables);
+			close(qp);
+			goto again
+		:: else
+		fi;
+#endif
+		if
+#ifdef NO_RECORD_LOOK
+		:: by_key == 0 -> record_add(rec, qp)
+		:: else
+#else
+		:: rec == 0 -> record_add(rec, qp)
+		:: else -> assert(alive[rec])
+#endif
+		fi;
+		regs[rec]++;
+		if
+		:: by_key == 0 && qp == offer -> by_key = rec
+		:: else
+		fi;
+#ifndef NO_TABLES_LOCK
+		UNLOCK(tables);
+#endif
+#ifndef NO_DESTROY
+		if
+		:: offer -> close(offer); offer = 0
+		:: else
+		fi;
+#endif
+		use(rec, qp);
+		/* Others with the key have the same record. */
+		assert(by_key == rec);
+		leave(rec, qp)
 	:: else -> break
 	od;
+	/* The end of the process. */
+	if
+	:: offer -> close(offer)
+	:: else
+	fi;
 	through++
 }
 
@@ -217,59 +222,28 @@ proctype getter()
 proctype registrar()
 {
 	byte rec, qp;
-	bool joined, has_qp, is_shared, is_open;
 
 	told > 0 || through >= GETTERS;
-	/* mlx5_ep_xrc_qp_find(): ib_open_qp() */
-	atomic {
-		qp = told;
-		if
-		:: exists[qp] ->
-#ifndef NO_HANDLE
-			handles[qp]++
-#else
-			skip
+	qp = told;
+#ifndef ENTER_FIRST
+	open(qp);
 #endif
-		:: else -> qp = 0
-		fi
-	}
 	if
 	:: qp ->
-#ifndef NO_WAIT
-		/* mlx5_ep_xrc_qp_wait_record(): births, for writing */
-		if
-		:: shared[qp] == 0 -> creating == 0
-		:: else
-		fi;
-#endif
-		/* mlx5_ep_xrc_qp_join() */
 		LOCK(tables);
 		rec = shared[qp];
-		/* atomic_inc_not_zero() */
-		atomic {
-			if
-			:: rec && num_open[rec] > 0 -> num_open[rec]++; joined = 1
-#ifdef INC_FROM_ZERO
-			:: rec && num_open[rec] == 0 ->
-				num_open[rec]++;
-				joined = 1
-#endif
-			:: else
-			fi
-		}
 		if
-		:: joined -> assert(alive[rec]); regs[rec]++
-		:: else ->
-			record_add(rec);
-			born(rec, qp)
+		:: rec == 0 -> record_add(rec, qp)
+		:: else -> assert(alive[rec])
 		fi;
-#ifdef NO_HANDLE
-		handles[qp]++;
-#endif
+		regs[rec]++;
 		UNLOCK(tables);
+#ifdef ENTER_FIRST
+		open(qp);
+#endif
 		use(rec, qp);
 		/* The handle may be an upstream opener's instead. */
-		destroy(rec, qp)
+		leave(rec, qp)
 	:: else
 	fi;
 	through++
@@ -294,10 +268,14 @@ init {
 	assert(!by_key);
 	do
 	:: i < MAX -> atomic {
-			assert(!alive[i] && !exists[i] && !handles[i]);
-			assert(!regs[i] && !num_open[i]);
+			assert(!exists[i] && !handles[i] && !shared[i]);
 			i++
 		}
+	:: else -> break
+	od;
+	i = 1;
+	do
+	:: i < 2 * MAX -> atomic { assert(!alive[i] && !regs[i]); i++ }
 	:: else -> break
 	od
 }

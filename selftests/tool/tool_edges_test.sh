@@ -48,7 +48,7 @@ tree()
 	1 2 3 4 5 6 7 8 c d
 	END
 	cat >"$tables/xrc" <<-END
-	domain id=1 handles=2
+	domain id=1 qps=1
 	qp num=0x000123 domain=1
 	END
 	cat >"$tables/uuars" <<-END
@@ -167,7 +167,7 @@ shows_whole()
 	prints "$tool" show xrc < <(
 		devices
 		of xrc <<-END
-		domain  id=1  handles=2
+		domain  id=1  qps=1
 		  qp  num=291  domain=1
 		END
 	)
@@ -215,7 +215,7 @@ is_json()
 			shared_uuars: 10, comm: "a b"}],
 		uuars: [], qps: [{pid: 7, qpn: 18, uar: null, program: null}],
 		users: [{uid: 1000, contexts: 2, pages: 21}],
-		xrc: [{kind: "domain", id: 1, handles: 2},
+		xrc: [{kind: "domain", id: 1, qps: 1},
 			{kind: "qp", num: 291, domain: 1}],
 		watches: [{pid: 1, watches: 2, capacity: 3, bytes: 4, events: 5,
 			unread: 6, xrc_events: 7, xrc_unread: 8, comm: "c d"}],

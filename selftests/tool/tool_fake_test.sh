@@ -67,7 +67,7 @@ watch_ends()
 xrc_table()
 {
 	cat >"$root/sys/kernel/debug/mlx5_ep/$1/xrc" <<-'END'
-	domain id=1 handles=2 qps=1 inode=0:25:1234
+	domain id=1 qps=1 inode=0:25:1234
 	qp num=0x000123 domain=1 state=RTS registrants=2 key=0012345678
 	registration qp=0x000123 pid=42 comm=my\040job events=notifier
 	registration qp=0x000123 pid=43 comm=other events=none
@@ -451,7 +451,7 @@ large_xrc()
 {
 	fresh
 	fake mlx5_0 0000:01:00.0 attached
-	awk 'BEGIN { print "domain id=1 handles=2 qps=10000 inode=0:24:1837"
+	awk 'BEGIN { print "domain id=1 qps=10000 inode=0:24:1837"
 		for (i = 0; i < 10000; i++) {
 			printf "qp num=0x%06x domain=1 state=%s registrants=%d key=00\n", i,
 				i % 1000 ? "RTS" : "ERR", 1 + i % 7

@@ -166,13 +166,13 @@ TEST_F(settings, are_of_scopes)
 {
 	EXPECT_EQ(6, settings_number_of(FOR_DEVICE));
 	EXPECT_EQ(4, settings_number_of(FOR_CGROUP));
-	EXPECT_EQ(7, settings_number_of(FOR_MODULE));
+	EXPECT_EQ(6, settings_number_of(FOR_MODULE));
 	EXPECT_EQ(0, settings_number_of(8));
 	EXPECT_STREQ("uar_budget", setting_find("budget", FOR_DEVICE)->attribute);
 	EXPECT_EQ(NULL, setting_find("budget", FOR_CGROUP));
 	EXPECT_EQ(NULL, setting_find("budge", FOR_DEVICE));
-	EXPECT_STREQ("xrc_regs_per_process",
-		     setting_find("xrc_regs_per_process", FOR_MODULE)->attribute);
+	EXPECT_STREQ("xrc_regs_per_user",
+		     setting_find("xrc_regs_per_user", FOR_MODULE)->attribute);
 }
 
 /* Looks at a value, and at what becomes of it. */

@@ -17,7 +17,6 @@
 
 #define DOMAIN_FILE "/tmp/xrc_bad_input_domain"
 #define PARAM "/sys/module/mlx5_ep/parameters/"
-#define REGS_PER_PROCESS PARAM "xrc_regs_per_process"
 #define QPS_PER_DEVICE PARAM "xrc_qps_per_device"
 
 /* The kernel's handle of the domain, for ioctls that a test makes itself. */
@@ -37,6 +36,7 @@ FIXTURE(bad)
 	struct xrc_node node;
 	struct mlx5_ep_xrc_rcv_qp_reg answer;
 	struct uverbs_call call;
+	struct ibv_qp *upstream;	/* what is offered */
 	uint32_t xrcd;
 };
 
@@ -48,17 +48,19 @@ FIXTURE_SETUP(bad)
 	ASSERT_EQ(0, baseline_take(&self->base));
 	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
 	self->xrcd = handle_of(mlx5ep_xrcd_ibv(self->node.xrcd));
+	self->upstream = xrc_upstream_create(&self->node);
+	ASSERT_NE(NULL, self->upstream);
 }
 
 FIXTURE_TEARDOWN(bad)
 {
-	EXPECT_EQ(0, file_write(REGS_PER_PROCESS, "65536"));
 	EXPECT_EQ(0, file_write(QPS_PER_DEVICE, "65536"));
+	EXPECT_EQ(0, ibv_destroy_qp(self->upstream));
 	EXPECT_EQ(0, xrc_node_close(&self->node));
 	EXPECT_EQ(0, baseline_restored(&self->base, 5));
 }
 
-/* Start CREATE, REG or GET with the attributes that all of them need. */
+/* Start REG or GET with the attributes that both need. */
 static void reg_begin(bad_data *self, int method)
 {
 	struct uverbs_call *call = &self->call;
@@ -69,6 +71,14 @@ static void reg_begin(bad_data *self, int method)
 	if (method != MLX5_EP_METHOD_XRC_RCV_QP_REG)
 		uverbs_out(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER,
 			   &self->answer, sizeof(self->answer));
+}
+
+/* Start GET of the key "k" with a QP that is offered. */
+static void offer_begin(bad_data *self, uint32_t handle)
+{
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "k", 1);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP, handle);
 }
 
 static int reg_do(bad_data *self)
@@ -115,7 +125,7 @@ TEST_F(bad, unknown_attribute_or_method)
 {
 	uint32_t value = 0;
 
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS + 5, &value,
 		  sizeof(value));
 	EXPECT_EQ(-EPROTONOSUPPORT, reg_do(self));
@@ -124,9 +134,122 @@ TEST_F(bad, unknown_attribute_or_method)
 	EXPECT_EQ(-EPROTONOSUPPORT, reg_do(self));
 }
 
+/* What a caller from before QPs were offered asks for. */
+TEST_F(bad, request_to_create)
+{
+	struct mlx5ep_xrc_rcv_qp *no;
+
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_REG - 1);
+	EXPECT_EQ(-EPROTONOSUPPORT, reg_do(self));
+	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "k", 1);
+	EXPECT_EQ(-EOPNOTSUPP, reg_do(self));
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
+				   self->node.xrcd, "k", 1,
+				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL, &no));
+}
+
+/* Ends the registration of the last call. */
+static int offer_end(bad_data *self)
+{
+	uint32_t handle = self->call.attrs[0].data;
+
+	uverbs_begin(&self->call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE,
+		      handle);
+	return reg_do(self);
+}
+
+TEST_F(bad, offer_of_another_type_or_domain)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_SEND,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.send_cq = self->node.cq,
+		.pd = self->node.pd,
+	};
+	struct xrc_node other = self->node;
+	struct ibv_qp *qp;
+
+	offer_begin(self, 0x7fffff);
+	EXPECT_EQ(-ENOENT, reg_do(self));
+	offer_begin(self, self->xrcd);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	qp = ibv_create_qp_ex(self->node.ctx, &attr);
+	ASSERT_NE(NULL, qp);
+	offer_begin(self, qp->handle);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+
+	ASSERT_EQ(0, mlx5ep_xrcd_open(other.ctx, -1, O_CREAT, &other.xrcd));
+	qp = xrc_upstream_create(&other);
+	ASSERT_NE(NULL, qp);
+	offer_begin(self, qp->handle);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(0, mlx5ep_xrcd_close(other.xrcd));
+}
+
+TEST_F(bad, offer_of_a_qp_in_use)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	uint32_t flags = MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY;
+
+	offer_begin(self, self->upstream->handle);
+	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
+		  sizeof(flags));
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	ASSERT_EQ(0, ibv_modify_qp(self->upstream, &attr,
+				   IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				   IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	offer_begin(self, self->upstream->handle);
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	attr.qp_state = IBV_QPS_RESET;
+	ASSERT_EQ(0, ibv_modify_qp(self->upstream, &attr, IBV_QP_STATE));
+	offer_begin(self, self->upstream->handle);
+	ASSERT_EQ(0, reg_do(self));
+	EXPECT_EQ(self->upstream->qp_num, self->answer.qp_num);
+	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_REG_CREATED, self->answer.flags);
+	EXPECT_EQ(0, offer_end(self));
+}
+
+TEST_F(bad, offer_of_a_qp_that_has_a_key)
+{
+	struct mlx5ep_xrc_rcv_qp *qp;
+	struct ibv_qp *late;
+
+	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
+					   self->upstream->qp_num, NULL, &qp));
+	/* It had a record, but no key. */
+	offer_begin(self, self->upstream->handle);
+	ASSERT_EQ(0, reg_do(self));
+	EXPECT_EQ(MLX5_EP_XRC_RCV_QP_REG_CREATED, self->answer.flags);
+	EXPECT_EQ(0, offer_end(self));
+	/* The same key: it joins itself. */
+	offer_begin(self, self->upstream->handle);
+	ASSERT_EQ(0, reg_do(self));
+	EXPECT_EQ(0, self->answer.flags);
+	EXPECT_EQ(0, offer_end(self));
+	offer_begin(self, self->upstream->handle);
+	self->call.attrs[3].data = 'l';
+	EXPECT_EQ(-EEXIST, reg_do(self));
+	/* Who comes late joins, whatever it offers. */
+	late = xrc_upstream_create(&self->node);
+	ASSERT_NE(NULL, late);
+	offer_begin(self, late->handle);
+	ASSERT_EQ(0, reg_do(self));
+	EXPECT_EQ(0, ibv_destroy_qp(late));
+	EXPECT_EQ(self->upstream->qp_num, self->answer.qp_num);
+	EXPECT_EQ(0, self->answer.flags);
+	EXPECT_EQ(0, offer_end(self));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
 TEST_F(bad, answer_that_cannot_be_written_leaves_nothing)
 {
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	self->call.attrs[2].data = 16;
 	EXPECT_EQ(-EFAULT, reg_do(self));
 	/* The registration has ended, so the teardown can close the domain. */
@@ -134,11 +257,11 @@ TEST_F(bad, answer_that_cannot_be_written_leaves_nothing)
 
 TEST_F(bad, handle_of_no_domain)
 {
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	self->call.attrs[1].data = 0x7fffff;
 	EXPECT_EQ(-ENOENT, reg_do(self));
 	/* The handle is that of a PD. */
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	self->call.attrs[1].data = self->node.pd->handle;
 	EXPECT_EQ(-EINVAL, reg_do(self));
 }
@@ -224,10 +347,10 @@ TEST_F(bad, answers_of_another_size)
 	} info;
 	uint32_t handle;
 
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	self->call.attrs[2].len = sizeof(reg.known) - 4;
 	EXPECT_EQ(-EINVAL, reg_do(self));
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	self->call.attrs[2].data = (uintptr_t)&reg;
 	self->call.attrs[2].len = sizeof(reg);
 	ASSERT_EQ(0, reg_do(self));
@@ -317,7 +440,7 @@ TEST_F(bad, attributes_out_of_range)
 	uint32_t handle;
 	unsigned int i;
 
-	reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_CREATE);
+	offer_begin(self, self->upstream->handle);
 	ASSERT_EQ(0, reg_do(self));
 	handle = self->call.attrs[0].data;
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_reg(self->node.xrcd,
@@ -350,39 +473,6 @@ TEST_F(bad, attributes_out_of_range)
 		      handle);
 	EXPECT_EQ(0, reg_do(self));
 	EXPECT_EQ(-ENOENT, reg_do(self));
-}
-
-TEST_F(bad, more_registrations_than_a_process_may)
-{
-	struct mlx5ep_xrc_rcv_qp *qps[4], *no;
-	unsigned int i;
-	int status;
-	pid_t pid;
-
-	ASSERT_EQ(0, file_write(REGS_PER_PROCESS, "4"));
-	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &qps[0]));
-	for (i = 1; i < 4; i++)
-		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_reg(
-			self->node.xrcd, mlx5ep_xrc_rcv_qp_num(qps[0]), NULL,
-			&qps[i]));
-	EXPECT_EQ(-EDQUOT, mlx5ep_xrc_rcv_qp_reg(
-		self->node.xrcd, mlx5ep_xrc_rcv_qp_num(qps[0]), NULL, &no));
-	EXPECT_EQ(-EDQUOT,
-		  mlx5ep_xrc_rcv_qp_create(self->node.xrcd, NULL, &no));
-	/* The limits of another process are not used up. */
-	pid = fork();
-	if (!pid) {
-		struct xrc_node node;
-
-		if (xrc_node_open(&node, NULL, DOMAIN_FILE, 0) ||
-		    mlx5ep_xrc_rcv_qp_create(node.xrcd, NULL, &no))
-			_exit(1);
-		_exit(0);
-	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
-	for (i = 0; i < 4; i++)
-		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
 }
 
 TEST_F(bad, more_qps_than_a_device_may)

@@ -46,6 +46,7 @@ FIXTURE_SETUP(calls)
 FIXTURE_TEARDOWN(calls)
 {
 	EXPECT_EQ(0, fake.blocks);
+	EXPECT_EQ(0, fake.qps);
 	fake.counts = false;
 	EXPECT_EQ(0, mlx5ep_xrcd_close(self->xrcd));
 	EXPECT_EQ(0, fake_close(&self->c));
@@ -84,29 +85,64 @@ TEST_F(calls, to_register_name_domain_and_qp)
 
 TEST_F(calls, to_create_return_the_number)
 {
-	fake.reg_flags = MLX5_EP_XRC_RCV_QP_REG_CREATED;
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_create(self->xrcd, NULL, &self->qp));
-	EXPECT_CALL(CREATE, 1, 3);
-	EXPECT_EQ(8, fake_attr(REG(ANSWER))->len);
-	EXPECT_EQ(FAKE_QP_NUM, mlx5ep_xrc_rcv_qp_num(self->qp));
+	EXPECT_CALL(REG, 1, 3);
+	EXPECT_ATTR(FAKE_NEW_NUM, 4, REG(QP_NUM));
+	EXPECT_EQ(FAKE_NEW_NUM, mlx5ep_xrc_rcv_qp_num(self->qp));
+	EXPECT_EQ(0, fake.qps);
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->qp));
+	fake.create_error = EMFILE;
+	EXPECT_EQ(-EMFILE, mlx5ep_xrc_rcv_qp_create(self->xrcd, NULL, &self->qp));
+	EXPECT_EQ(2, fake.calls);
+	fake.create_error = 0;
 }
 
 TEST_F(calls, to_get_name_the_key_and_tell_who_created)
 {
+	/* The first call finds none. */
+	fake.no_key = 1;
 	fake.reg_flags = MLX5_EP_XRC_RCV_QP_REG_CREATED;
 	EXPECT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,
 					   &self->qp));
-	EXPECT_CALL(GET, 1, 4);
+	EXPECT_CALL(GET, 2, 5);
 	EXPECT_ATTR(0x636261, 3, REG(KEY));
+	EXPECT_ATTR(FAKE_NEW_HANDLE, 0, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP);
+	EXPECT_EQ(NULL, fake_attr(REG(FLAGS)));
+	EXPECT_EQ(0, fake.qps);
+	EXPECT_EQ(FAKE_QP_NUM, mlx5ep_xrc_rcv_qp_num(self->qp));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->qp));
 
+	/* The first call joins. */
 	fake.reg_flags = ~MLX5_EP_XRC_RCV_QP_REG_CREATED;
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 6, NULL,
 					   &self->qp));
-	EXPECT_CALL(GET, 3, 5);
-	EXPECT_ATTR(6, 4, REG(FLAGS));
+	EXPECT_CALL(GET, 4, 5);
+	EXPECT_ATTR(0x636261, 3, REG(KEY));
+	EXPECT_ATTR(7, 4, REG(FLAGS));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->qp));
+
+	/* Others were first, meanwhile; or nothing is to be created. */
+	fake.no_key = 1;
+	fake.reg_flags = 0;
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,
+					   &self->qp));
+	EXPECT_EQ(0, fake.qps);
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->qp));
+	fake.no_key = 1;
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(
+				   self->xrcd, "abc", 3,
+				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
+				   &self->qp));
+	EXPECT_EQ(9, fake.calls);
+	fake.no_key = 1;
+	fake.create_error = ENOMEM;
+	EXPECT_EQ(-ENOMEM, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,
+						 &self->qp));
+	EXPECT_EQ(10, fake.calls);
+	fake.create_error = 0;
+	fake.no_key = 2;
+	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,
+						 &self->qp));
 }
 
 TEST_F(calls, with_events_name_notifier_and_cookie)
@@ -244,7 +280,7 @@ TEST_F(calls, of_ofed_find_a_qp_by_domain_and_number)
 	EXPECT_EQ(ENOMEM, mlx5ep_ofed_create_xrc_rcv_qp(&self->domain.xrcd, &num));
 	fake.left = -1;
 	EXPECT_EQ(0, mlx5ep_ofed_create_xrc_rcv_qp(&self->domain.xrcd, &num));
-	EXPECT_EQ(FAKE_QP_NUM, num);
+	EXPECT_EQ(FAKE_NEW_NUM, num);
 	EXPECT_EQ(ENOENT, mlx5ep_ofed_reg_xrc_rcv_qp(&self->domain.xrcd, 0));
 	fake.handle = 41;
 	EXPECT_EQ(0, mlx5ep_ofed_reg_xrc_rcv_qp(&self->domain.xrcd, 7));

@@ -22,12 +22,18 @@
 
 #define FAKE_OBJECT	0x100a
 #define FAKE_ATTRS	16
-#define FAKE_QP_NUM	99	/* of a QP that the kernel creates */
+#define FAKE_QP_NUM	99	/* of a QP that the kernel knows */
+#define FAKE_NEW_NUM	98	/* of one that verbs create */
+#define FAKE_NEW_HANDLE	60
 
 static struct {
 	int error;		/* that each ioctl has; 0: it succeeds */
 	uint32_t handle;	/* of the next registration */
 	uint32_t reg_flags;	/* the answer's */
+	int no_key;		/* GETs that find no QP of the key */
+	int create_error;	/* of verbs */
+	int qps;		/* that verbs created and did not destroy */
+	struct ibv_qp qp;
 	void (*meanwhile)(void);	/* what another thread does during an ioctl */
 
 	unsigned int calls;
@@ -141,10 +147,36 @@ int ioctl(int fd, unsigned long request, ...)
 	fake.hdr = *hdr;
 	memcpy(fake.attrs, hdr->attrs, hdr->num_attrs * sizeof(fake.attrs[0]));
 	errno = fake.error;
-	if (fake.error)
+	if (hdr->method_id == MLX5_EP_METHOD_XRC_RCV_QP_GET && fake.no_key) {
+		fake.no_key--;
+		errno = ENOENT;
+	}
+	if (errno)
 		return -1;
 	for (i = 0; i < hdr->num_attrs; i++)
 		fake_answer(hdr->method_id, &hdr->attrs[i]);
+	return 0;
+}
+
+/* Verbs create one QP at a time. */
+static struct ibv_qp *fake_create_qp(struct ibv_context *context,
+				     struct ibv_qp_init_attr_ex *attr)
+{
+	errno = fake.create_error;
+	if (errno || fake.qps || attr->qp_type != IBV_QPT_XRC_RECV ||
+	    attr->comp_mask != IBV_QP_INIT_ATTR_XRCD || !attr->xrcd)
+		return NULL;
+	fake.qps++;
+	fake.qp.context = context;
+	fake.qp.qp_num = FAKE_NEW_NUM;
+	fake.qp.handle = FAKE_NEW_HANDLE;
+	return &fake.qp;
+}
+
+/* Stands for the one of libibverbs, in the library too. */
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	fake.qps -= qp == &fake.qp;
 	return 0;
 }
 
@@ -187,6 +219,7 @@ static int fake_open_stock(struct fake_context *c)
 	c->verbs.context.device = &c->dev;
 	c->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	c->verbs.sz = sizeof(c->verbs);
+	c->verbs.create_qp_ex = fake_create_qp;
 	return mkdir(path, 0700);
 }
 

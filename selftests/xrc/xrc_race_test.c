@@ -176,8 +176,12 @@ TEST_F_TIMEOUT(race, of_64_processes_for_a_key_one_creates, 280)
 	EXPECT_EQ(0, self->shared->failed);
 	EXPECT_EQ(ROUNDS, self->shared->created);
 	EXPECT_EQ(ROUNDS * (RACERS - 1), self->shared->joined);
-	EXPECT_EQ(ROUNDS, commands("CREATE_QP") - creates);
-	EXPECT_EQ(ROUNDS, commands("DESTROY_QP") - destroys);
+	/* Who came too late with a QP of its own has destroyed it. */
+	creates = commands("CREATE_QP") - creates;
+	destroys = commands("DESTROY_QP") - destroys;
+	EXPECT_LE(ROUNDS, creates);
+	EXPECT_EQ(creates, destroys);
+	TH_LOG("%ld QPs in %d rounds", (long)creates, (int)ROUNDS);
 }
 
 /*

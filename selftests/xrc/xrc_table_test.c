@@ -100,7 +100,7 @@ static void expect_domain(struct __test_metadata *_metadata,
 	char want[256], name[16];
 
 	prctl(PR_GET_NAME, name);
-	snprintf(want, sizeof(want), "domain id=%u handles=1 qps=1 inode=%s\n",
+	snprintf(want, sizeof(want), "domain id=%u qps=1 inode=%s\n",
 		 id, inode);
 	EXPECT_STREQ(want, lines[0]);
 	snprintf(want, sizeof(want), qp, id);

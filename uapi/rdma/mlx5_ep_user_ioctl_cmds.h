@@ -105,10 +105,12 @@ enum mlx5_ep_notifier_watch_dmabuf_attrs {
 	MLX5_EP_ATTR_NOTIFIER_WATCH_DMABUF_RESP,
 };
 
-/* Methods of MLX5_EP_OBJECT_XRC_RCV_QP. */
+/*
+ * Methods of MLX5_EP_OBJECT_XRC_RCV_QP. Number 0 was CREATE before 0.9.0 was released;
+ * it answers EPROTONOSUPPORT, and is not given to another method.
+ */
 enum mlx5_ep_xrc_rcv_qp_methods {
-	MLX5_EP_METHOD_XRC_RCV_QP_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	MLX5_EP_METHOD_XRC_RCV_QP_REG,
+	MLX5_EP_METHOD_XRC_RCV_QP_REG = (1U << UVERBS_ID_NS_SHIFT) + 1,
 	MLX5_EP_METHOD_XRC_RCV_QP_GET,
 	MLX5_EP_METHOD_XRC_RCV_QP_MODIFY,
 	MLX5_EP_METHOD_XRC_RCV_QP_QUERY,
@@ -116,7 +118,7 @@ enum mlx5_ep_xrc_rcv_qp_methods {
 };
 
 /*
- * Attributes of CREATE, REG and GET. uverbs keeps the state of a call on its
+ * Attributes of REG and GET. uverbs keeps the state of a call on its
  * stack, instead of allocating it, while the attribute ids of the method are few
  * and dense (uapi_compute_bundle_size()); it counts them with those of its two
  * namespaces taking turns, hence ids of both.
@@ -130,10 +132,12 @@ enum mlx5_ep_xrc_rcv_qp_reg_attrs {
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
 	/* in, optional: __u64, returned with each event; default 0 */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_COOKIE,
-	/* out, CREATE and GET only: struct mlx5_ep_xrc_rcv_qp_reg */
+	/* out, GET only: struct mlx5_ep_xrc_rcv_qp_reg */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER = 0,
 	/* in, REG only: __u32, number of the QP to join */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
+	/* in, GET only, optional: handle of the QP that is offered */
+	MLX5_EP_ATTR_XRC_RCV_QP_GET_QP = MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM,
 	/* in, GET only: the key, 1 to MLX5_EP_XRC_KEY_MAX bytes */
 	MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY,
 	/* in, GET only, optional: enum mlx5_ep_xrc_rcv_qp_get_flags */

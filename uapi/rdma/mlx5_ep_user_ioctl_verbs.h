@@ -401,32 +401,30 @@ struct mlx5_ep_watch_dmabuf_resp {
  * end. While a registration made through an XRCD handle lives, closing that handle is
  * refused with EBUSY.
  *
- * CREATE makes a QP and registers. REG registers with the QP of a number; the QP
- * may have been made by upstream calls. GET registers with the QP of a key and
- * creates the QP if there is none: of any number of racing callers one creates, all
- * join. Each of these calls returns a registration of its own, which UNREG ends.
+ * Upstream's call creates the QP. REG registers with the QP of a number, GET with the QP
+ * of a key. If there is none, the QP that the caller offers gets the key: of any number of
+ * racing callers one gives the key to its QP, and all register with it. The caller destroys
+ * its own handle of the QP that it offered. UNREG ends a registration.
  *
  * ENOENT: (REG) the domain has no QP of that number; (GET with
- * %MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY) no QP of that key.
- *
- * EDQUOT: the process or the user has as many registrations, or the user or
- * the device as many QPs, as the module's parameters allow.
- *
- * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; an attribute of
- * MODIFY is out of range, or IBA forbids the transition.
- *
+ * %MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY) no QP of that key; the handle offered names none.
+ * EOPNOTSUPP: (GET without that flag) no QP of that key, and none is offered.
+ * EEXIST: (GET) the QP that is offered has another key.
+ * EDQUOT: the user has as many registrations, or the user or the device as many QPs, as
+ * the module's parameters allow.
+ * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; the QP that is offered is
+ * no XRC target, of another domain, not in the state RESET, or comes with that flag; an
+ * attribute of MODIFY is out of range, or IBA forbids the transition.
  * EISCONN: (MODIFY to RTR) the QP is connected to another remote QP than asked for.
- *
  * EBUSY: (UNREG) another call is using this registration.
- *
- * EIO: the device was removed, and the registration ended. UNREG of its handle succeeds.
+ * EIO: the device was removed, and the registration ended. UNREG succeeds.
  */
 
 #define MLX5_EP_XRC_KEY_MAX 64
 
 /**
  * enum mlx5_ep_xrc_rcv_qp_get_flags - flags of GET
- * @MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY: do not create the QP
+ * @MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY: only join a QP that is there
  */
 enum mlx5_ep_xrc_rcv_qp_get_flags {
 	MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY = 1 << 0,
@@ -434,14 +432,14 @@ enum mlx5_ep_xrc_rcv_qp_get_flags {
 
 /**
  * enum mlx5_ep_xrc_rcv_qp_reg_flags - flags of struct mlx5_ep_xrc_rcv_qp_reg
- * @MLX5_EP_XRC_RCV_QP_REG_CREATED: this call created the QP
+ * @MLX5_EP_XRC_RCV_QP_REG_CREATED: this call gave the key to the QP that it offered
  */
 enum mlx5_ep_xrc_rcv_qp_reg_flags {
 	MLX5_EP_XRC_RCV_QP_REG_CREATED = 1 << 0,
 };
 
 /**
- * struct mlx5_ep_xrc_rcv_qp_reg - answer of CREATE and GET
+ * struct mlx5_ep_xrc_rcv_qp_reg - answer of GET
  * @qp_num: the QP's number
  * @flags: of enum mlx5_ep_xrc_rcv_qp_reg_flags
  */

@@ -40,8 +40,6 @@ static const struct setting settings[] = {
 	  ANY_NUMBER },
 	{ "xrc_regs_per_user", "xrc_regs_per_user", FOR_MODULE, NUMBER,
 	  ANY_NUMBER },
-	{ "xrc_regs_per_process", "xrc_regs_per_process", FOR_MODULE, NUMBER,
-	  ANY_NUMBER },
 };
 
 /**

@@ -74,8 +74,8 @@ static const struct column watch_columns[] = {
 /* Printed as name=value pairs; the columns are what can be sorted and filtered. */
 static const struct column xrc_columns[] = {
 	{ "kind", "KIND", true }, { "id", "ID", false },
-	{ "handles", "HANDLES", false }, { "qps", "QPS", false },
-	{ "inode", "INODE", true }, { "num", "NUM", false },
+	{ "qps", "QPS", false }, { "inode", "INODE", true },
+	{ "num", "NUM", false },
 	{ "domain", "DOMAIN", false }, { "state", "STATE", true },
 	{ "registrants", "REGISTRANTS", false }, { "key", "KEY", true },
 	{ "qp", "QP", false }, { "pid", "PID", false },

@@ -46,10 +46,10 @@ struct mlx5ep_xrc_events {
  * @qp: the QP is in state RESET
  *
  * Return: 0. -EOPNOTSUPP without the module. -EINVAL if a reserved field of
- * @events is not 0. -EDQUOT if the process or the user has the maximum number
- * of registrations already (xrc_regs_per_process, xrc_regs_per_user), or the
- * user or the device that of QPs (xrc_qps_per_user, xrc_qps_per_device). -EBADF
- * or -EIO if the notifier cannot be used. -ENOMEM.
+ * @events is not 0. -EDQUOT if the user has the maximum number of registrations already
+ * (xrc_regs_per_user), or the user or the device that of QPs (xrc_qps_per_user,
+ * xrc_qps_per_device). -EBADF or -EIO if the notifier cannot be used. -ENOMEM. What
+ * ibv_create_qp_ex(3) sets errno to.
  */
 int mlx5ep_xrc_rcv_qp_create(struct mlx5ep_xrcd *xrcd,
 			     const struct mlx5ep_xrc_events *events,
