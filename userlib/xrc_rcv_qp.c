@@ -149,19 +149,21 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 					const struct mlx5ep_xrc_events *events,
 					struct mlx5ep_xrc_rcv_qp **qp)
 {
-	uint32_t join = flags | MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY;
+	bool join_only = flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY;
 	struct ibv_context *context = xrcd->ibv->context;
 	struct mlx5ep_cmd cmd;
 	struct ibv_qp *offer;
 	int ret;
 
+	if (!join_only)
+		flags |= MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	/* Mostly another process was first. */
 	cmd_start(&cmd, context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
 	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
-	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &join,
-		      sizeof(join));
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
+		      sizeof(flags));
 	ret = reg_exec(&cmd, xrcd, 0, events, qp);
-	if (ret != -ENOENT || flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY)
+	if (ret != -ENOENT || join_only)
 		return ret;
 
 	ret = qp_create(xrcd, &offer);

@@ -31,6 +31,8 @@ struct mlx5_ep_device;
 struct mlx5_ep_qp;
 struct seq_file;
 
+#define MLX5_EP_XRC_ANNOUNCED_BITS 6
+
 /**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
  * @lock: protects all below, and every field documented as "under xrc->lock"
@@ -41,6 +43,8 @@ struct seq_file;
  * @num_qps: struct mlx5_ep_xrc_qp alive
  * @num_regs: registrations alive
  * @last_domain: id given last
+ * @announced: by hash of the key, the jiffies until which GETs wait for who creates; 0:
+ *	nobody has announced. Not under @lock
  */
 struct mlx5_ep_xrc {
 	struct mlx5_ep_device *edev;
@@ -52,6 +56,7 @@ struct mlx5_ep_xrc {
 	u32 num_qps;
 	u32 num_regs;
 	u32 last_domain;
+	unsigned long announced[1 << MLX5_EP_XRC_ANNOUNCED_BITS];
 };
 
 /**
@@ -138,10 +143,12 @@ struct mlx5_ep_xrc_reg {
 /**
  * struct mlx5_ep_xrc_request - which QP a registration is to be made with
  * @num: REG: number of the QP. GET: number of the QP that the caller offers; 0: none
+ * @announce: GET: if nobody has the key, the caller creates a QP next
  * @key: GET: the key; its length is 0 for REG
  */
 struct mlx5_ep_xrc_request {
 	u32 num;
+	bool announce;
 	struct mlx5_ep_xrc_key key;
 };
 

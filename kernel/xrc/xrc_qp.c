@@ -21,12 +21,17 @@
  *     begins anew. If nobody has the key, the record of the QP that the
  *     caller offers gets it. So of racing calls for one key one gives it to its QP, and
  *     all others join that QP.
+ *   - A GET that finds no QP announces that it creates one. The others of that key wait
+ *     for it, at most ANNOUNCED_MS, so that few create a QP in vain. An announcement has no
+ *     owner and binds nobody: if its caller dies, it expires.
  *   - The last registration that leaves takes the record and its key with it. Who opens
  *     the QP by its number before that registration closes its handle makes a new record.
  */
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <rdma/mlx5_ep_notifier.h>
 
 #include "compat/compat.h"
@@ -34,6 +39,9 @@
 #include "uuar/context.h"
 #include "uuar/qp_uuar.h"
 #include "xrc.h"
+
+/* The device creates a QP in less. */
+#define ANNOUNCED_MS 20
 
 static u32 qp_key_hash(const void *data, u32 len, u32 seed)
 {
@@ -195,6 +203,25 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 	kfree_rcu(qp, rcu);
 }
 
+/* Keys share the places, so a GET may wait for a QP of another key. */
+static unsigned long *qp_announced(struct mlx5_ep_xrc *xrc,
+				   const struct mlx5_ep_xrc_key *key)
+{
+	return &xrc->announced[qp_key_hash(key, sizeof(*key), 0) %
+			       ARRAY_SIZE(xrc->announced)];
+}
+
+/* The key has a QP: of the caller that offers one, or of another. */
+static void qp_announced_end(unsigned long *until)
+{
+	if (!READ_ONCE(*until))
+		return;
+	WRITE_ONCE(*until, 0);
+	/* Orders the key and *@until before the look for a waiter. */
+	smp_mb();
+	wake_up_var(until);
+}
+
 /* Gives a record the key, which nobody has. */
 static int qp_give_key(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 		       const struct mlx5_ep_xrc_key *key)
@@ -247,6 +274,8 @@ static int qp_enter(struct mlx5_ep_xrc_reg *reg,
 			return given;
 		}
 	}
+	if (request->key.len && request->num)
+		qp_announced_end(qp_announced(xrc, &request->key));
 	reg->qp = qp;
 	list_add_tail(&reg->entry, &qp->regs);
 	WRITE_ONCE(qp->num_regs, qp->num_regs + 1);
@@ -266,6 +295,24 @@ static u32 qp_num_of_key(struct mlx5_ep_xrc *xrc,
 	num = qp ? qp->num : 0;
 	rcu_read_unlock();
 	return num;
+}
+
+/*
+ * Nobody has the key. Announces that the caller creates a QP, or waits for another that
+ * has announced it. Returns -EAGAIN if the key has a QP now, else -ENOENT.
+ */
+static int qp_announce(struct mlx5_ep_xrc *xrc,
+		       const struct mlx5_ep_xrc_key *key)
+{
+	unsigned long *until = qp_announced(xrc, key);
+	unsigned long was = READ_ONCE(*until), now = jiffies;
+	unsigned long wait = msecs_to_jiffies(ANNOUNCED_MS) + 1;
+
+	if ((!was || time_after(now, was)) &&
+	    cmpxchg(until, was, (now + wait) ?: 1) == was)
+		return -ENOENT;
+	wait_var_event_timeout(until, !READ_ONCE(*until), wait);
+	return qp_num_of_key(xrc, key) ? -EAGAIN : -ENOENT;
 }
 
 static int qp_join_once(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
@@ -325,6 +372,10 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
 	request->key.xrcd = xrcd;
 	do {
 		ret = qp_join_once(reg, xrcd, request, &spare);
+		if (ret == -ENOENT && request->announce) {
+			request->announce = false;
+			ret = qp_announce(reg->ectx->edev->xrc, &request->key);
+		}
 		if (ret == -EAGAIN && fatal_signal_pending(current))
 			ret = -EINTR;
 	} while (ret == -EAGAIN);

@@ -139,9 +139,11 @@ static int rcv_qp_get_request(struct uverbs_attr_bundle *attrs,
 
 	ret = uverbs_get_flags32(flags, attrs,
 				 MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
-				 MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY);
+				 MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY |
+				 MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE);
 	if (ret)
 		return ret;
+	request->announce = *flags & MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	if (!IS_ERR(ib_qp)) {
 		ret = *flags ? -EINVAL : rcv_qp_offered(attrs, ib_qp);
 		if (ret)

@@ -36,7 +36,7 @@ xrc_reg_figures()
 		bench_note "xrc_reg_unreg_$name" "$unit" ${all_reg[1]}
 		bench_note "xrc_get_unreg_$name" "$unit" ${all_join[1]}
 		bench_note "xrc_create_unreg_$name" "$unit" ${all_create[1]}
-		bench_at_most "xrc_reg_upstream_${name}_ratio" ratio 0.95 \
+		bench_at_most "xrc_reg_upstream_${name}_ratio" ratio 1.0 \
 			${ratios[upstream]}
 		for qps in 1000 16000; do
 			bench_at_most "xrc_reg_${qps}_qps_${name}_ratio" ratio \

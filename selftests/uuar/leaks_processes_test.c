@@ -9,7 +9,6 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
-
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -112,7 +112,7 @@ TEST_F(bad, unknown_flags)
 {
 	uint32_t flags;
 
-	for (flags = 2; flags; flags <<= 1) {
+	for (flags = 4; flags; flags <<= 1) {
 		reg_begin(self, MLX5_EP_METHOD_XRC_RCV_QP_GET);
 		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "k", 1);
 		uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS,
@@ -200,6 +200,8 @@ TEST_F(bad, offer_of_a_qp_in_use)
 	offer_begin(self, self->upstream->handle);
 	uverbs_in(&self->call, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
 		  sizeof(flags));
+	EXPECT_EQ(-EINVAL, reg_do(self));
+	flags = MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	EXPECT_EQ(-EINVAL, reg_do(self));
 	ASSERT_EQ(0, ibv_modify_qp(self->upstream, &attr,
 				   IBV_QP_STATE | IBV_QP_PKEY_INDEX |

@@ -114,11 +114,11 @@ TEST_F(calls, to_get_name_the_key_and_tell_who_created)
 
 	/* The first call joins. */
 	fake.reg_flags = ~MLX5_EP_XRC_RCV_QP_REG_CREATED;
-	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 6, NULL,
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 4, NULL,
 					   &self->qp));
 	EXPECT_CALL(GET, 4, 5);
 	EXPECT_ATTR(0x636261, 3, REG(KEY));
-	EXPECT_ATTR(7, 4, REG(FLAGS));
+	EXPECT_ATTR(4 | MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE, 4, REG(FLAGS));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->qp));
 
 	/* Others were first, meanwhile; or nothing is to be created. */
@@ -134,6 +134,7 @@ TEST_F(calls, to_get_name_the_key_and_tell_who_created)
 				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, NULL,
 				   &self->qp));
 	EXPECT_EQ(9, fake.calls);
+	EXPECT_ATTR(MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY, 4, REG(FLAGS));
 	fake.no_key = 1;
 	fake.create_error = ENOMEM;
 	EXPECT_EQ(-ENOMEM, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,

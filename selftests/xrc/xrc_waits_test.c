@@ -8,11 +8,14 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
+#include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
 #include "baseline.h"
 #include "patience.h"
 #include "simhca.h"
 #include "sysfs.h"
+#include "uverbs.h"
 #include "xrc.h"
 
 #define DOMAIN_FILE "/tmp/xrc_waits_domain"
@@ -24,8 +27,10 @@ struct call {
 	struct mlx5ep_xrcd *xrcd;
 	struct mlx5ep_xrc_rcv_qp *qp;
 	const char *key;
+	struct ibv_qp *offer;	/* of run_ask(); NULL: it announces */
+	uint32_t handle;	/* of its registration */
 	int ret;
-	atomic_bool over;
+	atomic_bool begun, over;
 	pthread_t thread;
 };
 
@@ -85,6 +90,7 @@ static void *waits_run(void *arg)
 {
 	struct call *call = arg;
 
+	atomic_store(&call->begun, true);
 	call->ret = call->run(call);
 	atomic_store(&call->over, true);
 	return NULL;
@@ -160,6 +166,94 @@ TEST_F(waits, neither_get_nor_reg_for_who_creates)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(self->late.qp));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(again));
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
+}
+
+/* GET of the key "l": offers a QP, or announces that a QP is offered next. */
+static int run_ask(struct call *call)
+{
+	struct {
+		struct ibv_xrcd xrcd;
+		uint32_t comp_mask, handle;
+	} *provider = (void *)mlx5ep_xrcd_ibv(call->xrcd);
+	uint32_t flags = MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
+	struct mlx5_ep_xrc_rcv_qp_reg answer;
+	struct uverbs_call get;
+	int ret;
+
+	uverbs_begin(&get, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, provider->handle);
+	uverbs_out(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
+		   sizeof(answer));
+	uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "l", 1);
+	if (call->offer)
+		uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP,
+			      call->offer->handle);
+	else
+		uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
+			  sizeof(flags));
+	ret = uverbs_do(provider->xrcd.context, &get);
+	call->handle = get.attrs[0].data;
+	return ret;
+}
+
+/* Ends the registration of run_ask(). */
+static int ask_end(const struct call *call)
+{
+	struct uverbs_call unreg;
+
+	uverbs_begin(&unreg, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(&unreg, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE,
+		      call->handle);
+	return uverbs_do(mlx5ep_xrcd_ibv(call->xrcd)->context, &unreg);
+}
+
+/*
+ * Who has announced creates no QP. If the guest is too slow, the second call does not
+ * meet the announcement, and the test begins anew.
+ */
+TEST_F(waits, get_a_moment_for_who_has_announced)
+{
+	struct timespec from, to;
+	long ms = 0;
+	int i;
+
+	for (i = 0; i < 50 && ms < 15; i++) {
+		ASSERT_EQ(-ENOENT, run_ask(&self->late));
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		ASSERT_EQ(-ENOENT, run_ask(&self->other));
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		ms = (to.tv_sec - from.tv_sec) * 1000 +
+		     (to.tv_nsec - from.tv_nsec) / 1000000;
+	}
+	EXPECT_LE(15, ms);
+	EXPECT_GT(1000 * patience_factor(), ms);
+}
+
+/* If the QP comes too late, the test begins anew. */
+TEST_F(waits, get_for_who_has_announced_and_joins)
+{
+	int i;
+
+	self->late.ret = -ENOENT;
+	for (i = 0; i < 50 && self->late.ret; i++) {
+		usleep(50000);
+		self->other.offer = NULL;
+		atomic_store(&self->late.begun, false);
+		ASSERT_EQ(-ENOENT, run_ask(&self->other));
+		ASSERT_EQ(0, start(&self->late, run_ask));
+		while (!atomic_load(&self->late.begun))
+			sched_yield();
+		usleep(2000);
+		self->other.offer = self->upstream;
+		EXPECT_EQ(0, run_ask(&self->other));
+		ASSERT_EQ(0, pthread_join(self->late.thread, NULL));
+		EXPECT_EQ(0, ask_end(&self->other));
+	}
+	ASSERT_EQ(0, self->late.ret);
+	EXPECT_EQ(0, ask_end(&self->late));
 }
 
 TEST_F(waits, get_not_for_modify)
