@@ -297,9 +297,20 @@ static u32 qp_num_of_key(struct mlx5_ep_xrc *xrc,
 	return num;
 }
 
+/* Waits until the announcement ends or expires. Returns -EINTR if the process is killed. */
+static int qp_announced_wait(unsigned long *until, long jiffies_left)
+{
+	long ret = ___wait_var_event(until,
+				     ___wait_cond_timeout(!READ_ONCE(*until)),
+				     TASK_KILLABLE, 0, jiffies_left,
+				     __ret = schedule_timeout(__ret));
+
+	return ret < 0 ? -EINTR : 0;
+}
+
 /*
  * Nobody has the key. Announces that the caller creates a QP, or waits for another that
- * has announced it. Returns -EAGAIN if the key has a QP now, else -ENOENT.
+ * has announced it. Returns -EAGAIN if the key has a QP now; -EINTR; else -ENOENT.
  */
 static int qp_announce(struct mlx5_ep_xrc *xrc,
 		       const struct mlx5_ep_xrc_key *key)
@@ -311,7 +322,8 @@ static int qp_announce(struct mlx5_ep_xrc *xrc,
 	if ((!was || time_after(now, was)) &&
 	    cmpxchg(until, was, (now + wait) ?: 1) == was)
 		return -ENOENT;
-	wait_var_event_timeout(until, !READ_ONCE(*until), wait);
+	if (qp_announced_wait(until, wait))
+		return -EINTR;
 	return qp_num_of_key(xrc, key) ? -EAGAIN : -ENOENT;
 }
 

@@ -7,7 +7,10 @@
 #include "kselftest_harness.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
@@ -230,6 +233,63 @@ TEST_F(waits, get_a_moment_for_who_has_announced)
 	}
 	EXPECT_LE(15, ms);
 	EXPECT_GT(1000 * patience_factor(), ms);
+}
+
+/*
+ * A process asks twice, and so waits for its own announcement. It has its own stack and
+ * the memory of the test, so that its end takes no time.
+ */
+struct victim {
+	struct call call;
+	struct timespec from;
+	atomic_bool begun;
+	char stack[65536];
+};
+
+static int victim_run(void *arg)
+{
+	struct victim *victim = arg;
+
+	int ret = run_ask(&victim->call);
+
+	clock_gettime(CLOCK_MONOTONIC, &victim->from);
+	atomic_store(&victim->begun, true);
+	return ret == -ENOENT ? run_ask(&victim->call) != ret : 1;
+}
+
+/* Kills a process that waits. Returns how long it waited, in ms; -1: it did not. */
+static int victim_killed(struct victim *victim)
+{
+	struct timespec to;
+	int status, pid;
+
+	atomic_store(&victim->begun, false);
+	pid = clone(victim_run, victim->stack + sizeof(victim->stack),
+		    CLONE_VM | SIGCHLD, victim);
+	while (pid > 0 && !atomic_load(&victim->begun))
+		usleep(100);
+	usleep(1000);
+	if (pid < 0 || kill(pid, SIGKILL) ||
+	    waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (to.tv_sec - victim->from.tv_sec) * 1000 +
+	       (to.tv_nsec - victim->from.tv_nsec) / 1000000;
+}
+
+/* One that waits for all of the time takes 20 ms and more each time. */
+TEST_F(waits, get_no_longer_if_it_is_killed)
+{
+	static struct victim victim;
+	int i, ms = -1;
+
+	victim.call = self->other;
+	for (i = 0; i < 50 && (ms < 0 || ms >= 15); i++) {
+		usleep(50000);
+		ms = victim_killed(&victim);
+	}
+	EXPECT_LE(0, ms);
+	EXPECT_GT(15, ms);
 }
 
 /* If the QP comes too late, the test begins anew. */
