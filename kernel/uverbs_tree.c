@@ -38,7 +38,7 @@ static const struct uapi_definition our_defs[] = {
 	{},
 };
 
-/* What user space reads in uverbs_ids: kind and name, then the id. */
+/* What user space reads in uverbs_ids after "abi": kind and name, then the id. */
 static const struct {
 	const char *name;
 	u16 id;
@@ -196,13 +196,13 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
  * mlx5_ep_uverbs_tree_show() - list the ids that user space may call
  * @buf: page of a sysfs attribute
  *
- * Writes a line for each: kind, name and id.
+ * Writes the version of the ABI, then a line for each id: kind, name and id.
  *
  * Return: bytes written
  */
 ssize_t mlx5_ep_uverbs_tree_show(char *buf)
 {
-	ssize_t len = 0;
+	ssize_t len = sysfs_emit(buf, "abi %u\n", MLX5_EP_ABI_VERSION);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)

@@ -25,10 +25,9 @@
 #define IDS_TEXT 4097
 
 static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-	char path[IBV_SYSFS_PATH_MAX];
-	char text[IDS_TEXT];
-} ids[MAX_DEVICES];
+/* The paths are together, because each look-up compares them: a page, not one a device. */
+static char ids_path[MAX_DEVICES][IBV_SYSFS_PATH_MAX];
+static char ids_text[MAX_DEVICES][IDS_TEXT];
 static unsigned int ids_next;
 
 /*
@@ -41,8 +40,8 @@ static void ids_forked(void)
 
 	/* A page that is only read stays the parent's. */
 	for (i = 0; i < MAX_DEVICES; i++)
-		if (ids[i].path[0])
-			ids[i].path[0] = '\0';
+		if (ids_path[i][0])
+			ids_path[i][0] = '\0';
 	ids_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
@@ -102,19 +101,19 @@ static int ids_find(const char *text, const char *name)
 	return -EOPNOTSUPP;
 }
 
-/* A module with another ABI may give the same id another meaning. */
-static bool same_abi(const struct ibv_device *dev)
+/*
+ * A module with another ABI may give the same id another meaning. An older module does
+ * not list the version with the ids.
+ */
+static bool ids_have_abi(const struct ibv_device *dev, const char *text)
 {
-	char text[32];
+	int abi = ids_find(text, "abi");
+	char version[32];
 
-	return mlx5ep_read_sysfs(dev, "abi_version", text, sizeof(text)) > 0 &&
-		strtoul(text, NULL, 10) == MLX5_EP_ABI_VERSION;
-}
-
-static bool ids_read(const struct ibv_device *dev, char *text)
-{
-	return same_abi(dev) &&
-	       mlx5ep_read_sysfs(dev, "uverbs_ids", text, IDS_TEXT) > 0;
+	if (abi == -EOPNOTSUPP &&
+	    mlx5ep_read_sysfs(dev, "abi_version", version, sizeof(version)) > 0)
+		abi = strtoul(version, NULL, 10);
+	return abi == MLX5_EP_ABI_VERSION;
 }
 
 /**
@@ -128,26 +127,26 @@ static bool ids_read(const struct ibv_device *dev, char *text)
 int mlx5ep_uverbs_id(struct ibv_context *ctx, const char *name)
 {
 	const char *path = ctx->device->ibdev_path;
-	char text[IDS_TEXT];
 	unsigned int i;
 	int ret, cancel;
 
 	cancel = lock_take(&ids_lock);
 	for (i = 0; i < MAX_DEVICES; i++)
-		if (!strcmp(ids[i].path, path))
+		if (!strcmp(ids_path[i], path))
 			break;
-	if (i < MAX_DEVICES) {
-		ret = ids_find(ids[i].text, name);
-		goto out_unlock;
+	if (i == MAX_DEVICES) {
+		i = ids_next % MAX_DEVICES;
+		ids_path[i][0] = '\0';
+		if (mlx5ep_read_sysfs(ctx->device, "uverbs_ids", ids_text[i],
+				      IDS_TEXT) <= 0 ||
+		    !ids_have_abi(ctx->device, ids_text[i])) {
+			ret = -EOPNOTSUPP;
+			goto out_unlock;
+		}
+		snprintf(ids_path[i], sizeof(ids_path[i]), "%s", path);
+		ids_next++;
 	}
-	if (!ids_read(ctx->device, text)) {
-		ret = -EOPNOTSUPP;
-		goto out_unlock;
-	}
-	i = ids_next++ % MAX_DEVICES;
-	snprintf(ids[i].path, sizeof(ids[i].path), "%s", path);
-	memcpy(ids[i].text, text, sizeof(text));
-	ret = ids_find(text, name);
+	ret = ids_find(ids_text[i], name);
 out_unlock:
 	lock_release(&ids_lock, cancel);
 	return ret;
@@ -164,7 +163,7 @@ void mlx5ep_uverbs_forget(struct ibv_context *ctx)
 
 	pthread_mutex_lock(&ids_lock);
 	for (i = 0; i < MAX_DEVICES; i++)
-		if (!strcmp(ids[i].path, ctx->device->ibdev_path))
-			ids[i].path[0] = '\0';
+		if (!strcmp(ids_path[i], ctx->device->ibdev_path))
+			ids_path[i][0] = '\0';
 	pthread_mutex_unlock(&ids_lock);
 }

@@ -84,6 +84,20 @@ TEST_F(ids, of_another_abi_are_not_used)
 	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
 }
 
+/* A module that lists the version is asked once. */
+TEST_F(ids, are_listed_with_their_abi)
+{
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "99\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "abi 1\n" NAME " 0x100b\n"));
+	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
+	mlx5ep_uverbs_forget(self->ctx);
+	ASSERT_EQ(0, fake_put(self->c.dir, "abi_version", "1\n"));
+	ASSERT_EQ(0, fake_put(self->c.dir, "uverbs_ids",
+			      "abi 99\n" NAME " 0x100b\n"));
+	EXPECT_EQ(-EOPNOTSUPP, mlx5ep_uverbs_id(self->ctx, NAME));
+}
+
 TEST_F(ids, are_read_once_until_they_are_forgotten)
 {
 	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
@@ -165,7 +179,7 @@ TEST_F(ids, are_found_by_a_child_of_a_process_that_looks_them_up)
 	EXPECT_EQ(0x100b, mlx5ep_uverbs_id(self->ctx, NAME));
 	/* The device is replaced, and its text is not there yet. */
 	pthread_mutex_lock(&ids_lock);
-	ids[0].text[0] = '\0';
+	ids_text[0][0] = '\0';
 	pid = fork();
 	if (!pid) {
 		alarm(5);
