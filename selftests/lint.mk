@@ -74,6 +74,7 @@ lint-shell:
 lint-rules:
 	@! find kernel -name '*.[ch]' ! -path 'kernel/compat/*' | \
 		xargs -r grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION\(|HAVE_[A-Z]'
+	@selftests/lint/prototypes
 	@! $(LINT_FILES) ! -name lint.mk | \
 		xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b|#if 0'
 	@! $(LINT_FILES) -name '*.[ch]' | xargs -r wc -l | \

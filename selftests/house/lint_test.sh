@@ -284,6 +284,43 @@ names_found()
 		"$lint/names"
 }
 
+prototypes_found()
+{
+	local declared
+
+	fresh
+	write kernel/a.h <<-'C'
+		#include <rdma/ib_verbs.h>
+		/* int ib_mentioned(int a); */
+		__printf(1, 2) int mlx5_ep_own(const char *fmt, ...);
+		extern const char *const mlx5_ep_names[];
+		static inline int compat_own(void)
+		{
+			struct ib_qp *qp = ib_called(1);
+
+			if (qp)
+				return ib_called(2);
+			else
+				ib_called(3);
+		out:
+			ib_called("int ib_text(int a);");
+			return 0;
+		}
+	C
+	accepted "$lint/prototypes"
+	for declared in 'struct ib_qp *ib_x(struct ib_pd *pd);' 'extern int ib_x(void);' \
+		'extern struct list_head ib_x[];' '__must_check int ib_x(void (*f)(int));' \
+		'extern int ib_x __weak;' 'static int f(void) { extern int ib_x; }' \
+		'static void f(void) { int ib_x(int a); }'; do
+		write kernel/compat/b.c <<<"$declared"
+		refused '^kernel/compat/b.c:1: declares ib_x, ' "$lint/prototypes"
+	done
+	write kernel/compat/b.c <<<'int mlx5_ep_x(void) asm("ib_x");'
+	refused 'b.c:1: mlx5_ep_x is another name' "$lint/prototypes"
+	write kernel/compat/b.c <<<'static void f(void) { g(__symbol_get("ib_x")); }'
+	refused 'b.c:1: looks a symbol up' "$lint/prototypes"
+}
+
 pages_width()
 {
 	fresh
@@ -587,7 +624,7 @@ series_found()
 	refused 'series: no a.h, which kernel/a.c includes' "${rules[@]}"
 }
 
-plan 25
+plan 26
 check 'layers: what the table allows passes' layers_right
 check 'layers: a call to a higher layer fails' layers_upward
 check 'layers: a call within a layer fails' layers_sideways
@@ -603,6 +640,7 @@ check 'kdoc: another form fails' kdoc_form
 check 'kdoc: arguments exist, and say more than their names' kdoc_arguments
 check 'words: names and prose are spelt right, without the words of the list' words_found
 check 'names: an enumerator has the name of its enumeration' names_found
+check 'prototypes: what is the kernel'\''s has a header of the kernel' prototypes_found
 check 'pages: lines have 100 columns' pages_width
 check 'pages: links lead somewhere' pages_links
 check 'others: what a page says of other software has a proof' others_found
