@@ -8,6 +8,7 @@
 #include "attach.h"
 #include "debugfs.h"
 #include "watch/notifier_dev.h"
+#include "watch/slots.h"
 #include "watch/space.h"
 
 static int __init mlx5_ep_init(void)
@@ -15,6 +16,7 @@ static int __init mlx5_ep_init(void)
 	int ret;
 
 	mlx5_ep_debugfs_init();
+	mlx5_ep_fingerprint_init();
 	ret = mlx5_ep_attach_init();
 	if (ret) {
 		mlx5_ep_debugfs_fini();

@@ -18,6 +18,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -25,6 +26,35 @@
 #include "watch/slots.h"
 
 #define FINGERPRINT_BATCH	64UL
+
+/* This kernel fills holes when they are looked at. Nothing is looked at. */
+static bool fingerprint_fills;
+
+/**
+ * mlx5_ep_fingerprint_init() - see whether looking at a hole leaves it one
+ *
+ * Looks at a page of the process that loads the module. Without one, and where all memory
+ * of it is locked and so has no holes, nothing is found out. Sleeps.
+ */
+void __init mlx5_ep_fingerprint_init(void)
+{
+	unsigned long hole;
+	struct page *page;
+
+	if (!current->mm || current->mm->def_flags & VM_LOCKED)
+		return;
+	hole = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	if (IS_ERR_VALUE(hole))
+		return;
+	if (get_user_pages_unlocked(hole, 1, &page,
+				    FOLL_FORCE | FOLL_DUMP) == 1) {
+		put_page(page);
+		fingerprint_fills = true;
+		pr_warn("mlx5_ep: this kernel fills memory that is looked at, so no watch is recorded\n");
+	}
+	vm_munmap(hole, PAGE_SIZE);
+}
 
 /* Each step is a bijection of the state, so one other frame changes the result. */
 static u64 fingerprint_mix(u64 hash, unsigned long pfn)
@@ -56,7 +86,8 @@ static long fingerprint_get_pages(unsigned long addr, unsigned long npages,
  *
  * May wait for a page of a file to be read, or for a userfaultfd.
  *
- * Return: 0; -EFAULT: a page is not mapped or is not memory; -ESTALE: a frame is not
+ * Return: 0; -EFAULT: a page is not mapped or is not memory, or the kernel cannot look
+ * without changing the memory; -ESTALE: a frame is not
  * pinned; -ENOMEM: a page cannot be read in now; -EINTR: a fatal signal
  */
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
@@ -66,6 +97,8 @@ int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 	u64 hash = npages;
 	bool free = false;
 
+	if (fingerprint_fills)
+		return -EFAULT;
 	while (npages && !free) {
 		long i, got;
 
