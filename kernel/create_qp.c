@@ -66,7 +66,11 @@ static bool create_qp_wants_uuar(const struct ib_qp_init_attr *attr,
 	       !(attr->create_flags & IB_QP_CREATE_CROSS_CHANNEL);
 }
 
-/* If the driver confirms that it used our page, tell the library the uUAR. */
+/*
+ * If the driver confirms that it used our page, tell the library the uUAR. Returns 1 if
+ * the driver chose a uUAR itself, and so did not see our request. The answer is in memory
+ * of the process, so nothing follows from it for another context.
+ */
 static int create_qp_answer(struct ib_udata *udata, unsigned int uuar)
 {
 	__u32 __user *bfreg_index = udata->outbuf;
@@ -74,14 +78,19 @@ static int create_qp_answer(struct ib_udata *udata, unsigned int uuar)
 
 	if (udata->outlen < sizeof(answer))
 		return 0;
-	if (get_user(answer, bfreg_index) || answer != INVALID_BFREG)
+	if (get_user(answer, bfreg_index))
 		return -EFAULT;
+	if (answer != INVALID_BFREG)
+		return 1;
 	answer = uuar / MLX5_EP_UUARS_PER_PAGE * BFREGS_PER_PAGE +
 		 uuar % MLX5_EP_UUARS_PER_PAGE;
 	return put_user(answer, bfreg_index);
 }
 
-/* Have the driver create a QP that has its uUAR, on the page @uar. */
+/*
+ * Have the driver create a QP that has its uUAR, on the page @uar. Returns 1 if the QP
+ * is created and elsewhere.
+ */
 static int create_qp_placed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 			    struct ib_qp_init_attr *attr,
 			    struct mlx5_ep_request *request,
@@ -106,7 +115,7 @@ static int create_qp_placed(struct mlx5_ep_device *edev, struct ib_qp *qp,
 	if (ret)
 		return ret;
 	ret = intact ? create_qp_answer(udata, uuar) : -EFAULT;
-	if (ret)
+	if (ret < 0)
 		edev->stock.destroy_qp(qp, udata);
 	return ret;
 }
@@ -171,6 +180,16 @@ static void create_qp_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 	mlx5_ep_qp_uuar_note(ectx, eqp, placer, uar, slot);
 }
 
+/* The driver does not place QPs where it is told, so it places those of the context. */
+static void create_qp_elsewhere(struct mlx5_ep_context *ectx)
+{
+	spin_lock(&ectx->lock);
+	if (ectx->placing)
+		mlx5_ep_context_fall_back(ectx, -EPROTO,
+					  "mlx5_ib does not use the UAR page that a request names");
+	spin_unlock(&ectx->lock);
+}
+
 /* Create a QP on a uUAR that the policy chooses. -EOPNOTSUPP: it chooses none. */
 static int create_qp_by_policy(struct mlx5_ep_context *ectx,
 			       struct ib_ucontext *uctx, struct mlx5_ep_qp *eqp,
@@ -189,11 +208,16 @@ static int create_qp_by_policy(struct mlx5_ep_context *ectx,
 		return ret;
 	ret = create_qp_placed(ectx->edev, eqp->qp, attr, request, req, ret,
 			       uar);
-	if (ret)
-		mlx5_ep_qp_uuar_release(eqp);
-	else
+	if (!ret) {
 		trace_mlx5_ep_qp_placed(eqp);
-	return ret;
+		return 0;
+	}
+	mlx5_ep_qp_uuar_release(eqp);
+	if (ret < 0)
+		return ret;
+	create_qp_elsewhere(ectx);
+	create_qp_note(ectx, eqp, req);
+	return 0;
 }
 
 /* Create a QP that is listed: placed, or noted. Without memory it is not noted. */

@@ -17,6 +17,7 @@
 #include "account/limit.h"
 #include "side.h"
 #include "uuar/uuar_policy.h"
+#include "uverbs_tree.h"
 
 struct mlx5_ep_object_hook;
 struct mlx5_ep_xrc;
@@ -54,6 +55,7 @@ struct mlx5_ep_values {
 
 /**
  * struct mlx5_ep_stock - what the ib_device had before it was attached
+ * @mmap: NULL where the driver has none, and then no context is managed
  * @mmap_free: NULL where the driver has none
  * @query_ucontext: NULL where the driver has none
  * @ufile_hw_cleanup: NULL where the driver or the kernel has none
@@ -100,6 +102,8 @@ struct mlx5_ep_stock {
  *	the system. Each counts
  * @no_policies: why no context can be managed; NULL where some can
  * @stock: what detaching restores
+ * @lacking: why the device has not a part of the module, see enum mlx5_ep_part; empty:
+ *	it has that part
  * @defs: the uverbs definitions while attached: the driver's, then ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
  * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none
@@ -134,7 +138,8 @@ struct mlx5_ep_device {
 	unsigned int uars_together;
 	const char *no_policies;
 	struct mlx5_ep_stock stock;
-	struct uapi_definition defs[3];
+	char lacking[MLX5_EP_PARTS][64];
+	struct uapi_definition defs[MLX5_EP_PARTS + 2];
 	struct mlx5_ep_object_hook *uar_hook;
 	struct mlx5_ep_object_hook *devx_hook;
 	struct rhashtable sides;

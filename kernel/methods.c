@@ -65,6 +65,13 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 		resp.policies = BIT(MLX5_EP_UUAR_POLICY_STOCK);
 		resp.features &= ~MLX5_EP_FEATURE_UUAR_POLICY;
 	}
+	if (*ectx->edev->lacking[MLX5_EP_PART_QP])
+		resp.features &= ~MLX5_EP_FEATURE_QUERY_UUAR;
+	if (*ectx->edev->lacking[MLX5_EP_PART_NOTIFIER])
+		resp.features &= ~(MLX5_EP_FEATURE_NOTIFIER |
+				   MLX5_EP_FEATURE_WATCH_DMABUF);
+	if (*ectx->edev->lacking[MLX5_EP_PART_XRC])
+		resp.features &= ~MLX5_EP_FEATURE_XRC_RCV_QP;
 	resp.uar_pages = mlx5_ep_cmd_uar_pages(ectx->edev->mdev);
 	resp.uar_budget = READ_ONCE(ectx->edev->values.budget);
 	resp.uar_in_use = atomic_read(&ectx->edev->managed_pages);

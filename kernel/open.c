@@ -52,21 +52,40 @@ static bool open_read(struct ib_udata *udata,
 	       req->num_low_latency_bfregs < req->total_num_bfregs;
 }
 
-/*
- * Does the driver serve requests by now? It checks that before it looks at the
- * request, and refuses an empty one in any case. An active device stays active
- * until it fails or goes.
- */
-static bool open_is_served(struct mlx5_ep_device *edev,
-			   struct ib_ucontext *uctx, struct ib_udata *udata)
+/* The driver expects its part of a context zeroed, as the core allocated it. */
+static void open_undo(struct ib_ucontext *uctx)
 {
-	size_t inlen = udata->inlen;
+	memset((void *)uctx + sizeof(*uctx), 0,
+	       uctx->device->ops.size_ib_ucontext - sizeof(*uctx));
+}
+
+/*
+ * Does the driver read a request where udata->inbuf points, from user memory, and when it
+ * is called? Only then it sees what mlx5_ep writes there. It is asked to read the memory
+ * of the kernel, which is no user's: it must refuse that. A driver that would copy it
+ * as the kernel's finds a request of zeroes, and refuses that otherwise.
+ *
+ * Returns -EFAULT: it does; -EAGAIN: the device is not active yet, which the driver
+ * checks first. An active device stays active until it fails or goes. Another value: the
+ * driver has read something else.
+ */
+static int open_probe(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
+		      struct ib_udata *udata)
+{
+	static const struct mlx5_ib_alloc_ucontext_req_v2 zeroes;
+	const struct ib_udata asked = *udata;
 	int ret;
 
-	udata->inlen = 0;
+	udata->inbuf = (const void __force __user *)&zeroes;
+	udata->inlen = sizeof(zeroes);
 	ret = edev->stock.alloc_ucontext(uctx, udata);
-	udata->inlen = inlen;
-	return ret != -EAGAIN;
+	udata->inbuf = asked.inbuf;
+	udata->inlen = asked.inlen;
+	if (!ret) {
+		edev->stock.dealloc_ucontext(uctx);
+		open_undo(uctx);
+	}
+	return ret;
 }
 
 /*
@@ -136,15 +155,28 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  */
 static const char open_no_wc[] = "the device has no write combining";
 
-/* Does the driver's answer say so? The answer is in memory of the process. */
-static bool open_lacks_wc(struct ib_udata *udata)
-{
-	__u32 __user *bf_reg_size =
-		udata->outbuf +
-		offsetof(struct mlx5_ib_alloc_ucontext_resp, bf_reg_size);
-	__u32 size;
+/* Nothing that mlx5_ep writes into a request reaches the driver, see open_probe(). */
+static const char open_not_read[] =
+	"mlx5_ib does not read requests where mlx5_ep changes them";
 
-	return !get_user(size, bf_reg_size) && !size;
+/*
+ * Does the driver's answer say so, or that it gave other pages than it was asked for?
+ * Returns why the context cannot be managed, or NULL. The answer is in memory of the
+ * process, so nothing follows from it for another context.
+ */
+static const char *
+open_denied(const struct ib_udata *udata,
+	    const struct mlx5_ib_alloc_ucontext_req_v2 *ours)
+{
+	struct mlx5_ib_alloc_ucontext_resp __user *resp = udata->outbuf;
+	__u32 size, bfregs;
+
+	if (!get_user(size, &resp->bf_reg_size) && !size)
+		return open_no_wc;
+	if (!get_user(bfregs, &resp->tot_bfregs) &&
+	    bfregs != ours->total_num_bfregs)
+		return "mlx5_ib gives no static UAR pages";
+	return NULL;
 }
 
 /*
@@ -160,10 +192,11 @@ static int open_answer(struct ib_udata *udata, unsigned int pages)
 	return put_user(pages * MLX5_EP_UUARS_PER_PAGE, tot_bfregs);
 }
 
-/* Open a managed context. -EOPNOTSUPP: the device has no write combining. */
+/* Open a managed context. -EOPNOTSUPP: *@why says why there can be none. */
 static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			struct mlx5_ep_request *request,
-			const struct mlx5_ib_alloc_ucontext_req_v2 *asked)
+			const struct mlx5_ib_alloc_ucontext_req_v2 *asked,
+			const char **why)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 ours = *asked;
 	int pages, ret;
@@ -179,15 +212,14 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	ours.lib_caps &= ~(__u64)MLX5_LIB_CAP_DYN_UAR;
 	ret = open_changed(ectx, uctx, request, asked, &ours);
 	if (!ret) {
-		ret = open_lacks_wc(request->udata) ? -EOPNOTSUPP :
+		*why = open_denied(request->udata, &ours);
+		ret = *why ? -EOPNOTSUPP :
 		      open_answer(request->udata, ectx->table->nr_pages);
 		if (!ret)
 			return 0;
 		ectx->edev->stock.dealloc_ucontext(uctx);
 	}
-	/* The driver expects its part zeroed, as the core allocated it. */
-	memset((void *)uctx + sizeof(*uctx), 0,
-	       uctx->device->ops.size_ib_ucontext - sizeof(*uctx));
+	open_undo(uctx);
 	mlx5_ep_context_unplan(ectx);
 	return ret;
 }
@@ -254,7 +286,7 @@ static int open_fall_back(struct mlx5_ep_context *ectx,
 	int ret = open_observed(ectx, uctx, request, req);
 
 	/*
-	 * The device is active, as open_is_served() said, so the driver lacks
+	 * The device is active, as open_probe() said, so the driver lacks
 	 * something of it. The last try of libmlx5 is one that needs a page
 	 * under stock, too.
 	 */
@@ -281,19 +313,26 @@ static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	const char *why;
 	int ret;
 
-	if (!open_is_served(edev, uctx, request->udata))
-		return -EAGAIN;
-	why = open_why_stock(edev, rewritable, req, request->udata);
+	ret = open_probe(edev, uctx, request->udata);
+	if (ret == -EAGAIN)
+		return ret;
+	/* What the caller chooses decides nothing for others. */
+	if (!ret || (ret == -EINVAL &&
+		     request->udata->outlen >=
+			     sizeof(struct mlx5_ib_alloc_ucontext_resp)))
+		edev->no_policies = open_not_read;
+	why = ret == -EFAULT ?
+	      open_why_stock(edev, rewritable, req, request->udata) :
+	      open_not_read;
 	if (why)
 		return open_fall_back(ectx, uctx, request, req, -EOPNOTSUPP,
 				      why);
-	ret = open_managed(ectx, uctx, request, req);
+	ret = open_managed(ectx, uctx, request, req, &why);
 	if (!ret)
 		return MLX5_EP_OPENED_MANAGED;
 	if (ret == -EDQUOT)
 		return ret;
-	return open_fall_back(ectx, uctx, request, req, ret,
-			      ret == -EOPNOTSUPP ? open_no_wc : NULL);
+	return open_fall_back(ectx, uctx, request, req, ret, why);
 }
 
 /**

@@ -189,7 +189,7 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 
 	if (!ibdev->ops.create_qp || !ibdev->ops.modify_qp ||
 	    !ibdev->ops.destroy_qp || !ibdev->ops.alloc_ucontext ||
-	    !ibdev->ops.dealloc_ucontext || !ibdev->ops.mmap)
+	    !ibdev->ops.dealloc_ucontext)
 		return mlx5_ep_device_refuse(edev,
 					     "an operation is missing");
 	if (ibdev->ops.size_ib_ucontext < sizeof(struct ib_ucontext) ||
@@ -220,7 +220,11 @@ int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 	ibdev->ops.dealloc_ucontext = ops_dealloc_ucontext;
 	if (ibdev->ops.query_ucontext)
 		ibdev->ops.query_ucontext = ops_query_ucontext;
-	ibdev->ops.mmap = ops_mmap;
+	/* A later kernel may have mmap_prepare in its place. */
+	if (ibdev->ops.mmap)
+		ibdev->ops.mmap = ops_mmap;
+	else
+		edev->no_policies = "mlx5_ib maps UAR pages by another operation";
 	if (ibdev->ops.mmap_free)
 		ibdev->ops.mmap_free = ops_mmap_free;
 	return 0;

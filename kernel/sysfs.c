@@ -68,7 +68,7 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
 	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
-	unsigned int unseen = READ_ONCE(edev->unseen);
+	unsigned int unseen = READ_ONCE(edev->unseen), i;
 	int len;
 
 	if (!edev->attached)
@@ -77,6 +77,11 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 	if (edev->no_policies)
 		len += sysfs_emit_at(buf, len, ", without uUAR policies: %s",
 				     edev->no_policies);
+	for (i = 0; i < MLX5_EP_PARTS; i++)
+		if (*edev->lacking[i])
+			len += sysfs_emit_at(buf, len, ", without %s: %s",
+					     mlx5_ep_uverbs_tree_part_name(i),
+					     edev->lacking[i]);
 	if (unseen)
 		len += sysfs_emit_at(buf, len,
 				     ", but not seen in %u net namespaces",
@@ -93,7 +98,7 @@ static ssize_t abi_version_show(struct kobject *kobj,
 static ssize_t uverbs_ids_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	return mlx5_ep_uverbs_tree_show(buf);
+	return mlx5_ep_uverbs_tree_show(sysfs_to_edev(kobj), buf);
 }
 
 static ssize_t uar_budget_effective_show(struct kobject *kobj,

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Add our uverbs objects and methods to a device's tree, or refuse.
+ * Add our uverbs objects and methods to a device's tree, each part where it can be.
  *
  * uverbs reads ib_device.driver_def when it makes the device's file. Two
  * definitions of one id would leave the device without any file at all
  * (uverbs_uapi.c, uapi_merge_def()). So each of our trees is compared with each
- * of the driver's first. Where an id is taken, or the driver's tree has a kind
- * of definition that this code does not know, nothing is changed.
+ * of the driver's first. Where an id of a part is taken, the device lacks that part.
+ * Where the driver's tree has a kind of definition that this code does not know, any id
+ * may be taken, and the device lacks all parts. Policies and limits need none of them.
  *
  * The definitions stay until the device goes, because uverbs reads them again
  * when the device is moved to another network namespace.
  *
  * To add an object: its file ends with `const struct uapi_definition
- * mlx5_ep_<object>_defs[]`, declared in its header, chained in our_defs below,
+ * mlx5_ep_<object>_defs[]`, declared in its header, which is a part or in one,
  * and its methods are named in names[].
  */
 
@@ -30,57 +31,72 @@
 #include "watch/notifier.h"
 #include "xrc/xrc.h"
 
-static const struct uapi_definition our_defs[] = {
-	UAPI_DEF_CHAIN(mlx5_ep_device_defs),
-	UAPI_DEF_CHAIN(mlx5_ep_qp_defs),
-	UAPI_DEF_CHAIN(mlx5_ep_notifier_defs),
-	UAPI_DEF_CHAIN(mlx5_ep_xrc_rcv_qp_defs),
-	{},
+static const struct {
+	const char *name;
+	const struct uapi_definition *defs;
+} parts[] = {
+	[MLX5_EP_PART_CONTEXT] = { "methods on contexts", mlx5_ep_device_defs },
+	[MLX5_EP_PART_QP] = { "methods on QPs", mlx5_ep_qp_defs },
+	[MLX5_EP_PART_NOTIFIER] = { "notifiers of the device",
+				    mlx5_ep_notifier_defs },
+	[MLX5_EP_PART_XRC] = { "shared XRC receive QPs",
+			       mlx5_ep_xrc_rcv_qp_defs },
 };
+
+static_assert(ARRAY_SIZE(parts) == MLX5_EP_PARTS);
 
 /* What user space reads in uverbs_ids after "abi": kind and name, then the id. */
 static const struct {
 	const char *name;
 	u16 id;
+	enum mlx5_ep_part part;
 } names[] = {
-	{ "method device context_dump", MLX5_EP_METHOD_CONTEXT_DUMP },
-	{ "method device context_query", MLX5_EP_METHOD_CONTEXT_QUERY },
-	{ "method device context_set_policy",
-	  MLX5_EP_METHOD_CONTEXT_SET_POLICY },
-	{ "method device query_features", MLX5_EP_METHOD_QUERY_FEATURES },
-	{ "method qp list", MLX5_EP_METHOD_QP_LIST },
-	{ "method qp query_uuar", MLX5_EP_METHOD_QP_QUERY_UUAR },
-	{ "object notifier", MLX5_EP_OBJECT_NOTIFIER },
-	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP },
+	{ "method device context_dump", MLX5_EP_METHOD_CONTEXT_DUMP,
+	  MLX5_EP_PART_CONTEXT },
+	{ "method device context_query", MLX5_EP_METHOD_CONTEXT_QUERY,
+	  MLX5_EP_PART_CONTEXT },
+	{ "method device context_set_policy", MLX5_EP_METHOD_CONTEXT_SET_POLICY,
+	  MLX5_EP_PART_CONTEXT },
+	{ "method device query_features", MLX5_EP_METHOD_QUERY_FEATURES,
+	  MLX5_EP_PART_CONTEXT },
+	{ "method qp list", MLX5_EP_METHOD_QP_LIST, MLX5_EP_PART_QP },
+	{ "method qp query_uuar", MLX5_EP_METHOD_QP_QUERY_UUAR,
+	  MLX5_EP_PART_QP },
+	{ "object notifier", MLX5_EP_OBJECT_NOTIFIER, MLX5_EP_PART_NOTIFIER },
+	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_PART_XRC },
 };
 
 struct walk {
-	struct mlx5_ep_device *edev;
-	/* called for each object tree; a value other than 0 ends the walk */
-	int (*tree)(struct walk *walk, const struct uverbs_object_def *tree);
+	const struct uapi_definition *theirs;
+	/* called for each object tree; false ends the walk */
+	bool (*tree)(struct walk *walk, const struct uverbs_object_def *tree);
 	const struct uverbs_object_def *ours;
+	/* why the walk ended */
+	char *reason;
+	size_t reason_len;
 };
 
-static int uverbs_tree_walk_defs(struct walk *walk,
-				 const struct uapi_definition *def,
-				 unsigned int depth)
+#define WALK_ENDS(_walk, ...)                                                  \
+	(snprintf((_walk)->reason, (_walk)->reason_len, __VA_ARGS__), false)
+
+static bool uverbs_tree_walk_defs(struct walk *walk,
+				  const struct uapi_definition *def,
+				  unsigned int depth)
 {
-	int ret = 0;
+	bool ok = true;
 
 	if (!def)
-		return 0;
+		return true;
 	if (depth == MLX5_EP_DEFS_DEPTH)
-		return mlx5_ep_device_refuse(walk->edev,
-					     "uverbs tree is too deep");
+		return WALK_ENDS(walk, "uverbs tree is too deep");
 
-	for (; !ret && def->kind != UAPI_DEF_END; def++) {
+	for (; ok && def->kind != UAPI_DEF_END; def++) {
 		switch (def->kind) {
 		case UAPI_DEF_CHAIN:
-			ret = uverbs_tree_walk_defs(walk, def->chain,
-						    depth + 1);
+			ok = uverbs_tree_walk_defs(walk, def->chain, depth + 1);
 			break;
 		case UAPI_DEF_CHAIN_OBJ_TREE:
-			ret = walk->tree(walk, def->chain_obj_tree);
+			ok = walk->tree(walk, def->chain_obj_tree);
 			break;
 		case UAPI_DEF_OBJECT_START:
 		case UAPI_DEF_WRITE:
@@ -88,12 +104,11 @@ static int uverbs_tree_walk_defs(struct walk *walk,
 		case UAPI_DEF_IS_SUPPORTED_DEV_FN:
 			break;
 		default:
-			ret = mlx5_ep_device_refuse(
-				walk->edev, "unknown uverbs definition %u",
-				def->kind);
+			ok = WALK_ENDS(walk, "unknown uverbs definition %u",
+				       def->kind);
 		}
 	}
-	return ret;
+	return ok;
 }
 
 static bool uverbs_tree_has_method(const struct uverbs_object_def *tree, u16 id)
@@ -106,59 +121,88 @@ static bool uverbs_tree_has_method(const struct uverbs_object_def *tree, u16 id)
 	return false;
 }
 
-/* Does a tree of the driver's use an id of walk->ours? */
-static int uverbs_tree_check_theirs(struct walk *walk,
-				    const struct uverbs_object_def *tree)
+/* Does a tree of the driver's leave the ids of walk->ours free? */
+static bool uverbs_tree_check_theirs(struct walk *walk,
+				     const struct uverbs_object_def *tree)
 {
 	const struct uverbs_object_def *ours = walk->ours;
 	size_t i;
 
 	if (tree->id != ours->id)
-		return 0;
+		return true;
 	if (ours->type_attrs)
-		return mlx5_ep_device_refuse(
-			walk->edev, "uverbs object 0x%x is taken", ours->id);
+		return WALK_ENDS(walk, "uverbs object 0x%x is taken", ours->id);
 	for (i = 0; ours->methods && i < ours->num_methods; i++) {
 		u16 id = (*ours->methods)[i]->id;
 
 		if (uverbs_tree_has_method(tree, id))
-			return mlx5_ep_device_refuse(
-				walk->edev,
-				"uverbs method 0x%x of object 0x%x is taken",
-				id, ours->id);
+			return WALK_ENDS(walk,
+					 "uverbs method 0x%x of object 0x%x is taken",
+					 id, ours->id);
 	}
-	return 0;
+	return true;
 }
 
-static int uverbs_tree_check_ours(struct walk *walk,
-				  const struct uverbs_object_def *tree)
+static bool uverbs_tree_check_ours(struct walk *walk,
+				   const struct uverbs_object_def *tree)
 {
-	struct walk theirs = {
-		.edev = walk->edev,
-		.tree = uverbs_tree_check_theirs,
-		.ours = tree,
-	};
+	struct walk theirs = *walk;
 
-	return uverbs_tree_walk_defs(&theirs, walk->edev->ibdev->driver_def, 0);
+	theirs.tree = uverbs_tree_check_theirs;
+	theirs.ours = tree;
+	return uverbs_tree_walk_defs(&theirs, walk->theirs, 0);
+}
+
+/* Notes in edev->lacking which parts the driver's definitions leave no room for. */
+static void uverbs_tree_check(struct mlx5_ep_device *edev)
+{
+	unsigned int i;
+
+	for (i = 0; i < MLX5_EP_PARTS; i++) {
+		char *reason = edev->lacking[i];
+		struct walk ours = {
+			.theirs = edev->ibdev->driver_def,
+			.tree = uverbs_tree_check_ours,
+			.reason = reason,
+			.reason_len = sizeof(edev->lacking[i]),
+		};
+
+		*reason = '\0';
+		uverbs_tree_walk_defs(&ours, parts[i].defs, 0);
+		/* The methods take handles of an object that is another's. */
+		if (i == MLX5_EP_PART_XRC && !*reason)
+			strscpy(reason, edev->lacking[MLX5_EP_PART_NOTIFIER],
+				sizeof(edev->lacking[i]));
+		if (*reason)
+			dev_info(&edev->ibdev->dev, "mlx5_ep: without %s: %s\n",
+				 parts[i].name, reason);
+	}
+}
+
+/**
+ * mlx5_ep_uverbs_tree_part_name() - name a part for people
+ * @part: any but %MLX5_EP_PARTS
+ *
+ * Return: the name, in the plural
+ */
+const char *mlx5_ep_uverbs_tree_part_name(enum mlx5_ep_part part)
+{
+	return parts[part].name;
 }
 
 /**
  * mlx5_ep_uverbs_tree_add() - put our definitions behind the driver's
- * @edev: device that nobody uses yet
+ * @edev: device that nobody uses yet; its @lacking is set here
  *
  * Return: 0; -ENODEV, with the reason noted and nothing changed
  */
 int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 {
 	struct uapi_definition *def = edev->defs;
-	struct walk ours = { .edev = edev, .tree = uverbs_tree_check_ours };
 	const struct uapi_definition *theirs;
-	int ret;
+	unsigned int i;
 
-	ret = uverbs_tree_walk_defs(&ours, our_defs, 0);
-	if (ret)
-		return ret;
-
+	uverbs_tree_check(edev);
 	edev->stock.driver_def = edev->ibdev->driver_def;
 	theirs = mlx5_ep_uar_alloc_hook(edev, edev->stock.driver_def);
 	if (!IS_ERR(theirs))
@@ -170,7 +214,10 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 			"mlx5_ib's DevX or UAR objects have other methods");
 	}
 	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
-	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(our_defs);
+	for (i = 0; i < MLX5_EP_PARTS; i++)
+		if (!*edev->lacking[i])
+			*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
+				parts[i].defs);
 	*def = (struct uapi_definition){};
 	edev->ibdev->driver_def = edev->defs;
 	return 0;
@@ -194,19 +241,21 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 
 /**
  * mlx5_ep_uverbs_tree_show() - list the ids that user space may call
+ * @edev: attached device
  * @buf: page of a sysfs attribute
  *
  * Writes the version of the ABI, then a line for each id: kind, name and id.
  *
  * Return: bytes written
  */
-ssize_t mlx5_ep_uverbs_tree_show(char *buf)
+ssize_t mlx5_ep_uverbs_tree_show(const struct mlx5_ep_device *edev, char *buf)
 {
 	ssize_t len = sysfs_emit(buf, "abi %u\n", MLX5_EP_ABI_VERSION);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		len += sysfs_emit_at(buf, len, "%s 0x%x\n", names[i].name,
-				     names[i].id);
+		if (!*edev->lacking[names[i].part])
+			len += sysfs_emit_at(buf, len, "%s 0x%x\n",
+					     names[i].name, names[i].id);
 	return len;
 }

@@ -8,8 +8,25 @@
 
 struct mlx5_ep_device;
 
+/**
+ * enum mlx5_ep_part - what a device can have in its uverbs tree, or lack
+ * @MLX5_EP_PART_CONTEXT: methods on contexts
+ * @MLX5_EP_PART_QP: methods on QPs
+ * @MLX5_EP_PART_NOTIFIER: the object of notifiers
+ * @MLX5_EP_PART_XRC: the object of shared XRC receive QPs, whose methods take a notifier
+ * @MLX5_EP_PARTS: how many there are
+ */
+enum mlx5_ep_part {
+	MLX5_EP_PART_CONTEXT,
+	MLX5_EP_PART_QP,
+	MLX5_EP_PART_NOTIFIER,
+	MLX5_EP_PART_XRC,
+	MLX5_EP_PARTS,
+};
+
 int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev);
 void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev);
-ssize_t mlx5_ep_uverbs_tree_show(char *buf);
+ssize_t mlx5_ep_uverbs_tree_show(const struct mlx5_ep_device *edev, char *buf);
+const char *mlx5_ep_uverbs_tree_part_name(enum mlx5_ep_part part);
 
 #endif

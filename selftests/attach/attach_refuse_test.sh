@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, tier: core, guest: attach, timeout: 400
 #
-# Another driver has taken an id that mlx5_ep needs, or another module has wrapped an
-# operation of the device. The device then stays as it was, and sysfs and the log say why.
-# Where the driver has no DevX objects at all, or lists other things before them, the
-# device is attached.
+# A driver or an ib_core that differs from those that mlx5_ep knows. If an id is taken, or
+# the driver's tree has a definition of an unknown kind, the device lacks the parts that
+# need that, and sysfs and the log say why. If another module has wrapped an operation of
+# the device, or the DevX objects have other methods, the device stays as it was. Where the
+# driver has no DevX objects at all, or lists other things before them, the device is
+# attached. Where the driver does not see what mlx5_ep changes in requests, contexts stay
+# stock.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -22,6 +25,7 @@ unload()
 	[ ! -d /sys/module/mlx5_ep ] || rmmod mlx5_ep
 	[ ! -e /sys/kernel/debug/mlx5_ep ] || fail 'tables of a module that is gone'
 	[ ! -d /sys/module/id_taker ] || rmmod id_taker
+	[ ! -d /sys/module/request_copier ] || rmmod request_copier
 }
 
 # take PARAMETER...: loads id_taker, then mlx5_ep, then the driver
@@ -83,12 +87,12 @@ refused_again()
 {
 	unload
 	refusals >"$tmp/said"
-	insmod "$taker" object=11
+	insmod "$taker" wrap=1
 	driver_first
 	ep_insmod reprobe=1 &
 	wait_for 10 ended "$!" || fail 'the module re-probes for ever'
 	wait_for 10 [ -e "$ep/attached" ]
-	grep 'is taken' "$ep/attached"
+	grep 'another module has changed' "$ep/attached"
 	[ "$(refusals)" -eq $(($(cat "$tmp/said") + 2)) ] ||
 		fail "$(dmesg | grep mlx5_ep)"
 }
@@ -166,6 +170,153 @@ attached_with()
 	[ "$(cat "$ep/attached")" = yes ] || fail "$(cat "$ep/attached")"
 }
 
+# without NAME...: the device is attached and has not these parts
+without()
+{
+	local name
+
+	cat "$ep/attached"
+	grep -q '^yes, without ' "$ep/attached"
+	for name; do
+		grep -q ", without $name: uverbs .* is taken\|, without $name: unknown uverbs def" \
+			"$ep/attached"
+		dmesg | grep -q "$dev: mlx5_ep: without $name: "
+	done
+	[ "$(grep -o 'without' "$ep/attached" | wc -l)" -eq $# ] ||
+		fail "$(cat "$ep/attached")"
+}
+
+# lists PATTERN COUNT: so many lines of the ids match
+lists()
+{
+	[ "$(grep -c "$1" "$ep/uverbs_ids")" -eq "$2" ] || fail "$(cat "$ep/uverbs_ids")"
+}
+
+# Policies, and each part that is left, work.
+rest_works()
+{
+	ep_policy independent 4
+	works
+	ep_policy stock
+	doctor_says
+}
+
+# The tool says which parts are not there, and that a newer module is the remedy.
+doctor_says()
+{
+	mlx5ep doctor >"$tmp/doctor" || true
+	grep "without .*uverbs" "$tmp/doctor"
+	grep 'newer mlx5_ep' "$tmp/doctor"
+}
+
+object_taken()
+{
+	take object=10
+	without 'shared XRC receive QPs'
+	lists 'object xrc_rcv_qp' 0
+	lists 'object notifier' 1
+	lists 'method' 6
+	rest_works
+	code 1 build/selftests/xrc_values_test
+	code 0 build/selftests/watch_edges_test
+}
+
+notifier_taken()
+{
+	take object=11
+	without 'notifiers of the device' 'shared XRC receive QPs'
+	lists 'object' 0
+	lists 'method' 6
+	rest_works
+}
+
+method_taken()
+{
+	take method=7
+	without 'methods on contexts'
+	lists 'method device' 0
+	lists 'method qp' 2
+	lists 'object' 2
+	rest_works
+	code 0 build/selftests/xrc_values_test
+}
+
+unknown_kind()
+{
+	unload
+	insmod "$taker" unknown=1
+	ep_insmod
+	echo 1 >/sys/module/id_taker/parameters/mend
+	modprobe mlx5_ib
+	wait_for 10 [ -e "$ep" ] || fail 'no folder in sysfs'
+	without 'methods on contexts' 'methods on QPs' 'notifiers of the device' \
+		'shared XRC receive QPs'
+	lists . 1
+	grep -qx 'abi 1' "$ep/uverbs_ids"
+	rest_works
+}
+
+# copied PARAMETER...: the driver does not see the requests that mlx5_ep has changed
+copied()
+{
+	unload
+	insmod "build/modules/$(uname -r)/request_copier.ko" "$@"
+	ep_insmod
+	modprobe mlx5_ib
+	wait_for 10 attached || fail "$(cat "$ep/attached")"
+	ep_policy independent 4
+	dmesg -C
+	works
+}
+
+# The first context proves it, and no context after it is tried.
+open_copied()
+{
+	copied opens="$1"
+	grep -qx 'yes, without uUAR policies: mlx5_ib does not read requests where mlx5_ep changes them' \
+		"$ep/attached"
+	dmesg | grep 'stays stock: mlx5_ib does not read requests'
+	[ "$(ep_get uuar_fallbacks)" -gt 0 ]
+	[ "$(ep_get uar_in_use)" -eq 0 ]
+	ep_policy stock
+}
+
+# A context that asks for static pages has none.
+pages_dynamic()
+{
+	copied opens=dynamic
+	grep -qx yes "$ep/attached"
+	dmesg | grep 'stays stock: mlx5_ib gives no static UAR pages'
+	[ "$(ep_get uar_in_use)" -eq 0 ]
+	ep_policy stock
+}
+
+# The answer does not confirm the page: the QP is where the driver has put it.
+create_copied()
+{
+	copied creates=1
+	grep -qx yes "$ep/attached"
+	dmesg | grep 'stays stock: mlx5_ib does not use the UAR page'
+	simhca-ctl reset >/dev/null
+	uuar_traffic -q -n 4 -r 1 -x "mlx5ep -j show contexts >$tmp/shown"
+	jq -e '.devices[0].contexts | length == 1 and .[0].source == "fallback"' "$tmp/shown"
+	hca_clean
+	ep_policy stock
+}
+
+# A later kernel may map by mmap_prepare. No program opens such a device here.
+mmap_missing()
+{
+	unload
+	insmod "build/modules/$(uname -r)/request_copier.ko" unmapped=1
+	ep_insmod
+	modprobe mlx5_ib
+	wait_for 10 [ -e "$ep/attached" ]
+	grep -qx 'yes, without uUAR policies: mlx5_ib maps UAR pages by another operation' \
+		"$ep/attached"
+	lists object 2
+}
+
 # Other trees come before that of the driver.
 finds_behind()
 {
@@ -176,27 +327,32 @@ finds_behind()
 	works
 }
 
-plan 24
-check 'an object id that is taken is refused' refused object=11
-check 'the device works (1)' works
-check 'the log says so once (1)' said_once
+plan 29
+check 'where the id of an object is taken, that object is missing' object_taken
 check 'the modules can be unloaded (1)' goes_away
-check 'a method id that is taken is refused' refused method=7
-check 'the device works (2)' works
-check 'the log says so once (2)' said_once
+check 'without the object of notifiers there are no methods that take one' notifier_taken
 check 'the modules can be unloaded (2)' goes_away
-check 'operations of another module are refused' refused_wrapped
-check 'the device works (3)' works
-check 'the log says so once (3)' said_once
+check 'where the id of a method is taken, the methods on contexts are missing' method_taken
 check 'the modules can be unloaded (3)' goes_away
-check 'DevX objects without their methods are refused' refused_lacking
+check 'beside a definition of unknown kind there is nothing of ours' unknown_kind
 check 'the modules can be unloaded (4)' goes_away
-check 'DevX objects behind others are found' finds_behind
+check 'contexts stay stock if requests are copied first' open_copied copy
+check 'contexts stay stock if requests are copied as memory of the kernel' open_copied kernel
+check 'contexts stay stock if there are no static pages' pages_dynamic
+check 'QPs stay where the driver puts them if it ignores the page' create_copied
+check 'without the operation that maps there are no policies' mmap_missing
+check 'operations of another module are refused' refused_wrapped
+check 'the device works (1)' works
+check 'the log says so once' said_once
 check 'the modules can be unloaded (5)' goes_away
+check 'DevX objects without their methods are refused' refused_lacking
+check 'the modules can be unloaded (6)' goes_away
+check 'DevX objects behind others are found' finds_behind
+check 'the modules can be unloaded (7)' goes_away
 check 'a driver without DevX objects is attached' attached_with alone=1
 check 'reprobe tries once what is refused again' refused_again
-check 'the device works (4)' works
-check 'the modules can be unloaded (6)' goes_away
+check 'the device works (2)' works
+check 'the modules can be unloaded (8)' goes_away
 check 'with attach off, reprobe leaves the device alone' reprobes_nothing
 check 'reprobe attaches a device that was there before' reprobes
 check 'a reprobe that fails is told of' reprobe_fails

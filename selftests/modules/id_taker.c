@@ -2,7 +2,9 @@
 /*
  * A module for tests. It takes a driver id of uverbs on every mlx5 device
  * before mlx5_ep does, as a newer mlx5_ib might, or wraps an operation of the device,
- * as another companion of mlx5_ib might. mlx5_ep must then not attach to the device.
+ * as another companion of mlx5_ib might. mlx5_ep must then attach without what it lacks, or
+ * not at all. With a kind of definition that no kernel has, uverbs would make no file of
+ * the device: that kind is taken away again after mlx5_ep has seen it.
  * It can also change where mlx5_ep finds the driver's DevX objects, if at all. Load
  * this module before mlx5_ep and mlx5_ib.
  */
@@ -37,6 +39,11 @@ MODULE_PARM_DESC(before,
 static bool alone;
 module_param(alone, bool, 0444);
 MODULE_PARM_DESC(alone, "take the definitions of the driver away");
+
+#define UNKNOWN_KIND 99
+static bool unknown;
+module_param(unknown, bool, 0444);
+MODULE_PARM_DESC(unknown, "add a definition of an unknown kind");
 
 static int taken_method_handler(struct uverbs_attr_bundle *attrs)
 {
@@ -108,7 +115,7 @@ struct victim {
 	struct list_head node;
 	struct ib_device *ibdev;
 	const struct uapi_definition *driver_def;
-	struct uapi_definition defs[7];
+	struct uapi_definition defs[8];
 	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
 };
 
@@ -153,6 +160,8 @@ static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 	if (method >= 0)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
 			UVERBS_OBJECT_DEVICE, &taken_device);
+	if (unknown)
+		*def++ = (struct uapi_definition){ .kind = UNKNOWN_KIND };
 	ibdev->driver_def = victim->defs;
 	victim->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
 	if (wrap)
@@ -181,6 +190,53 @@ static struct class_interface id_taker_interface = {
 	.remove_dev = id_taker_remove_dev,
 };
 
+/* Those of unknown kind are in definitions of this module or copies of them. */
+static void id_taker_mend_defs(const struct uapi_definition *def)
+{
+	for (; def && def->kind != UAPI_DEF_END; def++) {
+		if (def->kind == UAPI_DEF_CHAIN)
+			id_taker_mend_defs(def->chain);
+		else if (def->kind == UNKNOWN_KIND)
+			*(struct uapi_definition *)def =
+				(struct uapi_definition)UAPI_DEF_CHAIN(NULL);
+	}
+}
+
+static int id_taker_mend_dev(CLASS_INTERFACE_ARGS(dev))
+{
+	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+
+	if (&ibdev->dev == dev && ibdev->ops.driver_id == RDMA_DRIVER_MLX5)
+		id_taker_mend_defs(ibdev->driver_def);
+	return 0;
+}
+
+static struct class_interface id_taker_mender = {
+	.add_dev = id_taker_mend_dev,
+};
+
+static bool mending;
+
+/* Of two interfaces the one that registered first is told of a device first. */
+static int id_taker_mend_set(const char *value, const struct kernel_param *param)
+{
+	int ret;
+
+	if (mending)
+		return -EBUSY;
+	id_taker_mender.class = id_taker_interface.class;
+	ret = class_interface_register(&id_taker_mender);
+	mending = !ret;
+	return ret;
+}
+
+static const struct kernel_param_ops id_taker_mend_ops = {
+	.set = id_taker_mend_set,
+};
+module_param_cb(mend, &id_taker_mend_ops, NULL, 0200);
+MODULE_PARM_DESC(mend,
+		 "write anything here after mlx5_ep is loaded, before mlx5_ib is");
+
 static int __init id_taker_init(void)
 {
 	struct dummy {
@@ -198,6 +254,8 @@ static int __init id_taker_init(void)
 
 static void __exit id_taker_exit(void)
 {
+	if (mending)
+		class_interface_unregister(&id_taker_mender);
 	class_interface_unregister(&id_taker_interface);
 }
 

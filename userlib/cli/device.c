@@ -158,6 +158,7 @@ static struct json_object *device_get(const char *name, const char *attached,
 {
 	struct json_object *dev = json_object_new_object();
 	const char *unseen = strstr(attached, "not seen in ");
+	const char *without = strstr(attached, ", without ");
 	bool yes = says_attached(attached);
 	char pci[PATH_LEN];
 
@@ -177,6 +178,9 @@ static struct json_object *device_get(const char *name, const char *attached,
 	}
 	json_object_object_add(dev, "unseen", json_object_new_int(
 		unseen ? atoi(unseen + strlen("not seen in ")) : 0));
+	if (without)
+		json_object_object_add(dev, "without", json_object_new_string(
+			without + strlen(", without ")));
 	add_number(dev, name, "abi_version", "abi_version");
 	add_text(dev, name, "policy", "uuar_policy");
 	add_number(dev, name, "strict", "uuar_strict");

@@ -251,9 +251,21 @@ static void check_seen(struct report *report, const char *name, long long unseen
 		   "the kernel log says why; make these namespaces again");
 }
 
+/* The ids of this kernel's mlx5_ib leave no room for a part of the module. */
+static void say_lacking(struct report *report, const char *name,
+			const char *without)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "without %s", without);
+	doctor_say(report, WARN, name, text,
+		   "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+}
+
 static void check_device(struct report *report, struct json_object *dev)
 {
 	const char *name = json_text(dev, "device", NULL);
+	const char *without = json_text(dev, "without", NULL);
 	const char *reason = json_text(dev, "reason", NULL);
 	char text[96];
 
@@ -272,7 +284,10 @@ static void check_device(struct report *report, struct json_object *dev)
 	}
 	doctor_say(report, OK, name, "attached", NULL);
 	check_seen(report, name, json_number(dev, "unseen", -1));
-	check_ids(report, name);
+	if (without && strstr(without, "uverbs"))
+		say_lacking(report, name, without);
+	else
+		check_ids(report, name);
 	check_limits(report, name, dev);
 	if (report->names) {
 		check_users(report, name, dev);
