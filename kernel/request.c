@@ -31,6 +31,10 @@
  * call. If they were not, the caller must not give an answer that depends on
  * them.
  *
+ * A copy for each QP would spare the patch, the waits and this. It was measured: to
+ * create and destroy a QP takes 135 100 instructions without mlx5_ep, 136 600 with the
+ * patch and 153 200 with a copy.
+ *
  * udata itself is never copied: uverbs finds the bundle of attributes around it.
  */
 
