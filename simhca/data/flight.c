@@ -6,15 +6,6 @@
 
 #include "data/flight.h"
 
-/**
- * flight_reads() - does an answer bring data?
- */
-bool flight_reads(const struct send_wqe *w)
-{
-	return w->op == WQE_OP_RDMA_READ || w->op == WQE_OP_ATOMIC_CS ||
-	       w->op == WQE_OP_ATOMIC_FA;
-}
-
 /* Room for the data of a flight. Return: false if there is no memory */
 static bool flight_room(struct flight *f)
 {
@@ -37,7 +28,7 @@ static void flight_free(struct flight *f)
 	timer_cancel(&f->timer);
 	turn_leave(&f->turn);
 	line_release(f->line, f->held);
-	f->qp->reading -= flight_reads(&f->w);
+	f->qp->reading -= send_reads(&f->w);
 	if (f->list.n)
 		free(f->list.v[0].iov_base);
 	sgl_free(&f->list);
@@ -62,7 +53,7 @@ struct flight *flight_new(struct qp *qp, const struct send_wqe *w)
 		free(f);
 		return NULL;
 	}
-	if (!flight_reads(w))
+	if (!send_reads(w))
 		sgl_copy(&f->list, w->data);
 	f->index = qp->sq_head;
 	f->psn = qp->send_psn;
@@ -70,7 +61,7 @@ struct flight *flight_new(struct qp *qp, const struct send_wqe *w)
 	f->held = sizeof(*f) + f->list.len;
 	f->line = qp->turn.line;
 	line_hold(f->line, f->held);
-	qp->reading += flight_reads(w);
+	qp->reading += send_reads(w);
 	if (qp->flights)
 		qp->flights_last->next = f;
 	else

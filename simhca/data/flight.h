@@ -61,7 +61,6 @@ struct flight *flight_new(struct qp *qp, const struct send_wqe *w);
 void flight_pop(struct qp *qp);
 void flights_drop_behind(struct flight *f);
 void flights_end(struct qp *qp);
-bool flight_reads(const struct send_wqe *w);
 
 /* Was the port by which it left down meanwhile? */
 static inline bool flight_cut(const struct flight *f)

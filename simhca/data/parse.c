@@ -147,15 +147,6 @@ static uint8_t parse_inline(struct segs *s, uint32_t count, struct sglist *l)
 	return SYND_OK;
 }
 
-/**
- * send_is_target() - is local memory where the request writes?
- */
-bool send_is_target(const struct send_wqe *w)
-{
-	return w->op == WQE_OP_RDMA_READ || w->op == WQE_OP_ATOMIC_CS ||
-	       w->op == WQE_OP_ATOMIC_FA;
-}
-
 static int map_segment(struct qp *qp, const struct wqe_data *d, uint32_t count,
 		       struct send_wqe *w)
 {
@@ -166,9 +157,9 @@ static int map_segment(struct qp *qp, const struct wqe_data *d, uint32_t count,
 	if (w->sink.byte_count)		/* such a segment is the only one */
 		return -EACCES;
 	if (!sig_key(qp->hca, key))
-		return mkey_map(qp->hca, &who, key, va, count, send_is_target(w) ?
+		return mkey_map(qp->hca, &who, key, va, count, send_reads(w) ?
 				ACCESS_LOCAL_WRITE : ACCESS_LOCAL_READ, w->data);
-	if (!send_is_target(w))
+	if (!send_reads(w))
 		return sig_read(qp, SIG_REQUESTER, &who, key, va, count,
 				ACCESS_LOCAL_READ, w->data);
 	if (w->op != WQE_OP_RDMA_READ)
@@ -189,7 +180,7 @@ static uint8_t parse_data(struct qp *qp, struct segs *s, struct send_wqe *w)
 		memcpy(&d, s->p, sizeof(d));
 		count = be32toh(d.byte_count);
 		if (count & WQE_INLINE) {
-			synd = send_is_target(w) ? SYND_LOCAL_QP_OP :
+			synd = send_reads(w) ? SYND_LOCAL_QP_OP :
 					parse_inline(s, count, w->data);
 			if (synd)
 				return synd;

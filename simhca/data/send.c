@@ -98,7 +98,7 @@ static uint8_t land(struct qp *qp, const struct flight *f)
 	uint8_t wqe[WQE_MAX], synd;
 	size_t len;
 
-	if (!flight_reads(&f->w))
+	if (!send_reads(&f->w))
 		return SYND_OK;
 	if (sq_fetch(qp, f->index, wqe, &len))
 		return SYND_LOCAL_QP_OP;
@@ -278,7 +278,7 @@ static bool send_one(struct qp *qp, uint64_t *bytes)
 	if ((!synd || synd == SYND_PAGE) && dc_stream_is_bad(qp, w.stream))
 		synd = SYND_FLUSH;
 	if (synd == SYND_PAGE) {
-		if (fault_local(qp, send_is_target(&w))) {
+		if (fault_local(qp, send_reads(&w))) {
 			qp->waiting = true;
 			return false;
 		}

@@ -63,6 +63,15 @@ struct send_wqe {
 };
 
 /**
+ * send_reads() - does the answer to a request bring data, to local memory?
+ */
+static inline bool send_reads(const struct send_wqe *w)
+{
+	return w->op == WQE_OP_RDMA_READ || w->op == WQE_OP_ATOMIC_CS ||
+	       w->op == WQE_OP_ATOMIC_FA;
+}
+
+/**
  * enum outcome - result of executing a send work request
  * @SEND_DONE: complete the request
  * @SEND_WAIT: execute it again when the QP's timer fires. With an infinite
@@ -152,7 +161,6 @@ enum reply connected_deliver(struct qp *qp, struct qp *peer,
 /* parse.c */
 uint8_t send_parse(struct qp *qp, uint16_t at, const uint8_t *wqe, size_t len,
 		   struct send_wqe *w);
-bool send_is_target(const struct send_wqe *w);
 bool send_has_tail(uint8_t op);
 
 /* dc.c: the requester's side of DC */

@@ -80,7 +80,7 @@ bool travel_waits(struct qp *qp, const struct send_wqe *w, uint8_t syndrome)
 		return false;
 	return syndrome || qp->drain || !is_carried(w->op) ||
 	       fence_holds(qp, w->fence) || !same_target(qp, &w->av) ||
-	       (flight_reads(w) &&
+	       (send_reads(w) &&
 		qp->reading >= 1u << IFC_GET(qpc, qp->qpc, log_sra_max));
 }
 
@@ -156,7 +156,7 @@ static void flight_arrive(struct sim_timer *timer)
 		flights_drop_behind(f);
 		qp->halted = true;
 	}
-	if (f->reply != REPLY_ACK || !flight_reads(&f->w) || !f->list.len) {
+	if (f->reply != REPLY_ACK || !send_reads(&f->w) || !f->list.len) {
 		flight_return(f, timer->deadline);
 		return;
 	}
@@ -208,7 +208,7 @@ enum outcome travel_start(struct qp *qp, const struct send_wqe *w,
 	f->answered = answered;
 	f->lost = !qp_sends(qp);
 	connected_advance(qp, w);
-	if (flight_reads(w) || !w->data->len)
+	if (send_reads(w) || !w->data->len)
 		travel_gone(&qp->turn, line_put(f->line, 0));
 	else
 		qp->turn.left = w->data->len;
