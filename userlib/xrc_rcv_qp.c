@@ -143,6 +143,25 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_reg(struct mlx5ep_xrcd *xrcd,
 	return reg_exec(&cmd, xrcd, qp_num, events, qp);
 }
 
+/* GET by a key: with flags, or with a QP that is offered. */
+static int get_exec(struct mlx5ep_xrcd *xrcd, const void *key, size_t len,
+		    const uint32_t *flags, const struct ibv_qp *offer,
+		    const struct mlx5ep_xrc_events *events,
+		    struct mlx5ep_xrc_rcv_qp **qp)
+{
+	struct mlx5ep_cmd cmd;
+
+	cmd_start(&cmd, xrcd->ibv->context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
+	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
+	if (offer)
+		mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP,
+			       offer->handle);
+	else
+		mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, flags,
+			      sizeof(*flags));
+	return reg_exec(&cmd, xrcd, 0, events, qp);
+}
+
 MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 					const void *key, size_t len,
 					uint32_t flags,
@@ -150,29 +169,20 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 					struct mlx5ep_xrc_rcv_qp **qp)
 {
 	bool join_only = flags & MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY;
-	struct ibv_context *context = xrcd->ibv->context;
-	struct mlx5ep_cmd cmd;
 	struct ibv_qp *offer;
 	int ret;
 
 	if (!join_only)
 		flags |= MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	/* Mostly another process was first. */
-	cmd_start(&cmd, context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
-	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
-	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
-		      sizeof(flags));
-	ret = reg_exec(&cmd, xrcd, 0, events, qp);
+	ret = get_exec(xrcd, key, len, &flags, NULL, events, qp);
 	if (ret != -ENOENT || join_only)
 		return ret;
 
 	ret = qp_create(xrcd, &offer);
 	if (ret)
 		return ret;
-	cmd_start(&cmd, context, MLX5_EP_METHOD_XRC_RCV_QP_GET);
-	mlx5ep_cmd_in(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
-	mlx5ep_cmd_obj(&cmd, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP, offer->handle);
-	ret = reg_exec(&cmd, xrcd, 0, events, qp);
+	ret = get_exec(xrcd, key, len, NULL, offer, events, qp);
 	ibv_destroy_qp(offer);
 	return ret;
 }

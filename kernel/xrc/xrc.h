@@ -31,8 +31,6 @@ struct mlx5_ep_device;
 struct mlx5_ep_qp;
 struct seq_file;
 
-#define MLX5_EP_XRC_ANNOUNCED_BITS 6
-
 /**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
  * @lock: protects all below, and every field documented as "under xrc->lock"
@@ -56,7 +54,7 @@ struct mlx5_ep_xrc {
 	u32 num_qps;
 	u32 num_regs;
 	u32 last_domain;
-	unsigned long announced[1 << MLX5_EP_XRC_ANNOUNCED_BITS];
+	unsigned long announced[64];
 };
 
 /**
