@@ -131,9 +131,14 @@ static int instr_by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+void instr_sort(uint64_t *samples, size_t n)
+{
+	qsort(samples, n, sizeof(*samples), instr_by_value);
+}
+
 uint64_t instr_median(uint64_t *samples)
 {
-	qsort(samples, INSTR_SAMPLES, sizeof(*samples), instr_by_value);
+	instr_sort(samples, INSTR_SAMPLES);
 	return samples[INSTR_SAMPLES / 2];
 }
 

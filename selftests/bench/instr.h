@@ -74,6 +74,8 @@ static inline uint64_t instr_now(void)
 int instr_munmap(enum instr_range range, const struct instr_monitor *monitor,
 		 uint64_t *samples);
 
+/* Sorts @n samples, the smallest first. */
+void instr_sort(uint64_t *samples, size_t n);
 /* The median; sorts them. */
 uint64_t instr_median(uint64_t *samples);
 

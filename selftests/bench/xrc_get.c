@@ -128,13 +128,6 @@ static uint64_t race(unsigned int round)
 	return atomic_load(&shared->failed) ? 0 : start;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Bytes of slab that @REGISTRATIONS take, each; 0: it failed. */
 static long memory(void)
 {
@@ -190,7 +183,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < rounds; i++)
 		ticks[JOIN][i] = first_get(DOMAIN_FILE, 0);
 	for (k = 0; k < KINDS; k++) {
-		qsort(ticks[k], rounds, sizeof(**ticks), by_value);
+		instr_sort(ticks[k], rounds);
 		if (!ticks[k][0])
 			return 1;
 		printf("%llu ", (unsigned long long)ticks[k][rounds / 2]);

@@ -31,16 +31,6 @@ static uint32_t xrcd, num;
  * The program makes the ioctls of the first three itself, so that kernel is compared
  * with kernel.
  */
-static uint32_t handle_of(struct ibv_xrcd *ibv)
-{
-	struct {
-		struct ibv_xrcd xrcd;
-		uint32_t comp_mask, handle;
-	} *provider = (void *)ibv;
-
-	return provider->handle;
-}
-
 static int xrc_reg_reg(int method, const void *key, size_t len,
 		       uint32_t *handle)
 {
@@ -133,13 +123,6 @@ static int turn(unsigned int kind)
 	}
 }
 
-static int xrc_reg_by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int xrc_reg_fill(unsigned int qps)
 {
 	struct mlx5ep_xrc_rcv_qp *qp;
@@ -207,7 +190,7 @@ int main(int argc, char **argv)
 	ret = xrc_node_open(&node, NULL, NULL, 0);
 	if (ret)
 		return 1;
-	xrcd = handle_of(mlx5ep_xrcd_ibv(node.xrcd));
+	xrcd = uverbs_xrcd_handle(mlx5ep_xrcd_ibv(node.xrcd));
 	for (kind = 0; kind < KINDS; kind++)
 		ticks[kind] = calloc(pairs, sizeof(**ticks));
 	ret = xrc_reg_fill(qps);
@@ -218,7 +201,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (kind = 0; kind < KINDS; kind++) {
-		qsort(ticks[kind], pairs, sizeof(**ticks), xrc_reg_by_value);
+		instr_sort(ticks[kind], pairs);
 		printf("%s%llu", kind ? " " : "",
 		       (unsigned long long)ticks[kind][pairs / 2]);
 	}

@@ -13,6 +13,7 @@
 #include "fuzz/fuzz.h"
 #include "lib/ctx_open.h"
 #include "lib/devx.h"
+#include "lib/uverbs.h"
 
 int objects_open(struct fuzz_session *s)
 {
@@ -195,13 +196,7 @@ void op_xrcd_close(struct fuzz_session *s, const uint64_t *a)
 
 uint32_t objects_xrcd_handle(struct fuzz_session *s, uint64_t which)
 {
-	/* The provider's struct of libibverbs, which no header shows. */
-	struct {
-		struct ibv_xrcd xrcd;
-		uint32_t comp_mask, handle;
-	} *provider = (void *)s->xrcds[which % 2];
+	struct ibv_xrcd *xrcd = s->xrcds[which % 2] ?: s->xrcds[0];
 
-	if (!provider)
-		provider = (void *)s->xrcds[0];
-	return provider ? provider->handle : (uint32_t)which;
+	return xrcd ? uverbs_xrcd_handle(xrcd) : (uint32_t)which;
 }

@@ -451,6 +451,13 @@ int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
 		opcode, nth, count, status);
 }
 
+int simhca_delay(const char *opcode, unsigned int us)
+{
+	return simhca_ask(
+		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":%u}",
+		opcode, us);
+}
+
 int simhca_fail_nothing(void)
 {
 	return simhca_ask("{\"op\":\"clear\"}");

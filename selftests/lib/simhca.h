@@ -99,6 +99,8 @@ int64_t simhca_registered(void);
  */
 int simhca_fail(const char *opcode, unsigned int nth, unsigned int count,
 		unsigned int status);
+/* The next command @opcode is answered @us microseconds late. Return: 0 or -errno. */
+int simhca_delay(const char *opcode, unsigned int us);
 /* End all injected faults. */
 int simhca_fail_nothing(void);
 

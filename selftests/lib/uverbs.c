@@ -99,3 +99,14 @@ int uverbs_qp_list(struct ibv_context *ctx, uint32_t first, uint32_t room,
 		return ret;
 	return count - first < room ? count - first : room;
 }
+
+uint32_t uverbs_xrcd_handle(struct ibv_xrcd *xrcd)
+{
+	/* The provider's struct of libibverbs */
+	struct {
+		struct ibv_xrcd xrcd;
+		uint32_t comp_mask, handle;
+	} *provider = (void *)xrcd;
+
+	return provider->handle;
+}

@@ -38,6 +38,9 @@ int uverbs_do(struct ibv_context *ctx, struct uverbs_call *call);
  */
 int uverbs_id(const char *name);
 
+/* The kernel's handle of an XRC domain, which no public header shows. */
+uint32_t uverbs_xrcd_handle(struct ibv_xrcd *xrcd);
+
 struct mlx5_ep_qp_info;
 
 /**

@@ -17,6 +17,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include "compat/compat.h"
+#include "ib_class.h"
 
 static int object = -1;
 module_param(object, int, 0444);
@@ -132,11 +133,11 @@ static void id_taker_dealloc_ucontext(struct ib_ucontext *uctx)
 
 static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 {
-	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+	struct ib_device *ibdev = ib_class_mlx5(dev);
 	struct uapi_definition *def;
 	struct victim *victim;
 
-	if (&ibdev->dev != dev || ibdev->ops.driver_id != RDMA_DRIVER_MLX5)
+	if (!ibdev)
 		return 0;
 	victim = kzalloc(sizeof(*victim), GFP_KERNEL);
 	if (!victim)
@@ -204,9 +205,9 @@ static void id_taker_mend_defs(const struct uapi_definition *def)
 
 static int id_taker_mend_dev(CLASS_INTERFACE_ARGS(dev))
 {
-	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+	struct ib_device *ibdev = ib_class_mlx5(dev);
 
-	if (&ibdev->dev == dev && ibdev->ops.driver_id == RDMA_DRIVER_MLX5)
+	if (ibdev)
 		id_taker_mend_defs(ibdev->driver_def);
 	return 0;
 }
@@ -224,8 +225,7 @@ static int id_taker_mend_set(const char *value, const struct kernel_param *param
 
 	if (mending)
 		return -EBUSY;
-	id_taker_mender.class = id_taker_interface.class;
-	ret = class_interface_register(&id_taker_mender);
+	ret = ib_class_register(&id_taker_mender);
 	mending = !ret;
 	return ret;
 }
@@ -239,17 +239,9 @@ MODULE_PARM_DESC(mend,
 
 static int __init id_taker_init(void)
 {
-	struct dummy {
-		struct ib_device ibdev;
-	} *dummy = ib_alloc_device(dummy, ibdev);
-
-	if (!dummy)
-		return -ENOMEM;
 	taken_object.id = UVERBS_API_NS_FLAG | object;
 	taken_method.id = UVERBS_API_NS_FLAG | method;
-	id_taker_interface.class = dummy->ibdev.dev.class;
-	ib_dealloc_device(&dummy->ibdev);
-	return class_interface_register(&id_taker_interface);
+	return ib_class_register(&id_taker_interface);
 }
 
 static void __exit id_taker_exit(void)

@@ -12,6 +12,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "compat/compat.h"
+#include "ib_class.h"
 
 static char *opens = "read";
 module_param(opens, charp, 0444);
@@ -33,7 +34,6 @@ static int (*stock_alloc_ucontext)(struct ib_ucontext *uctx,
 				   struct ib_udata *udata);
 static int (*stock_create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			      struct ib_udata *udata);
-
 static int (*stock_mmap)(struct ib_ucontext *uctx, struct vm_area_struct *vma);
 
 static bool copier_is_user(const struct ib_udata *udata)
@@ -89,10 +89,9 @@ static int copier_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 
 static int copier_add_dev(CLASS_INTERFACE_ARGS(dev))
 {
-	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
+	struct ib_device *ibdev = ib_class_mlx5(dev);
 
-	if (&ibdev->dev != dev || victim ||
-	    ibdev->ops.driver_id != RDMA_DRIVER_MLX5)
+	if (!ibdev || victim)
 		return 0;
 	victim = ibdev;
 	victim_owner = ibdev->ops.owner;
@@ -127,15 +126,7 @@ static struct class_interface copier_interface = {
 
 static int __init copier_init(void)
 {
-	struct dummy {
-		struct ib_device ibdev;
-	} *dummy = ib_alloc_device(dummy, ibdev);
-
-	if (!dummy)
-		return -ENOMEM;
-	copier_interface.class = dummy->ibdev.dev.class;
-	ib_dealloc_device(&dummy->ibdev);
-	return class_interface_register(&copier_interface);
+	return ib_class_register(&copier_interface);
 }
 
 static void __exit copier_exit(void)

@@ -340,9 +340,7 @@ static void qp_shared_buffer_look(struct __test_metadata *_metadata,
 
 static int hold_up(const char *opcode)
 {
-	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":300000}",
-		opcode);
+	return simhca_delay(opcode, 300000);
 }
 
 /*

@@ -67,9 +67,7 @@ static void *overwrite(void *arg)
 /* The next context is opened so much later. */
 static int hold_up(unsigned int us)
 {
-	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"ALLOC_UAR\",\"count\":1,\"us\":%u}",
-		us);
+	return simhca_delay("ALLOC_UAR", us);
 }
 
 /* UAR pages that the HCA gives to a context without a policy; -1: not opened. */

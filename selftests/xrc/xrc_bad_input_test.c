@@ -19,17 +19,6 @@
 #define PARAM "/sys/module/mlx5_ep/parameters/"
 #define QPS_PER_DEVICE PARAM "xrc_qps_per_device"
 
-/* The kernel's handle of the domain, for ioctls that a test makes itself. */
-static uint32_t handle_of(struct ibv_xrcd *xrcd)
-{
-	struct {
-		struct ibv_xrcd xrcd;
-		uint32_t comp_mask, handle;
-	} *provider = (void *)xrcd;
-
-	return provider->handle;
-}
-
 FIXTURE(bad)
 {
 	struct baseline base;
@@ -47,7 +36,7 @@ FIXTURE_SETUP(bad)
 	unlink(DOMAIN_FILE);
 	ASSERT_EQ(0, baseline_take(&self->base));
 	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
-	self->xrcd = handle_of(mlx5ep_xrcd_ibv(self->node.xrcd));
+	self->xrcd = uverbs_xrcd_handle(mlx5ep_xrcd_ibv(self->node.xrcd));
 	self->upstream = xrc_upstream_create(&self->node);
 	ASSERT_NE(NULL, self->upstream);
 }

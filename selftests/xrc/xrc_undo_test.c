@@ -39,23 +39,13 @@ FIXTURE(undo)
 
 typedef FIXTURE_DATA(undo) undo_data;
 
-static uint32_t handle_of(struct ibv_xrcd *xrcd)
-{
-	struct {
-		struct ibv_xrcd xrcd;
-		uint32_t comp_mask, handle;
-	} *provider = (void *)xrcd;
-
-	return provider->handle;
-}
-
 FIXTURE_SETUP(undo)
 {
 	unlink(DOMAIN_FILE);
 	ASSERT_EQ(0, baseline_take(&self->base));
 	ASSERT_EQ(0, xrc_node_open(&self->node, NULL, DOMAIN_FILE, 1));
 	ASSERT_EQ(0, mlx5ep_notifier_create(self->node.ctx, 4, &self->n));
-	self->xrcd = handle_of(mlx5ep_xrcd_ibv(self->node.xrcd));
+	self->xrcd = uverbs_xrcd_handle(mlx5ep_xrcd_ibv(self->node.xrcd));
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
 					   &self->first));
 }
@@ -352,7 +342,7 @@ static int fail_in_new_domains(undo_data *self, int n)
 		offer = xrc_upstream_create(&node);
 		if (!offer)
 			return 2;
-		self->xrcd = handle_of(mlx5ep_xrcd_ibv(node.xrcd));
+		self->xrcd = uverbs_xrcd_handle(mlx5ep_xrcd_ibv(node.xrcd));
 		ret = get_raw(self, "z", NOWHERE, true, offer) + EFAULT;
 		if (ibv_destroy_qp(offer) || mlx5ep_xrcd_close(node.xrcd))
 			return 3;
@@ -410,14 +400,6 @@ static void *get_late(void *arg)
 	return NULL;
 }
 
-/* The next QP comes late. */
-static int delay_create(void)
-{
-	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"CREATE_QP\",\"count\":1,\"us\":%u,\"status\":0}",
-		DELAY_US);
-}
-
 /* Reads the table of QPs. Return: how many lines are of QPs; -1 where it fails. */
 static int qps_shown(bool *numberless)
 {
@@ -442,7 +424,7 @@ TEST_F(undo, of_a_qp_that_is_only_being_made_is_not_shown)
 	pthread_t thread;
 
 	ASSERT_EQ(1, qps_shown(&numberless));
-	ASSERT_EQ(0, delay_create());
+	ASSERT_EQ(0, simhca_delay("CREATE_QP", DELAY_US));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, get_late, &late));
 	usleep(DELAY_US / 3);
 	EXPECT_EQ(1, qps_shown(&numberless));

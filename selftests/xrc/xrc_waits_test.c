@@ -105,14 +105,6 @@ static int start(struct call *call, int (*function)(struct call *call))
 	return pthread_create(&call->thread, NULL, waits_run, call);
 }
 
-/* The next command @opcode is answered late. */
-static int delay(const char *opcode)
-{
-	return simhca_ask(
-		"{\"op\":\"fault\",\"kind\":\"delay\",\"opcode\":\"%s\",\"count\":1,\"us\":%u,\"status\":0}",
-		opcode, DELAY_US);
-}
-
 /* How many lines of the table begin with @words. */
 static int shown(const char *words)
 {
@@ -147,7 +139,7 @@ TEST_F(waits, neither_get_nor_reg_for_who_creates)
 	struct mlx5ep_xrc_rcv_qp *qp, *again;
 
 	self->late.key = "l";
-	ASSERT_EQ(0, delay("CREATE_QP"));
+	ASSERT_EQ(0, simhca_delay("CREATE_QP", DELAY_US));
 	ASSERT_EQ(0, start(&self->late, run_get));
 	usleep(DELAY_US / 5);
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
@@ -174,10 +166,7 @@ TEST_F(waits, neither_get_nor_reg_for_who_creates)
 /* GET of the key "l": offers a QP, or announces that a QP is offered next. */
 static int run_ask(struct call *call)
 {
-	struct {
-		struct ibv_xrcd xrcd;
-		uint32_t comp_mask, handle;
-	} *provider = (void *)mlx5ep_xrcd_ibv(call->xrcd);
+	struct ibv_xrcd *xrcd = mlx5ep_xrcd_ibv(call->xrcd);
 	uint32_t flags = MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	struct mlx5_ep_xrc_rcv_qp_reg answer;
 	struct uverbs_call get;
@@ -186,7 +175,8 @@ static int run_ask(struct call *call)
 	uverbs_begin(&get, MLX5_EP_OBJECT_XRC_RCV_QP,
 		     MLX5_EP_METHOD_XRC_RCV_QP_GET);
 	uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
-	uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, provider->handle);
+	uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD,
+		      uverbs_xrcd_handle(xrcd));
 	uverbs_out(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
 		   sizeof(answer));
 	uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "l", 1);
@@ -196,7 +186,7 @@ static int run_ask(struct call *call)
 	else
 		uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
 			  sizeof(flags));
-	ret = uverbs_do(provider->xrcd.context, &get);
+	ret = uverbs_do(xrcd->context, &get);
 	call->handle = get.attrs[0].data;
 	return ret;
 }
@@ -213,13 +203,23 @@ static int ask_end(const struct call *call)
 	return uverbs_do(mlx5ep_xrcd_ibv(call->xrcd)->context, &unreg);
 }
 
+/* Milliseconds from then to now */
+static long ms_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - then->tv_sec) * 1000 +
+	       (now.tv_nsec - then->tv_nsec) / 1000000;
+}
+
 /*
  * Who has announced creates no QP. If the guest is too slow, the second call does not
  * meet the announcement, and the test begins anew.
  */
 TEST_F(waits, get_a_moment_for_who_has_announced)
 {
-	struct timespec from, to;
+	struct timespec from;
 	long ms = 0;
 	int i;
 
@@ -227,9 +227,7 @@ TEST_F(waits, get_a_moment_for_who_has_announced)
 		ASSERT_EQ(-ENOENT, run_ask(&self->late));
 		clock_gettime(CLOCK_MONOTONIC, &from);
 		ASSERT_EQ(-ENOENT, run_ask(&self->other));
-		clock_gettime(CLOCK_MONOTONIC, &to);
-		ms = (to.tv_sec - from.tv_sec) * 1000 +
-		     (to.tv_nsec - from.tv_nsec) / 1000000;
+		ms = ms_since(&from);
 	}
 	EXPECT_LE(15, ms);
 	EXPECT_GT(1000 * patience_factor(), ms);
@@ -249,7 +247,6 @@ struct victim {
 static int victim_run(void *arg)
 {
 	struct victim *victim = arg;
-
 	int ret = run_ask(&victim->call);
 
 	clock_gettime(CLOCK_MONOTONIC, &victim->from);
@@ -260,7 +257,6 @@ static int victim_run(void *arg)
 /* Kills a process that waits. Returns how long it waited, in ms; -1: it did not. */
 static int victim_killed(struct victim *victim)
 {
-	struct timespec to;
 	int status, pid;
 
 	atomic_store(&victim->begun, false);
@@ -272,9 +268,7 @@ static int victim_killed(struct victim *victim)
 	if (pid < 0 || kill(pid, SIGKILL) ||
 	    waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
 		return -1;
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	return (to.tv_sec - victim->from.tv_sec) * 1000 +
-	       (to.tv_nsec - victim->from.tv_nsec) / 1000000;
+	return ms_since(&victim->from);
 }
 
 /* One that waits for all of the time takes 20 ms and more each time. */
@@ -319,7 +313,7 @@ TEST_F(waits, get_for_who_has_announced_and_joins)
 TEST_F(waits, get_not_for_modify)
 {
 	self->late.qp = self->first;
-	ASSERT_EQ(0, delay("RST2INIT_QP"));
+	ASSERT_EQ(0, simhca_delay("RST2INIT_QP", DELAY_US));
 	ASSERT_EQ(0, start(&self->late, run_init));
 	usleep(DELAY_US / 5);
 	ASSERT_EQ(0, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0, NULL,
@@ -341,7 +335,7 @@ TEST_F(waits, get_not_for_the_end_of_the_qp_and_creates_another)
 	ASSERT_EQ(0, xrc_qp_step(self->first, IBV_QPS_INIT, 0, NULL));
 	self->late.qp = self->first;
 	self->first = NULL;
-	ASSERT_EQ(0, delay("DESTROY_QP"));
+	ASSERT_EQ(0, simhca_delay("DESTROY_QP", DELAY_US));
 	ASSERT_EQ(0, start(&self->late, run_unreg));
 	for (i = 0; i < EVENT_MS && shown("qp num="); i++)
 		usleep(1000);
