@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_overlap [-t TESTS] [-r SAMPLES] [-b] [OPTION...] - how much of the time of each
- * non-blocking collective is free for computation, see nbc/overlap.h
+ * nbc_overlap [-t TESTS] [-r SAMPLES] [-b] [-a] [-z BYTES,...] [OPTION...] -
+ * how much of the time of each non-blocking collective is free for computation, see
+ * nbc/overlap.h
  *
  * Where no helper thread looks for completions (-g thread), a collective goes on
  * only when the caller tests it. See transport/options.c for the other options.
@@ -84,6 +85,11 @@ static int option(int c, const char *arg)
 	case 'b':
 		how.computes = true;
 		return 0;
+	case 'a':
+		how.waits_asleep = true;
+		return 0;
+	case 'z':
+		return overlap_lens(arg, &how);
 	default:
 		return -EINVAL;
 	}
@@ -98,11 +104,13 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_overlap",
-		.options = "t:r:b",
+		.options = "t:r:baz:",
 		.usage = "  -t TESTS     in each collective, at most 9 (8)\n"
 			 "  -r SAMPLES   of each figure, at most 15 (5, with -b 15)\n"
 			 "  -b           busy: compute meanwhile, on a CPU for each process,\n"
-			 "               in place of sleeping\n",
+			 "               in place of sleeping\n"
+			 "  -a           asleep: wait for a collective alone asleep, too\n"
+			 "  -z BYTES,... lengths, at most 8 (64,65536,262144)\n",
 		.option = option,
 		.check = check,
 		.run = run,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * nbc_programs [OPTION...] - a 3-D FFT and a conjugate gradient solver, which
+ * nbc_programs [-s SIDE] [OPTION...] - a 3-D FFT and a conjugate gradient solver, which
  * wait for each collective, and which compute meanwhile
  *
  * Each compares its result with that of a serial run, and prints which part of its
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "option.h"
 #include "solvers/solvers.h"
 #include "transport/launch.h"
 
@@ -20,6 +21,8 @@ static const struct {
 	{ "fft", solver_fft },
 	{ "cg", solver_cg },
 };
+
+static unsigned int side = SOLVERS_SIDE;
 
 #define N (sizeof(programs) / sizeof(*programs))
 
@@ -49,7 +52,7 @@ static int run_one(struct transport *tp, struct nbc *nbc, unsigned int p)
 	int form, ret = 0;
 
 	for (form = 0; form < 2 && !ret; form++) {
-		s = (struct solver){ .nbc = nbc, .computes = form };
+		s = (struct solver){ .nbc = nbc, .side = side, .computes = form };
 		ret = programs[p].run(&s);
 		if (!ret)
 			ret = report(tp, programs[p].name, &s);
@@ -71,7 +74,7 @@ static int run(struct transport *tp)
 
 static int option(int c, const char *arg)
 {
-	return -EINVAL;
+	return option_number(c, arg, SOLVERS_PROCESSES, 512, &side);
 }
 
 static int check(void)
@@ -83,8 +86,8 @@ int main(int argc, char **argv)
 {
 	static const struct launch program = {
 		.name = "nbc_programs",
-		.options = "",
-		.usage = "",
+		.options = "s:",
+		.usage = "  -s SIDE      of the square grid of the solver, 16 to 512 (48)\n",
 		.option = option,
 		.check = check,
 		.run = run,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * pipeline [-b BYTES] [-f FRAGMENT] [-r REUSE] [-m MESSAGES] [-n] [-j] - three
- * protocols for large messages, after "High Performance RDMA Protocols in HPC" (Woodall,
- * Shipman, Bosilca, Maccabe, 2006)
+ * pipeline [-b BYTES] [-f FRAGMENT] [-r REUSE] [-m MESSAGES] [-d DEVICE] [-n] [-j] -
+ * five protocols for large messages, after "High Performance RDMA Protocols in HPC"
+ * (Woodall, Shipman, Bosilca, Maccabe, 2006)
  *
- * pipeline: an eager part is copied, then fragments are registered while earlier
- * ones are in flight, each released at once. cache: the whole buffer is
- * registered through a cache. caching: the pipeline, with fragments from
- * the cache. A buffer is sent REUSE times, then unmapped, and a new one is mapped
- * at the same address with other content: notifications keep the cache right.
- * Every message is compared with what was to be sent. With -n the two that cache
- * are not told: they keep the registration of the first buffer.
+ * copy: fragments are copied to memory that is registered for good. register: the whole
+ * buffer is registered each time. cache: it is registered through a cache. pipeline: an
+ * eager part is copied, then fragments are registered while earlier ones are in flight,
+ * each released at once. caching: the pipeline, with fragments from the cache. A buffer
+ * is sent REUSE times, then unmapped, and a new one is mapped at the same address with
+ * other content: notifications keep the cache right. Every message is compared with what
+ * was to be sent. With -n the two that cache are not told: they keep the registration of
+ * the first buffer. With -d messages go to that device, over the cable.
  *
  * Prints for each protocol bandwidth, registrations and hits; with -j as a JSON
  * object a line. Exit status 1 where a byte was wrong.
@@ -30,9 +31,9 @@
 #define EAGER	4096u
 #define DEPTH	4	/* send requests that verbs_qp_create() allows */
 
-enum protocol { PIPELINE, CACHE, CACHING };
+enum protocol { COPY, REGISTER, CACHE, PIPELINE, CACHING };
 
-static const char *const names[] = { "pipeline", "cache", "caching" };
+static const char *const names[] = { "copy", "register", "cache", "pipeline", "caching" };
 
 /* A fragment in flight, and what is given back when it has landed, if anything. */
 struct fragment {
@@ -41,8 +42,10 @@ struct fragment {
 };
 
 static struct watched_setup setup;
+static struct verbs_setup there;	/* the other device, with -d */
+static struct ibv_qp *qp, *there_qp;
 static struct mlx5ep_mr_cache *cache;
-static struct ibv_mr *doorbells, *kept;
+static struct ibv_mr *target, *copies, *kept;
 static size_t bytes = 1 << 20, fragment = 64 << 10;
 static unsigned int reuse = 4, messages = 64;
 static bool json;
@@ -90,13 +93,13 @@ static void pipeline_post(struct fragment f, const void *at, size_t len,
 		.sg_list = &sge, .num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = (uintptr_t)doorbells->addr + offset,
-		.wr.rdma.rkey = doorbells->rkey,
+		.wr.rdma.remote_addr = (uintptr_t)target->addr + offset,
+		.wr.rdma.rkey = target->rkey,
 	};
 	int ret;
 
 	ring[head++ % DEPTH] = f;
-	ret = ibv_post_send(setup.endpoint.qp, &wr, &bad);
+	ret = ibv_post_send(qp, &wr, &bad);
 	if (ret)
 		pipeline_fail("ibv_post_send", -ret);
 }
@@ -109,6 +112,15 @@ static void send_eager(const char *buf)
 		      setup.verbs.mr->lkey, 0);
 }
 
+/* A piece of @copies for each fragment in flight. */
+static void send_copy(const char *at, size_t len, size_t offset)
+{
+	char *to = (char *)copies->addr + head % DEPTH * fragment;
+
+	memcpy(to, at, len);
+	pipeline_post((struct fragment){}, to, len, copies->lkey, offset);
+}
+
 static void send_fragment(enum protocol protocol, char *at, size_t len,
 			  size_t offset)
 {
@@ -117,7 +129,9 @@ static void send_fragment(enum protocol protocol, char *at, size_t len,
 
 	if (head - tail == DEPTH)
 		wait_oldest();
-	if (protocol == PIPELINE) {
+	if (protocol == COPY) {
+		send_copy(at, len, offset);
+	} else if (protocol == PIPELINE || protocol == REGISTER) {
 		f.mr = ibv_reg_mr(setup.verbs.pd, at, len, 0);
 		if (!f.mr)
 			pipeline_fail("ibv_reg_mr", -errno);
@@ -135,9 +149,10 @@ static void send_fragment(enum protocol protocol, char *at, size_t len,
 
 static void send_message(enum protocol protocol, char *buf)
 {
-	size_t step = protocol == CACHE ? bytes : fragment, at = 0, len;
+	bool whole = protocol == CACHE || protocol == REGISTER;
+	size_t step = whole ? bytes : fragment, at = 0, len;
 
-	if (protocol != CACHE) {
+	if (!whole) {
 		/*
 		 * The eager part is sent while the first fragment is
 		 * registered.
@@ -161,6 +176,31 @@ static uint64_t pipeline_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* Memory of its own, registered for good. */
+static struct ibv_mr *pipeline_memory(struct ibv_pd *pd, size_t len)
+{
+	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct ibv_mr *mr = NULL;
+
+	if (at != MAP_FAILED)
+		mr = ibv_reg_mr(pd, at, len, IBV_ACCESS_LOCAL_WRITE |
+				IBV_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		pipeline_fail("memory", -errno);
+	return mr;
+}
+
+static void pipeline_forget(struct ibv_mr *mr)
+{
+	void *at = mr->addr;
+	size_t len = mr->length;
+
+	if (ibv_dereg_mr(mr))
+		pipeline_fail("ibv_dereg_mr", -errno);
+	munmap(at, len);
 }
 
 /* Registers the whole buffer for good. */
@@ -191,12 +231,12 @@ static unsigned int pipeline_run(enum protocol protocol, bool told)
 			 MAP_ANONYMOUS | MAP_FIXED, -1, 0) != buf)
 			pipeline_fail("mmap", -errno);
 		watched_fill(buf, bytes, i + 1);
-		if (!told && protocol != PIPELINE && !kept)
+		if (!told && (protocol == CACHE || protocol == CACHING) && !kept)
 			keep_for_good(buf);
 		start = pipeline_now();
 		send_message(protocol, buf);
 		spent += pipeline_now() - start;
-		wrong += !!memcmp(buf, doorbells->addr, bytes);
+		wrong += !!memcmp(buf, target->addr, bytes);
 	}
 	mlx5ep_mr_cache_query(cache, &stats);
 	printf(json ? "{\"name\":\"%s\",\"bytes\":%zu,\"reuse\":%u,\"messages\":%u,\"unit\":\"MB/s\",\"value\":%.3f,\"registrations\":%lu,\"hits\":%lu,\"wrong\":%u}\n" :
@@ -213,20 +253,59 @@ static unsigned int pipeline_run(enum protocol protocol, bool told)
 	return wrong;
 }
 
+/* Messages stay on this device, or go to the one of that name. */
+static void open_target(const char *device)
+{
+	struct ibv_pd *pd = setup.verbs.pd;
+	int ret = 0;
+
+	qp = setup.endpoint.qp;
+	if (device) {
+		ret = verbs_open(&there, device, 1);
+		if (ret)
+			pipeline_fail(device, ret);
+		qp = verbs_qp_create(setup.verbs.pd, setup.verbs.cq, IBV_QPT_RC);
+		there_qp = verbs_qp_create(there.pd, there.cq, IBV_QPT_RC);
+		if (!qp || !there_qp)
+			pipeline_fail("ibv_create_qp", -errno);
+		ret = verbs_qp_connect(qp, there_qp->qp_num, &there.address);
+		if (!ret)
+			ret = verbs_qp_connect(there_qp, qp->qp_num,
+					       &setup.verbs.address);
+		if (ret)
+			pipeline_fail("ibv_modify_qp", ret);
+		pd = there.pd;
+	}
+	target = pipeline_memory(pd, bytes);
+}
+
+static void close_target(void)
+{
+	pipeline_forget(target);
+	if (!there_qp)
+		return;
+	ibv_destroy_qp(qp);
+	ibv_destroy_qp(there_qp);
+	verbs_close(&there);
+}
+
 int main(int argc, char **argv)
 {
+	const char *device = NULL;
 	unsigned int wrong = 0;
 	bool told = true;
 	int c, ret;
-	void *to;
 
-	while ((c = getopt(argc, argv, "b:f:r:m:nj")) != -1) {
+	while ((c = getopt(argc, argv, "b:f:r:m:d:nj")) != -1) {
 		switch (c) {
 		case 'n':
 			told = false;
 			break;
 		case 'j':
 			json = true;
+			break;
+		case 'd':
+			device = optarg;
 			break;
 		case 'b':
 			bytes = strtoul(optarg, NULL, 0);
@@ -250,16 +329,12 @@ int main(int argc, char **argv)
 	ret = watched_open(&setup, 16);
 	if (ret)
 		pipeline_fail("open", ret);
-	to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-		  MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	doorbells =
-		ibv_reg_mr(setup.verbs.pd, to, bytes,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	if (!doorbells)
-		pipeline_fail("ibv_reg_mr", -errno);
-	for (c = PIPELINE; c <= CACHING; c++)
+	copies = pipeline_memory(setup.verbs.pd, DEPTH * fragment);
+	open_target(device);
+	for (c = COPY; c <= CACHING; c++)
 		wrong += pipeline_run(c, told);
-	ibv_dereg_mr(doorbells);
+	close_target();
+	pipeline_forget(copies);
 	watched_close(&setup);
 	return !!wrong;
 }

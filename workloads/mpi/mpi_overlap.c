@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mpi_overlap NAME TESTS [busy] - how much of the time of each non-blocking collective
- * of an MPI is free for computation, see nbc/overlap.h
+ * mpi_overlap [-b] [-a] [-z BYTES,...] NAME TESTS - how much of the time of each
+ * non-blocking collective of an MPI is free for computation, see nbc/overlap.h. The
+ * options are those of nbc_overlap.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mpi_begin.h"
 #include "nbc/overlap.h"
@@ -40,6 +42,22 @@ static int sum(double *v, unsigned int n)
 			     MPI_COMM_WORLD);
 }
 
+/* Return: 0, and what is behind the options begins at optind; -1 */
+static int options(int argc, char **argv, struct overlap_how *how)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "baz:")) != -1) {
+		if (c == 'b')
+			how->computes = true;
+		else if (c == 'a')
+			how->waits_asleep = true;
+		else if (c != 'z' || overlap_lens(optarg, how))
+			return -1;
+	}
+	return optind == argc - 2 ? 0 : -1;
+}
+
 int main(int argc, char **argv)
 {
 	struct overlap_lib lib = {
@@ -49,18 +67,18 @@ int main(int argc, char **argv)
 		.meet = meet,
 		.sum = sum,
 	};
-	struct overlap_how how = { .computes = argc == 4 };
+	struct overlap_how how = {};
 	int rank, n, ret;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (argc != 3 && argc != 4)
+	if (options(argc, argv, &how))
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	lib.name = argv[1];
+	lib.name = argv[optind];
 	lib.place = (struct plan_place){ rank, n };
-	how.tests = atoi(argv[2]);
+	how.tests = atoi(argv[optind + 1]);
 	ret = overlap_run(&lib, how);
 	if (ret) {
 		fprintf(stderr, "mpi_overlap: process %d: error %d\n", rank,

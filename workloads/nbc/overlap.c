@@ -11,11 +11,11 @@
 #include "compute.h"
 #include "overlap.h"
 
-#define LENS	3
 #define SLEPT	5		/* samples where the caller sleeps */
 #define WARM_UP	2
 #define SLICES	OVERLAP_TESTS	/* of what is done meanwhile */
-#define SLICE_US 2000
+#define SLICE_US 2000		/* of a collective that is over soon */
+#define LOOK_US	100		/* how long who waits asleep does not look */
 
 static const struct {
 	const char *name;
@@ -83,9 +83,21 @@ struct run {
 	void *in, *out;
 	struct overlap_how how;
 	double clock_cost;
+	unsigned int slice_us;
 };
 
-static int pure(struct run *r, struct sample *s)
+static int wait_asleep(struct run *r)
+{
+	int ret;
+
+	do {
+		usleep(LOOK_US);
+		ret = r->lib->test();
+	} while (!ret);
+	return ret < 0 ? ret : 0;
+}
+
+static int pure(struct run *r, struct sample *s, bool asleep)
 {
 	double since;
 	int ret = r->lib->meet();
@@ -94,8 +106,22 @@ static int pure(struct run *r, struct sample *s)
 	if (!ret)
 		ret = r->lib->begin(&r->item, r->in, r->out);
 	if (!ret)
-		ret = r->lib->wait();
+		ret = asleep ? wait_asleep(r) : r->lib->wait();
 	s->pure = clock_ns(CLOCK_MONOTONIC) - since;
+	return ret;
+}
+
+/* How long all sleep between two tests, so that the collective ends meanwhile. */
+static int choose_slice(struct run *r)
+{
+	struct sample s;
+	int ret = pure(r, &s, true);
+
+	if (!ret)
+		ret = r->lib->sum(&s.pure, 1);
+	r->slice_us = 1.5 * s.pure / r->lib->place.n / 1000 / SLICES;
+	if (r->slice_us < SLICE_US)
+		r->slice_us = SLICE_US;
 	return ret;
 }
 
@@ -111,7 +137,7 @@ static int slices(struct run *r, struct sample *s)
 	int ret = 0;
 
 	for (i = 0; i < SLICES; i++) {
-		usleep(SLICE_US);
+		usleep(r->slice_us);
 		if (ret || i >= r->how.tests)
 			continue;
 		since = thread_ns();
@@ -210,11 +236,11 @@ static int check(struct run *r)
 static int measure(struct run *r, struct sample *result)
 {
 	double p[OVERLAP_SAMPLES], o[OVERLAP_SAMPLES], c[OVERLAP_SAMPLES];
-	int i, samples = r->how.samples, ret = 0;
+	int i, samples = r->how.samples, ret = choose_slice(r);
 	struct sample s = {};
 
 	for (i = -WARM_UP; i < samples && !ret; i++) {
-		ret = pure(r, &s);
+		ret = pure(r, &s, r->how.waits_asleep);
 		plan_before(&r->item, r->lib->place, r->out);
 		if (!ret)
 			ret = r->how.computes ? computed(r, &s) :
@@ -261,31 +287,72 @@ static int one(struct run *r, unsigned int kind, size_t len)
 	return ret;
 }
 
+int overlap_lens(const char *list, struct overlap_how *how)
+{
+	unsigned long bytes;
+	char *end;
+
+	for (how->n_lens = 0; how->n_lens < OVERLAP_LENS; list = end + 1) {
+		bytes = *list >= '0' && *list <= '9' ? strtoul(list, &end, 0) : 0;
+		if (!bytes || bytes % sizeof(uint64_t) || bytes > OVERLAP_BYTES)
+			break;
+		how->lens[how->n_lens++] = bytes;
+		if (!*end)
+			return 0;
+		if (*end != ',')
+			break;
+	}
+	fprintf(stderr, "lengths are at most %u multiples of 8, up to %u, with commas between them\n",
+		OVERLAP_LENS, OVERLAP_BYTES);
+	return -EINVAL;
+}
+
+/* What has been left out of @how. */
+static void overlap_defaults(struct overlap_how *how)
+{
+	static const size_t lens[] = { 64, 65536, 262144 };
+
+	if (!how->samples)
+		how->samples = how->computes ? OVERLAP_SAMPLES : SLEPT;
+	if (how->n_lens)
+		return;
+	memcpy(how->lens, lens, sizeof(lens));
+	how->n_lens = sizeof(lens) / sizeof(*lens);
+}
+
+static size_t longest(const struct overlap_how *how)
+{
+	size_t most = 0;
+	unsigned int i;
+
+	for (i = 0; i < how->n_lens; i++)
+		if (how->lens[i] > most)
+			most = how->lens[i];
+	return most;
+}
+
 int overlap_run(const struct overlap_lib *lib, struct overlap_how how)
 {
-	static const size_t lens[LENS] = { 64, 65536, 262144 };
-	/* A part of a vector is up to twice as long, and a gap follows it. */
-	size_t most = lib->place.n * (2 * lens[LENS - 1] + sizeof(uint64_t));
-	struct run r = {
-		.lib = lib,
-		.in = malloc(most),
-		.out = malloc(most),
-		.how = how,
-		.clock_cost = clock_cost(),
-	};
+	struct run r = { .lib = lib, .clock_cost = clock_cost() };
 	unsigned int kind, i;
-	int ret = r.in && r.out ? 0 : -ENOMEM;
+	size_t most;
+	int ret;
 
-	if (!how.samples)
-		r.how.samples = how.computes ? OVERLAP_SAMPLES : SLEPT;
+	overlap_defaults(&how);
 	if (how.tests > SLICES || how.samples > OVERLAP_SAMPLES)
-		ret = -EINVAL;
+		return -EINVAL;
+	r.how = how;
+	/* A part of a vector is up to twice as long, and a gap follows it. */
+	most = lib->place.n * (2 * longest(&how) + sizeof(uint64_t));
+	r.in = malloc(most);
+	r.out = malloc(most);
+	ret = r.in && r.out ? 0 : -ENOMEM;
 	if (!ret && how.computes)
 		ret = compute_pin(lib->place.rank, lib->place.n);
 	for (kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++)
-		for (i = 0; i < LENS && !ret; i++)
+		for (i = 0; i < how.n_lens && !ret; i++)
 			if (i == 0 || kinds[kind].kind != NBC_BARRIER)
-				ret = one(&r, kind, lens[i]);
+				ret = one(&r, kind, how.lens[i]);
 	/* After an error nothing is freed: it may still be moving. */
 	if (ret)
 		return ret;

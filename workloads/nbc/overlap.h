@@ -15,7 +15,12 @@
  * overhead what the computation takes longer beside a collective. That is the honest
  * share: a helper thread, interrupts and the kernel take the processor from it, too.
  *
- * In a guest whose instructions QEMU counts, a nanosecond is an instruction.
+ * A caller that sleeps does so for 1.5 times as long as the collective takes then, and
+ * for 2 ms between two tests at least.
+ *
+ * In a guest whose instructions QEMU counts, a nanosecond is an instruction. The clock
+ * of such a guest is slower than that of the cable while somebody polls, and as fast while
+ * all sleep. So a collective alone may be waited for asleep.
  */
 #ifndef SELFTESTS_NBC_OVERLAP_H
 #define SELFTESTS_NBC_OVERLAP_H
@@ -26,17 +31,27 @@
 
 #define OVERLAP_TESTS 9u		/* that overlap_run() can make at most */
 #define OVERLAP_SAMPLES 15u		/* likewise */
+#define OVERLAP_LENS 8u			/* likewise */
+#define OVERLAP_BYTES (1u << 20)	/* of a part, likewise */
 
 /**
  * struct overlap_how - what the caller does beside a collective
  * @tests: in each collective, while the caller does something else
  * @samples: of each figure, whose median counts; 0 for 15 where it computes, else 5
  * @computes: it computes, and does not sleep
+ * @waits_asleep: who has nothing else to do looks every 100 microseconds
+ * @lens: bytes of a part, multiples of 8; 64, 64 KiB and 256 KiB where there are none
+ * @n_lens: how many of them
  */
 struct overlap_how {
 	unsigned int tests, samples;
-	bool computes;
+	bool computes, waits_asleep;
+	size_t lens[OVERLAP_LENS];
+	unsigned int n_lens;
 };
+
+/* Lengths from a list with commas. Return: 0, or -EINVAL after a message on stderr. */
+int overlap_lens(const char *list, struct overlap_how *how);
 
 /**
  * struct overlap_lib - a library of collectives; functions return 0 or -errno

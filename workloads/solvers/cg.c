@@ -12,8 +12,7 @@
 
 #include "solvers.h"
 
-#define SIDE	48u
-#define STEPS	400
+#define STEPS	8u		/* for each row of the grid, at most */
 #define ENOUGH	1e-24		/* of the square of the first residual */
 #define CLOSE	1e-8
 
@@ -21,7 +20,7 @@
 struct cg {
 	struct solver *s;
 	struct nbc *nbc;		/* NULL: a serial run */
-	unsigned int rank, n, first, rows;
+	unsigned int side, rank, n, first, rows;
 	double *x, *r, *p, *q;
 };
 
@@ -33,24 +32,25 @@ static double solution(unsigned int i)
 
 static unsigned int rows_of(const struct cg *c, unsigned int rank)
 {
-	return solver_part(SIDE, rank + 1, c->n) -
-		solver_part(SIDE, rank, c->n);
+	return solver_part(c->side, rank + 1, c->n) -
+		solver_part(c->side, rank, c->n);
 }
 
-static void apply_row(const double *p, double *q, unsigned int row)
+static void apply_row(const struct cg *c, const double *p, double *q,
+		      unsigned int row)
 {
-	const double *at = p + row * SIDE, *above = at - SIDE;
-	unsigned int i;
+	unsigned int i, side = c->side;
+	const double *at = p + row * side, *above = at - side;
 
-	for (i = 0; i < SIDE; i++)
-		q[row * SIDE + i] = 4 * at[i] - above[i] - at[i + SIDE] -
-			(i ? at[i - 1] : 0) - (i + 1 < SIDE ? at[i + 1] : 0);
+	for (i = 0; i < side; i++)
+		q[row * side + i] = 4 * at[i] - above[i] - at[i + side] -
+			(i ? at[i - 1] : 0) - (i + 1 < side ? at[i + 1] : 0);
 }
 
 /* The own rows at the edges to the neighbours, and theirs around the own ones. */
 static int begin_edges(struct cg *c, double *p, struct nbc_req **req)
 {
-	size_t v[NBC_VECS][SOLVERS_PROCESSES] = {}, row = SIDE * sizeof(*p);
+	size_t v[NBC_VECS][SOLVERS_PROCESSES] = {}, row = c->side * sizeof(*p);
 	const size_t *vec[NBC_VECS] = { v[0], v[1], v[2], v[3] };
 
 	if (c->rank) {
@@ -77,14 +77,14 @@ static int apply(struct cg *c, double *p, double *q)
 	if (c->nbc)
 		ret = begin_edges(c, p, &req);
 	for (row = 2; row < c->rows && !ret; row++)
-		apply_row(p, q, row);
+		apply_row(c, p, q, row);
 	if (req && !ret)
 		ret = solver_wait(c->s, req);
 	if (ret)
 		return ret;
-	apply_row(p, q, 1);
+	apply_row(c, p, q, 1);
 	if (c->rows > 1)
-		apply_row(p, q, c->rows);
+		apply_row(c, p, q, c->rows);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ static double dot(const struct cg *c, const double *a, const double *b)
 	unsigned int i;
 	double sum = 0;
 
-	for (i = SIDE; i < (c->rows + 1) * SIDE; i++)
+	for (i = c->side; i < (c->rows + 1) * c->side; i++)
 		sum += a[i] * b[i];
 	return sum;
 }
@@ -122,7 +122,7 @@ static int step(struct cg *c, double *rr, double enough)
 {
 	double pq, alpha, beta, in, next;
 	struct nbc_req *req;
-	unsigned int i, end = (c->rows + 1) * SIDE;
+	unsigned int i, end = (c->rows + 1) * c->side;
 	int ret = apply(c, c->p, c->q);
 
 	if (!ret)
@@ -130,10 +130,10 @@ static int step(struct cg *c, double *rr, double enough)
 	if (ret)
 		return ret;
 	alpha = *rr / pq;
-	for (i = SIDE; i < end; i++)
+	for (i = c->side; i < end; i++)
 		c->r[i] -= alpha * c->q[i];
 	ret = begin_sum(c, dot(c, c->r, c->r), &in, &next, &req);
-	for (i = SIDE; i < end && !ret; i++)
+	for (i = c->side; i < end && !ret; i++)
 		c->x[i] += alpha * c->p[i];
 	if (!ret && req)
 		ret = solver_wait(c->s, req);
@@ -141,7 +141,7 @@ static int step(struct cg *c, double *rr, double enough)
 		return ret;
 	beta = next / *rr;
 	*rr = next;
-	for (i = SIDE; i < end; i++)
+	for (i = c->side; i < end; i++)
 		c->p[i] = c->r[i] + beta * c->p[i];
 	return next < enough;
 }
@@ -153,14 +153,14 @@ static int solve(struct cg *c)
 	int ret;
 
 	/* The right side is what the solution gives. */
-	for (i = SIDE; i < (c->rows + 1) * SIDE; i++)
-		c->p[i] = solution(c->first * SIDE + i - SIDE);
+	for (i = c->side; i < (c->rows + 1) * c->side; i++)
+		c->p[i] = solution(c->first * c->side + i - c->side);
 	ret = apply(c, c->p, c->r);
 	if (!ret)
 		ret = sum_all(c, dot(c, c->r, c->r), &first);
-	memcpy(c->p + SIDE, c->r + SIDE, c->rows * SIDE * sizeof(*c->p));
+	memcpy(c->p + c->side, c->r + c->side, c->rows * c->side * sizeof(*c->p));
 	rr = first;
-	for (i = 0; i < STEPS && !ret; i++)
+	for (i = 0; i < STEPS * c->side && !ret; i++)
 		ret = step(c, &rr, ENOUGH * first);
 	return ret < 0 ? ret : 0;
 }
@@ -169,14 +169,14 @@ static int open_cg(struct cg *c, struct solver *s, struct nbc *nbc)
 {
 	size_t n;
 
-	*c = (struct cg){ .s = s, .nbc = nbc, .n = 1 };
+	*c = (struct cg){ .s = s, .nbc = nbc, .side = s->side, .n = 1 };
 	if (nbc) {
 		c->n = nbc_processes(nbc);
 		c->rank = nbc_rank(nbc);
 	}
-	c->first = solver_part(SIDE, c->rank, c->n);
+	c->first = solver_part(c->side, c->rank, c->n);
 	c->rows = rows_of(c, c->rank);
-	n = (c->rows + 2) * SIDE;
+	n = (c->rows + 2) * c->side;
 	c->x = calloc(n, sizeof(double));
 	c->r = calloc(n, sizeof(double));
 	c->p = calloc(n, sizeof(double));
@@ -200,9 +200,9 @@ static int compare(struct cg *c)
 
 	if (!ret)
 		ret = solve(&serial);
-	for (i = SIDE; i < (c->rows + 1) * SIDE && !ret; i++) {
-		at = c->first * SIDE + i - SIDE;
-		if (!(fabs(c->x[i] - serial.x[at + SIDE]) < CLOSE) ||
+	for (i = c->side; i < (c->rows + 1) * c->side && !ret; i++) {
+		at = c->first * c->side + i - c->side;
+		if (!(fabs(c->x[i] - serial.x[at + c->side]) < CLOSE) ||
 		    !(fabs(c->x[i] - solution(at)) < CLOSE))
 			c->s->wrong++;
 	}

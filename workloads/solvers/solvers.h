@@ -11,9 +11,11 @@
 #include "nbc/nbc.h"
 
 #define SOLVERS_PROCESSES 16u
+#define SOLVERS_SIDE	48u	/* of the grid of the solver, where none is named */
 
 /**
  * struct solver - a run of a program
+ * @side: of the grid of the solver, which has as many rows as columns
  * @computes: while collectives are under way
  * @lost: nanoseconds in calls of collectives: to begin them, to test, to wait
  * @whole: nanoseconds of the program, without its serial run
@@ -21,6 +23,7 @@
  */
 struct solver {
 	struct nbc *nbc;
+	unsigned int side;
 	bool computes;
 	uint64_t lost, whole, wrong;
 };

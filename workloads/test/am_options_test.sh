@@ -29,7 +29,7 @@ numbers()
 	done
 	for program in 'messages n p i q Q e r s k S E' 'am_storm r d' 'am_threads t r k' \
 		'am_events r k S E' 'nbc_events r k E' 'nbc_check r s k' \
-		'splitc_ops r k' 'nbc_overlap t r' 'nbc_programs n' \
+		'splitc_ops r k' 'nbc_overlap t r' 'nbc_programs n s' \
 		'splitc_programs n' 'xsrq n p s m i'; do
 		read -ra letters <<<"$program"
 		program=${letters[0]}
@@ -37,6 +37,17 @@ numbers()
 		for letter in "${letters[@]}"; do
 			refused "-$letter" "$program" "-$letter" 5x
 		done
+	done
+}
+
+# Lengths are a list.
+lengths()
+{
+	local text
+
+	for text in '' 0 7 '8,' ',8' 8x 1048584 8,8,8,8,8,8,8,8,8; do
+		code 2 nbc_overlap -z "$text"
+		grep -q '^lengths are at most 8 multiples of 8, up to 1048576, ' "$tmp/err"
 	done
 }
 
@@ -75,8 +86,9 @@ together()
 	refused -r nbc_events -E 1 -r 2
 }
 
-plan 4
+plan 5
 check 'text that is not a number is refused' numbers
+check 'so is text that is not a list of lengths' lengths
 check 'so it is by the programs of mlx5ep bench' job_numbers
 check 'so are words that an option does not know' words
 check 'so are options that do not go together' together
