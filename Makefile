@@ -12,13 +12,15 @@ JOBS := $(shell nproc)
 # That of the kernels under test, and not of what is compiled.
 unexport ARCH
 
-.PHONY: help demo demo-apps check check-all check-long check-peers check-netdev check-consumers bench lab $(PARTS) all clean
+.PHONY: help demo demo-apps headline check check-all check-long check-peers check-netdev check-consumers bench lab $(PARTS) all clean
 
 help:
 	@echo 'make demo           boot a stock kernel on a simulated HCA and show which'
 	@echo '                    uUAR each QP rings under each policy      [LINK=eth]'
 	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
 	@echo '                    [CABLE=latency=US,rate=MB/s] (2000, 20)'
+	@echo 'make headline       show the results that made the studies behind the workloads'
+	@echo '                    known, beside Open MPI and MPICH (15 minutes)  [CABLE=..]'
 	@echo 'make check          run the core tests, in ten minutes; with an option below'
 	@echo '                    what it chooses of all tests'
 	@echo 'make check-all      run all tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'
@@ -90,6 +92,9 @@ demo: lab
 
 demo-apps: hca lib selftests
 	@workloads/demo $(if $(CABLE),--cable '$(CABLE)')
+
+headline: hca lib selftests
+	@workloads/headline/headline $(if $(CABLE),--cable '$(CABLE)')
 
 # ENVIRONMENT=other; a variable of the caller's environment with this name is not meant.
 environment = $(if $(filter command,$(origin ENVIRONMENT)),$(if \
