@@ -155,6 +155,52 @@ END
 	diff "$tmp/wanted" "$tmp/mutants"
 }
 
+# What people do wrong: the order of an undo, a loop that ends early, the size of a batch, a
+# value that is not taken, and another variable.
+of_people()
+{
+	cat >"$tmp/sample.c" <<'END'
+int make(struct thing *thing, int count)
+{
+	int ret = 0, last = 0, n;
+
+	for (n = 0; n < count; n++)
+		ret = add(thing, n);
+	while (read(thing)) {
+		if (count > MOST_AT_ONCE || ret)
+			goto err_read;
+	}
+	last = count + ret;
+	return last;
+
+err_read:
+	lock(thing);
+	close(thing);
+	free(thing->names);
+err_names:
+	free(thing);
+	free(last);
+	return ret;
+}
+END
+	mutants | cut -f 2,4- | grep -E 'swapped|first-only|limit|stale|wrong' |
+		sort -n >"$tmp/mutants"
+	sort -n >"$tmp/wanted" <<-'END'
+		10:2	first-only	}	break; }
+		11:2	stale-variable	last = count + ret;	;
+		16:2	statements-swapped	close(thing); free(thing->names);	free(thing->names); close(thing);
+		17:2	statements-swapped	free(thing->names); err_names: free(thing);	free(thing); err_names: free(thing->names);
+		6:3	first-only	ret = add(thing, n);	{ ret = add(thing, n); break; }
+		6:3	stale-variable	ret = add(thing, n);	(void)add(thing, n);
+		8:15	limit-moved	MOST_AT_ONCE	(MOST_AT_ONCE - 1)
+		8:31	wrong-variable	ret	last
+	END
+	diff <(sort "$tmp/wanted") <(sort "$tmp/mutants")
+	mutants >"$tmp/mutants"
+	(cd "$tmp" && "$mutate" apply "$(grep 'swapped.*err_names' mutants)")
+	[ "$(sed -n '17,19p' "$tmp/sample.c")" = $'\tfree(thing);\nerr_names:\n\tfree(thing->names);' ]
+}
+
 # The first line that matches a file counts: a line that is first for no file is lost.
 areas()
 {
@@ -178,6 +224,23 @@ areas()
 	done < <(grep -v '^#' selftests/mutants/areas)
 	pattern=$(grep -v '^#' selftests/mutants/areas | cut -f 1 | sort | uniq -d)
 	[ -z "$pattern" ] || fail "$pattern has more than one line"
+}
+
+# The map has each source, with tests that there are.
+mapped()
+{
+	local tests
+
+	selftests/mutants/map >"$tmp/map"
+	[ "$(cut -f 1 "$tmp/map")" = "$(find kernel userlib -name '*.[ch]' ! -name '*_test.c' \
+		! -path '*/probe/*' ! -path 'kernel/compat/*.h' ! -path 'userlib/include/*' |
+		sort)" ]
+	tests=$(grep '^userlib/ucx/ucx_probe.c' "$tmp/map" | cut -f 2)
+	[ "$tests" = "$(selftests/mutants/map userlib/ucx/ucx_probe.c | cut -f 2)" ]
+	[[ " $tests " = *' ucx_probe '* ]]
+	must_fail grep -E ':[0-9]' "$tmp/map"
+	code 1 selftests/mutants/map no/such/file.c
+	code 2 selftests/mutants/map --help
 }
 
 # line MUTANT REASON: prints a line of the file of explanations
@@ -256,13 +319,15 @@ checked()
 	done
 }
 
-plan 10
+plan 12
 check each_mutant_is_another_source sources_differ
 check a_mutant_is_at_its_line_and_column places
 check each_seed_has_the_same_mutants seeds
 check copies_and_waits_are_left_out results
 check what_only_tells_has_no_mutants told
+check what_people_do_wrong_has_mutants of_people
 check the_first_line_for_a_file_has_its_tests areas
+check the_map_has_each_source mapped
 check a_line_explains_one_mutant exactly
 check mutants_with_the_same_text_are_told_apart twice
 check lines_of_no_mutant_are_found checked
