@@ -147,7 +147,29 @@ disk_of_a_node()
 	expect 1 $vm --hca 0 --disk "$tmp/disk" -- true
 }
 
-plan 9
+# A module that was built before, told from the checkout's by its version.
+built_before()
+{
+	local ko built=build/lab/built.$$.ko
+
+	lab/build-module 7.2
+	ko=$(echo build/modules/7.2.*/mlx5_ep.ko)
+	LC_ALL=C sed -E 's/(\x00version=)[0-9]/\19/' "$ko" >"$built"
+	# shellcheck disable=SC2016 # for the guest
+	expect 0 $vm --module "$built" -- sh -c 'cat /sys/module/mlx5_ep/version
+		cmp build/lab/built.*.ko build/modules/$(uname -r)/mlx5_ep.ko'
+	[[ $(cat "$tmp/out") = 9.* ]]
+	must_fail cmp "$built" "$ko"
+	expect 1 $vm --kernel 6.12 --module "$built" -- true
+	grep -q 'is for 7.2.*, not 6.12' "$tmp/err"
+	rm "$built"
+	expect 1 $vm --module /etc/passwd -- true
+	grep -q 'wants a file below the checkout' "$tmp/err"
+	expect 1 $vm --module lab/vm -- true
+	grep -q 'is no module' "$tmp/err"
+}
+
+plan 10
 check "output is exact, the exit status the command's" output_and_status
 check "arguments arrive as they are" arguments
 check "a warning in the kernel log fails the run" warning_in_the_log
@@ -155,6 +177,7 @@ check "a crash of the guest fails the run" crash
 check "a guest that does not start fails the run" no_start
 check "wrong options are refused" unknown_option
 check "a guest has what others have written to its disk" disk_of_a_node
+check "a module that was built before is loaded" built_before
 check "two guests run side by side" side_by_side
 check "two guests share one fabric" two_guests_one_fabric
 ktap_finished
