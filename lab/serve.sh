@@ -3,13 +3,27 @@
 #
 # A server that a client is started for, in a guest.
 
-# waits_for_client PID: does the server wait, by TCP or by librdmacm, or has it ended?
+# tasks PID: prints the threads of a process and of its children, with | between them
+tasks()
+{
+	local pid
+
+	for pid in "$1" $(pgrep -P "$1"); do
+		ls "/proc/$pid/task" 2>/dev/null || true
+	done | paste -sd'|'
+}
+
+# waits_for_client PID: does the server wait, by TCP or by librdmacm, or has it ended? The
+# rdma tool names the thread that waits.
 waits_for_client()
 {
-	! kill -0 "$1" 2>/dev/null ||
-		ss -Hltnp | grep "pid=$1," >/dev/null ||
+	local tasks
+
+	kill -0 "$1" 2>/dev/null || return 0
+	tasks=$(tasks "$1")
+	ss -Hltnp | grep -E "pid=($tasks)," >/dev/null ||
 		rdma resource show cm_id 2>/dev/null |
-			grep "state LISTEN.* pid $1 " >/dev/null
+			grep -E "state LISTEN.* pid ($tasks) " >/dev/null
 }
 
 # serve OUTPUT SERVER...: starts the server, and waits until it waits for a client; sets
