@@ -301,13 +301,13 @@ static void open_beside(struct __test_metadata *_metadata,
 }
 
 static const struct beside without_limit = {
-	"independent", "uar_user_limit", "0", 1, false };
+	"independent", "uar_user_limit", "0", .fallbacks = 1 };
 static const struct beside that_fails = {
-	"independent", "uar_user_limit", "0", 1, true };
+	"independent", "uar_user_limit", "0", .fallbacks = 1, .fails = true };
 static const struct beside with_limit = {
-	"independent", "uar_user_limit", "50", 0, false };
+	"independent", "uar_user_limit", "50", .fallbacks = 0 };
 static const struct beside with_limit_lost = {
-	"independent", "uar_user_limit", "50", 1, false };
+	"independent", "uar_user_limit", "50", .fallbacks = 1 };
 static const struct beside long_with_limit = {
 	"independent", "uar_user_limit", "50", 0, .pages = 3 };
 static const struct beside long_with_limit_lost = {
@@ -315,9 +315,9 @@ static const struct beside long_with_limit_lost = {
 static const struct beside longest_with_limit = {
 	"independent", "uar_user_limit", "50", 0, .pages = PAGES, .s = 3 * STATS_S };
 static const struct beside with_budget = {
-	"independent", "uar_budget", "50", 0, false };
+	"independent", "uar_budget", "50", .fallbacks = 0 };
 static const struct beside stock_with_budget = {
-	"stock", "uar_budget", "50", 0, false };
+	"stock", "uar_budget", "50", .fallbacks = 0 };
 
 TEST(a_context_whose_request_is_changed_is_opened_without_a_policy)
 {
