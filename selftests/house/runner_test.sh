@@ -108,6 +108,8 @@ a_test bad_stray guest 'echo 1..1; echo ok 1 a; sleep 77 >/dev/null 2>&1 &'
 # They keep the output of the test open, as one that a failed check leaves does.
 a_test bad_mute_stray guest 'echo 1..1; echo ok 1 a; sleep 77 &'
 a_test bad_daemon guest 'echo 1..1; echo ok 1 a; setsid sleep 77 &'
+# It ends a second after the test, whose last words are older than that.
+a_test brief_daemon guest 'echo 1..1; echo ok 1 a; setsid sleep 2.5 & sleep 1.5'
 a_test bad_lost guest 'echo 1..2; echo ok 1 a
 kill -9 "$RUN_LIST"; sleep 5'
 a_test worse_after_bad guest 'echo 1..1; echo ok 1 a'
@@ -699,7 +701,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 47
+plan 48
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -739,6 +741,8 @@ check 'a process that keeps the output open fails' \
 	fails mute_stray '1 passed, 1 failed, 0 skipped' 'left .*sleep'
 check 'so does one of another session' \
 	fails daemon '1 passed, 1 failed, 0 skipped' 'another session'
+check 'one that ends soon after the test is waited for' \
+	run_as 0 '1 passed, 0 failed, 0 skipped' --kernels 7.2 --tests brief_daemon
 check 'a lost guest fails' fails lost '0 passed, 1 failed, 0 skipped' 'lost'
 check 'what is left goes on in a fresh guest' goes_on
 check 'the first failure can end the run' first_failure
