@@ -165,6 +165,12 @@ TEST_F(probe, no_registration)
 	EXPECT_STREQ("UCX registers no memory", says());
 }
 
+TEST_F(probe, a_registration_that_is_there_fails)
+{
+	fake.failed = 2;
+	EXPECT_STREQ("UCX registers no memory", says());
+}
+
 TEST_F(probe, the_last_registration_fails)
 {
 	fake.failed = 3;

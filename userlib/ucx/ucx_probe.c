@@ -75,24 +75,27 @@ static bool probe_register(const struct probe *probe, struct ucx_noted *noted)
 	return true;
 }
 
-/* Does a lookup come here? */
-static bool probe_looks_up(const struct probe *probe)
+/* Does a lookup come here? Returns what is wrong, or NULL. */
+static const char *probe_lookups(const struct probe *probe)
 {
 	struct ucx_noted noted;
 	int i;
 
 	for (i = 0; i < PROBE_TRIES; i++) {
 		ucx_events_forget();
-		if (probe_register(probe, &noted) && noted.lookups)
-			return true;
+		if (!probe_register(probe, &noted))
+			return "UCX registers no memory";
+		if (noted.lookups)
+			return NULL;
 	}
-	return false;
+	return "UCX's lookups do not come to libmlx5ep-ucx";
 }
 
 /* Returns what is wrong, or NULL. */
 static const char *probe_page(struct probe *probe)
 {
 	struct ucx_noted first, other;
+	const char *wrong;
 
 	ucx_events_forget();
 	if (!probe_register(probe, &first))
@@ -101,8 +104,9 @@ static const char *probe_page(struct probe *probe)
 		return "a registration of UCX has no watch";
 	if (!first.watched && !first.on_demand)
 		return "UCX registers memory without ibv_reg_mr()";
-	if (!probe_looks_up(probe))
-		return "UCX's lookups do not come to libmlx5ep-ucx";
+	wrong = probe_lookups(probe);
+	if (wrong)
+		return wrong;
 	/* The adapter follows the memory by itself. */
 	if (!first.watched)
 		return NULL;
