@@ -20,7 +20,7 @@ help:
 	@echo 'make demo-apps      run a sort, an FFT and a solver over two guests'
 	@echo '                    [CABLE=latency=US,rate=MB/s] (2000, 20)'
 	@echo 'make headline       show the results that made the studies behind the workloads'
-	@echo '                    known, beside Open MPI and MPICH (15 minutes)  [CABLE=..]'
+	@echo '                    known, beside Open MPI and MPICH (ten minutes)  [CABLE=..]'
 	@echo 'make check          run the core tests, in ten minutes; with an option below'
 	@echo '                    what it chooses of all tests'
 	@echo 'make check-all      run all tests    [TESTS=pattern] [KERNELS="6.12 7.2"|all]'

@@ -100,7 +100,7 @@ whole()
 	all
 	report || fail "$(cat "$tmp/err")"
 	row Hoefler 'best cell' '.here == "90.0 %" and .MPICH == "82.0 %" and .verdict == "MISSED"'
-	row Hoefler 'helper thread' '.here == "20/20" and .MPICH == "0/20"
+	row Hoefler 'free, helper' '.here == "20/20" and .MPICH == "0/20"
 		and .verdict == "reached"'
 	row Hoefler fft '.here == "2.00" and .verdict == "reached"'
 	row Hoefler cg '.here == "1.00" and .verdict == "MISSED"'
@@ -127,6 +127,11 @@ lacks()
 missing()
 {
 	lacks '^overlap: lib=helper' overlap
+	all
+	sed -i '/^overlap: lib=helper/d' "$tmp/lines"
+	must_fail workloads/headline/report latency=1,rate=1 "$tmp" programs overlap \
+		2>"$tmp/err"
+	grep -qx 'headline: overlap: 124 of 155 lines' "$tmp/err"
 	lacks '^nbc_programs: ' nbc_programs
 	lacks '^pipeline: ' pipeline
 	lacks '^xsrq: ' xsrq
