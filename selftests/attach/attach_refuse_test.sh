@@ -238,7 +238,7 @@ method_taken()
 	lists 'method qp' 2
 	lists 'object' 2
 	rest_works
-	code 0 build/selftests/xrc_values_test
+	code 0 build/selftests/xrc_rcv_qp_test
 }
 
 unknown_kind()
