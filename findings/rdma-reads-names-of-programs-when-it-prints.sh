@@ -3,11 +3,11 @@
 #
 # `rdma resource show qp` of iproute2 6.15.0 (Debian trixie, kernel 6.12.117-1): the kernel's
 # answer has the number of the process of a QP, and no name. rdma opens /proc/NUMBER/comm when it
-# prints the row. So "comm" is what /proc has for that number at that moment: missing when the
-# program has ended since, missing for the programs of others where /proc is mounted with
-# hidepid=2 (the number is shown all the same, with status 0 and no message), and another
-# program's in a net namespace with a /proc of its own. Guessed before: name and number come
-# together, from the kernel. Seen on 29 November 2026.
+# prints the row. So "comm" is what /proc has for that number at that moment: missing for the
+# programs of others where /proc is mounted with hidepid=2 (the number is shown all the same,
+# with status 0 and no message), and another name where another /proc is mounted (here by a bind
+# mount). Guessed before: name and number come together, from the kernel. Seen on 29 November
+# 2026.
 set -euo pipefail
 # shellcheck source=/dev/null
 . "$(dirname "$0")/lib/guest.sh"
