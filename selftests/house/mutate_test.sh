@@ -226,7 +226,7 @@ areas()
 	[ -z "$pattern" ] || fail "$pattern has more than one line"
 }
 
-# The map has each source, with tests that there are.
+# The map has each source, with tests.
 mapped()
 {
 	local tests
@@ -239,6 +239,7 @@ mapped()
 	[ "$tests" = "$(selftests/mutants/map userlib/ucx/ucx_probe.c | cut -f 2)" ]
 	[[ " $tests " = *' ucx_probe '* ]]
 	must_fail grep -E ':[0-9]' "$tmp/map"
+	must_fail grep -vP '\t.' "$tmp/map"
 	code 1 selftests/mutants/map no/such/file.c
 	code 2 selftests/mutants/map --help
 }
