@@ -9,21 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-
-collectives='bcast reduce allreduce gather scatter allgather alltoall gatherv alltoallv scan'
-
-# overlap LIB FREE: prints the 31 lines of a library
-overlap()
-{
-	local collective bytes
-
-	for collective in $collectives; do
-		for bytes in 1024 65536 1048576; do
-			echo "overlap: lib=$1 collective=$collective bytes=$bytes pure=2500000 free_all=$2"
-		done
-	done
-	echo "overlap: lib=$1 collective=barrier bytes=1024 pure=2500000 free_all=$2"
-}
+# shellcheck source=workloads/test/overlap_lines.sh
+. workloads/test/overlap_lines.sh
 
 programs()
 {
@@ -52,7 +39,8 @@ messages()
 		echo "xsrq: ppn=$ppn qps_per_node=8 expected=8 bsrq_qps_per_node=9 bytes_per_registration=5"
 	done
 	for protocol in nbc openmpi mpich; do
-		overlap $protocol 1 | grep 'bytes=1024' | sed 's/^overlap:/alone:/'
+		overlap_lines lib=$protocol 1024 'pure=2500000 free_all=1' |
+			sed 's/^overlap:/alone:/'
 	done
 	for category in a b c d e f; do
 		echo "registers: {\"name\":\"$category\",\"pages\":1,\"uuars\":2}"
@@ -71,9 +59,9 @@ all()
 			{"primitive":"splitc get","bytes":8,"o_send":1,"o_recv":1,"o_done":1,"gap":4}]}' |
 			paste -sd' '
 		for lib in tested tested_write helper openmpi; do
-			overlap $lib 0.95
+			overlap_lines lib=$lib '1024 65536 1048576' free_all=0.95
 		done
-		overlap mpich 0.91
+		overlap_lines lib=mpich '1024 65536 1048576' free_all=0.91
 		programs
 		messages
 	} >"$tmp/lines"

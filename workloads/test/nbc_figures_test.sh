@@ -10,20 +10,14 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/lib/lib.sh
 . selftests/lib/lib.sh
-
-collectives='bcast reduce allreduce gather scatter allgather alltoall gatherv alltoallv scan'
+# shellcheck source=workloads/test/overlap_lines.sh
+. workloads/test/overlap_lines.sh
 
 # lines LIB TESTS CPU: prints the 31 lines of a library
 lines()
 {
-	local collective bytes
-
-	for collective in $collectives; do
-		for bytes in 64 65536 262144; do
-			echo "overlap: lib=$1 tests=$2 collective=$collective processes=4 bytes=$bytes pure=1000 overhead=50 cpu=$3 free=0.950 free_all=0.900"
-		done
-	done
-	echo "overlap: lib=$1 tests=$2 collective=barrier processes=4 bytes=64 pure=1000 overhead=50 cpu=$3 free=0.950 free_all=0.900"
+	overlap_lines "lib=$1 tests=$2" '64 65536 262144' \
+		"pure=1000 overhead=50 cpu=$3 free=0.950 free_all=0.900"
 }
 
 # bench: the benchmark, whose program prints the file of lines
