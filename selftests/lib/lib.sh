@@ -198,6 +198,12 @@ hca_cable()
 	simhca-ctl '{"op":"fault","hca":'"$1"',"kind":"port","state":"'"$2"'"}'
 }
 
+# hca_cable_time WORDS: the time that messages take on each cable, as simhca --cable has it
+hca_cable_time()
+{
+	simhca-ctl "{\"op\":\"cable\",\"set\":\"$1\"}" | jq -e .ok
+}
+
 # hca_clean ["KIND..." [HCA]]: no error was counted, those apart
 # shellcheck disable=SC2120
 hca_clean()

@@ -156,13 +156,13 @@ slow_cable()
 {
 	local least
 
-	simhca-ctl '{"op":"cable","set":"latency=20000,rate=10"}'
+	hca_cable_time latency=20000,rate=10
 	in_a ping -q -c 5 -W $((5 * slowness)) 192.0.2.2 >"$tmp/ping"
 	cat "$tmp/ping"
 	least=$(sed -n 's|^rtt [^=]*= \([0-9]*\)\..*|\1|p' "$tmp/ping")
 	[ "$least" -ge 40 ]
 	moved 192.0.2.2 1000037
-	simhca-ctl '{"op":"cable","set":"latency=0,rate=0"}'
+	hca_cable_time latency=0,rate=0
 }
 
 # The adapter counts what its driver counts.

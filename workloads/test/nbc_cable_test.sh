@@ -12,16 +12,10 @@ cd "$(dirname "$0")/../.."
 
 latency=10000	# microseconds
 
-# cable WORDS: makes the cable like that
-cable()
-{
-	simhca-ctl "{\"op\":\"cable\",\"set\":\"$1\"}" | jq -e .ok
-}
-
 is_default()
 {
 	[ "$(simhca-ctl '{"op":"cable"}')" = '{"ok":true,"latency":0,"rate":0}' ]
-	must_fail cable latency=soon
+	must_fail hca_cable_time latency=soon
 	[ "$(simhca-ctl '{"op":"cable"}')" = '{"ok":true,"latency":0,"rate":0}' ]
 }
 
@@ -34,7 +28,7 @@ us()
 # The FFT has other work while a collective is under way.
 programs()
 {
-	cable latency=$latency,rate=20
+	hca_cable_time latency=$latency,rate=20
 	timeout $((60 * patience)) nbc_programs -p 1 >"$tmp/out" 2>&1 ||
 		fail "nbc_programs: exit status $?: $(cat "$tmp/out")"
 	cat "$tmp/out"
@@ -61,7 +55,7 @@ barrier()
 arrived()
 {
 	simhca-ctl dump | jq -e '[.hcas[].under_way] == [0, 0]'
-	cable latency=0,rate=0
+	hca_cable_time latency=0,rate=0
 	simhca-ctl dump | jq -e '[.hcas[].under_way] == [null, null]'
 }
 

@@ -25,7 +25,7 @@ rates()
 
 slow()
 {
-	simhca-ctl "{\"op\":\"cable\",\"set\":\"latency=1000,rate=$rate\"}" | jq -e .ok
+	hca_cable_time "latency=1000,rate=$rate"
 	rates 1
 	jq -es "all(.value < $rate)" "$tmp/out"
 }
@@ -40,7 +40,7 @@ used_again()
 
 fast()
 {
-	simhca-ctl '{"op":"cable","set":"latency=0,rate=0"}' | jq -e .ok
+	hca_cable_time latency=0,rate=0
 	rates 4
 	jq -es "any(.value > 2 * $rate)" "$tmp/out"
 }
