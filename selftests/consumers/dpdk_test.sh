@@ -33,18 +33,14 @@ unpack()
 	cp -a "$fetched/usr" "$parts"
 }
 
-# guest OPTION... -- STATE...: the lines of the states are in $tmp/rows
+# guest absent, or guest POLICY...: the lines of the states are in $tmp/rows
 guest()
 {
-	local -a options=()
+	local module=()
 
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
+	[ "$1" != absent ] || module=(--no-module)
 	lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --link eth --hca 2 --smp 2 --mem 2G \
-		--timeout 1200 "${options[@]}" -- "$0" --guest "$@" |
+		--timeout 1200 "${module[@]}" -- "$0" --guest "$@" |
 		tee -a "$tmp/rows"
 }
 
@@ -140,8 +136,8 @@ fi
 
 plan 8
 check 'packages are unpacked' unpack
-check 'a guest without the module' guest --no-module -- absent
-check 'a guest with the module' guest -- stock independent shared-uar shared-uuar
+check 'a guest without the module' guest absent
+check 'a guest with the module' guest stock independent shared-uar shared-uuar
 check 'absent' served absent
 for policy in stock independent shared-uar shared-uuar; do
 	check "$policy" served $policy
