@@ -56,13 +56,13 @@ HCA_TEST_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 HCA_TEST_OBJ := build/hca-test
 HCA_WORLD := $(patsubst %,$(HCA_TEST_OBJ)/%.o,\
 	$(patsubst $(HCA)/%.c,%,$(wildcard $(patsubst %,$(HCA)/%/*.c,object qos data))) \
-	base/idtable base/left base/loop base/log fw/caps_odp base/sglist bus/dma bus/guard \
+	base/idtable base/left base/loop base/log base/trace fw/caps_odp base/sglist bus/dma bus/guard \
 	fabric/lag fabric/lag_cmd fabric/cable fabric/line fabric/reg \
 	$(addprefix test/unit/,ktap world world_objs world_post pair))
 HCA_WORLD_TESTS := hca_transport hca_queues hca_keys hca_xrc hca_datagram \
 	hca_users hca_dc hca_memic hca_cqe hca_qp_ext hca_general hca_sig hca_odp \
 	hca_pace hca_cong hca_sched hca_tis hca_lag hca_fuzz hca_flow hca_xrq \
-	hca_hash hca_switch hca_cable
+	hca_hash hca_switch hca_cable hca_trace
 HCA_FLOW := $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,flow fte flow_counter \
 	flow_header flow_reformat match tunnel frame packet pass hash receive rx) \
 	$(HCA_TEST_OBJ)/test/unit/world_eth.o

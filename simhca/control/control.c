@@ -18,6 +18,7 @@
 
 #include "adapter.h"
 #include "base/json.h"
+#include "base/trace.h"
 #include "bus/bus.h"
 #include "control/control.h"
 #include "eth/eth.h"
@@ -181,6 +182,30 @@ static const char *op_cable(struct json_object *req, struct json_object *answer)
 	return NULL;
 }
 
+/* With "set" it starts or ends, and nothing was seen yet. */
+static const char *op_trace(struct json_object *req, struct json_object *answer)
+{
+	struct json_object *set, *since;
+	uint64_t from = 0, next, lost;
+
+	if (json_object_object_get_ex(req, "set", &set)) {
+		if (!json_object_is_type(set, json_type_boolean))
+			return "set is true or false";
+		if (!json_object_get_boolean(set))
+			trace_stop();
+		else if (trace_start())
+			return "no memory for a trace";
+	}
+	if (json_object_object_get_ex(req, "since", &since))
+		from = (uint64_t)json_object_get_int64(since);
+	json_object_object_add(answer, "on", json_object_new_boolean(trace_on()));
+	json_add_number(answer, "now", loop_now());
+	json_object_object_add(answer, "trace", trace_since(from, &next, &lost));
+	json_add_number(answer, "next", next);
+	json_add_number(answer, "lost", lost);
+	return NULL;
+}
+
 static const char *op_version(struct json_object *req,
 			      struct json_object *answer)
 {
@@ -197,7 +222,7 @@ static const struct {
 } ops[] = {
 	{ "dump", op_dump },   { "reset", op_reset }, { "cmdlog", op_cmdlog },
 	{ "fault", op_fault }, { "clear", op_clear }, { "version", op_version },
-	{ "cable", op_cable },
+	{ "cable", op_cable }, { "trace", op_trace },
 };
 
 static struct json_object *control_answer(const char *line)
@@ -370,6 +395,7 @@ void control_fini(void)
 {
 	while (control.clients)
 		client_end(control.clients);
+	trace_stop();
 	if (control.listen.fd < 0)
 		return;
 	loop_remove(&control.listen);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/trace.h"
 #include "data/flight.h"
 
 /* Room for the data of a flight. Return: false if there is no memory */
@@ -23,8 +24,46 @@ static bool flight_room(struct flight *f)
 	return false;
 }
 
+static const char *op_name(uint8_t op)
+{
+	switch (op) {
+	case WQE_OP_SEND:
+	case WQE_OP_SEND_IMM:
+	case WQE_OP_SEND_INVAL:
+		return "SEND";
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+		return "RDMA_WRITE";
+	case WQE_OP_RDMA_READ:
+		return "RDMA_READ";
+	default:
+		return "ATOMIC";
+	}
+}
+
+static void flight_trace(const struct flight *f)
+{
+	struct trace_event e = {
+		.kind = TRACE_MESSAGE,
+		.op = op_name(f->w.op),
+		.hca = f->qp->hca->index,
+		.to = f->to,
+		.qpn = f->qp->obj.id,
+		.bytes = f->list.len,
+		.begun = f->sent_at,
+		.left = f->left_at,
+		.arrived = f->arrived_at,
+		.done = f->back_at,
+		.failed = f->reply != REPLY_ACK || !f->arrived_at,
+	};
+
+	trace_add(&e);
+}
+
 static void flight_free(struct flight *f)
 {
+	if (trace_on())
+		flight_trace(f);
 	timer_cancel(&f->timer);
 	turn_leave(&f->turn);
 	line_release(f->line, f->held);
@@ -58,6 +97,7 @@ struct flight *flight_new(struct qp *qp, const struct send_wqe *w)
 	f->index = qp->sq_head;
 	f->psn = qp->send_psn;
 	f->sent_at = loop_now();
+	f->to = -1;
 	f->held = sizeof(*f) + f->list.len;
 	f->line = qp->turn.line;
 	line_hold(f->line, f->held);

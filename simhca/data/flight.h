@@ -35,6 +35,10 @@
  * @line: that it left by, which counts it
  * @back: that of its answer
  * @held: so many bytes
+ * @left_at: when its last byte left; 0: not yet
+ * @arrived_at: when it arrived, or would have; 0: not yet
+ * @back_at: when its answer came; 0: not yet
+ * @to: its target; -1: there is none, or not yet
  */
 struct flight {
 	struct flight *next;
@@ -54,6 +58,10 @@ struct flight {
 	struct line *line;
 	struct line *back;
 	uint64_t held;
+	uint64_t left_at;
+	uint64_t arrived_at;
+	uint64_t back_at;
+	int to;
 };
 
 /* flight.c */

@@ -2,6 +2,7 @@
 /*
  * Doorbells of send queues: what makes a QP execute.
  */
+#include "base/trace.h"
 #include "data/tag_match.h"
 
 /**
@@ -32,6 +33,18 @@ void qp_retry(struct sim_timer *timer)
 	qp_kick(qp);
 }
 
+static void ring_trace(const struct qp *qp)
+{
+	struct trace_event e = {
+		.kind = TRACE_RING,
+		.hca = qp->hca->index,
+		.qpn = qp->obj.id,
+		.begun = loop_now(),
+	};
+
+	trace_add(&e);
+}
+
 /* The QP that a doorbell names, with or without a doorbell record. */
 static enum ring_result find(struct hca *hca, uint32_t uar, uint32_t qpn,
 			     bool no_record, struct qp **found)
@@ -45,6 +58,8 @@ static enum ring_result find(struct hca *hca, uint32_t uar, uint32_t qpn,
 	if (qp->state < QP_RTS || qp->no_record != no_record)
 		return RING_BAD_STATE;
 	*found = qp;
+	if (trace_on())
+		ring_trace(qp);
 	return RING_OK;
 }
 

@@ -101,6 +101,7 @@ static void flight_back(struct sim_timer *timer)
 	struct flight *f = container_of(timer, struct flight, timer);
 
 	f->done = true;
+	f->back_at = timer->deadline;
 	if (f == f->qp->flights)
 		f->answered(f->qp);
 }
@@ -135,6 +136,7 @@ static enum reply flight_execute(struct flight *f)
 
 	if (!peer || flight_cut(f) || line_lost(peer->hca->line, f->sent_at))
 		return REPLY_LOST;
+	f->to = (int)peer->hca->index;
 	f->rnr = connected_rnr_timer(peer);
 	f->back = peer->hca->line;
 	return qp->type == QP_DCI ? dc_deliver(qp, peer, &f->w) :
@@ -147,6 +149,7 @@ static void flight_arrive(struct sim_timer *timer)
 	struct qp *qp = f->qp, *peer = NULL;
 	uint64_t ns;
 
+	f->arrived_at = timer->deadline;
 	f->reply = flight_execute(f);
 	if (qp->type == QP_UC) {	/* nobody answers */
 		flight_back(timer);
@@ -179,6 +182,7 @@ bool travel_gone(struct turn *turn, uint64_t at)
 	struct qp *qp = container_of(turn, struct qp, turn);
 	struct flight *f = qp->flights_last;
 
+	f->left_at = at;
 	f->timer.fire = flight_arrive;
 	timer_arm_at(&f->timer, at + cable_time.latency);
 	return true;

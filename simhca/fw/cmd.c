@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/trace.h"
 #include "bus/dma.h"
 #include "control/control.h"
 #include "fw/cmd.h"
@@ -47,6 +48,7 @@ struct cmdq_entry {
 	bool busy;
 	bool event; /* completion sends an event to EQ @eqn */
 	uint32_t eqn;
+	uint64_t since; /* when it was given to the adapter */
 	struct sim_timer delay;
 	uint8_t layout[IFC_SZ(cmd_queue_entry)];
 	struct fault_verdict fault;
@@ -141,13 +143,27 @@ static uint8_t cmd_execute(struct cmd *cmd, const struct cmd_def *def,
 	return ret || !fault->fail ? ret : fault->status;
 }
 
+static void cmd_trace(const struct cmd *cmd, const struct cmd_def *def,
+		      uint64_t since, uint8_t status)
+{
+	struct trace_event e = {
+		.kind = TRACE_COMMAND,
+		.op = def ? def->name : NULL,
+		.hca = cmd->hca->index,
+		.begun = since,
+		.done = loop_now(),
+		.failed = status,
+	};
+
+	trace_add(&e);
+}
+
 /* Run the command in @in, fill @out. */
-static void cmd_run(struct hca *hca, const struct fault_verdict *fault,
-		    const uint8_t *in, size_t in_len, uint8_t *out,
-		    size_t out_len)
+static void cmd_run(struct cmdq_entry *ent, const uint8_t *in, size_t in_len,
+		    uint8_t *out, size_t out_len)
 {
 	struct cmd cmd = {
-		.hca = hca,
+		.hca = ent->hca,
 		.opcode = IFC_GET(cmd_in, in, opcode),
 		.op_mod = IFC_GET(cmd_in, in, op_mod),
 		.uid = IFC_GET(create_qp_in, in, uid),
@@ -160,12 +176,14 @@ static void cmd_run(struct hca *hca, const struct fault_verdict *fault,
 	uint8_t status;
 
 	cmd.key = json_object_new_object();
-	status = cmd_execute(&cmd, def, fault);
+	status = cmd_execute(&cmd, def, &ent->fault);
 	if (status)
 		memset(out, 0, out_len);
 	IFC_SET(cmd_out, out, status, status);
 	IFC_SET(cmd_out, out, syndrome, cmd.syndrome);
 	cmdlog_add(&cmd, status);
+	if (trace_on())
+		cmd_trace(&cmd, def, ent->since, status);
 	json_object_put(cmd.key);
 }
 
@@ -190,7 +208,7 @@ static uint8_t cmd_deliver(struct cmdq_entry *ent, uint8_t *at)
 	out = buf + in_len + INLINE_SZ;
 	ret = cmd_take(hca, entry, buf, in_len);
 	if (!ret) {
-		cmd_run(hca, &ent->fault, buf, in_len, out, out_len);
+		cmd_run(ent, buf, in_len, out, out_len);
 		ret = cmd_give(hca, entry, at, out, out_len);
 	}
 	free(buf);
@@ -265,6 +283,7 @@ static void entry_start(struct cmdq_entry *ent)
 		return;
 	}
 	ent->busy = true;
+	ent->since = loop_now();
 	ent->fault = faults_command(
 		hca, IFC_GET(cmd_in,
 			     IFC_ADDR_OF(cmd_queue_entry, ent->layout,

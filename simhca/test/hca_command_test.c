@@ -640,6 +640,38 @@ TEST_F(command, the_log_tells_what_was_run)
 	json_object_put(o);
 }
 
+/* The last event of a trace that a request asks for. */
+TEST_F(command, a_trace_has_the_times_of_a_command)
+{
+	struct json_object *o, *all, *last, *v = NULL;
+	uint64_t begun, done;
+	uint32_t uar;
+
+	json_object_put(vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":true}"));
+	ASSERT_EQ(0, vmm_alloc_uar(&self->vmm, 0, &uar));
+	o = vmm_control(&self->vmm, "{\"op\":\"trace\"}");
+	ASSERT_TRUE(json_object_object_get_ex(o, "trace", &all));
+	ASSERT_LT(0, json_object_array_length(all));
+	last = json_object_array_get_idx(all, json_object_array_length(all) - 1);
+	EXPECT_TRUE(json_object_object_get_ex(last, "op", &v));
+	EXPECT_STREQ("ALLOC_UAR", json_object_get_string(v));
+	EXPECT_TRUE(json_object_object_get_ex(last, "begun", &v));
+	begun = json_object_get_int64(v);
+	EXPECT_TRUE(json_object_object_get_ex(last, "done", &v));
+	done = json_object_get_int64(v);
+	EXPECT_TRUE(json_object_object_get_ex(o, "now", &v));
+	EXPECT_TRUE(begun && begun <= done && done <= (uint64_t)json_object_get_int64(v));
+	json_object_put(o);
+
+	o = vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":false}");
+	EXPECT_TRUE(json_object_object_get_ex(o, "on", &v));
+	EXPECT_FALSE(json_object_get_boolean(v));
+	json_object_put(o);
+	o = vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":1}");
+	EXPECT_TRUE(json_object_object_get_ex(o, "error", &v));
+	json_object_put(o);
+}
+
 /* Every opcode, with random input of random length. */
 TEST_F(command, noise_for_every_command)
 {
