@@ -12,6 +12,7 @@
 
 #include "option.h"
 #include "solvers/solvers.h"
+#include "timeline/mark.h"
 #include "transport/launch.h"
 
 static const struct {
@@ -53,7 +54,10 @@ static int run_one(struct transport *tp, struct nbc *nbc, unsigned int p)
 
 	for (form = 0; form < 2 && !ret; form++) {
 		s = (struct solver){ .nbc = nbc, .side = side, .computes = form };
+		mark_begin("%s %s", programs[p].name,
+			   form ? "non-blocking" : "blocking");
 		ret = programs[p].run(&s);
+		mark_end();
 		if (!ret)
 			ret = report(tp, programs[p].name, &s);
 	}
@@ -66,6 +70,7 @@ static int run(struct transport *tp)
 	unsigned int p;
 	int ret = nbc_open(&nbc, tp);
 
+	mark_open(tp_rank(tp));
 	for (p = 0; p < N && !ret; p++)
 		ret = run_one(tp, nbc, p);
 	nbc_close(nbc);

@@ -4,7 +4,7 @@
 # inside the lab's root file system.
 
 WL_SRC := $(wildcard $(addprefix workloads/,transport/*.c am/*.c splitc/*.c \
-	programs/*.c nbc/*.c solvers/*.c logp/*.c))
+	programs/*.c nbc/*.c solvers/*.c logp/*.c timeline/*.c))
 WL_OBJS := $(WL_SRC:%.c=$(ST_OUT)/obj/%.o)
 WL_LIB := $(ST_OUT)/libworkloads.a
 
@@ -44,7 +44,7 @@ $(WL_BENCHES): $(ST_OUT)/bench/%: workloads/bench/%.c $(WL_LIB) $(ST_LIB) | buil
 
 # The program with threads once more, for ThreadSanitizer.
 WL_TSAN_OBJS := $(patsubst %.c,$(ST_OUT)/tsan/obj/%.o,workloads/am_threads.c \
-	$(wildcard $(addprefix workloads/,transport/*.c am/*.c nbc/*.c)))
+	$(wildcard $(addprefix workloads/,transport/*.c am/*.c nbc/*.c timeline/*.c)))
 
 $(WL_TSAN_OBJS): $(ST_OUT)/tsan/obj/%.o: %.c
 	@mkdir -p $(@D)

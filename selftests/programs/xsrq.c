@@ -13,8 +13,8 @@
  *   2. with that number it asks each other process, who registers and answers
  *	its SRQ numbers.
  * Then each process sends MESSAGES messages to each SRQ of all other nodes, and
- * checks the bytes and the order of what it receives. Last line: what it took;
- * with -j as JSON.
+ * checks the bytes and the order of what it receives. Last line: what it took, and
+ * how long the wire-up of this machine's processes; with -j the QPs as JSON.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +53,7 @@ struct shared {
 	pthread_barrier_t barrier;
 	atomic_uint qps;		/* of all nodes, both ends */
 	atomic_uint received, corrupt;
+	uint64_t setup_ns;		/* from where all are open to where all are wired up */
 };
 
 /* One message of the wire-up, request and answer. */
@@ -334,6 +335,29 @@ static int process_close(struct process *p)
 	return ret ? ret : xrc_node_close(&p->local);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* Wire up, and wait until all of this machine have; one of them keeps the time. */
+static int wire_up_all(struct process *p)
+{
+	int last = pthread_barrier_wait(&p->shared->barrier);
+	uint64_t since = now_ns();
+	int ret = wire_up(p);
+
+	if (ret)
+		return ret;
+	pthread_barrier_wait(&p->shared->barrier);
+	if (last == PTHREAD_BARRIER_SERIAL_THREAD)
+		p->shared->setup_ns = now_ns() - since;
+	return 0;
+}
+
 static void __attribute__((noreturn))
 process(struct shared *shared, unsigned int node, unsigned int proc)
 {
@@ -345,14 +369,10 @@ process(struct shared *shared, unsigned int node, unsigned int proc)
 	/*
 	 * When a process fails, the others wait at the barrier: end them all.
 	 */
-	if (!ret) {
-		pthread_barrier_wait(&shared->barrier);
-		ret = wire_up(&p);
-	}
-	if (!ret) {
-		pthread_barrier_wait(&shared->barrier);
+	if (!ret)
+		ret = wire_up_all(&p);
+	if (!ret)
 		ret = traffic(&p);
-	}
 	if (!ret) {
 		pthread_barrier_wait(&shared->barrier);
 		ret = process_close(&p);
@@ -469,10 +489,11 @@ int main(int argc, char **argv)
 	if (json)
 		print_json(shared->qps / here);
 	else
-		printf("xsrq: nodes=%u ppn=%u nsrq=%u qps_per_node=%u expected=%u bsrq_qps_per_node=%u messages=%u lost=%u corrupt=%u bytes_per_registration=%.0f\n",
+		printf("xsrq: nodes=%u ppn=%u nsrq=%u qps_per_node=%u expected=%u bsrq_qps_per_node=%u messages=%u lost=%u corrupt=%u setup_us=%ju bytes_per_registration=%.0f\n",
 		       nodes, ppn, nsrq, shared->qps / here, expected,
 		       ppn * ppn * nsrq * (nodes - 1), sent,
 		       sent - shared->received, shared->corrupt,
+		       (uintmax_t)(shared->setup_ns / 1000),
 		       xrc_registration_bytes());
 	return bad || shared->qps != expected * here ||
 	       shared->received != sent || shared->corrupt;

@@ -34,7 +34,7 @@ one()
 		fail "$(($(made) - before)) QPs"
 	grep -q "qps_per_node=$(($2 * 2 * ($1 - 1))) " "$tmp/line"
 	grep -q "bsrq_qps_per_node=$(($2 * $2 * $3 * ($1 - 1))) " "$tmp/line"
-	grep -q 'lost=0 corrupt=0' "$tmp/line"
+	grep -q 'lost=0 corrupt=0 setup_us=[1-9][0-9]* ' "$tmp/line"
 	# A registration takes kernel memory for a handle and two small objects;
 	# a debug kernel adds red zones.
 	bytes=$(sed -n 's/.* bytes_per_registration=\([0-9]*\)$/\1/p' "$tmp/line")

@@ -7,7 +7,7 @@
 overlap_compile()
 {
 	"mpicc.$1" -O2 -D_GNU_SOURCE -Iworkloads -o "$2" workloads/mpi/mpi_{overlap,begin}.c \
-		workloads/nbc/{overlap,compute,plan,fold}.c -lm
+		workloads/nbc/{overlap,compute,plan,fold}.c workloads/timeline/mark.c -lm
 }
 
 # overlap_environment: in a guest, for two processes that are two nodes

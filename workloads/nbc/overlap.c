@@ -10,6 +10,7 @@
 
 #include "compute.h"
 #include "overlap.h"
+#include "timeline/mark.h"
 
 #define SLEPT	5		/* samples where the caller sleeps */
 #define WARM_UP	2
@@ -86,13 +87,50 @@ struct run {
 	unsigned int slice_us;
 };
 
+static int lib_begin(struct run *r)
+{
+	int ret;
+
+	mark_begin("begin");
+	ret = r->lib->begin(&r->item, r->in, r->out);
+	mark_end();
+	return ret;
+}
+
+static int lib_test(struct run *r)
+{
+	int ret;
+
+	mark_begin("test");
+	ret = r->lib->test();
+	mark_end();
+	return ret;
+}
+
+static int lib_wait(struct run *r)
+{
+	int ret;
+
+	mark_begin("wait");
+	ret = r->lib->wait();
+	mark_end();
+	return ret;
+}
+
+/* The slice of a collective, which is waited for alone or beside something else. */
+static void mark_collective(const struct run *r, const char *how)
+{
+	mark_begin("%s %zu %s", kinds[r->item.id].name,
+		   r->item.count * sizeof(uint64_t), how);
+}
+
 static int wait_asleep(struct run *r)
 {
 	int ret;
 
 	do {
 		usleep(LOOK_US);
-		ret = r->lib->test();
+		ret = lib_test(r);
 	} while (!ret);
 	return ret < 0 ? ret : 0;
 }
@@ -102,12 +140,14 @@ static int pure(struct run *r, struct sample *s, bool asleep)
 	double since;
 	int ret = r->lib->meet();
 
+	mark_collective(r, "alone");
 	since = clock_ns(CLOCK_MONOTONIC);
 	if (!ret)
-		ret = r->lib->begin(&r->item, r->in, r->out);
+		ret = lib_begin(r);
 	if (!ret)
-		ret = asleep ? wait_asleep(r) : r->lib->wait();
+		ret = asleep ? wait_asleep(r) : lib_wait(r);
 	s->pure = clock_ns(CLOCK_MONOTONIC) - since;
+	mark_end();
 	return ret;
 }
 
@@ -141,7 +181,7 @@ static int slices(struct run *r, struct sample *s)
 		if (ret || i >= r->how.tests)
 			continue;
 		since = thread_ns();
-		ret = r->lib->test();
+		ret = lib_test(r);
 		count(r, s, since);
 		if (ret < 0)
 			return ret;
@@ -149,7 +189,7 @@ static int slices(struct run *r, struct sample *s)
 	if (ret)
 		return 0;
 	since = thread_ns();
-	ret = r->lib->wait();
+	ret = lib_wait(r);
 	count(r, s, since);
 	return ret;
 }
@@ -161,12 +201,13 @@ static int overlapped(struct run *r, struct sample *s)
 	int ret = r->lib->meet();
 
 	usleep(2 * SLICE_US);
+	mark_collective(r, "beside");
 	s->overhead = 0;
 	all = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	thread = thread_ns();
 	since = thread_ns();
 	if (!ret)
-		ret = r->lib->begin(&r->item, r->in, r->out);
+		ret = lib_begin(r);
 	count(r, s, since);
 	if (!ret)
 		ret = slices(r, s);
@@ -175,6 +216,7 @@ static int overlapped(struct run *r, struct sample *s)
 	/* The look at the other clock, half before and half after. */
 	all -= thread + 2 * r->clock_cost;
 	s->cpu = s->overhead + (all > 0 ? all : 0);
+	mark_end();
 	return ret;
 }
 
@@ -187,7 +229,7 @@ static int compute(struct run *r, unsigned long steps, bool under_way)
 	for (i = 0; i < SLICES; i++) {
 		compute_steps(steps);
 		if (under_way && !ret && i < r->how.tests)
-			ret = r->lib->test();
+			ret = lib_test(r);
 	}
 	return ret;
 }
@@ -207,15 +249,17 @@ static int computed(struct run *r, struct sample *s)
 	alone = compute_now() - since;
 	if (!ret)
 		ret = r->lib->meet();
+	mark_collective(r, "beside");
 	since = compute_now();
 	if (!ret)
-		ret = r->lib->begin(&r->item, r->in, r->out);
+		ret = lib_begin(r);
 	if (!ret)
 		ret = compute(r, steps, true);
 	/* A test may have said that it is done. */
 	if (!ret)
-		ret = r->lib->wait();
+		ret = lib_wait(r);
 	s->overhead = s->cpu = compute_now() - since - alone;
+	mark_end();
 	return ret < 0 ? ret : 0;
 }
 
@@ -343,6 +387,7 @@ int overlap_run(const struct overlap_lib *lib, struct overlap_how how)
 	if (how.tests > SLICES || how.samples > OVERLAP_SAMPLES)
 		return -EINVAL;
 	r.how = how;
+	mark_open(lib->place.rank);
 	/* A part of a vector is up to twice as long, and a gap follows it. */
 	most = lib->place.n * (2 * longest(&how) + sizeof(uint64_t));
 	r.in = malloc(most);

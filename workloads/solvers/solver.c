@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "solvers.h"
+#include "timeline/mark.h"
 
 uint64_t solver_now(void)
 {
@@ -15,8 +16,11 @@ uint64_t solver_now(void)
 int solver_wait(struct solver *s, struct nbc_req *req)
 {
 	uint64_t since = solver_now();
-	int ret = nbc_wait(req);
+	int ret;
 
+	mark_begin("wait");
+	ret = nbc_wait(req);
+	mark_end();
 	s->lost += solver_now() - since;
 	return ret;
 }
@@ -28,6 +32,7 @@ int solver_test(struct solver *s, struct nbc_req **reqs, unsigned int n)
 	unsigned int i;
 	int ret = 0;
 
+	mark_begin("test");
 	for (i = 0; i < n && ret >= 0; i++) {
 		if (!reqs[i])
 			continue;
@@ -35,6 +40,7 @@ int solver_test(struct solver *s, struct nbc_req **reqs, unsigned int n)
 		if (ret > 0)
 			reqs[i] = NULL;
 	}
+	mark_end();
 	s->lost += solver_now() - since;
 	return ret < 0 ? ret : 0;
 }

@@ -36,7 +36,7 @@ messages()
 		done
 	done
 	for ppn in 1 2 4; do
-		echo "xsrq: ppn=$ppn qps_per_node=8 expected=8 bsrq_qps_per_node=9 bytes_per_registration=5"
+		echo "xsrq: ppn=$ppn qps_per_node=8 expected=8 bsrq_qps_per_node=9 setup_us=20000 bytes_per_registration=5"
 	done
 	for protocol in nbc openmpi mpich; do
 		overlap_lines lib=$protocol 1024 'pure=2500000 free_all=1' |
@@ -94,6 +94,8 @@ whole()
 	row Hoefler cg '.here == "1.00" and .verdict == "MISSED"'
 	row Woodall '67 % above registering, 4 MiB' '.verdict == "MISSED"'
 	row Woodall 'as fast as the cache, 1 MiB' '.verdict == "reached"'
+	jq -e '.tables["QPs of a node, two nodes"] | map(."set-up, ms") == ["20", "20", "20"]' \
+		"$tmp/table.json"
 	row Shipman barrier '.here == "2.5" and .MPICH == "2.5"'
 	row Begel '' '.here == "splitc get: 4, UCX: 2"'
 	row Zambre rates '.here | startswith("not shown: ")'
