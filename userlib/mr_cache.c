@@ -17,13 +17,15 @@
  * again. So an event can be handled late: if the registration is gone, nothing is
  * found.
  *
+ * Caches can have their watches with one notifier. Whoever reads its events holds
+ * @reading of the notifier, which a get only tries to take, and offers them to each
+ * cache. A cache comes and goes with @reading held, so a reader finds none that is gone.
+ * @reading is taken before the lock of any cache.
+ *
  * A forked child has its own copy of the memory of a cache only. Registrations and
  * watches are the parent's, and the lock may be held in the child for ever.
  */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <mlx5ep/mr_cache.h>
 #include <mlx5ep/mr_watch.h>
@@ -31,9 +33,6 @@
 #include "internal.h"
 #include "mr_cache_internal.h"
 
-#define CACHE_DEFAULT_REGIONS	4096
-/* Watches above the maximum: registrations in use, and those being dropped. */
-#define CACHE_SPARE_WATCHES	4096
 #define CACHE_GET_FLAGS (MLX5EP_MR_CACHE_GET_ACCESS | MLX5EP_MR_CACHE_GET_IOVA)
 
 /* Counts a hit of the caller, who uses @entry, and leaves a hint to it. */
@@ -385,116 +384,4 @@ MLX5EP_EXPORT void _mlx5ep_mr_cache_query(struct mlx5ep_mr_cache *cache,
 	if (locked)
 		pthread_mutex_unlock(&cache->lock);
 	mlx5ep_answer(stats, size, &now, sizeof(now));
-}
-
-/* All of it is written now: a first write with the lock held might have to wait. */
-static int cache_make_slots(struct mlx5ep_mr_cache *cache)
-{
-	struct cache_table *table = &cache->table;
-	size_t size;
-
-	table->capacity = mlx5ep_notifier_page(cache->notifier)->capacity;
-	size = table->capacity * sizeof(*table->slots);
-	table->slots = malloc(size);
-	if (!table->slots)
-		return -ENOMEM;
-	memset(table->slots, 0, size);
-	return 0;
-}
-
-static void cache_memory_free(struct mlx5ep_mr_cache *cache)
-{
-	struct cache_entry *entry = cache->table.pool, *next;
-
-	for (; entry; entry = next) {
-		next = entry->pool_next;
-		free(entry);
-	}
-	pthread_mutex_destroy(&cache->lock);
-	free(cache->table.slots);
-	free(cache);
-}
-
-MLX5EP_EXPORT int
-mlx5ep_mr_cache_create(struct ibv_pd *pd,
-		       const struct mlx5ep_mr_cache_attr *attr,
-		       struct mlx5ep_mr_cache **out)
-{
-	struct mlx5ep_mr_cache *cache;
-	int ret;
-
-	if (attr->flags || attr->reserved[0] || attr->reserved[1] ||
-	    attr->reserved[2] || attr->reserved[3])
-		return -EINVAL;
-	if (attr->max_regions > UINT32_MAX - CACHE_SPARE_WATCHES)
-		return -EDQUOT;
-	cache = calloc(1, sizeof(*cache));
-	if (!cache)
-		return -ENOMEM;
-	cache->pd = pd;
-	cache->attr = *attr;
-	if (!cache->attr.access)
-		cache->attr.access = IBV_ACCESS_LOCAL_WRITE |
-				     IBV_ACCESS_REMOTE_READ |
-				     IBV_ACCESS_REMOTE_WRITE;
-	if (!cache->attr.max_regions)
-		cache->attr.max_regions = CACHE_DEFAULT_REGIONS;
-	cache->page_mask = ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
-	pthread_mutex_init(&cache->lock, NULL);
-	cache->table.max_regions = cache->attr.max_regions;
-	cache->table.max_bytes = cache->attr.max_bytes;
-
-	ret = mlx5ep_notifier_any(pd->context, cache->attr.max_regions +
-				  CACHE_SPARE_WATCHES, &cache->notifier);
-	if (ret)
-		goto err_free;
-	ret = cache_make_slots(cache);
-	if (ret)
-		goto err_notifier;
-	if (fcntl(mlx5ep_notifier_fd(cache->notifier), F_SETFL, O_NONBLOCK)) {
-		ret = -errno;
-		goto err_notifier;
-	}
-	*out = cache;
-	return 0;
-
-err_notifier:
-	mlx5ep_notifier_destroy(cache->notifier);
-err_free:
-	cache_memory_free(cache);
-	return ret;
-}
-
-MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
-{
-	struct cache_entry *entry, *doomed = NULL;
-	uint64_t idle = 0;
-
-	if (!cache)
-		return 0;
-	if (!notifier_usable(cache->notifier))
-		goto out_free;
-	if (mlx5ep_process_shared())
-		return -EXDEV;
-	cache_retry_failed(cache);
-	pthread_mutex_lock(&cache->lock);
-	for (entry = cache->table.oldest; entry; entry = entry->newer)
-		idle += cache_ref_idle(&entry->refs);
-	if (idle != cache->table.stats.regions) {
-		pthread_mutex_unlock(&cache->lock);
-		return -EBUSY;
-	}
-	while (cache->table.oldest)
-		cache_drop(&cache->table, cache->table.oldest, &doomed);
-	pthread_mutex_unlock(&cache->lock);
-	cache_free(cache, doomed);
-	if (cache->failed)
-		return -EBUSY;
-
-out_free:
-	/* A forked child has registrations in memory only, which goes too. */
-	cache->notifier->users = 1;
-	mlx5ep_notifier_destroy(cache->notifier);
-	cache_memory_free(cache);
-	return 0;
 }

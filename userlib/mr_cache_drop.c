@@ -172,6 +172,28 @@ static uint64_t cache_pending(const struct mlx5ep_mr_cache *cache)
 			       __ATOMIC_RELAXED);
 }
 
+/* Read the events that there are, for all caches of the notifier. */
+static int cache_read_pending(struct mlx5ep_mr_cache *cache)
+{
+	struct mlx5_ep_event events[CACHE_EVENTS];
+	struct mlx5ep_mr_cache *each;
+	uint64_t left;
+	int dropped = 0;
+	ssize_t got;
+
+	for (left = cache_pending(cache); left; left -= got) {
+		got = mlx5ep_notifier_read(cache->notifier, events,
+					   left < CACHE_EVENTS ?
+					   left : CACHE_EVENTS);
+		if (got <= 0)
+			break;
+		/* A cache passes over the watches of others: their words are not its. */
+		for (each = cache->notifier->caches; each; each = each->next)
+			dropped += cache_handle(each, events, got);
+	}
+	return dropped;
+}
+
 /**
  * cache_read_events() - read the events, and drop the registrations that are stale
  *
@@ -179,31 +201,22 @@ static uint64_t cache_pending(const struct mlx5ep_mr_cache *cache)
  * by its word. It reads no more events than there are when it begins: others may make
  * them as fast as it reads.
  *
- * Return: number of registrations that were dropped.
+ * Return: number of registrations that were dropped, of all caches of the notifier.
  */
 int cache_read_events(struct mlx5ep_mr_cache *cache)
 {
-	struct mlx5_ep_event events[CACHE_EVENTS];
 	int dropped = 0, cancel;
-	uint64_t left;
-	ssize_t got;
 
 	if (__atomic_load_n(&cache->failed, __ATOMIC_RELAXED))
 		cache_retry_failed(cache);
-	if (!cache_pending(cache) ||
-	    __atomic_exchange_n(&cache->reading, true, __ATOMIC_ACQUIRE))
+	if (!cache_pending(cache))
 		return 0;
-	/* A thread that is cancelled in read() would leave @reading set. */
+	/* A thread that is cancelled in read() would leave the lock held. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	for (left = cache_pending(cache); left; left -= got) {
-		got = mlx5ep_notifier_read(cache->notifier, events,
-					   left < CACHE_EVENTS ?
-					   left : CACHE_EVENTS);
-		if (got <= 0)
-			break;
-		dropped += cache_handle(cache, events, got);
+	if (!pthread_mutex_trylock(&cache->notifier->reading)) {
+		dropped = cache_read_pending(cache);
+		pthread_mutex_unlock(&cache->notifier->reading);
 	}
-	__atomic_store_n(&cache->reading, false, __ATOMIC_RELEASE);
 	pthread_setcancelstate(cancel, NULL);
 	return dropped;
 }

@@ -16,7 +16,8 @@
  * @page_mask: mask of the bits of an address above those within a page
  * @dmabufs: device number of the file system of dma-bufs; 0 before the first one is
  *	registered; read and written without the lock
- * @reading: a thread is reading events
+ * @next: of the caches that have their watches with the same notifier
+ * @own: nobody else has the notifier
  * @lock: protects what follows
  * @failed: dropped registrations that ibv_dereg_mr() did not deregister; NULL or
  *	not is looked at without the lock
@@ -27,7 +28,8 @@ struct mlx5ep_mr_cache {
 	struct mlx5ep_mr_cache_attr attr;
 	uintptr_t page_mask;
 	dev_t dmabufs;
-	bool reading;
+	struct mlx5ep_mr_cache *next;
+	bool own;
 	pthread_mutex_t lock;
 	struct cache_table table;
 	struct cache_entry *failed;

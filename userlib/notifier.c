@@ -121,6 +121,7 @@ static int notifier_make(struct ibv_context *context, uint32_t watches,
 	ret = notifier_map(notifier);
 	if (ret)
 		goto err_close;
+	pthread_mutex_init(&notifier->reading, NULL);
 	notifier->users = 1;
 	*out = notifier;
 	return 0;
@@ -171,6 +172,8 @@ MLX5EP_EXPORT int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
 	own = notifier_usable(notifier);
 	if (own && mlx5ep_process_shared())
 		return -EXDEV;
+	if (own && notifier->caches)
+		return -EBUSY;
 	mlx5ep_process_map_remove(&notifier->map);
 	if (own || notifier->map.blank)
 		munmap(notifier->map.start, notifier->map.len);

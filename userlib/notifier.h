@@ -2,6 +2,7 @@
 #ifndef MLX5EP_NOTIFIER_INTERNAL_H
 #define MLX5EP_NOTIFIER_INTERNAL_H
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <mlx5ep/notifier.h>
@@ -18,6 +19,10 @@
  * @words: the words of the watches in that mapping, by slot
  * @map: that mapping
  * @memory: of the process that created it
+ * @reading: held by whoever reads the events for the caches, and while a cache comes or
+ *	goes; a registration's cache is locked inside
+ * @caches: those that have their watches here
+ * @promised: watches that they may have
  */
 struct mlx5ep_notifier {
 	struct ibv_context *context;
@@ -27,6 +32,9 @@ struct mlx5ep_notifier {
 	const uint64_t *words;
 	struct process_map map;
 	uint64_t memory;
+	pthread_mutex_t reading;
+	struct mlx5ep_mr_cache *caches;
+	uint64_t promised;
 };
 
 /* As mlx5ep_notifier_usable(), without a call. */
@@ -44,8 +52,10 @@ static inline void notifier_get(struct mlx5ep_notifier *notifier)
 /* Undoes notifier_get(). The notifier may be destroyed already. */
 static inline void notifier_put(struct mlx5ep_notifier *notifier)
 {
-	if (!__atomic_sub_fetch(&notifier->users, 1, __ATOMIC_ACQ_REL))
-		free(notifier);
+	if (__atomic_sub_fetch(&notifier->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	pthread_mutex_destroy(&notifier->reading);
+	free(notifier);
 }
 
 int mlx5ep_notifier_any(struct ibv_context *context, uint32_t watches,

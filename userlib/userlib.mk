@@ -10,7 +10,7 @@
 
 LIB_SRCS := version.c plain.c process.c uverbs.c uverbs_ids.c device.c uuar.c domain.c uar_domain.c \
 	endpoints.c endpoint_connect.c endpoints_plan.c endpoints_query.c endpoints_qp.c \
-	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_table.c \
+	notifier.c mr_watch.c mr_cache.c mr_cache_drop.c mr_cache_life.c mr_cache_table.c \
 	mr_tree.c \
 	ofed_xrc.c xrc_rcv_qp.c xrcd.c
 # Of the shared library only.

@@ -186,6 +186,10 @@ CALL(mlx5ep_mr_cache_create, 0, -EXDEV, ({				\
 	struct mlx5ep_mr_cache *cache;					\
 	MADE(mlx5ep_mr_cache_create(o->verbs.pd, &cache_attr, &cache),	\
 	     mlx5ep_mr_cache_destroy(cache)); }))			\
+CALL(mlx5ep_mr_cache_create_on, -EXDEV, -EXDEV, ({			\
+	struct mlx5ep_mr_cache *cache;					\
+	mlx5ep_mr_cache_create_on(o->notifier, o->verbs.pd, &cache_attr, \
+				  &cache); }))				\
 CALL(mlx5ep_mr_cache_destroy, 0, -EXDEV, mlx5ep_mr_cache_destroy(o->cache)) \
 CALL(mlx5ep_mr_cache_get, -EXDEV, 0, ({					\
 	struct mlx5ep_mr_cache_entry *entry;				\

@@ -14,6 +14,7 @@
 
 #include "../../userlib/mr_cache.c"
 #include "../../userlib/mr_cache_drop.c"
+#include "../../userlib/mr_cache_life.c"
 #include "../../userlib/mr_cache_table.c"
 #include "../../userlib/mr_tree.c"
 #include "../../userlib/process.c"
@@ -21,7 +22,7 @@
 #define PAGE		4096ul
 #define PAGES		64
 #define BASE		0x10000000ul
-#define SLOTS		(8 + CACHE_SPARE_WATCHES)
+#define SLOTS		(3 * (8 + CACHE_SPARE_WATCHES))	/* of three small caches */
 #define ALIVE		0xa11fe
 
 /* What the kernel knows of a watch. */

@@ -24,6 +24,8 @@ mutants=(
 	'range_not_compared|address,undefined|mr_cache.c|s/if (entry->start <= start \&\& entry->end >= end \&\&/if (/'
 	'word_not_compared|address,undefined|mr_cache.c|s/^\t    mlx5ep_mr_valid(&entry->mr)) {/\t    1) {/'
 	'memory_freed|address,undefined|mr_cache_drop.c|s/cache_entry_free(cache, entry);/free(entry);/'
+	'left_in_the_list|address,undefined|mr_cache_life.c|s/\*at = cache->next;/;/'
+	'gone_while_read|thread|mr_cache_life.c|s/pthread_mutex_\(un\)*lock(&notifier->reading);/;/'
 	'maximum_not_told|address,undefined|mr_cache_table.c|s/&table->over, true/\&table->over, false/'
 )
 

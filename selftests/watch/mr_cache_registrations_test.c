@@ -325,6 +325,52 @@ TEST_F(cache, says_so_when_its_device_is_gone)
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(c));
 }
 
+/* Two protection domains, a notifier of the caller's that needs no device. */
+TEST_F(cache, has_its_watches_where_the_caller_says)
+{
+	struct mlx5ep_mr_cache_attr attr = { .max_regions = REGIONS };
+	struct ibv_pd *pds[2] = { self->setup.verbs.pd };
+	struct mlx5ep_mr_cache_entry *e[2];
+	struct mlx5ep_mr_cache *c[2];
+	struct mlx5ep_notifier *n;
+	int i, status;
+	pid_t pid;
+
+	pds[1] = ibv_alloc_pd(self->setup.verbs.ctx);
+	ASSERT_NE(NULL, pds[1]);
+	ASSERT_EQ(0, mlx5ep_notifier_open(2 * (REGIONS + 4096), &n));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_create_on(n, pds[i], &attr, &c[i]));
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(c[i], self->mem, PAGE, &e[i]));
+		mlx5ep_mr_cache_put(c[i], e[i]);
+	}
+	EXPECT_EQ(-ENOSPC, mlx5ep_mr_cache_create_on(n, pds[0], &attr,
+						     &(struct mlx5ep_mr_cache *){}));
+	EXPECT_EQ(-EBUSY, mlx5ep_notifier_destroy(n));
+	pid = fork();
+	if (!pid)
+		_exit(mlx5ep_mr_cache_destroy(c[0]) ||
+		      mlx5ep_mr_cache_destroy(c[1]) ||
+		      mlx5ep_notifier_destroy(n));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(self->mem, mmap(self->mem, PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	memset(self->mem, 1, PAGE);
+	EXPECT_EQ(2, mlx5ep_mr_cache_trim(c[0]));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(1, mr_cache_registrations_query(c[i]).stale);
+		EXPECT_EQ(0, mr_cache_registrations_query(c[i]).regions);
+	}
+	ASSERT_EQ(0, mlx5ep_mr_cache_get(c[0], self->mem, PAGE, &e[0]));
+	EXPECT_EQ(0, watched_differs(&self->setup, e[0]->mr, self->mem, PAGE));
+	mlx5ep_mr_cache_put(c[0], e[0]);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, mlx5ep_mr_cache_destroy(c[i]));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
+	EXPECT_EQ(0, ibv_dealloc_pd(pds[1]));
+}
+
 TEST_F(cache, stays_the_parents_whatever_a_child_does)
 {
 	struct mlx5ep_mr_cache_entry *e;

@@ -28,6 +28,7 @@ extern "C" {
  */
 
 struct mlx5ep_mr_cache;
+struct mlx5ep_notifier;
 
 /**
  * struct mlx5ep_mr_cache_attr - attributes of a cache; all may be 0
@@ -97,6 +98,26 @@ struct mlx5ep_mr_cache_entry {
 int mlx5ep_mr_cache_create(struct ibv_pd *pd,
 			   const struct mlx5ep_mr_cache_attr *attr,
 			   struct mlx5ep_mr_cache **cache);
+
+/**
+ * mlx5ep_mr_cache_create_on() - create a cache that has no notifier of its own
+ * @notifier: of mlx5ep_notifier_open() or mlx5ep_notifier_create(), with max_regions plus
+ *	4096 watches for each of its caches; it must exist as long as they do
+ * @pd: as for mlx5ep_mr_cache_create()
+ *
+ * Caches of several adapters, or of several protection domains of one, can share a
+ * notifier. They read its events, each for all of them, so that the caller must not, and
+ * set its descriptor to O_NONBLOCK. The words of the caller's own watches stay true;
+ * their events are lost.
+ *
+ * Return: 0. -ENOSPC if the notifier has not so many watches left. -EINVAL if a flag or a
+ * reserved field is set. -EDQUOT if max_regions is too large. -ENOMEM. -EXDEV in a child
+ * of the process that created the notifier.
+ */
+int mlx5ep_mr_cache_create_on(struct mlx5ep_notifier *notifier,
+			      struct ibv_pd *pd,
+			      const struct mlx5ep_mr_cache_attr *attr,
+			      struct mlx5ep_mr_cache **cache);
 
 /**
  * mlx5ep_mr_cache_destroy() - deregister everything and free the cache
@@ -205,8 +226,8 @@ void mlx5ep_mr_cache_put(struct mlx5ep_mr_cache *cache,
  * more. mlx5ep_mr_cache_get() drops stale ones too when it registers. A program
  * that is idle calls this function when mlx5ep_mr_cache_fd() is readable.
  *
- * Return: number of registrations that were dropped. -EXDEV in a forked child.
- * -EIO if the device is gone; mlx5ep_mr_cache_fd() stays readable then.
+ * Return: number of registrations that were dropped, of all caches of the notifier. -EXDEV
+ * in a forked child. -EIO if the device is gone; mlx5ep_mr_cache_fd() stays readable then.
  */
 int mlx5ep_mr_cache_trim(struct mlx5ep_mr_cache *cache);
 

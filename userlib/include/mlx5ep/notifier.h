@@ -68,7 +68,8 @@ int mlx5ep_notifier_open(uint32_t watches, struct mlx5ep_notifier **notifier);
  * registration of mlx5ep_reg_mr() can still be deregistered afterwards, by
  * mlx5ep_dereg_mr(), and nothing else.
  *
- * Return: 0. -EXDEV in a child that shares the memory.
+ * Return: 0. -EBUSY if caches have their watches here, see
+ * mlx5ep_mr_cache_create_on(). -EXDEV in a child that shares the memory.
  */
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier);
 
