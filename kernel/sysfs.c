@@ -28,6 +28,7 @@
 #include "uuar/context_pages.h"
 #include "uuar/values.h"
 #include "uverbs_tree.h"
+#include "watch/slots.h"
 #include "xrc/xrc.h"
 
 /**
@@ -69,6 +70,7 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	unsigned int unseen = READ_ONCE(edev->unseen), i;
+	const char *no_records = mlx5_ep_fingerprint_refusal();
 	int len;
 
 	if (!edev->attached)
@@ -82,6 +84,9 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 			len += sysfs_emit_at(buf, len, ", without %s: %s",
 					     mlx5_ep_uverbs_tree_part_name(i),
 					     edev->lacking[i]);
+	if (no_records)
+		len += sysfs_emit_at(buf, len, ", without recorded watches: %s",
+				     no_records);
 	if (unseen)
 		len += sysfs_emit_at(buf, len,
 				     ", but not seen in %u net namespaces",

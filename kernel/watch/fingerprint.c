@@ -27,8 +27,8 @@
 
 #define FINGERPRINT_BATCH	64UL
 
-/* This kernel fills holes when they are looked at. Nothing is looked at. */
-static bool fingerprint_fills;
+/* Why nothing is looked at; NULL: it is. */
+static const char *fingerprint_refusal;
 
 /**
  * mlx5_ep_fingerprint_init() - see whether looking at a hole leaves it one
@@ -50,10 +50,22 @@ void __init mlx5_ep_fingerprint_init(void)
 	if (get_user_pages_unlocked(hole, 1, &page,
 				    FOLL_FORCE | FOLL_DUMP) == 1) {
 		put_page(page);
-		fingerprint_fills = true;
-		pr_warn("mlx5_ep: this kernel fills memory that is looked at, so no watch is recorded\n");
+		fingerprint_refusal =
+			"this kernel fills memory that is looked at";
+		pr_warn("mlx5_ep: %s, so no watch is recorded\n",
+			fingerprint_refusal);
 	}
 	vm_munmap(hole, PAGE_SIZE);
+}
+
+/**
+ * mlx5_ep_fingerprint_refusal() - say why no watch is recorded
+ *
+ * Return: the reason; NULL where watches are recorded
+ */
+const char *mlx5_ep_fingerprint_refusal(void)
+{
+	return fingerprint_refusal;
 }
 
 /* Each step is a bijection of the state, so one other frame changes the result. */
@@ -97,7 +109,7 @@ int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 	u64 hash = npages;
 	bool free = false;
 
-	if (fingerprint_fills)
+	if (fingerprint_refusal)
 		return -EFAULT;
 	while (npages && !free) {
 		long i, got;

@@ -324,6 +324,7 @@ slots_find(struct mlx5_ep_watches *ws, const struct mlx5_ep_watch_ref *ref)
 
 /* fingerprint.c */
 void mlx5_ep_fingerprint_init(void);
+const char *mlx5_ep_fingerprint_refusal(void);
 int mlx5_ep_fingerprint_take(unsigned long first, unsigned long npages,
 			     bool pinned, u64 *fingerprint);
 struct mlx5_ep_watch_parts *mlx5_ep_fingerprint_parts_alloc(u32 npages);

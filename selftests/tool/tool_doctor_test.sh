@@ -254,6 +254,28 @@ module_lacks()
 	finds 1 'mend with: unload that module, then mlx5ep attach mlx5_0'
 }
 
+# The rest of the device works: there is a warning, and what helps.
+part_lacks()
+{
+	local line=', without uUAR policies: the device has no UAR pages of 4 KiB (uar_4k)'
+
+	lacks "$line" 'boot a kernel with pages of 4 KiB'
+	lacks ', without uUAR policies: the device has no write combining' \
+		'mlx5ep -d mlx5_0 set --policy stock'
+	lacks ', without recorded watches: this kernel fills memory that is looked at' \
+		'boot another kernel, or install a newer mlx5_ep'
+	lacks ', without methods on QPs: unknown uverbs definition' 'install a newer mlx5_ep'
+}
+
+# lacks WORDS REMEDY: doctor says what WORDS in `attached` say, and REMEDY
+lacks()
+{
+	node
+	echo "yes$1" >"$root/sys/class/infiniband/mlx5_0/mlx5_ep/attached"
+	finds 0 "mend with: $2"
+	grep -Fx "warning: mlx5_0: ${1#, }" "$tmp/out"
+}
+
 no_module()
 {
 	node
@@ -459,7 +481,7 @@ drivers()
 	must_fail grep '^problem: drivers' "$tmp/out"
 }
 
-plan 14
+plan 15
 check 'nothing is wrong but the device that is not there' nothing_wrong
 check 'the boot order' boot_order
 check 'an administrator may have switched the order off' first_softdep
@@ -467,6 +489,7 @@ check 'the boot order is what modprobe says' same_as_modprobe
 check 'the initramfs' initramfs
 check 'settings, budgets and limits' settings
 check 'a module that is older, fell back or is not attached' module_lacks
+check 'a device that lacks a part' part_lacks
 check 'no module, none for this kernel, no device' no_module
 check 'a remedy is one that is there' remedies_exist
 check 'the file that modprobe loads' file

@@ -230,9 +230,6 @@ static void say_refused(struct report *report, const char *name,
 	else if (strstr(reason, "another module"))
 		snprintf(remedy, sizeof(remedy),
 			 "unload that module, then mlx5ep attach %s", name);
-	else if (strstr(reason, "4 KiB"))
-		snprintf(remedy, sizeof(remedy),
-			 "boot a kernel with pages of 4 KiB");
 	else
 		snprintf(remedy, sizeof(remedy),
 			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
@@ -251,15 +248,26 @@ static void check_seen(struct report *report, const char *name, long long unseen
 		   "the kernel log says why; make these namespaces again");
 }
 
-/* The ids of this kernel's mlx5_ib leave no room for a part of the module. */
+/* The module says what the device, the machine or the kernel has no room for. */
 static void say_lacking(struct report *report, const char *name,
 			const char *without)
 {
-	char text[600];
+	char text[600], remedy[128];
 
 	snprintf(text, sizeof(text), "without %s", without);
-	doctor_say(report, WARN, name, text,
-		   "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+	if (strstr(without, "4 KiB"))
+		snprintf(remedy, sizeof(remedy),
+			 "boot a kernel with pages of 4 KiB");
+	else if (strstr(without, "no write combining"))
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep -d %s set --policy stock", name);
+	else if (strstr(without, "fills memory"))
+		snprintf(remedy, sizeof(remedy),
+			 "boot another kernel, or install a newer mlx5_ep");
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+	doctor_say(report, WARN, name, text, remedy);
 }
 
 static void check_device(struct report *report, struct json_object *dev)
@@ -284,9 +292,10 @@ static void check_device(struct report *report, struct json_object *dev)
 	}
 	doctor_say(report, OK, name, "attached", NULL);
 	check_seen(report, name, json_number(dev, "unseen", -1));
-	if (without && strstr(without, "uverbs"))
+	if (without)
 		say_lacking(report, name, without);
-	else
+	/* What a part that is not there has is no fault of the installation. */
+	if (!without || !strstr(without, "uverbs"))
 		check_ids(report, name);
 	check_limits(report, name, dev);
 	if (report->names) {
