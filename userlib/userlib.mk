@@ -113,7 +113,8 @@ ifeq ($(shell pkg-config --exists libfabric && echo yes),yes)
 include userlib/libfabric/libfabric.mk
 endif
 
-ifeq ($(shell pkg-config --exists ucx && echo yes),yes)
+# An older UCX keeps its hooks (ucx_limits.h), and its headers have other prototypes.
+ifeq ($(shell pkg-config --exists 'ucx >= 1.17' && echo yes),yes)
 include userlib/ucx/ucx.mk
 endif
 

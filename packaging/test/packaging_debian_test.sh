@@ -33,6 +33,39 @@ without_lintian()
 		"$tmp/err"
 }
 
+# old_ucx: makes UCX's headers and its version be as those of Debian 12, which lack a name
+old_ucx()
+{
+	mkdir -p "$tmp"/old/include/ucp/api
+	sed '/UCP_FEATURE_EXPORTED_MEMH *=/d' /usr/include/ucp/api/ucp.h \
+		>"$tmp/old/include/ucp/api/ucp.h"
+	printf '%s\n' 'Name: ucx' 'Description: a test' 'Version: 1.13.1' >"$tmp/old/ucx.pc"
+}
+
+# There the packages are those that can be built.
+older_ucx()
+{
+	old_ucx
+	code 0 env PKG_CONFIG_PATH="$tmp/old" C_INCLUDE_PATH="$tmp/old/include" \
+		packaging/debian/build $version
+	[ "$(grep -c '\.deb$' "$tmp/out")" = 7 ]
+	must_fail grep ucx "$tmp/out"
+	grep -Fx 'packaging/debian/build: without libmlx5ep-ucx0, as UCX is older than 1.17' \
+		"$tmp/err"
+}
+
+# What is missing is named, with the command that installs it.
+build_depends()
+{
+	mkdir "$tmp/lacks"
+	printf '#!/bin/sh\necho "Unmet build dependencies: libnl-3-dev"\nexit 1\n' \
+		>"$tmp/lacks/dpkg-checkbuilddeps"
+	chmod +x "$tmp/lacks/dpkg-checkbuilddeps"
+	code 1 env PATH="$tmp/lacks:$PATH" packaging/debian/build $version
+	grep -qx 'Unmet build dependencies: libnl-3-dev' "$tmp/err"
+	grep -Fx "packaging/debian/build: apt build-dep $PWD/build/deb/mlx5-ep-$version" "$tmp/err"
+}
+
 build()
 {
 	packaging/debian/build $version >"$tmp/debs"
@@ -291,8 +324,10 @@ dots_gone()
 }
 
 stand_ins
-plan 12
+plan 14
 check 'a build without lintian says so' without_lintian
+check 'where UCX is older than 1.17, all is built but what that cannot use' older_ucx
+check 'what a build needs and has not is named, and how to install it' build_depends
 check 'eight packages are built, and lintian accepts them' build
 check 'a build that fails is told, and the initramfs keeps no old module' build_fails
 check 'dpkg configures them when it can be built' install_all
