@@ -106,6 +106,7 @@ uninstall:
 	test -n '$(DESTDIR)' || ! command -v dkms >/dev/null || \
 		$(places) packaging/dkms-install --remove
 	$(places) packaging/installed remove
+	$(after_lib)
 	test -n '$(DESTDIR)' || packaging/renew-initramfs
 
 deb: lab

@@ -254,6 +254,7 @@ uninstalled()
 	make -s uninstall
 	files
 	[ -z "$(files)" ]
+	ldconfig -p | must_fail grep mlx5ep
 	must_fail modinfo -k "$kernel" mlx5_ep
 }
 
