@@ -54,6 +54,17 @@ arguments()
 	printf '<%s>\n' 'a  b' '' "q'\"\$x*" $'\n' | cmp - "$tmp/out"
 }
 
+# The module is built, or looked at whether it must be, and not loaded.
+module_later()
+{
+	# shellcheck disable=SC2016 # for the guest
+	expect 0 $vm --kernel 7.2 --hca 0 --module-later -- bash -c '[ ! -d /sys/module/mlx5_ep ] &&
+		modprobe ib_uverbs && insmod "build/modules/$(uname -r)/mlx5_ep.ko"'
+	grep -q '^modules: 7.2 ' "$tmp/err"
+	expect 0 $vm --kernel 7.2 --hca 0 --no-module -- true
+	must_fail grep '^modules: ' "$tmp/err"
+}
+
 warning_in_the_log()
 {
 	expect 125 $vm --no-module -- sh -c 'echo "BUG: made by a test" >/dev/kmsg
@@ -169,9 +180,10 @@ built_before()
 	grep -q 'is no module' "$tmp/err"
 }
 
-plan 10
+plan 11
 check "output is exact, the exit status the command's" output_and_status
 check "arguments arrive as they are" arguments
+check "a module can be built and left to the command" module_later
 check "a warning in the kernel log fails the run" warning_in_the_log
 check "a crash of the guest fails the run" crash
 check "a guest that does not start fails the run" no_start

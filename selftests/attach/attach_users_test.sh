@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, guest: attach-users, link: eth, module: no, timeout: 400, config: NVME_RDMA NVME_TARGET_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
+# runs on: guest, tier: full, guest: attach-users, link: eth, module: later, timeout: 400, config: NVME_RDMA NVME_TARGET_RDMA NFSD NFS_V4 SUNRPC_XPRT_RDMA INFINIBAND_SRP INFINIBAND_SRPT TCM_IBLOCK BLK_DEV_RAM BLK_DEV_SD
 #
 # mlx5ep attach takes a device from nobody without being told to. It knows the users
 # that have no file of the device open, which are storage in the kernel, and those that

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, module: no, timeout: 180
+# runs on: guest, tier: full, module: later, timeout: 180
 #
 # examples/dual runs in a guest without the module, with the module, and where the
 # library is missing or too old. The same messages arrive each time, and it deregisters

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, module: no, hca: 0, guest: rxe, smp: 2, numa: 2, timeout: 500
+# runs on: guest, tier: full, module: later, hca: 0, guest: rxe, smp: 2, numa: 2, timeout: 500
 #
 # Notifications on a machine that has no mlx5 adapter and has not loaded mlx5_core: what
 # rdma_rxe, a real driver, reads through a registration is compared with what the process
@@ -10,38 +10,13 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
+# shellcheck source=selftests/notify/rxe.sh
+. selftests/notify/rxe.sh
 # shellcheck source=selftests/watch/race.sh
 . selftests/watch/race.sh
 
-export MLX5_EP_DEVICE=rxe0
 rounds=$((4000 / slowness))
 log=$tmp/changes
-
-# rxe_up: makes rxe0 on one of a pair of veths, and waits until it has an address
-rxe_up()
-{
-	local tries
-
-	modprobe -a veth rdma_rxe ib_uverbs || return
-	ip link add v0 type veth peer name v1 || return
-	ip addr add 10.9.0.1/24 dev v0
-	ip link set v0 up
-	ip link set v1 up
-	rdma link add rxe0 type rxe netdev v0 || return
-	for ((tries = 0; tries < 300; tries++)); do
-		! grep -qs ffff /sys/class/infiniband/rxe0/ports/1/gids/1 || return 0
-		sleep 0.1
-	done
-	echo 'rxe0 has no IPv4 GID' >&2
-	return 1
-}
-
-# module_alone: loads the module where there is no mlx5_core
-module_alone()
-{
-	modprobe -a ib_uverbs || return
-	ep_insmod
-}
 
 loads_alone()
 {
@@ -73,7 +48,7 @@ selftest_passes()
 
 unloads()
 {
-	rdma link delete rxe0 || fail 'rxe0 stays'
+	rxe_down
 	rmmod mlx5_ep || fail 'the module stays'
 	[ ! -e /dev/mlx5_ep ] || fail '/dev/mlx5_ep stays'
 }

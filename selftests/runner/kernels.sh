@@ -61,7 +61,7 @@ cannot_run()
 		return
 	fi
 	[ -d "$dir" ] || return 0
-	if [ "$module" = no ] && grep -qsx builtin "$dir/own"; then
+	if [[ $module = @(no|later) ]] && grep -qsx builtin "$dir/own"; then
 		echo "the kernel has mlx5_ep built in"
 		return
 	fi

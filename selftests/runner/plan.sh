@@ -134,6 +134,7 @@ plan_guest()
 	case $module in
 	yes) ;;
 	no) options+=' --no-module' ;;
+	later) options+=' --module-later' ;;
 	dkms) options+=' --dkms' ;;
 	*) echo "$1: module: $module?" >&2 && exit 2 ;;
 	esac

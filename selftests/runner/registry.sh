@@ -10,7 +10,7 @@
 # mem; numa (memory nodes); link: eth (what the ports speak, else what --link says);
 # function: vf (the HCAs are virtual functions), port (each two are a card);
 # eswitch: yes (each HCA has an e-switch that a driver can program; with link: eth);
-# module: yes (default), no, dkms; args: module parameters; guest: WORD (a guest
+# module: yes (default), no, later, dkms; args: module parameters; guest: WORD (a guest
 # that only tests with the same word share); kernels: the only ones where it
 # makes sense (gcov goes with newest and with debug);
 # config: options of the kernel that it needs, see selftests/config;

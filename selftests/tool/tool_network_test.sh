@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, guest: tool-network, hca: 2, link: eth, module: no, timeout: 400
+# runs on: guest, tier: full, guest: tool-network, hca: 2, link: eth, module: later, timeout: 400
 #
 # Each command with which a page or a message loads, unloads or reloads a driver is run
 # on a node whose network is an Ethernet port of the adapter. The port's netdev, its
