@@ -57,8 +57,10 @@ static struct json_object *event_json(const struct trace_event *e, uint64_t seq)
 	if (e->op)
 		json_object_object_add(o, "op", json_object_new_string(e->op));
 	json_add_number(o, "hca", e->hca);
-	if (e->kind != TRACE_COMMAND)
+	if (e->kind != TRACE_COMMAND) {
 		json_add_number(o, "qpn", e->qpn);
+		json_add_number(o, "request", e->request);
+	}
 	json_add_number(o, "begun", e->begun);
 	if (e->kind == TRACE_RING)
 		return o;

@@ -26,6 +26,7 @@ enum trace_kind { TRACE_RING, TRACE_MESSAGE, TRACE_COMMAND };
  * @hca: where it happened, or began
  * @to: a message's target; -1: it found none
  * @qpn: of the send queue; 0: none
+ * @request: number in its queue of the message, or of the newest one of a doorbell
  * @bytes: of the message
  * @begun: when it was rung, began to leave, or was given to the adapter
  * @left: when the last byte of the request left
@@ -39,6 +40,7 @@ struct trace_event {
 	unsigned int hca;
 	int to;
 	uint32_t qpn;
+	uint16_t request;
 	uint64_t bytes;
 	uint64_t begun;
 	uint64_t left;

@@ -186,8 +186,14 @@ static const char *op_cable(struct json_object *req, struct json_object *answer)
 static const char *op_trace(struct json_object *req, struct json_object *answer)
 {
 	struct json_object *set, *since;
-	uint64_t from = 0, next, lost;
+	uint64_t next, lost;
+	int64_t from = 0;
 
+	if (json_object_object_get_ex(req, "since", &since)) {
+		from = json_object_get_int64(since);
+		if (!json_object_is_type(since, json_type_int) || from < 0)
+			return "since is the number of an event";
+	}
 	if (json_object_object_get_ex(req, "set", &set)) {
 		if (!json_object_is_type(set, json_type_boolean))
 			return "set is true or false";
@@ -196,11 +202,9 @@ static const char *op_trace(struct json_object *req, struct json_object *answer)
 		else if (trace_start())
 			return "no memory for a trace";
 	}
-	if (json_object_object_get_ex(req, "since", &since))
-		from = (uint64_t)json_object_get_int64(since);
 	json_object_object_add(answer, "on", json_object_new_boolean(trace_on()));
 	json_add_number(answer, "now", loop_now());
-	json_object_object_add(answer, "trace", trace_since(from, &next, &lost));
+	json_object_object_add(answer, "trace", trace_since((uint64_t)from, &next, &lost));
 	json_add_number(answer, "next", next);
 	json_add_number(answer, "lost", lost);
 	return NULL;

@@ -49,6 +49,7 @@ static void flight_trace(const struct flight *f)
 		.hca = f->qp->hca->index,
 		.to = f->to,
 		.qpn = f->qp->obj.id,
+		.request = f->index,
 		.bytes = f->list.len,
 		.begun = f->sent_at,
 		.left = f->left_at,

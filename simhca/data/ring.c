@@ -33,12 +33,13 @@ void qp_retry(struct sim_timer *timer)
 	qp_kick(qp);
 }
 
-static void ring_trace(const struct qp *qp)
+static void ring_trace(const struct qp *qp, uint16_t newest)
 {
 	struct trace_event e = {
 		.kind = TRACE_RING,
 		.hca = qp->hca->index,
 		.qpn = qp->obj.id,
+		.request = newest,
 		.begun = loop_now(),
 	};
 
@@ -58,8 +59,6 @@ static enum ring_result find(struct hca *hca, uint32_t uar, uint32_t qpn,
 	if (qp->state < QP_RTS || qp->no_record != no_record)
 		return RING_BAD_STATE;
 	*found = qp;
-	if (trace_on())
-		ring_trace(qp);
 	return RING_OK;
 }
 
@@ -83,6 +82,8 @@ enum ring_result qp_ring(struct hca *hca, uint32_t uar, uint32_t qpn,
 	ret = find(hca, uar, qpn, false, &qp);
 	if (ret != RING_OK)
 		return ret;
+	if (trace_on())
+		ring_trace(qp, index);
 	qp->rung = index;
 	if (hca->fatal || qp->waiting)
 		return RING_OK;
@@ -115,6 +116,8 @@ enum ring_result qp_ring_to(struct hca *hca, uint32_t uar, uint32_t qpn,
 		return ret;
 	if ((uint16_t)(end - qp->sq_head) > 1u << qp->log_sq)
 		return RING_BAD_STATE;
+	if (trace_on())
+		ring_trace(qp, end - 1);
 	qp->sq_end = end;
 	if (!hca->fatal && !qp->waiting)
 		qp_kick(qp);

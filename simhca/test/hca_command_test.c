@@ -648,6 +648,8 @@ TEST_F(command, a_trace_has_the_times_of_a_command)
 	uint32_t uar;
 
 	json_object_put(vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":true}"));
+	ASSERT_TRUE(ask(&self->vmm, "{\"op\":\"fault\",\"kind\":\"delay\",\"us\":20000,"
+				    "\"count\":1}"));
 	ASSERT_EQ(0, vmm_alloc_uar(&self->vmm, 0, &uar));
 	o = vmm_control(&self->vmm, "{\"op\":\"trace\"}");
 	ASSERT_TRUE(json_object_object_get_ex(o, "trace", &all));
@@ -655,12 +657,15 @@ TEST_F(command, a_trace_has_the_times_of_a_command)
 	last = json_object_array_get_idx(all, json_object_array_length(all) - 1);
 	EXPECT_TRUE(json_object_object_get_ex(last, "op", &v));
 	EXPECT_STREQ("ALLOC_UAR", json_object_get_string(v));
+	EXPECT_FALSE(json_object_object_get_ex(last, "bytes", &v));
+	EXPECT_TRUE(json_object_object_get_ex(last, "failed", &v));
+	EXPECT_FALSE(json_object_get_boolean(v));
 	EXPECT_TRUE(json_object_object_get_ex(last, "begun", &v));
 	begun = json_object_get_int64(v);
 	EXPECT_TRUE(json_object_object_get_ex(last, "done", &v));
 	done = json_object_get_int64(v);
 	EXPECT_TRUE(json_object_object_get_ex(o, "now", &v));
-	EXPECT_TRUE(begun && begun <= done && done <= (uint64_t)json_object_get_int64(v));
+	EXPECT_TRUE(begun && begun + 20000000 <= done && done <= (uint64_t)json_object_get_int64(v));
 	json_object_put(o);
 
 	o = vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":false}");
@@ -669,6 +674,29 @@ TEST_F(command, a_trace_has_the_times_of_a_command)
 	json_object_put(o);
 	o = vmm_control(&self->vmm, "{\"op\":\"trace\",\"set\":1}");
 	EXPECT_TRUE(json_object_object_get_ex(o, "error", &v));
+	json_object_put(o);
+}
+
+/* What is refused starts no trace. */
+TEST_F(command, a_trace_is_not_read_from_where_no_event_is)
+{
+	static const char *const wrong[] = { "-1", "\"1\"", "1.5", "{}", "null" };
+	struct json_object *o, *v = NULL;
+	char request[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		snprintf(request, sizeof(request),
+			 "{\"op\":\"trace\",\"set\":true,\"since\":%s}", wrong[i]);
+		o = vmm_control(&self->vmm, request);
+		EXPECT_TRUE(json_object_object_get_ex(o, "error", &v)) {
+			TH_LOG("since %s", wrong[i]);
+		}
+		json_object_put(o);
+	}
+	o = vmm_control(&self->vmm, "{\"op\":\"trace\"}");
+	EXPECT_TRUE(json_object_object_get_ex(o, "on", &v));
+	EXPECT_FALSE(json_object_get_boolean(v));
 	json_object_put(o);
 }
 

@@ -78,11 +78,13 @@ static void a_message_has_its_times(void)
 	CHECK(is(o, "kind", "ring"));
 	CHECK_EQ(number(o, "qpn"), p.qp[0].qpn);
 	CHECK_EQ(number(o, "begun"), since);
+	CHECK_EQ(number(o, "done"), UINT64_MAX);
 	o = message(all, 0);
 	CHECK(is(o, "op", "RDMA_WRITE"));
 	CHECK_EQ(number(o, "hca"), 0);
 	CHECK_EQ(number(o, "to"), 1);
 	CHECK_EQ(number(o, "qpn"), p.qp[0].qpn);
+	CHECK_EQ(number(o, "request"), 0);
 	CHECK_EQ(number(o, "bytes"), 4000);
 	CHECK_EQ(number(o, "failed"), 0);
 	CHECK_EQ(number(o, "begun"), since);
@@ -90,8 +92,53 @@ static void a_message_has_its_times(void)
 	CHECK_EQ(number(o, "arrived"), since + 6 * NSEC_PER_MSEC);
 	CHECK_EQ(number(o, "done"), since + 8 * NSEC_PER_MSEC);
 	o = message(all, 1);
+	CHECK_EQ(number(o, "request"), 1);
 	CHECK_EQ(number(o, "begun"), since + 4 * NSEC_PER_MSEC);
 	CHECK_EQ(number(o, "left"), since + 5 * NSEC_PER_MSEC);
+	json_object_put(all);
+}
+
+static void each_operation_has_its_name(void)
+{
+	struct wqe_atomic a = { .swap_add = htobe64(1) };
+	struct json_object *all;
+	struct w_wqe w;
+	struct pair p;
+
+	CHECK(begin(&p));
+	w_recv(&p.qp[1], p.mem[1], 100, p.key[1]);
+	pair_send(&p, WQE_OP_SEND, OK, 100);
+	w_wqe(&w, &p.qp[0], WQE_OP_ATOMIC_FA, OK, 0);
+	w_raddr(&w, p.mem[1], p.key[1]);
+	w_add(&w, &a, sizeof(a));
+	w_data(&w, p.mem[0], 8, p.key[0]);
+	w_post(&p.qp[0], &w);
+	w_ring(&p.qp[0]);
+	w_run(20);
+	CHECK_EQ(pair_done(&p), 2);
+	all = all_of_it();
+	CHECK(is(message(all, 0), "op", "SEND"));
+	CHECK(is(message(all, 1), "op", "ATOMIC"));
+	json_object_put(all);
+}
+
+/* The first one of two queues has a doorbell record. What is refused rings nothing. */
+static void a_doorbell_names_its_newest_request(void)
+{
+	struct w_qp_attr attr = w_rc_attr;
+	struct json_object *all;
+	struct pair p, q;
+
+	CHECK(begin(&p));
+	CHECK_EQ(qp_ring(&w_hca[0], W_UAR, p.qp[0].qpn, 7, NULL, 0), RING_OK);
+	attr.no_record = true;
+	CHECK(pair_connect(&q, &attr));
+	CHECK_EQ(qp_ring_to(&w_hca[0], W_UAR, q.qp[0].qpn, 0), RING_OK);
+	CHECK_EQ(qp_ring_to(&w_hca[0], W_UAR, q.qp[0].qpn, 17), RING_BAD_STATE);
+	all = all_of_it();
+	CHECK_EQ(json_object_array_length(all), 2);
+	CHECK_EQ(number(json_object_array_get_idx(all, 0), "request"), 7);
+	CHECK_EQ(number(json_object_array_get_idx(all, 1), "request"), UINT16_MAX);
 	json_object_put(all);
 }
 
@@ -188,12 +235,28 @@ static void who_does_not_ask_keeps_nothing(void)
 	struct pair p;
 
 	CHECK(begin(&p));
+	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 1000);
 	trace_stop();
 	CHECK(!trace_on());
 	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 1000);
 	w_run(20);
 	all = all_of_it();
 	CHECK_EQ(json_object_array_length(all), 0);
+	json_object_put(all);
+}
+
+static void who_begins_again_sees_nothing_of_before(void)
+{
+	struct json_object *all;
+	struct pair p;
+
+	CHECK(begin(&p));
+	pair_send(&p, WQE_OP_RDMA_WRITE, OK, 1000);
+	CHECK(!trace_start());
+	w_run(20);
+	all = all_of_it();
+	CHECK_EQ(json_object_array_length(all), 1);
+	CHECK(message(all, 0));
 	json_object_put(all);
 }
 
@@ -207,11 +270,14 @@ static void teardown(void)
 
 static const struct ktap_test tests[] = {
 	TEST(a_message_has_its_times),
+	TEST(each_operation_has_its_name),
+	TEST(a_doorbell_names_its_newest_request),
 	TEST(a_read_is_done_when_its_data_is_there),
 	TEST(a_message_that_is_lost_has_failed),
 	TEST(a_message_that_never_left_has_no_times),
 	TEST(a_long_trace_is_read_in_pages),
 	TEST(who_does_not_ask_keeps_nothing),
+	TEST(who_begins_again_sees_nothing_of_before),
 };
 
 int main(void)
