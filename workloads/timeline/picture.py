@@ -3,7 +3,7 @@
 messages."""
 from html import escape
 
-WIDTH, LEFT, RIGHT, TOP = 1000, 190, 20, 50
+WIDTH, LEFT, RIGHT, TOP = 1000, 230, 20, 50
 SPAN = WIDTH - LEFT - RIGHT
 LANE = 44	# pixels of a lane
 TICKS = 10	# at most
@@ -59,8 +59,16 @@ class Picture:
         return y
 
     def arrow(self, begin, y_from, end, y_to, colour, title):
+        """What is outside of the window is cut off."""
+        if end < self.begin or begin > self.end:
+            return
+        first, last = max(begin, self.begin), min(end, self.end)
+        rise = (y_to - y_from) / (end - begin) if end > begin else 0
+        y_to -= (end - last) * rise
+        y_from += (first - begin) * rise
         self.parts.append(
-            f'<line x1="{self.x(begin):.1f}" y1="{y_from}" x2="{self.x(end):.1f}" y2="{y_to}" '
+            f'<line x1="{self.x(first):.1f}" y1="{y_from:.1f}" '
+            f'x2="{self.x(last):.1f}" y2="{y_to:.1f}" '
             f'stroke="{colour}" stroke-width="1.2" marker-end="url(#tip)">'
             f'<title>{escape(title)}</title></line>')
 
@@ -115,9 +123,9 @@ def draw(run, line, label, steps):
         y = picture.lane("the end waited for")
         for begin, end, what, _ in chain:
             picture.box(begin, end, y + 12, 20, STEPS[what], steps[what])
-    ports, rest = {}, list(run.threads)
+    ports, rest, ranks = {}, list(run.threads), run.ranks()
     for hca in run.adapters:
-        mine = [t for t in rest if t.rank == hca]
+        mine = [t for t in rest if t.rank == hca and hca in ranks]
         rest = [t for t in rest if t not in mine]
         below = len(ports) % 2
         for thread in () if below else mine:
