@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 
 latency=20000	# microseconds
+recording=/sys/kernel/tracing/instances/timeline
 
 timeline()
 {
@@ -67,18 +68,38 @@ failures()
 	code 2 timeline -x
 }
 
+# A signal ends the program, and the recording as if it had ended by itself.
+signalled()
+{
+	code 143 timeline sh -c 'sleep 1; kill -TERM $PPID; exec sleep 60'
+	grep -q 'sh failed: exit status 143' "$tmp/err"
+	grep -q '^the whole run: ' "$tmp/out"
+	ended
+}
+
+killed()
+{
+	code 137 timeline sh -c 'kill -KILL $PPID'
+	code 2 timeline true
+	grep -q "was killed while recording: rmdir $recording" "$tmp/err"
+	rmdir "$recording"
+	timeline true
+}
+
 # Neither the kernel nor the adapters record any more.
 ended()
 {
-	[ ! -e /sys/kernel/tracing/instances/timeline ]
+	[ ! -e "$recording" ]
 	simhca-ctl '{"op":"trace"}' | jq -e '.on == false and .trace == []'
 }
 
-plan 6
+plan 8
 check 'a cable that takes no time is refused, with the remedy' no_time
 check 'what a barrier waits for is the cable' barrier
 check 'what is recorded can be shown again' again
 check 'the exit status is that of the program' failures
+check 'a signal ends the program and the recording' signalled
+check 'after a recorder that was killed, the remedy is told' killed
 check 'nothing is recorded afterwards' ended
 check 'the HCA has nothing to complain of' hca_clean
 ktap_finished
