@@ -106,11 +106,34 @@ without()
 	renews ''
 }
 
-plan 6
+# hook MODULE...: what the hook of initramfs-tools adds to an image with these modules
+hook()
+{
+	local module
+
+	rm -rf "$tmp/image"
+	mkdir -p "$tmp/image/usr/lib/modules/6.1.0/kernel"
+	for module; do
+		touch "$tmp/image/usr/lib/modules/6.1.0/kernel/$module.ko.xz"
+	done
+	echo 'manual_add_modules() { echo "$@"; }' >"$tmp/functions"
+	DESTDIR=$tmp/image HOOK_FUNCTIONS=$tmp/functions sh packaging/initramfs-hook
+}
+
+# initramfs-tools of Debian 12 does not find it by the softdep.
+hook_adds()
+{
+	[ "$(hook mlx5_core mlx5_ib)" = mlx5_ep ]
+	[ -z "$(hook mlx5_core)" ]
+	[ -z "$(DESTDIR=/ HOOK_FUNCTIONS=/dev/full sh packaging/initramfs-hook prereqs)" ]
+}
+
+plan 7
 check 'Debian: update-initramfs, for kernels whose image has a module of ours' debian
 check 'EL: dracut, and neither the image for rescue nor that for kdump' el
 check 'SLES: dracut, under its name' sles
 check 'Debian: dracut, under the name of initramfs-tools' debian_dracut
 check 'one image that fails does not keep the others from being made' one_fails
 check 'nothing without commands or images' without
+check 'initramfs-tools: an image with mlx5_ib has mlx5_ep' hook_adds
 ktap_finished
