@@ -276,6 +276,40 @@ lacks()
 	grep -Fx "warning: mlx5_0: ${1#, }" "$tmp/out"
 }
 
+# A device from before the module has one half of it, and holds the module with contexts.
+half_there()
+{
+	local ep=$root/sys/class/infiniband/mlx5_0/mlx5_ep
+	local tables=$root/sys/kernel/debug/mlx5_ep/0000:01:00.0
+
+	node
+	finds 0 '^ok: unloading: mlx5_ep is held by mlx5_0'
+	echo 'policies, limits; the rest when the device registers again' \
+		>"$ep/attached"
+	rm "$ep/uverbs_ids"
+	printf '%s\n' 'pid policy managed comm' '7 stock 0 a' '8 independent 1 b' \
+		>"$tables/contexts"
+	finds 0 '^warning: mlx5_0: attached for policies and limits; '
+	finds 0 'mend with: mlx5ep attach mlx5_0'
+	! grep 'the module has no' "$tmp/out" || fail 'ids are looked for'
+	finds 0 '^ok: unloading: mlx5_ep is held by b\[8\] \(a managed context\)$'
+	code 0 "$tool" -j show
+	jq -e '.devices[0] | .attached and .half' "$tmp/out"
+	code 0 "$tool" show
+	grep -x 'mlx5_0: policies and limits only: see mlx5ep doctor' "$tmp/out"
+	mkdir -p "$root/proc/9/fd"
+	echo c >"$root/proc/9/comm"
+	ln -s 'anon_inode:[mlx5_ep_notifier]' "$root/proc/9/fd/3"
+	finds 0 'held by b\[8\] \(a managed context\), c\[9\] \(a notifier\)$'
+	rm -r "$root/proc/9"
+	rm "$tables/contexts"
+	finds 0 '^ok: unloading: nothing holds mlx5_ep: rmmod mlx5_ep$'
+	echo 2 >"$root/sys/module/mlx5_ep/refcnt"
+	finds 0 '^ok: unloading: mlx5_ep is held by others$'
+	echo going >"$root/sys/module/mlx5_ep/initstate"
+	finds 0 '^warning: unloading: rmmod waits for calls that are in the module'
+}
+
 no_module()
 {
 	node
@@ -481,7 +515,7 @@ drivers()
 	must_fail grep '^problem: drivers' "$tmp/out"
 }
 
-plan 15
+plan 16
 check 'nothing is wrong but the device that is not there' nothing_wrong
 check 'the boot order' boot_order
 check 'an administrator may have switched the order off' first_softdep
@@ -490,6 +524,7 @@ check 'the initramfs' initramfs
 check 'settings, budgets and limits' settings
 check 'a module that is older, fell back or is not attached' module_lacks
 check 'a device that lacks a part' part_lacks
+check 'a device from before the module, and who holds that' half_there
 check 'no module, none for this kernel, no device' no_module
 check 'a remedy is one that is there' remedies_exist
 check 'the file that modprobe loads' file

@@ -75,7 +75,7 @@ prints()
 devices()
 {
 	cat <<-END
-	mlx5_1 (0000:02:00.0): not attached: registered before the module
+	mlx5_1 (0000:02:00.0): not attached: the module has not taken it
 	DEVICE  PCI           POLICY      STRICT  PAGES  BUDGET  IN-USE  OBSERVED  FALLBACKS  EXEMPT
 	mlx5_0  0000:01:00.0  shared-uar       1      2     300       5         6          7  one two
 	END
@@ -205,7 +205,7 @@ is_json()
 	jq -e '. == {module: true, differs: [{setting: "notifiers_per_user",
 		attribute: "notifiers_per_user", now: "4", saved: "8", line: 4}],
 		devices: [{device: "mlx5_0", pci: "0000:01:00.0", attached: true,
-		unseen: 3, abi_version: 1, policy: "shared-uar", strict: 1, pages: 2,
+		half: false, unseen: 3, abi_version: 1, policy: "shared-uar", strict: 1, pages: 2,
 		budget: 300, budget_effective: 250, user_limit: 40, in_use: 5,
 		observed: 6, fallbacks: 7, exempt: "one two",
 		cgroups: [{path: "/job7", policy: "stock", strict: 1, pages: 4}],
@@ -222,7 +222,7 @@ is_json()
 		differs: [{setting: "pages", attribute: "uuar_pages", now: "2",
 			saved: "3", line: 2}]},
 		{device: "mlx5_1", pci: "0000:02:00.0", attached: false,
-			reason: "registered before the module"}]}' "$tmp/out"
+			reason: "the module has not taken it"}]}' "$tmp/out"
 	# Of an older module all is there that it has.
 	rm "$ep/uuar_policy" "$ep/uar_observed" "$ep/uuar_cgroups"
 	code 0 "$tool" -j show
@@ -248,13 +248,14 @@ reports_whole()
 	    mend with: the kernel log says why; make these namespaces again
 	warning: mlx5_0: 7 contexts could not get the policy and are stock
 	    mend with: mlx5ep -d mlx5_0 show contexts
-	problem: mlx5_1: not attached: registered before the module
+	problem: mlx5_1: not attached: the module has not taken it
 	    mend with: mlx5ep attach mlx5_1
+	ok: unloading: mlx5_ep is held by mlx5_0
 	END
 	code 1 "$tool" -j doctor
 	jq -e '.[1] == {verdict: "ok", what: "module", finding: "mlx5_ep is loaded",
-		remedy: null} and .[-3] == {verdict: "problem", what: "mlx5_1",
-		finding: "not attached: registered before the module",
+		remedy: null} and .[-4] == {verdict: "problem", what: "mlx5_1",
+		finding: "not attached: the module has not taken it",
 		remedy: "mlx5ep attach mlx5_1"}' "$tmp/out"
 }
 

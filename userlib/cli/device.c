@@ -50,12 +50,21 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 }
 
 /**
- * says_attached() - does the attribute "attached" say so?
+ * says_attached() - does the attribute "attached" say that the module is, wholly?
  * @text: behind "yes" it may say who does not see the device
  */
 bool says_attached(const char *text)
 {
 	return !strncmp(text, "yes", strlen("yes"));
+}
+
+/**
+ * says_half() - does it say that the module is attached for policies and limits only?
+ * @text: what is behind may be more
+ */
+bool says_half(const char *text)
+{
+	return !strncmp(text, "policies, limits;", strlen("policies, limits;"));
 }
 
 /**
@@ -159,7 +168,7 @@ static struct json_object *device_get(const char *name, const char *attached,
 	struct json_object *dev = json_object_new_object();
 	const char *unseen = strstr(attached, "not seen in ");
 	const char *without = strstr(attached, ", without ");
-	bool yes = says_attached(attached);
+	bool half = says_half(attached), yes = half || says_attached(attached);
 	char pci[PATH_LEN];
 
 	json_object_object_add(dev, "device", json_object_new_string(name));
@@ -172,10 +181,11 @@ static struct json_object *device_get(const char *name, const char *attached,
 
 		json_object_object_add(dev, "reason", json_object_new_string(
 			reason ? reason + 2 : module_loaded() ?
-			"registered before the module" :
+			"the module has not taken it" :
 			"the module is not loaded"));
 		return dev;
 	}
+	json_object_object_add(dev, "half", json_object_new_boolean(half));
 	json_object_object_add(dev, "unseen", json_object_new_int(
 		unseen ? atoi(unseen + strlen("not seen in ")) : 0));
 	if (without)
@@ -242,7 +252,8 @@ static int each_device(const char *name, void *arg)
 	    !device_is_mlx5(name))
 		return 0;
 	walk->found = true;
-	walk->attached = walk->attached || says_attached(attached);
+	walk->attached = walk->attached || says_attached(attached) ||
+		says_half(attached);
 	json_object_array_add(walk->list, device_get(name, attached,
 						     walk->cli));
 	return 0;

@@ -78,6 +78,17 @@ bool is_attached(const char *device)
 }
 
 /**
+ * is_half_attached() - is the module attached for policies and limits only?
+ */
+bool is_half_attached(const char *device)
+{
+	char buf[512];
+
+	return attribute_read(device, "attached", buf, sizeof(buf)) > 0 &&
+		says_half(buf);
+}
+
+/**
  * wait_attached() - wait until the module is attached to a new device
  */
 int wait_attached(const char *device)

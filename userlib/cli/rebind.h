@@ -13,6 +13,7 @@ struct json_object *device_users(const char *device);
 /* rebind.c: what is found */
 int aux_device(const char *device, char *aux);
 bool is_attached(const char *device);
+bool is_half_attached(const char *device);
 
 /* rebind.c: what is done; calls return an exit code, after a message */
 int aux_unbind(const char *aux);

@@ -205,6 +205,9 @@ static void print_devices(struct cli *cli, struct json_object *devices)
 
 		if (!*json_text(dev, "reason", "")) {
 			json_object_array_add(attached, json_object_get(dev));
+			if (json_object_get_boolean(json_get(dev, "half")))
+				printf("%s: policies and limits only: see mlx5ep doctor\n",
+				       json_text(dev, "device", ""));
 			continue;
 		}
 		printf("%s (%s): %s: %s\n", json_text(dev, "device", ""),

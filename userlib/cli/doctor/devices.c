@@ -217,7 +217,7 @@ static void check_ids(struct report *report, const char *name)
 static void say_refused(struct report *report, const char *name,
 			const char *reason)
 {
-	bool early = strstr(reason, "registered before") || !module_loaded() ||
+	bool early = strstr(reason, "has not taken it") || !module_loaded() ||
 		strstr(reason, "parameter attach is off");
 	char text[600], remedy[PATH_LEN];
 
@@ -275,7 +275,7 @@ static void check_device(struct report *report, struct json_object *dev)
 	const char *name = json_text(dev, "device", NULL);
 	const char *without = json_text(dev, "without", NULL);
 	const char *reason = json_text(dev, "reason", NULL);
-	char text[96];
+	char text[96], remedy[PATH_LEN];
 
 	if (reason) {
 		say_refused(report, name, reason);
@@ -290,13 +290,20 @@ static void check_device(struct report *report, struct json_object *dev)
 			   "install module and tool of one version");
 		return;
 	}
-	doctor_say(report, OK, name, "attached", NULL);
-	check_seen(report, name, json_number(dev, "unseen", -1));
+	if (json_object_get_boolean(json_get(dev, "half"))) {
+		snprintf(remedy, sizeof(remedy), "mlx5ep attach %s", name);
+		doctor_say(report, WARN, name,
+			   "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs come when the device registers again",
+			   remedy);
+	} else {
+		doctor_say(report, OK, name, "attached", NULL);
+		/* What a part that is not there has is no fault of the installation. */
+		if (!without || !strstr(without, "uverbs"))
+			check_ids(report, name);
+	}
 	if (without)
 		say_lacking(report, name, without);
-	/* What a part that is not there has is no fault of the installation. */
-	if (!without || !strstr(without, "uverbs"))
-		check_ids(report, name);
+	check_seen(report, name, json_number(dev, "unseen", -1));
 	check_limits(report, name, dev);
 	if (report->names) {
 		check_users(report, name, dev);
@@ -322,6 +329,8 @@ static void check_devices(struct cli *cli, struct report *report)
 			   "ls /sys/class/infiniband");
 	for (i = 0; i < json_object_array_length(devices); i++)
 		check_device(report, json_object_array_get_idx(devices, i));
+	if (module_loaded())
+		doctor_unload(report, devices);
 	json_object_put(devices);
 }
 

@@ -42,6 +42,9 @@ bool doctor_file_unsigned(const char *path);
 /* module.c */
 void doctor_module(struct report *report);
 
+/* unload.c */
+void doctor_unload(struct report *report, struct json_object *devices);
+
 /* drivers.c */
 void doctor_drivers(struct report *report, const char *release);
 

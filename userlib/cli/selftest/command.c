@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "../cli.h"
+#include "../rebind.h"
 #include "selftest.h"
 
 static const struct {
@@ -152,10 +153,14 @@ static void run_groups(const char *device, long end, unsigned int seconds,
 	}
 }
 
-/* Without an address nothing else is tested. */
+/* Without an address, or the calls of libmlx5ep, nothing else is tested. */
 static void device_group(struct selftest *st)
 {
-	if (loopback_possible(st->device))
+	if (is_half_attached(st->device))
+		selftest_say(st, NOT_TESTABLE, "the device has the whole module",
+			     "it had registered before: mlx5ep attach %s",
+			     st->device);
+	else if (loopback_possible(st->device))
 		selftest_say(st, PASSED, "QPs can connect to themselves",
 			     "port 1 has an address");
 	else

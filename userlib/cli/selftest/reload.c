@@ -37,6 +37,7 @@ struct device {
 struct devices {
 	struct device list[DEVICES_MOST];
 	unsigned int n;
+	bool half;	/* is one attached for policies and limits only? */
 };
 
 static int each_device(const char *name, void *arg)
@@ -44,6 +45,7 @@ static int each_device(const char *name, void *arg)
 	struct devices *devices = arg;
 	struct device *device = &devices->list[devices->n];
 
+	devices->half = devices->half || is_half_attached(name);
 	if (!is_attached(name) || strlen(name) >= sizeof(device->name) ||
 	    aux_device(name, device->aux) <= 0)
 		return 0;
@@ -103,6 +105,8 @@ static const char *obstacle(struct devices *devices)
 		return "only root may unload a module";
 	if (!modprobe("-nq"))
 		return "modprobe finds no mlx5_ep that it could load again";
+	if (devices->half)
+		return "a device would lose its settings: mlx5ep doctor says which needs mlx5ep attach";
 	for (i = 0; i < devices->n; i++) {
 		users = device_users(devices->list[i].name);
 		if (!users)

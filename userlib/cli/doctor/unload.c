@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The check of mlx5ep doctor who keeps the module from being unloaded: devices that are
+ * attached wholly, managed contexts, and processes that have a file of the module
+ * open (notifiers, tables of debugfs).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cli.h"
+#include "doctor.h"
+
+/**
+ * struct holders - who holds the module
+ * @text: as many of them as have room
+ * @n: how many there are
+ * @more: has @text no room for all?
+ * @pid: of the process that is looked at, in digits; the kernel has at most 7
+ * @names: may the names of programs be said?
+ */
+struct holders {
+	char text[500];
+	unsigned int n;
+	bool more;
+	char pid[11];
+	bool names;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add_holder(struct holders *holders, const char *fmt, ...)
+{
+	char one[120];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(one, sizeof(one), fmt, args);
+	va_end(args);
+	if (strlen(holders->text) + strlen(one) + 3 < sizeof(holders->text)) {
+		if (holders->n)
+			strcat(holders->text, ", ");
+		strcat(holders->text, one);
+	} else {
+		holders->more = true;
+	}
+	holders->n++;
+}
+
+static void add_process(struct holders *holders, const char *pid,
+			const char *program, const char *what)
+{
+	if (holders->names)
+		add_holder(holders, "%s[%s] (%s)", program, pid, what);
+	else
+		add_holder(holders, "a process (%s)", what);
+}
+
+/* The first file of the module that a process has open. */
+static int each_fd(const char *name, void *arg)
+{
+	static const struct {
+		const char *path, *what;
+	} files[] = {
+		{ "/sys/kernel/debug/mlx5_ep/", "a table of debugfs" },
+		{ "/dev/mlx5_ep", "/dev/mlx5_ep" },
+		{ "anon_inode:[mlx5_ep_notifier]", "a notifier" },
+		{ "anon_inode:[mlx5_ep]", "a request" },
+	};
+	char path[PATH_LEN], target[PATH_LEN], program[64] = "?";
+	struct holders *holders = arg;
+	ssize_t ret;
+	size_t i;
+
+	root_path(path, "proc/%s/fd/%s", holders->pid, name);
+	ret = readlink(path, target, sizeof(target) - 1);
+	target[ret > 0 ? ret : 0] = '\0';
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (strncmp(target, files[i].path, strlen(files[i].path)))
+			continue;
+		root_path(path, "proc/%s/comm", holders->pid);
+		file_read(path, program, sizeof(program));
+		add_process(holders, holders->pid, program, files[i].what);
+		return 1;
+	}
+	return 0;
+}
+
+static int each_process(const char *name, void *arg)
+{
+	struct holders *holders = arg;
+	char path[PATH_LEN];
+
+	if (strspn(name, "0123456789") != strlen(name) ||
+	    strlen(name) >= sizeof(holders->pid))
+		return 0;
+	snprintf(holders->pid, sizeof(holders->pid), "%s", name);
+	root_path(path, "proc/%s/fd", name);
+	/* A process that has ended, or is another user's, cannot be looked at. */
+	dir_names(path, each_fd, holders);
+	return 0;
+}
+
+/* A device that is attached wholly; managed contexts of one that is not. */
+static void add_device(struct holders *holders, struct json_object *dev)
+{
+	struct json_object *context;
+	char pid[24];
+	size_t i;
+
+	if (!json_number(dev, "attached", 0))
+		return;
+	if (!json_number(dev, "half", 0)) {
+		add_holder(holders, "%s", json_text(dev, "device", ""));
+		return;
+	}
+	for (i = 0; i < json_length(dev, "contexts"); i++) {
+		context = json_object_array_get_idx(json_get(dev, "contexts"), i);
+		if (!json_number(context, "managed", 0))
+			continue;
+		snprintf(pid, sizeof(pid), "%lld",
+			 json_number(context, "pid", -1));
+		add_process(holders, pid, json_text(context, "comm", "?"),
+			    "a managed context");
+	}
+}
+
+/**
+ * doctor_unload() - say who keeps the module from being unloaded
+ * @devices: what devices_get() has said
+ */
+void doctor_unload(struct report *report, struct json_object *devices)
+{
+	struct holders holders = { .names = report->names };
+	char path[PATH_LEN], state[16], text[600];
+	unsigned long refs = 0;
+	size_t i;
+
+	root_path(path, "sys/module/mlx5_ep/initstate");
+	if (file_read(path, state, sizeof(state)) > 0 &&
+	    !strcmp(state, "going")) {
+		doctor_say(report, WARN, "unloading",
+			   "rmmod waits for calls that are in the module, or for a module that has wrapped its operations",
+			   "dmesg says for what; end the programs that hang, or unload that module");
+		return;
+	}
+	for (i = 0; i < json_object_array_length(devices); i++)
+		add_device(&holders, json_object_array_get_idx(devices, i));
+	root_path(path, "proc");
+	dir_names(path, each_process, &holders);
+	root_path(path, "sys/module/mlx5_ep/refcnt");
+	if (file_read(path, state, sizeof(state)) > 0)
+		refs = strtoul(state, NULL, 10);
+	if (!holders.n && !refs)
+		snprintf(text, sizeof(text), "nothing holds mlx5_ep: rmmod mlx5_ep");
+	else
+		snprintf(text, sizeof(text), "mlx5_ep is held by %s%s",
+			 holders.n ? holders.text : "others",
+			 holders.n && (refs > holders.n || holders.more) ?
+			 ", and others" : "");
+	doctor_say(report, OK, "unloading", text, NULL);
+}
