@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Attach to each mlx5 ib_device as it registers, detach as it goes.
+ * Attach to mlx5 ib_devices: to each as it registers, and to those that have registered.
+ * Detach as a device or mlx5_ep goes.
  *
  * A class_interface on the infiniband class is told of a device from inside
  * device_add(), that is before ib_register_device() has told any client:
@@ -8,12 +9,25 @@
  * QP, and nothing runs through the operations that we replace. The interface's
  * remove_dev comes when all clients are gone again.
  *
+ * A preexisting device had registered before mlx5_ep was loaded, and is attached as it
+ * runs. Its operations are replaced (ops.c says in which order). Its uverbs definitions are
+ * not, since uverbs may have built the method tree.
+ *
  * Attaching is all or nothing: if anything is not as expected, or cannot be had,
  * the device stays exactly as it was. One log line and the attribute "attached"
- * say why. Tables in debugfs are the only part that may be missing.
+ * say why. Tables in debugfs are the only part that may be missing. The operations are
+ * replaced last, and nothing fails after that.
  *
- * The module is pinned while a device is attached: user contexts hold objects
- * of ours.
+ * Who needs mlx5_ep holds a reference of the module, so that rmmod says EBUSY: a managed
+ * context, an open file, and a device whose method tree may have pointers to ours, until
+ * the device goes. A preexisting device holds none. When mlx5_ep leaves it, it has no
+ * managed context, and gets none because try_module_get() fails.
+ *
+ * Leaving, the operations are given back first, with no lock held: a call that is inside may
+ * take as long as its program wants, and other devices are to come and go meanwhile. A
+ * device is held as long as calls of it are waited for. Its removal has to wait for such a
+ * call without us, too. Nothing is held while another module has its own operations in the
+ * place of ours. The rest follows under the class mutex.
  */
 
 #include <linux/auxiliary_bus.h>
@@ -28,6 +42,7 @@
 #include "device.h"
 #include "ops.h"
 #include "sysfs.h"
+#include "uuar/context.h"
 #include "uuar/settings.h"
 #include "uverbs_tree.h"
 #include "xrc/xrc.h"
@@ -35,16 +50,16 @@
 static bool attach = true;
 module_param(attach, bool, 0644);
 MODULE_PARM_DESC(attach,
-		 "attach to mlx5 devices that register from now on (default: Y)");
+		 "attach to mlx5 devices, now and as they register (default: Y)");
 
 static bool reprobe;
 module_param(reprobe, bool, 0444);
 MODULE_PARM_DESC(reprobe,
-		 "at load, re-probe mlx5 devices that registered earlier; that ends their users (default: N)");
+		 "at load, re-probe mlx5 devices that registered earlier, to attach wholly; that ends their users (default: N)");
 
 /*
  * The task that is inside class_interface_register(): the devices that the core
- * tells it of have registered already.
+ * tells it of have registered already, or are about to go.
  */
 static struct task_struct *registering;
 
@@ -140,22 +155,19 @@ static int attach_check(struct mlx5_ep_device *edev)
 		return mlx5_ep_device_refuse(
 			edev,
 			"mlx5_ib is not the one that mlx5_ep was compiled for");
-	if (registering == current) {
-		edev->preexisting = true;
-		return mlx5_ep_device_refuse(
-			edev, "registered before mlx5_ep was loaded");
-	}
-	return 0;
+	return mlx5_ep_ops_check(edev);
 }
 
 static int attach_device(struct mlx5_ep_device *edev)
 {
 	int ret;
 
+	edev->preexisting = registering == current;
 	ret = attach_check(edev);
 	if (ret)
 		return ret;
-	if (!try_module_get(THIS_MODULE))
+	edev->pinned = !edev->preexisting || !COMPAT_CAN_LEAVE;
+	if (edev->pinned && !try_module_get(THIS_MODULE))
 		return mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 
 	edev->uars_together = mlx5_ep_cmd_uars_together(edev->mdev);
@@ -175,39 +187,48 @@ static int attach_device(struct mlx5_ep_device *edev)
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_settings;
 	}
-	ret = mlx5_ep_uverbs_tree_add(edev);
+	ret = edev->preexisting ? 0 : mlx5_ep_uverbs_tree_add(edev);
 	if (ret)
 		goto err_xrc;
-	ret = mlx5_ep_ops_wrap(edev);
-	if (ret)
-		goto err_tree;
 	edev->attached = true;
 	ret = mlx5_ep_sysfs_add(edev, &edev->ibdev->dev);
 	if (ret) {
 		ret = mlx5_ep_device_refuse(edev, "no memory");
-		goto err_ops;
+		goto err_tree;
 	}
 	mlx5_ep_debugfs_add(edev);
+	/* From here on contexts may be ours: nothing may fail any more. */
+	mlx5_ep_ops_wrap(edev);
 	return 0;
 
-err_ops:
-	edev->attached = false;
-	mlx5_ep_ops_unwrap(edev);
 err_tree:
+	edev->attached = false;
 	mlx5_ep_uverbs_tree_remove(edev);
 err_xrc:
 	mlx5_ep_xrc_device_destroy(edev->xrc);
 err_settings:
 	mlx5_ep_settings_save(edev);
 err_module:
-	module_put(THIS_MODULE);
+	if (edev->pinned)
+		module_put(THIS_MODULE);
 	return ret;
 }
 
+/* Contexts that stay open are the driver's alone from now on. None is managed. */
+static void attach_forget_contexts(struct mlx5_ep_device *edev)
+{
+	struct mlx5_ep_context *ectx, *next;
+
+	list_for_each_entry_safe(ectx, next, &edev->contexts, node)
+		mlx5_ep_context_close(ectx);
+}
+
+/* The device goes, or has its operations already and stays. */
 static void attach_undo(struct mlx5_ep_device *edev)
 {
 	mlx5_ep_debugfs_remove(edev);
 	mlx5_ep_ops_unwrap(edev);
+	attach_forget_contexts(edev);
 	mlx5_ep_uverbs_tree_remove(edev);
 	mlx5_ep_xrc_device_destroy(edev->xrc);
 	mlx5_ep_settings_save(edev);
@@ -256,7 +277,7 @@ static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
-	bool attached;
+	bool pinned;
 
 	if (!edev)
 		return;
@@ -265,11 +286,11 @@ static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 		return;
 	}
 	mlx5_ep_sysfs_remove(edev, NULL);
-	attached = edev->attached;
-	if (attached)
+	pinned = edev->attached && edev->pinned;
+	if (edev->attached)
 		attach_undo(edev);
 	mlx5_ep_device_destroy(edev);
-	if (attached)
+	if (pinned)
 		module_put(THIS_MODULE);
 }
 
@@ -306,8 +327,7 @@ static bool attach_is_bound(struct device *dev)
 /*
  * Re-probing removes an ib_device and what mlx5_ep keeps for it, so that only
  * the auxiliary device may be held meanwhile. The ib_device comes back with a
- * higher index, and not as a preexisting one: where it is refused again it is
- * left alone.
+ * higher index, and not as a preexisting one: where it is refused it is left alone.
  */
 static void attach_reprobe(void)
 {
@@ -348,13 +368,42 @@ int mlx5_ep_attach_init(void)
 	return ret;
 }
 
+/*
+ * Give back the operations of all devices that can be held. Returns whether none has any
+ * of ours now.
+ */
+static bool attach_give_back(bool *told)
+{
+	struct mlx5_ep_device *edev;
+	unsigned long index = 0;
+	bool left = false;
+
+	while ((edev = mlx5_ep_device_hold_wrapped(&index, &left))) {
+		if (!mlx5_ep_ops_give_back(edev)) {
+			left = true;
+			if (!*told)
+				dev_warn(&edev->ibdev->dev,
+					 "mlx5_ep: to unload it, unload first the module that has changed the operations after it\n");
+			*told = true;
+		}
+		ib_device_put(edev->ibdev);
+	}
+	return !left;
+}
+
 /**
  * mlx5_ep_attach_fini() - stop; no device is attached any more
  *
- * Sleeps.
+ * Waits until all calls of our operations have returned. Sleeps.
  */
 void mlx5_ep_attach_fini(void)
 {
+	bool told = false;
+
+	while (!attach_give_back(&told))
+		schedule_timeout_idle(HZ / 10);
 	class_interface_unregister(&mlx5_ep_interface);
+	/* A caller that was counted out may not have returned from our text. */
+	compat_wait_for_callers();
 	mlx5_ep_settings_fini();
 }

@@ -32,7 +32,9 @@ struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev)
 static void device_free(struct mlx5_ep_device *edev)
 {
 	put_device(edev->auxdev);
-	mlx5_ep_sides_fini(&edev->sides);
+	mlx5_ep_sides_fini(&edev->qp_sides);
+	mlx5_ep_sides_fini(&edev->context_sides);
+	free_percpu(edev->inside);
 	kfree(edev);
 }
 
@@ -52,10 +54,21 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev)
 	edev = kzalloc_obj(*edev, GFP_KERNEL);
 	if (!edev)
 		return ERR_PTR(-ENOMEM);
-	ret = mlx5_ep_sides_init(&edev->sides);
+	ret = mlx5_ep_sides_init(&edev->context_sides);
 	if (ret) {
 		kfree(edev);
 		return ERR_PTR(ret);
+	}
+	ret = mlx5_ep_sides_init(&edev->qp_sides);
+	if (ret) {
+		mlx5_ep_sides_fini(&edev->context_sides);
+		kfree(edev);
+		return ERR_PTR(ret);
+	}
+	edev->inside = alloc_percpu(struct mlx5_ep_inside);
+	if (!edev->inside) {
+		device_free(edev);
+		return ERR_PTR(-ENOMEM);
 	}
 	edev->ibdev = ibdev;
 	mutex_init(&edev->lock);
@@ -103,7 +116,8 @@ struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
 
 	xa_lock(&mlx5_ep_devices);
 	xa_for_each_start(&mlx5_ep_devices, *index, edev, *index) {
-		if (edev->preexisting && edev->auxdev) {
+		if (edev->attached && edev->preexisting &&
+		    edev->auxdev) {
 			auxdev = get_device(edev->auxdev);
 			break;
 		}
@@ -111,6 +125,32 @@ struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
 	xa_unlock(&mlx5_ep_devices);
 	++*index;
 	return auxdev;
+}
+
+/**
+ * mlx5_ep_device_hold_wrapped() - the next device with operations of ours, so that it stays
+ * @index: ib_device.index to begin at; answer: index to go on with
+ * @passed: set where such a device was passed over, because it is just coming or going
+ *
+ * Return: the device, whose removal waits until ib_device_put() of its ibdev; NULL: there
+ * is no further one
+ */
+struct mlx5_ep_device *mlx5_ep_device_hold_wrapped(unsigned long *index,
+						   bool *passed)
+{
+	struct mlx5_ep_device *edev;
+
+	xa_lock(&mlx5_ep_devices);
+	xa_for_each_start(&mlx5_ep_devices, *index, edev, *index) {
+		if (!READ_ONCE(edev->wrapped))
+			continue;
+		if (ib_device_try_get(edev->ibdev))
+			break;
+		*passed = true;
+	}
+	xa_unlock(&mlx5_ep_devices);
+	++*index;
+	return edev;
 }
 
 /**

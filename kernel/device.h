@@ -10,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/mlx5/driver.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -84,6 +85,26 @@ struct mlx5_ep_stock {
 };
 
 /**
+ * enum mlx5_ep_call - calls of wrapped operations
+ * @MLX5_EP_CALL_MAKER: of one that can give an object a side of ours
+ * @MLX5_EP_CALL_OTHER: of another
+ * @MLX5_EP_CALLS: how many kinds there are
+ */
+enum mlx5_ep_call {
+	MLX5_EP_CALL_MAKER,
+	MLX5_EP_CALL_OTHER,
+	MLX5_EP_CALLS
+};
+
+/**
+ * struct mlx5_ep_inside - calls inside the wrapped operations, of one processor
+ * @calls: those that began there, less those that ended there
+ */
+struct mlx5_ep_inside {
+	int calls[MLX5_EP_CALLS];
+};
+
+/**
  * struct mlx5_ep_device - what mlx5_ep keeps for one mlx5 ib_device
  * @folders: folders of the device in sysfs, private to sysfs.c, under the class
  *	mutex
@@ -94,9 +115,12 @@ struct mlx5_ep_stock {
  *	that device was just being added below a PCI function
  * @debugfs: folder of the device there
  * @xrc: shared XRC receive QPs of the device, while attached
- * @attached: the operations and the uverbs definitions are replaced
- * @preexisting: not attached, for the only reason that the device registered
- *	before mlx5_ep was loaded
+ * @attached: the operations are replaced, and the uverbs definitions unless
+ *	@preexisting
+ * @preexisting: the device registered before mlx5_ep was loaded, and keeps its
+ *	uverbs definitions until it registers again
+ * @pinned: mlx5_ep cannot be unloaded while the device is attached
+ * @wrapped: operations are replaced, see ops.c
  * @refusal: why the device is not attached
  * @uars_together: UAR pages that the device gives at once: those of one page of
  *	the system. Each counts
@@ -107,7 +131,9 @@ struct mlx5_ep_stock {
  * @defs: the uverbs definitions while attached: the driver's, then ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
  * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none
- * @sides: our side of its contexts and QPs, see side.c
+ * @inside: calls inside the wrapped operations, by processor, see ops.c
+ * @context_sides: our side of its contexts, see side.c
+ * @qp_sides: our side of its QPs, likewise
  * @managed_pages: UAR pages that managed contexts hold
  * @observed_pages: UAR pages that all other contexts are seen to hold
  * @nr_fallback: contexts that should have been managed and could not be
@@ -134,6 +160,8 @@ struct mlx5_ep_device {
 	struct mlx5_ep_xrc *xrc;
 	bool attached;
 	bool preexisting;
+	bool pinned;
+	bool wrapped;
 	char refusal[80];
 	unsigned int uars_together;
 	const char *no_policies;
@@ -142,7 +170,9 @@ struct mlx5_ep_device {
 	struct uapi_definition defs[MLX5_EP_PARTS + 2];
 	struct mlx5_ep_object_hook *uar_hook;
 	struct mlx5_ep_object_hook *devx_hook;
-	struct rhashtable sides;
+	struct mlx5_ep_inside __percpu *inside;
+	struct rhashtable context_sides;
+	struct rhashtable qp_sides;
 	atomic_t managed_pages;
 	atomic_t observed_pages;
 	atomic_t nr_fallback;
@@ -164,6 +194,8 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev);
 void mlx5_ep_device_destroy(struct mlx5_ep_device *edev);
 struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev);
 struct device *mlx5_ep_device_next_preexisting(unsigned long *index);
+struct mlx5_ep_device *mlx5_ep_device_hold_wrapped(unsigned long *index,
+						   bool *passed);
 
 /* As it is named in logs and traces; NULL: what belongs to no device. */
 static inline const char *

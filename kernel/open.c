@@ -20,6 +20,7 @@
  * becomes active between the two calls would serve the second one only.
  */
 
+#include <linux/module.h>
 #include <linux/uaccess.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -239,7 +240,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	 * A protected request can fail for lack of memory. Without a limit, an
 	 * open must not fail that succeeds without mlx5_ep.
 	 */
-	if (mlx5_ep_context_pages_are_limited(ectx))
+	if (ectx->pinned && mlx5_ep_context_pages_are_limited(ectx))
 		return open_changed(ectx, uctx, request, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
 }
@@ -362,12 +363,26 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	rewritable = open_read(udata, &req);
 	ectx->on_demand = req.lib_caps & MLX5_LIB_CAP_DYN_UAR;
 	ret = mlx5_ep_context_init(ectx);
-	if (ret > 0)
+	/* A managed context needs mlx5_ep; so does the file of a protected request. */
+	ectx->pinned = ret > 0 || (!ret &&
+				   mlx5_ep_context_pages_are_limited(ectx));
+	if (ectx->pinned && !try_module_get(THIS_MODULE)) {
+		/* mlx5_ep is being unloaded. */
+		ectx->pinned = false;
+		ret = ectx->edev->stock.alloc_ucontext(uctx, udata) ?:
+			      MLX5_EP_OPENED_OBSERVED;
+	} else if (ret > 0) {
 		ret = open_due(ectx, uctx, &request, &req, rewritable);
-	else if (!ret)
+	} else if (!ret) {
 		ret = open_observed(ectx, uctx, &request, &req) ?:
 			      MLX5_EP_OPENED_OBSERVED;
+	}
 	mlx5_ep_request_end(&request);
+	/* What was opened without a table needs the wrappers only. */
+	if (ectx->pinned && !ectx->table) {
+		ectx->pinned = false;
+		module_put(THIS_MODULE);
+	}
 
 out_close:
 	if (ret < 0)

@@ -6,7 +6,9 @@
 
 struct mlx5_ep_device;
 
-int mlx5_ep_ops_wrap(struct mlx5_ep_device *edev);
+int mlx5_ep_ops_check(struct mlx5_ep_device *edev);
+void mlx5_ep_ops_wrap(struct mlx5_ep_device *edev);
+bool mlx5_ep_ops_give_back(struct mlx5_ep_device *edev);
 void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev);
 
 #endif

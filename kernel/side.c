@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Our side of objects of the driver: of contexts, and of QPs. It is found by the
- * address of the object, in one table for each device. Who finds none takes the object
+ * address of the object, in two tables for each device. Who finds none takes the object
  * for one that is none of our business, and calls the driver.
  *
  * A side is in the table before the driver makes the object, and leaves it when the

@@ -10,7 +10,7 @@
 
 /**
  * struct mlx5_ep_side - what makes a structure our side of an object
- * @node: in mlx5_ep_device.sides
+ * @node: in mlx5_ep_device.context_sides or qp_sides
  * @object: the context or QP; compared only
  * @rcu: for kfree_rcu(), after mlx5_ep_side_del()
  */

@@ -75,7 +75,9 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 	if (!edev->attached)
 		return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
-	len = sysfs_emit(buf, "yes");
+	len = sysfs_emit(buf, "%s", edev->preexisting ?
+			 "policies, limits; the rest when the device registers again" :
+			 "yes");
 	if (edev->no_policies)
 		len += sysfs_emit_at(buf, len, ", without uUAR policies: %s",
 				     edev->no_policies);
@@ -303,7 +305,10 @@ static const struct bin_attribute uar_cgroup_limits_attr = {
 	.write = sysfs_uar_cgroup_limits_write,
 };
 
-/* A device that is refused has the first attribute only. */
+/*
+ * A device that is refused has the first attribute only. One that keeps its uverbs
+ * definitions has no ids of ours.
+ */
 static struct attribute *device_attrs[] = {
 	&attached_attr.attr,
 	&abi_version_attr.attr,
@@ -328,7 +333,11 @@ static struct attribute *device_attrs[] = {
 static umode_t sysfs_device_attr_visible(struct kobject *kobj,
 					 struct attribute *attr, int index)
 {
-	return index == 0 || sysfs_to_edev(kobj)->attached ? attr->mode : 0;
+	const struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
+
+	if (attr == &uverbs_ids_attr.attr && edev->preexisting)
+		return 0;
+	return index == 0 || edev->attached ? attr->mode : 0;
 }
 
 static const struct attribute_group device_group = {

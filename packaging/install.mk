@@ -95,8 +95,8 @@ define after_dkms
 test -n '$(DESTDIR)' || $(places) packaging/dkms-install '$(BUILD_VERSION)'
 test -n '$(DESTDIR)' || packaging/renew-initramfs
 @test -n '$(DESTDIR)' || printf '%s\n' \
-	'The module is loaded before mlx5_ib at the next boot. Now, and for a device' \
-	'that nobody uses: modprobe mlx5_ep && mlx5ep attach DEVICE'
+	'The module is loaded before mlx5_ib at the next boot. Now, for policies and' \
+	'limits, and nothing that runs ends: modprobe mlx5_ep'
 endef
 
 uninstall:

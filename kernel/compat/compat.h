@@ -17,6 +17,7 @@
 #include <linux/mlx5/driver.h>
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
@@ -124,6 +125,20 @@ static inline bool compat_ib_device_is_subdev(const struct ib_device *ibdev)
 	return false;
 #endif
 }
+
+/*
+ * Wait until whoever has loaded a pointer to a function, or returns from it, has called or
+ * left it. A task that the kernel preempts there has not slept by itself, which is what
+ * synchronize_rcu_tasks() waits for. Without preemption it is synchronize_rcu(). A kernel
+ * with preemption that lacks it cannot tell.
+ */
+#define compat_wait_for_callers() synchronize_rcu_tasks()
+#if defined(CONFIG_TASKS_RCU) || \
+	!(defined(CONFIG_PREEMPTION) || defined(CONFIG_PREEMPT))
+#define COMPAT_CAN_LEAVE true
+#else
+#define COMPAT_CAN_LEAVE false
+#endif
 
 /* What callbacks of a binary attribute are told: drop with 6.12. */
 #if HAVE_CONST_BIN_ATTRIBUTE

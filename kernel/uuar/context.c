@@ -17,6 +17,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -124,7 +125,7 @@ struct mlx5_ep_context *mlx5_ep_context_create(struct mlx5_ep_device *edev,
 {
 	struct mlx5_ep_context *ectx = kzalloc_obj(*ectx, GFP_KERNEL_ACCOUNT);
 
-	if (!ectx || mlx5_ep_side_add(&edev->sides, &ectx->side, uctx)) {
+	if (!ectx || mlx5_ep_side_add(&edev->context_sides, &ectx->side, uctx)) {
 		kfree(ectx);
 		return NULL;
 	}
@@ -315,12 +316,10 @@ void mlx5_ep_context_refuse(struct mlx5_ep_context *ectx, int error,
 void mlx5_ep_context_open(struct mlx5_ep_context *ectx,
 			  enum mlx5_ep_opened opened)
 {
-	struct mlx5_ep_device *edev = ectx->edev;
-
 	ectx->placing = opened == MLX5_EP_OPENED_MANAGED;
-	mutex_lock(&edev->lock);
-	list_add(&ectx->node, &edev->contexts);
-	mutex_unlock(&edev->lock);
+	mutex_lock(&ectx->edev->lock);
+	list_add(&ectx->node, &ectx->edev->contexts);
+	mutex_unlock(&ectx->edev->lock);
 	trace_mlx5_ep_context_open(ectx);
 }
 
@@ -376,7 +375,9 @@ void mlx5_ep_context_close(struct mlx5_ep_context *ectx)
 	context_free_table(ectx->table);
 	put_pid(ectx->later_tgid);
 	put_pid(ectx->tgid);
-	mlx5_ep_side_del(&edev->sides, &ectx->side);
+	mlx5_ep_side_del(&edev->context_sides, &ectx->side);
+	if (ectx->pinned)
+		module_put(THIS_MODULE);
 	kfree_rcu(ectx, side.rcu);
 }
 

@@ -25,6 +25,7 @@
  * @later_node: in mlx5_ep_device.laters, once @later was asked for
  * @tgid: the process that opened the context
  * @comm: name of that process
+ * @pinned: mlx5_ep cannot be unloaded while the context is open
  * @on_demand: its library allocates UAR pages by itself, where it is not told of
  *	static ones
  * @static_pages: UAR pages that the driver allocated at open
@@ -58,6 +59,7 @@ struct mlx5_ep_context {
 	struct list_head later_node;
 	struct pid *tgid;
 	char comm[TASK_COMM_LEN];
+	bool pinned;
 	bool on_demand;
 	unsigned int static_pages;
 	unsigned int reserved;
@@ -101,7 +103,7 @@ enum mlx5_ep_opened {
 static inline struct mlx5_ep_context *
 mlx5_ep_context_of(struct mlx5_ep_device *edev, const struct ib_ucontext *uctx)
 {
-	return (void *)mlx5_ep_side_find(&edev->sides, uctx);
+	return (void *)mlx5_ep_side_find(&edev->context_sides, uctx);
 }
 
 static_assert(!offsetof(struct mlx5_ep_context, side));

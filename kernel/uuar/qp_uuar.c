@@ -54,7 +54,7 @@ struct mlx5_ep_qp *mlx5_ep_qp_create(struct mlx5_ep_device *edev,
 	if (!eqp)
 		return NULL;
 	eqp->qp = qp;
-	if (mlx5_ep_side_add(&edev->sides, &eqp->side, qp)) {
+	if (mlx5_ep_side_add(&edev->qp_sides, &eqp->side, qp)) {
 		kfree(eqp);
 		return NULL;
 	}
@@ -71,7 +71,7 @@ void mlx5_ep_qp_destroy(struct mlx5_ep_device *edev, struct mlx5_ep_qp *eqp)
 {
 	if (!eqp)
 		return;
-	mlx5_ep_side_del(&edev->sides, &eqp->side);
+	mlx5_ep_side_del(&edev->qp_sides, &eqp->side);
 	kfree_rcu(eqp, side.rcu);
 }
 

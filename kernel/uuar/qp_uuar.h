@@ -78,7 +78,7 @@ struct mlx5_ep_qp {
 static inline struct mlx5_ep_qp *mlx5_ep_qp_of(struct mlx5_ep_device *edev,
 					       const struct ib_qp *qp)
 {
-	return (void *)mlx5_ep_side_find(&edev->sides, qp);
+	return (void *)mlx5_ep_side_find(&edev->qp_sides, qp);
 }
 
 /**
