@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What the tests live_* have in common: the device has registered and is in use, and the
+# module is loaded and unloaded. Sourced after selftests/lib/lib.sh and modules.sh.
+
+other=mlx5_1
+half='policies, limits; the rest when the device registers again'
+
+netdev_of()
+{
+	local path
+
+	for path in "/sys/class/infiniband/$1/device/net"/*; do
+		[ -e "$path" ] && basename "$path" && return
+	done
+	return 1
+}
+
+# shellcheck disable=SC2154 # lib.sh sets tmp
+lines()
+{
+	cat "$tmp/lines" 2>/dev/null || echo 0
+}
+
+# more_than COUNT: has the stream passed so many lines?
+more_than()
+{
+	[ "$(lines)" -gt "$1" ]
+}
+
+# stream_start: IP between the HCAs, and a TCP connection over it that never stops
+# shellcheck disable=SC2154 # lib.sh sets dev, tmp, link
+stream_start()
+{
+	local peer_dev
+
+	[ "$link" != ib ] || modprobe ib_ipoib
+	wait_for 10 netdev_of "$dev" >/dev/null
+	wait_for 10 netdev_of "$other" >/dev/null
+	peer_dev=$(netdev_of "$other")
+	ip netns add peer
+	ip addr add 10.44.0.1/24 dev "$(netdev_of "$dev")"
+	ip link set "$(netdev_of "$dev")" up
+	ip link set "$peer_dev" netns peer
+	ip -n peer addr add 10.44.0.2/24 dev "$peer_dev"
+	ip -n peer link set "$peer_dev" up
+	wait_for 20 ping -c 1 -W 1 10.44.0.2 >/dev/null
+	ip netns exec peer selftests/eth/echo.py 10.44.0.2 7 &
+	server=$!
+	wait_for 10 ip netns exec peer sh -c 'ss -ltn | grep -q 10.44.0.2:7'
+	selftests/attach/stream.py 10.44.0.2 7 "$tmp/lines" 2>"$tmp/stream" &
+	stream=$!
+	wait_for 20 more_than 0
+}
+
+# stream_goes_on: the connection is the same, and data passes
+stream_goes_on()
+{
+	local before
+
+	before=$(lines)
+	kill -0 "$stream" || fail "$(cat "$tmp/stream")"
+	wait_for 20 more_than "$before"
+}
+
+stream_end()
+{
+	kill "$stream" "$server" 2>/dev/null || true
+	wait "$stream" "$server" 2>/dev/null || true
+	ip netns del peer 2>/dev/null || true
+	[ "$link" != ib ] || wait_for 10 modprobe -q -r ib_ipoib || true
+}
+
+is_half()
+{
+	[ "$(ep_get attached 2>/dev/null)" = "$half" ]
+}
+
+# unloads: rmmod succeeds as soon as the last managed context is closed
+unloads()
+{
+	wait_for 30 rmmod mlx5_ep 2>"$tmp/rmmod" || fail "$(cat "$tmp/rmmod")"
+}
+
+program()
+{
+	uuar_traffic -q -n 4 -r 1
+}
+
+# managed CONTEXTS: so many contexts are managed
+managed()
+{
+	local count
+
+	count=$(awk 'NR > 1 { n += $5 } END { print n + 0 }' \
+		/sys/kernel/debug/mlx5_ep/*/contexts)
+	[ "$count" = "$1" ]
+}
+
+# holds NAME: runs a program that keeps its QPs until the file NAME.end is there
+holds()
+{
+	uuar_traffic -n 4 -r 1 -x "touch $tmp/$1; until [ -e $tmp/$1.end ]; do
+		sleep 0.1; done" >/dev/null &
+	# shellcheck disable=SC2034 # the tests wait for it
+	pid=$!
+	wait_for 30 [ -e "$tmp/$1" ]
+}
+
+ends()
+{
+	touch "$tmp/$1.end"
+	wait "$2"
+}
