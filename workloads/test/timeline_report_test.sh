@@ -245,6 +245,22 @@ helper()
 	said '.threads | length == 2'
 }
 
+# A process that spins looks all the time, also while its helper thread runs.
+two_threads()
+{
+	calls=no
+	record
+	unset calls
+	sed -i -e '/10\.003000: sched_switch.* prev_pid=32 /d' \
+		-e '/10\.013000: sched_switch.* next_pid=32 /d' "$tmp/run/trace"
+	cat >>"$tmp/run/trace" <<-END
+	  prog-32 (32) [000] .... $(at 1): sched_process_fork: comm=prog pid=32 child_comm=prog child_pid=33
+	  <idle>-0 (---) [000] d..2. $(at 2): sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=prog next_pid=33 next_prio=120
+	  prog-33 (32) [000] d..2. $(at 3): sched_switch: prev_comm=prog prev_pid=33 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+	END
+	waited 10.00 1.00 4.00 2.00 1.00
+}
+
 no_calls()
 {
 	calls=no
@@ -320,7 +336,7 @@ lost()
 	refused '^timeline: 1 lines of the trace are not understood$' "$tmp/run"
 }
 
-plan 14
+plan 15
 check 'the way to the end is followed back, without a gap' followed
 check 'viewers of traces get events' events
 check 'there is a picture' picture
@@ -329,6 +345,7 @@ check 'a window of the run has lanes and messages' window
 check 'a read is seen by whoever reads' reads
 check 'an answer is waited for' answers
 check 'a helper thread looks' helper
+check 'threads of a process look at the same time' two_threads
 check 'a slice without calls looks as long as it runs' no_calls
 check 'the last one of two jobs is shown' two_jobs
 check 'ranks without an adapter of their number are not followed' other_ranks
