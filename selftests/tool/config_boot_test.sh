@@ -148,6 +148,24 @@ renamed()
 	boot
 }
 
+# The device was there before the module, as where that is loaded on a running node.
+loaded_late()
+{
+	printf '[device *]\npolicy = independent\nuser_limit = 77\n' >/etc/mlx5ep.conf
+	ib_unload
+	rmmod mlx5_ep
+	mkdir -p "$tmp/no_softdep"
+	modprobe -C "$tmp/no_softdep" mlx5_ib
+	wait_for 20 [ -e "/sys/class/infiniband/$dev" ]
+	udev_done
+	[ ! -d /sys/module/mlx5_ep ]
+	modprobe mlx5_ep
+	grep -q '^policies, limits; ' "$ep/attached"
+	[ "$(cat "$ep/uar_user_limit" "$ep/uuar_policy")" = $'77\nindependent' ]
+	rm /etc/mlx5ep.conf
+	boot
+}
+
 refused()
 {
 	local parameter=/sys/module/mlx5_ep/parameters/defaults bad
@@ -164,7 +182,7 @@ refused()
 	[ -z "$(cat $parameter)" ]
 }
 
-plan 10
+plan 11
 check 'a node boots with modprobe and udev' a_node
 check 'without a file the device is stock' without_a_file
 check 'what the module was loaded with stays without a section' by_an_option
@@ -175,6 +193,7 @@ check 'udev alone comes after the first context' udev_alone
 check 'a device that is bound again has its settings' bound_again
 check 'a file with an error leaves a stock device' a_bad_file
 check 'a device that udev names otherwise has its settings' renamed
+check 'a device that was there before the module has its settings' loaded_late
 check 'the module refuses what is no setting, whole' refused
 pkill -x systemd-udevd || :
 ktap_finished
