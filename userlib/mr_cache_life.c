@@ -182,7 +182,7 @@ static int cache_empty(struct mlx5ep_mr_cache *cache)
 MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 {
 	struct mlx5ep_notifier *notifier;
-	int ret;
+	int ret, cancel;
 
 	if (!cache)
 		return 0;
@@ -190,11 +190,14 @@ MLX5EP_EXPORT int mlx5ep_mr_cache_destroy(struct mlx5ep_mr_cache *cache)
 	if (notifier_usable(notifier)) {
 		if (mlx5ep_process_shared())
 			return -EXDEV;
+		/* A thread that is cancelled would leave the lock held. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		pthread_mutex_lock(&notifier->reading);
 		ret = cache_empty(cache);
 		if (!ret)
 			cache_leave(cache);
 		pthread_mutex_unlock(&notifier->reading);
+		pthread_setcancelstate(cancel, NULL);
 		if (ret)
 			return ret;
 	} else {
