@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, guest: live, hca: 2, smp: 2, module: no, timeout: 240
+# runs on: guest, tier: full, guest: live, hca: 2, smp: 2, module: later, timeout: 240
 #
 # Who keeps the module from being unloaded. What needs the module holds it: rmmod says
 # that it is in use, and doctor names who holds it. For a call that is inside one of its
