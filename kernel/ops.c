@@ -296,7 +296,7 @@ void mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 
 	ops_save(edev);
 	if (edev->preexisting) {
-		/* The driver has none of those that netlink calls. */
+		/* Those that netlink calls stay the driver's. */
 		atomic_set(&edev->restrack_wrapped, 1);
 		synchronize_rcu();
 	} else if (cleanup && *cleanup) {

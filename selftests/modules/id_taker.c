@@ -5,8 +5,8 @@
  * as another companion of mlx5_ib might. mlx5_ep must then attach without what it lacks, or
  * not at all. With a kind of definition that no kernel has, uverbs would make no file of
  * the device: that kind is taken away again after mlx5_ep has seen it.
- * It can also change where mlx5_ep finds the driver's DevX objects, if at all. Load
- * this module before mlx5_ep and mlx5_ib.
+ * It can also change where mlx5_ep finds the driver's DevX objects, if at all. This module
+ * is loaded before mlx5_ep and mlx5_ib, unless it is to wrap what mlx5_ep has wrapped.
  */
 
 #define UVERBS_MODULE_NAME id_taker

@@ -67,7 +67,7 @@ static void judge(struct report *report, const struct content *content,
 		doctor_say(report, OK, "initramfs", "holds no mlx5_ib", NULL);
 	else if (!content->ep)
 		doctor_say(report, BAD, "initramfs",
-			   "holds mlx5_ib and no mlx5_ep, which cannot attach after it",
+			   "holds mlx5_ib and no mlx5_ep, which attaches after it for policies and limits only",
 			   remedy);
 	else if (!content->conf)
 		doctor_say(report, WARN, "initramfs",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Unloads the module and loads it again. The module cannot be unloaded while it is
- * attached, so that each device is taken from mlx5_ib before and given back
+ * wholly attached, so that each device is taken from mlx5_ib before and given back
  * afterwards. Therefore nobody may use a device.
  *
  * Every device that was taken is given back, whatever fails between. What was set
