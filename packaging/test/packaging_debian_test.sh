@@ -111,6 +111,13 @@ stand_ins()
 	export PATH=$tmp/bin:$PATH BOOT=$tmp/boot MODULES=$tmp/modules
 }
 
+# renewed: the initramfs was made anew by the package, and by the trigger of dpkg for
+# the folder of hooks
+renewed()
+{
+	[ "$(sort "$tmp/renewed")" = $'-u\n'"-u -k $kernel" ] || fail "$(cat "$tmp/renewed")"
+}
+
 # A kernel whose headers lack a file: the module cannot be built.
 build_fails()
 {
@@ -124,7 +131,7 @@ build_fails()
 	[ "$(grep -h '^mlx5-ep-dkms: ' "$tmp/out" "$tmp/err")" = \
 		"mlx5-ep-dkms: mlx5_ep was not built: devices are stock from the next \
 boot; see /var/lib/dkms/mlx5_ep/$version/build/make.log" ]
-	[ "$(cat "$tmp/renewed")" = "-u -k $kernel" ]
+	renewed
 }
 
 install_all()
@@ -132,7 +139,7 @@ install_all()
 	: >"$tmp/renewed"
 	dpkg --configure -a
 	cat "$tmp/renewed"
-	[ "$(cat "$tmp/renewed")" = "-u -k $kernel" ]
+	renewed
 	# shellcheck disable=SC2086
 	[ "$(dpkg-query -Wf '${db:Status-Status}\n' $packages | sort -u)" = \
 		installed ]
