@@ -7,16 +7,6 @@
 other=mlx5_1
 half='policies, limits; the rest when the device registers again'
 
-netdev_of()
-{
-	local path
-
-	for path in "/sys/class/infiniband/$1/device/net"/*; do
-		[ -e "$path" ] && basename "$path" && return
-	done
-	return 1
-}
-
 # shellcheck disable=SC2154 # lib.sh sets tmp
 lines()
 {

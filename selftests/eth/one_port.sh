@@ -10,12 +10,7 @@ address=192.0.2.1	# of the port
 # shellcheck disable=SC2154 # lib.sh sets dev
 netdev()
 {
-	local path
-
-	for path in "/sys/class/infiniband/$dev/device/net"/*; do
-		[ -e "$path" ] && basename "$path" && return
-	done
-	return 1
+	netdev_of "$dev"
 }
 
 # The port is up and has its address.

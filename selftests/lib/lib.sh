@@ -178,6 +178,17 @@ hca_alive()
 	simhca-ctl dump | jq -r ".hcas[${2:-0}].alive.$1"
 }
 
+# netdev_of DEVICE: prints the name of its netdev, as ib0; fails if it has none
+netdev_of()
+{
+	local path
+
+	for path in "/sys/class/infiniband/$1/device/net"/*; do
+		[ -e "$path" ] && basename "$path" && return
+	done
+	return 1
+}
+
 # hca_objects KINDS [HCA]: how many of each are alive; KINDS as "qp, uar"
 hca_objects()
 {

@@ -14,16 +14,6 @@ cd "$(dirname "$0")/../.."
 
 other=mlx5_1
 
-netdev()
-{
-	local name
-
-	for name in "/sys/class/infiniband/$1/device/net"/*; do
-		[ -e "$name" ] && basename "$name" && return
-	done
-	return 1
-}
-
 # kernel_qps: prints number and UAR page of each kernel QP, as simhca knows them
 kernel_qps()
 {
@@ -33,11 +23,11 @@ kernel_qps()
 
 ip_up()
 {
-	wait_for 10 netdev "$dev" >/dev/null
-	wait_for 10 netdev "$other" >/dev/null
+	wait_for 10 netdev_of "$dev" >/dev/null
+	wait_for 10 netdev_of "$other" >/dev/null
 	ip netns add peer
-	ip addr add 10.44.0.1/24 dev "$(netdev "$dev")"
-	ip link set "$(netdev "$dev")" up
+	ip addr add 10.44.0.1/24 dev "$(netdev_of "$dev")"
+	ip link set "$(netdev_of "$dev")" up
 	ip link set "$peer_dev" netns peer
 	ip -n peer addr add 10.44.0.2/24 dev "$peer_dev"
 	ip -n peer link set "$peer_dev" up
@@ -89,9 +79,9 @@ uuar_traffic -q -d "$other" -n 1 -r 1
 simhca-ctl reset >/dev/null
 if [ "$link" = ib ]; then
 	modprobe ib_ipoib
-	wait_for 10 netdev "$other" >/dev/null
+	wait_for 10 netdev_of "$other" >/dev/null
 fi
-peer_dev=$(netdev "$other")
+peer_dev=$(netdev_of "$other")
 check 'IP comes up between the HCAs' ip_up
 check 'ping passes' ping_all
 before=$(kernel_qps)
@@ -105,7 +95,7 @@ ip netns del peer 2>/dev/null || true
 if [ "$link" = ib ]; then
 	wait_for 10 modprobe -q -r ib_ipoib || true
 else
-	ip addr del 10.44.0.1/24 dev "$(netdev "$dev")"
+	ip addr del 10.44.0.1/24 dev "$(netdev_of "$dev")"
 	wait_for 10 grep -q ACTIVE "/sys/class/infiniband/$other/ports/1/state"
 fi
 ep_policy stock
