@@ -88,6 +88,9 @@ char *file_list(const char *path);
 int file_write(const char *path, const char *text);
 int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	      void *arg);
+int open_files(int (*each)(const char *pid, const char *fd, const char *target,
+			   void *arg),
+	       void *arg);
 bool path_exists(const char *path);
 
 /* lock.c */

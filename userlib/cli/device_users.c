@@ -32,7 +32,6 @@ struct users {
 	const char *device;
 	char nodes[NODES_MOST][64];	/* the names of its files below NODES */
 	unsigned int n;
-	char pid[11];			/* in digits; the kernel has at most 7 */
 	struct json_object *list;
 };
 
@@ -126,38 +125,19 @@ static void add_process(struct users *users, int pid, const char *held)
 	json_object_array_add(holds, json_object_new_string(held));
 }
 
-static int each_fd(const char *name, void *arg)
+static int each_file(const char *pid, const char *fd, const char *target,
+		     void *arg)
 {
 	struct users *users = arg;
-	char path[PATH_LEN], target[PATH_LEN];
 	unsigned int i;
-	ssize_t ret;
 
-	root_path(path, "proc/%s/fd/%s", users->pid, name);
-	ret = readlink(path, target, sizeof(target) - 1);
-	target[ret > 0 ? ret : 0] = '\0';
+	(void)fd;
 	if (strncmp(target, NODES, strlen(NODES)))
 		return 0;
 	for (i = 0; i < users->n; i++)
 		if (!strcmp(target + strlen(NODES), users->nodes[i]))
-			add_process(users, atoi(users->pid), users->nodes[i]);
+			add_process(users, atoi(pid), users->nodes[i]);
 	return 0;
-}
-
-static int each_process(const char *name, void *arg)
-{
-	struct users *users = arg;
-	char path[PATH_LEN];
-	int ret;
-
-	if (strspn(name, "0123456789") != strlen(name) ||
-	    strlen(name) >= sizeof(users->pid))
-		return 0;
-	snprintf(users->pid, sizeof(users->pid), "%s", name);
-	root_path(path, "proc/%s/fd", name);
-	ret = dir_names(path, each_fd, users);
-	/* A process that has ended, or is another user's, cannot be looked at. */
-	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE ? ret : 0;
 }
 
 static void count(struct json_object *entry, const char *what)
@@ -279,16 +259,14 @@ static const char *find_users(struct users *users)
 	static const char * const folders[] = {
 		"infiniband_verbs", "infiniband_mad", "infiniband_cm",
 	};
-	char path[PATH_LEN];
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(folders) / sizeof(*folders) && !ret; i++)
 		if (users->n < NODES_MOST)
 			ret = parent_names(users, folders[i], each_node);
-	root_path(path, "proc");
 	if (!ret && users->n)
-		ret = dir_names(path, each_process, users);
+		ret = open_files(each_file, users);
 	if (!ret)
 		ret = parent_names(users, "net", each_netdev);
 	return ret ? what_failed(ret) : kernel_tells(users);

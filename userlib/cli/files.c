@@ -190,6 +190,61 @@ int dir_names(const char *path, int (*each)(const char *name, void *arg),
 	return ret;
 }
 
+struct open_walk {
+	int (*each)(const char *pid, const char *fd, const char *target,
+		    void *arg);
+	void *arg;
+	char pid[11];			/* in digits; the kernel has at most 7 */
+};
+
+static int each_fd(const char *fd, void *arg)
+{
+	char path[PATH_LEN], target[PATH_LEN];
+	struct open_walk *walk = arg;
+	ssize_t ret;
+
+	root_path(path, "proc/%s/fd/%s", walk->pid, fd);
+	ret = readlink(path, target, sizeof(target) - 1);
+	target[ret > 0 ? ret : 0] = '\0';
+	return walk->each(walk->pid, fd, target, walk->arg);
+}
+
+static int each_process(const char *name, void *arg)
+{
+	struct open_walk *walk = arg;
+	char path[PATH_LEN];
+	int ret;
+
+	if (strspn(name, "0123456789") != strlen(name) ||
+	    strlen(name) >= sizeof(walk->pid))
+		return 0;
+	snprintf(walk->pid, sizeof(walk->pid), "%s", name);
+	root_path(path, "proc/%s/fd", name);
+	ret = dir_names(path, each_fd, walk);
+	/* A process that has ended, or is another user's, cannot be looked at. */
+	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE ? ret : 0;
+}
+
+/**
+ * open_files() - call a function for each file that a process has open
+ * @each: gets the number of the process and the descriptor in digits, and what it is a
+ *	link to; if it returns 1, no more files of that process
+ * @arg: passed to @each
+ *
+ * Return: 0. -ENOMEM, -EMFILE or -ENFILE: not all were looked at. Another -errno: there is
+ * no /proc.
+ */
+int open_files(int (*each)(const char *pid, const char *fd, const char *target,
+			   void *arg),
+	       void *arg)
+{
+	struct open_walk walk = { .each = each, .arg = arg };
+	char path[PATH_LEN];
+
+	root_path(path, "proc");
+	return dir_names(path, each_process, &walk);
+}
+
 /**
  * path_exists() - is there a file or folder of this name?
  */

@@ -41,7 +41,7 @@ static const char *const sources[] = {
 struct search {
 	struct ibv_device device;	/* what the library reads of one */
 	char node[288];			/* /dev/infiniband/uverbsN */
-	char pid[16];
+	const char *pid;		/* of the process that is looked at */
 	struct json_object *contexts, *uuars;
 	bool refused;
 };
@@ -122,37 +122,20 @@ static int traced_ask(struct search *search, int pidfd, const char *name)
 	return 0;
 }
 
-static int each_fd(const char *name, void *arg)
+static int each_file(const char *pid, const char *fd, const char *target,
+		     void *arg)
 {
 	struct search *search = arg;
-	char path[PATH_LEN], target[PATH_LEN];
-	ssize_t ret;
 	int pidfd;
 
-	root_path(path, "proc/%s/fd/%s", search->pid, name);
-	ret = readlink(path, target, sizeof(target) - 1);
-	target[ret > 0 ? ret : 0] = '\0';
 	if (strcmp(target, search->node))
 		return 0;
-	pidfd = syscall(SYS_pidfd_open, atoi(search->pid), 0);
+	pidfd = syscall(SYS_pidfd_open, atoi(pid), 0);
 	if (pidfd < 0)
 		return 0;
-	traced_ask(search, pidfd, name);
+	search->pid = pid;
+	traced_ask(search, pidfd, fd);
 	close(pidfd);
-	return 0;
-}
-
-static int each_process(const char *name, void *arg)
-{
-	struct search *search = arg;
-	char path[PATH_LEN];
-
-	if (strspn(name, "0123456789") != strlen(name) ||
-	    strlen(name) >= sizeof(search->pid))
-		return 0;
-	snprintf(search->pid, sizeof(search->pid), "%s", name);
-	root_path(path, "proc/%s/fd", name);
-	dir_names(path, each_fd, search);
 	return 0;
 }
 
@@ -185,8 +168,7 @@ void traced_contexts(struct json_object *dev, const char *name)
 		 "%.*s", (int)sizeof(search.device.ibdev_path) - 1, path);
 	search.contexts = json_object_new_array();
 	search.uuars = json_object_new_array();
-	root_path(path, "proc");
-	dir_names(path, each_process, &search);
+	open_files(each_file, &search);
 	json_object_object_add(dev, "contexts", search.contexts);
 	json_object_object_add(dev, "uuars", search.uuars);
 	json_object_object_add(dev, "own", json_object_new_string(

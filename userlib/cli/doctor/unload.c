@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../cli.h"
 #include "doctor.h"
@@ -18,14 +17,12 @@
  * @text: as many of them as have room
  * @n: how many there are
  * @more: has @text no room for all?
- * @pid: of the process that is looked at, in digits; the kernel has at most 7
  * @names: may the names of programs be said?
  */
 struct holders {
 	char text[500];
 	unsigned int n;
 	bool more;
-	char pid[11];
 	bool names;
 };
 
@@ -58,7 +55,8 @@ static void add_process(struct holders *holders, const char *pid,
 }
 
 /* The first file of the module that a process has open. */
-static int each_fd(const char *name, void *arg)
+static int each_file(const char *pid, const char *fd, const char *target,
+		     void *arg)
 {
 	static const struct {
 		const char *path, *what;
@@ -68,37 +66,19 @@ static int each_fd(const char *name, void *arg)
 		{ "anon_inode:[mlx5_ep_notifier]", "a notifier" },
 		{ "anon_inode:[mlx5_ep]", "a request" },
 	};
-	char path[PATH_LEN], target[PATH_LEN], program[64] = "?";
+	char path[PATH_LEN], program[64] = "?";
 	struct holders *holders = arg;
-	ssize_t ret;
 	size_t i;
 
-	root_path(path, "proc/%s/fd/%s", holders->pid, name);
-	ret = readlink(path, target, sizeof(target) - 1);
-	target[ret > 0 ? ret : 0] = '\0';
+	(void)fd;
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		if (strncmp(target, files[i].path, strlen(files[i].path)))
 			continue;
-		root_path(path, "proc/%s/comm", holders->pid);
+		root_path(path, "proc/%s/comm", pid);
 		file_read(path, program, sizeof(program));
-		add_process(holders, holders->pid, program, files[i].what);
+		add_process(holders, pid, program, files[i].what);
 		return 1;
 	}
-	return 0;
-}
-
-static int each_process(const char *name, void *arg)
-{
-	struct holders *holders = arg;
-	char path[PATH_LEN];
-
-	if (strspn(name, "0123456789") != strlen(name) ||
-	    strlen(name) >= sizeof(holders->pid))
-		return 0;
-	snprintf(holders->pid, sizeof(holders->pid), "%s", name);
-	root_path(path, "proc/%s/fd", name);
-	/* A process that has ended, or is another user's, cannot be looked at. */
-	dir_names(path, each_fd, holders);
 	return 0;
 }
 
@@ -147,8 +127,7 @@ void doctor_unload(struct report *report, struct json_object *devices)
 	}
 	for (i = 0; i < json_object_array_length(devices); i++)
 		add_device(&holders, json_object_array_get_idx(devices, i));
-	root_path(path, "proc");
-	dir_names(path, each_process, &holders);
+	open_files(each_file, &holders);
 	root_path(path, "sys/module/mlx5_ep/refcnt");
 	if (file_read(path, state, sizeof(state)) > 0)
 		refs = strtoul(state, NULL, 10);
