@@ -242,7 +242,7 @@ static bool ops_are_stock(const struct ib_device *ibdev,
 int mlx5_ep_ops_check(struct mlx5_ep_device *edev)
 {
 	struct ib_device *ibdev = edev->ibdev;
-	struct ib_device_ops *ops = &ibdev->ops;
+	const struct ib_device_ops *ops = &ibdev->ops;
 
 	if (!ops->create_qp || !ops->modify_qp || !ops->destroy_qp ||
 	    !ops->alloc_ucontext || !ops->dealloc_ucontext)
@@ -278,7 +278,7 @@ static void ops_save(struct mlx5_ep_device *edev)
 #define WRAP(_op)                                                              \
 	do {                                                                   \
 		if (edev->stock._op)                                           \
-			WRITE_ONCE(ops->_op, ops_##_op);                       \
+			WRITE_ONCE(ibdev->ops._op, ops_##_op);                 \
 	} while (0)
 
 /**
@@ -290,7 +290,6 @@ static void ops_save(struct mlx5_ep_device *edev)
 void mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 {
 	struct ib_device *ibdev = edev->ibdev;
-	struct ib_device_ops *ops = &ibdev->ops;
 	compat_ufile_hw_cleanup_fn *cleanup =
 		compat_ufile_hw_cleanup(&ibdev->ops);
 
@@ -321,28 +320,24 @@ void mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
  * another module has restored already is left alone, see uverbs_tree.c.
  */
 #define RESTORE(_op)                                                           \
-	(!edev->stock._op || READ_ONCE(ops->_op) == edev->stock._op ||         \
-	 cmpxchg(&ops->_op, ops_##_op, edev->stock._op) == ops_##_op)
+	(!edev->stock._op ||                                                   \
+	 READ_ONCE(edev->ibdev->ops._op) == edev->stock._op ||                 \
+	 cmpxchg(&edev->ibdev->ops._op, ops_##_op, edev->stock._op) ==         \
+		 ops_##_op)
 
 static bool ops_restore_makers(struct mlx5_ep_device *edev)
 {
-	struct ib_device_ops *ops = &edev->ibdev->ops;
-
 	return RESTORE(alloc_ucontext) & RESTORE(create_qp) & RESTORE(mmap);
 }
 
 static bool ops_restore_lookers(struct mlx5_ep_device *edev)
 {
-	struct ib_device_ops *ops = &edev->ibdev->ops;
-
 	return RESTORE(modify_qp) & RESTORE(query_ucontext) &
 	       RESTORE(mmap_free);
 }
 
 static bool ops_restore_freers(struct mlx5_ep_device *edev)
 {
-	struct ib_device_ops *ops = &edev->ibdev->ops;
-
 	return RESTORE(destroy_qp) & RESTORE(dealloc_ucontext);
 }
 

@@ -214,11 +214,11 @@ TEST_F(own, descriptor_zero_is_one_too)
 	EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
 }
 
-/* Numbers are processes; one of 16 digits is none, nor what is left of it. */
+/* Numbers are processes; one of 11 digits is none, nor what is left of it. */
 TEST_F(own, other_names_are_no_processes)
 {
-	has_file(self->root, 123456789012345, STDERR_FILENO, "/dev/infiniband/" NODE);
-	has_file(self->root, 1234567890123456, STDERR_FILENO,
+	has_file(self->root, 1234567890, STDERR_FILENO, "/dev/infiniband/" NODE);
+	has_file(self->root, 12345678901, STDERR_FILENO,
 		 "/dev/infiniband/" NODE);
 	make_folder("%s/proc/12x/fd", self->root);
 	traced_contexts(self->dev, DEVICE);
