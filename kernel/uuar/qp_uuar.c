@@ -209,7 +209,7 @@ void mlx5_ep_qp_uuar_note(struct mlx5_ep_context *ectx, struct mlx5_ep_qp *eqp,
 
 	spin_lock(&ectx->lock);
 	/* The policy can still change after a DevX QP: no policy places those. */
-	ectx->had_qp |= eqp->qp != NULL;
+	ectx->had_qp |= !!eqp->qp;
 	eqp->placer = placer;
 	eqp->uuar = -1;
 	qp_uuar_count(eqp, page, uar, slot);
