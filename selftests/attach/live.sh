@@ -4,19 +4,35 @@
 # What the tests live_* have in common: the device has registered and is in use, and the
 # module is loaded and unloaded. Sourced after selftests/lib/lib.sh and modules.sh.
 
+# shellcheck source=selftests/eth/nfs.sh
+. selftests/eth/nfs.sh
+
 other=mlx5_1
+# shellcheck disable=SC2034 # nfs.sh serves and mounts there
+address=10.44.0.1
 half='policies, limits; the rest when the device registers again'
 
+# count NAME: how many lines or copies have passed
 # shellcheck disable=SC2154 # lib.sh sets tmp
-lines()
+count()
 {
-	cat "$tmp/lines" 2>/dev/null || echo 0
+	cat "$tmp/$1" 2>/dev/null || echo 0
 }
 
-# more_than COUNT: has the stream passed so many lines?
+# more_than COUNT NAME: have more passed?
 more_than()
 {
-	[ "$(lines)" -gt "$1" ]
+	[ "$(count "$2")" -gt "$1" ]
+}
+
+# goes_on NAME PID: the process that counts is the same, and data passes
+goes_on()
+{
+	local before
+
+	before=$(count "$1")
+	kill -0 "$2" || fail "$(cat "$tmp/$1.log")"
+	wait_for 20 more_than "$before" "$1"
 }
 
 # stream_start: IP between the HCAs, and a TCP connection over it that never stops
@@ -30,7 +46,7 @@ stream_start()
 	wait_for 10 netdev_of "$other" >/dev/null
 	peer_dev=$(netdev_of "$other")
 	ip netns add peer
-	ip addr add 10.44.0.1/24 dev "$(netdev_of "$dev")"
+	ip addr add $address/24 dev "$(netdev_of "$dev")"
 	ip link set "$(netdev_of "$dev")" up
 	ip link set "$peer_dev" netns peer
 	ip -n peer addr add 10.44.0.2/24 dev "$peer_dev"
@@ -39,19 +55,59 @@ stream_start()
 	ip netns exec peer selftests/eth/echo.py 10.44.0.2 7 &
 	server=$!
 	wait_for 10 ip netns exec peer sh -c 'ss -ltn | grep -q 10.44.0.2:7'
-	selftests/attach/stream.py 10.44.0.2 7 "$tmp/lines" 2>"$tmp/stream" &
+	selftests/attach/stream.py 10.44.0.2 7 "$tmp/lines" 2>"$tmp/lines.log" &
 	stream=$!
-	wait_for 20 more_than 0
+	wait_for 20 more_than 0 lines
 }
 
-# stream_goes_on: the connection is the same, and data passes
-stream_goes_on()
+# copies: writes a file of the mount and reads it, past the cache, again and again
+copies()
 {
-	local before
+	local n
 
-	before=$(lines)
-	kill -0 "$stream" || fail "$(cat "$tmp/stream")"
-	wait_for 20 more_than "$before"
+	for ((n = 1; ; n++)); do
+		head -c 200000 /dev/urandom >"$tmp/data"
+		dd if="$tmp/data" of="$tmp/mount/file" bs=64k oflag=direct status=none
+		dd if="$tmp/mount/file" bs=64k iflag=direct status=none | cmp - "$tmp/data"
+		echo $n >"$tmp/copies.new"
+		mv "$tmp/copies.new" "$tmp/copies"
+	done
+}
+
+# mount_start: NFS over RDMA, on the address that stream_start has set, and data that
+# passes over the mount. A kernel without it has no mount.
+mount_start()
+{
+	mount=''
+	if ! modprobe -q -n rpcrdma; then
+		echo '# the kernel has no NFS over RDMA'
+		return
+	fi
+	modprobe -a nfsd nfsv4 rpcrdma
+	nfs_serves
+	nfs_mounts
+	(set -e; copies) >"$tmp/copies.log" 2>&1 &
+	mount=$!
+	wait_for 20 more_than 0 copies
+}
+
+mount_end()
+{
+	[ -n "$mount" ] || return 0
+	kill "$mount" 2>/dev/null || true
+	wait "$mount" 2>/dev/null || true
+	umount "$tmp/mount"
+	echo 0 >$nfsd/threads
+	umount $nfsd "$tmp/export"
+	modprobe -r nfsv4 nfsd
+	modprobe -r rpcrdma
+}
+
+# data_goes_on: the connection and the mount are the same, and data passes over both
+data_goes_on()
+{
+	goes_on lines "$stream"
+	[ -z "$mount" ] || goes_on copies "$mount"
 }
 
 stream_end()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: guest, tier: full, guest: live, hca: 2, smp: 2, module: later, timeout: 300, config: INFINIBAND_IPOIB
+# runs on: guest, tier: full, guest: live, hca: 2, smp: 2, module: later, timeout: 600, config: INFINIBAND_IPOIB
 #
 # The module is loaded and unloaded while the device is in use: programs open it, create
-# QPs, send and exit, under each policy, and TCP runs over it. Nothing of that ends or
-# fails, contexts that are opened while the module is there get the policy, and nothing is left.
+# QPs, send and exit, under each policy, TCP and a mount of NFS run over it. Nothing of that
+# ends or fails, contexts that are opened while the module is there get the policy, and nothing is left.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -27,7 +27,13 @@ attaches_half()
 	is_half || fail "$(cat "$ep/attached")"
 	[ "$(stat -L -c %i "/sys/class/infiniband/$dev")" = "$inode" ]
 	[ ! -e "$ep/uverbs_ids" ]
-	stream_goes_on
+	data_goes_on
+}
+
+unloads_quietly()
+{
+	unloads
+	data_goes_on
 }
 
 # A context from before is left alone; one that is opened now gets the policy and counts.
@@ -52,6 +58,14 @@ limits()
 	grep -q 'Disk quota exceeded' "$tmp/err"
 	ep_set uar_user_limit 0
 	program
+}
+
+# managed_under POLICY: a program of the loop is managed under it
+managed_under()
+{
+	cat /sys/kernel/debug/mlx5_ep/*/contexts |
+		awk -v policy="$1" '$2 == policy && $5 == (policy != "stock") { found = 1 }
+			END { exit !found }'
 }
 
 # busy NUMBER: opens, creates, sends and exits again and again, until told to end
@@ -79,6 +93,7 @@ in_rounds()
 		ep_insmod
 		is_half || fail "round $i: $(cat "$ep/attached")"
 		ep_policy "${policies[i % 4]}" 4
+		wait_for 30 managed_under "${policies[i % 4]}"
 		sleep 0.$((i % 7))
 		ep_policy stock
 		unloads
@@ -88,7 +103,7 @@ in_rounds()
 	touch "$tmp/end"
 	wait "${pids[0]}" && wait "${pids[1]}" || fail "$(cat "$tmp"/busy*)"
 	cat "$tmp"/runs*
-	stream_goes_on
+	data_goes_on
 }
 
 # Contexts that were opened without the module, with it, and managed, through one unload.
@@ -115,14 +130,16 @@ held()
 plan 8
 program >/dev/null
 stream_start
+mount_start
 base=$(hca_objects 'uar, pd, td, cq, qp, srq')
 check 'a device that is in use is attached, without its uverbs part' attaches_half
 check 'contexts that are opened from then on get the policy' manages
 check 'limits bind them' limits
-check 'the module leaves, and the connection goes on' unloads
+check 'the module leaves, and the connection and the mount go on' unloads_quietly
 check 'loaded and unloaded in a loop while programs run' in_rounds
 check 'contexts that are open stay usable when the module goes' held
 check 'nothing is left' becomes 20 "$base" hca_objects 'uar, pd, td, cq, qp, srq'
+mount_end
 stream_end
 check 'the HCA has nothing to complain of' both_clean
 ktap_finished
