@@ -23,11 +23,11 @@
  * the device goes. A preexisting device holds none. When mlx5_ep leaves it, it has no
  * managed context, and gets none because try_module_get() fails.
  *
- * Leaving, the operations are given back first, with no lock held: a call that is inside may
- * take as long as its program wants, and other devices are to come and go meanwhile. A
- * device is held as long as calls of it are waited for. Its removal has to wait for such a
- * call without us, too. Nothing is held while another module has its own operations in the
- * place of ours. The rest follows under the class mutex.
+ * The operations are given back first when mlx5_ep leaves, with no lock held: a call that is
+ * inside may take as long as its program wants, and other devices are to come and go
+ * meanwhile. A device is held as long as calls of it are waited for. Its removal has to wait
+ * for such a call without us, too. Nothing is held while another module has its own
+ * operations in the place of ours. The rest follows under the class mutex.
  */
 
 #include <linux/auxiliary_bus.h>
@@ -197,7 +197,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 		goto err_tree;
 	}
 	mlx5_ep_debugfs_add(edev);
-	/* From here on contexts may be ours: nothing may fail any more. */
+	/* Contexts may be ours from here on: nothing may fail any more. */
 	mlx5_ep_ops_wrap(edev);
 	return 0;
 
@@ -268,7 +268,7 @@ static int attach_add_dev(CLASS_INTERFACE_ARGS(dev))
 	if (!attach_device(edev))
 		return 0;
 	dev_info(dev, "mlx5_ep: not attached: %s\n", edev->refusal);
-	/* The folder shows the reason. Without it the reason is in the log. */
+	/* The folder shows the reason, which the log has in any case. */
 	mlx5_ep_sysfs_add(edev, dev);
 	return 0;
 }
@@ -344,8 +344,8 @@ static void attach_reprobe(void)
 /**
  * mlx5_ep_attach_init() - start to attach to devices that register
  *
- * Sleeps. With the parameter reprobe it also re-probes the devices that are
- * there already.
+ * Sleeps. It also re-probes the devices that are there already, if the parameter
+ * reprobe says so.
  *
  * Return: 0; -ENOMEM; -ENODEV where ib_core has no class; -ENOEXEC where mlx5_ep
  * was compiled for another ib_core, ib_uverbs or mlx5_core

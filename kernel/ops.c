@@ -11,13 +11,13 @@
  * The operations of a device that is in use are replaced and given back one pointer at
  * a time, so that each prefix is safe:
  *
- *   - A context has a side of ours only if every later call on it finds our wrappers.
- *     So alloc_ucontext is replaced last, a grace period after the others.
+ *   - A context has a side of ours only if every later call on it finds our wrappers:
+ *     alloc_ucontext is replaced last, a grace period after the others.
  *   - No wrapper runs that does not find the device and the driver's operations. They
  *     are stored a grace period before the first pointer is replaced.
- *   - No wrapper finds a side whose object is gone. So what makes sides is given back
- *     first, then what looks for them, then what frees them. Of the latter each looks for
- *     sides of its own kind only: where a QP was, a context may be now.
+ *   - No wrapper finds a side whose object is gone: what makes sides is given back
+ *     first, then what looks for them, then what frees them. Each of the latter looks for
+ *     sides of its own kind only, as a context may be where a QP was.
  *   - Nobody is in our text when it goes. See ops_wait().
  *   - Nothing that the driver lacks is wrapped. Giving it back would leave NULL to a
  *     caller that has just seen ours.
@@ -43,8 +43,8 @@
 #include "xrc/xrc.h"
 
 /*
- * Each wrapper begins with ops_enter() and ends with ops_leave(). Before the one nothing
- * sleeps, and after the other nothing of the device is used: ops_wait() needs both.
+ * Each wrapper begins with ops_enter() and ends with ops_leave(). Nothing sleeps before the
+ * one, and nothing of the device is used after the other: ops_wait() needs both.
  */
 static struct mlx5_ep_device *ops_enter(const struct ib_device *ibdev,
 					enum mlx5_ep_call call)
@@ -341,7 +341,7 @@ static bool ops_restore_freers(struct mlx5_ep_device *edev)
 	return RESTORE(destroy_qp) & RESTORE(dealloc_ucontext);
 }
 
-/* How many calls are inside. If none begins any more, it is not less than those. */
+/* How many calls are inside. The sum is not less than those if none begins any more. */
 static int ops_count_inside(const struct mlx5_ep_device *edev,
 			    enum mlx5_ep_call call)
 {
@@ -354,8 +354,8 @@ static int ops_count_inside(const struct mlx5_ep_device *edev,
 
 /*
  * Wait for all calls of operations that have been given back. A caller that has loaded our
- * pointer does not sleep until it is counted, so the first wait is for those. Then the
- * number of calls can only fall. A call may wait for memory of its program, so nothing
+ * pointer does not sleep until it is counted, so the first wait is for those. The number
+ * of calls can only fall after that. A call may wait for memory of its program, so nothing
  * that others need is held here.
  */
 static void ops_wait(const struct mlx5_ep_device *edev, enum mlx5_ep_call call)
@@ -373,7 +373,7 @@ static void ops_wait(const struct mlx5_ep_device *edev, enum mlx5_ep_call call)
 			 inside);
 		told = 0;
 	}
-	/* What those calls have written is seen from here on. */
+	/* This CPU sees from here on what those calls have written. */
 	synchronize_rcu();
 }
 
@@ -382,11 +382,12 @@ static void ops_wait(const struct mlx5_ep_device *edev, enum mlx5_ep_call call)
  * @edev: held device without managed contexts, which gets none any more
  *
  * Another module may have wrapped ours since we wrapped the driver's. It calls them until
- * it leaves, and then puts them back. The text of mlx5_ep must stay as long. So the caller
+ * it leaves, and then puts them back. The text of mlx5_ep must stay as long: the caller
  * tries again later, and does not hold the device meanwhile.
  *
- * Sides of contexts and QPs may be left in the tables. Nobody looks for them any more.
- * Sleeps.
+ * Sides of contexts and QPs may be left in the tables. Nobody looks for them any more: no
+ * table of debugfs is open, because .owner of its operations holds the module until it is
+ * closed, and rmmod does not come here before. Sleeps.
  *
  * Return: true: nobody is inside our operations, nor will be; false: another module has
  * its own in their place, and only a part of them was restored
