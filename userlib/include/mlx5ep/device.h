@@ -17,8 +17,9 @@ extern "C" {
  *	NULL
  * @len: size of @reason in bytes
  *
- * Return: 0 if the module is attached. -EOPNOTSUPP if it is not: @reason then
- * says why, or is empty if no module is loaded.
+ * Return: 0 if the module is attached. -EOPNOTSUPP if it is not, or for policies and
+ * limits only until the device registers again: @reason then says so, or is empty if no
+ * module is loaded.
  */
 int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
 			   size_t len);
@@ -31,7 +32,8 @@ int _mlx5ep_device_query(struct ibv_context *context,
  * mlx5ep_device_query() - what can the module do on the device of a context?
  * @features: fields that the module does not know are set to 0
  *
- * Return: 0. -EOPNOTSUPP without the module. -EIO if the device is gone.
+ * Return: 0. -EOPNOTSUPP unless mlx5ep_device_attached() says 0. -EIO if the device is
+ * gone.
  */
 static inline int mlx5ep_device_query(struct ibv_context *context,
 				      struct mlx5_ep_features *features)

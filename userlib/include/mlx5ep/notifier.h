@@ -39,8 +39,8 @@ struct mlx5ep_notifier;
  * every few milliseconds, as a profiler does, around this call, which otherwise
  * may never end.
  *
- * Return: 0. -EOPNOTSUPP without the module. -EDQUOT if @watches is above the
- * module's limit (notifier_max_watches). -ENOMEM. -EMFILE. -EIO if the device
+ * Return: 0. -EOPNOTSUPP unless mlx5ep_device_attached() says 0. -EDQUOT if @watches is
+ * above the module's limit (notifier_max_watches). -ENOMEM. -EMFILE. -EIO if the device
  * is gone. -EXDEV in a child that shares the memory.
  */
 int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
