@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * create_qp [-n ITERATIONS] [-i] [-o] - what creating and destroying an RC QP
- * costs, or with -o what opening a context costs
+ * create_qp [-n ITERATIONS] [-i] [-o | -t THREADS] - what creating and destroying an RC
+ * QP costs, also where threads of one context do it at once, or with -o what opening a
+ * context costs
  *
  * Prints what one create_qp + destroy_qp took, or one ibv_open_device():
  * nanoseconds, or with -i guest instructions. Of instructions it is the median; of
@@ -10,6 +11,7 @@
  * spin.h.
  */
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,10 @@
 #include "verbs.h"
 
 #define WARM_UP 30
+#define MOST_THREADS 64
+#define EACH 20	/* QPs that each thread makes for one sample */
+
+static int threads;
 
 static uint64_t nanoseconds(void)
 {
@@ -56,6 +62,56 @@ static int create_qp_measure(struct verbs_setup *setup, uint64_t (*clock)(void),
 	return 0;
 }
 
+static void *create_qp_thread(void *arg)
+{
+	struct verbs_setup *setup = arg;
+	struct ibv_qp *qp;
+	int i;
+
+	for (i = 0; i < EACH; i++) {
+		qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
+		if (!qp || ibv_destroy_qp(qp)) {
+			perror("create_qp");
+			return arg;
+		}
+	}
+	return NULL;
+}
+
+static int create_qp_by_all(struct verbs_setup *setup)
+{
+	pthread_t team[MOST_THREADS];
+	void *failed = NULL;
+	void *result;
+	int i;
+
+	for (i = 0; i < threads; i++)
+		if (pthread_create(&team[i], NULL, create_qp_thread, setup))
+			exit(1);
+	for (i = 0; i < threads; i++) {
+		pthread_join(team[i], &result);
+		if (result)
+			failed = result;
+	}
+	return failed ? 1 : 0;
+}
+
+static int measure_threads(struct verbs_setup *setup, uint64_t (*clock)(void),
+			   uint64_t *cost, int n)
+{
+	uint64_t before;
+	int i;
+
+	for (i = -1; i < n; i++) {
+		before = clock();
+		if (create_qp_by_all(setup))
+			return 1;
+		if (i >= 0)
+			cost[i] = (clock() - before) / (threads * EACH);
+	}
+	return 0;
+}
+
 /* Closing is not in the figure. */
 static int measure_open(struct verbs_setup *setup, uint64_t (*clock)(void),
 			uint64_t *cost, int n)
@@ -87,11 +143,13 @@ int main(int argc, char **argv)
 		   uint64_t *cost, int n) = create_qp_measure;
 	int c, n = 300, decile = 1;
 
-	while ((c = getopt(argc, argv, "ion:")) != -1) {
+	while ((c = getopt(argc, argv, "ion:t:")) != -1) {
 		if (c == 'i')
 			clock = spin_now, decile = 5;
 		else if (c == 'o')
 			run = measure_open;
+		else if (c == 't')
+			threads = atoi(optarg), run = measure_threads;
 		else if (c == 'n')
 			n = atoi(optarg);
 		else
@@ -103,6 +161,8 @@ int main(int argc, char **argv)
 	 */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
+	if (run == measure_threads && (threads < 1 || threads > MOST_THREADS))
+		return 2;
 	cost = n > 0 ? calloc(n, sizeof(*cost)) : NULL;
 	if (!cost || verbs_open(&setup, NULL, 1))
 		return 1;
