@@ -544,6 +544,22 @@ split_where_idle()
 	boots 1
 }
 
+# Tests of one area may write the same files, so no part of them runs beside another.
+area_is_whole()
+{
+	local name
+
+	for name in area_one area_two; do
+		a_test $name host 'echo 1..1; mkdir busy && sleep 1 && rmdir busy || exit
+			echo ok 1 a'
+		chmod +x "$tree/selftests/${name}_test.sh"
+	done
+	printf '{\n  "host/area_one": {"runs": 1, "failures": 0, "seconds": [100]},\n  "host/area_two": {"runs": 1, "failures": 0, "seconds": [100]}\n}\n' \
+		>"$tree/build/check.history.json"
+	MLX5_EP_CPUS=2 run_as 0 '2 passed, 0 failed, 0 skipped' --tests 'area_*'
+	rm "$tree"/selftests/area_*_test.sh
+}
+
 # The history has runs, failures and durations of each test, in JSON.
 history_kept()
 {
@@ -701,7 +717,7 @@ within()
 	! "$tree/selftests/run" --within soon 2>"$tmp/run" || fail 'soon is a number'
 }
 
-plan 48
+plan 49
 check 'results of guests and host are added up' passes
 check 'guest tests run once per kernel' per_kernel
 check 'the link is chosen for tests that leave it open' links
@@ -753,6 +769,7 @@ check 'a failed test says what to do next' next_steps
 check 'guests together have no more CPUs than the machine' cpus_kept
 check 'the longest guest starts first' longest_first
 check 'a guest that would run on alone is split' split_where_idle
+check 'tests of an area on the host run one after the other' area_is_whole
 check 'runs, failures and durations are kept' history_kept
 check 'an unsteady test can be repeated' flaky_test
 check 'a test is repeated on the kernels of a short run' flaky_kernels

@@ -217,7 +217,7 @@ plan_file()
 	fi
 }
 
-# split_long: halves each job that would still run when all others have ended
+# split_long: halves each guest's job that would still run when all others have ended
 split_long()
 {
 	local i n total=0 fair half items=() most
@@ -228,6 +228,7 @@ split_long()
 	fair=$((total / cpus))
 	n=${#job_key[@]}
 	for ((i = 0; i < n; i++)); do
+		[ "${job_kernel[i]}" != host ] || continue
 		[ "${job_smp[i]}" -lt "$cpus" ] || continue
 		[[ ${job_key[i]} != *' guest '* ]] || continue
 		most=$((job_expected[i] - fair))
