@@ -131,7 +131,7 @@ $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libm
 
 # These have arrays in them, whose ends are looked at. What they are linked with has not.
 $(addprefix $(ST_OUT)/,endpoints_calls_test fi_calls_test ucx_calls_test ucx_probe_test ucx_real_test \
-	uverbs_calls_test uverbs_ids_test watch_calls_test): private ST_CFLAGS += \
+	ucx_regs_test uverbs_calls_test uverbs_ids_test watch_calls_test): private ST_CFLAGS += \
 	-fsanitize=address,bounds-strict -fno-sanitize-recover=all
 
 # These have the libraries for libfabric and UCX in them.
