@@ -15,7 +15,7 @@
 #include "fabric/fabric.h"
 #include "fabric/lag.h"
 #include "fabric/line.h"
-#include "fabric/mad.h"
+#include "fabric/mc_group.h"
 #include "fw/cmd.h"
 #include "fw/eq.h"
 #include "fw/fw.h"
@@ -158,7 +158,7 @@ void adapters_fini(void)
 		fabric_remove(hca);
 		hca_destroy(hca);
 	}
-	sa_fini();
+	mc_group_fini();
 }
 
 /**

@@ -30,7 +30,7 @@ static uint8_t mad_ifc(struct cmd *cmd)
 	    mad[MAD_CLASS] != MAD_CLASS_SMI_DR)
 		return CMD_BAD_PARAM;
 	json_add_number(cmd->key, "attr", mad_get16(mad, MAD_ATTR));
-	smi_answer(cmd->hca, mad);
+	smi_answer(NULL, cmd->hca, mad);
 	return CMD_OK;
 }
 
@@ -76,9 +76,12 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 	if (mad[MAD_METHOD] & MAD_RESPONSE)
 		return MAD_FORWARD;
 	if (pkt->dst_qpn == QP1 && mad[MAD_CLASS] == MAD_CLASS_PERF) {
-		if (!to || !port_active(to))
+		if (pkt->dlid == SMI_SWITCH_LID)
+			pma_answer(mad, fabric_hcas());
+		else if (to && port_active(to))
+			pma_answer(mad, 1);
+		else
 			return MAD_DROPPED;
-		pma_answer(mad);
 	} else if (pkt->dst_qpn == QP1) {
 		if (mad[MAD_CLASS] != MAD_CLASS_SA ||
 		    pkt->dlid != fabric_sm_lid())
@@ -86,12 +89,17 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 		if (!sa_asked(mad))
 			return MAD_DROPPED;
 		more = sa_answer(from, mad, segment);
+	} else if (mad[MAD_CLASS] == MAD_CLASS_SMI_DR) {
+		if (!smi_switch_route(from, pkt->dlid, mad))
+			return MAD_DROPPED;
+	} else if (mad[MAD_CLASS] == MAD_CLASS_SMI_LID &&
+		   pkt->dlid == SMI_SWITCH_LID) {
+		smi_answer(smi_switch_attrs, from, mad);
 	} else {
-		/* there is no switch that could route by direction */
 		if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID || !to ||
 		    !port_active(to))
 			return MAD_DROPPED;
-		smi_answer(to, mad);
+		smi_answer(NULL, to, mad);
 	}
 	mad_answer(pkt, mad, answer);
 	return more ? MAD_CONTINUED : MAD_ANSWERED;

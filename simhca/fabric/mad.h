@@ -38,6 +38,17 @@
 #define MAD_STATUS_BAD_ATTR 0x000c
 #define MAD_STATUS_BAD_FIELD 0x001c
 
+#define SA_STATUS_NO_RESOURCES 0x0100
+#define SA_STATUS_INVALID 0x0200
+#define SA_STATUS_NO_RECORDS 0x0300
+
+/* Of records about paths and groups */
+#define EXACTLY 0x80u		/* selector of MTU, rate and life time */
+#define MTU_4096 5
+#define RATE_100_GBPS 16
+#define LIFE_TIME 14		/* 67 ms */
+#define DEFAULT_PKEY 0xffff
+
 static inline uint16_t mad_get16(const uint8_t *mad, unsigned int off)
 {
 	uint16_t v;
@@ -116,17 +127,57 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 			     unsigned int segment, struct ud_packet *answer,
 			     uint8_t mad[MAD_BYTES]);
 
-/* smi.c: the subnet management agent of @hca answers @mad in place */
-void smi_answer(struct hca *hca, uint8_t *mad);
+/* ---- smi.c: subnet management agents */
+#define SMI_DATA 64u
+#define SMI_DATA_BYTES 64u
 #define SMI_NODE_INFO_BYTES 40u
-void smi_node_info(struct hca *hca, uint8_t *data);
 
-/* pma.c: the performance management agent of a port answers @mad in place */
-void pma_answer(uint8_t *mad);
+enum {
+	SMI_ATTR_NODE_DESC = 0x10,
+	SMI_ATTR_NODE_INFO = 0x11,
+	SMI_ATTR_SWITCH_INFO = 0x12,
+	SMI_ATTR_GUID_INFO = 0x14,
+	SMI_ATTR_PORT_INFO = 0x15,
+	SMI_ATTR_PKEY_TABLE = 0x16,
+	SMI_ATTR_SL2VL = 0x17,
+	SMI_ATTR_VL_ARB = 0x18,
+	SMI_ATTR_LINEAR_FDB = 0x19,
+	SMI_ATTR_MULTICAST_FDB = 0x1b,
+	SMI_ATTR_SM_INFO = 0x20,
+	SMI_ATTR_EXT_PORT_INFO = 0xff90,
+};
+
+/**
+ * struct smi_attr - an attribute of a node
+ * @id: number of the attribute (IBTA 14.2.5); 0 ends a list
+ * @fill: makes SMI_DATA_BYTES, zero before; returns a status
+ */
+struct smi_attr {
+	uint16_t id;
+	uint16_t (*fill)(struct hca *hca, uint8_t *data, uint32_t modifier);
+};
+
+uint16_t smi_attribute(const struct smi_attr *attr, struct hca *hca, uint16_t id,
+		       uint32_t modifier, uint8_t *data);
+void smi_answer(const struct smi_attr *attr, struct hca *hca, uint8_t *mad);
+void smi_port_link(uint8_t *data, bool up);
+uint16_t smi_pkey_table(struct hca *hca, uint8_t *data, uint32_t modifier);
+uint16_t smi_sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier);
+uint16_t smi_vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier);
+uint16_t smi_ext_port_info(struct hca *hca, uint8_t *data, uint32_t modifier);
+
+/* ---- smi_switch.c: the switch between the adapters */
+#define SMI_SWITCH_LID 0x41u	/* behind those of FABRIC_MAX adapters */
+
+/* Of the switch; the adapter that is passed to them is the one that asks. */
+extern const struct smi_attr smi_switch_attrs[];
+bool smi_switch_route(struct hca *from, uint16_t dlid, uint8_t *mad);
+
+/* ---- pma.c: the performance management agent of a node with @ports */
+void pma_answer(uint8_t *mad, unsigned int ports);
 
 /* sa.c: the subnet administrator answers the request @mad in place */
 bool sa_asked(const uint8_t *mad);
 bool sa_answer(struct hca *from, uint8_t *mad, unsigned int segment);
-void sa_fini(void);
 
 #endif

@@ -10,6 +10,7 @@
 #define PMA_SELECTS 4u		/* what the counters of an answer begin with */
 #define PMA_EXT_WIDTH 0x0200u	/* extended counters, the IETF's too */
 #define PMA_RESPONSE_TIME 18u
+#define PMA_ALL_PORTS 0xffu
 
 enum {
 	ATTR_CLASS_PORT_INFO = 0x01,
@@ -17,7 +18,7 @@ enum {
 	ATTR_PORT_COUNTERS_EXT = 0x1d,
 };
 
-static uint16_t pma_fill(uint8_t *mad)
+static uint16_t pma_fill(uint8_t *mad, unsigned int ports)
 {
 	uint8_t *data = mad + PMA_DATA;
 
@@ -33,8 +34,7 @@ static uint16_t pma_fill(uint8_t *mad)
 		return 0;
 	case ATTR_PORT_COUNTERS:
 	case ATTR_PORT_COUNTERS_EXT:
-		/* port 1, or all of them */
-		if (data[1] != 1 && data[1] != 0xff)
+		if ((!data[1] || data[1] > ports) && data[1] != PMA_ALL_PORTS)
 			return MAD_STATUS_BAD_FIELD;
 		memset(data + PMA_SELECTS, 0, PMA_DATA_BYTES - PMA_SELECTS);
 		return 0;
@@ -46,10 +46,11 @@ static uint16_t pma_fill(uint8_t *mad)
 /**
  * pma_answer() - answer a request for counters
  * @mad: the request; becomes the answer
+ * @ports: how many the node has; they are counted from 1 on
  */
-void pma_answer(uint8_t *mad)
+void pma_answer(uint8_t *mad, unsigned int ports)
 {
-	uint16_t status = pma_fill(mad);
+	uint16_t status = pma_fill(mad, ports);
 
 	mad_put16(mad, MAD_STATUS, status);
 	mad[MAD_METHOD] = MAD_GET | MAD_RESPONSE;

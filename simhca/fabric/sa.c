@@ -4,17 +4,12 @@
  * and subscriptions as consumers insist on (IBTA 15.2). A table that does not fit one
  * datagram goes out in segments (RMPP), without waiting for acknowledgements.
  *
- * Invariants
+ * Invariant
  * - Every pair of ports has one path; records say so exactly.
- * - A group lives while a port is a member. The IPoIB broadcast group always
- *   does, as every subnet manager makes it.
- * - A port is a member of a group once, whatever the number of joins.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "fabric/mc_group.h"
 
 /* RMPP header and SA header */
 #define SA_RMPP_VERSION 24
@@ -35,14 +30,16 @@
 #define RMPP_WINDOW 64u
 #define SA_HEADER_BYTES 20u	/* counted in the payload's length */
 
-#define SA_STATUS_NO_RECORDS 0x0300
-#define SA_STATUS_INVALID 0x0200
-#define SA_STATUS_NO_RESOURCES 0x0100
-
 enum {
 	ATTR_CLASS_PORT_INFO = 0x01,
 	ATTR_INFORM_INFO = 0x03,
 	ATTR_NODE_RECORD = 0x11,
+	ATTR_PORT_INFO_RECORD = 0x12,
+	ATTR_SWITCH_INFO_RECORD = 0x14,
+	ATTR_LINEAR_FDB_RECORD = 0x15,
+	ATTR_MULTICAST_FDB_RECORD = 0x17,
+	ATTR_SM_INFO_RECORD = 0x18,
+	ATTR_LINK_RECORD = 0x20,
 	ATTR_SERVICE_RECORD = 0x31,
 	ATTR_PATH_RECORD = 0x35,
 	ATTR_MCMEMBER = 0x38,
@@ -64,44 +61,26 @@ enum {
 #define PATH_HAS_DLID (1ull << 4)
 #define PATH_HAS_SLID (1ull << 5)
 
-/* NodeRecord */
+/* Records of nodes */
 #define NODE_LID 0
-#define NODE_INFO 4
-#define NODE_DESC (NODE_INFO + SMI_NODE_INFO_BYTES)
-#define NODE_BYTES 112u
+#define NODE_PART 2	/* the port or block that it is about */
 #define NODE_HAS_LID (1ull << 0)
+#define NODE_HAS_PART (1ull << 1)
+#define NODE_DESC (4 + SMI_NODE_INFO_BYTES)
+#define NODE_BYTES 112u
+#define PORT_INFO_BYTES 72u
+#define SWITCH_INFO_BYTES 24u
+#define FDB_BYTES 72u		/* of both kinds */
+#define SM_INFO_BYTES 32u
 
-/* MCMemberRecord */
-#define MC_MGID 0
-#define MC_PORT_GID 16
-#define MC_QKEY 32
-#define MC_MLID 36
-#define MC_MTU 38
-#define MC_PKEY 40
-#define MC_RATE 42
-#define MC_LIFE 43
-#define MC_SL_FLOW_HOP 44
-#define MC_SCOPE_STATE 48
-#define MC_BYTES 52u
-#define MC_PADDED 56u
-#define MC_HAS_MGID (1ull << 0)
-#define MC_HAS_QKEY (1ull << 2)
-
-#define EXACTLY 0x80u		/* selector of MTU, rate and life time */
-#define MTU_4096 5
-#define RATE_100_GBPS 16
-#define LIFE_TIME 14		/* 67 ms */
-#define DEFAULT_PKEY 0xffff
-
-#define MLID_FIRST 0xc001u
-#define MC_GROUPS 1024u
-#define IPOIB_QKEY 0x0b1b
-
-struct mc_group {
-	uint8_t record[MC_BYTES];
-	uint8_t state[FABRIC_MAX]; /* join state bits per adapter */
-	bool forever;
-};
+/* LinkRecord */
+#define LINK_FROM_LID 0
+#define LINK_FROM_PORT 2
+#define LINK_TO_PORT 3
+#define LINK_TO_LID 4
+#define LINK_BYTES 8u
+#define LINK_HAS_FROM_LID (1ull << 0)
+#define LINK_HAS_TO_LID (1ull << 3)
 
 /* The records of an answer. */
 static struct {
@@ -109,149 +88,20 @@ static struct {
 	size_t len;
 } table;
 
-/* One subnet, one table of groups. */
-static struct mc_group *groups[MC_GROUPS];
-
-static const uint8_t ipoib_broadcast[16] = {
-	0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0,
-	0,    0,    0,	  0,	0xff, 0xff, 0xff, 0xff,
-};
-
-static struct mc_group *group_new(const uint8_t *mgid, unsigned int i)
-{
-	struct mc_group *group = calloc(1, sizeof(*group));
-	uint8_t *r;
-
-	if (!group)
-		return NULL;
-	r = group->record;
-	memcpy(r + MC_MGID, mgid, 16);
-	mad_put16(r, MC_MLID, (uint16_t)(MLID_FIRST + i));
-	r[MC_MTU] = EXACTLY | MTU_4096;
-	mad_put16(r, MC_PKEY, DEFAULT_PKEY);
-	r[MC_RATE] = EXACTLY | RATE_100_GBPS;
-	r[MC_LIFE] = EXACTLY | LIFE_TIME;
-	r[MC_SCOPE_STATE] = (mgid[1] & 0xf) << 4;
-	groups[i] = group;
-	return group;
-}
-
-/* The broadcast group has the first place. */
-static bool groups_ready(void)
-{
-	if (!groups[0]) {
-		if (!group_new(ipoib_broadcast, 0))
-			return false;
-		groups[0]->forever = true;
-		mad_put32(groups[0]->record, MC_QKEY, IPOIB_QKEY);
-	}
-	return true;
-}
-
-/**
- * sa_fini() - forget all groups
- */
-void sa_fini(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < MC_GROUPS; i++) {
-		free(groups[i]);
-		groups[i] = NULL;
-	}
-}
-
-static unsigned int group_find(const uint8_t *mgid)
-{
-	unsigned int i;
-
-	for (i = 0; i < MC_GROUPS; i++)
-		if (groups[i] && !memcmp(groups[i]->record + MC_MGID, mgid, 16))
-			break;
-	return i;
-}
-
-static struct mc_group *group_make(const uint8_t *rec, uint64_t mask)
-{
-	struct mc_group *group = NULL;
-	unsigned int i;
-
-	for (i = 0; i < MC_GROUPS && groups[i];)
-		i++;
-	if (i < MC_GROUPS)
-		group = group_new(rec + MC_MGID, i);
-	if (group && mask & MC_HAS_QKEY)
-		memcpy(group->record + MC_QKEY, rec + MC_QKEY, 4);
-	if (group)
-		memcpy(group->record + MC_SL_FLOW_HOP, rec + MC_SL_FLOW_HOP, 4);
-	return group;
-}
-
-static uint16_t mc_join(struct hca *hca, uint8_t *rec, uint64_t mask)
-{
-	uint8_t state = rec[MC_SCOPE_STATE] & 0xf, gid[16];
-	unsigned int i = group_find(rec + MC_MGID);
-	struct mc_group *group = i < MC_GROUPS ? groups[i] : NULL;
-
-	if (rec[MC_MGID] != 0xff || !state)
-		return SA_STATUS_INVALID;
-	if (!group)
-		group = group_make(rec, mask);
-	if (!group)
-		return SA_STATUS_NO_RESOURCES;
-	group->state[hca->index] |= state;
-	memcpy(gid, rec + MC_PORT_GID, 16);
-	memcpy(rec, group->record, MC_BYTES);
-	memcpy(rec + MC_PORT_GID, gid, 16);
-	rec[MC_SCOPE_STATE] |= group->state[hca->index];
-	return 0;
-}
-
-static uint16_t mc_leave(struct hca *hca, uint8_t *rec)
-{
-	uint8_t state = rec[MC_SCOPE_STATE] & 0xf;
-	unsigned int i = group_find(rec + MC_MGID), h;
-	struct mc_group *group = i < MC_GROUPS ? groups[i] : NULL;
-
-	if (!group || !(group->state[hca->index] & state))
-		return SA_STATUS_NO_RECORDS;
-	group->state[hca->index] &= ~state;
-	for (h = 0; h < FABRIC_MAX; h++)
-		if (group->state[h])
-			return 0;
-	if (!group->forever) {
-		free(group);
-		groups[i] = NULL;
-	}
-	return 0;
-}
-
-static uint16_t mc_get(struct hca *hca, uint8_t *rec)
-{
-	unsigned int i = group_find(rec + MC_MGID);
-
-	if (i == MC_GROUPS)
-		return SA_STATUS_NO_RECORDS;
-	memcpy(rec, groups[i]->record, MC_BYTES);
-	memcpy(rec + MC_PORT_GID, hca->port->gid, 16);
-	rec[MC_SCOPE_STATE] |= groups[i]->state[hca->index];
-	return 0;
-}
-
 static uint16_t mcmember(struct hca *hca, uint8_t *mad)
 {
 	uint8_t *rec = mad + SA_DATA;
 
-	if (!groups_ready())
+	if (!mc_group_ready())
 		return SA_STATUS_NO_RESOURCES;
 	switch (mad[MAD_METHOD]) {
 	case MAD_SET:
-		return mc_join(hca, rec, mad_get64(mad, SA_COMP_MASK));
+		return mc_group_join(hca, rec, mad_get64(mad, SA_COMP_MASK));
 	case MAD_DELETE:
-		return mc_leave(hca, rec);
+		return mc_group_leave(hca, rec);
 	case MAD_GET:
 	case MAD_GET_TABLE:
-		return mc_get(hca, rec);
+		return mc_group_get(hca, rec);
 	default:
 		return MAD_STATUS_BAD_METHOD;
 	}
@@ -268,61 +118,171 @@ static void table_add(const void *record, size_t len, size_t padded)
 
 static uint16_t mc_table(struct hca *hca, uint8_t *mad)
 {
+	const uint8_t *record;
 	unsigned int i;
 	uint16_t ret;
 
-	if (!groups_ready())
+	if (!mc_group_ready())
 		return SA_STATUS_NO_RESOURCES;
 	if (mad_get64(mad, SA_COMP_MASK) & MC_HAS_MGID) {
-		ret = mc_get(hca, mad + SA_DATA);
+		ret = mc_group_get(hca, mad + SA_DATA);
 		if (!ret)
 			table_add(mad + SA_DATA, MC_BYTES, MC_PADDED);
 		return ret;
 	}
-	for (i = 0; i < MC_GROUPS; i++)
-		if (groups[i])
-			table_add(groups[i]->record, MC_BYTES, MC_PADDED);
+	for (i = 0; i < MC_GROUPS; i++) {
+		record = mc_group_record(i);
+		if (record)
+			table_add(record, MC_BYTES, MC_PADDED);
+	}
 	return 0;
 }
 
-static void node_fill(struct hca *hca, uint8_t *rec)
+/**
+ * struct node_kind - a kind of records that say what the agents of nodes say
+ * @record: number of the record
+ * @attr: of the agent
+ * @at: where the attribute is in the record
+ * @bytes: of a record
+ * @wide: NODE_PART is a block of 16 bits: the ports' in the highest four, as in MFTRecord.
+ *	Else it is a port, of eight bits
+ * @parts: no node has a port or block of this number or above
+ */
+struct node_kind {
+	uint16_t record, attr;
+	size_t at, bytes;
+	bool wide;
+	unsigned int parts;
+};
+
+static const struct node_kind node_kinds[] = {
+	{ ATTR_NODE_RECORD, SMI_ATTR_NODE_INFO, 4, NODE_BYTES, false, 1 },
+	{ ATTR_PORT_INFO_RECORD, SMI_ATTR_PORT_INFO, 4, PORT_INFO_BYTES, false,
+	  FABRIC_MAX + 1 },
+	{ ATTR_SWITCH_INFO_RECORD, SMI_ATTR_SWITCH_INFO, 4, SWITCH_INFO_BYTES,
+	  false, 1 },
+	{ ATTR_LINEAR_FDB_RECORD, SMI_ATTR_LINEAR_FDB, 8, FDB_BYTES, true,
+	  SMI_SWITCH_LID / SMI_DATA_BYTES + 1 },
+	{ ATTR_MULTICAST_FDB_RECORD, SMI_ATTR_MULTICAST_FDB, 8, FDB_BYTES, true,
+	  0x10000 },
+	{ ATTR_SM_INFO_RECORD, SMI_ATTR_SM_INFO, 4, SM_INFO_BYTES, false, 1 },
+};
+
+struct node_search {
+	const struct node_kind *kind;
+	bool one_lid, one_part;
+	unsigned int lid, part;
+};
+
+static void node_add(const struct node_search *search,
+		     const struct smi_attr *attrs, struct hca *hca,
+		     unsigned int lid)
 {
-	memset(rec, 0, NODE_BYTES);
-	mad_put16(rec, NODE_LID, port_lid(hca));
-	smi_node_info(hca, rec + NODE_INFO);
-	memcpy(rec + NODE_DESC, hca->port->node_desc, NODE_DESC_BYTES);
+	/* Of an adapter port 0 would be port 1 once more. */
+	unsigned int part = search->kind->attr == SMI_ATTR_PORT_INFO && !attrs;
+	const struct node_kind *kind = search->kind;
+	uint8_t rec[NODE_BYTES], data[SMI_DATA_BYTES];
+
+	for (; part < kind->parts; part++) {
+		if ((search->one_lid && lid != search->lid) ||
+		    (search->one_part && part != search->part) ||
+		    smi_attribute(attrs, hca, kind->attr,
+				  part >> 12 << 28 | (part & 0xfff), data))
+			continue;
+		memset(rec, 0, sizeof(rec));
+		mad_put16(rec, NODE_LID, (uint16_t)lid);
+		if (kind->wide)
+			mad_put16(rec, NODE_PART, (uint16_t)part);
+		else
+			rec[NODE_PART] = (uint8_t)part;
+		memcpy(rec + kind->at, data, sizeof(data) < kind->bytes - kind->at ?
+		       sizeof(data) : kind->bytes - kind->at);
+		if (kind->attr == SMI_ATTR_NODE_INFO)
+			smi_attribute(attrs, hca, SMI_ATTR_NODE_DESC, 0,
+				      rec + NODE_DESC);
+		table_add(rec, kind->bytes, kind->bytes);
+	}
+}
+
+static uint16_t node_table(struct hca *hca, uint8_t *mad)
+{
+	uint64_t mask = mad_get64(mad, SA_COMP_MASK);
+	struct node_search search = {
+		.one_lid = mask & NODE_HAS_LID,
+		.lid = mad_get16(mad + SA_DATA, NODE_LID),
+		.part = mad[SA_DATA + NODE_PART],
+	};
+	struct hca *node;
+	unsigned int i;
+
+	search.kind = node_kinds;
+	while (search.kind->record != mad_get16(mad, MAD_ATTR))
+		search.kind++;
+	search.one_part = mask & NODE_HAS_PART && search.kind->parts > 1;
+	if (search.kind->wide)
+		search.part = mad_get16(mad + SA_DATA, NODE_PART);
+	for (i = 0; i < FABRIC_MAX; i++) {
+		node = fabric_hca(i);
+		if (node && port_active(node))
+			node_add(&search, NULL, node, port_lid(node));
+	}
+	node_add(&search, smi_switch_attrs, hca, SMI_SWITCH_LID);
+	return table.len ? 0 : SA_STATUS_NO_RECORDS;
 }
 
 /* Of the port with that LID, or of who asks. */
 static uint16_t node_record(struct hca *hca, uint8_t *mad)
 {
-	uint8_t *rec = mad + SA_DATA;
+	uint64_t mask = mad_get64(mad, SA_COMP_MASK);
+	uint16_t status;
 
 	if (mad[MAD_METHOD] != MAD_GET)
 		return MAD_STATUS_BAD_METHOD;
-	if (mad_get64(mad, SA_COMP_MASK) & NODE_HAS_LID)
-		hca = fabric_by_lid(mad_get16(rec, NODE_LID));
-	if (!hca)
-		return SA_STATUS_NO_RECORDS;
-	node_fill(hca, rec);
-	return 0;
+	if (!(mask & NODE_HAS_LID))
+		mad_put16(mad, SA_DATA + NODE_LID, port_lid(hca));
+	mad_put64(mad, SA_COMP_MASK, mask | NODE_HAS_LID);
+	status = node_table(hca, mad);
+	if (!status)
+		memcpy(mad + SA_DATA, table.bytes, NODE_BYTES);
+	return status;
 }
 
-static uint16_t node_table(struct hca *hca, uint8_t *mad)
+static void link_add(const uint8_t *mad, unsigned int from, unsigned int from_port,
+		     unsigned int to, unsigned int to_port)
 {
-	bool one = mad_get64(mad, SA_COMP_MASK) & NODE_HAS_LID;
-	uint16_t lid = mad_get16(mad + SA_DATA, NODE_LID);
-	uint8_t rec[NODE_BYTES];
+	uint64_t mask = mad_get64(mad, SA_COMP_MASK);
+	const uint8_t *asked = mad + SA_DATA;
+	uint8_t rec[LINK_BYTES] = { 0 };
+
+	if ((mask & LINK_HAS_FROM_LID && mad_get16(asked, LINK_FROM_LID) != from) ||
+	    (mask & LINK_HAS_TO_LID && mad_get16(asked, LINK_TO_LID) != to))
+		return;
+	mad_put16(rec, LINK_FROM_LID, (uint16_t)from);
+	mad_put16(rec, LINK_TO_LID, (uint16_t)to);
+	rec[LINK_FROM_PORT] = (uint8_t)from_port;
+	rec[LINK_TO_PORT] = (uint8_t)to_port;
+	table_add(rec, LINK_BYTES, LINK_BYTES);
+}
+
+static uint16_t link_table(struct hca *hca, uint8_t *mad)
+{
 	unsigned int i;
 
 	for (i = 0; i < FABRIC_MAX; i++) {
 		hca = fabric_hca(i);
-		if (!hca || !port_active(hca) || (one && port_lid(hca) != lid))
+		if (!hca || !port_active(hca))
 			continue;
-		node_fill(hca, rec);
-		table_add(rec, NODE_BYTES, NODE_BYTES);
+		link_add(mad, port_lid(hca), 1, SMI_SWITCH_LID, i + 1);
+		link_add(mad, SMI_SWITCH_LID, i + 1, port_lid(hca), 1);
 	}
 	return table.len ? 0 : SA_STATUS_NO_RECORDS;
+}
+
+static uint16_t only_tables(struct hca *hca, uint8_t *mad)
+{
+	(void)hca;
+	(void)mad;
+	return MAD_STATUS_BAD_METHOD;
 }
 
 static struct hca *path_end(const uint8_t *rec, bool has_gid, unsigned int gid,
@@ -394,6 +354,12 @@ static const struct sa_attr {
 	{ ATTR_CLASS_PORT_INFO, 72, class_port_info, NULL },
 	{ ATTR_INFORM_INFO, 40, granted, NULL },
 	{ ATTR_NODE_RECORD, NODE_BYTES, node_record, node_table },
+	{ ATTR_PORT_INFO_RECORD, PORT_INFO_BYTES, node_record, node_table },
+	{ ATTR_SWITCH_INFO_RECORD, SWITCH_INFO_BYTES, node_record, node_table },
+	{ ATTR_LINEAR_FDB_RECORD, FDB_BYTES, node_record, node_table },
+	{ ATTR_MULTICAST_FDB_RECORD, FDB_BYTES, node_record, node_table },
+	{ ATTR_SM_INFO_RECORD, SM_INFO_BYTES, node_record, node_table },
+	{ ATTR_LINK_RECORD, LINK_BYTES, only_tables, link_table },
 	{ ATTR_SERVICE_RECORD, 176, granted, NULL },
 	{ ATTR_PATH_RECORD, PATH_BYTES, path_record, NULL },
 	{ ATTR_MCMEMBER, MC_PADDED, mcmember, mc_table },

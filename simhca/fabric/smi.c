@@ -8,24 +8,10 @@
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 
-#define SMI_DATA 64u
-#define SMI_DATA_BYTES 64u
 #define SMI_STATUS_D 0x8000u	/* directed route: on the way back */
-
-enum {
-	ATTR_NODE_DESC = 0x10,
-	ATTR_NODE_INFO = 0x11,
-	ATTR_GUID_INFO = 0x14,
-	ATTR_PORT_INFO = 0x15,
-	ATTR_PKEY_TABLE = 0x16,
-	ATTR_SL2VL = 0x17,
-	ATTR_VL_ARB = 0x18,
-	ATTR_SM_INFO = 0x20,
-};
 
 #define NODE_CA 1
 #define SM_MASTER 3
-#define MTU_4096 5
 #define VLS_8 4 /* PortInfo.VLCap: VL0 to VL7 */
 #define WIDTH_1X_4X 3
 #define WIDTH_4X 2
@@ -61,15 +47,6 @@ static uint16_t node_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 	return 0;
 }
 
-/**
- * smi_node_info() - NodeInfo of an adapter, SMI_NODE_INFO_BYTES at @data
- */
-void smi_node_info(struct hca *hca, uint8_t *data)
-{
-	memset(data, 0, SMI_NODE_INFO_BYTES);
-	node_info(hca, data, 0);
-}
-
 /* Who asks counts how often the manager has answered. */
 static uint16_t sm_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
@@ -92,6 +69,29 @@ static uint16_t guid_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 	return 0;
 }
 
+/**
+ * smi_port_link() - what PortInfo says about a link of either end
+ */
+void smi_port_link(uint8_t *data, bool up)
+{
+	data[29] = WIDTH_1X_4X;
+	data[30] = WIDTH_1X_4X;
+	data[31] = WIDTH_4X;
+	data[32] = SPEED_SDR_TO_QDR << 4 | (up ? PORT_ACTIVE : PORT_DOWN);
+	data[33] = (up ? PHYS_LINK_UP : PHYS_POLLING) << 4 | 2;
+	data[35] = SPEED_QDR << 4 | SPEED_SDR_TO_QDR;
+	data[36] = MTU_4096 << 4;
+	data[37] = VLS_8 << 4;
+	data[39] = 8; /* VL arbitration entries, high */
+	data[40] = 8; /* and low */
+	data[41] = MTU_4096;
+	data[43] = VLS_8 << 4;
+	data[51] = 18; /* subnet timeout */
+	data[52] = 16; /* response time */
+	data[62] = SPEED_EXT_EDR << 4 | SPEED_EXT_FDR_EDR;
+	data[63] = SPEED_EXT_FDR_EDR;
+}
+
 static uint16_t port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
 	struct port *port = hca->port;
@@ -103,27 +103,15 @@ static uint16_t port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 	mad_put16(data, 18, fabric_sm_lid());
 	mad_put32(data, 20, port->cap_mask);
 	data[28] = 1; /* local port */
-	data[29] = WIDTH_1X_4X;
-	data[30] = WIDTH_1X_4X;
-	data[31] = WIDTH_4X;
-	data[32] = SPEED_SDR_TO_QDR << 4 | (port->up ? PORT_ACTIVE : PORT_DOWN);
-	data[33] = (port->up ? PHYS_LINK_UP : PHYS_POLLING) << 4 | 2;
-	data[35] = SPEED_QDR << 4 | SPEED_SDR_TO_QDR;
-	data[36] = MTU_4096 << 4;
-	data[37] = VLS_8 << 4;
-	data[39] = 8; /* VL arbitration entries, high */
-	data[40] = 8; /* and low */
-	data[41] = MTU_4096;
-	data[43] = VLS_8 << 4;
+	smi_port_link(data, port->up);
 	data[50] = PORT_GIDS;
-	data[51] = 18; /* subnet timeout */
-	data[52] = 16; /* response time */
-	data[62] = SPEED_EXT_EDR << 4 | SPEED_EXT_FDR_EDR;
-	data[63] = SPEED_EXT_FDR_EDR;
 	return 0;
 }
 
-static uint16_t pkey_table(struct hca *hca, uint8_t *data, uint32_t modifier)
+/**
+ * smi_pkey_table() - a block of the table of P_Keys, the same at each port
+ */
+uint16_t smi_pkey_table(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
 	uint32_t first = (modifier & 0xffff) * PKEYS_PER_BLOCK, i;
 	uint16_t pkey;
@@ -137,7 +125,10 @@ static uint16_t pkey_table(struct hca *hca, uint8_t *data, uint32_t modifier)
 	return 0;
 }
 
-static uint16_t sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier)
+/**
+ * smi_sl2vl() - the virtual lanes of the service levels
+ */
+uint16_t smi_sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
 	unsigned int i;
 
@@ -148,7 +139,10 @@ static uint16_t sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier)
 	return 0;
 }
 
-static uint16_t vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier)
+/**
+ * smi_vl_arb() - whose turn it is of the virtual lanes
+ */
+uint16_t smi_vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
 	unsigned int i;
 
@@ -161,42 +155,68 @@ static uint16_t vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier)
 	return 0;
 }
 
-static const struct {
-	uint16_t id;
-	uint16_t (*fill)(struct hca *hca, uint8_t *data, uint32_t modifier);
-} attrs[] = {
-	{ ATTR_NODE_DESC, node_desc },	 { ATTR_NODE_INFO, node_info },
-	{ ATTR_GUID_INFO, guid_info },	 { ATTR_PORT_INFO, port_info },
-	{ ATTR_PKEY_TABLE, pkey_table }, { ATTR_SL2VL, sl2vl },
-	{ ATTR_VL_ARB, vl_arb },	 { ATTR_SM_INFO, sm_info },
+/**
+ * smi_ext_port_info() - NVIDIA's own part of PortInfo: FDR10 is not supported
+ */
+uint16_t smi_ext_port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
+{
+	(void)hca;
+	(void)data;
+	(void)modifier;
+	return 0;
+}
+
+static const struct smi_attr attrs[] = {
+	{ SMI_ATTR_NODE_DESC, node_desc },
+	{ SMI_ATTR_NODE_INFO, node_info },
+	{ SMI_ATTR_GUID_INFO, guid_info },
+	{ SMI_ATTR_PORT_INFO, port_info },
+	{ SMI_ATTR_PKEY_TABLE, smi_pkey_table },
+	{ SMI_ATTR_SL2VL, smi_sl2vl },
+	{ SMI_ATTR_VL_ARB, smi_vl_arb },
+	{ SMI_ATTR_SM_INFO, sm_info },
+	{ SMI_ATTR_EXT_PORT_INFO, smi_ext_port_info },
+	{ 0 },
 };
 
-static uint16_t smi_fill(struct hca *hca, uint8_t *mad)
+/**
+ * smi_attribute() - an attribute of a node
+ * @attr: those that it has; the last has number 0. NULL: those of an adapter
+ * @hca: passed to them
+ * @id: number of the attribute
+ * @modifier: which port or block
+ * @data: SMI_DATA_BYTES; unchanged if there is no such attribute
+ *
+ * Return: status
+ */
+uint16_t smi_attribute(const struct smi_attr *attr, struct hca *hca, uint16_t id,
+		       uint32_t modifier, uint8_t *data)
 {
-	uint16_t id = mad_get16(mad, MAD_ATTR);
-	size_t i;
-
-	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET &&
-	    mad[MAD_METHOD] != MAD_TRAP_REPRESS)
-		return MAD_STATUS_BAD_METHOD;
-	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
-		if (attrs[i].id != id)
-			continue;
-		memset(mad + SMI_DATA, 0, SMI_DATA_BYTES);
-		return attrs[i].fill(hca, mad + SMI_DATA,
-				     mad_get32(mad, MAD_MODIFIER));
-	}
-	return MAD_STATUS_BAD_ATTR;
+	if (!attr)
+		attr = attrs;
+	while (attr->id && attr->id != id)
+		attr++;
+	if (!attr->id)
+		return MAD_STATUS_BAD_ATTR;
+	memset(data, 0, SMI_DATA_BYTES);
+	return attr->fill(hca, data, modifier);
 }
 
 /**
  * smi_answer() - answer a subnet management packet
+ * @attr: as for smi_attribute()
+ * @hca: passed to them
  * @mad: the request; becomes the answer
  */
-void smi_answer(struct hca *hca, uint8_t *mad)
+void smi_answer(const struct smi_attr *attr, struct hca *hca, uint8_t *mad)
 {
-	uint16_t status = smi_fill(hca, mad);
+	uint16_t status = MAD_STATUS_BAD_METHOD;
 
+	if (mad[MAD_METHOD] == MAD_GET || mad[MAD_METHOD] == MAD_SET ||
+	    mad[MAD_METHOD] == MAD_TRAP_REPRESS)
+		status = smi_attribute(attr, hca, mad_get16(mad, MAD_ATTR),
+				       mad_get32(mad, MAD_MODIFIER),
+				       mad + SMI_DATA);
 	if (mad[MAD_CLASS] == MAD_CLASS_SMI_DR)
 		status |= SMI_STATUS_D;
 	mad_put16(mad, MAD_STATUS, status);

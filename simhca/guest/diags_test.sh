@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# runs on: host, tier: full, timeout: 200
+# runs on: host, tier: full, timeout: 300
 #
 # What the stock tools of infiniband-diags ask a subnet of two HCAs is answered: by the
-# subnet manager, the subnet administrator and the agents of both ports.
+# subnet manager, the subnet administrator, the agents of both ports, and those of the
+# switch between them.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -28,7 +29,7 @@ ask()
 	local status=0
 
 	LD_LIBRARY_PATH=$parts/usr/lib/x86_64-linux-gnu \
-		timeout $((20 * slowness)) "$parts/usr/sbin/$2" "${@:3}" \
+		timeout $((60 * slowness)) "$parts/usr/sbin/$2" "${@:3}" \
 		>"$out/$1" 2>&1 || status=$?
 	echo "status $status" >>"$out/$1"
 }
@@ -56,7 +57,21 @@ in_guest()
 	ask narrow perfquery 1 1
 	ask wide perfquery -x 2 1
 	ask reset perfquery -R 2 1
-	ask links smpquery portinfo 2
+	ask port smpquery portinfo 2
+	ask net ibnetdiscover
+	ask links iblinkinfo
+	ask counted ibqueryerrors
+	ask routes ibroute 65
+	ask group_routes ibroute -M 65
+	ask way ibtracert 1 2
+	ask state ibportstate 65 2 query
+	ask off smpquery -D nodeinfo 0,1,3
+	ask link_records saquery LR
+	ask port_record saquery PIR 65/2
+	ask route_record saquery LFTR 65/0
+	ask group_record saquery MFTR 65/0
+	ask switch_record saquery SWIR
+	ask manager_record saquery SMIR
 	hca_clean '' 0
 	hca_clean '' 1
 	echo clean >"$out/errors"
@@ -76,8 +91,8 @@ says()
 
 nodes()
 {
-	says nodes 'lid\.+1$' 'lid\.+2$'
-	[ "$(grep -c 'NodeRecord dump' "$out/nodes")" = 2 ] || fail 'not two'
+	says nodes 'lid\.+1$' 'lid\.+2$' 'lid\.+65$' 'node_type\.+Switch$'
+	[ "$(grep -c 'NodeRecord dump' "$out/nodes")" = 3 ] || fail 'not three'
 	says node 'lid\.+2$'
 	[ "$(grep -c 'NodeRecord dump' "$out/node")" = 1 ] || fail 'not one'
 	grep -q '^status' "$out/nobody"
@@ -93,19 +108,59 @@ groups()
 	[ "$(sort "$out/groups" | grep MGID | uniq -d)" = '' ] || fail 'one twice'
 }
 
+# The way of each packet is given by directions.
+net()
+{
+	says net '^Switch[[:space:]]2 "S-0002c90300520000".*lid 65' \
+		'^\[1\][[:space:]]"H-0002c90300510000"\[1\]' \
+		'^\[2\][[:space:]]"H-0002c90300510010"\[1\]' \
+		'^\[1\].*"S-0002c90300520000"\[2\].*lid 2'
+	[ "$(grep -c '^Ca' "$out/net")" = 2 ] || fail 'not two adapters'
+	! grep 'bad status' "$out/net" || fail 'an attribute is refused'
+	# at both ends the speed of the link, which is one
+	[ "$(grep -c '4X *25.78125 Gbps' "$out/links")" = 4 ] || fail 'another speed'
+	says links
+	grep -q 'timed out' "$out/off" || fail 'there is a third adapter'
+}
+
+routes()
+{
+	says routes '^0x0001 001 ' '^0x0002 002 ' '^0x0041 000 ' '^3 valid lids'
+	says group_routes '^0xc001  +x +$'
+	says way '\{0x0002c90300520000\}\[1\] lid 65-65' '^\[2\] -> ca port'
+	says state 'LinkSpeedExtActive:\.+25.78125 Gbps' 'LinkState:\.+Active'
+}
+
+records()
+{
+	says link_records
+	[ "$(grep -c 'LinkRecord dump' "$out/link_records")" = 4 ] || fail 'not four'
+	says port_record 'EndPortLid\.+65$' 'PortNum\.+2$'
+	[ "$(grep -c EndPortLid "$out/port_record")" = 1 ] || fail 'not one'
+	says route_record '^[[:space:]]*2[[:space:]]+2$' '^[[:space:]]*3[[:space:]]+255$'
+	says group_record '0xc001[[:space:]]+0x0002$' '0xc01f[[:space:]]+0x0000$'
+	says switch_record 'LID\.+65$' 'LinearFDBTop\.+0x41$'
+	says manager_record 'LID\.+1$' 'SMState\.+3$'
+	[ "$(grep -c 'LID\.' "$out/manager_record")" = 1 ] || fail 'not one manager'
+}
+
 if [ "${1-}" = --guest ]; then
 	in_guest
 	exit
 fi
 
-plan 8
+plan 12
 check 'packages are unpacked' unpack
 check 'a guest' lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --no-module \
 	--timeout 600 -- "$0" --guest
 check 'sminfo finds the subnet manager' says manager 'sm lid 1 .* SMINFO_MASTER'
-check 'saquery finds both nodes, one of them, and none where none is' nodes
+check 'saquery finds all nodes, one of them, and none where none is' nodes
 check 'saquery finds each multicast group once' groups
 check 'perfquery finds the counters of both ports' says wide 'PortXmitData:\.+0$'
 check 'the narrow ones too, which can be reset' says narrow 'PortXmitData:\.+0$'
+check 'ibnetdiscover and iblinkinfo find the switch and what is at its ports' net
+check 'ibqueryerrors asks all of them' says counted '3 nodes checked' '4 ports checked'
+check 'the tables of the switch lead to each adapter and group' routes
+check 'saquery finds links, ports, tables, and the manager' records
 check 'nothing of it is an error of an HCA' grep -qx clean "$out/errors"
 ktap_finished
