@@ -2,12 +2,12 @@
 /*
  * Management datagrams: which agent answers which.
  *
- * MAD_IFC asks this adapter's own subnet management agent. What is sent to QP0, and
- * what asks QP1 for counters, is answered by the agent of the adapter that it is
- * addressed to, as firmware does it on hardware: the stock driver's own answer to a
+ * MAD_IFC asks this adapter's own agents, of subnet management and of NVIDIA's class. What
+ * is sent to QP0, and what asks QP1 for counters, is answered by the agent of the node that
+ * it is addressed to, as firmware does it on hardware: the stock driver's own answer to a
  * request for counters has no header. What is sent to QP1 of the subnet manager's LID
  * and is a request to the subnet administrator is answered by sa.c. All else is for the
- * consumers.
+ * consumers, and the switch has none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,14 @@ static uint8_t mad_ifc(struct cmd *cmd)
 	uint8_t *mad = IFC_ADDR_OF(mad_ifc_out, cmd->out, response_mad_packet);
 
 	memcpy(mad, IFC_ADDR_OF(mad_ifc_in, cmd->in, mad), MAD_BYTES);
-	if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID &&
-	    mad[MAD_CLASS] != MAD_CLASS_SMI_DR)
-		return CMD_BAD_PARAM;
 	json_add_number(cmd->key, "attr", mad_get16(mad, MAD_ATTR));
-	smi_answer(NULL, cmd->hca, mad);
+	if (mad[MAD_CLASS] == MAD_CLASS_SMI_LID ||
+	    mad[MAD_CLASS] == MAD_CLASS_SMI_DR)
+		smi_answer(NULL, cmd->hca, mad);
+	else if (mad[MAD_CLASS] == MAD_CLASS_VENDOR)
+		vendor_answer(mad, MAD_DEVICE_HCA);
+	else
+		return CMD_BAD_PARAM;
 	return CMD_OK;
 }
 
@@ -56,6 +59,33 @@ static void mad_answer(const struct ud_packet *pkt, const uint8_t *mad,
 	};
 }
 
+/* The switch answers all that it answers. */
+static bool mad_switch(struct hca *from, uint32_t qpn, uint8_t *mad)
+{
+	if (qpn == QP0 && mad[MAD_CLASS] == MAD_CLASS_SMI_LID)
+		smi_answer(smi_switch_attrs, from, mad);
+	else if (qpn == QP1 && mad[MAD_CLASS] == MAD_CLASS_PERF)
+		pma_answer(mad, fabric_hcas());
+	else if (qpn == QP1 && mad[MAD_CLASS] == MAD_CLASS_VENDOR)
+		vendor_answer(mad, MAD_DEVICE_SWITCH);
+	else
+		return false;
+	return true;
+}
+
+/* Of QP0 the agent takes all, and of QP1 what asks for counters. */
+static bool mad_node(struct hca *to, uint32_t qpn, uint8_t *mad)
+{
+	if (!to || !port_active(to) ||
+	    (qpn == QP0 && mad[MAD_CLASS] != MAD_CLASS_SMI_LID))
+		return false;
+	if (qpn == QP0)
+		smi_answer(NULL, to, mad);
+	else
+		pma_answer(mad, 1);
+	return true;
+}
+
 /**
  * mad_receive() - is a packet for an agent of the model?
  * @pkt: a packet to QP0 or QP1
@@ -67,40 +97,29 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 			     unsigned int segment, struct ud_packet *answer,
 			     uint8_t mad[MAD_BYTES])
 {
-	struct hca *to = fabric_by_lid(pkt->dlid);
-	bool more = false;
+	uint32_t qpn = pkt->dst_qpn;
+	bool answered, more = false;
 
-	if (pkt->len != MAD_BYTES || pkt->dst_qpn > QP1)
+	if (pkt->len != MAD_BYTES || qpn > QP1)
 		return MAD_FORWARD;
 	memcpy(mad, pkt->data, MAD_BYTES);
 	if (mad[MAD_METHOD] & MAD_RESPONSE)
 		return MAD_FORWARD;
-	if (pkt->dst_qpn == QP1 && mad[MAD_CLASS] == MAD_CLASS_PERF) {
-		if (pkt->dlid == SMI_SWITCH_LID)
-			pma_answer(mad, fabric_hcas());
-		else if (to && port_active(to))
-			pma_answer(mad, 1);
-		else
-			return MAD_DROPPED;
-	} else if (pkt->dst_qpn == QP1) {
+	if (qpn == QP0 && mad[MAD_CLASS] == MAD_CLASS_SMI_DR) {
+		answered = smi_switch_route(from, pkt->dlid, mad);
+	} else if (pkt->dlid == SMI_SWITCH_LID) {
+		answered = mad_switch(from, qpn, mad);
+	} else if (qpn == QP0 || mad[MAD_CLASS] == MAD_CLASS_PERF) {
+		answered = mad_node(fabric_by_lid(pkt->dlid), qpn, mad);
+	} else {
 		if (mad[MAD_CLASS] != MAD_CLASS_SA ||
 		    pkt->dlid != fabric_sm_lid())
 			return MAD_FORWARD;
-		if (!sa_asked(mad))
-			return MAD_DROPPED;
-		more = sa_answer(from, mad, segment);
-	} else if (mad[MAD_CLASS] == MAD_CLASS_SMI_DR) {
-		if (!smi_switch_route(from, pkt->dlid, mad))
-			return MAD_DROPPED;
-	} else if (mad[MAD_CLASS] == MAD_CLASS_SMI_LID &&
-		   pkt->dlid == SMI_SWITCH_LID) {
-		smi_answer(smi_switch_attrs, from, mad);
-	} else {
-		if (mad[MAD_CLASS] != MAD_CLASS_SMI_LID || !to ||
-		    !port_active(to))
-			return MAD_DROPPED;
-		smi_answer(NULL, to, mad);
+		answered = sa_asked(mad);
+		more = answered && sa_answer(from, mad, segment);
 	}
+	if (!answered)
+		return MAD_DROPPED;
 	mad_answer(pkt, mad, answer);
 	return more ? MAD_CONTINUED : MAD_ANSWERED;
 }

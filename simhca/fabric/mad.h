@@ -26,6 +26,11 @@
 #define MAD_CLASS_SMI_DR 0x81
 #define MAD_CLASS_SA 0x03
 #define MAD_CLASS_PERF 0x04
+#define MAD_CLASS_VENDOR 0x0a	/* NVIDIA's */
+
+/* Numbers of devices: a ConnectX-5, and a Switch-IB */
+#define MAD_DEVICE_HCA 0x1017
+#define MAD_DEVICE_SWITCH 0xcb20
 
 #define MAD_GET 0x01
 #define MAD_SET 0x02
@@ -175,6 +180,9 @@ bool smi_switch_route(struct hca *from, uint16_t dlid, uint8_t *mad);
 
 /* ---- pma.c: the performance management agent of a node with @ports */
 void pma_answer(uint8_t *mad, unsigned int ports);
+
+/* ---- vendor.c: NVIDIA's own class; @device answers @mad in place */
+void vendor_answer(uint8_t *mad, uint16_t device);
 
 /* sa.c: the subnet administrator answers the request @mad in place */
 bool sa_asked(const uint8_t *mad);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "fabric/port.h"
+#include "fabric/fabric.h"
 
 #define GUID_BASE 0x0002c90300510000ull
 #define GID_PREFIX 0xfe80000000000000ull
@@ -22,6 +22,7 @@
 #define IB_MTU_4096 5
 
 /* PortInfo.CapabilityMask, IBTA 14.2.5.6 */
+#define CAP_SM 0x00000002u
 #define CAP_SL_MAP 0x00000040u
 #define CAP_SYS_IMAGE_GUID 0x00000800u
 #define CAP_EXT_SPEEDS 0x00004000u
@@ -80,6 +81,8 @@ void port_reset(struct hca *hca)
 	memset(port->count, 0, sizeof(port->count));
 	port->cap_mask = CAP_SL_MAP | CAP_SYS_IMAGE_GUID | CAP_EXT_SPEEDS |
 			 CAP_CM;
+	if (hca->index == SM_HCA)
+		port->cap_mask |= CAP_SM;
 	memset(port->node_desc, 0, sizeof(port->node_desc));
 	snprintf(port->node_desc, sizeof(port->node_desc), "simhca%u",
 		 hca->index);

@@ -41,7 +41,7 @@ static uint16_t node_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 	mad_put64(data, 12, port->node_guid);
 	mad_put64(data, 20, port->port_guid);
 	mad_put16(data, 28, PORT_PKEYS);
-	mad_put16(data, 30, 0x1017); /* device */
+	mad_put16(data, 30, MAD_DEVICE_HCA);
 	mad_put32(data, 32, 0);	     /* revision */
 	mad_put32(data, 36, 1u << 24 | 0x0002c9); /* port, vendor */
 	return 0;

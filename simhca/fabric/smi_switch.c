@@ -14,8 +14,8 @@
 #include "fabric/mc_group.h"
 
 #define SWITCH_GUID 0x0002c90300520000ull
-#define SWITCH_DEVICE 0xcb20
 #define NODE_SWITCH 2
+#define CAP_EXT_SPEEDS 0x00004000u
 
 #define FDB_LIDS 0xc000u	/* as many as there are unicast LIDs */
 #define FDB_BLOCK 64u
@@ -62,7 +62,7 @@ static uint16_t node_info(struct hca *from, uint8_t *data, uint32_t modifier)
 	mad_put64(data, 12, SWITCH_GUID);
 	mad_put64(data, 20, SWITCH_GUID);
 	mad_put16(data, 28, PORT_PKEYS);
-	mad_put16(data, 30, SWITCH_DEVICE);
+	mad_put16(data, 30, MAD_DEVICE_SWITCH);
 	mad_put32(data, 36, port_of(from) << 24 | 0x0002c9); /* port, vendor */
 	return 0;
 }
@@ -91,7 +91,7 @@ static uint16_t port_info(struct hca *from, uint8_t *data, uint32_t modifier)
 		memcpy(data + 8, from->port->gid, 8); /* subnet prefix */
 		mad_put16(data, 16, SMI_SWITCH_LID);
 		mad_put16(data, 18, fabric_sm_lid());
-		mad_put32(data, 20, from->port->cap_mask); /* as an adapter */
+		mad_put32(data, 20, CAP_EXT_SPEEDS);
 	}
 	return 0;
 }

@@ -72,6 +72,8 @@ in_guest()
 	ask group_record saquery MFTR 65/0
 	ask switch_record saquery SWIR
 	ask manager_record saquery SMIR
+	ask devices vendstat -N 65
+	ask adapter vendstat -N 2
 	hca_clean '' 0
 	hca_clean '' 1
 	echo clean >"$out/errors"
@@ -149,7 +151,7 @@ if [ "${1-}" = --guest ]; then
 	exit
 fi
 
-plan 12
+plan 14
 check 'packages are unpacked' unpack
 check 'a guest' lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --no-module \
 	--timeout 600 -- "$0" --guest
@@ -162,5 +164,7 @@ check 'ibnetdiscover and iblinkinfo find the switch and what is at its ports' ne
 check 'ibqueryerrors asks all of them' says counted '3 nodes checked' '4 ports checked'
 check 'the tables of the switch lead to each adapter and group' routes
 check 'saquery finds links, ports, tables, and the manager' records
+check 'vendstat finds which device the switch is' says devices '0xcb20'
+check 'and which the other adapter is' says adapter '0x1017'
 check 'nothing of it is an error of an HCA' grep -qx clean "$out/errors"
 ktap_finished
