@@ -80,7 +80,7 @@ ifndef CROSS
 selftests: hca-tests
 endif
 hca-tests: $(HCA_WORLD_TESTS:%=build/selftests/%_test) \
-	$(HCA_VMM_TESTS:%=build/selftests/%_test)
+	$(HCA_VMM_TESTS:%=build/selftests/%_test) build/selftests/hca_mad_test
 
 # Those of stock drivers are compiled as the other tests of guests are.
 hca-tests: $(patsubst simhca/guest/%.c,build/selftests/%,$(wildcard simhca/guest/*_test.c)) \
@@ -96,6 +96,14 @@ build/selftests/hca_flow_test: $(HCA_FLOW)
 build/selftests/hca_switch_test: $(HCA_FLOW) \
 	$(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,switch admit)
 build/selftests/hca_hash_test: $(patsubst %,$(HCA_TEST_OBJ)/eth/%.o,hash frame)
+
+# The subnet alone
+build/selftests/hca_mad_test: $(patsubst %,$(HCA_TEST_OBJ)/%.o,test/hca_mad_test \
+		test/unit/ktap $(patsubst %,fabric/%,fabric port mad smi smi_switch sa \
+		sa_node sa_table mc_group pma vendor))
+	@mkdir -p $(@D)
+	@echo "  CCLD    $@"
+	@$(CC) $(HCA_TEST_SAN) -o $@ $^ $(HCA_LIBS)
 
 $(HCA_VMM_TESTS:%=build/selftests/%_test): build/selftests/%_test: \
 		$(HCA_TEST_OBJ)/test/%_test.o $(HCA_VMM) build/san/simhca-test

@@ -7,7 +7,8 @@
  * it is addressed to, as firmware does it on hardware: the stock driver's own answer to a
  * request for counters has no header. What is sent to QP1 of the subnet manager's LID
  * and is a request to the subnet administrator is answered by sa.c. All else is for the
- * consumers, and the switch has none.
+ * consumers, and the switch has none. Packets that are routed by directions find their
+ * node in smi_switch.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/json.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "fabric/sa.h"
 #include "fw/cmd.h"
 
 #define QP0 0u
@@ -73,7 +75,7 @@ static bool mad_switch(struct hca *from, uint32_t qpn, uint8_t *mad)
 	return true;
 }
 
-/* Of QP0 the agent takes all, and of QP1 what asks for counters. */
+/* The agent takes packets to QP0 that are routed by LID, and to QP1 what asks for counters. */
 static bool mad_node(struct hca *to, uint32_t qpn, uint8_t *mad)
 {
 	if (!to || !port_active(to) ||
@@ -115,7 +117,7 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 		if (mad[MAD_CLASS] != MAD_CLASS_SA ||
 		    pkt->dlid != fabric_sm_lid())
 			return MAD_FORWARD;
-		answered = sa_asked(mad);
+		answered = sa_table_asked(mad);
 		more = answered && sa_answer(from, mad, segment);
 	}
 	if (!answered)

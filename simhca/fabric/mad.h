@@ -46,13 +46,14 @@
 #define SA_STATUS_NO_RESOURCES 0x0100
 #define SA_STATUS_INVALID 0x0200
 #define SA_STATUS_NO_RECORDS 0x0300
+#define SA_STATUS_TOO_MANY_RECORDS 0x0400
 
-/* Of records about paths and groups */
-#define EXACTLY 0x80u		/* selector of MTU, rate and life time */
-#define MTU_4096 5
-#define RATE_100_GBPS 16
-#define LIFE_TIME 14		/* 67 ms */
-#define DEFAULT_PKEY 0xffff
+/* What records say about paths and groups */
+#define SA_EXACTLY 0x80u	/* selector of MTU, rate and life time */
+#define SA_MTU_4096 5
+#define SA_RATE_100_GBPS 16
+#define SA_LIFE_TIME 14		/* 67 ms */
+#define SA_DEFAULT_PKEY 0xffff
 
 static inline uint16_t mad_get16(const uint8_t *mad, unsigned int off)
 {
@@ -96,6 +97,24 @@ static inline void mad_put64(uint8_t *mad, unsigned int off, uint64_t v)
 	memcpy(mad + off, &v, sizeof(v));
 }
 
+#define MAD_ATTR_CLASS_PORT_INFO 0x01
+#define MAD_RESPONSE_TIME 18u	/* 1.1 s */
+
+/**
+ * mad_class_port_info() - ClassPortInfo of an agent
+ * @data: 72 bytes, zero before
+ * @version: of the class
+ * @capabilities: what of the class the agent can, a bit each (IBTA 13.4.8.1)
+ */
+static inline void mad_class_port_info(uint8_t *data, uint8_t version,
+				       uint16_t capabilities)
+{
+	data[0] = 1; /* base version */
+	data[1] = version;
+	mad_put16(data, 2, capabilities);
+	mad_put32(data, 4, MAD_RESPONSE_TIME);
+}
+
 /**
  * struct ud_packet - a datagram on the cable
  * @sl: service level; on Ethernet the priority of the VLAN tag
@@ -136,6 +155,7 @@ enum mad_verdict mad_receive(struct hca *from, const struct ud_packet *pkt,
 #define SMI_DATA 64u
 #define SMI_DATA_BYTES 64u
 #define SMI_NODE_INFO_BYTES 40u
+#define SMI_PORT_MASK 0xffu	/* PortInfo's modifier: the rest are flags */
 
 enum {
 	SMI_ATTR_NODE_DESC = 0x10,
@@ -174,8 +194,9 @@ uint16_t smi_ext_port_info(struct hca *hca, uint8_t *data, uint32_t modifier);
 /* ---- smi_switch.c: the switch between the adapters */
 #define SMI_SWITCH_LID 0x41u	/* behind those of FABRIC_MAX adapters */
 
-/* Of the switch; the adapter that is passed to them is the one that asks. */
+/* The switch has these. The adapter that is passed to them is the one that asks. */
 extern const struct smi_attr smi_switch_attrs[];
+void smi_switch_gid(uint8_t gid[16]);
 bool smi_switch_route(struct hca *from, uint16_t dlid, uint8_t *mad);
 
 /* ---- pma.c: the performance management agent of a node with @ports */
@@ -185,7 +206,6 @@ void pma_answer(uint8_t *mad, unsigned int ports);
 void vendor_answer(uint8_t *mad, uint16_t device);
 
 /* sa.c: the subnet administrator answers the request @mad in place */
-bool sa_asked(const uint8_t *mad);
 bool sa_answer(struct hca *from, uint8_t *mad, unsigned int segment);
 
 #endif

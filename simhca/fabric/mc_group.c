@@ -6,7 +6,7 @@
  * - A group lives while a port is a member. The IPoIB broadcast group always
  *   does, as every subnet manager makes it.
  * - A port is a member of a group once, whatever the number of joins.
- * - The group in place i has multicast LID MLID_FIRST + i.
+ * - The group in place i has multicast LID MC_LID_FIRST + i.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@
 #define MC_SCOPE_STATE 48
 #define MC_HAS_QKEY (1ull << 2)
 
-#define MLID_FIRST 0xc001u
+#define FULL_OR_NON_MEMBER 3u	/* of the join state: all but who only sends */
 #define IPOIB_QKEY 0x0b1b
 
 struct mc_group {
@@ -52,11 +52,11 @@ static struct mc_group *group_new(const uint8_t *mgid, unsigned int i)
 		return NULL;
 	r = group->record;
 	memcpy(r + MC_MGID, mgid, 16);
-	mad_put16(r, MC_MLID, (uint16_t)(MLID_FIRST + i));
-	r[MC_MTU] = EXACTLY | MTU_4096;
-	mad_put16(r, MC_PKEY, DEFAULT_PKEY);
-	r[MC_RATE] = EXACTLY | RATE_100_GBPS;
-	r[MC_LIFE] = EXACTLY | LIFE_TIME;
+	mad_put16(r, MC_MLID, (uint16_t)(MC_LID_FIRST + i));
+	r[MC_MTU] = SA_EXACTLY | SA_MTU_4096;
+	mad_put16(r, MC_PKEY, SA_DEFAULT_PKEY);
+	r[MC_RATE] = SA_EXACTLY | SA_RATE_100_GBPS;
+	r[MC_LIFE] = SA_EXACTLY | SA_LIFE_TIME;
 	r[MC_SCOPE_STATE] = (mgid[1] & 0xf) << 4;
 	groups[i] = group;
 	return group;
@@ -196,13 +196,13 @@ const uint8_t *mc_group_record(unsigned int i)
 }
 
 /**
- * mc_group_has() - is an adapter's port a member of the group with that multicast LID?
+ * mc_group_has() - does an adapter's port get what is sent to a multicast LID?
  * @i: number of the adapter; there may be none
  */
 bool mc_group_has(uint16_t mlid, unsigned int i)
 {
-	unsigned int place = mlid - MLID_FIRST;
+	unsigned int place = mlid - MC_LID_FIRST;
 
 	return place < MC_GROUPS && groups[place] && i < FABRIC_MAX &&
-	       groups[place]->state[i];
+	       groups[place]->state[i] & FULL_OR_NON_MEMBER;
 }

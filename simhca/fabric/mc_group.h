@@ -8,6 +8,7 @@
 #include "hca.h"
 
 #define MC_GROUPS 1024u
+#define MC_LID_FIRST 0xc000u	/* of the group in the first place */
 
 #define MC_MGID 0
 #define MC_BYTES 52u

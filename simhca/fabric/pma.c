@@ -9,11 +9,9 @@
 #define PMA_DATA_BYTES 192u
 #define PMA_SELECTS 4u		/* what the counters of an answer begin with */
 #define PMA_EXT_WIDTH 0x0200u	/* extended counters, the IETF's too */
-#define PMA_RESPONSE_TIME 18u
 #define PMA_ALL_PORTS 0xffu
 
 enum {
-	ATTR_CLASS_PORT_INFO = 0x01,
 	ATTR_PORT_COUNTERS = 0x12,
 	ATTR_PORT_COUNTERS_EXT = 0x1d,
 };
@@ -25,12 +23,9 @@ static uint16_t pma_fill(uint8_t *mad, unsigned int ports)
 	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET)
 		return MAD_STATUS_BAD_METHOD;
 	switch (mad_get16(mad, MAD_ATTR)) {
-	case ATTR_CLASS_PORT_INFO:
+	case MAD_ATTR_CLASS_PORT_INFO:
 		memset(data, 0, PMA_DATA_BYTES);
-		data[0] = 1; /* base version */
-		data[1] = 1; /* class version */
-		mad_put16(data, 2, PMA_EXT_WIDTH);
-		mad_put32(data, 4, PMA_RESPONSE_TIME);
+		mad_class_port_info(data, 1, PMA_EXT_WIDTH);
 		return 0;
 	case ATTR_PORT_COUNTERS:
 	case ATTR_PORT_COUNTERS_EXT:

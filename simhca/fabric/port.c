@@ -14,18 +14,16 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "fabric/fabric.h"
+#include "fabric/port.h"
 
 #define GUID_BASE 0x0002c90300510000ull
 #define GID_PREFIX 0xfe80000000000000ull
 #define DEFAULT_PKEY 0xffffu
 #define IB_MTU_4096 5
 
-/* PortInfo.CapabilityMask, IBTA 14.2.5.6 */
-#define CAP_SM 0x00000002u
+/* PortInfo.CapabilityMask, IBTA 14.2.5.6; the others are in port.h */
 #define CAP_SL_MAP 0x00000040u
 #define CAP_SYS_IMAGE_GUID 0x00000800u
-#define CAP_EXT_SPEEDS 0x00004000u
 #define CAP_CM 0x00010000u
 
 /**
@@ -79,10 +77,8 @@ void port_reset(struct hca *hca)
 	port->pause[PORT_RX].all = true;
 	port->pause[PORT_TX].all = true;
 	memset(port->count, 0, sizeof(port->count));
-	port->cap_mask = CAP_SL_MAP | CAP_SYS_IMAGE_GUID | CAP_EXT_SPEEDS |
+	port->cap_mask = CAP_SL_MAP | CAP_SYS_IMAGE_GUID | PORT_CAP_EXT_SPEEDS |
 			 CAP_CM;
-	if (hca->index == SM_HCA)
-		port->cap_mask |= CAP_SM;
 	memset(port->node_desc, 0, sizeof(port->node_desc));
 	snprintf(port->node_desc, sizeof(port->node_desc), "simhca%u",
 		 hca->index);

@@ -15,6 +15,10 @@
 #define PORT_ETH_MTU_BYTES 9978u	/* the largest, headers included */
 #define NODE_DESC_BYTES 64u
 
+/* PortInfo.CapabilityMask, IBTA 14.2.5.6 */
+#define PORT_CAP_SM 0x00000002u
+#define PORT_CAP_EXT_SPEEDS 0x00004000u
+
 /* IBTA: PortInfo.PortState and PortPhysicalState */
 enum { PORT_DOWN = 1, PORT_ACTIVE = 4 };
 enum { PHYS_POLLING = 2, PHYS_LINK_UP = 5 };

@@ -80,11 +80,11 @@ void smi_port_link(uint8_t *data, bool up)
 	data[32] = SPEED_SDR_TO_QDR << 4 | (up ? PORT_ACTIVE : PORT_DOWN);
 	data[33] = (up ? PHYS_LINK_UP : PHYS_POLLING) << 4 | 2;
 	data[35] = SPEED_QDR << 4 | SPEED_SDR_TO_QDR;
-	data[36] = MTU_4096 << 4;
+	data[36] = SA_MTU_4096 << 4;
 	data[37] = VLS_8 << 4;
 	data[39] = 8; /* VL arbitration entries, high */
 	data[40] = 8; /* and low */
-	data[41] = MTU_4096;
+	data[41] = SA_MTU_4096;
 	data[43] = VLS_8 << 4;
 	data[51] = 18; /* subnet timeout */
 	data[52] = 16; /* response time */
@@ -96,12 +96,13 @@ static uint16_t port_info(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
 	struct port *port = hca->port;
 
-	if (modifier > 1)
+	if ((modifier & SMI_PORT_MASK) > 1)
 		return MAD_STATUS_BAD_FIELD;
 	memcpy(data + 8, port->gid, 8); /* subnet prefix */
 	mad_put16(data, 16, port->lid);
 	mad_put16(data, 18, fabric_sm_lid());
-	mad_put32(data, 20, port->cap_mask);
+	mad_put32(data, 20, port->cap_mask |
+			    (hca == fabric_hca(SM_HCA) ? PORT_CAP_SM : 0));
 	data[28] = 1; /* local port */
 	smi_port_link(data, port->up);
 	data[50] = PORT_GIDS;

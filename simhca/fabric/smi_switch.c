@@ -15,16 +15,14 @@
 
 #define SWITCH_GUID 0x0002c90300520000ull
 #define NODE_SWITCH 2
-#define CAP_EXT_SPEEDS 0x00004000u
 
 #define FDB_LIDS 0xc000u	/* as many as there are unicast LIDs */
 #define FDB_BLOCK 64u
 #define FDB_NOWHERE 0xffu
 #define MFDB_BLOCK 32u		/* groups */
 #define MFDB_PORTS 16u		/* a bit each */
-#define MFDB_FIRST_LID 0xc000u
 
-/* Of a packet that is routed by directions */
+/* A packet that is routed by directions has these fields. */
 #define DR_HOP_POINTER 6
 #define DR_HOP_COUNT 7
 #define DR_SLID 32
@@ -32,6 +30,15 @@
 #define DR_INITIAL_PATH 128
 #define DR_RETURN_PATH 192
 #define LID_PERMISSIVE 0xffff
+
+/**
+ * smi_switch_gid() - the GID of the switch's own port
+ */
+void smi_switch_gid(uint8_t gid[16])
+{
+	memcpy(gid, port_gid(fabric_hca(SM_HCA)), 8); /* subnet prefix */
+	mad_put64(gid, 8, SWITCH_GUID);
+}
 
 static unsigned int port_of(const struct hca *hca)
 {
@@ -81,17 +88,18 @@ static uint16_t switch_info(struct hca *from, uint8_t *data, uint32_t modifier)
 /* Port 0 is the switch's own; it has no link. */
 static uint16_t port_info(struct hca *from, uint8_t *data, uint32_t modifier)
 {
-	struct hca *hca = at_port(modifier);
+	unsigned int port = modifier & SMI_PORT_MASK;
+	struct hca *hca = at_port(port);
 
-	if (modifier > fabric_hcas())
+	if (port > fabric_hcas())
 		return MAD_STATUS_BAD_FIELD;
 	data[28] = (uint8_t)port_of(from);
-	smi_port_link(data, !hca || hca->port->up);
-	if (!modifier) {
-		memcpy(data + 8, from->port->gid, 8); /* subnet prefix */
+	smi_port_link(data, !hca || port_active(hca));
+	if (!port) {
+		memcpy(data + 8, port_gid(from), 8); /* subnet prefix */
 		mad_put16(data, 16, SMI_SWITCH_LID);
 		mad_put16(data, 18, fabric_sm_lid());
-		mad_put32(data, 20, CAP_EXT_SPEEDS);
+		mad_put32(data, 20, PORT_CAP_EXT_SPEEDS);
 	}
 	return 0;
 }
@@ -123,7 +131,7 @@ static uint16_t multicast_fdb(struct hca *from, uint8_t *data, uint32_t modifier
 	if (block >= MC_GROUPS / MFDB_BLOCK || port > fabric_hcas())
 		return MAD_STATUS_BAD_FIELD;
 	for (i = 0; i < MFDB_BLOCK; i++) {
-		lid = (uint16_t)(MFDB_FIRST_LID + block * MFDB_BLOCK + i);
+		lid = (uint16_t)(MC_LID_FIRST + block * MFDB_BLOCK + i);
 		ports = 0;
 		for (bit = 0; bit < MFDB_PORTS; bit++)
 			if (port + bit && mc_group_has(lid, port + bit - 1))

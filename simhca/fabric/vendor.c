@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * NVIDIA's own management datagrams, of class 10: a node tells which device it is, as
- * vendstat and ibdiagnet ask (struct is3_general_info_t of infiniband-diags' vendstat).
+ * vendstat and ibdiagnet ask (is3_general_info_t of infiniband-diags' vendstat).
  */
 #include "fabric/mad.h"
 
 #define VENDOR_DATA 24u
 #define VENDOR_DATA_BYTES 232u
-#define VENDOR_RESPONSE_TIME 18u
 
 /* GeneralInfo */
 #define GENERAL_DEVICE 10
 
-enum {
-	ATTR_CLASS_PORT_INFO = 0x01,
-	ATTR_GENERAL_INFO = 0x17,
-};
+#define ATTR_GENERAL_INFO 0x17
 
 static uint16_t vendor_fill(uint8_t *mad, uint16_t device)
 {
@@ -24,16 +20,13 @@ static uint16_t vendor_fill(uint8_t *mad, uint16_t device)
 
 	if (mad[MAD_METHOD] != MAD_GET)
 		return MAD_STATUS_BAD_METHOD;
-	if (attr != ATTR_CLASS_PORT_INFO && attr != ATTR_GENERAL_INFO)
+	if (attr != MAD_ATTR_CLASS_PORT_INFO && attr != ATTR_GENERAL_INFO)
 		return MAD_STATUS_BAD_ATTR;
 	memset(data, 0, VENDOR_DATA_BYTES);
-	if (attr == ATTR_CLASS_PORT_INFO) {
-		data[0] = 1; /* base version */
-		data[1] = 1; /* class version */
-		mad_put32(data, 4, VENDOR_RESPONSE_TIME);
-		return 0;
-	}
-	mad_put16(data, GENERAL_DEVICE, device);
+	if (attr == ATTR_GENERAL_INFO)
+		mad_put16(data, GENERAL_DEVICE, device);
+	else
+		mad_class_port_info(data, 1, 0);
 	return 0;
 }
 

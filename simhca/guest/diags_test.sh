@@ -128,7 +128,7 @@ net()
 routes()
 {
 	says routes '^0x0001 001 ' '^0x0002 002 ' '^0x0041 000 ' '^3 valid lids'
-	says group_routes '^0xc001  +x +$'
+	says group_routes '^0xc000  +x +$'
 	says way '\{0x0002c90300520000\}\[1\] lid 65-65' '^\[2\] -> ca port'
 	says state 'LinkSpeedExtActive:\.+25.78125 Gbps' 'LinkState:\.+Active'
 }
@@ -140,7 +140,7 @@ records()
 	says port_record 'EndPortLid\.+65$' 'PortNum\.+2$'
 	[ "$(grep -c EndPortLid "$out/port_record")" = 1 ] || fail 'not one'
 	says route_record '^[[:space:]]*2[[:space:]]+2$' '^[[:space:]]*3[[:space:]]+255$'
-	says group_record '0xc001[[:space:]]+0x0002$' '0xc01f[[:space:]]+0x0000$'
+	says group_record '0xc000[[:space:]]+0x0002$' '0xc01f[[:space:]]+0x0000$'
 	says switch_record 'LID\.+65$' 'LinearFDBTop\.+0x41$'
 	says manager_record 'LID\.+1$' 'SMState\.+3$'
 	[ "$(grep -c 'LID\.' "$out/manager_record")" = 1 ] || fail 'not one manager'
