@@ -13,28 +13,20 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-
-debug=/sys/kernel/debug
-faults=(failslab fail_page_alloc fail_usercopy)
+# shellcheck source=selftests/attach/faults.sh
+. selftests/attach/faults.sh
 
 # below FUNCTION: what fails from now on is called by this function of mlx5_ep
 below()
 {
-	local range fault
+	local range
 
 	range=$(awk '$4 == "[mlx5_ep]" { print $1, $3 }' /proc/kallsyms | sort |
 		awk -v name="$1" 'found { print from, $1; exit }
 			$2 == name { found = 1; from = $1 }')
 	[ -n "$range" ] || fail "mlx5_ep has no $1"
-	for fault in "${faults[@]}"; do
-		echo 0 >$debug/$fault/verbose
-		echo 32 >$debug/$fault/stacktrace-depth
-		echo "0x${range% *}" >$debug/$fault/require-start
-		echo "0x${range#* }" >$debug/$fault/require-end
-	done
-	echo N >$debug/failslab/ignore-gfp-wait
-	echo N >$debug/fail_page_alloc/ignore-gfp-wait
-	echo 0 >$debug/fail_page_alloc/min-order
+	# shellcheck disable=SC2086 # two addresses
+	faults_between $range
 }
 
 # bind_without NTH: binds the device without the memory of the NTH allocation; fails if

@@ -13,31 +13,25 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
+# shellcheck source=selftests/attach/faults.sh
+. selftests/attach/faults.sh
 # shellcheck source=selftests/attach/live.sh
 . selftests/attach/live.sh
 
-debug=/sys/kernel/debug
 module=build/modules/$(uname -r)/mlx5_ep.ko
 
 # filter: what fails from now on is called while an interface registers with a class
 filter()
 {
-	local range fault
+	local range
 
 	range=$(awk 'NF == 3 { print $1, $3 }' /proc/kallsyms | sort |
 		awk 'from && !to && $1 != from { to = $1 }
 			$2 == "class_interface_register" { from = $1 }
 			END { if (to) print from, to }')
 	[ -n "$range" ] || fail 'the kernel has no class_interface_register()'
-	for fault in failslab fail_page_alloc fail_usercopy; do
-		echo 0 >$debug/$fault/verbose
-		echo 32 >$debug/$fault/stacktrace-depth
-		echo "0x${range% *}" >$debug/$fault/require-start
-		echo "0x${range#* }" >$debug/$fault/require-end
-	done
-	echo N >$debug/failslab/ignore-gfp-wait
-	echo N >$debug/fail_page_alloc/ignore-gfp-wait
-	echo 0 >$debug/fail_page_alloc/min-order
+	# shellcheck disable=SC2086 # two addresses
+	faults_between $range
 }
 
 # load_without NTH: loads the module without the memory of the NTH allocation; fails if
@@ -57,7 +51,7 @@ load_without()
 	PROGRAM
 }
 
-# Without the record of the device, or its folder, there is no reason to be read.
+# The reason cannot be read where the record of the device, or its folder, is missing.
 half_or_stock()
 {
 	! is_half || return 0
