@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # runs on: guest, tier: full, guest: live, hca: 2, smp: 2, module: later, timeout: 600, config: INFINIBAND_IPOIB
 #
-# The module is loaded and unloaded while the device is in use: programs open it, create
-# QPs, send and exit, under each policy, TCP and a mount of NFS run over it. Nothing of that
-# ends or fails, contexts that are opened while the module is there get the policy, and nothing is left.
+# The module is loaded and unloaded while the device is in use. Programs open it, create
+# QPs, send and exit, under each policy. TCP and a mount of NFS run over it. Nothing of that
+# ends or fails. Contexts that are opened while the module is there get the policy.
+# Nothing is left.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154 # lib.sh and one_port.sh set tmp, slowness and address
+# shellcheck shell=bash disable=SC2154 # who sources it sets tmp, slowness and address
 #
 # The kernel's server of NFS over RDMA and a mount of it, both on one port. The server has
-# no daemon: what it would answer is written into the caches of the kernel. Sourced after
-# selftests/eth/one_port.sh.
+# no daemon: what it would answer is written into the caches of the kernel. Who sources this
+# sets address.
 
 nfsd=/proc/fs/nfsd
 rpc=/proc/net/rpc
