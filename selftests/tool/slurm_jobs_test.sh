@@ -192,19 +192,32 @@ a_limit()
 	in_job uuar_traffic -q -n 1
 }
 
+# nothing_set: for how many jobs slurmd's log says so
+nothing_set()
+{
+	grep -cE 'job [0-9]+: nothing was set:.*fastest' "$tmp/slurmd.log" || :
+}
+
+more_set()
+{
+	[ "$(nothing_set)" -gt "$1" ]
+}
+
 # A value that the tool does not take: the job runs, and slurmd's log says why.
 not_required()
 {
+	local said
+
 	prolog --policy fastest
 	in_job true
+	said=$(nothing_set)
 	prolog --policy fastest --require
 	node_is idle
 	# srun has ended with 0 here, on a busy machine: whether the program ran is asked.
-	srun -n 1 --chdir=/ touch "$tmp/ran" >"$tmp/job" 2>&1 || :
+	timeout $((60 * slowness)) srun -n 1 --chdir=/ touch "$tmp/ran" >"$tmp/job" 2>&1 || :
 	cat "$tmp/job"
 	[ ! -e "$tmp/ran" ]
-	wait_for 10 grep -E 'job [0-9]+: nothing was set:.*fastest' \
-		"$tmp/slurmd.log"
+	wait_for 10 more_set "$said"
 	sinfo -h -o %T
 	wait_for 10 sh -c 'sinfo -h -o %T | grep drain'
 	scancel --me
