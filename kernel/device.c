@@ -131,8 +131,8 @@ struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
  * mlx5_ep_device_hold_wrapped() - the next device with operations of ours, so that it stays
  * @index: ib_device.index to begin at; answer: index to go on with
  * @passed: set where such a device was passed over, because it is just coming or going.
- *	That is a step of ib_core's own: it waits for nobody there, so the caller does
- *	not say that it does
+ *	That is a step of ib_core's own, which waits for nobody there, so the caller
+ *	prints no message about it
  *
  * Return: the device, whose removal waits until ib_device_put() of its ibdev; NULL: there
  * is no further one

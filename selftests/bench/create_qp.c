@@ -7,9 +7,11 @@
  * Prints what one create_qp + destroy_qp took, or one ibv_open_device():
  * nanoseconds, or with -i guest instructions. Of instructions it is the median; of
  * nanoseconds the lowest decile, as what else the machine does only ever adds to
- * them. For -i the guest must have one CPU and QEMU must count instructions, see
+ * them. With -t the making of the threads is in the figure, a twentieth of a thread for
+ * each QP. For -i the guest must have one CPU and QEMU must count instructions, see
  * spin.h.
  */
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -85,9 +87,13 @@ static int create_qp_by_all(struct verbs_setup *setup)
 	void *result;
 	int i;
 
-	for (i = 0; i < threads; i++)
-		if (pthread_create(&team[i], NULL, create_qp_thread, setup))
+	for (i = 0; i < threads; i++) {
+		errno = pthread_create(&team[i], NULL, create_qp_thread, setup);
+		if (errno) {
+			perror("create_qp: thread");
 			exit(1);
+		}
+	}
 	for (i = 0; i < threads; i++) {
 		pthread_join(team[i], &result);
 		if (result)
@@ -146,9 +152,9 @@ int main(int argc, char **argv)
 	while ((c = getopt(argc, argv, "ion:t:")) != -1) {
 		if (c == 'i')
 			clock = spin_now, decile = 5;
-		else if (c == 'o')
+		else if (c == 'o' && !threads)
 			run = measure_open;
-		else if (c == 't')
+		else if (c == 't' && run != measure_open)
 			threads = atoi(optarg), run = measure_threads;
 		else if (c == 'n')
 			n = atoi(optarg);
