@@ -48,18 +48,15 @@ no_less_than_instructions()
 	all '[.primitives[], .placements[] | .time_low >= .latency] | all'
 	all '[.adds[] | select(.what == "polling" or .what == "registration")
 	      | .time >= .instructions] | all'
-	# Beside the adapter there are only looks that find nothing, some at most.
-	all '[.primitives[] | select(.primitive == "verbs RDMA write")
-	      | .time_low < 20 * .gap] | all'
 }
 
-# What is on top of verbs takes more time than verbs do.
+# What is on top of verbs costs more than verbs do. Instructions say so: in the time there
+# is the wait for the adapter too, which is as quick as the machine under the guest.
 ratios()
 {
-	all '.primitives[] | select(.primitive == "verbs RDMA write")
-	     | .time_ratio == 1'
+	all '.primitives[] | select(.primitive == "verbs RDMA write") | .ratio == 1'
 	all '[.primitives[] | select(.primitive | startswith("am_request"))
-	      | .time_ratio > 1] | all'
+	      | .ratio > 2] | all'
 }
 
 plan 4
@@ -67,5 +64,5 @@ check 'each primitive, policy and category is in the table' table
 check 'each has its time by the clock of the guest, with its spread' ordered
 check 'no message takes less time than its instructions' \
 	no_less_than_instructions
-check 'active messages take more time than a raw RDMA write' ratios
+check 'active messages cost more than a raw RDMA write' ratios
 ktap_finished
