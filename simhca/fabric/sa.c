@@ -85,18 +85,22 @@ static bool path_end_of(struct hca *hca, struct path_end *end)
 	return true;
 }
 
-static bool path_end_by_gid(const uint8_t *gid, struct path_end *end)
+static void path_end_of_switch(struct path_end *end)
 {
 	smi_switch_gid(end->gid);
 	end->lid = SMI_SWITCH_LID;
+}
+
+static bool path_end_by_gid(const uint8_t *gid, struct path_end *end)
+{
+	path_end_of_switch(end);
 	return !memcmp(gid, end->gid, sizeof(end->gid)) ||
 	       path_end_of(fabric_by_gid(gid), end);
 }
 
 static bool path_end_by_lid(uint16_t lid, struct path_end *end)
 {
-	smi_switch_gid(end->gid);
-	end->lid = SMI_SWITCH_LID;
+	path_end_of_switch(end);
 	return lid == SMI_SWITCH_LID || path_end_of(fabric_by_lid(lid), end);
 }
 
@@ -169,13 +173,17 @@ static const struct sa_attr {
 	{ SA_ATTR_INFORM_INFO, 40, granted, NULL },
 	{ SA_ATTR_NODE_RECORD, SA_NODE_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_PORT_INFO_RECORD, SA_PORT_INFO_BYTES, sa_node_record, sa_node_table },
+	{ SA_ATTR_SL2VL_RECORD, SA_SL2VL_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_SWITCH_INFO_RECORD, SA_SWITCH_INFO_BYTES, sa_node_record, sa_node_table },
-	{ SA_ATTR_LINEAR_FDB_RECORD, SA_FDB_BYTES, sa_node_record, sa_node_table },
-	{ SA_ATTR_MULTICAST_FDB_RECORD, SA_FDB_BYTES, sa_node_record, sa_node_table },
+	{ SA_ATTR_LINEAR_FDB_RECORD, SA_BLOCK_BYTES, sa_node_record, sa_node_table },
+	{ SA_ATTR_MULTICAST_FDB_RECORD, SA_BLOCK_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_SM_INFO_RECORD, SA_SM_INFO_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_LINK_RECORD, SA_LINK_BYTES, only_tables, sa_node_links },
+	{ SA_ATTR_GUID_INFO_RECORD, SA_BLOCK_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_SERVICE_RECORD, 176, granted, NULL },
+	{ SA_ATTR_PKEY_TABLE_RECORD, SA_BLOCK_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_PATH_RECORD, PATH_BYTES, path_record, NULL },
+	{ SA_ATTR_VL_ARB_RECORD, SA_BLOCK_BYTES, sa_node_record, sa_node_table },
 	{ SA_ATTR_MCMEMBER, MC_PADDED, mcmember, mc_table },
 };
 
@@ -194,7 +202,6 @@ static uint16_t table_fill(const struct sa_attr *attr, struct hca *hca,
 {
 	uint16_t status;
 
-	sa_table_clear();
 	if (attr->list)
 		return attr->list(hca, mad);
 	status = attr->answer(hca, mad);

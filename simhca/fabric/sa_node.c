@@ -10,7 +10,7 @@
 
 /* Records of nodes */
 #define NODE_LID 0
-#define NODE_WORD 2	/* which port or block it is about; see struct node_kind */
+#define NODE_WORD 2	/* which ports or blocks it is about; see struct node_kind */
 #define NODE_HAS_LID (1ull << 0)
 #define NODE_DESC (4 + SMI_NODE_INFO_BYTES)
 #define PORT_INFO_CAPS 20	/* in the attribute */
@@ -28,36 +28,58 @@
 #define LINK_HAS_TO_LID (1ull << 3)
 
 /**
+ * struct node_index - a number that a record is about: a block, or a port
+ * @what: what it counts
+ * @first: of blocks
+ * @last: of blocks
+ * @word: how far it is shifted in the word at NODE_WORD
+ * @modifier: the same for the modifier of the agent's attribute
+ */
+struct node_index {
+	enum { BLOCKS, PORTS, PORTS_IN } what;
+	unsigned int first, last, word, modifier;
+};
+
+/**
  * struct node_kind - a kind of records that say what the agents of nodes say
  * @record: number of the record
  * @attr: of the agent
  * @at: where the attribute is in the record
  * @bytes: of a record
- * @positions: how many groups of numbers a node has, at most
- * @numbers: how many ports or blocks are in one, at most
- * @shift: the word at NODE_WORD is position << 12 | number << shift
- * @bit1: what of that word the component with bit 1 is about
- * @bit3: the same for bit 3
+ * @outer: a node has records for each of these
+ * @inner: and each of these
+ * @asked: what of the word at NODE_WORD the components with the bits 1, 2, 3 are about
  */
 struct node_kind {
 	uint16_t record, attr;
 	size_t at, bytes;
-	unsigned int positions, numbers, shift;
-	uint16_t bit1, bit3;
+	struct node_index outer, inner;
+	uint32_t asked[3];
 };
 
 static const struct node_kind node_kinds[] = {
-	{ SA_ATTR_NODE_RECORD, SMI_ATTR_NODE_INFO, 4, SA_NODE_BYTES, 1, 1, 0, 0, 0 },
+	{ SA_ATTR_NODE_RECORD, SMI_ATTR_NODE_INFO, 4, SA_NODE_BYTES,
+	  { 0 }, { 0 }, { 0 } },
 	{ SA_ATTR_PORT_INFO_RECORD, SMI_ATTR_PORT_INFO, 4, SA_PORT_INFO_BYTES,
-	  1, FABRIC_MAX + 1, 8, 0xff00, 0 },
+	  { 0 }, { PORTS, 0, 0, 24, 0 }, { 0xff000000 } },
+	{ SA_ATTR_SL2VL_RECORD, SMI_ATTR_SL2VL, 8, SA_SL2VL_BYTES,
+	  { PORTS_IN, 0, 0, 24, 8 }, { PORTS, 0, 0, 16, 0 }, { 0xff000000, 0x00ff0000 } },
 	{ SA_ATTR_SWITCH_INFO_RECORD, SMI_ATTR_SWITCH_INFO, 4, SA_SWITCH_INFO_BYTES,
-	  1, 1, 0, 0, 0 },
-	{ SA_ATTR_LINEAR_FDB_RECORD, SMI_ATTR_LINEAR_FDB, 8, SA_FDB_BYTES,
-	  1, SMI_SWITCH_LID / SMI_DATA_BYTES + 1, 0, 0xffff, 0 },
-	{ SA_ATTR_MULTICAST_FDB_RECORD, SMI_ATTR_MULTICAST_FDB, 8, SA_FDB_BYTES,
-	  FABRIC_MAX / 16 + 1, MC_GROUPS / 32, 0, 0xf000, 0x01ff },
+	  { 0 }, { 0 }, { 0 } },
+	{ SA_ATTR_LINEAR_FDB_RECORD, SMI_ATTR_LINEAR_FDB, 8, SA_BLOCK_BYTES,
+	  { 0 }, { BLOCKS, 0, SMI_SWITCH_LID / SMI_DATA_BYTES, 16, 0 }, { 0xffff0000 } },
+	{ SA_ATTR_MULTICAST_FDB_RECORD, SMI_ATTR_MULTICAST_FDB, 8, SA_BLOCK_BYTES,
+	  { BLOCKS, 0, FABRIC_MAX / 16, 28, 28 },
+	  { BLOCKS, 0, MC_GROUPS / 32 - 1, 16, 0 }, { 0xf0000000, 0, 0x01ff0000 } },
 	{ SA_ATTR_SM_INFO_RECORD, SMI_ATTR_SM_INFO, 4, SA_SM_INFO_BYTES,
-	  1, 1, 0, 0, 0 },
+	  { 0 }, { 0 }, { 0 } },
+	{ SA_ATTR_GUID_INFO_RECORD, SMI_ATTR_GUID_INFO, 8, SA_BLOCK_BYTES,
+	  { 0 }, { BLOCKS, 0, 0, 24, 0 }, { 0xff000000 } },
+	{ SA_ATTR_PKEY_TABLE_RECORD, SMI_ATTR_PKEY_TABLE, 8, SA_BLOCK_BYTES,
+	  { PORTS, 0, 0, 8, 16 }, { BLOCKS, 0, PORT_PKEYS / 32 - 1, 16, 0 },
+	  { 0xffff0000, 0x0000ff00 } },
+	{ SA_ATTR_VL_ARB_RECORD, SMI_ATTR_VL_ARB, 8, SA_BLOCK_BYTES,
+	  { PORTS, 0, 0, 24, 0 }, { BLOCKS, 1, 4, 16, 16 }, { 0xff000000, 0x00ff0000 } },
 };
 
 static const struct node_kind *node_kind(const uint8_t *mad)
@@ -82,44 +104,68 @@ static bool node_has_caps(const uint8_t *mad, const uint8_t *port_info)
 	       !(asked & ~has) : asked == has;
 }
 
+/* Is the record with that word one of those that are asked for? */
+static bool node_asked(const struct node_kind *kind, const uint8_t *mad, uint32_t word)
+{
+	uint32_t differs = mad_get32(mad + SA_DATA, NODE_WORD) ^ word;
+	uint64_t mask = mad_get64(mad, SA_COMP_MASK);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kind->asked); i++)
+		if (mask & 2ull << i && differs & kind->asked[i])
+			return false;
+	return true;
+}
+
 static void node_add(const struct node_kind *kind, const uint8_t *mad,
 		     const struct smi_attr *attrs, struct hca *hca,
-		     unsigned int lid, unsigned int position, unsigned int number)
+		     unsigned int lid, unsigned int outer, unsigned int inner)
 {
-	uint16_t word = (uint16_t)(position << 12 | number << kind->shift);
-	uint16_t asked = mad_get16(mad + SA_DATA, NODE_WORD) ^ word;
-	uint64_t mask = mad_get64(mad, SA_COMP_MASK);
+	uint32_t word = outer << kind->outer.word | inner << kind->inner.word;
+	uint32_t modifier = outer << kind->outer.modifier |
+			    inner << kind->inner.modifier;
 	uint8_t rec[SA_NODE_BYTES] = { 0 }, data[SMI_DATA_BYTES];
 	size_t room = kind->bytes - kind->at;
 
-	if ((mask & 1 << 1 && asked & kind->bit1) ||
-	    (mask & 1 << 3 && asked & kind->bit3) ||
-	    smi_attribute(attrs, hca, kind->attr, position << 28 | number, data))
+	if (!node_asked(kind, mad, word) ||
+	    smi_attribute(attrs, hca, kind->attr, modifier, data))
 		return;
 	if (kind->attr == SMI_ATTR_PORT_INFO && !node_has_caps(mad, data))
 		return;
 	mad_put16(rec, NODE_LID, (uint16_t)lid);
-	mad_put16(rec, NODE_WORD, word);
+	mad_put32(rec, NODE_WORD, word);
 	memcpy(rec + kind->at, data, sizeof(data) < room ? sizeof(data) : room);
 	if (kind->attr == SMI_ATTR_NODE_INFO)
 		smi_attribute(attrs, hca, SMI_ATTR_NODE_DESC, 0, rec + NODE_DESC);
 	sa_table_add(rec, kind->bytes, kind->bytes);
 }
 
+/* An adapter has port 1 alone, and packets come into it at no other. */
+static unsigned int index_first(const struct node_index *index, bool is_switch)
+{
+	return index->what == PORTS && !is_switch ? 1 : index->first;
+}
+
+static unsigned int index_last(const struct node_index *index, bool is_switch)
+{
+	if (index->what == BLOCKS)
+		return index->last;
+	return is_switch ? fabric_hcas() : index->what == PORTS;
+}
+
 static void node_add_all(const struct node_kind *kind, const uint8_t *mad,
 			 const struct smi_attr *attrs, struct hca *hca,
 			 unsigned int lid)
 {
-	/* Port 0 of an adapter would be its port 1 once more. */
-	unsigned int first = kind->attr == SMI_ATTR_PORT_INFO && !attrs;
-	unsigned int position, number;
+	const struct node_index *outer = &kind->outer, *inner = &kind->inner;
+	unsigned int o, i;
 
 	if (mad_get64(mad, SA_COMP_MASK) & NODE_HAS_LID &&
 	    mad_get16(mad + SA_DATA, NODE_LID) != lid)
 		return;
-	for (position = 0; position < kind->positions; position++)
-		for (number = first; number < kind->numbers; number++)
-			node_add(kind, mad, attrs, hca, lid, position, number);
+	for (o = index_first(outer, attrs); o <= index_last(outer, attrs); o++)
+		for (i = index_first(inner, attrs); i <= index_last(inner, attrs); i++)
+			node_add(kind, mad, attrs, hca, lid, o, i);
 }
 
 /**
@@ -136,7 +182,8 @@ uint16_t sa_node_table(struct hca *hca, uint8_t *mad)
 
 	if (!kind)
 		return MAD_STATUS_BAD_ATTR;
-	known |= (kind->bit1 ? 1 << 1 : 0) | (kind->bit3 ? 1 << 3 : 0);
+	for (i = 0; i < ARRAY_SIZE(kind->asked); i++)
+		known |= kind->asked[i] ? 2ull << i : 0;
 	if (kind->attr == SMI_ATTR_PORT_INFO)
 		known |= PORT_HAS_CAPS;
 	if (mad_get64(mad, SA_COMP_MASK) & ~known)

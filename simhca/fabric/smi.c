@@ -20,6 +20,8 @@
 #define SPEED_EXT_EDR 2
 #define SPEED_EXT_FDR_EDR 3
 #define PKEYS_PER_BLOCK 32u
+#define VL_ARB_LOW 1	/* the first block of the table of low priority */
+#define VL_ARB_HIGH 3
 
 static uint16_t node_desc(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
@@ -141,14 +143,15 @@ uint16_t smi_sl2vl(struct hca *hca, uint8_t *data, uint32_t modifier)
 }
 
 /**
- * smi_vl_arb() - whose turn it is of the virtual lanes
+ * smi_vl_arb() - whose turn it is of the virtual lanes; each table fits its first block
  */
 uint16_t smi_vl_arb(struct hca *hca, uint8_t *data, uint32_t modifier)
 {
-	unsigned int i;
+	unsigned int i, block = modifier >> 16;
 
 	(void)hca;
-	(void)modifier;
+	if (block != VL_ARB_LOW && block != VL_ARB_HIGH)
+		return MAD_STATUS_BAD_FIELD;
 	for (i = 0; i < 8; i++) {
 		data[2 * i] = i;
 		data[2 * i + 1] = 1;

@@ -72,6 +72,10 @@ in_guest()
 	ask group_record saquery MFTR 65/0
 	ask switch_record saquery SWIR
 	ask manager_record saquery SMIR
+	ask lanes saquery SL2VL 65/2/1
+	ask turns saquery VLAR 65/2/3
+	ask keys saquery PKTR 2/1/0
+	ask guids saquery GUIDInfoRecord 2/0
 	ask devices vendstat -N 65
 	ask adapter vendstat -N 2
 	hca_clean '' 0
@@ -146,12 +150,26 @@ records()
 	[ "$(grep -c 'LID\.' "$out/manager_record")" = 1 ] || fail 'not one manager'
 }
 
+# The same for each port: its lanes, turns and keys.
+tables()
+{
+	local name
+
+	says lanes 'Port\.+2$' 'OutPort\.+1$' 'VL: 0\| 1\|'
+	says turns 'Port\.+2$' 'Block\.+3$' 'Weight: 1\|'
+	says keys 'LID\.+2$' '0xffff'
+	says guids 'GUID 0\.+0x0002c90300510011$'
+	for name in lanes turns keys guids; do
+		[ "$(grep -c 'LID\.' "$out/$name")" = 1 ] || fail "$name: not one"
+	done
+}
+
 if [ "${1-}" = --guest ]; then
 	in_guest
 	exit
 fi
 
-plan 14
+plan 15
 check 'packages are unpacked' unpack
 check 'a guest' lab/vm --kernel "${MLX5_EP_KERNEL:-7.2}" --hca 2 --no-module \
 	--timeout 600 -- "$0" --guest
@@ -164,6 +182,7 @@ check 'ibnetdiscover and iblinkinfo find the switch and what is at its ports' ne
 check 'ibqueryerrors asks all of them' says counted '3 nodes checked' '4 ports checked'
 check 'the tables of the switch lead to each adapter and group' routes
 check 'saquery finds links, ports, tables, and the manager' records
+check 'and the tables of each port' tables
 check 'vendstat finds which device the switch is' says devices '0xcb20'
 check 'and which the other adapter is' says adapter '0x1017'
 check 'nothing of it is an error of an HCA' grep -qx clean "$out/errors"

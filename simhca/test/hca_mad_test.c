@@ -237,15 +237,55 @@ static void a_table_has_what_is_asked_for(void)
 	CHECK_EQ(table_len, SA_PORT_INFO_BYTES);
 	CHECK_EQ(table[2], 2);
 	CHECK(lists(SA_ATTR_MULTICAST_FDB_RECORD, BIT(0) | BIT(1), block_3, 4, 0));
-	CHECK_EQ(table_len, MC_GROUPS / MLID_BLOCK * SA_FDB_BYTES);
+	CHECK_EQ(table_len, MC_GROUPS / MLID_BLOCK * SA_BLOCK_BYTES);
 	CHECK(lists(SA_ATTR_MULTICAST_FDB_RECORD, BIT(3), block_3, 4, 0));
-	CHECK_EQ(table_len, SA_FDB_BYTES);
+	CHECK_EQ(table_len, SA_BLOCK_BYTES);
 	CHECK_EQ(mad_get16(table, 2), 3);
 	CHECK(lists(SA_ATTR_LINEAR_FDB_RECORD, BIT(1), block_3, 4, 0));
 	CHECK_EQ(table_len, 0);
 	/* M_Key, which no record is compared by */
 	CHECK(lists(SA_ATTR_PORT_INFO_RECORD, BIT(4), NULL, 0, 0));
 	CHECK_EQ(status(), SA_STATUS_INVALID);
+}
+
+/* A port of the switch has as many lanes, keys and turns as that of an adapter. */
+static void tables_of_ports_have_each_port(void)
+{
+	static const uint8_t out_2[SA_DATA_BYTES] = { 0, SMI_SWITCH_LID, 1, 2 };
+	static const uint8_t keys[SA_DATA_BYTES] = { 0, SMI_SWITCH_LID, 0, 3, 2 };
+	static const uint8_t turns[SA_DATA_BYTES] = { 0, SMI_SWITCH_LID, 2, 3 };
+	static const uint8_t adapter[SA_DATA_BYTES] = { 0, 2 };
+
+	CHECK(lists(SA_ATTR_SL2VL_RECORD, BIT(0), adapter, 2, 0));
+	CHECK_EQ(table_len, SA_SL2VL_BYTES);
+	CHECK_EQ(mad_get32(table, 0), 2u << 16 | 0 << 8 | 1);
+	CHECK_EQ(table[8], 0x01);
+	CHECK(lists(SA_ATTR_SL2VL_RECORD, BIT(0), out_2, 4, 0));
+	CHECK_EQ(table_len, (ADAPTERS + 1) * (ADAPTERS + 1) * SA_SL2VL_BYTES);
+	CHECK(lists(SA_ATTR_SL2VL_RECORD, BIT(0) | BIT(1) | BIT(2), out_2, 4, 0));
+	CHECK_EQ(table_len, SA_SL2VL_BYTES);
+	CHECK_EQ(mad_get16(table, 2), 1 << 8 | 2);
+
+	CHECK(lists(SA_ATTR_PKEY_TABLE_RECORD, BIT(0), adapter, 2, 0));
+	CHECK_EQ(table_len, PORT_PKEYS / 32 * SA_BLOCK_BYTES);
+	CHECK_EQ(mad_get16(table, 8), SA_DEFAULT_PKEY);
+	CHECK_EQ(table[4], 1);
+	CHECK(lists(SA_ATTR_PKEY_TABLE_RECORD, BIT(0) | BIT(1) | BIT(2), keys, 5, 0));
+	CHECK_EQ(table_len, SA_BLOCK_BYTES);
+	CHECK_EQ(mad_get16(table, 2), 3);
+	CHECK_EQ(table[4], 2);
+
+	CHECK(lists(SA_ATTR_VL_ARB_RECORD, BIT(0), adapter, 2, 0));
+	CHECK_EQ(table_len, 2 * SA_BLOCK_BYTES);
+	CHECK_EQ(mad_get16(table, 2), 1 << 8 | 1);
+	CHECK(lists(SA_ATTR_VL_ARB_RECORD, BIT(0) | BIT(1) | BIT(2), turns, 4, 0));
+	CHECK_EQ(table_len, SA_BLOCK_BYTES);
+	CHECK_EQ(mad_get16(table, 2), 2 << 8 | 3);
+
+	/* The switch has none but that of its node. */
+	CHECK(lists(SA_ATTR_GUID_INFO_RECORD, 0, NULL, 0, 0));
+	CHECK_EQ(table_len, ADAPTERS * SA_BLOCK_BYTES);
+	CHECK(!memcmp(table + 8, port_gid(hcas[0]) + 8, 8));
 }
 
 static void ports_are_found_by_what_they_can(void)
@@ -376,6 +416,7 @@ int main(void)
 		TEST(its_tables_say_where_everything_is),
 		TEST(the_last_group_has_a_row),
 		TEST(a_table_has_what_is_asked_for),
+		TEST(tables_of_ports_have_each_port),
 		TEST(ports_are_found_by_what_they_can),
 		TEST(links_are_found_by_their_ends),
 		TEST(one_record_is_one_and_nothing_else),
