@@ -12,7 +12,8 @@
 # The objects of each kernel live in a folder of their own, a farm of links to
 # the sources, so that builds for several kernels stand side by side. So do those of
 # INSTRUMENT=kcov and INSTRUMENT=gcov, in build/modules-kcov/ and build/modules-gcov/:
-# modules for the debug kernel that record which code ran.
+# modules for the debug kernel that record which code ran. ALONE=1 leaves out the modules
+# of the tests.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KRELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
@@ -21,7 +22,7 @@ MODULE_BUILD = build/modules$(INSTRUMENT:%=-%)/$(KRELEASE)
 MODULE_INSTRUMENT_kcov := KCOV_INSTRUMENT=y
 MODULE_INSTRUMENT_gcov := GCOV_PROFILE=y
 MODULE_MAKE = $(MAKE) --no-print-directory -C '$(KDIR)' \
-	M='$(CURDIR)/$(MODULE_BUILD)' MLX5_EP_TEST_MODULES=1 \
+	M='$(CURDIR)/$(MODULE_BUILD)' $(if $(ALONE),,MLX5_EP_TEST_MODULES=1) \
 	$(MODULE_INSTRUMENT_$(INSTRUMENT)) \
 	$(if $(KMODULES),MLX5_EP_KMODULES='$(KMODULES)')
 
