@@ -12,13 +12,6 @@
 #include "cli.h"
 #include "compare.h"
 
-static void add_text(struct json_object *row, const char *key,
-		     const char *text)
-{
-	json_object_object_add(row, key, text ?
-			       json_object_new_string(text) : NULL);
-}
-
 /* @now: what is set; NULL: nothing is */
 static void add_row(struct json_object *rows, const char *setting,
 		    const char *attribute, const char *now,
@@ -26,12 +19,12 @@ static void add_row(struct json_object *rows, const char *setting,
 {
 	struct json_object *row = json_object_new_object();
 
-	add_text(row, "setting", setting);
-	add_text(row, "attribute", attribute);
+	json_add_text(row, "setting", setting);
+	json_add_text(row, "attribute", attribute);
 	if (*entry->section.cgroup)
-		add_text(row, "cgroup", entry->section.cgroup);
-	add_text(row, "now", now);
-	add_text(row, "saved", saved);
+		json_add_text(row, "cgroup", entry->section.cgroup);
+	json_add_text(row, "now", now);
+	json_add_text(row, "saved", saved);
 	json_object_object_add(row, "line", json_object_new_int(entry->line));
 	json_object_array_add(rows, row);
 }

@@ -90,14 +90,14 @@ struct json_object *attribute_table(const char *device, const char *name,
 	return rows;
 }
 
-static void add_text(struct json_object *dev, const char *name,
-		     const char *key, const char *attr)
+static void add_attribute(struct json_object *dev, const char *name,
+			  const char *key, const char *attr)
 {
 	char buf[4096];
 
 	if (attribute_read(name, attr, buf, sizeof(buf)) < 0)
 		return;
-	json_object_object_add(dev, key, json_object_new_string(buf));
+	json_add_text(dev, key, buf);
 }
 
 static void add_number(struct json_object *dev, const char *name,
@@ -192,7 +192,7 @@ static struct json_object *device_get(const char *name, const char *attached,
 		json_object_object_add(dev, "without", json_object_new_string(
 			without + strlen(", without ")));
 	add_number(dev, name, "abi_version", "abi_version");
-	add_text(dev, name, "policy", "uuar_policy");
+	add_attribute(dev, name, "policy", "uuar_policy");
 	add_number(dev, name, "strict", "uuar_strict");
 	add_number(dev, name, "pages", "uuar_pages");
 	add_number(dev, name, "budget", "uar_budget");
@@ -201,7 +201,7 @@ static struct json_object *device_get(const char *name, const char *attached,
 	add_number(dev, name, "in_use", "uar_in_use");
 	add_number(dev, name, "observed", "uar_observed");
 	add_number(dev, name, "fallbacks", "uuar_fallbacks");
-	add_text(dev, name, "exempt", "uuar_exempt");
+	add_attribute(dev, name, "exempt", "uuar_exempt");
 	if (cli->bare)
 		return dev;
 	add_cgroups(dev, name);

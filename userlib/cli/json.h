@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What is read from an object of JSON that may lack it. */
+/* Objects of JSON: what one may lack is read, and texts are added. */
 #ifndef MLX5EP_CLI_JSON_H
 #define MLX5EP_CLI_JSON_H
 
@@ -50,6 +50,17 @@ static inline size_t json_length(struct json_object *obj, const char *key)
 	struct json_object *value = json_get(obj, key);
 
 	return value ? json_object_array_length(value) : 0;
+}
+
+/**
+ * json_add_text() - add a text to an object
+ * @text: NULL: the key is null
+ */
+static inline void json_add_text(struct json_object *to, const char *key,
+				 const char *text)
+{
+	json_object_object_add(to, key,
+			       text ? json_object_new_string(text) : NULL);
 }
 
 #endif

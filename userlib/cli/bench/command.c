@@ -82,11 +82,6 @@ static const char *reason(int ret)
 	}
 }
 
-static void add_text(struct json_object *to, const char *key, const char *text)
-{
-	json_object_object_add(to, key, json_object_new_string(text));
-}
-
 static void command_run(const struct bench_plan *plan,
 			const struct bench_case *bench, const char *policy,
 			unsigned int threads, struct json_object *runs)
@@ -96,9 +91,9 @@ static void command_run(const struct bench_plan *plan,
 	struct json_object *figures = NULL;
 	int ret = command_measure(plan, bench, policy, threads, rounds);
 
-	add_text(made, "bench", bench->bench);
-	add_text(made, "variant", bench->variant);
-	add_text(made, "policy", policy);
+	json_add_text(made, "bench", bench->bench);
+	json_add_text(made, "variant", bench->variant);
+	json_add_text(made, "policy", policy);
 	if (threads)
 		json_object_object_add(made, "threads",
 				       json_object_new_int(threads));
@@ -108,7 +103,7 @@ static void command_run(const struct bench_plan *plan,
 		json_object_object_add(made, "figures", figures);
 		bench_add_papers(bench, threads, made);
 	} else {
-		add_text(made, "error", reason(ret ? ret : -ENODATA));
+		json_add_text(made, "error", reason(ret ? ret : -ENODATA));
 	}
 	json_object_array_add(runs, made);
 	json_object_put(rounds);

@@ -38,17 +38,12 @@ int report_open(const char *path)
 	return -1;
 }
 
-static void add_text(struct json_object *to, const char *key, const char *text)
-{
-	json_object_object_add(to, key, json_object_new_string(text));
-}
-
 static void add_file(struct json_object *to, const char *key, const char *path)
 {
 	char text[128];
 
 	if (file_read(path, text, sizeof(text)) > 0)
-		add_text(to, key, text);
+		json_add_text(to, key, text);
 }
 
 /* Adds the line of os-release that a person reads. */
@@ -65,7 +60,7 @@ static void add_distribution(struct json_object *to)
 		line += sizeof(key) - 1;
 		line += *line == '"';
 		line[strcspn(line, "\"\n")] = '\0';
-		add_text(to, "distribution", line);
+		json_add_text(to, "distribution", line);
 	}
 	free(text);
 }
@@ -77,9 +72,9 @@ static struct json_object *report_system(void)
 
 	add_distribution(obj);
 	if (!uname(&name)) {
-		add_text(obj, "kernel", name.release);
-		add_text(obj, "build", name.version);
-		add_text(obj, "machine", name.machine);
+		json_add_text(obj, "kernel", name.release);
+		json_add_text(obj, "build", name.version);
+		json_add_text(obj, "machine", name.machine);
 	}
 	return obj;
 }
@@ -93,7 +88,7 @@ static struct json_object *report_module(const char *name)
 	char path[PATH_LEN];
 	size_t i;
 
-	add_text(obj, "module", name);
+	json_add_text(obj, "module", name);
 	root_path(path, "sys/module/%s", name);
 	json_object_object_add(obj, "loaded",
 			       json_object_new_boolean(path_exists(path)));
@@ -148,7 +143,7 @@ int report_write(struct cli *cli, int fd, const char *path,
 	int ret;
 
 	json_object_object_add(all, "format", json_object_new_int(FORMAT));
-	add_text(all, "tool", MLX5EP_BUILD);
+	json_add_text(all, "tool", MLX5EP_BUILD);
 	json_object_object_add(all, "system", report_system());
 	json_object_object_add(all, "modules", report_modules());
 	json_object_object_add(all, "on", json_object_get(on));
