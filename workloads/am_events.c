@@ -137,7 +137,7 @@ static void check_handled(struct job *j)
 	j->own.wrong += j->tally.wrong;
 }
 
-static int run(struct transport *tp)
+static int am_events_run(struct transport *tp)
 {
 	static const am_handler handlers[] = { ask, answer, written };
 	struct job j = {
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		.usage = EVENTS_USAGE,
 		.option = events_option,
 		.check = events_check,
-		.run = run,
+		.run = am_events_run,
 		.has_middle = true,
 	};
 

@@ -123,7 +123,7 @@ static int report(struct transport *tp, const struct storm *s)
 		-EBADMSG : 0;
 }
 
-static int run(struct transport *tp)
+static int am_storm_run(struct transport *tp)
 {
 	static const am_handler handlers[] = { ask, answer, written };
 	struct storm s = {};
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		.usage = "  -r REQUESTS  to each process (500)\n"
 			 "  -d DEPTH     requests without an answer (1)\n",
 		.option = option,
-		.run = run,
+		.run = am_storm_run,
 	};
 
 	return launch(&program, argc, argv);

@@ -351,7 +351,7 @@ static int close_all(struct job *j)
 }
 
 /* After an error nothing is freed: it may still be moving. */
-static int run(struct transport *tp)
+static int am_threads_run(struct transport *tp)
 {
 	struct job *j = calloc(1, sizeof(*j));
 	int ret;
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
 		.usage = "  -t THREADS   of each process (4)\n"
 			 "  -r ROUNDS    of messages and collectives (6)\n",
 		.option = option,
-		.run = run,
+		.run = am_threads_run,
 		.has_middle = true,
 	};
 

@@ -215,7 +215,7 @@ static int ring(struct job *j)
 	return ret;
 }
 
-static int run(struct transport *tp)
+static int messages_run(struct transport *tp)
 {
 	struct job j = { .tp = tp, .rank = tp_rank(tp),
 			 .n = tp_processes(tp) };
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 		.usage = "  -r ROUNDS    of messages to all (6)\n"
 			 "  -s BYTES     of the longest message (262144)\n",
 		.option = option,
-		.run = run,
+		.run = messages_run,
 		.has_middle = true,
 	};
 

@@ -249,7 +249,7 @@ static int open_file(struct job *j)
 	return j->file ? 0 : -errno;
 }
 
-static int run(struct transport *tp)
+static int nbc_check_run(struct transport *tp)
 {
 	struct job j = { .tp = tp, .plan = { .state = seed, .odd = !folder } };
 	void *window;
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 			 "  -f           look at the results before the end\n",
 		.option = option,
 		.check = check,
-		.run = run,
+		.run = nbc_check_run,
 	};
 
 	return launch(&program, argc, argv);

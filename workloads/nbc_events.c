@@ -105,7 +105,7 @@ static int end(void *arg)
 	return ret;
 }
 
-static int run(struct transport *tp)
+static int nbc_events_run(struct transport *tp)
 {
 	struct job j = {
 		.events = {
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 		.usage = EVENTS_USAGE,
 		.option = events_option,
 		.check = check,
-		.run = run,
+		.run = nbc_events_run,
 		.has_middle = true,
 	};
 

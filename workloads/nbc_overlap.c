@@ -56,7 +56,7 @@ static int sum(double *v, unsigned int n)
 	return ret ? ret : nbc_wait(all);
 }
 
-static int run(struct transport *tp)
+static int nbc_overlap_run(struct transport *tp)
 {
 	struct overlap_lib lib = {
 		.name = "nbc",
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 			 "  -z BYTES,... lengths, at most 8 (64,65536,262144)\n",
 		.option = option,
 		.check = check,
-		.run = run,
+		.run = nbc_overlap_run,
 	};
 
 	return launch(&program, argc, argv);

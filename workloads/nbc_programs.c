@@ -64,7 +64,7 @@ static int run_one(struct transport *tp, struct nbc *nbc, unsigned int p)
 	return ret;
 }
 
-static int run(struct transport *tp)
+static int nbc_programs_run(struct transport *tp)
 {
 	struct nbc *nbc;
 	unsigned int p;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 		.usage = "  -s SIDE      of the square grid of the solver, 16 to 512 (48)\n",
 		.option = option,
 		.check = check,
-		.run = run,
+		.run = nbc_programs_run,
 	};
 
 	return launch(&program, argc, argv);

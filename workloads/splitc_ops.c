@@ -272,7 +272,7 @@ static int report(struct transport *tp, const struct ops *o)
 	return tally_report(tp, text, &o->tally);
 }
 
-static int run(struct transport *tp)
+static int splitc_ops_run(struct transport *tp)
 {
 	struct ops o = { .rank = tp_rank(tp), .n = tp_processes(tp) };
 	int ret, error;
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 			 "  -f           do not wait for anything\n",
 		.option = option,
 		.check = check,
-		.run = run,
+		.run = splitc_ops_run,
 		.has_middle = true,
 	};
 

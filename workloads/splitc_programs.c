@@ -64,7 +64,7 @@ static int report(struct transport *tp, const uint64_t *mine,
 	return wrong ? -EBADMSG : 0;
 }
 
-static int run(struct transport *tp)
+static int splitc_programs_run(struct transport *tp)
 {
 	uint64_t wrong[N] = {}, us[N] = {};
 	unsigned int p;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		.usage = "  -o PROGRAM   one only, as sample_sort\n",
 		.option = option,
 		.check = check,
-		.run = run,
+		.run = splitc_programs_run,
 	};
 
 	return launch(&program, argc, argv);

@@ -152,7 +152,7 @@ static int message(uint32_t *at, int from, uint32_t stamp)
 	return 0;
 }
 
-static void run(const struct change *change, char *addr)
+static void remapped_run(const struct change *change, char *addr)
 {
 	int i, from, stale = 0, all = 0;
 
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (i = 0; i < CHANGES; i++)
-		run(&changes[i], FIXED + i * 4 * LEN);
+		remapped_run(&changes[i], FIXED + i * 4 * LEN);
 	MPI_Finalize();
 	return 0;
 }

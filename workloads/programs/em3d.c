@@ -88,7 +88,7 @@ struct waves {
 	uint64_t near[NODES][DEGREE];
 };
 
-static int run(struct sc *sc, struct waves *w, uint64_t *wrong)
+static int em3d_run(struct sc *sc, struct waves *w, uint64_t *wrong)
 {
 	unsigned int n = sc_processes(sc), all = n * NODES, kind, node, half;
 	struct sc_spread arrays[2];
@@ -118,7 +118,7 @@ static int run(struct sc *sc, struct waves *w, uint64_t *wrong)
 int em3d(struct sc *sc, uint64_t *wrong)
 {
 	struct waves *w = malloc(sizeof(*w));
-	int ret = w ? run(sc, w, wrong) : -ENOMEM;
+	int ret = w ? em3d_run(sc, w, wrong) : -ENOMEM;
 
 	/* After an error nothing is freed: it may still be moving. */
 	if (!ret)

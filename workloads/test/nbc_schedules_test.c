@@ -198,7 +198,7 @@ static bool right(const struct plan_item *item, unsigned int n)
 }
 
 /* @drop: number of a step of all, which is left out; negative: none */
-static bool run(const struct plan_item *item, unsigned int n, size_t few,
+static bool schedule_run(const struct plan_item *item, unsigned int n, size_t few,
 		int drop, unsigned int *steps)
 {
 	unsigned int rank, i;
@@ -237,7 +237,7 @@ static unsigned int wrong(size_t few)
 			plan_next(&plan, items, false);
 			for (k = 0; k < PLAN_ITEMS; k++) {
 				items[k].count %= 3000;
-				if (run(&items[k], sizes[i], few, -1, &steps))
+				if (schedule_run(&items[k], sizes[i], few, -1, &steps))
 					continue;
 				printf("# kind %u, %u processes, %u elements\n",
 				       items[k].kind, sizes[i], items[k].count);
@@ -278,10 +278,10 @@ static unsigned int missed_steps(enum nbc_kind kind, unsigned int n, size_t few)
 	/* More than one segment. */
 	if (!few && (kind == NBC_BCAST || kind == NBC_REDUCE))
 		item.count = 6 * WORDS;
-	if (!run(&item, n, few, -1, &all))
+	if (!schedule_run(&item, n, few, -1, &all))
 		return 1;
 	for (i = 0; i < all; i++)
-		if (run(&item, n, few, i, &steps)) {
+		if (schedule_run(&item, n, few, i, &steps)) {
 			printf("# kind %u, %u processes: step %u\n", kind, n, i);
 			bad++;
 		}
