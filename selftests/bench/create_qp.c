@@ -44,20 +44,26 @@ static int create_qp_by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int create_qp_once(struct verbs_setup *setup)
+{
+	struct ibv_qp *qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
+
+	if (qp && !ibv_destroy_qp(qp))
+		return 0;
+	perror("create_qp");
+	return 1;
+}
+
 static int create_qp_measure(struct verbs_setup *setup, uint64_t (*clock)(void),
 			     uint64_t *cost, int n)
 {
 	uint64_t before;
-	struct ibv_qp *qp;
 	int i;
 
 	for (i = -WARM_UP; i < n; i++) {
 		before = clock();
-		qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
-		if (!qp || ibv_destroy_qp(qp)) {
-			perror("create_qp");
+		if (create_qp_once(setup))
 			return 1;
-		}
 		if (i >= 0)
 			cost[i] = clock() - before;
 	}
@@ -66,17 +72,11 @@ static int create_qp_measure(struct verbs_setup *setup, uint64_t (*clock)(void),
 
 static void *create_qp_thread(void *arg)
 {
-	struct verbs_setup *setup = arg;
-	struct ibv_qp *qp;
 	int i;
 
-	for (i = 0; i < EACH; i++) {
-		qp = verbs_qp_create(setup->pd, setup->cq, IBV_QPT_RC);
-		if (!qp || ibv_destroy_qp(qp)) {
-			perror("create_qp");
+	for (i = 0; i < EACH; i++)
+		if (create_qp_once(arg))
 			return arg;
-		}
-	}
 	return NULL;
 }
 

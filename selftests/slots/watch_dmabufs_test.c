@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: host, tier: full */
+/* runs on: host, tier: core */
 /*
  * Watches of dma-bufs: what attaching takes and detaching gives back, wherever it
  * fails, and what an exporter's call reports; with dmabuf.c of the module compiled
