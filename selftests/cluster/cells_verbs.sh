@@ -36,6 +36,8 @@ rdmacm_cells()
 		udaddy -b $cells_addr -s $cells_addr
 	cell rstream rsocket pair rstream -b $cells_addr -T v -S 4096 -C 50 -- \
 		rstream -s $cells_addr -T v -S 4096 -C 50
+	cell riostream rsocket pair riostream -b $cells_addr -T v -S 4096 -C 50 -- \
+		riostream -s $cells_addr -T v -S 4096 -C 50
 	cell "ib_send_bw -R" RC perftest ib_send_bw -R
 	cell "ib_send_bw -R" XRC perftest_cm_xrc
 	cell "ib_write_bw -R" RC perftest ib_write_bw -R
