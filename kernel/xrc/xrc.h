@@ -187,6 +187,8 @@ void mlx5_ep_xrc_qp_leave(struct mlx5_ep_xrc_reg *reg);
 struct ib_uverbs_qp_attr;
 int mlx5_ep_xrc_attr_from_user(struct ib_device *ibdev, struct ib_qp_attr *attr,
 			       struct ib_uverbs_qp_attr *user);
+void mlx5_ep_xrc_attr_to_user(struct ib_uverbs_qp_attr *user,
+			      const struct ib_qp_attr *attr);
 
 /* xrc_modify.c */
 int mlx5_ep_xrc_qp_modify(struct mlx5_ep_xrc_reg *reg, struct ib_qp_attr *attr,

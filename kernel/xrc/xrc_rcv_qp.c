@@ -9,7 +9,6 @@
  *   - an XRC domain outlives its registrations (see xrc_domain.c);
  *   - the caller's memory is written only if the call succeeds.
  */
-#include <rdma/ib_marshall.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
@@ -221,7 +220,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_XRC_RCV_QP_QUERY)(
 	ret = mlx5_ep_xrc_qp_query(reg, &attr, &info);
 	if (ret)
 		return ret;
-	ib_copy_qp_attr_to_user(reg->ib_qp->device, &user, &attr);
+	mlx5_ep_xrc_attr_to_user(&user, &attr);
 	ret = uverbs_copy_to_struct_or_zero(
 		attrs, MLX5_EP_ATTR_XRC_RCV_QP_QUERY_INFO, &info, sizeof(info));
 	if (ret)
