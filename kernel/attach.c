@@ -11,7 +11,8 @@
  *
  * A preexisting device had registered before mlx5_ep was loaded, and is attached as it
  * runs. Its operations are replaced (ops.c says in which order). Its uverbs definitions are
- * not, since uverbs may have built the method tree.
+ * too, but uverbs may have built the method tree, and reads them when it builds the next
+ * one (uverbs_tree.c).
  *
  * Attaching is all or nothing: if anything is not as expected, or cannot be had,
  * the device stays exactly as it was. One log line and the attribute "attached"
@@ -19,9 +20,9 @@
  * replaced last, and nothing fails after that.
  *
  * Who needs mlx5_ep holds a reference of the module, so that rmmod says EBUSY: a managed
- * context, an open file, and a device whose method tree may have pointers to ours, until
- * the device goes. A preexisting device holds none. When mlx5_ep leaves it, it has no
- * managed context, and gets none because try_module_get() fails.
+ * context, an open file, and a device whose method tree may have pointers to ours. A
+ * preexisting device holds one while uverbs has such a tree. When mlx5_ep leaves it, it has
+ * none and no managed context, and gets none because try_module_get() fails.
  *
  * The operations are given back first when mlx5_ep leaves, with no lock held: a call that is
  * inside may take as long as its program wants, and other devices are to come and go
@@ -44,6 +45,7 @@
 #include "sysfs.h"
 #include "uuar/context.h"
 #include "uuar/settings.h"
+#include "uverbs_reload.h"
 #include "uverbs_tree.h"
 #include "xrc/xrc.h"
 
@@ -158,11 +160,24 @@ static int attach_check(struct mlx5_ep_device *edev)
 	return mlx5_ep_ops_check(edev);
 }
 
+/* A preexisting device has policies and limits without a tree of ours, too. */
+static int attach_make_tree(struct mlx5_ep_device *edev)
+{
+	int ret = mlx5_ep_uverbs_tree_create(edev);
+
+	if (!ret || (edev->preexisting && ret != -ENOMEM))
+		return 0;
+	return mlx5_ep_device_refuse(
+		edev, ret == -ENOMEM ? "no memory" :
+		"mlx5_ib's DevX or UAR objects have other methods");
+}
+
 static int attach_device(struct mlx5_ep_device *edev)
 {
 	int ret;
 
 	edev->preexisting = registering == current;
+	edev->whole = !edev->preexisting;
 	ret = attach_check(edev);
 	if (ret)
 		return ret;
@@ -187,7 +202,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_settings;
 	}
-	ret = edev->preexisting ? 0 : mlx5_ep_uverbs_tree_add(edev);
+	ret = attach_make_tree(edev);
 	if (ret)
 		goto err_xrc;
 	edev->attached = true;
@@ -199,6 +214,7 @@ static int attach_device(struct mlx5_ep_device *edev)
 	mlx5_ep_debugfs_add(edev);
 	/* Contexts may be ours from here on: nothing may fail any more. */
 	mlx5_ep_ops_wrap(edev);
+	mlx5_ep_uverbs_tree_publish(edev);
 	return 0;
 
 err_tree:
@@ -277,7 +293,7 @@ static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(dev);
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
-	bool pinned;
+	bool pinned, held;
 
 	if (!edev)
 		return;
@@ -289,8 +305,11 @@ static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	pinned = edev->attached && edev->pinned;
 	if (edev->attached)
 		attach_undo(edev);
+	held = edev->preexisting && xchg(&edev->whole, false);
 	mlx5_ep_device_destroy(edev);
 	if (pinned)
+		module_put(THIS_MODULE);
+	if (held)
 		module_put(THIS_MODULE);
 }
 
@@ -360,10 +379,15 @@ int mlx5_ep_attach_init(void)
 	ret = attach_find_class();
 	if (ret)
 		return ret;
+	ret = mlx5_ep_uverbs_reload_init();
+	if (ret)
+		return ret;
 	registering = current;
 	ret = class_interface_register(&mlx5_ep_interface);
 	registering = NULL;
-	if (!ret && reprobe)
+	if (ret)
+		mlx5_ep_uverbs_reload_fini();
+	else if (reprobe)
 		attach_reprobe();
 	return ret;
 }
@@ -379,7 +403,8 @@ static bool attach_give_back(bool *told)
 	bool left = false;
 
 	while ((edev = mlx5_ep_device_hold_wrapped(&index, &left))) {
-		if (!mlx5_ep_ops_give_back(edev)) {
+		if (!mlx5_ep_uverbs_tree_take_back(edev) ||
+		    !mlx5_ep_ops_give_back(edev)) {
 			left = true;
 			if (!*told)
 				dev_warn(&edev->ibdev->dev,
@@ -403,6 +428,7 @@ void mlx5_ep_attach_fini(void)
 	while (!attach_give_back(&told))
 		schedule_timeout_idle(HZ / 10);
 	class_interface_unregister(&mlx5_ep_interface);
+	mlx5_ep_uverbs_reload_fini();
 	/* A caller that was counted out may not have returned from our text. */
 	compat_wait_for_callers();
 	mlx5_ep_settings_fini();

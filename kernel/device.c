@@ -101,6 +101,28 @@ void mlx5_ep_device_destroy(struct mlx5_ep_device *edev)
 }
 
 /**
+ * mlx5_ep_device_forget_uverbs() - ib_uverbs has gone
+ *
+ * Preexisting devices that were whole are so no more.
+ *
+ * Return: how many were, for each of which the caller puts a reference of mlx5_ep
+ */
+unsigned int mlx5_ep_device_forget_uverbs(void)
+{
+	struct mlx5_ep_device *edev;
+	unsigned long index;
+	unsigned int n = 0;
+
+	/* A device that goes at the same time forgets it here or there. */
+	xa_lock(&mlx5_ep_devices);
+	xa_for_each(&mlx5_ep_devices, index, edev)
+		if (edev->preexisting && xchg(&edev->whole, false))
+			n++;
+	xa_unlock(&mlx5_ep_devices);
+	return n;
+}
+
+/**
  * mlx5_ep_device_next_preexisting() - the next device that came before us
  * @index: ib_device.index to begin at; answer: index to go on with
  *
@@ -117,7 +139,7 @@ struct device *mlx5_ep_device_next_preexisting(unsigned long *index)
 	xa_lock(&mlx5_ep_devices);
 	xa_for_each_start(&mlx5_ep_devices, *index, edev, *index) {
 		if (edev->attached && edev->preexisting &&
-		    edev->auxdev) {
+		    !READ_ONCE(edev->whole) && edev->auxdev) {
 			auxdev = get_device(edev->auxdev);
 			break;
 		}

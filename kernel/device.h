@@ -115,10 +115,11 @@ struct mlx5_ep_inside {
  *	that device was just being added below a PCI function
  * @debugfs: folder of the device there
  * @xrc: shared XRC receive QPs of the device, while attached
- * @attached: the operations are replaced, and the uverbs definitions unless
- *	@preexisting
- * @preexisting: the device registered before mlx5_ep was loaded, and keeps its
- *	uverbs definitions until it registers again
+ * @attached: the operations are replaced
+ * @preexisting: the device had registered before mlx5_ep was loaded
+ * @whole: uverbs reads our definitions before anybody can open the device. If the device
+ *	is @preexisting, uverbs has read them, and mlx5_ep is held until ib_uverbs or the
+ *	device goes
  * @pinned: mlx5_ep cannot be unloaded while the device is attached
  * @wrapped: operations are replaced, see ops.c
  * @refusal: why the device is not attached
@@ -128,7 +129,9 @@ struct mlx5_ep_inside {
  * @stock: what detaching restores
  * @lacking: why the device has not a part of the module, see enum mlx5_ep_part; empty:
  *	it has that part
- * @defs: the uverbs definitions while attached: the driver's, then ours
+ * @hooked_def: the driver's uverbs definitions with our hooks; NULL: no definitions of ours
+ *	could be made
+ * @defs: the uverbs definitions while attached: the gate (uverbs_tree.c), @hooked_def, ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
  * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none
  * @inside: calls inside the wrapped operations, by processor, see ops.c
@@ -160,6 +163,7 @@ struct mlx5_ep_device {
 	struct mlx5_ep_xrc *xrc;
 	bool attached;
 	bool preexisting;
+	bool whole;
 	bool pinned;
 	bool wrapped;
 	char refusal[80];
@@ -167,7 +171,8 @@ struct mlx5_ep_device {
 	const char *no_policies;
 	struct mlx5_ep_stock stock;
 	char lacking[MLX5_EP_PARTS][64];
-	struct uapi_definition defs[MLX5_EP_PARTS + 2];
+	const struct uapi_definition *hooked_def;
+	struct uapi_definition defs[MLX5_EP_PARTS + 3];
 	struct mlx5_ep_object_hook *uar_hook;
 	struct mlx5_ep_object_hook *devx_hook;
 	struct mlx5_ep_inside __percpu *inside;
@@ -194,6 +199,7 @@ struct mlx5_ep_device *mlx5_ep_device_create(struct ib_device *ibdev);
 void mlx5_ep_device_destroy(struct mlx5_ep_device *edev);
 struct mlx5_ep_device *mlx5_ep_device_find(const struct ib_device *ibdev);
 struct device *mlx5_ep_device_next_preexisting(unsigned long *index);
+unsigned int mlx5_ep_device_forget_uverbs(void);
 struct mlx5_ep_device *mlx5_ep_device_hold_wrapped(unsigned long *index,
 						   bool *passed);
 

@@ -151,7 +151,7 @@ static int ops_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 	int ret;
 
 	mlx5_ep_restrack_wrap(edev);
-	if (attr->qp_type == IB_QPT_XRC_TGT && !edev->preexisting)
+	if (attr->qp_type == IB_QPT_XRC_TGT && READ_ONCE(edev->whole))
 		ret = ops_create_xrc_tgt(edev, qp, attr, udata);
 	else if (udata && qp->uobject)
 		ret = mlx5_ep_create_qp(edev, qp, attr, udata);
@@ -204,7 +204,9 @@ static void ops_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
 	struct mlx5_ep_device *edev =
 		ops_enter(compat_ufile_device(ufile), MLX5_EP_CALL_OTHER);
 
-	mlx5_ep_xrc_domain_ufile_cleanup(ufile);
+	/* An object of that id is another's where uverbs has not read our definitions. */
+	if (READ_ONCE(edev->whole) && !*edev->lacking[MLX5_EP_PART_XRC])
+		mlx5_ep_xrc_domain_ufile_cleanup(ufile);
 	edev->stock.ufile_hw_cleanup(ufile);
 	ops_leave(edev, MLX5_EP_CALL_OTHER);
 }
@@ -294,14 +296,15 @@ void mlx5_ep_ops_wrap(struct mlx5_ep_device *edev)
 		compat_ufile_hw_cleanup(&ibdev->ops);
 
 	ops_save(edev);
+	if (cleanup && *cleanup)
+		edev->stock.ufile_hw_cleanup = *cleanup;
 	if (edev->preexisting) {
 		/* Those that netlink calls stay the driver's. */
 		atomic_set(&edev->restrack_wrapped, 1);
 		synchronize_rcu();
-	} else if (cleanup && *cleanup) {
-		edev->stock.ufile_hw_cleanup = *cleanup;
-		*cleanup = ops_ufile_hw_cleanup;
 	}
+	if (edev->stock.ufile_hw_cleanup)
+		WRITE_ONCE(*cleanup, ops_ufile_hw_cleanup);
 	WRAP(dealloc_ucontext);
 	WRAP(destroy_qp);
 	WRAP(mmap_free);
@@ -330,10 +333,22 @@ static bool ops_restore_makers(struct mlx5_ep_device *edev)
 	return RESTORE(alloc_ucontext) & RESTORE(create_qp) & RESTORE(mmap);
 }
 
+static bool ops_restore_cleanup(struct mlx5_ep_device *edev)
+{
+	struct ib_device *ibdev = edev->ibdev;
+	compat_ufile_hw_cleanup_fn *cleanup =
+		compat_ufile_hw_cleanup(&ibdev->ops);
+
+	return !edev->stock.ufile_hw_cleanup ||
+	       READ_ONCE(*cleanup) == edev->stock.ufile_hw_cleanup ||
+	       cmpxchg(cleanup, ops_ufile_hw_cleanup,
+		       edev->stock.ufile_hw_cleanup) == ops_ufile_hw_cleanup;
+}
+
 static bool ops_restore_lookers(struct mlx5_ep_device *edev)
 {
 	return RESTORE(modify_qp) & RESTORE(query_ucontext) &
-	       RESTORE(mmap_free);
+	       RESTORE(mmap_free) & ops_restore_cleanup(edev);
 }
 
 static bool ops_restore_freers(struct mlx5_ep_device *edev)
@@ -415,16 +430,10 @@ bool mlx5_ep_ops_give_back(struct mlx5_ep_device *edev)
  */
 void mlx5_ep_ops_unwrap(struct mlx5_ep_device *edev)
 {
-	struct ib_device *ibdev = edev->ibdev;
-	compat_ufile_hw_cleanup_fn *cleanup =
-		compat_ufile_hw_cleanup(&ibdev->ops);
-
 	if (!edev->wrapped)
 		return;
 	WRITE_ONCE(edev->wrapped, false);
 	mlx5_ep_restrack_unwrap(edev);
-	if (cleanup && *cleanup == ops_ufile_hw_cleanup)
-		*cleanup = edev->stock.ufile_hw_cleanup;
 	ops_restore_makers(edev);
 	ops_restore_lookers(edev);
 	ops_restore_freers(edev);

@@ -27,6 +27,7 @@
 #include "uuar/cgroup.h"
 #include "uuar/context_pages.h"
 #include "uuar/values.h"
+#include "uverbs_reload.h"
 #include "uverbs_tree.h"
 #include "watch/slots.h"
 #include "xrc/xrc.h"
@@ -71,17 +72,20 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	unsigned int unseen = READ_ONCE(edev->unseen), i;
 	const char *no_records = mlx5_ep_fingerprint_refusal();
+	bool whole = READ_ONCE(edev->whole);
 	int len;
 
 	if (!edev->attached)
 		return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
-	len = sysfs_emit(buf, "%s", edev->preexisting ?
-			 "policies, limits; the rest when the device registers again" :
-			 "yes");
+	if (whole)
+		len = sysfs_emit(buf, "yes");
+	else
+		len = sysfs_emit(buf, "policies, limits; the rest when %s",
+				 mlx5_ep_uverbs_reload_awaits());
 	if (edev->no_policies)
 		len += sysfs_emit_at(buf, len, ", without uUAR policies: %s",
 				     edev->no_policies);
-	for (i = 0; i < MLX5_EP_PARTS; i++)
+	for (i = 0; whole && i < MLX5_EP_PARTS; i++)
 		if (*edev->lacking[i])
 			len += sysfs_emit_at(buf, len, ", without %s: %s",
 					     mlx5_ep_uverbs_tree_part_name(i),
@@ -305,10 +309,7 @@ static const struct bin_attribute uar_cgroup_limits_attr = {
 	.write = sysfs_uar_cgroup_limits_write,
 };
 
-/*
- * A device that is refused has the first attribute only. One that keeps its uverbs
- * definitions has no ids of ours.
- */
+/* A device that is refused has the first attribute only. */
 static struct attribute *device_attrs[] = {
 	&attached_attr.attr,
 	&abi_version_attr.attr,
@@ -335,8 +336,6 @@ static umode_t sysfs_device_attr_visible(struct kobject *kobj,
 {
 	const struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 
-	if (attr == &uverbs_ids_attr.attr && edev->preexisting)
-		return 0;
 	return index == 0 || edev->attached ? attr->mode : 0;
 }
 

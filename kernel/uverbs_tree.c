@@ -10,18 +10,30 @@
  * may be taken, and the device lacks all parts. Policies and limits need none of them.
  *
  * The definitions stay until the device goes, because uverbs reads them again
- * when the device is moved to another network namespace.
+ * when the device is moved to another network namespace, or ib_uverbs is loaded again
+ * (uverbs_reload.c). On a preexisting device they stay until mlx5_ep leaves, and
+ * uverbs_tree_gate() stands before them. uverbs calls it as it reads them, with
+ * client_data_rwsem of the device held:
+ *
+ *   - Who reads them holds mlx5_ep from then on. Else the gate leaves the driver's own
+ *     definitions to be read.
+ *   - They are published after the operations are wrapped. So each context of a tree that
+ *     has ours has a side of ours.
+ *   - They are taken back with client_data_rwsem held for writing: nobody is inside the
+ *     gate then, nor reads behind it.
  *
  * To add an object: its file ends with `const struct uapi_definition
  * mlx5_ep_<object>_defs[]`, declared in its header, which is a part or in one,
  * and its methods are named in names[].
  */
 
+#include <linux/module.h>
 #define UVERBS_MODULE_NAME mlx5_ep
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 
+#include "compat/built_for.h"
 #include "device.h"
 #include "methods.h"
 #include "object_hook.h"
@@ -190,17 +202,58 @@ const char *mlx5_ep_uverbs_tree_part_name(enum mlx5_ep_part part)
 	return parts[part].name;
 }
 
-/**
- * mlx5_ep_uverbs_tree_add() - put our definitions behind the driver's
- * @edev: device that nobody uses yet; its @lacking is set here
- *
- * Return: 0; -ENODEV, with the reason noted and nothing changed
- */
-int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
+/* What uverbs reads behind the gate. */
+static void uverbs_tree_fill(struct mlx5_ep_device *edev, bool ours)
 {
-	struct uapi_definition *def = edev->defs;
-	const struct uapi_definition *theirs;
+	struct uapi_definition *def = &edev->defs[1];
 	unsigned int i;
+
+	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
+		ours ? edev->hooked_def : edev->stock.driver_def);
+	for (i = 0; ours && i < MLX5_EP_PARTS; i++)
+		if (!*edev->lacking[i])
+			*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
+				parts[i].defs);
+	*def = (struct uapi_definition){};
+}
+
+/*
+ * uverbs asks whether something is supported, before it reads the next definition. The
+ * answer is always true.
+ */
+static bool uverbs_tree_gate(struct ib_device *ibdev)
+{
+	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
+	int ret = 0;
+
+	if (READ_ONCE(edev->whole))
+		return true;
+	if (compat_is_foreign("ib_uverbs"))
+		ret = mlx5_ep_device_refuse(
+			edev,
+			"ib_uverbs is not the one that mlx5_ep was compiled for");
+	if (!ret && !try_module_get(THIS_MODULE))
+		ret = mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
+	uverbs_tree_fill(edev, !ret);
+	if (ret)
+		dev_info(&ibdev->dev, "mlx5_ep: not attached wholly: %s\n",
+			 edev->refusal);
+	else
+		WRITE_ONCE(edev->whole, true);
+	return true;
+}
+
+/**
+ * mlx5_ep_uverbs_tree_create() - make our definitions, behind the driver's
+ * @edev: device that is being attached; its @lacking is set here
+ *
+ * Nobody reads them before mlx5_ep_uverbs_tree_publish(). Sleeps.
+ *
+ * Return: 0; -ENOMEM; -EOPNOTSUPP: the driver's DevX or UAR objects have other methods
+ */
+int mlx5_ep_uverbs_tree_create(struct mlx5_ep_device *edev)
+{
+	const struct uapi_definition *theirs;
 
 	uverbs_tree_check(edev);
 	edev->stock.driver_def = edev->ibdev->driver_def;
@@ -209,23 +262,69 @@ int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev)
 		theirs = mlx5_ep_devx_qp_hook(edev, theirs);
 	if (IS_ERR(theirs)) {
 		mlx5_ep_uar_alloc_unhook(edev);
-		return mlx5_ep_device_refuse(
-			edev, PTR_ERR(theirs) == -ENOMEM ? "no memory" :
-			"mlx5_ib's DevX or UAR objects have other methods");
+		return PTR_ERR(theirs);
 	}
-	*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(theirs);
-	for (i = 0; i < MLX5_EP_PARTS; i++)
-		if (!*edev->lacking[i])
-			*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
-				parts[i].defs);
-	*def = (struct uapi_definition){};
-	edev->ibdev->driver_def = edev->defs;
+	edev->hooked_def = theirs;
+	edev->defs[0] = (struct uapi_definition)
+		UAPI_DEF_IS_OBJ_SUPPORTED(uverbs_tree_gate);
+	uverbs_tree_fill(edev, true);
 	return 0;
 }
 
 /**
+ * mlx5_ep_uverbs_tree_publish() - let uverbs read our definitions from now on
+ * @edev: attached device, whose operations are wrapped
+ *
+ * Nothing happens if the definitions could not be made.
+ */
+void mlx5_ep_uverbs_tree_publish(struct mlx5_ep_device *edev)
+{
+	if (!edev->hooked_def)
+		return;
+	/* Who reads them finds the wrapped operations. */
+	smp_store_release(&edev->ibdev->driver_def, edev->defs);
+}
+
+/* Do definitions lead to @ours? */
+static bool uverbs_tree_leads_to(const struct uapi_definition *def,
+				 const struct uapi_definition *ours,
+				 unsigned int depth)
+{
+	if (def == ours)
+		return true;
+	if (!def || depth == MLX5_EP_DEFS_DEPTH)
+		return false;
+	for (; def->kind != UAPI_DEF_END; def++)
+		if (def->kind == UAPI_DEF_CHAIN &&
+		    uverbs_tree_leads_to(def->chain, ours, depth + 1))
+			return true;
+	return false;
+}
+
+/**
+ * mlx5_ep_uverbs_tree_take_back() - restore the driver's definitions of a device in use
+ * @edev: held device, for which nothing holds mlx5_ep any more
+ *
+ * Sleeps.
+ *
+ * Return: true: nobody reads ours, nor will; false: another module has its own before ours
+ */
+bool mlx5_ep_uverbs_tree_take_back(struct mlx5_ep_device *edev)
+{
+	struct ib_device *ibdev = edev->ibdev;
+	bool ours;
+
+	down_write(&ibdev->client_data_rwsem);
+	if (ibdev->driver_def == edev->defs)
+		ibdev->driver_def = edev->stock.driver_def;
+	ours = uverbs_tree_leads_to(ibdev->driver_def, edev->defs, 0);
+	up_write(&ibdev->client_data_rwsem);
+	return !ours;
+}
+
+/**
  * mlx5_ep_uverbs_tree_remove() - restore the driver's definitions
- * @edev: device that nobody uses any more
+ * @edev: device that nobody uses any more, or that has the driver's again
  *
  * Another module may have put definitions there before ours. It has restored the
  * driver's already, and removed ours thereby: class interfaces are told of a
@@ -235,6 +334,7 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 {
 	if (edev->ibdev->driver_def == edev->defs)
 		edev->ibdev->driver_def = edev->stock.driver_def;
+	edev->hooked_def = NULL;
 	mlx5_ep_devx_qp_unhook(edev);
 	mlx5_ep_uar_alloc_unhook(edev);
 }
@@ -244,15 +344,19 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
  * @edev: attached device
  * @buf: page of a sysfs attribute
  *
- * Writes the version of the ABI, then a line for each id: kind, name and id.
+ * Writes the version of the ABI, then a line for each id: kind, name and id. Nothing if
+ * uverbs has not read our definitions.
  *
  * Return: bytes written
  */
 ssize_t mlx5_ep_uverbs_tree_show(const struct mlx5_ep_device *edev, char *buf)
 {
-	ssize_t len = sysfs_emit(buf, "abi %u\n", MLX5_EP_ABI_VERSION);
+	ssize_t len;
 	size_t i;
 
+	if (!READ_ONCE(edev->whole))
+		return 0;
+	len = sysfs_emit(buf, "abi %u\n", MLX5_EP_ABI_VERSION);
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!*edev->lacking[names[i].part])
 			len += sysfs_emit_at(buf, len, "%s 0x%x\n",

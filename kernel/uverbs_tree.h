@@ -24,7 +24,9 @@ enum mlx5_ep_part {
 	MLX5_EP_PARTS,
 };
 
-int mlx5_ep_uverbs_tree_add(struct mlx5_ep_device *edev);
+int mlx5_ep_uverbs_tree_create(struct mlx5_ep_device *edev);
+void mlx5_ep_uverbs_tree_publish(struct mlx5_ep_device *edev);
+bool mlx5_ep_uverbs_tree_take_back(struct mlx5_ep_device *edev);
 void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev);
 ssize_t mlx5_ep_uverbs_tree_show(const struct mlx5_ep_device *edev, char *buf);
 const char *mlx5_ep_uverbs_tree_part_name(enum mlx5_ep_part part);

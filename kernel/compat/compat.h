@@ -157,6 +157,20 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #endif
 
 /*
+ * An object that is a file is told when the file ends, where ib_uverbs can go before: drop
+ * with 6.12.
+ */
+#ifdef UVERBS_TYPE_ALLOC_FD_RELEASE
+#define COMPAT_TYPE_ALLOC_FD UVERBS_TYPE_ALLOC_FD_RELEASE
+#define COMPAT_FD_RELEASE
+#else
+#define COMPAT_TYPE_ALLOC_FD(_size, _destroy, _release, ...) \
+	UVERBS_TYPE_ALLOC_FD((_size) + 0 * sizeof(typeof(_release) *), \
+			     _destroy, __VA_ARGS__)
+#define COMPAT_FD_RELEASE __maybe_unused
+#endif
+
+/*
  * The driver's turn before uverbs ends a context, where the core has one; NULL
  * elsewhere: drop with 6.12.
  */

@@ -96,9 +96,9 @@ void mlx5_ep_uar_alloc_unhook(struct mlx5_ep_device *edev)
  * mlx5_ep_uar_alloc_is_hooked() - are the UAR objects of a device counted?
  * @edev: attached device, or one that was refused
  *
- * Return: false where the driver's own definitions are used
+ * Return: false where uverbs uses the driver's own definitions
  */
 bool mlx5_ep_uar_alloc_is_hooked(const struct mlx5_ep_device *edev)
 {
-	return edev->uar_hook;
+	return READ_ONCE(edev->whole) && edev->uar_hook;
 }

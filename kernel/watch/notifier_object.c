@@ -5,6 +5,10 @@
  *
  * Destroy (close, device removal) ends everything but the object's own memory. mlx5_ep_device.lock
  * protects the list of a device's notifiers.
+ *
+ * The file can stay open when the context and the device are gone. Its end then puts the
+ * last reference of what ib_uverbs keeps for the device, whose release function belongs to
+ * ib_uverbs. So an object holds ib_uverbs until then, where mlx5_ep does not.
  */
 #include <linux/compat.h>
 #include <linux/module.h>
@@ -15,8 +19,10 @@
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
 #include "account/account.h"
+#include "compat/compat.h"
 #include "device.h"
 #include "uuar/context.h"
+#include "uverbs_reload.h"
 #include "watch/notifier_priv.h"
 
 static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
@@ -42,6 +48,8 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_NOTIFIER_CREATE)(
 	if (ret)
 		return ret;
 	object->edev = edev;
+	/* The method succeeds, so the file's end is told. */
+	object->uverbs = mlx5_ep_uverbs_reload_hold();
 	mutex_lock(&edev->lock);
 	list_add_tail(&object->notifier.node, &edev->notifiers);
 	mutex_unlock(&edev->lock);
@@ -102,6 +110,12 @@ static void mlx5_ep_notifier_destroy(struct ib_uobject *uobj,
 			     why == RDMA_REMOVE_DRIVER_REMOVE);
 }
 
+/* The file has ended, and what it kept of ib_uverbs. */
+static void COMPAT_FD_RELEASE notifier_object_release(struct ib_uobject *uobj)
+{
+	module_put(notifier_object_of(uobj)->uverbs);
+}
+
 /**
  * mlx5_ep_notifier_show() - print all notifiers of a device
  * @edev: attached device; its lock is taken here
@@ -143,10 +157,10 @@ DECLARE_UVERBS_NAMED_METHOD(
 
 DECLARE_UVERBS_NAMED_OBJECT(
 	MLX5_EP_OBJECT_NOTIFIER,
-	UVERBS_TYPE_ALLOC_FD(sizeof(struct notifier_object),
-			     mlx5_ep_notifier_destroy,
-			     &notifier_object_fops, "[mlx5_ep_notifier]",
-			     O_RDONLY),
+	COMPAT_TYPE_ALLOC_FD(
+		sizeof(struct notifier_object), mlx5_ep_notifier_destroy,
+		notifier_object_release, &notifier_object_fops,
+		"[mlx5_ep_notifier]", O_RDONLY),
 	&UVERBS_METHOD(MLX5_EP_METHOD_NOTIFIER_CREATE),
 	&UVERBS_METHOD(MLX5_EP_METHOD_NOTIFIER_WATCH_DMABUF));
 

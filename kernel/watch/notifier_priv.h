@@ -61,11 +61,13 @@ struct mlx5_ep_notifier {
  * @uobj: must be first
  * @notifier: its watches, its sources, and who waits for them
  * @edev: the device, until the notifier ends
+ * @uverbs: ib_uverbs, which the object holds until its file ends; NULL: it does not
  */
 struct notifier_object {
 	struct ib_uobject uobj;
 	struct mlx5_ep_notifier notifier;
 	struct mlx5_ep_device *edev;
+	struct module *uverbs;
 };
 
 static inline struct notifier_object *notifier_object_of(struct ib_uobject *uobj)

@@ -18,8 +18,8 @@ extern "C" {
  * @len: size of @reason in bytes
  *
  * Return: 0 if the module is attached. -EOPNOTSUPP if it is not, or for policies and
- * limits only until the device registers again: @reason then says so, or is empty if no
- * module is loaded.
+ * limits only: @reason then says so, and what the rest waits for, or is empty if no module
+ * is loaded.
  */
 int mlx5ep_device_attached(const struct ibv_device *device, char *reason,
 			   size_t len);
