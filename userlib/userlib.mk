@@ -16,7 +16,7 @@ LIB_SRCS := version.c plain.c process.c uverbs.c uverbs_ids.c device.c uuar.c do
 # Of the shared library only.
 LIB_SO_SRCS := moved.c
 CLI_SRCS := main.c error.c number.c files.c table.c print.c utf8.c view.c row_programs.c device.c describe.c traced.c settings.c change.c \
-	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c bench.c rebind.c nldev.c device_users.c attach.c \
+	config.c compare.c save.c lock.c show.c set.c apply.c once.c plan.c bench.c rebind.c modules.c nldev.c device_users.c attach.c \
 	unplaced.c run.c preload.c \
 	$(patsubst userlib/cli/%,%,$(wildcard userlib/cli/doctor/*.c userlib/cli/metrics/*.c \
 		userlib/cli/selftest/*.c))

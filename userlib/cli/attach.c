@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * mlx5ep attach. An RDMA device that was registered before the module was
- * loaded is not attached. The command has the device registered again. Users of
+ * loaded is attached by half. The command has the device registered again. Users of
  * the device lose it: the command lists them, those in the kernel too, and does nothing
- * without --force if there are any.
+ * without --force if there are any. With --uverbs it loads ib_uverbs again instead, where that
+ * is enough: nobody loses anything.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "modules.h"
 #include "rebind.h"
 
 static void print_process(struct json_object *process)
@@ -62,6 +64,24 @@ static int reprobe(const char *device, const char *aux)
 	return ret ? ret : wait_attached(device);
 }
 
+/* The kernel refuses to unload ib_uverbs while a program has a file of it open. */
+static int attach_by_uverbs(const char *device)
+{
+	char attached[512];
+
+	if (is_attached(device))
+		return EXIT_OK;
+	if (attribute_read(device, "attached", attached,
+			   sizeof(attached)) <= 0 ||
+	    !says_half(attached) || !strstr(attached, "ib_uverbs is loaded"))
+		return complain(EXIT_FAILED, "%s: loading ib_uverbs again would not help: see mlx5ep doctor",
+				device);
+	if (!uverbs_reload() || !is_attached(device))
+		return complain(EXIT_FAILED, "%s: ib_uverbs cannot be loaded again: end the programs that have a verbs device or rdma_cm open, of any adapter",
+				device);
+	return EXIT_OK;
+}
+
 static void print_result(struct cli *cli, const char *device,
 			 struct json_object *users, bool was_attached)
 {
@@ -75,14 +95,21 @@ static void print_result(struct cli *cli, const char *device,
 	}
 	obj = json_object_new_object();
 	json_object_object_add(obj, "device", json_object_new_string(device));
-	json_object_object_add(obj, "users", json_object_get(users));
+	json_object_object_add(obj, "users", users ? json_object_get(users) :
+			       json_object_new_array());
 	json_object_object_add(obj, "attached",
 			       json_object_new_boolean(is_attached(device)));
 	print_json(obj);
 	json_object_put(obj);
 }
 
-static int attach(struct cli *cli, const char *device, bool force, bool dry)
+/* What the options say. */
+struct options {
+	bool force, dry, uverbs;
+};
+
+static int attach(struct cli *cli, const char *device,
+		  const struct options *options)
 {
 	char aux[ENTRY_LEN];
 	bool was_attached = is_attached(device);
@@ -100,17 +127,22 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 	ret = EXIT_OK;
 	if (!module_loaded())
 		return complain(EXIT_NO_MODULE, "the module is not loaded: modprobe mlx5_ep");
+	if (options->uverbs && !options->dry) {
+		ret = attach_by_uverbs(device);
+		print_result(cli, device, NULL, was_attached);
+		return ret;
+	}
 	users = device_users(device);
 	if (!users)
 		return EXIT_FAILED;
 	if (json_object_array_length(users) && !cli->json &&
-	    (dry || !was_attached)) {
+	    (options->dry || !was_attached)) {
 		printf("%s is used by\n", device);
 		print_users(users);
 		fflush(stdout);
 	}
-	if (!dry && !was_attached) {
-		if (json_object_array_length(users) && !force)
+	if (!options->dry && !was_attached) {
+		if (json_object_array_length(users) && !options->force)
 			ret = complain(EXIT_FAILED, "they would lose the device: end them first, or drain the node; --force ends what they do");
 		else
 			ret = reprobe(device, aux);
@@ -121,24 +153,26 @@ static int attach(struct cli *cli, const char *device, bool force, bool dry)
 }
 
 /**
- * cmd_attach() - mlx5ep attach [--force] [--users] DEVICE
+ * cmd_attach() - mlx5ep attach [--force] [--users] [--uverbs] DEVICE
  */
 int cmd_attach(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option known[] = {
 		{ "force", no_argument, NULL, 'f' },
 		{ "users", no_argument, NULL, 'u' },
+		{ "uverbs", no_argument, NULL, 'v' },
 		{}
 	};
-	bool force = false, dry = false;
+	struct options options = {};
 	const char *device = cli->device;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "fu", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "fuv", known, NULL)) != -1) {
 		if (c == '?')
 			return EXIT_USAGE;
-		force = force || c == 'f';
-		dry = dry || c == 'u';
+		options.force = options.force || c == 'f';
+		options.dry = options.dry || c == 'u';
+		options.uverbs = options.uverbs || c == 'v';
 	}
 	if (argc - optind > 1 || (device && optind < argc))
 		return usage_error("attach", "%s: one device at most can be named",
@@ -147,5 +181,5 @@ int cmd_attach(struct cli *cli, int argc, char **argv)
 		device = argv[optind];
 	if (!device)
 		return usage_error("attach", "a device is needed, for instance mlx5_0");
-	return attach(cli, device, force, dry);
+	return attach(cli, device, &options);
 }

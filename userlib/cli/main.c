@@ -60,9 +60,10 @@ static const struct {
 	  "  LEVEL       worst sharing: 1 own page, 2 own uUAR, 3 shared, 4 one QP\n"
 	  "  FITS        does UAR-PAGES fit the BAR of -d or --bar?\n" },
 	{ "attach", cmd_attach, "re-probe a device that was there before the module",
-	  "[--force] [--users] DEVICE\n\n"
+	  "[--force] [--users] [--uverbs] DEVICE\n\n"
 	  "  -f, --force   even if somebody uses the device\n"
-	  "  -u, --users   list who uses it, and do nothing else\n" },
+	  "  -u, --users   list who uses it, and do nothing else\n"
+	  "  -v, --uverbs  load ib_uverbs again instead, which ends nothing\n" },
 	{ "run", cmd_run, "start a program under a policy, or with notifications for UCX",
 	  "[--policy POLICY [--pages N]] [--strict] [--] CMD [ARGUMENT...]\n\n"
 	  "  -p, --policy POLICY  of the contexts that CMD and its children open:\n"

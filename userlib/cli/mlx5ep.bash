@@ -106,7 +106,7 @@ _mlx5ep_command()
 	selftest) _mlx5ep_words --reload --report --seconds --help $(_mlx5ep_devices) ;;
 	bench) _mlx5ep_words --rounds --threads --policies --messages --output \
 		--help msgrate latency globalarray stencil pipeline xsrq memory ;;
-	attach) _mlx5ep_words --force --users --help $(_mlx5ep_devices) ;;
+	attach) _mlx5ep_words --force --users --uverbs --help $(_mlx5ep_devices) ;;
 	doctor) _mlx5ep_words --help ;;
 	esac
 }

@@ -236,6 +236,33 @@ static void say_refused(struct report *report, const char *name,
 	doctor_say(report, BAD, name, text, remedy);
 }
 
+/* The module says what the rest waits for. */
+static void say_half(struct report *report, const char *name)
+{
+	static const char * const ends[] = { ", without ", ", but ", "\n" };
+	char attached[512], text[800], remedy[PATH_LEN], *end;
+	const char *when;
+	size_t i;
+
+	attribute_read(name, "attached", attached, sizeof(attached));
+	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		end = strstr(attached, ends[i]);
+		if (end)
+			*end = '\0';
+	}
+	when = strstr(attached, " when ");
+	snprintf(text, sizeof(text),
+		 "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs come%s",
+		 when ? when : " later");
+	if (strstr(attached, "ib_uverbs is loaded"))
+		snprintf(remedy, sizeof(remedy),
+			 "mlx5ep attach %s, or mlx5ep attach --uverbs %s, which ends nothing",
+			 name, name);
+	else
+		snprintf(remedy, sizeof(remedy), "mlx5ep attach %s", name);
+	doctor_say(report, WARN, name, text, remedy);
+}
+
 /* Without a folder in its sysfs, a container's programs find no module. */
 static void check_seen(struct report *report, const char *name, long long unseen)
 {
@@ -275,7 +302,7 @@ static void check_device(struct report *report, struct json_object *dev)
 	const char *name = json_text(dev, "device", NULL);
 	const char *without = json_text(dev, "without", NULL);
 	const char *reason = json_text(dev, "reason", NULL);
-	char text[96], remedy[PATH_LEN];
+	char text[96];
 
 	if (reason) {
 		say_refused(report, name, reason);
@@ -291,10 +318,7 @@ static void check_device(struct report *report, struct json_object *dev)
 		return;
 	}
 	if (json_object_get_boolean(json_get(dev, "half"))) {
-		snprintf(remedy, sizeof(remedy), "mlx5ep attach %s", name);
-		doctor_say(report, WARN, name,
-			   "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs come when the device registers again",
-			   remedy);
+		say_half(report, name);
 	} else {
 		doctor_say(report, OK, name, "attached", NULL);
 		/* What a part that is not there has is no fault of the installation. */

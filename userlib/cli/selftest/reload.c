@@ -8,18 +8,14 @@
  * is set again, also where the configuration file says otherwise. No signal but
  * SIGKILL ends this group.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../change.h"
+#include "../modules.h"
 #include "../once.h"
 #include "../rebind.h"
 #include "../settings.h"
@@ -55,33 +51,6 @@ static int each_device(const char *name, void *arg)
 }
 
 /*
- * Unloads mlx5_ep and nothing else. modprobe -r would unload each module that nothing
- * needs any more, ib_uverbs for instance, which other adapters want too.
- */
-static bool unload(void)
-{
-	return !syscall(SYS_delete_module, "mlx5_ep", O_NONBLOCK) &&
-		!module_loaded();
-}
-
-/* Runs modprobe, whose messages go to where those of the tool go. */
-static bool modprobe(const char *option)
-{
-	char * const argv[] = { "modprobe", (char *)option, "mlx5_ep", NULL };
-	char * const environment[] = { "PATH=/usr/sbin:/sbin:/usr/bin:/bin",
-				       NULL };
-	int status;
-	pid_t pid;
-
-	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environment))
-		return false;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-/*
  * Does somebody hold the module beside the attached devices, each of which holds it
  * once? A kernel that does not count is found to unload nothing later.
  */
@@ -103,7 +72,7 @@ static const char *obstacle(struct devices *devices)
 
 	if (geteuid())
 		return "only root may unload a module";
-	if (!modprobe("-nq"))
+	if (!module_probe("-nq", "mlx5_ep"))
 		return "modprobe finds no mlx5_ep that it could load again";
 	if (devices->half)
 		return "a device would lose its settings: mlx5ep doctor says which needs mlx5ep attach";
@@ -256,9 +225,11 @@ static void reload(struct selftest *st, struct devices *devices)
 
 	if (selftest_expect(st, take(devices), "mlx5_ib lets the devices go",
 			    "%u devices", devices->n)) {
-		selftest_expect(st, unload(), "the module is unloaded",
+		selftest_expect(st, module_unload("mlx5_ep"),
+				"the module is unloaded",
 				"delete_module()");
-		selftest_expect(st, modprobe("-q") && module_loaded(),
+		selftest_expect(st, module_probe("-q", "mlx5_ep") &&
+				    module_loaded(),
 				"the module is loaded again", "modprobe");
 	}
 	expect_devices(devices);
