@@ -49,11 +49,6 @@
 #include "uverbs_tree.h"
 #include "xrc/xrc.h"
 
-static bool attach = true;
-module_param(attach, bool, 0644);
-MODULE_PARM_DESC(attach,
-		 "attach to mlx5 devices, now and as they register (default: Y)");
-
 static bool reprobe;
 module_param(reprobe, bool, 0444);
 MODULE_PARM_DESC(reprobe,
@@ -147,9 +142,8 @@ static int attach_check(struct mlx5_ep_device *edev)
 
 	if (ret)
 		return ret;
-	if (!READ_ONCE(attach))
-		return mlx5_ep_device_refuse(
-			edev, "module parameter attach is off");
+	if (!mlx5_ep_device_may_attach(edev))
+		return -ENODEV;
 	if (!mlx5_ep_cmd_is_linked())
 		return mlx5_ep_device_refuse(
 			edev, "mlx5_ep was loaded before mlx5_core");
@@ -164,12 +158,14 @@ static int attach_check(struct mlx5_ep_device *edev)
 static int attach_make_tree(struct mlx5_ep_device *edev)
 {
 	int ret = mlx5_ep_uverbs_tree_create(edev);
+	bool half = edev->preexisting && ret != -ENOMEM;
 
-	if (!ret || (edev->preexisting && ret != -ENOMEM))
+	if (!ret)
 		return 0;
-	return mlx5_ep_device_refuse(
+	ret = mlx5_ep_device_refuse(
 		edev, ret == -ENOMEM ? "no memory" :
 		"mlx5_ib's DevX or UAR objects have other methods");
+	return half ? 0 : ret;
 }
 
 static int attach_device(struct mlx5_ep_device *edev)
@@ -305,7 +301,7 @@ static void attach_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	pinned = edev->attached && edev->pinned;
 	if (edev->attached)
 		attach_undo(edev);
-	held = edev->preexisting && xchg(&edev->whole, false);
+	held = edev->preexisting && xchg(&edev->whole, 0);
 	mlx5_ep_device_destroy(edev);
 	if (pinned)
 		module_put(THIS_MODULE);

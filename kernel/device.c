@@ -6,11 +6,17 @@
  */
 
 #include <linux/device.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
 #include "compat/compat.h"
 #include "device.h"
+
+static bool attach = true;
+module_param(attach, bool, 0644);
+MODULE_PARM_DESC(attach,
+		 "attach to mlx5 devices, now and as they register (default: Y)");
 
 /* All devices, by ib_device.index. */
 static DEFINE_XARRAY(mlx5_ep_devices);
@@ -116,7 +122,7 @@ unsigned int mlx5_ep_device_forget_uverbs(void)
 	/* A device that goes at the same time forgets it here or there. */
 	xa_lock(&mlx5_ep_devices);
 	xa_for_each(&mlx5_ep_devices, index, edev)
-		if (edev->preexisting && xchg(&edev->whole, false))
+		if (edev->preexisting && xchg(&edev->whole, 0))
 			n++;
 	xa_unlock(&mlx5_ep_devices);
 	return n;
@@ -179,8 +185,8 @@ struct mlx5_ep_device *mlx5_ep_device_hold_wrapped(unsigned long *index,
 
 /**
  * mlx5_ep_device_refuse() - note why a device is not attached
- * @edev: device that add_dev is trying to attach; the reason is stored in its
- *	@refusal, without a lock
+ * @edev: device that add_dev is trying to attach, or attached by half; the reason is
+ *	stored in its @refusal, without a lock
  * @fmt: the reason, as for printf()
  *
  * Return: -ENODEV, for the caller to return
@@ -193,4 +199,19 @@ int mlx5_ep_device_refuse(struct mlx5_ep_device *edev, const char *fmt, ...)
 	vscnprintf(edev->refusal, sizeof(edev->refusal), fmt, args);
 	va_end(args);
 	return -ENODEV;
+}
+
+/**
+ * mlx5_ep_device_may_attach() - is the module parameter attach on?
+ * @edev: device that is being attached, or gets a uverbs tree; where the parameter is off,
+ *	that is noted as the reason why not
+ *
+ * Does not sleep.
+ */
+bool mlx5_ep_device_may_attach(struct mlx5_ep_device *edev)
+{
+	if (READ_ONCE(attach))
+		return true;
+	mlx5_ep_device_refuse(edev, "module parameter attach is off");
+	return false;
 }

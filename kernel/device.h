@@ -122,7 +122,7 @@ struct mlx5_ep_inside {
  *	device goes
  * @pinned: mlx5_ep cannot be unloaded while the device is attached
  * @wrapped: operations are replaced, see ops.c
- * @refusal: why the device is not attached
+ * @refusal: why the device is not attached, or not wholly
  * @uars_together: UAR pages that the device gives at once: those of one page of
  *	the system. Each counts
  * @no_policies: why no context can be managed; NULL where some can
@@ -163,7 +163,7 @@ struct mlx5_ep_device {
 	struct mlx5_ep_xrc *xrc;
 	bool attached;
 	bool preexisting;
-	bool whole;
+	int whole;
 	bool pinned;
 	bool wrapped;
 	char refusal[80];
@@ -210,6 +210,7 @@ mlx5_ep_device_name(const struct mlx5_ep_device *edev)
 	return edev ? dev_name(&edev->ibdev->dev) : "-";
 }
 
+bool mlx5_ep_device_may_attach(struct mlx5_ep_device *edev);
 __printf(2, 3) int mlx5_ep_device_refuse(struct mlx5_ep_device *edev,
 					 const char *fmt, ...);
 

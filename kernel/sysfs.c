@@ -79,6 +79,9 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 		return sysfs_emit(buf, "not attached: %s\n", edev->refusal);
 	if (whole)
 		len = sysfs_emit(buf, "yes");
+	else if (*edev->refusal)
+		len = sysfs_emit(buf, "policies, limits; without the rest: %s",
+				 edev->refusal);
 	else
 		len = sysfs_emit(buf, "policies, limits; the rest when %s",
 				 mlx5_ep_uverbs_reload_awaits());

@@ -232,14 +232,18 @@ static bool uverbs_tree_gate(struct ib_device *ibdev)
 		ret = mlx5_ep_device_refuse(
 			edev,
 			"ib_uverbs is not the one that mlx5_ep was compiled for");
+	if (!ret && !mlx5_ep_device_may_attach(edev))
+		ret = -ENODEV;
 	if (!ret && !try_module_get(THIS_MODULE))
 		ret = mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 	uverbs_tree_fill(edev, !ret);
-	if (ret)
+	if (ret) {
 		dev_info(&ibdev->dev, "mlx5_ep: not attached wholly: %s\n",
 			 edev->refusal);
-	else
-		WRITE_ONCE(edev->whole, true);
+	} else {
+		*edev->refusal = '\0';
+		WRITE_ONCE(edev->whole, 1);
+	}
 	return true;
 }
 

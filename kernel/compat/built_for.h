@@ -19,6 +19,8 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
+#include "compat.h"
+
 /* @note is the whole section .note.gnu.build-id, of @len bytes. */
 static const struct compat_built_for {
 	const char *name;
@@ -91,7 +93,7 @@ static inline bool compat_is_foreign(const char *name)
 static inline int compat_check_linked(void)
 {
 	static const char * const linked[] = {
-		"ib_core", "ib_uverbs", "mlx5_core",
+		"ib_core", COMPAT_UVERBS_MODULE, "mlx5_core",
 	};
 	size_t i;
 

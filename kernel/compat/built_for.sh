@@ -59,9 +59,13 @@ file_in()
 for folder; do
 	[ -n "$(file_in "$folder" ib_core drivers/infiniband/core)" ] || continue
 	while read -r name place; do
-		row "$name" "$(file_in "$folder" "$name" "$place")"
+		file=$(file_in "$folder" "$name" "$place")
+		# Kernels before 7 have it in ib_uverbs.
+		[ -n "$file" ] || [ "$name" != ib_uverbs_support ] || continue
+		row "$name" "$file"
 	done <<-END
 		ib_core drivers/infiniband/core
+		ib_uverbs_support drivers/infiniband/core
 		ib_uverbs drivers/infiniband/core
 		mlx5_ib drivers/infiniband/hw/mlx5
 		mlx5_core drivers/net/ethernet/mellanox/mlx5/core

@@ -157,13 +157,15 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #endif
 
 /*
- * An object that is a file is told when the file ends, where ib_uverbs can go before: drop
- * with 6.12.
+ * An object that is a file is told when the file ends, where ib_uverbs can go before. There
+ * what mlx5_ep calls of uverbs is in a module of its own: drop with 6.12.
  */
 #ifdef UVERBS_TYPE_ALLOC_FD_RELEASE
 #define COMPAT_TYPE_ALLOC_FD UVERBS_TYPE_ALLOC_FD_RELEASE
 #define COMPAT_FD_RELEASE
+#define COMPAT_UVERBS_MODULE "ib_uverbs_support"
 #else
+#define COMPAT_UVERBS_MODULE "ib_uverbs"
 #define COMPAT_TYPE_ALLOC_FD(_size, _destroy, _release, ...) \
 	UVERBS_TYPE_ALLOC_FD((_size) + 0 * sizeof(typeof(_release) *), \
 			     _destroy, __VA_ARGS__)

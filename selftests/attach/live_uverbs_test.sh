@@ -74,6 +74,15 @@ comes_later()
 		fail "$(ep_get attached)"
 	[ -z "$(ep_get uverbs_ids)" ]
 	refs 0
+	echo 0 >/sys/module/mlx5_ep/parameters/attach
+	uverbs_comes
+	[ "$(ep_get attached)" = \
+		'policies, limits; without the rest: module parameter attach is off' ] ||
+		fail "$(ep_get attached)"
+	refs 0
+	program
+	uverbs_goes
+	echo 1 >/sys/module/mlx5_ep/parameters/attach
 	uverbs_comes
 	whole || fail "$(ep_get attached)"
 	refs 2

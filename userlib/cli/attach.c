@@ -6,6 +6,7 @@
  * without --force if there are any. With --uverbs it loads ib_uverbs again instead, where that
  * is enough: nobody loses anything.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,8 +77,24 @@ static int attach_by_uverbs(const char *device)
 	    !says_half(attached) || !strstr(attached, "ib_uverbs is loaded"))
 		return complain(EXIT_FAILED, "%s: loading ib_uverbs again would not help: see mlx5ep doctor",
 				device);
-	if (!uverbs_reload() || !is_attached(device))
+	switch (uverbs_reload()) {
+	case 0:
+		break;
+	case -ENOENT:
+		return complain(EXIT_FAILED, "%s: modprobe does not find ib_uverbs and what needs it, so they are not unloaded",
+				device);
+	case -EPERM:
+		return complain(exit_code(-EPERM), "%s: to load ib_uverbs again needs root",
+				device);
+	case -EIO:
+		return complain(EXIT_FAILED, "%s: ib_uverbs or rdma_ucm was unloaded and cannot be loaded again: see the kernel log, then modprobe -a ib_uverbs rdma_ucm",
+				device);
+	default:
 		return complain(EXIT_FAILED, "%s: ib_uverbs cannot be loaded again: end the programs that have a verbs device or rdma_cm open, of any adapter",
+				device);
+	}
+	if (!is_attached(device))
+		return complain(EXIT_FAILED, "%s: ib_uverbs is loaded again, and the device is not attached wholly: the attribute attached says why",
 				device);
 	return EXIT_OK;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,25 +52,54 @@ bool module_probe(const char *option, const char *name)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+static int uverbs_unload(const char *name)
+{
+	errno = 0;
+	if (module_unload(name))
+		return 0;
+	return errno ? -errno : -EBUSY;
+}
+
+/* A file of DevX is no reason for the kernel to keep ib_uverbs, and needs it all the same. */
+static int uverbs_left_file(const char *pid, const char *fd, const char *target,
+			    void *arg)
+{
+	bool *left = arg;
+
+	(void)pid;
+	(void)fd;
+	*left = *left || strstr(target, "[devx_async_");
+	return *left;
+}
+
 /**
  * uverbs_reload() - load ib_uverbs, or load it again
  *
  * rdma_ucm, which needs it, goes and comes with it. If a program has a file of one of them
  * open, the kernel refuses to unload it, and nothing has changed at the end.
  *
- * Return: was it loaded?
+ * Return: 0. With nothing changed: -ENOENT: modprobe would not load it again; -EPERM: the
+ * caller may not; another -errno: it is in use. -EIO: it is not loaded any more.
  */
-bool uverbs_reload(void)
+int uverbs_reload(void)
 {
-	bool ucm = module_is_there("rdma_ucm");
-	bool done = false;
+	bool ucm = module_is_there("rdma_ucm"), left = false;
+	int ret;
 
-	if (!ucm || module_unload("rdma_ucm"))
-		done = !module_is_there("ib_uverbs") ||
-			module_unload("ib_uverbs");
-	if (done)
-		done = module_probe("-q", "ib_uverbs");
-	if (ucm && !module_is_there("rdma_ucm"))
-		module_probe("-q", "rdma_ucm");
-	return done;
+	if (!module_probe("-nq", "ib_uverbs") ||
+	    (ucm && !module_probe("-nq", "rdma_ucm")))
+		return -ENOENT;
+	ret = open_files(uverbs_left_file, &left);
+	if (ret || left)
+		return ret ? ret : -EBUSY;
+	if (ucm)
+		ret = uverbs_unload("rdma_ucm");
+	if (!ret && module_is_there("ib_uverbs"))
+		ret = uverbs_unload("ib_uverbs");
+	if (!ret && !module_probe("-q", "ib_uverbs"))
+		ret = -EIO;
+	if (ucm && !module_is_there("rdma_ucm") &&
+	    !module_probe("-q", "rdma_ucm"))
+		ret = -EIO;
+	return ret;
 }

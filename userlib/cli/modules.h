@@ -7,6 +7,6 @@
 
 bool module_unload(const char *name);
 bool module_probe(const char *option, const char *name);
-bool uverbs_reload(void);
+int uverbs_reload(void);
 
 #endif
