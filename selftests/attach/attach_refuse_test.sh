@@ -303,6 +303,16 @@ create_copied()
 	ep_policy stock
 }
 
+# A call is held up while it finds out how the driver reads. Its own memory is then not what
+# the driver is asked to read.
+calls_wait()
+{
+	copied
+	code 0 open_beside
+	hca_clean
+	ep_policy stock
+}
+
 # A later kernel may map by mmap_prepare. No program opens such a device here.
 mmap_missing()
 {
@@ -326,7 +336,7 @@ finds_behind()
 	works
 }
 
-plan 29
+plan 30
 check 'where the id of an object is taken, that object is missing' object_taken
 check 'the modules can be unloaded (1)' goes_away
 check 'without the object of notifiers there are no methods that take one' notifier_taken
@@ -339,6 +349,7 @@ check 'contexts stay stock if requests are copied first' open_copied copy
 check 'contexts stay stock if requests are copied as memory of the kernel' open_copied kernel
 check 'contexts stay stock if there are no static pages' pages_dynamic
 check 'QPs stay where the driver puts them if it ignores the page' create_copied
+check 'a call waits for another one that has its memory' calls_wait
 check 'without the operation that maps there are no policies' mmap_missing
 check 'operations of another module are refused' refused_wrapped
 check 'the device works (1)' works

@@ -5,7 +5,9 @@
  * mlx5_ib. mlx5_ep takes its operations for those of a driver that is built in.
  */
 
+#include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx5-abi.h>
@@ -18,6 +20,16 @@ static char *opens = "read";
 module_param(opens, charp, 0444);
 MODULE_PARM_DESC(opens,
 		 "of an open: copy the request of the caller before mlx5_ep is called (copy), copy it as memory of the kernel (kernel), or answer that there are no static pages (dynamic)");
+
+static bool hold;
+module_param(hold, bool, 0644);
+MODULE_PARM_DESC(hold, "hold up calls that ask for memory of the kernel");
+
+static int held;
+module_param(held, int, 0444);
+MODULE_PARM_DESC(held, "calls that were held up");
+
+#define HOLD_MS	10	/* between two looks at @hold */
 
 static bool creates;
 module_param(creates, bool, 0444);
@@ -41,6 +53,14 @@ static bool copier_is_user(const struct ib_udata *udata)
 	return access_ok(udata->inbuf, udata->inlen);
 }
 
+/* mlx5_ep asks for memory of the kernel while it finds out how the driver reads. */
+static void copier_hold(void)
+{
+	WRITE_ONCE(held, held + 1);
+	while (READ_ONCE(hold) && !fatal_signal_pending(current))
+		msleep(HOLD_MS);
+}
+
 static int copier_alloc_ucontext(struct ib_ucontext *uctx,
 				 struct ib_udata *udata)
 {
@@ -48,6 +68,8 @@ static int copier_alloc_ucontext(struct ib_ucontext *uctx,
 	const struct uverbs_attr *attr;
 	int ret;
 
+	if (READ_ONCE(hold) && !copier_is_user(udata))
+		copier_hold();
 	if (!strcmp(opens, "kernel") && !copier_is_user(udata))
 		return -EINVAL;
 	attr = uverbs_attr_get(rdma_udata_to_uverbs_attr_bundle(udata),
