@@ -21,9 +21,7 @@ below()
 {
 	local range
 
-	range=$(awk '$4 == "[mlx5_ep]" { print $1, $3 }' /proc/kallsyms | sort |
-		awk -v name="$1" 'found { print from, $1; exit }
-			$2 == name { found = 1; from = $1 }')
+	range=$(function_range "$1" '[mlx5_ep]')
 	[ -n "$range" ] || fail "mlx5_ep has no $1"
 	# shellcheck disable=SC2086 # two addresses
 	faults_between $range

@@ -25,10 +25,7 @@ filter()
 {
 	local range
 
-	range=$(awk 'NF == 3 { print $1, $3 }' /proc/kallsyms | sort |
-		awk 'from && !to && $1 != from { to = $1 }
-			$2 == "class_interface_register" { from = $1 }
-			END { if (to) print from, to }')
+	range=$(function_range class_interface_register)
 	[ -n "$range" ] || fail 'the kernel has no class_interface_register()'
 	# shellcheck disable=SC2086 # two addresses
 	faults_between $range
