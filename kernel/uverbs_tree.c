@@ -224,26 +224,26 @@ static void uverbs_tree_fill(struct mlx5_ep_device *edev, bool ours)
 static bool uverbs_tree_gate(struct ib_device *ibdev)
 {
 	struct mlx5_ep_device *edev = mlx5_ep_device_find(ibdev);
+	bool whole = READ_ONCE(edev->whole);
 	int ret = 0;
 
-	if (READ_ONCE(edev->whole))
+	if (whole && edev->preexisting)
 		return true;
 	if (compat_is_foreign("ib_uverbs"))
 		ret = mlx5_ep_device_refuse(
 			edev,
 			"ib_uverbs is not the one that mlx5_ep was compiled for");
-	if (!ret && !mlx5_ep_device_may_attach(edev))
+	if (!ret && !whole && !mlx5_ep_device_may_attach(edev))
 		ret = -ENODEV;
-	if (!ret && !try_module_get(THIS_MODULE))
+	if (!ret && edev->preexisting && !try_module_get(THIS_MODULE))
 		ret = mlx5_ep_device_refuse(edev, "mlx5_ep is being unloaded");
 	uverbs_tree_fill(edev, !ret);
-	if (ret) {
+	if (ret)
 		dev_info(&ibdev->dev, "mlx5_ep: not attached wholly: %s\n",
 			 edev->refusal);
-	} else {
+	else
 		*edev->refusal = '\0';
-		WRITE_ONCE(edev->whole, 1);
-	}
+	WRITE_ONCE(edev->whole, !ret);
 	return true;
 }
 
