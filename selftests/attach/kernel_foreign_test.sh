@@ -80,6 +80,32 @@ refuses()
 	[ ! -e /sys/kernel/debug/mlx5_ep ] || fail 'its folder in debugfs is left'
 }
 
+# What mlx5_ep is linked to is in a module of its own where ib_uverbs can go alone.
+linked()
+{
+	modinfo -n ib_uverbs_support >/dev/null 2>&1 && echo ib_uverbs_support || echo ib_uverbs
+}
+
+# Where mlx5_ep is not linked to ib_uverbs, the device goes without what it needs of that.
+refuses_rest()
+{
+	[ "$(linked)" != ib_uverbs ] || return 0
+	unload ib_core
+	unload mlx5_core
+	foreign ib_uverbs
+	modprobe -a mlx5_core ib_uverbs_support
+	load
+	modprobe mlx5_ib
+	wait_for 20 [ -e "$ep/attached" ]
+	insmod "$tmp/ib_uverbs.ko"
+	cat "$ep/attached"
+	[ "$(cat "$ep/attached")" = "policies, limits; without the rest: ib_uverbs $words" ]
+	[ -z "$(cat "$ep/uverbs_ids")" ]
+	rmmod ib_uverbs
+	modprobe ib_uverbs
+	[ "$(cat "$ep/attached")" = yes ]
+}
+
 # A driver that comes later is met when its device registers.
 refuses_driver()
 {
@@ -176,11 +202,13 @@ if modprobe --dump-modversions "$module" >/dev/null 2>&1; then
 	check 'the modules of this kernel: it attaches' attaches
 	ktap_finished
 fi
-plan 7
+plan 8
 check 'another mlx5_ib: attached says so' refuses_driver
 check 'the doctor says how to compile again' doctor_helps
 check 'another ib_core: mlx5_ep is not loaded' refuses ib_core
-check 'another ib_uverbs: mlx5_ep is not loaded' refuses ib_uverbs
+check 'another module that has uverbs for drivers: mlx5_ep is not loaded' \
+	refuses "$(linked)"
+check 'another ib_uverbs, where it can go alone: attached says so' refuses_rest
 check 'another mlx5_core: mlx5_ep is not loaded' refuses mlx5_core
 check 'the doctor says why, and how to compile again' doctor_tells
 check 'the modules of this kernel: it attaches' attaches
