@@ -141,6 +141,28 @@ unloads()
 	wait_for 30 rmmod mlx5_ep 2>"$tmp/rmmod" || fail "$(cat "$tmp/rmmod")"
 }
 
+# refs NUMBER: so many users keep the module from being unloaded
+refs()
+{
+	[ "$(cat /sys/module/mlx5_ep/refcnt)" = "$1" ] ||
+		fail "$(cat /sys/module/mlx5_ep/refcnt) users, not $1"
+}
+
+uverbs_goes()
+{
+	local name
+
+	for name in rdma_ucm ib_uverbs; do
+		[ ! -d /sys/module/$name ] || rmmod $name || return
+	done
+}
+
+uverbs_comes()
+{
+	modprobe ib_uverbs
+	wait_for 10 ls "/sys/class/infiniband/$dev/device/infiniband_verbs" >/dev/null
+}
+
 program()
 {
 	uuar_traffic -q -n 4 -r 1

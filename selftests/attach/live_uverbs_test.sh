@@ -19,33 +19,12 @@ cd "$(dirname "$0")/../.."
 rounds=${MLX5_EP_LIVE_ROUNDS:-10}
 [ "$slowness" -le 1 ] || rounds=$((rounds / 2))
 
-uverbs_goes()
-{
-	local name
-
-	for name in rdma_ucm ib_uverbs; do
-		[ ! -d /sys/module/$name ] || rmmod $name || return
-	done
-}
-
-uverbs_comes()
-{
-	modprobe ib_uverbs
-	wait_for 10 ls "/sys/class/infiniband/$dev/device/infiniband_verbs" >/dev/null
-}
-
 # whole: both devices are attached wholly, and each holds the module
 whole()
 {
 	[ "$(ep_get attached)" = yes ] &&
 		[ "$(cat "/sys/class/infiniband/$other/mlx5_ep/attached")" = yes ] &&
 		ep_get uverbs_ids | grep -q '^object xrc_rcv_qp '
-}
-
-refs()
-{
-	[ "$(cat /sys/module/mlx5_ep/refcnt)" = "$1" ] ||
-		fail "$(cat /sys/module/mlx5_ep/refcnt) users, not $1"
 }
 
 same_device()

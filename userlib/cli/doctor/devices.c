@@ -354,7 +354,7 @@ static void check_devices(struct cli *cli, struct report *report)
 	for (i = 0; i < json_object_array_length(devices); i++)
 		check_device(report, json_object_array_get_idx(devices, i));
 	if (module_loaded())
-		doctor_unload(report, devices);
+		doctor_unload(report, devices, !cli->device);
 	json_object_put(devices);
 }
 

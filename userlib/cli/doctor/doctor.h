@@ -43,7 +43,7 @@ bool doctor_file_unsigned(const char *path);
 void doctor_module(struct report *report);
 
 /* unload.c */
-void doctor_unload(struct report *report, struct json_object *devices);
+void doctor_unload(struct report *report, struct json_object *devices, bool all);
 
 /* drivers.c */
 void doctor_drivers(struct report *report, const char *release);

@@ -17,6 +17,7 @@
  * @text: as many of them as have room
  * @n: how many there are
  * @more: has @text no room for all?
+ * @devices: those that are seen here
  * @names: may the names of programs be said?
  */
 struct holders {
@@ -24,6 +25,7 @@ struct holders {
 	unsigned int n;
 	bool more;
 	bool names;
+	struct json_object *devices;
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -106,13 +108,33 @@ static void add_device(struct holders *holders, struct json_object *dev)
 	}
 }
 
+/* A device that debugfs knows, and that is not seen here, is in another network namespace. */
+static int each_elsewhere(const char *name, void *arg)
+{
+	struct holders *holders = arg;
+	char path[PATH_LEN];
+	size_t i;
+
+	root_path(path, "sys/kernel/debug/mlx5_ep/%s/contexts", name);
+	if (!path_exists(path))
+		return 0;
+	for (i = 0; i < json_object_array_length(holders->devices); i++)
+		if (!strcmp(name, json_text(json_object_array_get_idx(
+				holders->devices, i), "pci", "")))
+			return 0;
+	add_holder(holders, "the device of %s (in another network namespace)",
+		   name);
+	return 0;
+}
+
 /**
  * doctor_unload() - say who keeps the module from being unloaded
  * @devices: what devices_get() has said
+ * @all: are these all devices that are seen here?
  */
-void doctor_unload(struct report *report, struct json_object *devices)
+void doctor_unload(struct report *report, struct json_object *devices, bool all)
 {
-	struct holders holders = { .names = report->names };
+	struct holders holders = { .names = report->names, .devices = devices };
 	char path[PATH_LEN], state[16], text[600];
 	unsigned long refs = 0;
 	size_t i;
@@ -131,6 +153,9 @@ void doctor_unload(struct report *report, struct json_object *devices)
 	root_path(path, "sys/module/mlx5_ep/refcnt");
 	if (file_read(path, state, sizeof(state)) > 0)
 		refs = strtoul(state, NULL, 10);
+	root_path(path, "sys/kernel/debug/mlx5_ep");
+	if (all && refs > holders.n)
+		dir_names(path, each_elsewhere, &holders);
 	if (!holders.n && !refs)
 		snprintf(text, sizeof(text), "nothing holds mlx5_ep: rmmod mlx5_ep");
 	else
