@@ -35,9 +35,13 @@ program umount <<'END'
 rm "$state/mutant"
 END
 program insmod <<'END'
+echo insmod >>"$state/done"
 [ ! -e "$state/slow" ] && [ "$(cat "$state/mutant" 2>/dev/null)" != unloadable ]
 END
-for name in dmesg modprobe rmmod; do
+program modprobe <<'END'
+echo "modprobe $*" >>"$state/done"
+END
+for name in dmesg rmmod; do
 	program $name <<<'exit 0'
 done
 program simhca-ctl <<<"echo '{\"hcas\": [{\"alive\": []}]}'"
@@ -48,7 +52,7 @@ fresh()
 	local word n=0
 
 	rm -rf "$tmp/tree" "$state"
-	mkdir -p "$state" "$tmp/tree/selftests/runner"
+	mkdir -p "$state" "$tmp/tree/queue" "$tmp/tree/selftests/runner"
 	cp -r "$source/selftests/mutants" "$source/selftests/lib" "$tmp/tree/selftests/"
 	for word; do
 		n=$((n + 1))
@@ -57,10 +61,14 @@ fresh()
 	touch "$tmp/tree/queue/end"
 	cat >"$tmp/tree/selftests/runner/run_list" <<-'END'
 		#!/bin/bash
+		echo "run ${*:3}" >>"$state/done"
 		echo "# start: ${*: -1}"
 		case $(cat "$state/mutant" 2>/dev/null) in
 		reported) echo '# kernel report' ;;
 		seen) ;;
+		late) [ "${*:3}" = loads:60:program ] || { echo 'ok 1 sees'; exit 0; }
+			echo 'not ok 1 loads'
+			exit 1 ;;
 		once) [ ! -e "$state/once" ] || { echo 'ok 1 sees'; exit 0; }
 			touch "$state/once" ;;
 		*) [ -e "$state/slow" ] || { echo 'ok 1 sees'; exit 0; } ;;
@@ -158,6 +166,67 @@ waits()
 	verdict 2 survived
 }
 
+# did LINE...: fails if the guest has loaded or run something else
+did()
+{
+	printf '%s\n' "$@" | diff - "$state/done"
+}
+
+# A test that loads the module itself runs behind the others, when the driver alone is loaded.
+loads()
+{
+	local items='loads:60:program:later sees:60:program'
+	local -a with=(insmod 'modprobe mlx5_ib' 'run sees:60:program')
+	local -a later=('modprobe mlx5_ib' 'run loads:60:program')
+
+	fresh harmless
+	echo "$items" >"$tmp/tree/queue/0001/items"
+	guest
+	verdict 1 survived
+	did "${with[@]}" "${later[@]}"
+	fresh late
+	echo "$items" >"$tmp/tree/queue/0001/items"
+	guest
+	verdict 1 killed
+	# Once more with the mutant, and then without it.
+	did "${with[@]}" "${later[@]}" "${later[@]}" "${later[@]}"
+}
+
+# planned HEADER: how selftests/mutants/run writes such a test for the guest
+planned()
+(
+	# shellcheck disable=SC2030,SC2034 # tests.sh uses them
+	host_items=() guest_items=() durations=/dev/null
+
+	# shellcheck source=selftests/runner/registry.sh
+	. selftests/runner/registry.sh
+	# shellcheck source=selftests/mutants/tests.sh
+	. selftests/mutants/tests.sh
+	declare -A guest=()
+	echo "# runs on: guest, timeout: 9, $1" >"$tmp/loads_test.sh"
+	add_test "$tmp/loads_test.sh"
+	echo "${guest_items[*]}"
+)
+
+kinds()
+{
+	prints "loads:18:$tmp/loads_test.sh" planned 'hca: 2'
+	prints "loads:18:$tmp/loads_test.sh:later" planned 'module: later'
+	code 1 planned 'module: dkms'
+	grep -x 'mutants: loads needs another guest' "$tmp/err"
+}
+
+baseline()
+{
+	fresh
+	echo 'loads:60:program:later sees:60:program' >"$tmp/tree/queue/baseline"
+	guest
+	did insmod 'modprobe mlx5_ib' 'run sees:60:program' \
+		'modprobe mlx5_ib' 'run loads:60:program'
+	touch "$state/slow"
+	must_fail guest
+}
+
 # silent SECONDS LINE...: the guest wrote these lines last, so many seconds ago
 silent()
 {
@@ -190,10 +259,13 @@ stalls()
 	must_fail stalled
 }
 
-plan 5
+plan 8
 check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
 check what_happens_without_the_mutant_too_is_unclear unconfirmed
 check what_fails_once_with_the_mutant_is_unclear unsteady
 check a_guest_that_waits_has_given_its_verdicts waits
+check a_test_that_loads_the_module_finds_the_driver_alone loads
+check what_loads_the_module_otherwise_is_refused kinds
+check what_fails_before_the_first_mutant_ends_the_guest baseline
 check a_guest_in_which_a_test_never_ends_is_ended stalls
 ktap_finished

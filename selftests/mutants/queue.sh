@@ -61,6 +61,24 @@ guest_start()
 	boots=$((boots + 1))
 }
 
+# baseline: ends the run if a test that loads the module itself fails without a mutant. Such
+# tests take minutes, so what they take is known before they run with one.
+baseline()
+{
+	local -a items
+
+	mapfile -t items < <(unknown "${guest_items[@]}" | grep ':later$')
+	[ ${#items[@]} -gt 0 ] || return 0
+	echo "${items[*]}" >"$queue/baseline"
+	touch "$queue/end"
+	guest_start
+	wait "$running" || broken "$out/guest.log" \
+		"a test fails without a mutant: $(killer "$out/guest.log")"
+	running=
+	note_durations "$out/guest.log" | sed 's/^/without a mutant: /; s/$/ s/'
+	rm "$queue/baseline" "$queue/end"
+}
+
 # stalled: succeeds if the guest is silent for longer than the test that runs may take, or
 # any test where none has begun. Nobody can end a test that is for ever in the kernel.
 stalled()

@@ -5,7 +5,8 @@
 # Which files are mutated, which tests should see a bug in each, and how long a test may take.
 #
 # host_items and guest_items are the tests of one file: NAME:SECONDS:PROGRAM, in the order in
-# which they run. guest is what the guest must have that runs all of the second kind.
+# which they run, and :later behind a test that loads the module itself. guest is what the
+# guest must have that runs all of the second kind.
 
 # sources: prints the files that are mutated. On a new kernel little of the headers of
 # kernel/compat/ is compiled, and what those in userlib/include/ have is in programs only.
@@ -101,7 +102,7 @@ more()
 # add_test FILE: adds a test to host_items or guest_items
 add_test()
 {
-	local name key value item where='' tier=full timeout=60
+	local name key value item where='' tier=full timeout=60 later=''
 
 	name=$(test_name "$1")
 	while IFS='=' read -r key value; do
@@ -113,11 +114,15 @@ add_test()
 		timeout) timeout=$value ;;
 		long) return 0 ;;
 		args | link | module)
-			echo "mutants: $name needs another guest" >&2 && exit 1 ;;
+			[ "$key $value" = 'module later' ] || {
+				echo "mutants: $name needs another guest" >&2
+				exit 1
+			}
+			later=:later ;;
 		esac
 	done < <(test_header "$1")
 	! ${core:-false} || [ "$tier" = core ] || return 0
-	item=$name:$(limit_of "$name" "$timeout"):$(test_program "$1")
+	item=$name:$(limit_of "$name" "$timeout"):$(test_program "$1")$later
 	case $where in
 	host) host_items+=("$item") ;;
 	*) guest_items+=("$item") ;;
