@@ -296,6 +296,13 @@ half_there()
 	echo 'policies, limits; the rest when ib_uverbs is loaded, without uUAR policies: 4 KiB' \
 		>"$ep/attached"
 	finds 0 '^warning: mlx5_0: .* come when ib_uverbs is loaded$'
+	finds 0 'mend with: .*, or mlx5ep attach --uverbs mlx5_0, which ends nothing$'
+	echo 'policies, limits; without the rest: ib_uverbs is not the one that mlx5_ep was compiled for, without uUAR policies: 4 KiB' \
+		>"$ep/attached"
+	finds 0 '^warning: mlx5_0: .* do not come: ib_uverbs is not the one that mlx5_ep was compiled for$'
+	! grep 'mend with: mlx5ep attach' "$tmp/out" || fail 'the device would not be whole then'
+	echo 'policies, limits; the rest when ib_uverbs is loaded, without uUAR policies: 4 KiB' \
+		>"$ep/attached"
 	finds 0 '^ok: unloading: mlx5_ep is held by b\[8\] \(a managed context\)$'
 	code 0 "$tool" -j show
 	jq -e '.devices[0] | .attached and .half' "$tmp/out"

@@ -68,13 +68,12 @@ static int reprobe(const char *device, const char *aux)
 /* The kernel refuses to unload ib_uverbs while a program has a file of it open. */
 static int attach_by_uverbs(const char *device)
 {
-	char attached[512];
+	char attached[512] = "";
 
-	if (is_attached(device))
+	attribute_read(device, "attached", attached, sizeof(attached));
+	if (says_attached(attached))
 		return EXIT_OK;
-	if (attribute_read(device, "attached", attached,
-			   sizeof(attached)) <= 0 ||
-	    !says_half(attached) || !strstr(attached, "ib_uverbs is loaded"))
+	if (!says_uverbs_helps(attached))
 		return complain(EXIT_FAILED, "%s: loading ib_uverbs again would not help: see mlx5ep doctor",
 				device);
 	switch (uverbs_reload()) {

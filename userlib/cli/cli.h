@@ -107,6 +107,7 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 
 bool says_attached(const char *text);
 bool says_half(const char *text);
+bool says_uverbs_helps(const char *text);
 bool device_is_mlx5(const char *name);
 bool device_is_anothers(const char *name);
 bool device_pci(const char *device, char *pci, size_t len);

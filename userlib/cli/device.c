@@ -68,6 +68,14 @@ bool says_half(const char *text)
 }
 
 /**
+ * says_uverbs_helps() - does it say that loading ib_uverbs brings the rest?
+ */
+bool says_uverbs_helps(const char *text)
+{
+	return says_half(text) && strstr(text, "the rest when ib_uverbs is loaded");
+}
+
+/**
  * attribute_table() - read an attribute that is a table without a heading
  * @titles: names of the columns, which become keys
  *

@@ -24,11 +24,15 @@ static bool module_is_there(const char *name)
  *
  * It unloads that one and nothing else. modprobe -r would unload each module that nothing
  * needs any more, mlx5_core for instance, with the Ethernet interfaces of the adapter.
+ *
+ * Return: 0, -EBUSY: it is in use, or another -errno.
  */
-bool module_unload(const char *name)
+int module_unload(const char *name)
 {
-	return !syscall(SYS_delete_module, name, O_NONBLOCK) &&
-		!module_is_there(name);
+	/* The kernel says EWOULDBLOCK for a module in use. */
+	if (syscall(SYS_delete_module, name, O_NONBLOCK))
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return module_is_there(name) ? -EBUSY : 0;
 }
 
 /**
@@ -50,14 +54,6 @@ bool module_probe(const char *option, const char *name)
 		if (errno != EINTR)
 			return false;
 	return WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-static int uverbs_unload(const char *name)
-{
-	errno = 0;
-	if (module_unload(name))
-		return 0;
-	return errno ? -errno : -EBUSY;
 }
 
 /* A file of DevX is no reason for the kernel to keep ib_uverbs, and needs it all the same. */
@@ -93,9 +89,9 @@ int uverbs_reload(void)
 	if (ret || left)
 		return ret ? ret : -EBUSY;
 	if (ucm)
-		ret = uverbs_unload("rdma_ucm");
+		ret = module_unload("rdma_ucm");
 	if (!ret && module_is_there("ib_uverbs"))
-		ret = uverbs_unload("ib_uverbs");
+		ret = module_unload("ib_uverbs");
 	if (!ret && !module_probe("-q", "ib_uverbs"))
 		ret = -EIO;
 	if (ucm && !module_is_there("rdma_ucm") &&

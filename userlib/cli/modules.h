@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-bool module_unload(const char *name);
+int module_unload(const char *name);
 bool module_probe(const char *option, const char *name);
 int uverbs_reload(void);
 

@@ -213,35 +213,42 @@ static void check_ids(struct report *report, const char *name)
 	}
 }
 
-/* The module says why it did not attach. Not every reason has a remedy. */
-static void say_refused(struct report *report, const char *name,
-			const char *reason)
+/* The module says why it did not attach, or not wholly. Not every reason has a remedy. */
+static void reason_remedy(char *remedy, size_t len, const char *name,
+			  const char *reason)
 {
 	bool early = strstr(reason, "has not taken it") || !module_loaded() ||
 		strstr(reason, "parameter attach is off");
+
+	if (early)
+		snprintf(remedy, len, "%smlx5ep attach %s",
+			 module_loaded() ? "" : "modprobe mlx5_ep && ", name);
+	else if (strstr(reason, "compiled for"))
+		doctor_compile_again(remedy, len);
+	else if (strstr(reason, "another module"))
+		snprintf(remedy, len,
+			 "unload that module, then mlx5ep attach %s", name);
+	else
+		snprintf(remedy, len,
+			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+}
+
+static void say_refused(struct report *report, const char *name,
+			const char *reason)
+{
 	char text[600], remedy[PATH_LEN];
 
 	snprintf(text, sizeof(text), "not attached: %s", reason);
-	if (early)
-		snprintf(remedy, sizeof(remedy), "%smlx5ep attach %s",
-			 module_loaded() ? "" : "modprobe mlx5_ep && ", name);
-	else if (strstr(reason, "compiled for"))
-		doctor_compile_again(remedy, sizeof(remedy));
-	else if (strstr(reason, "another module"))
-		snprintf(remedy, sizeof(remedy),
-			 "unload that module, then mlx5ep attach %s", name);
-	else
-		snprintf(remedy, sizeof(remedy),
-			 "install a newer mlx5_ep: this one does not know this kernel's mlx5_ib");
+	reason_remedy(remedy, sizeof(remedy), name, reason);
 	doctor_say(report, BAD, name, text, remedy);
 }
 
-/* The module says what the rest waits for. */
+/* The module says what the rest waits for, or why it does not come. */
 static void say_half(struct report *report, const char *name)
 {
 	static const char * const ends[] = { ", without ", ", but ", "\n" };
 	char attached[512], text[800], remedy[PATH_LEN], *end;
-	const char *when;
+	const char *when, *reason;
 	size_t i;
 
 	attribute_read(name, "attached", attached, sizeof(attached));
@@ -250,11 +257,16 @@ static void say_half(struct report *report, const char *name)
 		if (end)
 			*end = '\0';
 	}
-	when = strstr(attached, " when ");
+	when = strstr(attached, "; the rest when ");
+	reason = strstr(attached, "; without the rest: ");
 	snprintf(text, sizeof(text),
-		 "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs come%s",
-		 when ? when : " later");
-	if (strstr(attached, "ib_uverbs is loaded"))
+		 "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs %s%s",
+		 when ? "come" : "do not come: ",
+		 when ? when + strlen("; the rest") :
+		 reason ? reason + strlen("; without the rest: ") : attached);
+	if (reason)
+		reason_remedy(remedy, sizeof(remedy), name, reason);
+	else if (says_uverbs_helps(attached))
 		snprintf(remedy, sizeof(remedy),
 			 "mlx5ep attach %s, or mlx5ep attach --uverbs %s, which ends nothing",
 			 name, name);

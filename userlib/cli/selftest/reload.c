@@ -225,7 +225,7 @@ static void reload(struct selftest *st, struct devices *devices)
 
 	if (selftest_expect(st, take(devices), "mlx5_ib lets the devices go",
 			    "%u devices", devices->n)) {
-		selftest_expect(st, module_unload("mlx5_ep"),
+		selftest_expect(st, !module_unload("mlx5_ep"),
 				"the module is unloaded",
 				"delete_module()");
 		selftest_expect(st, module_probe("-q", "mlx5_ep") &&
