@@ -27,7 +27,7 @@ waits_for_client()
 }
 
 # serve OUTPUT SERVER...: starts the server, and waits until it waits for a client; sets
-# server_pid
+# server_pid. A server whose sockets the tools do not show prints "listening".
 serve()
 {
 	local i
@@ -36,6 +36,7 @@ serve()
 	server_pid=$!
 	for ((i = 0; i < 100; i++)); do
 		! waits_for_client "$server_pid" || break
+		! grep -qx listening "$1" || break
 		sleep 0.2
 	done
 }

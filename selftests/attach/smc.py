@@ -3,6 +3,7 @@
 """Sends data over one SMC-R connection and back, and compares it.
 
 smc.py serve ADDRESS            answers one connection, until that ends
+smc.py ask ADDRESS              sends data 20 times
 smc.py ask ADDRESS FOLDER       sends data again and again until FOLDER/end is there; makes
                                 FOLDER/first after the first answer, and FOLDER/all last
 
@@ -68,30 +69,47 @@ def serve(address):
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
     listener.bind((address, PORT))
     listener.listen(1)
+    print('listening', flush=True)
     sock = listener.accept()[0]
     while data := all_of(sock, BYTES):
         sock.sendall(data)
 
 
-def ask(address, folder):
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+def connected(address):
     for _ in range(100):
-        if not sock.connect_ex((address, PORT)):
-            break
-        time.sleep(0.2)
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
-    while not (folder / 'end').exists():
-        data = os.urandom(BYTES)
-        sock.sendall(data)
-        assert all_of(sock, BYTES) == data, 'what came back is not what was sent'
-        (folder / 'first').touch()
+        if not sock.connect_ex((address, PORT)):
+            return sock
         time.sleep(0.2)
-    sock.close()
+    sys.exit(f'{address} does not answer')
+
+
+def exchange(sock):
+    data = os.urandom(BYTES)
+    sock.sendall(data)
+    if all_of(sock, BYTES) != data:
+        sys.exit('what came back is not what was sent')
+
+
+def ask(address):
+    with connected(address) as sock:
+        for _ in range(20):
+            exchange(sock)
+
+
+def ask_until(address, folder):
+    with connected(address) as sock:
+        while not (folder / 'end').exists():
+            exchange(sock)
+            (folder / 'first').touch()
+            time.sleep(0.2)
     (folder / 'all').touch()
 
 
 add_eid()
 if sys.argv[1] == 'serve':
     serve(sys.argv[2])
+elif len(sys.argv) == 3:
+    ask(sys.argv[2])
 else:
-    ask(sys.argv[2], pathlib.Path(sys.argv[3]))
+    ask_until(sys.argv[2], pathlib.Path(sys.argv[3]))

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Two guests with an HCA each: perftest by librdmacm and by XRC, and the programs of
-# librdmacm. Guest 1 runs the servers, guest 0 the clients, and the cells are those of
-# guest 0. Both call the same functions in the same order. They wait for each other by
-# files below $out, which both see.
+# Two guests with an HCA each: perftest by librdmacm and by XRC, the programs of
+# librdmacm, and SMC-R over Ethernet. Guest 1 runs the servers, guest 0 the clients, and the
+# cells are those of guest 0. Both call the same functions in the same order. They wait for
+# each other by files below $out, which both see.
 
 two_server=10.46.0.2
+two_link=$(cat "/sys/class/infiniband/$cells_dev/ports/1/link_layer")
 # Seconds that one waits for the other.
 two_limit=$((120 * ${MLX5_EP_SLOWNESS:-1}))
 
@@ -23,16 +24,18 @@ two_cells()
 	two "ib_read_bw -R" RC perftest_two ib_read_bw -R
 	two rping rdma_cm rping_two
 	two rdma_xclient XRC xrc_two
+	[ "$two_link" != Ethernet ] || two smc SMC-R smc_two
 }
 
 # two PROGRAM TRANSPORT CMD...: CMD is called in both guests, and calls far
 two()
 {
-	local name="$1/two guests, $2"
+	local cell="two guests, $two_link, $2" name
 
+	name=$1/$cell
 	two_file=$out/two.$state.${name//[ \/]/_}
 	if [ "$MLX5_EP_GUEST" = 0 ]; then
-		cell "$1" "two guests, $2" "${@:3}"
+		cell "$1" "$cell" "${@:3}"
 		# Also where the cell has failed before it called the client.
 		touch "$two_file.over"
 		return
@@ -107,4 +110,17 @@ rping_two()
 xrc_two()
 {
 	far rdma_xserver -c x -- rdma_xclient -s $two_server -c x
+}
+
+# SMC goes back to TCP without a word, and then the kernel's QPs have rung nothing.
+smc_two()
+{
+	local smc=selftests/attach/smc.py
+
+	modprobe -q smc || skipped 'this kernel has no SMC'
+	[ "$MLX5_EP_GUEST" != 0 ] || simhca-ctl '{"op":"reset"}'
+	far $smc serve $two_server -- $smc ask $two_server
+	[ "$MLX5_EP_GUEST" = 0 ] || return 0
+	simhca-ctl dump | jq -e '[.hcas[].uars[].slots[] |
+		.doorbells + .blueflame] | add | . >= 100'
 }
