@@ -52,7 +52,10 @@ def add_eid():
             family = struct.unpack_from('=H', found, at + 4)[0]
         at += size + -size % 4
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
-    call(sock, family, ADD_UEID, attribute(EID_ENTRY, EID + b'\0'))
+    try:
+        call(sock, family, ADD_UEID, attribute(EID_ENTRY, EID + b'\0'))
+    except FileExistsError:
+        pass
 
 
 def all_of(sock, size):
