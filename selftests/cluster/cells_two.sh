@@ -112,7 +112,7 @@ xrc_two()
 	far rdma_xserver -c x -- rdma_xclient -s $two_server -c x
 }
 
-# SMC goes back to TCP without a word, and then the kernel's QPs have rung nothing.
+# SMC goes back to TCP without a word, and then the kernel has no connected QP that has rung.
 smc_two()
 {
 	local smc=selftests/attach/smc.py
@@ -121,6 +121,7 @@ smc_two()
 	[ "$MLX5_EP_GUEST" != 0 ] || simhca-ctl '{"op":"reset"}'
 	far $smc serve $two_server -- $smc ask $two_server
 	[ "$MLX5_EP_GUEST" = 0 ] || return 0
-	simhca-ctl dump | jq -e '[.hcas[].uars[].slots[] |
-		.doorbells + .blueflame] | add | . >= 100'
+	simhca-ctl dump | jq -e '[.hcas[].qps[] |
+		select(.type == "rc" and .state == "rts" and (.user | not)) |
+		.doorbells + .blueflame] | add | . >= 20'
 }
