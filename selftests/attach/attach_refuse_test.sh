@@ -87,7 +87,7 @@ refused_again()
 {
 	unload
 	refusals >"$tmp/said"
-	insmod "$taker" wrap=1
+	insmod "$taker" wrap=dealloc_ucontext
 	driver_first
 	ep_insmod reprobe=1 &
 	wait_for 10 ended "$!" || fail 'the module re-probes for ever'
@@ -148,11 +148,23 @@ attaches_again()
 	[ "$(cat "$ep/attached")" = yes ]
 }
 
-# The operation that id_taker has wrapped is still called, and nothing is left of it.
+# An operation that id_taker has wrapped is still called, and nothing is left of it.
 refused_wrapped()
 {
-	refused wrap=1
-	grep 'another module has changed its operations' "$ep/attached"
+	local operation
+
+	for operation in create_qp ufile_hw_cleanup dealloc_ucontext; do
+		unload
+		if ! insmod "$taker" wrap=$operation 2>"$tmp/said"; then
+			# Before 7.2 there is no such operation.
+			[ $operation = ufile_hw_cleanup ]
+			grep 'not supported' "$tmp/said"
+			continue
+		fi
+		refused wrap=$operation
+		grep 'another module has changed its operations' "$ep/attached"
+		works
+	done
 }
 
 # The objects that mlx5_ep wraps have not the methods that it wraps.

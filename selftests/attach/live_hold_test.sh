@@ -128,18 +128,22 @@ a_call()
 
 says_why()
 {
-	dmesg | grep 'mlx5_ep: to unload it, 1 calls of programs must end'
+	dmesg | grep 'mlx5_ep: to unload it, 1 calls of programs must end' >"$tmp/said"
+	# Once, however long the call takes.
+	[ "$(wc -l <"$tmp/said")" = 1 ] || fail "$(tail -n 3 "$tmp/said")"
 }
 
-# Another module calls our operation, and puts it back when it leaves.
+# another_module [PARAMETER]: another module calls our operation, or chains our definitions,
+# and puts back what it found when it leaves
 another_module()
 {
 	local rmmod aux
 
 	aux=$(basename "$(echo "/sys/class/infiniband/$other/device"/mlx5_core.rdma.*)")
+	dmesg -C
 	ep_insmod
 	holds observed
-	insmod "build/modules/$(uname -r)/id_taker.ko" wrap=1
+	insmod "build/modules/$(uname -r)/id_taker.ko" "$@"
 	rmmod mlx5_ep &
 	rmmod=$!
 	wait_for 10 going
@@ -156,9 +160,10 @@ another_module()
 	wait $rmmod
 	[ ! -d /sys/module/mlx5_ep ]
 	program
+	rm "$tmp/observed"*
 }
 
-plan 8
+plan 11
 program >/dev/null
 ep_insmod
 check 'a device that was there before holds nothing' nothing_holds
@@ -167,6 +172,11 @@ check 'an open file of the module holds it' files
 check 'a device that has registered with the module holds it' wholly
 check 'for a call inside a wrapper rmmod waits, and nothing else does' a_call
 check 'the log says what rmmod waits for' says_why
-check 'rmmod waits for a module that has changed the operations after it' another_module
+check 'rmmod waits for a module that has wrapped what makes objects of ours' \
+	another_module wrap=create_qp
+check 'rmmod waits for one that has wrapped what looks for them' another_module wrap=modify_qp
+check 'rmmod waits for one that has wrapped what frees them' \
+	another_module wrap=dealloc_ucontext
+check 'rmmod waits for one that has changed the definitions' another_module
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished

@@ -28,9 +28,10 @@ module_param(method, int, 0444);
 MODULE_PARM_DESC(method,
 		 "driver method id of UVERBS_OBJECT_DEVICE to take, 0 to 7; -1: none");
 
-static bool wrap;
-module_param(wrap, bool, 0444);
-MODULE_PARM_DESC(wrap, "wrap the operation that ends a context");
+static char *wrap;
+module_param(wrap, charp, 0444);
+MODULE_PARM_DESC(wrap,
+		 "wrap this operation, and leave the definitions alone: dealloc_ucontext, create_qp, modify_qp, ufile_hw_cleanup");
 
 static bool before;
 module_param(before, bool, 0444);
@@ -117,18 +118,59 @@ struct victim {
 	struct ib_device *ibdev;
 	const struct uapi_definition *driver_def;
 	struct uapi_definition defs[8];
-	void (*dealloc_ucontext)(struct ib_ucontext *uctx);
+	struct ib_device_ops ops;
 };
 
 static LIST_HEAD(victims);
 
-static void id_taker_dealloc_ucontext(struct ib_ucontext *uctx)
+static struct ib_device_ops *id_taker_found(const struct ib_device *ibdev)
 {
 	struct victim *victim;
 
 	list_for_each_entry(victim, &victims, node)
-		if (victim->ibdev == uctx->device)
-			victim->dealloc_ucontext(uctx);
+		if (victim->ibdev == ibdev)
+			return &victim->ops;
+	return NULL;
+}
+
+static void id_taker_dealloc_ucontext(struct ib_ucontext *uctx)
+{
+	id_taker_found(uctx->device)->dealloc_ucontext(uctx);
+}
+
+static int id_taker_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			      struct ib_udata *udata)
+{
+	return id_taker_found(qp->device)->create_qp(qp, attr, udata);
+}
+
+static int id_taker_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr,
+			      int mask, struct ib_udata *udata)
+{
+	return id_taker_found(qp->device)->modify_qp(qp, attr, mask, udata);
+}
+
+static void id_taker_ufile_hw_cleanup(struct ib_uverbs_file *ufile)
+{
+	(*compat_ufile_hw_cleanup(id_taker_found(compat_ufile_device(ufile))))(
+		ufile);
+}
+
+/* Wraps the operation, or restores it from @ops. */
+static void id_taker_wrap(struct ib_device_ops *to, struct ib_device_ops *ops)
+{
+	compat_ufile_hw_cleanup_fn *cleanup = compat_ufile_hw_cleanup(to);
+
+	if (!strcmp(wrap, "create_qp"))
+		to->create_qp = ops ? ops->create_qp : id_taker_create_qp;
+	else if (!strcmp(wrap, "modify_qp"))
+		to->modify_qp = ops ? ops->modify_qp : id_taker_modify_qp;
+	else if (!strcmp(wrap, "dealloc_ucontext"))
+		to->dealloc_ucontext = ops ? ops->dealloc_ucontext :
+					     id_taker_dealloc_ucontext;
+	else if (cleanup)
+		*cleanup = ops ? *compat_ufile_hw_cleanup(ops) :
+				 id_taker_ufile_hw_cleanup;
 }
 
 static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
@@ -163,11 +205,12 @@ static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 			UVERBS_OBJECT_DEVICE, &taken_device);
 	if (unknown)
 		*def++ = (struct uapi_definition){ .kind = UNKNOWN_KIND };
-	ibdev->driver_def = victim->defs;
-	victim->dealloc_ucontext = ibdev->ops.dealloc_ucontext;
-	if (wrap)
-		ibdev->ops.dealloc_ucontext = id_taker_dealloc_ucontext;
+	victim->ops = ibdev->ops;
 	list_add(&victim->node, &victims);
+	if (wrap)
+		id_taker_wrap(&ibdev->ops, NULL);
+	else
+		ibdev->driver_def = victim->defs;
 	return 0;
 }
 
@@ -179,8 +222,10 @@ static void id_taker_remove_dev(CLASS_INTERFACE_ARGS(dev))
 	list_for_each_entry_safe(victim, next, &victims, node) {
 		if (&victim->ibdev->dev != dev)
 			continue;
-		ibdev->driver_def = victim->driver_def;
-		ibdev->ops.dealloc_ucontext = victim->dealloc_ucontext;
+		if (wrap)
+			id_taker_wrap(&ibdev->ops, &victim->ops);
+		else
+			ibdev->driver_def = victim->driver_def;
 		list_del(&victim->node);
 		kfree(victim);
 	}
@@ -239,6 +284,11 @@ MODULE_PARM_DESC(mend,
 
 static int __init id_taker_init(void)
 {
+	struct ib_device_ops ops;
+
+	if (wrap && !strcmp(wrap, "ufile_hw_cleanup") &&
+	    !compat_ufile_hw_cleanup(&ops))
+		return -EOPNOTSUPP;
 	taken_object.id = UVERBS_API_NS_FLAG | object;
 	taken_method.id = UVERBS_API_NS_FLAG | method;
 	return ib_class_register(&id_taker_interface);
