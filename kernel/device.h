@@ -129,6 +129,8 @@ struct mlx5_ep_inside {
  * @stock: what detaching restores
  * @lacking: why the device has not a part of the module, see enum mlx5_ep_part; empty:
  *	it has that part
+ * @ids: what uverbs_ids in sysfs shows if @whole
+ * @ids_len: length of @ids
  * @hooked_def: the driver's uverbs definitions with our hooks; NULL: no definitions of ours
  *	could be made
  * @defs: the uverbs definitions while attached: the gate (uverbs_tree.c), @hooked_def, ours
@@ -171,6 +173,8 @@ struct mlx5_ep_device {
 	const char *no_policies;
 	struct mlx5_ep_stock stock;
 	char lacking[MLX5_EP_PARTS][64];
+	char ids[512];
+	size_t ids_len;
 	const struct uapi_definition *hooked_def;
 	struct uapi_definition defs[MLX5_EP_PARTS + 3];
 	struct mlx5_ep_object_hook *uar_hook;

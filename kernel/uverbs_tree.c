@@ -57,12 +57,18 @@ static const struct {
 
 static_assert(ARRAY_SIZE(parts) == MLX5_EP_PARTS);
 
-/* What user space reads in uverbs_ids after "abi": kind and name, then the id. */
+/*
+ * What user space reads in uverbs_ids after "abi": kind and name, then the id. The library
+ * looks for a name from the beginning; objects are created more often than contexts are
+ * asked.
+ */
 static const struct {
 	const char *name;
 	u16 id;
 	enum mlx5_ep_part part;
 } names[] = {
+	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_PART_XRC },
+	{ "object notifier", MLX5_EP_OBJECT_NOTIFIER, MLX5_EP_PART_NOTIFIER },
 	{ "method device context_dump", MLX5_EP_METHOD_CONTEXT_DUMP,
 	  MLX5_EP_PART_CONTEXT },
 	{ "method device context_query", MLX5_EP_METHOD_CONTEXT_QUERY,
@@ -74,8 +80,6 @@ static const struct {
 	{ "method qp list", MLX5_EP_METHOD_QP_LIST, MLX5_EP_PART_QP },
 	{ "method qp query_uuar", MLX5_EP_METHOD_QP_QUERY_UUAR,
 	  MLX5_EP_PART_QP },
-	{ "object notifier", MLX5_EP_OBJECT_NOTIFIER, MLX5_EP_PART_NOTIFIER },
-	{ "object xrc_rcv_qp", MLX5_EP_OBJECT_XRC_RCV_QP, MLX5_EP_PART_XRC },
 };
 
 struct walk {
@@ -191,6 +195,21 @@ static void uverbs_tree_check(struct mlx5_ep_device *edev)
 	}
 }
 
+/* Makes the text of uverbs_ids once: each process that uses the library reads it. */
+static void uverbs_tree_list_ids(struct mlx5_ep_device *edev)
+{
+	const size_t size = sizeof(edev->ids);
+	size_t i, len;
+
+	len = scnprintf(edev->ids, size, "abi %u\n", MLX5_EP_ABI_VERSION);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!*edev->lacking[names[i].part])
+			len += scnprintf(edev->ids + len, size - len,
+					 "%s 0x%x\n", names[i].name,
+					 names[i].id);
+	edev->ids_len = len;
+}
+
 /**
  * mlx5_ep_uverbs_tree_part_name() - name a part for people
  * @part: any but %MLX5_EP_PARTS
@@ -249,7 +268,7 @@ static bool uverbs_tree_gate(struct ib_device *ibdev)
 
 /**
  * mlx5_ep_uverbs_tree_create() - make our definitions, behind the driver's
- * @edev: device that is being attached; its @lacking is set here
+ * @edev: device that is being attached; its @lacking and @ids are set here
  *
  * Nobody reads them before mlx5_ep_uverbs_tree_publish(). Sleeps.
  *
@@ -260,6 +279,7 @@ int mlx5_ep_uverbs_tree_create(struct mlx5_ep_device *edev)
 	const struct uapi_definition *theirs;
 
 	uverbs_tree_check(edev);
+	uverbs_tree_list_ids(edev);
 	edev->stock.driver_def = edev->ibdev->driver_def;
 	theirs = mlx5_ep_uar_alloc_hook(edev, edev->stock.driver_def);
 	if (!IS_ERR(theirs))
@@ -355,15 +375,8 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
  */
 ssize_t mlx5_ep_uverbs_tree_show(const struct mlx5_ep_device *edev, char *buf)
 {
-	ssize_t len;
-	size_t i;
-
 	if (!READ_ONCE(edev->whole))
 		return 0;
-	len = sysfs_emit(buf, "abi %u\n", MLX5_EP_ABI_VERSION);
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!*edev->lacking[names[i].part])
-			len += sysfs_emit_at(buf, len, "%s 0x%x\n",
-					     names[i].name, names[i].id);
-	return len;
+	memcpy(buf, edev->ids, edev->ids_len);
+	return edev->ids_len;
 }

@@ -27,14 +27,14 @@ fake()
 		"$root/sys/kernel/debug/mlx5_ep/$2"
 	echo yes >"$dir/mlx5_ep/attached"
 	cat >"$dir/mlx5_ep/uverbs_ids" <<-END
+	object xrc_rcv_qp 0x100a
+	object notifier 0x100b
 	method device context_dump 0x1004
 	method device context_query 0x1005
 	method device context_set_policy 0x1006
 	method device query_features 0x1007
 	method qp list 0x1006
 	method qp query_uuar 0x1007
-	object notifier 0x100b
-	object xrc_rcv_qp 0x100a
 	END
 	echo 1 >"$dir/mlx5_ep/abi_version"
 	echo stock >"$dir/mlx5_ep/uuar_policy"
