@@ -128,11 +128,9 @@ struct qp_spare {
  * Allocates at once what the tables lack now. The memory is charged to the memory cgroup
  * of the caller.
  */
-static int qp_spare_fill(struct mlx5_ep_xrc *xrc, struct ib_qp *real_qp,
-			 struct qp_spare *spare)
+static int qp_spare_fill(struct mlx5_ep_xrc *xrc, const struct mlx5_ep_qp *eqp,
+			 struct ib_xrcd *xrcd, struct qp_spare *spare)
 {
-	const struct mlx5_ep_qp *eqp = mlx5_ep_qp_of(xrc->edev, real_qp);
-
 	/* The QP is older than the attachment, or there was no memory for our side. */
 	if (!eqp)
 		return -ENOMEM;
@@ -141,7 +139,7 @@ static int qp_spare_fill(struct mlx5_ep_xrc *xrc, struct ib_qp *real_qp,
 	if (!spare->qp)
 		spare->qp = kzalloc_obj(*spare->qp, GFP_KERNEL_ACCOUNT);
 	if (!spare->domain &&
-	    !rhashtable_lookup_fast(&xrc->by_xrcd, &real_qp->xrcd,
+	    !rhashtable_lookup_fast(&xrc->by_xrcd, &xrcd,
 				    mlx5_ep_xrc_domain_params)) {
 		spare->domain = kzalloc_obj(*spare->domain,
 					    GFP_KERNEL_ACCOUNT);
@@ -153,10 +151,11 @@ static int qp_spare_fill(struct mlx5_ep_xrc *xrc, struct ib_qp *real_qp,
 
 /* The QP gets a record, which the caller enters a registration into. */
 static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
-				     struct ib_qp *real_qp,
+				     struct mlx5_ep_qp *eqp,
 				     struct qp_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
+	struct ib_qp *real_qp = reg->ib_qp->real_qp;
 	struct mlx5_ep_xrc_qp *qp = spare->qp;
 	struct mlx5_ep_xrc_domain *domain;
 	int ret;
@@ -179,8 +178,8 @@ static struct mlx5_ep_xrc_qp *qp_add(struct mlx5_ep_xrc_reg *reg,
 	INIT_LIST_HEAD(&qp->regs);
 	qp->user = reg->ectx->user;
 	qp->num = real_qp->qp_num;
-	qp->eqp = mlx5_ep_qp_of(xrc->edev, real_qp);
-	WRITE_ONCE(qp->eqp->shared, qp);
+	qp->eqp = eqp;
+	WRITE_ONCE(eqp->shared, qp);
 	qp->domain = domain;
 	list_add_tail(&qp->entry, &domain->qps);
 	domain->num_qps++;
@@ -243,27 +242,25 @@ static int qp_give_key(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
  * must have the key of @request. If nobody has it and the QP is the one that the caller
  * offers, the record gets it. Returns 1 then.
  */
-static int qp_enter(struct mlx5_ep_xrc_reg *reg,
+static int qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_qp *eqp,
 		    const struct mlx5_ep_xrc_request *request,
 		    struct qp_spare *spare)
 {
 	struct mlx5_ep_xrc *xrc = reg->ectx->edev->xrc;
-	struct ib_qp *real_qp = reg->ib_qp->real_qp;
-	struct mlx5_ep_xrc_qp *qp, *keyed = NULL;
+	struct mlx5_ep_xrc_qp *qp = eqp->shared, *keyed = NULL;
 	int given = 0;
 
 	lockdep_assert_held(&xrc->lock);
 
-	qp = mlx5_ep_qp_of(xrc->edev, real_qp)->shared;
 	if (request->key.len) {
 		keyed = rhashtable_lookup_fast(&xrc->by_key, &request->key,
 					       mlx5_ep_xrc_key_params);
 		given = !keyed;
-		if (keyed ? keyed != qp : real_qp->qp_num != request->num)
+		if (keyed ? keyed != qp : reg->ib_qp->qp_num != request->num)
 			return -EAGAIN;
 	}
 	if (!qp)
-		qp = qp_add(reg, real_qp, spare);
+		qp = qp_add(reg, eqp, spare);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	if (given) {
@@ -337,6 +334,7 @@ static int qp_join_once(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
 		.qp_context = reg,
 		.qp_type = IB_QPT_XRC_TGT,
 	};
+	struct mlx5_ep_qp *eqp;
 	int ret;
 
 	if (request->key.len)
@@ -351,10 +349,11 @@ static int qp_join_once(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
 		return attr.qp_num == request->num ? -ENOENT : -EAGAIN;
 	if (IS_ERR(reg->ib_qp))
 		return PTR_ERR(reg->ib_qp);
-	ret = qp_spare_fill(xrc, reg->ib_qp->real_qp, spare);
+	eqp = mlx5_ep_qp_of(xrc->edev, reg->ib_qp->real_qp);
+	ret = qp_spare_fill(xrc, eqp, xrcd, spare);
 	if (!ret) {
 		mutex_lock(&xrc->lock);
-		ret = qp_enter(reg, request, spare);
+		ret = qp_enter(reg, eqp, request, spare);
 		mutex_unlock(&xrc->lock);
 	}
 	if (ret < 0)
@@ -391,8 +390,11 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
 		if (ret == -EAGAIN && fatal_signal_pending(current))
 			ret = -EINTR;
 	} while (ret == -EAGAIN);
-	kfree(spare.qp);
-	kfree(spare.domain);
+	/* Who joins a record that is there has none. */
+	if (spare.qp || spare.domain) {
+		kfree(spare.qp);
+		kfree(spare.domain);
+	}
 	return ret;
 }
 
