@@ -15,11 +15,14 @@ struct ibv_context *ctx_open(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *ctx = NULL;
+	struct ibv_device *device;
 	int err;
 
 	if (!list)
 		return NULL;
-	ctx = ibv_open_device(verbs_find_device(list, verbs_device_name()));
+	device = verbs_find_device(list, verbs_device_name());
+	if (device)
+		ctx = ibv_open_device(device);
 	err = errno;
 	ibv_free_device_list(list);
 	errno = err;
