@@ -317,6 +317,12 @@ half_there()
 	finds 0 '^ok: unloading: nothing holds mlx5_ep: rmmod mlx5_ep$'
 	echo 2 >"$root/sys/module/mlx5_ep/refcnt"
 	finds 0 '^ok: unloading: mlx5_ep is held by others$'
+	# debugfs has the devices of all network namespaces.
+	mkdir "$root/sys/kernel/debug/mlx5_ep/0000:02:00.0"
+	touch "$root/sys/kernel/debug/mlx5_ep/0000:02:00.0/contexts"
+	finds 0 'held by the device of 0000:02:00.0 \(in another network namespace\), and others$'
+	code 0 "$tool" -d mlx5_0 doctor
+	grep -x 'ok: unloading: mlx5_ep is held by others' "$tmp/out"
 	echo going >"$root/sys/module/mlx5_ep/initstate"
 	finds 0 '^warning: unloading: rmmod waits for calls that are in the module'
 }
