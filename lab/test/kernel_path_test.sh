@@ -35,9 +35,11 @@ clean_up()
 
 	grep -ls "^$work" build/lab/kernels/*/path | while read -r path; do
 		id=$(basename "$(dirname "$path")")
-		rm -rf "build/lab/kernels/$id" "build/lab/initramfs-$id"{,-virtiofs} \
-			"build/lab/vmlinux-$id" \
-			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id"
+		# Who copies the module now has the lock.
+		flock "build/lab/module-$id.lock" rm -rf "build/lab/kernels/$id" \
+			"build/lab/initramfs-$id"{,-virtiofs} "build/lab/vmlinux-$id" \
+			"build/lab/kernels/unpacked-${id##*-}" "build/modules/$id" \
+			"build/lab/modules-$id.stamp"
 	done
 	# packages that were refused
 	grep -l "^$work/" build/lab/kernels/shows-* | sed 's/.*shows-//' |

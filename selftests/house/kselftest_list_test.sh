@@ -250,13 +250,40 @@ packed()
 	local below=build/selftests/"packed $$"
 
 	make -o all -C selftests gen_tar "INSTALL_PATH=$PWD/$below" FORMAT= \
-		TARGETS=mlx5_ep/xrc >"$tmp/out" || fail "$(cat "$tmp/out")"
+		TARGETS=mlx5_ep/xrc >"$tmp/out" 2>&1 || {
+		rm -rf "$below"
+		fail "$(cat "$tmp/out")"
+	}
 	mv "$below" "$tmp/packed"
 	tar -tf "$tmp/packed/kselftest-packages/kselftest.tar" >"$tmp/have"
 	rm -r "$tmp/packed"
 	grep -qx ./mlx5_ep/xrc/xrc_values "$tmp/have"
 	grep -qx ./mlx5_ep/tree/selftests/kselftest/one "$tmp/have"
 	must_fail grep -E 'packed|kselftest-packages' "$tmp/have"
+}
+
+# Of a checkout with the modules of two kernels one is being built.
+being_built()
+{
+	local from=$tmp/checkout
+
+	mkdir -p "$from"/build/{bin,lib,selftests,lab,modules/{built,begun}}
+	cp -r Kbuild Makefile VERSION dkms.conf examples kernel lab packaging selftests \
+		simhca uapi userlib workloads "$from"
+	touch "$from"/build/selftests/ktap_helpers.sh \
+		"$from"/build/modules/{built,begun}/mlx5_ep.ko \
+		"$from"/build/lab/modules-{built,begun}.stamp
+	(
+		exec 8>"$from/build/lab/module-begun.lock"
+		flock 8
+		code 0 "$from/$install" "$tmp/one" mlx5_ep/xrc
+	)
+	[ -e "$tmp/one/mlx5_ep/tree/build/modules/built/mlx5_ep.ko" ]
+	[ -e "$tmp/one/mlx5_ep/tree/build/lab/modules-built.stamp" ]
+	[ ! -e "$tmp/one/mlx5_ep/tree/build/modules/begun" ]
+	[ ! -e "$tmp/one/mlx5_ep/tree/build/lab/modules-begun.stamp" ]
+	code 0 "$from/$install" "$tmp/one" mlx5_ep/xrc
+	[ -e "$tmp/one/mlx5_ep/tree/build/modules/begun/mlx5_ep.ko" ]
 }
 
 # What is removed before must be an installation.
@@ -290,7 +317,7 @@ not_among_tests()
 	[ ! -e selftests/mlx5_ep ]
 }
 
-plan 12
+plan 13
 check 'each test of a kernel is in the list' all_listed
 check 'what the list names can be started, with settings and config' files_are_there
 check 'what this machine lacks is a skip with its reason' skips
@@ -300,6 +327,7 @@ check 'logs can be apart, as in the kernel' logs
 check 'each test can have a network namespace' namespaces
 check 'on a slow machine a test may take longer' slow_machine
 check 'a target that does not exist is refused' refusals
+check 'a module that is being built is left out' being_built
 check 'the installation can be below the checkout, and be packed' packed
 check 'a folder that was not installed stays' others_stay
 check 'nothing is installed where the runner looks for tests' not_among_tests
