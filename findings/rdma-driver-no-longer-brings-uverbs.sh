@@ -20,7 +20,7 @@ guest_setup sid 'linux-image-7.3.4+deb13-amd64=7.3.4-1~bpo13+1' \
 	'linux-image-6.12.117+deb13-amd64=6.12.117-1' -- \
 	ibverbs-providers=65.0-1.1 ibverbs-utils=65.0-1.1 iproute2=7.3.0-1
 
-script=$(cat <<'GUEST'
+guest_run_each 6.12.117 7.3.4 <<'GUEST'
 state()
 {
 	local loaded='not loaded' node=missing
@@ -41,13 +41,6 @@ ibv_devices >/dev/null
 sleep 1
 state 'after ibv_devices'
 GUEST
-)
-all=''
-for release in 6.12.117 7.3.4; do
-	guest_run "$release+deb13-amd64" <<<"$script"
-	all+=$(sed "s/^/$release: /" <<<"$guest_output")$'\n'
-done
-guest_output=${all%$'\n'}
 guest_same 'what brings ib_uverbs' <<'END'
 6.12.117: after the driver: device rxe0, ib_uverbs loaded, uverbs0 there
 6.12.117: after ibv_devices: device rxe0, ib_uverbs loaded, uverbs0 there

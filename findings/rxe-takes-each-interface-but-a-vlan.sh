@@ -24,7 +24,7 @@ set -euo pipefail
 guest_setup sid 'linux-image-7.3.4+deb13-amd64=7.3.4-1~bpo13+1' \
 	'linux-image-6.12.117+deb13-amd64=6.12.117-1' -- iproute2=7.3.0-1
 
-script=$(cat <<'GUEST'
+guest_run_each 6.12.117 7.3.4 <<'GUEST'
 modprobe -a veth rdma_rxe 8021q bridge bonding macvlan dummy tun
 ip link set lo up
 ip link add v0 type veth peer name v1
@@ -49,13 +49,6 @@ for on in v0 vlan0 macvlan0 bridge0 bond0 dummy0 tun0 lo; do
 done
 dmesg | sed -n 's/.*rxe_newlink: /log: /p'
 GUEST
-)
-all=''
-for release in 6.12.117 7.3.4; do
-	guest_run "$release+deb13-amd64" <<<"$script"
-	all+=$(sed "s/^/$release: /" <<<"$guest_output")$'\n'
-done
-guest_output=${all%$'\n'}
 guest_same 'on which interfaces rxe makes a device' <<'END'
 6.12.117: v0: made, with a node GUID of its own
 6.12.117: vlan0: error: Operation not permitted (exit status 1)

@@ -16,7 +16,10 @@
 #       The SCRIPT can use
 #           twice CMD...    prints what CMD prints, and says so if a second run
 #                           of CMD prints something else
-#           rxe_on          makes rxe0, an RDMA device on one of a pair of veths
+#           rxe_on          makes rxe0, an RDMA device on v0, one of a pair of veths
+#   guest_run_each RELEASE... <SCRIPT
+#       does so with each of Debian's kernels RELEASE+deb13-amd64, and puts
+#       "RELEASE: " before each line of guest_output
 #
 # and then compares with
 #   guest_same WHAT <EXPECTED  notes whether guest_output is that
@@ -342,6 +345,18 @@ guest_run()
 	fi
 	guest_output=$(sed 's/[[:space:]]*$//' "$guest_share/output")
 	[ "$status" = 0 ] || guest_output+=$'\n'"the script ended with status $status"
+}
+
+guest_run_each()
+{
+	local script release all=''
+
+	script=$(cat)
+	for release; do
+		guest_run "$release+deb13-amd64" <<<"$script"
+		all+=$(sed "s/^/$release: /" <<<"$guest_output")$'\n'
+	done
+	guest_output=${all%$'\n'}
 }
 
 guest_same()
