@@ -390,11 +390,8 @@ int mlx5_ep_xrc_qp_join(struct mlx5_ep_xrc_reg *reg, struct ib_xrcd *xrcd,
 		if (ret == -EAGAIN && fatal_signal_pending(current))
 			ret = -EINTR;
 	} while (ret == -EAGAIN);
-	/* Who joins a record that is there has none. */
-	if (spare.qp || spare.domain) {
-		kfree(spare.qp);
-		kfree(spare.domain);
-	}
+	kfree(spare.qp);
+	kfree(spare.domain);
 	return ret;
 }
 
