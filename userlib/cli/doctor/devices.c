@@ -257,13 +257,13 @@ static void say_half(struct report *report, const char *name)
 		if (end)
 			*end = '\0';
 	}
-	when = strstr(attached, "; the rest when ");
-	reason = strstr(attached, "; without the rest: ");
+	when = strstr(attached, " when ");
+	reason = strstr(attached, "without the rest: ");
+	if (reason)
+		reason += strlen("without the rest: ");
 	snprintf(text, sizeof(text),
 		 "attached for policies and limits; calls of libmlx5ep for contexts, lists of DevX QPs and shared XRC receive QPs %s%s",
-		 when ? "come" : "do not come: ",
-		 when ? when + strlen("; the rest") :
-		 reason ? reason + strlen("; without the rest: ") : attached);
+		 reason ? "do not come: " : "come", reason ?: when ?: " later");
 	if (reason)
 		reason_remedy(remedy, sizeof(remedy), name, reason);
 	else if (says_uverbs_helps(attached))
