@@ -30,12 +30,12 @@ two_cells()
 # two PROGRAM TRANSPORT CMD...: CMD is called in both guests, and calls far
 two()
 {
-	local cell="two guests, $two_link, $2" name
+	local over="two guests, $two_link, $2" name
 
-	name=$1/$cell
+	name=$1/$over
 	two_file=$out/two.$state.${name//[ \/]/_}
 	if [ "$MLX5_EP_GUEST" = 0 ]; then
-		cell "$1" "$cell" "${@:3}"
+		cell "$1" "$over" "${@:3}"
 		# Also where the cell has failed before it called the client.
 		touch "$two_file.over"
 		return
