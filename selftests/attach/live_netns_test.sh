@@ -69,12 +69,12 @@ lost()
 	diff "$tmp/without.status" "$tmp/$1.status"
 }
 
-# busy_with POLICY PAGES: a program of that policy has so many UAR pages
-busy_with()
+# busy: a program under a policy has as many UAR pages as that takes
+busy()
 {
-	ep_policy "$1" 8
-	"${@:3}" uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/in_use"
-	[ "$(cat "$tmp/in_use")" = "$2" ] || fail "$(cat "$tmp/in_use") pages, not $2"
+	ep_policy independent 8
+	uuar_traffic -q -n 4 -r 1 -x "cat $ep/uar_in_use >$tmp/in_use"
+	[ "$(cat "$tmp/in_use")" = 5 ] || fail "$(cat "$tmp/in_use") pages, not 5"
 }
 
 half_before()
@@ -83,7 +83,7 @@ half_before()
 	refs 0
 	mlx5ep doctor >"$tmp/doctor" || true
 	grep -x 'ok: unloading: nothing holds mlx5_ep: rmmod mlx5_ep' "$tmp/doctor"
-	busy_with independent 5
+	busy
 	code 1 build/selftests/uuar_query_test
 }
 
@@ -158,7 +158,7 @@ returns_whole()
 	returns
 	[ "$(ep_get attached)" = yes ]
 	holds_module "$dev"
-	busy_with independent 5
+	busy
 	build/selftests/xrc_rcv_qp_test
 	[ "$(ep_get uar_in_use)" = 0 ]
 }
