@@ -93,26 +93,31 @@ static void close_device(const struct listener_verbs *verbs,
 		verbs->close(context);
 }
 
-/* Where the module is attached to no device, the notifier is of none. */
-static int make_notifier(const struct listener_verbs *verbs,
+/*
+ * The notifier is of no device where the module is attached to none, where none can be
+ * opened, and where the program has no libibverbs: not each of libfabric's providers needs
+ * that.
+ */
+static int make_notifier(struct listener_verbs *verbs,
 			 struct listener *listener)
 {
-	int ret;
+	int ret, without;
 
-	ret = open_device(verbs, &listener->context);
-	if (ret == -EOPNOTSUPP) {
+	ret = find_verbs(verbs);
+	if (!ret)
+		ret = open_device(verbs, &listener->context);
+	if (ret) {
 		listener->context = NULL;
-		return mlx5ep_notifier_open(0, &listener->notifier);
+		without = mlx5ep_notifier_open(0, &listener->notifier);
+		return without == -EOPNOTSUPP ? ret : without;
 	}
-	if (ret)
-		return ret;
 	ret = mlx5ep_notifier_create(listener->context, 0, &listener->notifier);
 	if (ret)
 		verbs->close(listener->context);
 	return ret;
 }
 
-static int open_notifier(const struct listener_verbs *verbs,
+static int open_notifier(struct listener_verbs *verbs,
 			 struct listener *listener)
 {
 	int ret;
@@ -142,7 +147,7 @@ static void *listen_thread(void *arg)
 		} while (listener->read(listener->notifier));
 		do {
 			poll(NULL, 0, RETRY_MS);
-		} while (find_verbs(&verbs) || open_notifier(&verbs, &next));
+		} while (open_notifier(&verbs, &next));
 		*listener = next;
 		listener->renewed(listener->notifier);
 	}
@@ -199,7 +204,7 @@ int listener_possible(void)
  * The thread has all signals blocked: they are for the program's own threads. So has the
  * caller meanwhile: what is done here is long, and a signal of a timer would delay it.
  *
- * Return: 0. -EOPNOTSUPP if the module is not loaded, or libibverbs is not. The errors of
+ * Return: 0. -EOPNOTSUPP if the module is not loaded. The errors of
  * mlx5ep_notifier_create(), fcntl() and pthread_create().
  */
 int listener_start(struct listener *listener)
@@ -208,9 +213,6 @@ int listener_start(struct listener *listener)
 	sigset_t all, old;
 	int ret;
 
-	ret = find_verbs(&verbs);
-	if (ret)
-		return ret;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = open_notifier(&verbs, listener);

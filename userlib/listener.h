@@ -11,7 +11,7 @@ struct mlx5ep_notifier;
 
 /**
  * struct listener - a notifier, and the thread that reads its events
- * @context: of the device of the notifier
+ * @context: of the device of the notifier; NULL: it is of none
  * @notifier: never blocks a reader
  * @read: reads all events; false: there will be no more
  * @renewed: called when a new notifier takes the place of one that has no more events

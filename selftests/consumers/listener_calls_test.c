@@ -57,6 +57,7 @@ static struct {
 	struct ibv_device *list[DEVICES + 1];
 	bool attached[DEVICES], broken[DEVICES];	/* one that is broken opens not */
 	bool no_list, no_verbs;
+	bool dev;			/* /dev/mlx5_ep is there */
 	int folders, at;		/* of sysfs, that are open, and where it is read */
 	int lists, opens;
 	int contexts_open, notifiers;
@@ -211,6 +212,13 @@ int mlx5ep_notifier_create(struct ibv_context *context, uint32_t watches,
 	return 0;
 }
 
+int mlx5ep_notifier_open(uint32_t watches, struct mlx5ep_notifier **notifier)
+{
+	if (!fake.dev)
+		return -EOPNOTSUPP;
+	return mlx5ep_notifier_create(NULL, watches, notifier);
+}
+
 int mlx5ep_notifier_destroy(struct mlx5ep_notifier *notifier)
 {
 	fake.notifiers--;
@@ -343,6 +351,31 @@ TEST_F(listener, brings_no_libibverbs_of_its_own)
 	fake.no_verbs = true;
 	EXPECT_EQ(0, listener_possible());
 	fails(_metadata, self, -EOPNOTSUPP);
+}
+
+/* Providers of libfabric that use no verbs have a cache, too. */
+TEST_F(listener, needs_no_libibverbs)
+{
+	fake.no_verbs = true;
+	fake.dev = true;
+	EXPECT_EQ(0, listener_start(&self->listener));
+	EXPECT_EQ(NULL, self->listener.context);
+	EXPECT_EQ(1, fake.notifiers);
+	EXPECT_EQ(1, fake.detached);
+	fake.notifiers = fake.detached = 0;
+	fake.fd = -1;
+	fails(_metadata, self, -EBADF);
+}
+
+/* As where the user may have no page more, or a container has no file of verbs. */
+TEST_F(listener, needs_no_device_that_can_be_opened)
+{
+	fake.broken[1] = true;
+	fake.dev = true;
+	EXPECT_EQ(0, listener_start(&self->listener));
+	EXPECT_EQ(NULL, self->listener.context);
+	EXPECT_EQ(0, fake.contexts_open);
+	EXPECT_EQ(1, fake.notifiers);
 }
 
 /*

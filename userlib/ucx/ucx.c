@@ -95,7 +95,7 @@ static const char *obstacle(void)
 	if (!access(UCX_KNEM, F_OK) || !access(UCX_XPMEM, F_OK))
 		return "knem or xpmem is there: UCX's hooks stay";
 	if (ucx_events_possible())
-		return "mlx5_ep is attached to no device: UCX's hooks stay";
+		return "mlx5_ep is not loaded, or there is no /dev/mlx5_ep: UCX's hooks stay";
 	return NULL;
 }
 

@@ -233,9 +233,9 @@ static bool events_read(struct mlx5ep_notifier *notifier)
 }
 
 /**
- * ucx_events_possible() - is there a device for a notifier?
+ * ucx_events_possible() - can there be a notifier?
  *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device.
+ * Return: 0. -EOPNOTSUPP if the module is not loaded.
  */
 int ucx_events_possible(void)
 {
@@ -264,7 +264,7 @@ static int make_notifier(const struct ucx_ucm *ucm)
  * ucx_events_start() - make the notifier, unless there is one
  * @ucm: what takes the events; copied
  *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device. The errors of
+ * Return: 0. -EOPNOTSUPP if the module is not loaded. The errors of
  * mlx5ep_notifier_create().
  */
 int ucx_events_start(const struct ucx_ucm *ucm)

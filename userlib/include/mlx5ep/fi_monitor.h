@@ -55,7 +55,7 @@ struct mlx5ep_fi_monitor_stats {
  * Loading the library does this too. If it is imported already, the call does
  * nothing. If the call fails, libfabric keeps the monitor that it has.
  *
- * Return: 0. -EOPNOTSUPP if the module is attached to no device. -EBUSY if
+ * Return: 0. -EOPNOTSUPP if the module is not loaded. -EBUSY if
  * another monitor was imported, or a domain is open. -ENOSYS if libfabric
  * accepts no monitor. -EXDEV in a forked child.
  */
