@@ -20,6 +20,7 @@
 
 #define PCI_MSIX_VECTORS 16u
 #define PCI_CONFIG_BYTES 4096u
+#define HW_ID 0x20du /* what a ConnectX-5 calls itself, beside its PCI device id */
 
 /**
  * struct bus_ops - the adapter's functions that the bus calls

@@ -26,12 +26,21 @@
 #define PCI_CLASS_ETHERNET 0x020000
 
 #define PCI_AT_PM 0x40
+/*
+ * The registers of the adapter behind its configuration space, for tools: the one whose
+ * address is at the first is read at the second. mstflint takes this way where there is no
+ * vendor-specific capability.
+ */
+#define PCI_AT_CR_ADDRESS 0x58
+#define PCI_AT_CR_DATA 0x5c
 #define PCI_AT_EXP 0x60
 #define PCI_AT_MSIX 0xb0
 
 #define PCI_MSIX_TABLE_AT 0x4000u
 #define PCI_MSIX_PBA_AT 0x5000u
 #define PCI_MSIX_END 0x6000u
+
+#define CR_HW_ID 0xf0014u
 
 #define LINK_SPEED_8GT 3
 #define LINK_WIDTH_X16 16
@@ -59,6 +68,14 @@ static uint16_t get16(const uint8_t *p, unsigned int off)
 
 	memcpy(&v, p + off, sizeof(v));
 	return le16toh(v);
+}
+
+static uint32_t get32(const uint8_t *p, unsigned int off)
+{
+	uint32_t v;
+
+	memcpy(&v, p + off, sizeof(v));
+	return le32toh(v);
 }
 
 static void pci_header(const struct hca *hca)
@@ -95,6 +112,8 @@ static void pci_capabilities(struct pci *pci)
 	put16(c, PCI_AT_PM + PCI_PM_PMC, 3);
 	put16(c, PCI_AT_PM + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
 	put16(w, PCI_AT_PM + PCI_PM_CTRL, PCI_PM_CTRL_STATE_MASK);
+
+	put32(w, PCI_AT_CR_ADDRESS, ~0u);
 
 	c[PCI_AT_EXP] = PCI_CAP_ID_EXP;
 	c[PCI_AT_EXP + PCI_CAP_LIST_NEXT] = PCI_AT_MSIX;
@@ -192,6 +211,8 @@ int pci_config_write(struct hca *hca, uint64_t off, const void *buf, size_t len)
 
 		*c = (*c & ~w) | (in[i] & w);
 	}
+	put32(pci->config, PCI_AT_CR_DATA,
+	      get32(pci->config, PCI_AT_CR_ADDRESS) == CR_HW_ID ? HW_ID : 0);
 	dma_set_master(hca->dma, get16(pci->config, PCI_COMMAND) &
 					 PCI_COMMAND_MASTER);
 	if (off <= flr && flr - off < len &&

@@ -23,7 +23,6 @@
 #define FW_MINOR 35
 #define FW_SUBMINOR 4030
 #define CMDIF_REV 5
-#define HW_ID 0x20d /* of a ConnectX-5 */
 
 /* Not in mlx5_ifc.h: struct mlx5_init_seg of linux/mlx5/driver.h. */
 #define ISEG_CMD_EXEC_TO 0xff8

@@ -151,6 +151,26 @@ TEST_F(vfio, config_space_is_a_connectx)
 	EXPECT_EQ(-EINVAL, vmm_read(&self->vmm, CONFIG, ~0ull, &id, 4));
 }
 
+/* As mstflint does: no other register of the adapter has a value. */
+TEST_F(vfio, tools_read_the_hardware_id_behind_the_configuration_space)
+{
+	uint32_t at = 0xf0014, value = 0;
+
+	ASSERT_EQ(0, vmm_hello(&self->vmm));
+	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x5c, &value, 4));
+	EXPECT_EQ(0u, value);
+	ASSERT_EQ(0, vmm_write(&self->vmm, CONFIG, 0x58, &at, 4));
+	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x58, &value, 4));
+	EXPECT_EQ(at, value);
+	ASSERT_EQ(0, vmm_write(&self->vmm, CONFIG, 0x5c, &at, 4));
+	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x5c, &value, 4));
+	EXPECT_EQ(0x20du, value);
+	at = 0xf0018;
+	ASSERT_EQ(0, vmm_write(&self->vmm, CONFIG, 0x58, &at, 4));
+	ASSERT_EQ(0, vmm_read(&self->vmm, CONFIG, 0x5c, &value, 4));
+	EXPECT_EQ(0u, value);
+}
+
 TEST_F(vfio, initialisation_segment_is_alive)
 {
 	uint32_t first, later, tries = 0;
