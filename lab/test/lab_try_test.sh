@@ -48,6 +48,7 @@ refused()
 	code 2 lab/try --guests 3 -- true
 	code 2 lab/try --states policy -- true
 	grep -q 'policy is neither absent nor a policy' "$tmp/err"
+	code 2 lab/try --states '' -- true
 	code 2 lab/try --packages
 	code 0 lab/try --help
 	head -n 1 "$tmp/out" | grep -q '^usage: lab/try '
