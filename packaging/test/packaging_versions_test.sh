@@ -87,7 +87,8 @@ ordered()
 # than its release, and a backport for newer than what it was made of.
 dkms_misorders()
 {
-	dpkg_older 0.10.0~rc1 0.10.0 && rpm_older 0.10.0~rc1 0.10.0
+	dpkg_older 0.10.0~rc1 0.10.0
+	rpm_older 0.10.0~rc1 0.10.0
 	must_fail dkms_older 0.10.0~rc1 0.10.0
 	must_fail dkms_older 0.10.0rc1 0.10.0
 	dpkg_older 0.9.0-1~bpo13+1 0.9.0-1

@@ -38,7 +38,8 @@ one()
 	# A registration takes kernel memory for a handle and two small objects;
 	# a debug kernel adds red zones.
 	bytes=$(sed -n 's/.* bytes_per_registration=\([0-9]*\)$/\1/p' "$tmp/line")
-	[ "$bytes" -gt 64 ] && [ "$bytes" -lt $((2048 * slowness)) ]
+	[ "$bytes" -gt 64 ]
+	[ "$bytes" -lt $((2048 * slowness)) ]
 	becomes 10 "$base" objects
 }
 
