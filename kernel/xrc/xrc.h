@@ -32,6 +32,16 @@ struct mlx5_ep_qp;
 struct seq_file;
 
 /**
+ * struct mlx5_ep_xrc_announced - somebody creates a QP
+ * @until: jiffies until which GETs of the same domain wait for it; 0: nobody does
+ * @xrcd: the domain; compared only
+ */
+struct mlx5_ep_xrc_announced {
+	unsigned long until;
+	const struct ib_xrcd *xrcd;
+};
+
+/**
  * struct mlx5_ep_xrc - shared XRC receive QPs of one device
  * @lock: protects all below, and every field documented as "under xrc->lock"
  * @by_key: (domain, key) -> struct mlx5_ep_xrc_qp
@@ -41,8 +51,7 @@ struct seq_file;
  * @num_qps: struct mlx5_ep_xrc_qp alive
  * @num_regs: registrations alive
  * @last_domain: id given last
- * @announced: by hash of the key, the jiffies until which GETs wait for who creates; 0:
- *	nobody has announced. Not under @lock
+ * @announced: who creates a QP for a key, by its hash. Not under @lock
  */
 struct mlx5_ep_xrc {
 	struct mlx5_ep_device *edev;
@@ -54,7 +63,7 @@ struct mlx5_ep_xrc {
 	u32 num_qps;
 	u32 num_regs;
 	u32 last_domain;
-	unsigned long announced[64];
+	struct mlx5_ep_xrc_announced announced[64];
 };
 
 /**

@@ -202,9 +202,9 @@ static void qp_del(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp)
 	kfree_rcu(qp, rcu);
 }
 
-/* Keys share the places, so a GET may wait for a QP of another key. */
-static unsigned long *qp_announced(struct mlx5_ep_xrc *xrc,
-				   const struct mlx5_ep_xrc_key *key)
+/* Keys share the places, so a GET may wait for a QP of another key of its domain. */
+static struct mlx5_ep_xrc_announced *
+qp_announced(struct mlx5_ep_xrc *xrc, const struct mlx5_ep_xrc_key *key)
 {
 	return &xrc->announced[qp_key_hash(key, sizeof(*key), 0) %
 			       ARRAY_SIZE(xrc->announced)];
@@ -272,7 +272,7 @@ static int qp_enter(struct mlx5_ep_xrc_reg *reg, struct mlx5_ep_qp *eqp,
 		}
 	}
 	if (request->key.len && request->num)
-		qp_announced_end(qp_announced(xrc, &request->key));
+		qp_announced_end(&qp_announced(xrc, &request->key)->until);
 	reg->qp = qp;
 	list_add_tail(&reg->entry, &qp->regs);
 	WRITE_ONCE(qp->num_regs, qp->num_regs + 1);
@@ -312,14 +312,19 @@ static int qp_announced_wait(unsigned long *until, long jiffies_left)
 static int qp_announce(struct mlx5_ep_xrc *xrc,
 		       const struct mlx5_ep_xrc_key *key)
 {
-	unsigned long *until = qp_announced(xrc, key);
-	unsigned long was = READ_ONCE(*until), now = jiffies;
+	struct mlx5_ep_xrc_announced *place = qp_announced(xrc, key);
+	unsigned long was = READ_ONCE(place->until), now = jiffies;
 	unsigned long wait = msecs_to_jiffies(ANNOUNCED_MS) + 1;
 
 	if ((!was || time_after(now, was)) &&
-	    cmpxchg(until, was, (now + wait) ?: 1) == was)
+	    cmpxchg(&place->until, was, (now + wait) ?: 1) == was) {
+		WRITE_ONCE(place->xrcd, key->xrcd);
 		return -ENOENT;
-	if (qp_announced_wait(until, wait))
+	}
+	/* Whoever has no part in the domain does not hold its users up. */
+	if (READ_ONCE(place->xrcd) != key->xrcd)
+		return -ENOENT;
+	if (qp_announced_wait(&place->until, wait))
 		return -EINTR;
 	return qp_num_of_key(xrc, key) ? -EAGAIN : -ENOENT;
 }

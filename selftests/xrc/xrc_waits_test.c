@@ -6,10 +6,12 @@
  */
 #include "kselftest_harness.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
@@ -163,10 +165,14 @@ TEST_F(waits, neither_get_nor_reg_for_who_creates)
 	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qp));
 }
 
-/* GET of the key "l": offers a QP, or announces that a QP is offered next. */
-static int run_ask(struct call *call)
+/*
+ * GET: offers a QP, or announces that a QP is offered next. *@handle: of the
+ * registration
+ */
+static int ask(const struct mlx5ep_xrcd *domain, const void *key, size_t len,
+	       const struct ibv_qp *offer, uint32_t *handle)
 {
-	struct ibv_xrcd *xrcd = mlx5ep_xrcd_ibv(call->xrcd);
+	struct ibv_xrcd *xrcd = mlx5ep_xrcd_ibv(domain);
 	uint32_t flags = MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	struct mlx5_ep_xrc_rcv_qp_reg answer;
 	struct uverbs_call get;
@@ -179,16 +185,21 @@ static int run_ask(struct call *call)
 		      uverbs_xrcd_handle(xrcd));
 	uverbs_out(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_ANSWER, &answer,
 		   sizeof(answer));
-	uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, "l", 1);
-	if (call->offer)
+	uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_KEY, key, len);
+	if (offer)
 		uverbs_handle(&get, MLX5_EP_ATTR_XRC_RCV_QP_GET_QP,
-			      call->offer->handle);
+			      offer->handle);
 	else
 		uverbs_in(&get, MLX5_EP_ATTR_XRC_RCV_QP_REG_FLAGS, &flags,
 			  sizeof(flags));
 	ret = uverbs_do(xrcd->context, &get);
-	call->handle = get.attrs[0].data;
+	*handle = get.attrs[0].data;
 	return ret;
+}
+
+static int run_ask(struct call *call)
+{
+	return ask(call->xrcd, "l", 1, call->offer, &call->handle);
 }
 
 /* Ends the registration of run_ask(). */
@@ -308,6 +319,73 @@ TEST_F(waits, get_for_who_has_announced_and_joins)
 	}
 	ASSERT_EQ(0, self->late.ret);
 	EXPECT_EQ(0, ask_end(&self->late));
+}
+
+/* Threads that announce QPs, and create none. */
+struct announcers {
+	struct mlx5ep_xrcd *xrcd;
+	atomic_uint keys;
+	atomic_bool over;
+};
+
+static void *announce(void *arg)
+{
+	struct announcers *announcers = arg;
+	unsigned int key;
+	uint32_t handle;
+
+	while (!atomic_load(&announcers->over)) {
+		key = atomic_fetch_add(&announcers->keys, 1);
+		if (ask(announcers->xrcd, &key, sizeof(key), NULL, &handle) !=
+		    -ENOENT)
+			return "a key had a QP";
+	}
+	return NULL;
+}
+
+/* How many of @asks calls of GET for keys that nobody has slept. */
+static unsigned int asks_slept(const struct mlx5ep_xrcd *xrcd,
+			       unsigned int asks)
+{
+	struct rusage before, after;
+	unsigned int slept = 0;
+	uint32_t handle;
+
+	while (asks--) {
+		getrusage(RUSAGE_THREAD, &before);
+		ask(xrcd, &asks, sizeof(asks), NULL, &handle);
+		getrusage(RUSAGE_THREAD, &after);
+		slept += after.ru_nvcsw != before.ru_nvcsw;
+	}
+	return slept;
+}
+
+/*
+ * Users of another domain cannot hold those of this one up. One ask in seven, or so,
+ * meets the announcement of another ask.
+ */
+TEST_F(waits, get_not_for_another_domain)
+{
+	static struct announcers announcers;
+	pthread_t threads[256];
+	void *wrong;
+	size_t i;
+
+	ASSERT_EQ(0, mlx5ep_xrcd_open(mlx5ep_xrcd_ibv(self->node.xrcd)->context,
+				      -1, O_CREAT, &announcers.xrcd));
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, announce,
+					    &announcers));
+	/* All places are taken. */
+	while (atomic_load(&announcers.keys) < 4 * ARRAY_SIZE(threads))
+		usleep(1000);
+	EXPECT_GT(10, asks_slept(self->node.xrcd, 20));
+	atomic_store(&announcers.over, true);
+	for (i = 0; i < ARRAY_SIZE(threads); i++) {
+		ASSERT_EQ(0, pthread_join(threads[i], &wrong));
+		EXPECT_EQ(NULL, wrong);
+	}
+	EXPECT_EQ(0, mlx5ep_xrcd_close(announcers.xrcd));
 }
 
 TEST_F(waits, get_not_for_modify)
