@@ -190,7 +190,10 @@ static void create_qp_elsewhere(struct mlx5_ep_context *ectx)
 	spin_unlock(&ectx->lock);
 }
 
-/* Create a QP on a uUAR that the policy chooses. -EOPNOTSUPP: it chooses none. */
+/*
+ * Create a QP on a uUAR that the policy chooses. Returns 1 if it chooses none. What the
+ * driver returns is never that, or the driver would be called twice.
+ */
 static int create_qp_by_policy(struct mlx5_ep_context *ectx,
 			       struct ib_ucontext *uctx, struct mlx5_ep_qp *eqp,
 			       struct ib_qp_init_attr *attr,
@@ -205,7 +208,7 @@ static int create_qp_by_policy(struct mlx5_ep_context *ectx,
 		return -ENOMEM;
 	ret = create_qp_place(ectx, uctx, eqp, &uar);
 	if (ret < 0)
-		return ret;
+		return ret == -EOPNOTSUPP ? 1 : ret;
 	ret = create_qp_placed(ectx->edev, eqp->qp, attr, request, req, ret,
 			       uar);
 	if (!ret) {
@@ -229,11 +232,11 @@ static int create_qp_listed(struct mlx5_ep_context *ectx,
 {
 	struct mlx5_ep_device *edev = ectx->edev;
 	struct mlx5_ep_qp *eqp = mlx5_ep_qp_create(edev, qp);
-	int ret = -EOPNOTSUPP;
+	int ret = 1;
 
 	if (ectx->table && create_qp_wants_uuar(attr, req))
 		ret = create_qp_by_policy(ectx, uctx, eqp, attr, request, req);
-	if (ret == -EOPNOTSUPP) {
+	if (ret > 0) {
 		ret = edev->stock.create_qp(qp, attr, request->udata);
 		if (!ret && eqp)
 			create_qp_note(ectx, eqp, req);
