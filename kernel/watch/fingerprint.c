@@ -4,7 +4,8 @@
  * order. While the range is registered its frames are pinned and cannot be freed.
  * So a frame with another number is another page. A frame that is not pinned may have
  * been freed, and may have come back: to compare it would tell a process which frames the
- * kernel gives it. So it counts as another page.
+ * kernel gives it. So it counts as another page. Whoever pins what it has now, before it
+ * asks, is still told whether these are the frames that were recorded.
  *
  * A watch is cut into parts of 2 MiB from its first page on, and each part has a
  * fingerprint. A watch of one part keeps it in itself. A longer one has an array
