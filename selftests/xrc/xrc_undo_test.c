@@ -175,31 +175,60 @@ TEST_F(undo, of_answers_of_modify_and_query)
 	EXPECT_EQ(1, registrants(self));
 }
 
+/* REG with events, as the library makes it. */
+static int reg_raw(undo_data *self, uint32_t num)
+{
+	struct uverbs_call *call = &self->call;
+
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_REG);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_HANDLE, 0);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_XRCD, self->xrcd);
+	uverbs_in(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_QP_NUM, &num, sizeof(num));
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_REG_NOTIFIER,
+		      mlx5ep_notifier_fd(self->n));
+	return uverbs_do(self->node.ctx, call);
+}
+
+/* The notifier is of another address space than the child's. Returns 0, or bits. */
+static int child_is_refused(undo_data *self, struct ibv_qp *offer)
+{
+	struct mlx5_ep_xrc_rcv_qp_reg reg;
+	struct uverbs_call *call = &self->call;
+	uint32_t handle;
+	int bad;
+
+	bad = get_raw(self, "k", &reg, true, NULL) != -EXDEV;
+	bad |= (get_raw(self, "z", &reg, true, offer) != -EXDEV) << 1;
+	bad |= (reg_raw(self, mlx5ep_xrc_rcv_qp_num(self->first)) != -EXDEV)
+	       << 2;
+	/* Nothing else refuses. */
+	bad |= !!get_raw(self, "k", &reg, false, NULL) << 3;
+	handle = call->attrs[0].data;
+	uverbs_begin(call, MLX5_EP_OBJECT_XRC_RCV_QP,
+		     MLX5_EP_METHOD_XRC_RCV_QP_UNREG);
+	uverbs_handle(call, MLX5_EP_ATTR_XRC_RCV_QP_UNREG_HANDLE, handle);
+	return bad | !!uverbs_do(self->node.ctx, call) << 4;
+}
+
+/* The library would refuse by itself, so the calls are made without it. */
 TEST_F(undo, of_a_notifier_that_refuses)
 {
 	struct mlx5ep_xrc_events events = {
 		.notifier_fd = mlx5ep_notifier_fd(self->n),
 	};
-	struct mlx5ep_xrc_rcv_qp *no, *again;
-	int status, bad = 0;
-	uint32_t num = mlx5ep_xrc_rcv_qp_num(self->first);
+	struct ibv_qp *offer = xrc_upstream_create(&self->node);
+	struct mlx5ep_xrc_rcv_qp *again;
+	int status;
 	pid_t pid;
 
-	/* The notifier is of another address space than the child's. */
+	ASSERT_NE(NULL, offer);
 	pid = fork();
-	if (!pid) {
-		bad |= mlx5ep_xrc_rcv_qp_create(self->node.xrcd, &events,
-						&no) != -EXDEV;
-		bad |= (mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "z", 1, 0,
-					      &events, &no) != -EXDEV) << 1;
-		bad |= (mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "k", 1, 0,
-					      &events, &no) != -EXDEV) << 2;
-		bad |= (mlx5ep_xrc_rcv_qp_reg(self->node.xrcd, num, &events,
-					      &no) != -EXDEV) << 3;
-		_exit(bad);
-	}
+	if (!pid)
+		_exit(child_is_refused(self, offer));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, ibv_destroy_qp(offer));
 	EXPECT_EQ(1, qps_alive(self));
 	EXPECT_EQ(1, registrants(self));
 	ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(self->node.xrcd, "z", 1, 0, &events,
