@@ -12,9 +12,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+
 #include "devx.h"
 #include "doorbells.h"
 #include "sysfs.h"
+#include "uverbs.h"
 #include "verbs.h"
 #include "watch/fdpass.h"
 
@@ -202,6 +206,39 @@ TEST_F_TIMEOUT(import, is_refused_at_the_limit, 60)
 				  self->setup.pd->handle, QPS));
 	EXPECT_LT(before, sysfs_number("uar_in_use") +
 			  sysfs_number("uar_observed"));
+}
+
+/* The call of an import, without the library that then allocates its page. */
+static int asked(struct ibv_context *ctx,
+		 struct mlx5_ib_alloc_ucontext_resp *answer)
+{
+	struct uverbs_call call;
+
+	uverbs_begin(&call, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);
+	uverbs_out(&call, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, answer,
+		   sizeof(*answer));
+	return uverbs_do(ctx, &call);
+}
+
+/* The next one finds the page that the last one did not allocate. */
+TEST_F(import, that_allocates_nothing_takes_one_page_however_often)
+{
+	struct mlx5_ib_alloc_ucontext_resp answer = {};
+	long before = sysfs_number("uar_in_use") + sysfs_number("uar_observed");
+	char limit[24];
+	int i;
+
+	snprintf(limit, sizeof(limit), "%ld", before + 1);
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", limit));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, asked(self->setup.ctx, &answer));
+		EXPECT_EQ(before + 1, sysfs_number("uar_in_use") +
+				      sysfs_number("uar_observed"));
+	}
+	/* A library that is offered any chooses uUARs beside the policy. */
+	EXPECT_EQ(0, answer.tot_bfregs);
+	EXPECT_EQ(0, answer.num_dyn_bfregs);
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "0"));
 }
 
 TEST_HARNESS_MAIN
