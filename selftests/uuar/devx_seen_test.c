@@ -10,6 +10,8 @@
 #include <rdma/mlx5_ep_user_ioctl_cmds.h>
 #include <rdma/mlx5_ep_user_ioctl_verbs.h>
 
+#include <mlx5ep.h>
+
 #include "devx.h"
 #include "doorbells.h"
 #include "sysfs.h"
@@ -240,6 +242,29 @@ TEST_F(devx, a_verbs_qp_does_not_count_on_their_pages)
 		  qp->where.placer);
 	EXPECT_EQ(1, qp->where.page_qps);
 	EXPECT_EQ(1, qp->where.level);
+	verbs_endpoint_destroy(&endpoint);
+}
+
+/* No policy places a DevX QP, so it neither fixes the policy nor frees it again. */
+TEST_F(devx, do_not_decide_whether_the_policy_can_change)
+{
+	const struct mlx5_ep_context_policy same = {
+		.policy = strcmp(variant->policy, "stock") ?
+			MLX5_EP_UUAR_POLICY_INDEPENDENT :
+			MLX5_EP_UUAR_POLICY_STOCK,
+	};
+	struct verbs_endpoint endpoint;
+	struct devx_qp later = {};
+
+	EXPECT_EQ(0, mlx5ep_context_set_policy(self->setup.ctx, &same));
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &endpoint,
+					   IBV_QPT_RC));
+	EXPECT_EQ(-EBUSY, mlx5ep_context_set_policy(self->setup.ctx, &same));
+	ASSERT_EQ(0, devx_qp_create(&self->setup, uar_of(self, 0)->page_id,
+				    &later));
+	EXPECT_EQ(-EBUSY, mlx5ep_context_set_policy(self->setup.ctx, &same));
+	devx_qp_destroy(&later);
+	EXPECT_EQ(-EBUSY, mlx5ep_context_set_policy(self->setup.ctx, &same));
 	verbs_endpoint_destroy(&endpoint);
 }
 
