@@ -453,6 +453,45 @@ TEST_F(qp, of_a_request_that_cannot_be_written)
 	munmap(page, BUFFER);
 }
 
+/* The changed bytes of a request are on two pages, and the second cannot be written. */
+TEST_F(qp, of_a_request_whose_end_cannot_be_written)
+{
+	static const size_t on_first[] = {
+		offsetof(struct mlx5_ib_create_qp, uidx),
+		offsetof(struct mlx5_ib_create_qp, bfreg_index),
+	};
+	const size_t size = sysconf(_SC_PAGESIZE);
+	struct mlx5_ep_context_info info;
+	struct creator creator = {};
+	uint8_t *pages, *at;
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", QPS, true));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
+	ASSERT_EQ(0, verbs_endpoint_create(&self->setup, &self->endpoints[0],
+					   IBV_QPT_RC));
+	self->made = 1;
+	pages = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, pages);
+	creator.ctx = self->setup.ctx;
+	creator.answer = &creator.own;
+	for (i = 0; i < 2; i++) {
+		at = pages + size - on_first[i];
+		memcpy(at, template_request, BUFFER);
+		ASSERT_EQ(0, mprotect(pages + size, size, PROT_READ));
+		attr_of(&template.hdr, UVERBS_ATTR_UHW_IN)->data = (uintptr_t)at;
+		qp_shared_buffer_create(&creator);
+		ASSERT_EQ(0, creator.ret);
+		EXPECT_EQ(0, memcmp(at, template_request, BUFFER));
+		ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+		EXPECT_EQ(2, info.placed_qps);
+		EXPECT_EQ(0, destroy(&creator));
+		ASSERT_EQ(0, mprotect(pages, 2 * size, PROT_READ | PROT_WRITE));
+	}
+	munmap(pages, 2 * size);
+}
+
 static void threads_share(struct __test_metadata *_metadata,
 			  struct _test_data_qp *self, bool answer_too)
 {
