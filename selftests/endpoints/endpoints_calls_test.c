@@ -365,8 +365,9 @@ TEST_F(calls, take_the_attributes_of_the_set)
 TEST_F(calls, take_the_attributes_of_an_endpoint)
 {
 	struct ibv_cq *cq = ibv_create_cq(self->ctx, 8, NULL, NULL, 0);
+	struct ibv_cq *recv_cq = ibv_create_cq(self->ctx, 8, NULL, NULL, 0);
 	struct ibv_qp_init_attr_ex qp_attr = {
-		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.send_cq = cq, .recv_cq = recv_cq, .qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = 3 },
 		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 	};
@@ -386,13 +387,17 @@ TEST_F(calls, take_the_attributes_of_an_endpoint)
 	EXPECT_EQ(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_PD,
 		  fake.qp.comp_mask);
 	EXPECT_EQ(3, fake.qp.cap.max_send_wr);
+	EXPECT_EQ(cq, fake.qp.send_cq);
+	EXPECT_EQ(recv_cq, fake.qp.recv_cq);
 	EXPECT_EQ(cq, self->ends[1].cq);
+	EXPECT_EQ(recv_cq, self->ends[1].recv_cq);
 	EXPECT_EQ(NULL, self->ends[1].cq_ex);
 	EXPECT_EQ(MLX5EP_ENDPOINT_BLUEFLAME, self->ends[1].flags);
 	EXPECT_EQ(1, self->info.cqs);
 	EXPECT_EQ(2 * (64 * 32 + 8 * 16) + 258 * 64, self->info.bytes);
 	EXPECT_EQ(0, mlx5ep_endpoints_destroy(self->set));
 	self->set = NULL;
+	EXPECT_EQ(0, ibv_destroy_cq(recv_cq));
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
