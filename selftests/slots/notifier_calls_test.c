@@ -8,10 +8,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <mlx5ep/mr_cache.h>
 
 #include "xrc/xrc_fake.h"
 
-#define SLOTS 600	/* two pages of words */
+#define SLOTS 5000	/* ten pages of words, and enough for a cache */
 
 FIXTURE(notifier)
 {
@@ -124,6 +127,35 @@ TEST_F(notifier, without_memory_asks_for_nothing)
 TEST_F(notifier, that_is_none_can_be_destroyed)
 {
 	EXPECT_EQ(0, mlx5ep_notifier_destroy(NULL));
+}
+
+/* A refusal changes nothing: a child still finds zeroes where the words were. */
+TEST_F(notifier, that_is_in_use_stays_as_it_was)
+{
+	const struct mlx5ep_mr_cache_attr attr = { .max_regions = 1 };
+	struct ibv_pd pd = { .context = &self->c.verbs.context };
+	const volatile struct mlx5_ep_notifier_page *page;
+	struct mlx5ep_mr_cache *cache;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, notifier_calls_create(self));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create_on(self->n, &pd, &attr, &cache));
+	page = mlx5ep_notifier_page(self->n);
+	/* As the kernel's mapping, which no child inherits. */
+	ASSERT_EQ(0, madvise((void *)page, MLX5_EP_NOTIFIER_WORDS_OFFSET +
+			     SLOTS * sizeof(uint64_t), MADV_DONTFORK));
+	EXPECT_EQ(-EBUSY, mlx5ep_notifier_destroy(self->n));
+	EXPECT_TRUE(is_open(self->file));
+	EXPECT_EQ(SLOTS, page->capacity);
+	pid = fork();
+	if (!pid)
+		_exit(page->capacity);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(cache));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(self->n));
+	EXPECT_FALSE(is_open(self->file));
 }
 
 TEST_HARNESS_MAIN
