@@ -170,6 +170,12 @@ built_before()
 	expect 0 $vm --module "$built" -- sh -c 'cat /sys/module/mlx5_ep/version
 		cmp "$0" "build/modules/$(uname -r)/mlx5_ep.ko"' "$built"
 	[[ $(cat "$tmp/out") = 9.* ]]
+	# The same for a command that loads the module itself.
+	# shellcheck disable=SC2016 # for the guest
+	expect 0 $vm --module-later --module "$built" -- sh -c '
+		insmod "build/modules/$(uname -r)/mlx5_ep.ko" && modprobe mlx5_ib &&
+			cat /sys/module/mlx5_ep/version'
+	[[ $(cat "$tmp/out") = 9.* ]]
 	must_fail cmp "$built" "$ko"
 	expect 1 $vm --kernel 6.12 --module "$built" -- true
 	grep -q 'is for 7.2.*, not 6.12' "$tmp/err"
