@@ -121,11 +121,31 @@ dies()
 	none_left "$mark"
 }
 
-plan 6
+# hold SECONDS: a command that leaves a process behind, which has the device open
+hold()
+{
+	echo "exec 3<>/dev/infiniband/uverbs0; setsid sleep $1 </dev/null >/dev/null 2>&1 &"
+}
+
+unload()
+{
+	local got=0
+
+	$vm --unload -- bash -c "$(hold 0)" 2>"$tmp/err" || got=$?
+	cat "$tmp/err"
+	[ $got = 0 ]
+	$vm --unload -- bash -c "$(hold 1000)" 2>"$tmp/err" || got=$?
+	cat "$tmp/err"
+	[ $got = 125 ]
+	grep -q 'Module mlx5_ib is in use' "$tmp/err"
+}
+
+plan 7
 check "Ctrl-C ends guest and simhca" interrupt
 check "SIGTERM ends the guest" terminate
 check "a vm that is killed takes the guest along" kill_it
 check "the time limit ends the guest" time_limit
 check "the run fails when simhca dies" dies simhca --no-module
 check "the run fails when virtiofsd dies" dies virtiofsd --hca 0 --shares virtiofs
+check "with --unload it fails when something holds the drivers" unload
 ktap_finished
