@@ -52,10 +52,18 @@ manages()
 
 limits()
 {
+	local pages error observed
+
 	ep_policy stock
 	ep_set uar_user_limit 1
 	code 1 uuar_traffic -q -n 16 -r 1
 	grep -q 'Disk quota exceeded' "$tmp/err"
+	# UAR objects count where they are mapped: there is no uverbs part that sees them made.
+	ep_set uar_user_limit 6
+	read -r pages error observed <<<"$(selftests/attach/devx_uars.py "$dev" 20)"
+	[ "$error $observed" = 'EDQUOT 6' ] || fail "$error, $observed pages"
+	[ "$pages" -gt 0 ] && [ "$pages" -le 6 ] || fail "$pages objects"
+	[ "$(ep_get uar_observed)" = 0 ]
 	ep_set uar_user_limit 0
 	program
 }
