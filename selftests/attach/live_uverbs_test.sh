@@ -188,7 +188,7 @@ begin()
 {
 	local name
 
-	rm -f "$tmp/end"
+	rm -f "$tmp/end" "$tmp"/*.times
 	pids=()
 	for name in is_killed program "$@"; do
 		again "$name" "$name" &
@@ -198,9 +198,14 @@ begin()
 
 ends_all()
 {
+	local name
+
 	touch "$tmp/end"
 	wait "${pids[@]}" || true
 	grep . "$tmp"/*.times
+	for name in program uverbs_reloads; do
+		more_than 0 $name.times || fail "$name never succeeded"
+	done
 }
 
 in_races()
