@@ -42,8 +42,26 @@ two_guests()
 	grep -q ping-4 build/try/independent.0.log
 }
 
+# What contexts of the stock policy hold counts too, and the server's status.
+left_or_failed()
+{
+	code 1 lab/try "${options[@]}" --states stock \
+		-- sh -c 'build/bin/uuar_traffic -q -n 1 -r 100000000 >/dev/null 2>&1 &
+			until [ "$(cat /sys/class/infiniband/mlx5_0/mlx5_ep/uar_observed)" != 0 ]; do
+				sleep 0.1
+			done'
+	jq -e '.[0] | .status == 0 and .in_use > 0' $table
+	code 1 lab/try "${options[@]}" --guests 2 --states stock --server 'sh -c "exit 3"' \
+		-- true
+	jq -e '.[0].status == 3' $table
+}
+
 refused()
 {
+	exec 7>build/try.lock
+	flock 7
+	code 75 lab/try -- true
+	exec 7>&-
 	code 2 lab/try
 	code 2 lab/try --guests 3 -- true
 	code 2 lab/try --states policy -- true
@@ -54,9 +72,10 @@ refused()
 	head -n 1 "$tmp/out" | grep -q '^usage: lab/try '
 }
 
-plan 4
+plan 5
 check 'what a program rings is told for each state' placed
 check 'a program of a package that fails is told, and fails the run' fails
 check 'a server waits in the other guest' two_guests
+check 'what stays open, and a server that fails, are told' left_or_failed
 check 'wrong options are refused' refused
 ktap_finished
