@@ -48,7 +48,6 @@ mlx5_ep_xrc_domain_get(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
 		       struct mlx5_ep_xrc_domain **spare)
 {
 	struct mlx5_ep_xrc_domain *domain;
-	int ret;
 
 	lockdep_assert_held(&xrc->lock);
 
@@ -60,10 +59,9 @@ mlx5_ep_xrc_domain_get(struct mlx5_ep_xrc *xrc, struct ib_xrcd *xrcd,
 	if (!domain)
 		return ERR_PTR(-EAGAIN);
 	domain->xrcd = xrcd;
-	ret = rhashtable_insert_fast(&xrc->by_xrcd, &domain->node,
-				     mlx5_ep_xrc_domain_params);
-	if (ret)
-		return ERR_PTR(ret);
+	if (rhashtable_insert_fast(&xrc->by_xrcd, &domain->node,
+				   mlx5_ep_xrc_domain_params))
+		return ERR_PTR(-ENOMEM);
 	*spare = NULL;
 	domain->id = ++xrc->last_domain;
 	INIT_LIST_HEAD(&domain->qps);

@@ -232,9 +232,10 @@ static int qp_give_key(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 	qp->key = *key;
 	ret = rhashtable_insert_fast(&xrc->by_key, &qp->hash,
 				     mlx5_ep_xrc_key_params);
-	if (ret)
-		qp->key.len = 0;
-	return ret;
+	if (!ret)
+		return 0;
+	qp->key.len = 0;
+	return -ENOMEM;
 }
 
 /*
