@@ -99,6 +99,7 @@ int main(void)
 }
 END
 
+# shellcheck disable=SC2154 # guest.sh sets guest_share
 guest_cc ring_first -libverbs <<END
 $(sed '/^int main/,$d' "$guest_share/limits.c")
 int main(void)
