@@ -225,17 +225,15 @@ static void qp_announced_end(unsigned long *until)
 static int qp_give_key(struct mlx5_ep_xrc *xrc, struct mlx5_ep_xrc_qp *qp,
 		       const struct mlx5_ep_xrc_key *key)
 {
-	int ret;
-
 	if (qp->key.len)
 		return -EEXIST;
 	qp->key = *key;
-	ret = rhashtable_insert_fast(&xrc->by_key, &qp->hash,
-				     mlx5_ep_xrc_key_params);
-	if (!ret)
-		return 0;
-	qp->key.len = 0;
-	return -ENOMEM;
+	if (rhashtable_insert_fast(&xrc->by_key, &qp->hash,
+				   mlx5_ep_xrc_key_params)) {
+		qp->key.len = 0;
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /*
