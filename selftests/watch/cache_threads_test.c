@@ -118,7 +118,14 @@ static void come_and_go(struct run *run)
 {
 	struct mlx5ep_mr_cache_entry *entry;
 	struct mlx5ep_mr_cache *cache;
+	int i;
 
+	/* Without a get nothing but the list of caches has this thread wait for another. */
+	for (i = 0; i < 16; i++) {
+		if (mlx5ep_mr_cache_create_on(&fake.notifier, run->pd, &small, &cache) ||
+		    mlx5ep_mr_cache_destroy(cache))
+			wrong(run, "a third cache did not come and go");
+	}
 	if (mlx5ep_mr_cache_create_on(&fake.notifier, run->pd, &small, &cache)) {
 		wrong(run, "a third cache was refused");
 		return;
