@@ -30,7 +30,7 @@ changes()
 {
 	build/selftests/mr_watch_changes_test >"$log" 2>&1 || true
 	grep -c '^ok' "$log"
-	! grep '^not ok' "$log" || fail 'a change was not told, or told for nothing'
+	! grep -B 12 '^not ok' "$log" || fail 'a change was not told, or told for nothing'
 	[ "$(grep -c '^# row: .*differ' "$log")" -ge 40 ] ||
 		fail 'too few changes happened'
 }

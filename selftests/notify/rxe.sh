@@ -13,6 +13,8 @@ rxe_up()
 	modprobe -a veth rdma_rxe ib_uverbs || return
 	ip link add v0 type veth peer name v1 || return
 	ip addr add 10.9.0.1/24 dev v0
+	# A GID is no address to connect to before the kernel knows that no other node has it.
+	echo 0 >/proc/sys/net/ipv6/conf/v0/accept_dad
 	ip link set v0 up
 	ip link set v1 up
 	rdma link add rxe0 type rxe netdev v0 || return
