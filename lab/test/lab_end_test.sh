@@ -121,10 +121,10 @@ dies()
 	none_left "$mark"
 }
 
-# hold SECONDS: a command that leaves a process behind, which has the device open
+# hold SECONDS: a command that leaves a process behind, which holds the module
 hold()
 {
-	echo "exec 3<>/dev/infiniband/uverbs0; setsid sleep $1 </dev/null >/dev/null 2>&1 &"
+	echo "exec 3<>/dev/mlx5_ep; setsid sleep $1 </dev/null >/dev/null 2>&1 &"
 }
 
 unload()
@@ -137,7 +137,7 @@ unload()
 	$vm --unload -- bash -c "$(hold 1000)" 2>"$tmp/err" || got=$?
 	cat "$tmp/err"
 	[ $got = 125 ]
-	grep -q 'Module mlx5_ib is in use' "$tmp/err"
+	grep -q 'Module mlx5_ep is in use' "$tmp/err"
 }
 
 plan 7
