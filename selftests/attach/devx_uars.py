@@ -11,10 +11,9 @@ import ctypes
 import errno
 import sys
 
-verbs = ctypes.CDLL("libibverbs.so.1", mode=ctypes.RTLD_GLOBAL)
+import device
+
 mlx5 = ctypes.CDLL("libmlx5.so.1", use_errno=True)
-verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
-verbs.ibv_get_device_name.restype = ctypes.c_char_p
 
 
 class OpenAttr(ctypes.Structure):
@@ -34,17 +33,6 @@ mlx5.mlx5dv_devx_alloc_uar.restype = ctypes.POINTER(Uar)
 DEVX = 1
 
 
-def device(name):
-    devices = verbs.ibv_get_device_list(None)
-    for i in range(64):
-        found = devices[i]
-        if not found:
-            break
-        if verbs.ibv_get_device_name(ctypes.c_void_p(found)) == name.encode():
-            return ctypes.c_void_p(found)
-    sys.exit(f"no device {name}")
-
-
 def observed(name):
     path = f"/sys/class/infiniband/{name}/mlx5_ep/uar_observed"
     with open(path, encoding="ascii") as file:
@@ -54,7 +42,7 @@ def observed(name):
 def main():
     name, most = sys.argv[1], int(sys.argv[2])
     attr = OpenAttr(DEVX, 0)
-    context = mlx5.mlx5dv_open_device(device(name), ctypes.byref(attr))
+    context = mlx5.mlx5dv_open_device(device.find(name), ctypes.byref(attr))
     if not context:
         sys.exit("no context")
     pages, error = set(), "none"

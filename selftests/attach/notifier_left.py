@@ -11,31 +11,19 @@ import os
 import sys
 import time
 
-verbs = ctypes.CDLL("libibverbs.so.1", mode=ctypes.RTLD_GLOBAL)
+import device
+
 library = ctypes.CDLL("build/lib/libmlx5ep.so.0")
-verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
-verbs.ibv_get_device_name.restype = ctypes.c_char_p
-verbs.ibv_open_device.restype = ctypes.c_void_p
-
-
-def device(name):
-    devices = verbs.ibv_get_device_list(None)
-    for i in range(64):
-        found = devices[i]
-        if not found:
-            break
-        if verbs.ibv_get_device_name(ctypes.c_void_p(found)) == name.encode():
-            return ctypes.c_void_p(found)
-    sys.exit(f"no device {name}")
+device.verbs.ibv_open_device.restype = ctypes.c_void_p
 
 
 def main():
-    context = ctypes.c_void_p(verbs.ibv_open_device(device(sys.argv[1])))
+    context = ctypes.c_void_p(device.verbs.ibv_open_device(device.find(sys.argv[1])))
     notifier = ctypes.c_void_p()
     ret = library.mlx5ep_notifier_create(context, 1, ctypes.byref(notifier))
     if ret:
         sys.exit(f"notifier: {ret}")
-    verbs.ibv_close_device(context)
+    device.verbs.ibv_close_device(context)
     with open(sys.argv[2], "w", encoding="ascii"):
         pass
     while not os.path.exists(sys.argv[2] + ".end"):
