@@ -202,6 +202,15 @@ static int run_ask(struct call *call)
 	return ask(call->xrcd, "l", 1, call->offer, &call->handle);
 }
 
+/* How often this thread has slept. */
+static long times_slept(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
 /* Ends the registration of run_ask(). */
 static int ask_end(const struct call *call)
 {
@@ -230,21 +239,19 @@ static long ms_since(const struct timespec *then)
  */
 TEST_F(waits, get_a_moment_for_who_has_announced)
 {
-	struct rusage before, after;
 	bool waited = false;
 	struct timespec from;
-	long ms = 0;
+	long ms = 0, slept;
 	int i;
 
 	/* A machine that stands still takes long, too, but does not make the call sleep. */
 	for (i = 0; i < 50 && !waited; i++) {
 		ASSERT_EQ(-ENOENT, run_ask(&self->late));
-		getrusage(RUSAGE_THREAD, &before);
+		slept = times_slept();
 		clock_gettime(CLOCK_MONOTONIC, &from);
 		ASSERT_EQ(-ENOENT, run_ask(&self->other));
 		ms = ms_since(&from);
-		getrusage(RUSAGE_THREAD, &after);
-		waited = ms >= 15 && after.ru_nvcsw != before.ru_nvcsw;
+		waited = ms >= 15 && times_slept() != slept;
 	}
 	EXPECT_TRUE(waited);
 	EXPECT_GT(1000 * patience_factor(), ms);
@@ -353,15 +360,14 @@ static void *announce(void *arg)
 static unsigned int asks_slept(const struct mlx5ep_xrcd *xrcd,
 			       unsigned int asks)
 {
-	struct rusage before, after;
 	unsigned int slept = 0;
 	uint32_t handle;
+	long before;
 
 	while (asks--) {
-		getrusage(RUSAGE_THREAD, &before);
+		before = times_slept();
 		ask(xrcd, &asks, sizeof(asks), NULL, &handle);
-		getrusage(RUSAGE_THREAD, &after);
-		slept += after.ru_nvcsw != before.ru_nvcsw;
+		slept += times_slept() != before;
 	}
 	return slept;
 }
