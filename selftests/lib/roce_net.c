@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "roce_net.h"
 
@@ -24,6 +25,7 @@ static const char network[] =
 	" ip -n $1 addr add 192.0.2.$3/24 dev port;"
 	" ip -n $1 addr add 2001:db8::$3/64 dev port nodad;"
 	" ip -n $1 link set port up;"
+	" modprobe -q 8021q || :; [ -e /proc/net/vlan ] || return 0;"
 	" ip -n $1 link add link port name port.7 type vlan id 7;"
 	" ip -n $1 addr add 198.51.100.$3/24 dev port.7;"
 	" ip -n $1 link set port.7 up; };"
@@ -55,6 +57,11 @@ static bool gid_is(const struct ibv_gid_entry *entry, const char *text,
 	gid.raw[11] = 0xff;
 	return inet_pton(AF_INET, text, gid.raw + 12) == 1 &&
 		!memcmp(&gid, &entry->gid, sizeof(gid));
+}
+
+bool roce_net_has_vlan(void)
+{
+	return !access("/proc/net/vlan", F_OK);
 }
 
 int roce_net_up(void)

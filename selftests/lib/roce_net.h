@@ -8,6 +8,8 @@
 #ifndef SELFTESTS_ROCE_NET_H
 #define SELFTESTS_ROCE_NET_H
 
+#include <stdbool.h>
+
 #include "address.h"
 
 /* Run a shell command. Return: its status, as system() gives it. */
@@ -15,6 +17,9 @@ int roce_net_shell(const char *command);
 
 /* Make the namespaces, unless they are there. Return: 0 or -EIO. */
 int roce_net_up(void);
+
+/* Has the kernel VLANs? Where it has none, the ports have no address on VLAN 7. */
+bool roce_net_has_vlan(void);
 
 /**
  * roce_net_find() - find the GID of an address, once the driver has it
