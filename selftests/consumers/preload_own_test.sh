@@ -58,9 +58,14 @@ starts()
 	[ "$(cat "$tmp/said")" = 'own 6' ]
 }
 
-# alone LIBRARY: what a program that uses nothing has loaded
+# alone LIBRARY: what a program that uses nothing has loaded. Nor is the file of a library
+# looked for, which dlopen() does to say that the library is not loaded.
 alone()
 {
+	LD_DEBUG=libs LD_PRELOAD=$PWD/build/lib/$1 cat /dev/null 2>"$tmp/said"
+	grep 'find library=libc' "$tmp/said" >/dev/null
+	! grep 'find library=' "$tmp/said" | grep -v 'library=libc\.so' ||
+		fail 'it has looked for these'
 	LD_PRELOAD=$PWD/build/lib/$1 cat /proc/self/maps >"$tmp/maps" 2>"$tmp/said"
 	[ ! -s "$tmp/said" ] || fail "$(cat "$tmp/said")"
 	grep "$1" "$tmp/maps" >/dev/null
@@ -95,7 +100,7 @@ for preload in "${preloads[@]}"; do
 	check "$preload: the program starts with its own" starts "$preload"
 	check "$preload: also where it is switched off" starts "$preload" \
 		MLX5EP_UCX=off MLX5EP_FI_MONITOR=off
-	check "$preload: a program without them loads none" alone "$preload"
+	check "$preload: a program without them loads and looks for none" alone "$preload"
 	check "$preload: a program's signals are as without" signals "$PWD/build/lib/$preload"
 done
 ktap_finished

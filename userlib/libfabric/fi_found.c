@@ -10,14 +10,35 @@
  * the call goes to libfabric itself.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <rdma/fi_errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "fi_found.h"
 
 #define FOUND_LIBRARY "libfabric.so.1"
+#define FOUND_FILES "/libfabric.so"
 
 void (*fi_found_first)(void);
+
+static int found_file(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	return !!strstr(object->dlpi_name, FOUND_FILES);
+}
+
+/*
+ * NULL: no libfabric is loaded. glibc answers that, too, but searches for the library and
+ * reads its file first, and this is asked whenever a program of the job starts.
+ */
+static void *found_library(int flags)
+{
+	if (!dl_iterate_phdr(found_file, NULL))
+		return NULL;
+	return dlopen(FOUND_LIBRARY, RTLD_LAZY | RTLD_NOLOAD | flags);
+}
 
 /**
  * fi_found() - find a function of the libfabric that the program has loaded
@@ -30,8 +51,7 @@ void (*fi_found_first)(void);
  */
 void *fi_found(const char *name)
 {
-	void *library = dlopen(FOUND_LIBRARY,
-			       RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	void *library = found_library(RTLD_NODELETE);
 	void *function;
 
 	if (!library)
@@ -50,7 +70,7 @@ typedef int (*fi_found_getinfo)(uint32_t version, const char *node,
 
 static fi_found_getinfo found_getinfo(const char *version)
 {
-	void *library = dlopen(FOUND_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	void *library = found_library(0);
 	void *function;
 
 	if (!library)
