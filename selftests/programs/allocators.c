@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * allocators [-m cache|each|blind] [-s SECONDS] [-t THREADS] [-b BYTES] - messages
- * from memory of malloc()
+ * allocators [-p] [-m cache|each|blind] [-s SECONDS] [-t THREADS] [-b BYTES] -
+ * messages from memory of malloc()
  *
  * Each thread takes a buffer of a table that all share, or allocates, reallocates,
  * or frees it, and so frees what others have allocated. It fills the buffer,
@@ -11,7 +11,8 @@
  * registers. blind: registrations are kept by address and never looked at again, as
  * in a cache that is not told of changes.
  *
- * Meanwhile a thread asks simhca every 200 ms how much is registered. Prints
+ * Meanwhile a thread asks simhca every 200 ms how much is registered; with -p, the kernel
+ * how much the process has pinned, on an adapter that pins what is registered. Prints
  * "mode=M messages=N wrong=N registrations=N hits=N rate=PERCENT stale=N
  * most=BYTES idle=BYTES left=BYTES": registrations that the cache found to be stale;
  * bytes registered at most, when all buffers were freed and the cache was trimmed,
@@ -79,7 +80,7 @@ static struct {
 static struct verbs_setup setup;
 static struct mlx5ep_mr_cache *cache;
 static enum mode mode;
-static bool stop;
+static bool stop, ask_kernel;
 static int64_t base, most;
 
 static void allocators_fail(const char *what, int ret)
@@ -215,12 +216,26 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static int64_t pinned(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[128];
+	long long kib = -1;
+
+	while (kib < 0 && file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmPin: %lld kB", &kib) != 1)
+			kib = -1;
+	if (file)
+		fclose(file);
+	return kib < 0 ? -1 : kib << 10;
+}
+
 static int64_t registered(void)
 {
-	int64_t bytes = simhca_registered();
+	int64_t bytes = ask_kernel ? pinned() : simhca_registered();
 
 	if (bytes < 0)
-		allocators_fail("simhca", -EIO);
+		allocators_fail(ask_kernel ? "VmPin" : "simhca", -EIO);
 	return bytes - base;
 }
 
@@ -328,8 +343,11 @@ int main(int argc, char **argv)
 	pthread_t looker;
 	int c, ret;
 
-	while ((c = getopt(argc, argv, "m:s:t:b:")) != -1)
+	while ((c = getopt(argc, argv, "pm:s:t:b:")) != -1)
 		switch (c) {
+		case 'p':
+			ask_kernel = true;
+			break;
 		case 'm':
 			mode = mode_of(optarg);
 			break;

@@ -12,4 +12,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=selftests/watch/allocators.sh
 . selftests/watch/allocators.sh
 
-allocators_test "${1:-10}"
+plan "$checks_of_allocators"
+allocators_checks "${1:-10}"
+ktap_finished
