@@ -81,6 +81,8 @@ blind()
 	[ "$(field most)" -gt "$bound" ] || fail "not above $bound bytes"
 }
 
+# What a test plans for allocators_checks
+# shellcheck disable=SC2034 # for who sources this
 checks_of_allocators=$((3 * ${#allocators[@]}))
 
 # allocators_checks SECONDS: so many checks

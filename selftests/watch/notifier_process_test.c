@@ -26,6 +26,7 @@
 
 #define PAGE	4096ul
 #define MAPPINGS 4000
+#define MOST_MAPPINGS 62000	/* vm.max_map_count is 65530 */
 #define SIGNALS	20
 #define GROUP	"/sys/fs/cgroup/notifier_process"
 
@@ -428,17 +429,22 @@ static void on_alarm(int signal)
 	alarms++;
 }
 
-/* The process has so many mappings. Each has to be locked for its first notifier. */
-static void *many_mappings(void)
+/*
+ * The process gets so many mappings, a page each and apart, all of it touched. Each has a
+ * lock of its own, which the kernel takes for the process's first notifier.
+ */
+static char *many_mappings(int mappings)
 {
-	const size_t page = page_bytes();
-	char *mem = mmap(NULL, MAPPINGS * page, PROT_NONE,
+	const size_t apart = 2 * page_bytes();
+	char *mem = mmap(NULL, mappings * apart, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int i;
 
-	for (i = 0; mem != MAP_FAILED && i < MAPPINGS; i += 2)
-		if (mprotect(mem + i * page, page, PROT_READ))
+	for (i = 0; mem != MAP_FAILED && i < mappings; i++) {
+		if (munmap(mem + i * apart, apart / 2))
 			return MAP_FAILED;
+		mem[i * apart + apart / 2] = 1;
+	}
 	return mem;
 }
 
@@ -457,7 +463,7 @@ TEST(a_signal_does_not_end_the_creation_of_a_notifier)
 	struct itimerval once = {};
 	struct mlx5ep_notifier *n;
 	struct verbs_setup setup;
-	void *mem = many_mappings();
+	char *mem = many_mappings(MAPPINGS);
 	long took;
 	int i;
 
@@ -480,39 +486,58 @@ TEST(a_signal_does_not_end_the_creation_of_a_notifier)
 			usleep(1000);
 	}
 	verbs_close(&setup);
-	munmap(mem, MAPPINGS * page_bytes());
+	munmap(mem, 2 * MAPPINGS * page_bytes());
 }
 
-/* The timer of a program that measures itself: it signals several times during the call. */
+/* How long a creation takes at least, in microseconds; 0: it failed. */
+static long creation_takes(struct ibv_context *ctx)
+{
+	struct mlx5ep_notifier *n;
+	long began, took, least = LONG_MAX;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		began = microseconds();
+		if (mlx5ep_notifier_create(ctx, 100, &n))
+			return 0;
+		took = microseconds() - began;
+		mlx5ep_notifier_destroy(n);
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
+/*
+ * The timer of a program that measures itself would signal several times during the call.
+ * Were the signals handled meanwhile, the call would begin anew each time.
+ */
 TEST(is_made_while_a_timer_signals_again_and_again)
 {
 	const struct sigaction action = { .sa_handler = on_alarm };
 	struct itimerval often = {}, never = {};
+	char *mem = many_mappings(MOST_MAPPINGS);
 	struct mlx5ep_notifier *n;
 	struct verbs_setup setup;
-	void *mem = many_mappings();
 	long took;
 
 	ASSERT_NE(MAP_FAILED, mem);
 	ASSERT_EQ(0, verbs_open(&setup, NULL, 1));
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
-	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
-	mlx5ep_notifier_destroy(n);
-	took = microseconds();
-	ASSERT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
-	took = microseconds() - took;
-	mlx5ep_notifier_destroy(n);
+	took = creation_takes(setup.ctx);
+	ASSERT_LT(0, took);
 	alarms = 0;
 	often.it_value.tv_usec = 1 + took / 5 % 900000;
 	often.it_interval = often.it_value;
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
 	EXPECT_EQ(0, mlx5ep_notifier_create(setup.ctx, 100, &n));
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
-	/* The signal has waited until the call was done. */
+	/* Those of the whole call are one at its end, and few come after it. */
 	EXPECT_LE(1, alarms);
+	EXPECT_GE(3, alarms);
 	mlx5ep_notifier_destroy(n);
 	verbs_close(&setup);
-	munmap(mem, MAPPINGS * page_bytes());
+	munmap(mem, 2 * MOST_MAPPINGS * page_bytes());
 }
 
 TEST_HARNESS_MAIN
