@@ -135,7 +135,7 @@ held()
 	program
 }
 
-plan 8
+plan 9
 program >/dev/null
 stream_start
 mount_start

@@ -255,7 +255,7 @@ device_goes()
 	program
 }
 
-plan 10
+plan 11
 program >/dev/null
 stream_start
 mount_start
