@@ -8,6 +8,7 @@
 
 #include <sys/wait.h>
 
+#include "cancelled.h"
 #include "xrc/xrc_fake.h"
 #include "../../userlib/uverbs_ids.c"
 
@@ -30,6 +31,7 @@ FIXTURE_SETUP(ids)
 
 FIXTURE_TEARDOWN(ids)
 {
+	EXPECT_TRUE(thread_is_free());
 	EXPECT_EQ(0, fake_close(&self->c));
 }
 

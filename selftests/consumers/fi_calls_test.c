@@ -225,6 +225,7 @@ FIXTURE_SETUP(fi)
 
 FIXTURE_TEARDOWN(fi)
 {
+	EXPECT_TRUE(thread_is_free());
 	fake.child = false;
 	self->ops->stop(self->fid);
 	EXPECT_EQ(0, fake.watches);

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cancelled.h"
+
 static int fake_poll(struct pollfd *fds, nfds_t n, int timeout);
 static int fake_create(pthread_t *thread, const pthread_attr_t *attr,
 		       void *(*run)(void *), void *arg);
@@ -265,6 +267,7 @@ FIXTURE_SETUP(listener)
 
 FIXTURE_TEARDOWN(listener)
 {
+	EXPECT_TRUE(thread_is_free());
 	EXPECT_EQ(0, fake.lists);
 	EXPECT_EQ(0, fake.folders);
 }
@@ -344,6 +347,7 @@ TEST_F(listener, takes_no_signals_of_the_program)
 				     sigismember(&fake.thread_mask, sig));
 		EXPECT_EQ(sig == SIGUSR2, sigismember(&after, sig));
 	}
+	pthread_sigmask(SIG_UNBLOCK, &before, NULL);
 }
 
 TEST_F(listener, brings_no_libibverbs_of_its_own)

@@ -274,6 +274,7 @@ FIXTURE_SETUP(ucx)
 
 FIXTURE_TEARDOWN(ucx)
 {
+	EXPECT_TRUE(thread_is_free());
 }
 
 /* UCX makes a context, and a registration cache in it. */

@@ -152,6 +152,7 @@ FIXTURE_TEARDOWN(regs)
 {
 	size_t i;
 
+	EXPECT_TRUE(thread_is_free());
 	EXPECT_EQ(0, fake.registered);
 	EXPECT_EQ(0, fake.watches);
 	EXPECT_EQ(0, fake.unwatched);

@@ -36,6 +36,7 @@ FIXTURE_SETUP(calls)
 
 FIXTURE_TEARDOWN(calls)
 {
+	EXPECT_TRUE(thread_is_free());
 	EXPECT_EQ(0, mlx5ep_endpoints_destroy(self->set));
 	EXPECT_TRUE(fake_is_empty(1, 1));
 	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));

@@ -8,6 +8,7 @@
 #define SELFTESTS_CANCELLED_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 
 struct cancelled_call {
@@ -40,6 +41,17 @@ static inline bool cancelled_after(void (*call)(void *arg), void *arg)
 	    pthread_join(thread, &end))
 		return false;
 	return it.whole && end == PTHREAD_CANCELED;
+}
+
+/* Is the caller as calls found it: no signal is blocked, and it can be cancelled? */
+static inline bool thread_is_free(void)
+{
+	sigset_t blocked;
+	int was;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &was);
+	return sigisemptyset(&blocked) && was == PTHREAD_CANCEL_ENABLE;
 }
 
 /* Does nobody hold the lock? */

@@ -12,6 +12,7 @@
 
 #include <mlx5ep/mr_cache.h>
 
+#include "cancelled.h"
 #include "xrc/xrc_fake.h"
 
 #define SLOTS 5000	/* ten pages of words, and enough for a cache */
@@ -69,6 +70,7 @@ FIXTURE_SETUP(notifier)
 
 FIXTURE_TEARDOWN(notifier)
 {
+	EXPECT_TRUE(thread_is_free());
 	fake.counts = false;
 	EXPECT_EQ(0, fake.blocks);
 	EXPECT_EQ(self->mappings, mappings());

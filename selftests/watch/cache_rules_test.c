@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "cache_fake.h"
+#include "cancelled.h"
 
 FIXTURE(rules)
 {
@@ -43,6 +44,7 @@ FIXTURE_SETUP(rules)
 
 FIXTURE_TEARDOWN(rules)
 {
+	EXPECT_TRUE(thread_is_free());
 	if (!self->cache)
 		return;
 	fake.dereg_broken = false;

@@ -45,6 +45,7 @@ FIXTURE_SETUP(calls)
 
 FIXTURE_TEARDOWN(calls)
 {
+	EXPECT_TRUE(thread_is_free());
 	EXPECT_EQ(0, fake.blocks);
 	EXPECT_EQ(0, fake.qps);
 	fake.counts = false;
