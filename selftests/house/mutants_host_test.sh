@@ -239,6 +239,29 @@ wrong_options()
 	mkdir "$tree/userlib/man"
 	refused killed '--area: no source is userlib/man/*' --area 'kernel/* userlib/man'
 	refused killed '--area names no source' --area ''
+	mkdir -p "$tmp/none"
+	refused killed "--patches: $tmp/none/*.patch does not change one source" \
+		--patches "$tmp/none"
+}
+
+# Patches stand for mutants, and each of them counts.
+patched()
+{
+	local number
+
+	fresh sees
+	mkdir -p "$tmp/patches"
+	for number in 6 7; do
+		sed "s/5/$number/" "$tree/userlib/cli/tool.c" |
+			diff -u --label a/userlib/cli/tool.c --label b/userlib/cli/tool.c \
+				"$tree/userlib/cli/tool.c" - >"$tmp/patches/$number-more.patch" ||
+			true
+	done
+	code 0 mutants --patches "$tmp/patches"
+	results killed killed
+	cut -f 5 "$tree/build/mutants/results" | grep -x '[67]-more' | uniq -u | wc -l | grep -x 2
+	grep -x 'mutants: killed=2 of 2 survived=0 explained=0' "$tmp/out"
+	cmp "$tree/userlib/cli/tool.c" "$tree/build/mutants/maker/userlib/cli/tool.c"
 }
 
 # A folder is what is in it.
@@ -301,7 +324,7 @@ cpus()
 	results killed
 }
 
-plan 10
+plan 11
 check a_mutant_is_killed_if_the_test_passes_without_it killed
 check what_fails_without_the_mutant_or_only_once_is_unclear unconfirmed
 check the_tool_with_asan_passes_without_a_mutant sanitized
@@ -309,6 +332,7 @@ check reasons_of_bugs_are_counted_apart reasons
 check fewer_verdicts_than_there_are_mutants_fail fewer
 check results_of_other_sources_are_refused other_sources
 check a_test_that_needs_more_cpus_is_left_out cpus
+check patches_stand_for_mutants patched
 check wrong_options_are_refused_before_anything_is_done wrong_options
 check a_folder_is_what_is_in_it folders
 check two_runs_do_not_share_a_checkout one_at_a_time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # the variables of run and of the other parts
+# shellcheck disable=SC2034,SC2154 # the variables of run and of the other parts
 #
 # Wrong options end a run before it builds anything, and before it removes the results of
 # the run before.
@@ -44,4 +44,28 @@ kernel_known()
 	esac
 	# shellcheck source=lab/lib.sh
 	(. lab/lib.sh && lab_me=mutants && lab_need && lab_kernel "$kernel") || exit 2
+}
+
+# patches_known: sets $number to how many patches there are, and ends the run if one is not of
+# one source
+patches_known()
+{
+	local patch
+
+	number=0
+	for patch in "$patches"/*.patch; do
+		[ "$(grep -c '^+++ b/' "$patch" 2>/dev/null)" = 1 ] ||
+			wrong "--patches: $patch does not change one source"
+		number=$((number + 1))
+	done
+}
+
+# patches_taken: copies the patches to where they are seen in the lab
+patches_taken()
+{
+	export MLX5_EP_PATCHES=$PWD/$out/patches
+	mutate=$PWD/selftests/mutants/patches
+	rm -rf "$MLX5_EP_PATCHES"
+	mkdir "$MLX5_EP_PATCHES"
+	cp "$patches"/*.patch "$MLX5_EP_PATCHES/"
 }
