@@ -186,7 +186,7 @@ TEST_F(devx, qps_are_listed_where_the_hca_saw_them_ring)
 
 TEST_F(devx, a_list_is_read_in_parts)
 {
-	struct mlx5_ep_qp_info all[MOST], one;
+	struct mlx5_ep_qp_info all[MOST], rest[MOST], one;
 	uint32_t count, i;
 
 	ASSERT_EQ(0, qp_list(self->setup.ctx, 0, all, MOST, &count));
@@ -200,6 +200,14 @@ TEST_F(devx, a_list_is_read_in_parts)
 	one.qpn = 77;
 	ASSERT_EQ(0, qp_list(self->setup.ctx, QPS, &one, 1, &count));
 	EXPECT_EQ(77, one.qpn);
+	/* There is room for more than are left. */
+	for (i = 0; i <= QPS; i++) {
+		memset(rest, 0, sizeof(rest));
+		ASSERT_EQ(0, qp_list(self->setup.ctx, i, rest, MOST, &count));
+		EXPECT_EQ(QPS, count);
+		EXPECT_EQ(0, memcmp(rest, all + i, (QPS - i) * sizeof(*all)));
+		EXPECT_EQ(0, rest[QPS - i].qpn);
+	}
 }
 
 #define LIMIT_EXCEEDED 8	/* the status of a command: MLX5_CMD_STAT_LIM_ERR */
