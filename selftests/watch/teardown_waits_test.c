@@ -24,6 +24,7 @@
 
 #define PAGE		4096ul
 #define HELD_ADDR	((void *)0x600000000000ul)	/* of mm_listener */
+#define FAR_ADDR	(HELD_ADDR + (48ul << 20))	/* in another block of 16 MiB */
 #define POLL_US		20000
 
 #define OTHERS		100	/* more CPUs than most nodes have */
@@ -33,7 +34,7 @@
  * by a process of its own, which has the memory of this one (vfork).
  */
 struct waiter {
-	enum { HOLD, ADD, VERIFY, VERIFY_APART } does;
+	enum { HOLD, ADD, ADD_BATCH, VERIFY, VERIFY_APART } does;
 	struct mlx5ep_notifier *n;
 	struct mlx5ep_watch *watch;
 	void *addr;
@@ -56,13 +57,21 @@ static int load_listener(void)
 	return system(command);
 }
 
-/* Wait until a thread waits in the kernel and takes no signal but a fatal one. */
+static bool has_ended(const struct waiter *w)
+{
+	return __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Wait until a thread waits in the kernel and takes no signal but a fatal one, or has
+ * ended.
+ */
 static void until_waiting(struct waiter *w)
 {
 	int seen = 0;
 	pid_t tid;
 
-	while (seen < 3) {
+	while (seen < 3 && !has_ended(w)) {
 		usleep(POLL_US);
 		tid = __atomic_load_n(w->tid, __ATOMIC_ACQUIRE);
 		seen = tid && proc_thread_state(
@@ -84,6 +93,19 @@ static void verify_apart(struct waiter *w)
 	waitpid(pid, NULL, 0);
 }
 
+/* The page at @addr first, then the other one of two. */
+static void add_batch(struct waiter *w)
+{
+	void *other = w->addr == HELD_ADDR ? FAR_ADDR : HELD_ADDR;
+	struct mlx5_ep_watch_add ranges[2] = {
+		{ .addr = (uintptr_t)w->addr, .length = PAGE },
+		{ .addr = (uintptr_t)other, .length = PAGE },
+	};
+	struct mlx5ep_watch watches[2];
+
+	mlx5ep_watch_add_batch(w->n, ranges, watches, 2);
+}
+
 static void *waiter_runs(void *arg)
 {
 	struct waiter *w = arg;
@@ -96,6 +118,8 @@ static void *waiter_runs(void *arg)
 		madvise(w->addr, PAGE, MADV_DONTNEED);
 	else if (w->does == ADD)
 		mlx5ep_watch_add(w->n, w->addr, PAGE, 0, &watch);
+	else if (w->does == ADD_BATCH)
+		add_batch(w);
 	else if (w->does == VERIFY)
 		mlx5ep_watch_verify(w->watch);
 	else
@@ -280,11 +304,6 @@ TEST(who_waits_for_a_verify_ends_before_that)
 	close(listener);
 }
 
-static bool has_ended(const struct waiter *w)
-{
-	return __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
-}
-
 /* Does the waiter come back? Prints nothing: mmap_lock is held. */
 static bool comes_back(const struct waiter *w)
 {
@@ -339,6 +358,46 @@ TEST(what_begins_later_elsewhere_is_not_waited_for)
 	EXPECT_FALSE(early);
 	EXPECT_TRUE(added);
 	EXPECT_TRUE(verified);
+	mlx5ep_notifier_destroy(n);
+	verbs_close(&setup);
+	close(listener);
+}
+
+/* The memory is that of the first of two ranges, or of the last. */
+TEST(a_batch_waits_for_each_of_its_ranges)
+{
+	struct waiter waiters[] = {
+		{ .does = HOLD, .addr = HELD_ADDR },
+		{ .does = ADD_BATCH, .addr = HELD_ADDR },
+		{ .does = ADD_BATCH, .addr = FAR_ADDR },
+	};
+	pid_t tids[ARRAY_SIZE(waiters)] = { 0 };
+	struct mlx5ep_notifier *n;
+	struct mlx5ep_watch watch;
+	struct verbs_setup setup;
+	bool early[2];
+	int listener, i;
+
+	ASSERT_EQ(0, load_listener());
+	listener = open("/dev/mm_listener", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, listener);
+	ASSERT_EQ(0, set_up(listener, &setup, &n, &watch));
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++) {
+		waiters[i].n = n;
+		waiters[i].tid = &tids[i];
+		ASSERT_EQ(0, waiter_make(&waiters[i]));
+	}
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++)
+		waiter_start(&waiters[i]);
+	early[0] = has_ended(&waiters[1]);
+	early[1] = has_ended(&waiters[2]);
+	i = write(listener, "go", 2);
+
+	EXPECT_EQ(2, i);
+	for (i = 0; i < (int)ARRAY_SIZE(waiters); i++)
+		EXPECT_EQ(0, pthread_join(waiters[i].thread, NULL));
+	EXPECT_FALSE(early[0]);
+	EXPECT_FALSE(early[1]);
 	mlx5ep_notifier_destroy(n);
 	verbs_close(&setup);
 	close(listener);
