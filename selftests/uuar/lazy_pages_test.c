@@ -289,6 +289,62 @@ TEST_F_TIMEOUT(lazy, nothing_is_placed_where_the_program_took_the_mapping, 90)
 	}
 }
 
+/* The offset in its file of the mapping at @page; 0: there is none. */
+static unsigned long mapped_offset(const void *page)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long first, offset, found = 0;
+	char line[256];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%*x %*s %lx", &first, &offset) == 2 &&
+		    first == (unsigned long)page)
+			found = offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Moves the mapping of @from that has the offset of the one at @to, to there. */
+static int move_same_page(void *to, void *const *from, size_t n)
+{
+	unsigned long offset = mapped_offset(to);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (from[i] != to && mapped_offset(from[i]) == offset)
+			return mremap(from[i], PAGE, PAGE, MREMAP_MAYMOVE |
+				      MREMAP_FIXED, to) == to ? 0 : -errno;
+	return -ENOENT;
+}
+
+/* The page of the same index of another context is where that of this one was. */
+TEST_F_TIMEOUT(lazy, nothing_is_placed_on_a_page_of_another_context, 60)
+{
+	void *mine[PAGES], *both[2 * PAGES];
+	struct verbs_setup other;
+	size_t i;
+
+	ASSERT_EQ(0, sysfs_policy("independent", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, ALL));
+	ASSERT_EQ(PAGES - 1, empty_mappings(mine, PAGES));
+	ASSERT_EQ(0, verbs_open(&other, NULL, 1));
+	ASSERT_EQ(2 * (PAGES - 1), empty_mappings(both, 2 * PAGES));
+	/* Two pages are left besides page 0. */
+	for (i = 0; i < PAGES - 3; i++)
+		ASSERT_EQ(0, move_same_page(mine[i], both, 2 * (PAGES - 1)));
+	ASSERT_EQ(0, lazy_pages_add(self, PAGES));
+	ASSERT_EQ(0, lazy_pages_ring(self));
+	EXPECT_EQ(3, self->doorbells.pages);
+	EXPECT_EQ(0, self->doorbells.wrong_uar);
+	EXPECT_EQ(3 + 1, held(_metadata, self));
+	for (i = 0; i < PAGES - 3; i++) {
+		EXPECT_TRUE(is_empty(mine[i]));
+		EXPECT_EQ(0, munmap(mine[i], PAGE));
+	}
+	verbs_close(&other);
+}
+
 /* libmlx5 rings where it has mapped a page, whatever a program maps beside. */
 TEST_F(lazy, a_second_mapping_of_an_empty_page_changes_nothing)
 {
