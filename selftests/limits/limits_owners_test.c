@@ -49,22 +49,27 @@ FIXTURE_TEARDOWN(owner)
 	EXPECT_EQ(0, sysfs_number("uar_in_use"));
 }
 
-/* Pages that the user @uid of the initial namespace holds; -1: no such row. */
-static long pages_of(unsigned int uid)
+/* Pages that the user @uid holds below @owner, "-" for none; -1: no such row. */
+static long pages_below(unsigned int uid, const char *owner)
 {
 	FILE *table = debugfs_open("users");
-	unsigned int is;
-	char line[128];
+	char line[128], below[16];
 	long pages = -1, n;
+	unsigned int is;
 
-	/* uid contexts pages owner; - for no owner */
 	while (table && fgets(line, sizeof(line), table))
-		if (sscanf(line, "%u %*u %ld", &is, &n) == 2 && is == uid &&
-		    strstr(line, " -\n"))
+		if (sscanf(line, "%u %*u %ld %15s", &is, &n, below) == 3 &&
+		    is == uid && !strcmp(below, owner))
 			pages = n;
 	if (table)
 		fclose(table);
 	return pages;
+}
+
+/* The same of a user of the initial namespace. */
+static long pages_of(unsigned int uid)
+{
+	return pages_below(uid, "-");
 }
 
 TEST_F(owner, has_no_more_with_subordinate_ids)
@@ -121,6 +126,9 @@ TEST_F(owner, of_more_than_one_user_bounds_each)
 				  3));
 	EXPECT_EQ(1, holders[1].pages);
 	EXPECT_EQ(LIMIT, simhca_count("uar") - self->before);
+	EXPECT_EQ(3, pages_below(100005, "1000"));
+	EXPECT_EQ(1, pages_below(100006, "1000"));
+	EXPECT_EQ(LIMIT, pages_of(1000));
 	holder_end(&holders[0]);
 	holder_end(&holders[1]);
 }
