@@ -92,4 +92,28 @@ TEST_F(shown, the_domain_of_an_srq)
 	EXPECT_EQ(0, says("srq", ".xrc_domain", ".pid"));
 }
 
+/* Another domain, with two QPs. Each is shown with its own. */
+TEST_F(shown, the_qps_of_each_of_two_domains)
+{
+	static const char command[] =
+		"rdma -j -dd resource show srq | sed 's/\"drv_/\"/g' | "
+		"jq -e '[.[] | select(.pid) | .xrc_qps] | sort == [1, 2]' >/dev/null";
+	struct mlx5ep_xrc_rcv_qp *qps[2];
+	struct xrc_node other;
+	struct utsname name;
+	int i;
+
+	ASSERT_EQ(0, uname(&name));
+	if (!strncmp(name.release, "6.1.", 4))
+		SKIP(return, "its ib_core does not ask drivers about SRQs");
+	ASSERT_EQ(0, xrc_node_open(&other, NULL, NULL, 1));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(1, mlx5ep_xrc_rcv_qp_get(other.xrcd, &"ab"[i], 1, 0,
+						   NULL, &qps[i]));
+	EXPECT_EQ(0, system(command));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(qps[i]));
+	EXPECT_EQ(0, xrc_node_close(&other));
+}
+
 TEST_HARNESS_MAIN
