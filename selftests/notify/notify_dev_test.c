@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -21,6 +22,8 @@
 #include <mlx5ep.h>
 
 #include "page.h"
+#include "patience.h"
+#include "proc.h"
 #include "sysfs.h"
 
 #define DEV		"/dev/mlx5_ep"
@@ -286,6 +289,57 @@ TEST_F(dev, is_of_no_use_to_a_forked_child)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_TRUE(mlx5ep_watch_valid(&self->watch));
+}
+
+/* Waits for events of a notifier of its parent, and says whether it is woken. */
+static void wait_in_child(int fd, int says)
+{
+	struct epoll_event ready = { .events = EPOLLIN };
+	int waits = epoll_create1(EPOLL_CLOEXEC);
+	bool woken;
+
+	woken = !epoll_ctl(waits, EPOLL_CTL_ADD, fd, &ready) &&
+		!epoll_wait(waits, &ready, 1, 0) &&
+		epoll_wait(waits, &ready, 1, EVENT_MS) == 1 &&
+		ready.events & EPOLLHUP;
+	_exit(write(says, &woken, sizeof(woken)) != sizeof(woken));
+}
+
+/* A process that makes a notifier, and ends as soon as a child of it waits. */
+static void leave_to_child(int says)
+{
+	struct mlx5ep_notifier *n;
+	pid_t pid;
+	int fd;
+
+	if (mlx5ep_notifier_open(4, &n))
+		_exit(1);
+	fd = mlx5ep_notifier_fd(n);
+	pid = fork();
+	if (!pid)
+		wait_in_child(fd, says);
+	while (proc_thread_state(pid, pid) != 'S')
+		usleep(1000);
+	_exit(0);
+}
+
+/* No device closes with the program, so nothing else wakes who waits. */
+TEST_F(dev, wakes_who_waits_when_the_address_space_goes)
+{
+	bool woken = false;
+	int ends[2], status;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	if (!pid)
+		leave_to_child(ends[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(sizeof(woken), read(ends[0], &woken, sizeof(woken)));
+	EXPECT_TRUE(woken);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 TEST_F(dev, is_listed_until_its_file_is_closed)
