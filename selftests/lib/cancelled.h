@@ -43,15 +43,30 @@ static inline bool cancelled_after(void (*call)(void *arg), void *arg)
 	return it.whole && end == PTHREAD_CANCELED;
 }
 
-/* Is the caller as calls found it: no signal is blocked, and it can be cancelled? */
+/* Who starts a test may have blocked signals. */
+static sigset_t thread_began_with;
+
+static __attribute__((constructor)) void thread_begins(void)
+{
+	pthread_sigmask(SIG_SETMASK, NULL, &thread_began_with);
+}
+
+/*
+ * Is the caller as calls found it: no more signals are blocked than at the start of the
+ * program, and it can be cancelled?
+ */
 static inline bool thread_is_free(void)
 {
 	sigset_t blocked;
-	int was;
+	bool same = true;
+	int was, sig;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	for (sig = 1; sig < NSIG; sig++)
+		same = same && sigismember(&blocked, sig) ==
+				       sigismember(&thread_began_with, sig);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &was);
-	return sigisemptyset(&blocked) && was == PTHREAD_CANCEL_ENABLE;
+	return same && was == PTHREAD_CANCEL_ENABLE;
 }
 
 /* Does nobody hold the lock? */
