@@ -38,4 +38,4 @@ quotes: UCX_TLS="tcp"
 comment: transport 'tcp # only' is not available
 comment: UCX_TLS=tcp # only
 END
-verdict "$work/want" "$work/got" 'ucx.conf of UCX 1.18.1 forgives misspelt names, and takes quotes as they are'
+verdict "$work/want" "$work/got" 'ucx.conf of UCX 1.18.1 passes over misspelt names, and takes quotes as they are'
