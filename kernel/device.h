@@ -125,7 +125,7 @@ struct mlx5_ep_inside {
  * @refusal: why the device is not attached, or not wholly
  * @uars_together: UAR pages that the device gives at once: those of one page of
  *	the system. Each counts
- * @no_policies: why no context can be managed; NULL where some can
+ * @no_policies: why no context can be managed, as the last open found; NULL where some can
  * @stock: what detaching restores
  * @lacking: why the device has not a part of the module, see enum mlx5_ep_part; empty:
  *	it has that part

@@ -61,7 +61,7 @@ static int UVERBS_HANDLER(MLX5_EP_METHOD_QUERY_FEATURES)(
 		return PTR_ERR(ectx);
 	if (COMPAT_HAS_DMA_BUF)
 		resp.features |= MLX5_EP_FEATURE_WATCH_DMABUF;
-	if (ectx->edev->no_policies) {
+	if (READ_ONCE(ectx->edev->no_policies)) {
 		resp.policies = BIT(MLX5_EP_UUAR_POLICY_STOCK);
 		resp.features &= ~MLX5_EP_FEATURE_UUAR_POLICY;
 	}

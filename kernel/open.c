@@ -255,12 +255,16 @@ open_why_stock(struct mlx5_ep_device *edev, bool rewritable,
 	       const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 	       const struct ib_udata *udata)
 {
-	if (edev->no_policies)
-		return edev->no_policies;
-	if (!compat_wc_support(edev->mdev)) {
-		edev->no_policies = open_no_wc;
-		return open_no_wc;
-	}
+	const char *was = READ_ONCE(edev->no_policies), *why;
+
+	if (was && was != open_no_wc)
+		return was;
+	/* mlx5_core also says no where it could not find out, and then asks again. */
+	why = compat_wc_support(edev->mdev) ? NULL : open_no_wc;
+	if (why != was)
+		WRITE_ONCE(edev->no_policies, why);
+	if (why)
+		return why;
 	if (rewritable && open_uses_all(edev, req) &&
 	    udata->outlen >= offsetofend(struct mlx5_ib_alloc_ucontext_resp,
 					 tot_bfregs))
@@ -321,7 +325,7 @@ static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	if (!ret || (ret == -EINVAL &&
 		     request->udata->outlen >=
 			     sizeof(struct mlx5_ib_alloc_ucontext_resp)))
-		edev->no_policies = open_not_read;
+		WRITE_ONCE(edev->no_policies, open_not_read);
 	why = ret == -EFAULT ?
 	      open_why_stock(edev, rewritable, req, request->udata) :
 	      open_not_read;

@@ -72,6 +72,7 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 	struct mlx5_ep_device *edev = sysfs_to_edev(kobj);
 	unsigned int unseen = READ_ONCE(edev->unseen), i;
 	const char *no_records = mlx5_ep_fingerprint_refusal();
+	const char *no_policies = READ_ONCE(edev->no_policies);
 	bool whole = READ_ONCE(edev->whole);
 	int len;
 
@@ -85,9 +86,9 @@ static ssize_t attached_show(struct kobject *kobj, struct kobj_attribute *attr,
 	else
 		len = sysfs_emit(buf, "policies, limits; the rest when %s",
 				 mlx5_ep_uverbs_reload_awaits());
-	if (edev->no_policies)
+	if (no_policies)
 		len += sysfs_emit_at(buf, len, ", without uUAR policies: %s",
-				     edev->no_policies);
+				     no_policies);
 	for (i = 0; whole && i < MLX5_EP_PARTS; i++)
 		if (*edev->lacking[i])
 			len += sysfs_emit_at(buf, len, ", without %s: %s",

@@ -172,6 +172,9 @@ MLX5EP_EXPORT int mlx5ep_xrc_rcv_qp_get(struct mlx5ep_xrcd *xrcd,
 	struct ibv_qp *offer;
 	int ret;
 
+	/* Only who offers a QP then may announce one. */
+	if (flags & MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE)
+		return -EINVAL;
 	if (!join_only)
 		flags |= MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE;
 	/* Mostly another process was first. */

@@ -142,6 +142,12 @@ TEST_F(calls, to_get_name_the_key_and_tell_who_created)
 						 &self->qp));
 	EXPECT_EQ(10, fake.calls);
 	fake.create_error = 0;
+	EXPECT_EQ(-EINVAL, mlx5ep_xrc_rcv_qp_get(
+				   self->xrcd, "abc", 3,
+				   MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY |
+				   MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE, NULL,
+				   &self->qp));
+	EXPECT_EQ(10, fake.calls);
 	fake.no_key = 2;
 	EXPECT_EQ(-ENOENT, mlx5ep_xrc_rcv_qp_get(self->xrcd, "abc", 3, 0, NULL,
 						 &self->qp));

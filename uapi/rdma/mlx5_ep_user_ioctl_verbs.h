@@ -409,14 +409,14 @@ struct mlx5_ep_watch_dmabuf_resp {
  * ENOENT: (REG) the domain has no QP of that number; (GET with a flag) none of that key; the
  * handle offered names none. EOPNOTSUPP: (GET without a flag) none of that key, none is offered.
  * EEXIST: (GET) the QP that is offered has another key.
- * EDQUOT: the user has as many registrations, or the user or the device as many QPs, as
- * the module's parameters allow.
+ * EDQUOT: a limit on the registrations or QPs of the user, or the QPs of the device.
  * EINVAL: the key is empty or longer than MLX5_EP_XRC_KEY_MAX; the QP that is offered is
  * no XRC target, of another domain, not in the state RESET, or comes with a flag; an
  * attribute of MODIFY is out of range, or IBA forbids the transition.
  * EISCONN: (MODIFY to RTR) the QP is connected to another remote QP than asked for.
- * EBUSY: (UNREG) another call is using this registration.
- * EIO: the device was removed, and the registration ended. UNREG succeeds.
+ * EBUSY: (UNREG) another call is using this registration. EXDEV: as for a notifier's file.
+ * EIO: the device was removed, and the registration ended. UNREG succeeds. Any other errno
+ * is that of ib_core: of its security hooks, or of the address that MODIFY resolves.
  */
 
 #define MLX5_EP_XRC_KEY_MAX 64
@@ -425,7 +425,7 @@ struct mlx5_ep_watch_dmabuf_resp {
  * enum mlx5_ep_xrc_rcv_qp_get_flags - flags of GET
  * @MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY: only join a QP that is there
  * @MLX5_EP_XRC_RCV_QP_GET_ANNOUNCE: the same; if there is none, the caller offers one next.
- *	If another caller has announced one, wait for it, 20 ms at most
+ *	If another caller has announced one, wait for it, some 20 ms at most
  */
 enum mlx5_ep_xrc_rcv_qp_get_flags {
 	MLX5_EP_XRC_RCV_QP_GET_JOIN_ONLY = 1 << 0,
