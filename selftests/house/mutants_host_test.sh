@@ -262,6 +262,9 @@ patched()
 	cut -f 5 "$tree/build/mutants/results" | grep -x '[67]-more' | uniq -u | wc -l | grep -x 2
 	grep -x 'mutants: killed=2 of 2 survived=0 explained=0' "$tmp/out"
 	cmp "$tree/userlib/cli/tool.c" "$tree/build/mutants/maker/userlib/cli/tool.c"
+	# The copies that it has made stay if they are named themselves.
+	code 0 mutants --patches "$tree/build/mutants/patches"
+	grep -x 'mutants: killed=2 of 2 survived=0 explained=0' "$tmp/out"
 }
 
 # A folder is what is in it.

@@ -65,6 +65,8 @@ patches_taken()
 {
 	export MLX5_EP_PATCHES=$PWD/$out/patches
 	mutate=$PWD/selftests/mutants/patches
+	# Those of the run before
+	[ ! "$patches" -ef "$MLX5_EP_PATCHES" ] || return 0
 	rm -rf "$MLX5_EP_PATCHES"
 	mkdir "$MLX5_EP_PATCHES"
 	cp "$patches"/*.patch "$MLX5_EP_PATCHES/"
