@@ -17,6 +17,4 @@ read -r _ together < <(build/selftests/bench/cache_hit 8)
 # shellcheck disable=SC2086 # lists
 bench_at_most cache_hit instructions 150 $alone
 # shellcheck disable=SC2086
-bench_at_most cache_hit_8_threads instructions "$(printf '%s\n' $alone |
-	sort -g | awk '{ v[NR] = $1 } END { print 2 * v[int((NR + 1) / 2)] }')" \
-	$together
+bench_at_most cache_hit_8_threads instructions "$(times_median 2 $alone)" $together

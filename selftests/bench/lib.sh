@@ -42,6 +42,15 @@ bench_note()
 	bench_at_most "$1" "$2" none "${@:3}"
 }
 
+# times_median FACTOR VALUE...: the median of the values, so many times: a target that
+# follows from what stands beside the figure
+times_median()
+{
+	printf '%s\n' "${@:2}" | sort -g | awk -v factor="$1" '
+		{ v[NR] = $1 }
+		END { print factor * v[int((NR + 1) / 2)] }'
+}
+
 # ratio A B: A / B
 ratio()
 {

@@ -3,7 +3,7 @@
  * What a program's start and end cost with a library preloaded, in guest instructions:
  * preload PROGRAM LIBRARY...; "" is none. They take turns, since what a start costs
  * drifts, and a sample is the least of some starts, since the rest is what the kernel did
- * beside them. Prints a line of samples for each, in their order.
+ * beside them. Prints a line for each, in their order: the library and the samples.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -69,8 +69,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (n = 0; n < argc - 2; n++)
-		for (i = 0; i < INSTR_SAMPLES; i++)
-			printf("%llu%c", (unsigned long long)samples[n][i],
-			       i + 1 < INSTR_SAMPLES ? ' ' : '\n');
+		instr_print(*argv[2 + n] ? argv[2 + n] : "none", samples[n], 0,
+			    1);
 	return 0;
 }

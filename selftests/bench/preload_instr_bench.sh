@@ -18,12 +18,11 @@ build/selftests/bench/preload /bin/true '' libdl.so.2 "${preloads[@]/#//tmp/}" >
 {
 	read -r -a none
 	read -r -a peer
-	most=$(printf '%s\n' "${none[@]}" | sort -g |
-		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] * 1.1 }')
-	bench_note preload_none_instr instructions "${none[@]}"
-	bench_at_most preload_libdl_instr instructions "$most" "${peer[@]}"
+	most=$(times_median 1.1 "${none[@]:1}")
+	bench_note preload_none_instr instructions "${none[@]:1}"
+	bench_at_most preload_libdl_instr instructions "$most" "${peer[@]:1}"
 	for lib in 'fi' ucx policy; do
 		read -r -a values
-		bench_at_most "preload_${lib}_instr" instructions "$most" "${values[@]}"
+		bench_at_most "preload_${lib}_instr" instructions "$most" "${values[@]:1}"
 	done
 } </tmp/starts

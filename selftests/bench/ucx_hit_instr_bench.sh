@@ -33,8 +33,8 @@ for tls in rc_x rc_v; do
 		# shellcheck disable=SC2046 # a list
 		bench_note "${name}_hooks_${tls}_instr" instructions \
 			$(values hooks $call)
-		most=$(values hooks $call | tr ' ' '\n' | sort -g |
-			awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] * 1.05 }')
+		# shellcheck disable=SC2046 # a list
+		most=$(times_median 1.05 $(values hooks $call))
 		# shellcheck disable=SC2046 # a list
 		bench_at_most "${name}_words_${tls}_instr" instructions "$most" \
 			$(values words $call)

@@ -16,6 +16,4 @@ read -r _ big < <(grep verify_page_of_1g /tmp/figures)
 # shellcheck disable=SC2086 # lists
 bench_note verify_page_of_2m instructions $small
 # shellcheck disable=SC2086
-bench_at_most verify_page_of_1g instructions "$(printf '%s\n' $small |
-	sort -g | awk '{ v[NR] = $1 } END { print 2 * v[int((NR + 1) / 2)] }')" \
-	$big
+bench_at_most verify_page_of_1g instructions "$(times_median 2 $small)" $big
