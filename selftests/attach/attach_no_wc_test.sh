@@ -27,13 +27,19 @@ reload()
 	wait_for 10 [ -e "$ep/attached" ] || fail 'no folder in sysfs'
 }
 
+# A program, and its contexts as the tool shows them
+runs()
+{
+	uuar_traffic -q -n 4 -r 1 -x "mlx5ep -j show contexts >$tmp/shown"
+}
+
 starts_without()
 {
 	simhca-ctl '{"op":"fault","hca":0,"kind":"no_wc"}' >/dev/null
 	reload
 	ep_policy independent 8
 	dmesg -C
-	uuar_traffic -q -n 4 -r 1 -x "mlx5ep -j show contexts >$tmp/shown"
+	runs
 }
 
 stays_stock()
@@ -71,10 +77,10 @@ asked_again()
 	reload
 	ep_policy independent 8
 	simhca-ctl '{"op":"fault","kind":"cmd","opcode":"CREATE_SQ","count":1,"status":3}' >/dev/null
-	uuar_traffic -q -n 4 -r 1 -x "mlx5ep -j show contexts >$tmp/shown"
+	runs
 	stays_stock
 	attached_says_why
-	uuar_traffic -q -n 4 -r 1 -x "mlx5ep -j show contexts >$tmp/shown"
+	runs
 	jq -e '.devices[0].contexts | length == 1 and .[0].policy == "independent"' "$tmp/shown"
 	grep -qx yes "$ep/attached"
 }

@@ -18,21 +18,8 @@ cd "$(dirname "$0")/../.."
 . selftests/watch/allocators.sh
 program+=(-p)
 
-ready()
-{
-	rxe_up
-	module_alone
-	[ ! -d /sys/module/mlx5_core ] || fail 'mlx5_core is loaded'
-}
-
-unloads()
-{
-	rxe_down
-	rmmod mlx5_ep
-}
-
 plan $((checks_of_allocators + 2))
-check 'rxe0 is there, and the module without mlx5_core' ready
+check 'rxe0 is there, and the module without mlx5_core' rxe_begins
 allocators_checks 5
-check 'the module unloads' unloads
+check 'the module unloads' rxe_ends
 ktap_finished

@@ -39,3 +39,18 @@ module_alone()
 	modprobe -a ib_uverbs || return
 	ep_insmod
 }
+
+# rxe_begins: rxe0, and the module without mlx5_core
+rxe_begins()
+{
+	rxe_up
+	module_alone
+	[ ! -d /sys/module/mlx5_core ] || fail 'mlx5_core is loaded'
+}
+
+# rxe_ends: undoes rxe_begins
+rxe_ends()
+{
+	rxe_down
+	rmmod mlx5_ep
+}
