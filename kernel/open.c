@@ -43,8 +43,7 @@
 static bool open_read(struct ib_udata *udata,
 		      struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
-	if (copy_from_user(req, udata->inbuf,
-			   min(udata->inlen, sizeof(*req))))
+	if (ib_copy_from_udata(req, udata, min(udata->inlen, sizeof(*req))))
 		return false;
 	return udata->inlen >= offsetof(struct mlx5_ib_alloc_ucontext_req_v2,
 					max_cqe_version) &&
@@ -87,6 +86,31 @@ static int open_probe(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
 		open_undo(uctx);
 	}
 	return ret;
+}
+
+/* Nothing that mlx5_ep writes into a request reaches the driver, see open_probe(). */
+static const char open_not_read[] =
+	"mlx5_ib does not read requests where mlx5_ep changes them";
+
+/*
+ * Returns 1: the driver sees what mlx5_ep changes in a request; 0: it does not, and
+ * @attached says so; -EAGAIN: the device is not active yet.
+ */
+static int open_is_read(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
+			struct ib_udata *udata)
+{
+	int ret = open_probe(edev, uctx, udata);
+
+	if (ret == -EFAULT)
+		return 1;
+	if (ret == -EAGAIN)
+		return ret;
+	/* What the caller chooses decides nothing for others. */
+	if (!ret ||
+	    (ret == -EINVAL &&
+	     udata->outlen >= sizeof(struct mlx5_ib_alloc_ucontext_resp)))
+		WRITE_ONCE(edev->no_policies, open_not_read);
+	return 0;
 }
 
 /*
@@ -156,10 +180,6 @@ static int open_changed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
  */
 static const char open_no_wc[] = "the device has no write combining";
 
-/* Nothing that mlx5_ep writes into a request reaches the driver, see open_probe(). */
-static const char open_not_read[] =
-	"mlx5_ib does not read requests where mlx5_ep changes them";
-
 /*
  * Does the driver's answer say so, or that it gave other pages than it was asked for?
  * Returns why the context cannot be managed, or NULL. The answer is in memory of the
@@ -225,10 +245,15 @@ static int open_managed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	return ret;
 }
 
-/* Open a context as the caller asked, and count its pages. */
+/*
+ * Open a context as the caller asked, and count its pages. @is_read: the driver sees what
+ * mlx5_ep changes in a request. Where it does not, the process may be able to change
+ * what was counted, or the pages that the driver allocates at open are not known.
+ */
 static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 			 struct mlx5_ep_request *request,
-			 const struct mlx5_ib_alloc_ucontext_req_v2 *req)
+			 const struct mlx5_ib_alloc_ucontext_req_v2 *req,
+			 bool is_read)
 {
 	int ret = mlx5_ep_context_observe(ectx,
 					  open_static_pages(ectx->edev, req),
@@ -240,7 +265,7 @@ static int open_observed(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	 * A protected request can fail for lack of memory. Without a limit, an
 	 * open must not fail that succeeds without mlx5_ep.
 	 */
-	if (ectx->pinned && mlx5_ep_context_pages_are_limited(ectx))
+	if (is_read && mlx5_ep_context_pages_are_limited(ectx))
 		return open_changed(ectx, uctx, request, req, req);
 	return ectx->edev->stock.alloc_ucontext(uctx, request->udata);
 }
@@ -284,11 +309,11 @@ static int open_fall_back(struct mlx5_ep_context *ectx,
 			  struct ib_ucontext *uctx,
 			  struct mlx5_ep_request *request,
 			  const struct mlx5_ib_alloc_ucontext_req_v2 *req,
-			  int error, const char *why)
+			  bool is_read, int error, const char *why)
 {
 	static const char failed[] =
 		"it could not be opened as a managed context";
-	int ret = open_observed(ectx, uctx, request, req);
+	int ret = open_observed(ectx, uctx, request, req, is_read);
 
 	/*
 	 * The device is active, as open_probe() said, so the driver lacks
@@ -312,32 +337,23 @@ static int open_fall_back(struct mlx5_ep_context *ectx,
 static int open_due(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 		    struct mlx5_ep_request *request,
 		    const struct mlx5_ib_alloc_ucontext_req_v2 *req,
-		    bool rewritable)
+		    bool rewritable, bool is_read)
 {
-	struct mlx5_ep_device *edev = ectx->edev;
-	const char *why;
+	const char *why = open_not_read;
 	int ret;
 
-	ret = open_probe(edev, uctx, request->udata);
-	if (ret == -EAGAIN)
-		return ret;
-	/* What the caller chooses decides nothing for others. */
-	if (!ret || (ret == -EINVAL &&
-		     request->udata->outlen >=
-			     sizeof(struct mlx5_ib_alloc_ucontext_resp)))
-		WRITE_ONCE(edev->no_policies, open_not_read);
-	why = ret == -EFAULT ?
-	      open_why_stock(edev, rewritable, req, request->udata) :
-	      open_not_read;
+	if (is_read)
+		why = open_why_stock(ectx->edev, rewritable, req,
+				     request->udata);
 	if (why)
-		return open_fall_back(ectx, uctx, request, req, -EOPNOTSUPP,
-				      why);
+		return open_fall_back(ectx, uctx, request, req, is_read,
+				      -EOPNOTSUPP, why);
 	ret = open_managed(ectx, uctx, request, req, &why);
 	if (!ret)
 		return MLX5_EP_OPENED_MANAGED;
 	if (ret == -EDQUOT)
 		return ret;
-	return open_fall_back(ectx, uctx, request, req, ret, why);
+	return open_fall_back(ectx, uctx, request, req, is_read, ret, why);
 }
 
 /**
@@ -358,8 +374,8 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = {};
 	struct mlx5_ep_request request;
-	bool rewritable;
-	int ret;
+	int ret, is_read = false;
+	bool rewritable, due;
 
 	ret = mlx5_ep_request_begin(&request, udata);
 	if (ret)
@@ -367,20 +383,23 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 	rewritable = open_read(udata, &req);
 	ectx->on_demand = req.lib_caps & MLX5_LIB_CAP_DYN_UAR;
 	ret = mlx5_ep_context_init(ectx);
+	if (ret < 0)
+		goto out_end;
+	due = ret;
 	/* A managed context needs mlx5_ep; so does the file of a protected request. */
-	ectx->pinned = ret > 0 || (!ret &&
-				   mlx5_ep_context_pages_are_limited(ectx));
-	if (ectx->pinned && !try_module_get(THIS_MODULE)) {
-		/* mlx5_ep is being unloaded. */
-		ectx->pinned = false;
-		ret = ectx->edev->stock.alloc_ucontext(uctx, udata) ?:
+	ectx->pinned = (due || mlx5_ep_context_pages_are_limited(ectx)) &&
+		       try_module_get(THIS_MODULE);
+	if (ectx->pinned)
+		is_read = open_is_read(ectx->edev, uctx, udata);
+	if (is_read < 0)
+		ret = is_read;
+	else if (ectx->pinned && due)
+		ret = open_due(ectx, uctx, &request, &req, rewritable, is_read);
+	else
+		ret = open_observed(ectx, uctx, &request, &req, is_read) ?:
 			      MLX5_EP_OPENED_OBSERVED;
-	} else if (ret > 0) {
-		ret = open_due(ectx, uctx, &request, &req, rewritable);
-	} else if (!ret) {
-		ret = open_observed(ectx, uctx, &request, &req) ?:
-			      MLX5_EP_OPENED_OBSERVED;
-	}
+
+out_end:
 	mlx5_ep_request_end(&request);
 	/* What was opened without a table needs the wrappers only. */
 	if (ectx->pinned && !ectx->table) {

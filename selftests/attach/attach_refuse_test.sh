@@ -292,6 +292,22 @@ open_copied()
 	ep_policy stock
 }
 
+# copied_above POLICY: a later ib_core gives mlx5_ep a copy of the request as memory of the
+# kernel. No request can be protected there, so a limit must not ask for that.
+copied_above()
+{
+	copied opens=kernel
+	ep_policy "$@"
+	ep_set uar_user_limit 64
+	echo 1 >/sys/module/request_copier/parameters/above
+	works
+	grep -qx 'yes, without uUAR policies: mlx5_ib does not read requests where mlx5_ep changes them' \
+		"$ep/attached"
+	[ "$(ep_get uar_in_use)" -eq 0 ]
+	ep_set uar_user_limit 0
+	ep_policy stock
+}
+
 # A context that asks for static pages has none.
 pages_dynamic()
 {
@@ -348,7 +364,7 @@ finds_behind()
 	works
 }
 
-plan 30
+plan 32
 check 'where the id of an object is taken, that object is missing' object_taken
 check 'the modules can be unloaded (1)' goes_away
 check 'without the object of notifiers there are no methods that take one' notifier_taken
@@ -359,6 +375,8 @@ check 'beside a definition of unknown kind there is nothing of ours' unknown_kin
 check 'the modules can be unloaded (4)' goes_away
 check 'contexts stay stock if requests are copied first' open_copied copy
 check 'contexts stay stock if requests are copied as memory of the kernel' open_copied kernel
+check 'a limit refuses no open if requests are copied' copied_above stock
+check 'a limit and a policy refuse no open if requests are copied' copied_above independent 4
 check 'contexts stay stock if there are no static pages' pages_dynamic
 check 'QPs stay where the driver puts them if it ignores the page' create_copied
 check 'a call waits for another one that has its memory' calls_wait

@@ -8,6 +8,8 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx5-abi.h>
@@ -47,6 +49,9 @@ static int (*stock_alloc_ucontext)(struct ib_ucontext *uctx,
 static int (*stock_create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			      struct ib_udata *udata);
 static int (*stock_mmap)(struct ib_ucontext *uctx, struct vm_area_struct *vma);
+/* What the device has since mlx5_ep attached it. */
+static int (*wrapped_alloc_ucontext)(struct ib_ucontext *uctx,
+				     struct ib_udata *udata);
 
 static bool copier_is_user(const struct ib_udata *udata)
 {
@@ -61,20 +66,31 @@ static void copier_hold(void)
 		msleep(HOLD_MS);
 }
 
+/* Of memory of the kernel: is it no request that the driver serves? */
+static bool copier_is_zero(const struct ib_udata *udata)
+{
+	return !memchr_inv((const void __force *)udata->inbuf, 0, udata->inlen);
+}
+
 static int copier_alloc_ucontext(struct ib_ucontext *uctx,
 				 struct ib_udata *udata)
 {
 	const struct ib_udata asked = *udata;
 	const struct uverbs_attr *attr;
+	bool copied;
 	int ret;
 
 	if (READ_ONCE(hold) && !copier_is_user(udata))
 		copier_hold();
-	if (!strcmp(opens, "kernel") && !copier_is_user(udata))
-		return -EINVAL;
 	attr = uverbs_attr_get(rdma_udata_to_uverbs_attr_bundle(udata),
 			       UVERBS_ATTR_UHW_IN);
-	if (!strcmp(opens, "copy") && !IS_ERR(attr)) {
+	copied = !strcmp(opens, "copy");
+	if (!strcmp(opens, "kernel") && !copier_is_user(udata)) {
+		if (copier_is_zero(udata))
+			return -EINVAL;
+		copied = true;
+	}
+	if (copied && !IS_ERR(attr)) {
 		udata->inbuf = u64_to_user_ptr(attr->ptr_attr.data);
 		udata->inlen = attr->ptr_attr.len;
 	}
@@ -87,6 +103,39 @@ static int copier_alloc_ucontext(struct ib_ucontext *uctx,
 		return -EFAULT;
 	return ret;
 }
+
+/* mlx5_ep is called with a copy of the request, as memory of the kernel. */
+static int copier_alloc_above(struct ib_ucontext *uctx, struct ib_udata *udata)
+{
+	const struct ib_udata asked = *udata;
+	void *copy = memdup_user(asked.inbuf, asked.inlen);
+	int ret;
+
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	udata->inbuf = (const void __force __user *)copy;
+	ret = wrapped_alloc_ucontext(uctx, udata);
+	udata->inbuf = asked.inbuf;
+	kfree(copy);
+	return ret;
+}
+
+/* The device is attached, and no context is open. */
+static int copier_set_above(const char *val, const struct kernel_param *kp)
+{
+	if (!victim)
+		return -ENODEV;
+	wrapped_alloc_ucontext = victim->ops.alloc_ucontext;
+	victim->ops.alloc_ucontext = copier_alloc_above;
+	return 0;
+}
+
+static const struct kernel_param_ops copier_above_ops = {
+	.set = copier_set_above,
+};
+module_param_cb(above, &copier_above_ops, NULL, 0200);
+MODULE_PARM_DESC(above,
+		 "written after mlx5_ep has attached: give mlx5_ep itself a copy as memory of the kernel");
 
 /* The request is the caller's again for the time of the call. */
 static int copier_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
