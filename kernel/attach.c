@@ -154,20 +154,6 @@ static int attach_check(struct mlx5_ep_device *edev)
 	return mlx5_ep_ops_check(edev);
 }
 
-/* A preexisting device has policies and limits without a tree of ours, too. */
-static int attach_make_tree(struct mlx5_ep_device *edev)
-{
-	int ret = mlx5_ep_uverbs_tree_create(edev);
-	bool half = edev->preexisting && ret != -ENOMEM;
-
-	if (!ret)
-		return 0;
-	ret = mlx5_ep_device_refuse(
-		edev, ret == -ENOMEM ? "no memory" :
-		"mlx5_ib's DevX or UAR objects have other methods");
-	return half ? 0 : ret;
-}
-
 static int attach_device(struct mlx5_ep_device *edev)
 {
 	int ret;
@@ -198,9 +184,11 @@ static int attach_device(struct mlx5_ep_device *edev)
 		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_settings;
 	}
-	ret = attach_make_tree(edev);
-	if (ret)
+	ret = mlx5_ep_uverbs_tree_create(edev);
+	if (ret) {
+		ret = mlx5_ep_device_refuse(edev, "no memory");
 		goto err_xrc;
+	}
 	edev->attached = true;
 	ret = mlx5_ep_sysfs_add(edev, &edev->ibdev->dev);
 	if (ret) {

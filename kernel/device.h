@@ -131,8 +131,7 @@ struct mlx5_ep_inside {
  *	it has that part
  * @ids: what uverbs_ids in sysfs shows if @whole
  * @ids_len: length of @ids
- * @hooked_def: the driver's uverbs definitions with our hooks; NULL: no definitions of ours
- *	could be made
+ * @hooked_def: the driver's uverbs definitions with our hooks
  * @defs: the uverbs definitions while attached: the gate (uverbs_tree.c), @hooked_def, ours
  * @uar_hook: wrapped methods of UAR objects, see uar_alloc.c; NULL for none
  * @devx_hook: wrapped methods of DevX objects, see devx_qp.c; NULL for none

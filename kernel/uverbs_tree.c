@@ -53,6 +53,8 @@ static const struct {
 				    mlx5_ep_notifier_defs },
 	[MLX5_EP_PART_XRC] = { "shared XRC receive QPs",
 			       mlx5_ep_xrc_rcv_qp_defs },
+	[MLX5_EP_PART_UARS] = { "counts of unmapped UAR pages" },
+	[MLX5_EP_PART_DEVX_QPS] = { "QPs of DevX" },
 };
 
 static_assert(ARRAY_SIZE(parts) == MLX5_EP_PARTS);
@@ -169,6 +171,13 @@ static bool uverbs_tree_check_ours(struct walk *walk,
 	return uverbs_tree_walk_defs(&theirs, walk->theirs, 0);
 }
 
+static void uverbs_tree_say_lacking(struct mlx5_ep_device *edev,
+				    enum mlx5_ep_part part)
+{
+	dev_info(&edev->ibdev->dev, "mlx5_ep: without %s: %s\n",
+		 parts[part].name, edev->lacking[part]);
+}
+
 /* Notes in edev->lacking which parts the driver's definitions leave no room for. */
 static void uverbs_tree_check(struct mlx5_ep_device *edev)
 {
@@ -190,9 +199,25 @@ static void uverbs_tree_check(struct mlx5_ep_device *edev)
 			strscpy(reason, edev->lacking[MLX5_EP_PART_NOTIFIER],
 				sizeof(edev->lacking[i]));
 		if (*reason)
-			dev_info(&edev->ibdev->dev, "mlx5_ep: without %s: %s\n",
-				 parts[i].name, reason);
+			uverbs_tree_say_lacking(edev, i);
 	}
+}
+
+/*
+ * Chooses between @defs and what a hook made of them. Where the driver's object has not the
+ * methods that the hook wraps, the device lacks @part.
+ */
+static const struct uapi_definition *
+uverbs_tree_hooked(struct mlx5_ep_device *edev, enum mlx5_ep_part part,
+		   const struct uapi_definition *hooked,
+		   const struct uapi_definition *defs)
+{
+	if (hooked != ERR_PTR(-EOPNOTSUPP))
+		return hooked;
+	strscpy(edev->lacking[part], "mlx5_ib's object has other methods",
+		sizeof(edev->lacking[part]));
+	uverbs_tree_say_lacking(edev, part);
+	return defs;
 }
 
 /* Makes the text of uverbs_ids once: each process that uses the library reads it. */
@@ -272,18 +297,22 @@ static bool uverbs_tree_gate(struct ib_device *ibdev)
  *
  * Nobody reads them before mlx5_ep_uverbs_tree_publish(). Sleeps.
  *
- * Return: 0; -ENOMEM; -EOPNOTSUPP: the driver's DevX or UAR objects have other methods
+ * Return: 0; -ENOMEM
  */
 int mlx5_ep_uverbs_tree_create(struct mlx5_ep_device *edev)
 {
-	const struct uapi_definition *theirs;
+	const struct uapi_definition *theirs = edev->ibdev->driver_def;
 
 	uverbs_tree_check(edev);
 	uverbs_tree_list_ids(edev);
-	edev->stock.driver_def = edev->ibdev->driver_def;
-	theirs = mlx5_ep_uar_alloc_hook(edev, edev->stock.driver_def);
+	edev->stock.driver_def = theirs;
+	theirs = uverbs_tree_hooked(edev, MLX5_EP_PART_UARS,
+				    mlx5_ep_uar_alloc_hook(edev, theirs),
+				    theirs);
 	if (!IS_ERR(theirs))
-		theirs = mlx5_ep_devx_qp_hook(edev, theirs);
+		theirs = uverbs_tree_hooked(edev, MLX5_EP_PART_DEVX_QPS,
+					    mlx5_ep_devx_qp_hook(edev, theirs),
+					    theirs);
 	if (IS_ERR(theirs)) {
 		mlx5_ep_uar_alloc_unhook(edev);
 		return PTR_ERR(theirs);
@@ -298,13 +327,9 @@ int mlx5_ep_uverbs_tree_create(struct mlx5_ep_device *edev)
 /**
  * mlx5_ep_uverbs_tree_publish() - let uverbs read our definitions from now on
  * @edev: attached device, whose operations are wrapped
- *
- * Nothing happens if the definitions could not be made.
  */
 void mlx5_ep_uverbs_tree_publish(struct mlx5_ep_device *edev)
 {
-	if (!edev->hooked_def)
-		return;
 	/* Who reads them finds the wrapped operations. */
 	smp_store_release(&edev->ibdev->driver_def, edev->defs);
 }

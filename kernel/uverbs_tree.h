@@ -14,6 +14,8 @@ struct mlx5_ep_device;
  * @MLX5_EP_PART_QP: methods on QPs
  * @MLX5_EP_PART_NOTIFIER: the object of notifiers
  * @MLX5_EP_PART_XRC: the object of shared XRC receive QPs, whose methods take a notifier
+ * @MLX5_EP_PART_UARS: hook of the driver's UAR objects
+ * @MLX5_EP_PART_DEVX_QPS: hook of the driver's DevX objects
  * @MLX5_EP_PARTS: how many there are
  */
 enum mlx5_ep_part {
@@ -21,6 +23,8 @@ enum mlx5_ep_part {
 	MLX5_EP_PART_QP,
 	MLX5_EP_PART_NOTIFIER,
 	MLX5_EP_PART_XRC,
+	MLX5_EP_PART_UARS,
+	MLX5_EP_PART_DEVX_QPS,
 	MLX5_EP_PARTS,
 };
 

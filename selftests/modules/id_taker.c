@@ -5,8 +5,8 @@
  * as another companion of mlx5_ib might. mlx5_ep must then attach without what it lacks, or
  * not at all. With a kind of definition that no kernel has, uverbs would make no file of
  * the device: that kind is taken away again after mlx5_ep has seen it.
- * It can also change where mlx5_ep finds the driver's DevX objects, if at all. This module
- * is loaded before mlx5_ep and mlx5_ib, unless it is to wrap what mlx5_ep has wrapped.
+ * It can also change where mlx5_ep finds the driver's DevX and UAR objects, if at all. This
+ * module is loaded before mlx5_ep and mlx5_ib, unless it is to wrap what mlx5_ep has wrapped.
  */
 
 #define UVERBS_MODULE_NAME id_taker
@@ -36,7 +36,7 @@ MODULE_PARM_DESC(wrap,
 static bool before;
 module_param(before, bool, 0444);
 MODULE_PARM_DESC(before,
-		 "put trees of DevX objects without their methods before the driver's");
+		 "put trees of DevX and UAR objects without their methods before the driver's");
 
 static bool alone;
 module_param(alone, bool, 0444);
@@ -112,12 +112,16 @@ static const struct uverbs_object_def empty_devx = {
 	.id = MLX5_IB_OBJECT_DEVX_OBJ,
 };
 
+static const struct uverbs_object_def empty_uar = {
+	.id = MLX5_IB_OBJECT_UAR,
+};
+
 /* What one device had before this module changed it. */
 struct victim {
 	struct list_head node;
 	struct ib_device *ibdev;
 	const struct uapi_definition *driver_def;
-	struct uapi_definition defs[8];
+	struct uapi_definition defs[9];
 	struct ib_device_ops ops;
 };
 
@@ -193,6 +197,8 @@ static int id_taker_add_dev(CLASS_INTERFACE_ARGS(dev))
 			MLX5_IB_OBJECT_DEVX_OBJ, &early_devx);
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
 			MLX5_IB_OBJECT_DEVX_OBJ, &empty_devx);
+		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN_OBJ_TREE(
+			MLX5_IB_OBJECT_UAR, &empty_uar);
 	}
 	if (!alone)
 		*def++ = (struct uapi_definition)UAPI_DEF_CHAIN(
