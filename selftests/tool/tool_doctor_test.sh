@@ -230,6 +230,12 @@ settings()
 	! grep -q 'user 1000' "$tmp/out" || fail 'a fifth of the limit is nothing'
 	echo 22 >"$ep/uar_user_limit"
 	finds 0 '^warning: mlx5_0: user 1000 holds 21 of 22 UAR pages'
+	# The first of three holds little.
+	printf '%s\n' 'uid contexts pages' '1000 1 2' '1001 2 21' '1002 1 22' \
+		>"$root/sys/kernel/debug/mlx5_ep/0000:01:00.0/users"
+	finds 0 '^warning: mlx5_0: user 1001 holds 21 of 22 UAR pages'
+	finds 0 '^warning: mlx5_0: user 1002 holds 22 of 22 UAR pages'
+	! grep -q 'user 1000' "$tmp/out" || fail 'a tenth of the limit is nothing'
 }
 
 module_lacks()
