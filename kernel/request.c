@@ -18,7 +18,8 @@
  * caller's buffer cannot be written. The copy is charged to the memory cgroup of the
  * caller. The process can unmap the copy or a part of it, but it cannot map it again.
  * It can split the mapping. Each part that is left is unmapped after the call, but for
- * one for which the process has called mseal(): that stays until the process ends.
+ * one for which the process has called mseal(), and where there is no memory to unmap:
+ * that stays until the process ends.
  *
  * While a call is in the driver, no other call of the same process may use the
  * same request or answer, or it would read our bytes for its caller's. Threads can
@@ -46,6 +47,7 @@
 #include <linux/mman.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
@@ -274,16 +276,28 @@ static bool request_copy_find(const struct mlx5_ep_request *req,
 	return vma;
 }
 
+/*
+ * Unmaps one mapping. A caller that is being killed does not wait for the mmap_lock in
+ * vm_munmap(). Another process may share the memory, and the mapping would stay there.
+ */
+static int request_munmap(unsigned long begin, size_t len)
+{
+	int ret;
+
+	while ((ret = vm_munmap(begin, len)) == -EINTR)
+		schedule_timeout_uninterruptible(1);
+	return ret;
+}
+
 /* Unmaps the copy. Returns whether all of it was still mapped where it was. */
 static bool request_copy_unmap(const struct mlx5_ep_request *req)
 {
 	unsigned long begin, end = req->copy;
 	size_t mapped = 0;
 
-	while (request_copy_find(req, end, &begin, &end)) {
-		vm_munmap(begin, end - begin);
-		mapped += end - begin;
-	}
+	while (request_copy_find(req, end, &begin, &end))
+		if (!request_munmap(begin, end - begin))
+			mapped += end - begin;
 	return mapped == req->copy_len;
 }
 
@@ -298,7 +312,7 @@ static bool request_copy_unmap(const struct mlx5_ep_request *req)
  *
  * Return: 0; -EINVAL: the request is empty or longer than uverbs allows;
  * -EFAULT: it cannot be read; -ENOMEM, -EAGAIN, -ENFILE: a limit of the process
- * or of the system is reached. After an error the request is as it was.
+ * or of the system is reached; -EINTR: the caller is being killed. After an error the request is as it was.
  */
 int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 			    const void *new, size_t len)

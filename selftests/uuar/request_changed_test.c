@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* runs on: guest, tier: core, smp: 2, timeout: 90 */
+/* runs on: guest, tier: core, smp: 2, timeout: 180 */
 /*
  * A thread of the process changes the request of a managed context while the driver
  * opens it. Nobody knows which request the driver has read, so the module closes that
@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -32,6 +33,11 @@
 #define PAGE 4096
 #define PAGES 15	/* of the longest request here */
 #define GROUP "/sys/fs/cgroup/request_changed"
+#define KILLS 60
+#define LEAST_US 5000	/* until a call is killed */
+#define MOST_US 60000
+#define STEP_US 1777
+#define MAPPED (4UL << 20)
 #define STATS_S 3	/* after which the kernel has added a group's numbers up */
 
 static const struct mlx5_ib_alloc_ucontext_req_v2 as_made = {
@@ -418,6 +424,79 @@ static void *open_same(void *arg)
 {
 	ctx_open_request(arg, sizeof(as_made));
 	return NULL;
+}
+
+static int open_until_over(void *arg)
+{
+	struct race *race = arg;
+	int fd;
+
+	while (!atomic_load(&race->over)) {
+		fd = ctx_open_request(&race->req, sizeof(race->req));
+		if (fd >= 0)
+			close(fd);
+	}
+	return 0;
+}
+
+/* Takes the mmap_lock again and again, to write and to read. */
+static void *map_until_over(void *arg)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	struct race *race = arg;
+	void *memory;
+
+	while (!atomic_load(&race->over)) {
+		memory = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, flags, -1, 0);
+		if (memory != MAP_FAILED)
+			munmap(memory, MAPPED);
+	}
+	return NULL;
+}
+
+/* Is a copy left when a process that shares this memory is killed after @us? */
+static bool killed_leaves_copy(unsigned int us)
+{
+	static struct race race = { .req = as_made };
+	static char stack[1 << 16];
+	pthread_t threads[2];
+	pid_t pid;
+	int i;
+
+	pid = clone(open_until_over, stack + sizeof(stack), CLONE_VM, &race);
+	for (i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, map_until_over, &race);
+	usleep(us);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, __WCLONE);
+	atomic_store(&race.over, true);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return find_copy();
+}
+
+/* Calls are killed while others of the memory hold the lock that unmapping needs. */
+TEST(a_copy_is_gone_after_a_killed_call_though_the_memory_is_locked)
+{
+	struct baseline base;
+	int i, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, baseline_take(&base));
+	ASSERT_EQ(0, sysfs_policy("independent", 4, false));
+	ASSERT_EQ(0, sysfs_write("uar_user_limit", "50"));
+	for (i = 0; i < KILLS; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(killed_leaves_copy(LEAST_US + i * STEP_US % MOST_US));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status) {
+			TH_LOG("kill %d", i);
+		}
+	}
+	EXPECT_EQ(0, baseline_restored(&base, 5));
+	EXPECT_EQ(0, sysfs_write("uar_user_limit", "0"));
+	EXPECT_EQ(0, sysfs_defaults());
 }
 
 /* Two calls with one request, of which the second waits for the first. */
