@@ -14,10 +14,10 @@
  * too, but uverbs may have built the method tree, and reads them when it builds the next
  * one (uverbs_tree.c).
  *
- * Attaching is all or nothing: if anything is not as expected, or cannot be had,
- * the device stays exactly as it was. One log line and the attribute "attached"
- * say why. Tables in debugfs are the only part that may be missing. The operations are
- * replaced last, and nothing fails after that.
+ * If the operations are not as expected, or something cannot be had, the device stays
+ * exactly as it was. One log line and the attribute "attached" say why. What may be
+ * missing is tables in debugfs, and what the driver's uverbs definitions leave no room
+ * for (uverbs_tree.c). The operations are replaced last, and nothing fails after that.
  *
  * Who needs mlx5_ep holds a reference of the module, so that rmmod says EBUSY: a managed
  * context, an open file, and a device whose method tree may have pointers to ours. A

@@ -46,13 +46,17 @@ static_assert(offsetof(struct mlx5_ib_create_qp, bfreg_index) ==
  * be read, which the driver refuses, and for XRC targets and RSS.
  */
 static bool create_qp_read(const struct ib_qp_init_attr *attr,
-			   const struct ib_udata *udata,
+			   struct ib_udata *udata,
 			   struct create_qp_request *req)
 {
-	return !attr->rwq_ind_tbl && attr->qp_type != IB_QPT_XRC_TGT &&
-	       udata->inlen >= CREATE_QP_OFFSET + sizeof(*req) &&
-	       !copy_from_user(req, udata->inbuf + CREATE_QP_OFFSET,
-			       sizeof(*req));
+	const size_t len = CREATE_QP_OFFSET + sizeof(*req);
+	struct mlx5_ib_create_qp whole;
+
+	if (attr->rwq_ind_tbl || attr->qp_type == IB_QPT_XRC_TGT ||
+	    udata->inlen < len || ib_copy_from_udata(&whole, udata, len))
+		return false;
+	memcpy(req, (void *)&whole + CREATE_QP_OFFSET, sizeof(*req));
+	return true;
 }
 
 /* Does mlx5_ib choose a uUAR for such a QP? */

@@ -3,8 +3,8 @@
  * The operations of the ib_device that mlx5_ep wraps.
  *
  * Each wrapper calls the driver's own operation exactly once. Opening is the one
- * exception, see open.c. Requests are rewritten by open.c and create_qp.c, and only
- * for a context that is to be managed.
+ * exception, see open.c. Requests are rewritten by open.c and create_qp.c for a context that
+ * is to be managed. The request of another one is protected where a limit is set.
  *
  * The wrappers never change calls of kernel users (no udata).
  *

@@ -7,7 +7,8 @@
  * (uverbs_uapi.c, uapi_merge_def()). So each of our trees is compared with each
  * of the driver's first. Where an id of a part is taken, the device lacks that part.
  * Where the driver's tree has a kind of definition that this code does not know, any id
- * may be taken, and the device lacks all parts. Policies and limits need none of them.
+ * may be taken, and the device lacks all trees of ours. Policies need none of them.
+ * Two parts have no tree: they are hooks of the driver's objects (object_hook.c).
  *
  * The definitions stay until the device goes, because uverbs reads them again
  * when the device is moved to another network namespace, or ib_uverbs is loaded again
@@ -53,7 +54,7 @@ static const struct {
 				    mlx5_ep_notifier_defs },
 	[MLX5_EP_PART_XRC] = { "shared XRC receive QPs",
 			       mlx5_ep_xrc_rcv_qp_defs },
-	[MLX5_EP_PART_UARS] = { "counts of unmapped UAR pages" },
+	[MLX5_EP_PART_UARS] = { "limits of UAR objects" },
 	[MLX5_EP_PART_DEVX_QPS] = { "QPs of DevX" },
 };
 

@@ -15,7 +15,7 @@
  * long as that mapping. So it is the entry that counts, whatever the driver returns.
  *
  * A driver without such a method keeps its own definitions, and its pages count
- * when they are mapped (ops.c). With the method, these are the only UAR pages
+ * when they are mapped (uar_map.c). With the method, these are the only UAR pages
  * that have an entry for their mapping.
  */
 

@@ -22,7 +22,7 @@ MODULE_PARM_DESC(xrc_qps_per_device,
 static unsigned int xrc_qps_per_user = 32768;
 module_param(xrc_qps_per_user, uint, 0644);
 MODULE_PARM_DESC(xrc_qps_per_user,
-	"shared XRC receive QPs of a device that one user may have created, more are refused with EDQUOT (default 32768)");
+	"shared XRC receive QPs of a device with which one user may have registered first, more are refused with EDQUOT (default 32768)");
 
 static unsigned int xrc_regs_per_user = 262144;
 module_param(xrc_regs_per_user, uint, 0644);

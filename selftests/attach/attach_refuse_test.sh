@@ -264,7 +264,7 @@ unknown_kind()
 methods_lacking()
 {
 	take before=1 alone=1
-	without 'counts of unmapped UAR pages' 'QPs of DevX'
+	without 'limits of UAR objects' 'QPs of DevX'
 	lists . 9
 	rest_works
 }
@@ -306,6 +306,9 @@ copied_above()
 	grep -qx 'yes, without uUAR policies: mlx5_ib does not read requests where mlx5_ep changes them' \
 		"$ep/attached"
 	[ "$(ep_get uar_in_use)" -eq 0 ]
+	ep_set uar_user_limit 1
+	! uuar_traffic -q -n 4 -r 1 || fail 'more pages than the limit'
+	dmesg | grep 'UAR pages and is refused 1 more'
 	ep_set uar_user_limit 0
 	ep_policy stock
 }

@@ -51,7 +51,7 @@ ssize_t attribute_read(const char *device, const char *name, char *buf,
 
 /**
  * says_attached() - does the attribute "attached" say that the module is, wholly?
- * @text: behind "yes" it may say who does not see the device
+ * @text: behind "yes" it may say which parts are missing, and who does not see the device
  */
 bool says_attached(const char *text)
 {
