@@ -312,7 +312,8 @@ static bool request_copy_unmap(const struct mlx5_ep_request *req)
  *
  * Return: 0; -EINVAL: the request is empty or longer than uverbs allows;
  * -EFAULT: it cannot be read; -ENOMEM, -EAGAIN, -ENFILE: a limit of the process
- * or of the system is reached; -EINTR: the caller is being killed. After an error the request is as it was.
+ * or of the system is reached; -EINTR: the caller is being killed. After an error the
+ * request is as it was.
  */
 int mlx5_ep_request_protect(struct mlx5_ep_request *req, size_t offset,
 			    const void *new, size_t len)
