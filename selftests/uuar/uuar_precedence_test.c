@@ -7,7 +7,9 @@
 #include "kselftest_harness.h"
 
 #include <json-c/json.h>
+#include <pthread.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <mlx5ep.h>
@@ -156,12 +158,23 @@ static void precedence_look(struct __test_metadata *_metadata,
 		verbs_endpoint_destroy(&endpoints[i]);
 }
 
+static void *open_in_thread(void *setup)
+{
+	prctl(PR_SET_NAME, "a thread");
+	return (void *)(intptr_t)verbs_open(setup, NULL, QPS);
+}
+
+/* By a thread that has another name than the program, which counts. */
 static void opened(struct __test_metadata *_metadata,
 		   const struct expect *expect)
 {
 	struct verbs_setup setup;
+	pthread_t thread;
+	void *ret;
 
-	ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, open_in_thread, &setup));
+	pthread_join(thread, &ret);
+	ASSERT_EQ(NULL, ret);
 	precedence_look(_metadata, &setup, expect);
 	verbs_close(&setup);
 }
@@ -202,20 +215,28 @@ TEST_F_TIMEOUT(precedence, context_process_cgroup_exemption_device, 60)
 	EXPECT_EQ(self->fallbacks, sysfs_number("uuar_fallbacks"));
 }
 
-/* Creates one QP more than the context has places of the policy's level. */
-static int one_too_many(struct verbs_setup *setup, bool strict)
+/* Asks for a policy, for the context itself or for later ones. */
+static int ask(struct ibv_context *ctx, bool later, bool strict)
 {
 	struct mlx5_ep_context_policy policy = {
 		.policy = MLX5_EP_UUAR_POLICY_INDEPENDENT,
-		.flags = strict ? MLX5_EP_POLICY_STRICT : 0,
+		.flags = (later ? MLX5_EP_POLICY_LATER_OPENS : 0) |
+			 (strict ? MLX5_EP_POLICY_STRICT : 0),
+		.pages = later ? QPS - 1 : 0,
 	};
+
+	return mlx5ep_context_set_policy(ctx, &policy);
+}
+
+/* Creates one QP more than the context has places of the policy's level. */
+static int one_too_many(struct verbs_setup *setup, bool strict)
+{
 	struct mlx5_ep_context_info info = {};
 	struct verbs_endpoint endpoints[QPS];
 	unsigned int n;
 	int ret;
 
-	ret = mlx5ep_context_set_policy(setup->ctx, &policy) ?:
-	      mlx5ep_context_query(setup->ctx, &info);
+	ret = mlx5ep_context_query(setup->ctx, &info);
 	if (!ret && !!(info.flags & MLX5_EP_CONTEXT_STRICT) != strict)
 		ret = -EBADMSG;
 	for (n = 0; n < QPS && !ret; n += !ret)
@@ -240,10 +261,33 @@ TEST_F_TIMEOUT(precedence, of_strict_is_the_contexts_own, 60)
 			ASSERT_EQ(0, sysfs_policy("independent", QPS - 1,
 						  opened_strict));
 			ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+			ASSERT_EQ(0, ask(setup.ctx, false, strict));
 			EXPECT_EQ(strict ? -ENOSPC : 0,
 				  one_too_many(&setup, strict)) {
 				TH_LOG("opened with %u, asked for %u",
 				       opened_strict, strict);
+			}
+			verbs_close(&setup);
+		}
+	}
+}
+
+/* The same of what a process asks for, and of the contexts that it opens later. */
+TEST_F_TIMEOUT(precedence, of_strict_is_what_the_process_asks_for, 60)
+{
+	struct verbs_setup setup;
+	unsigned int device_strict, strict;
+
+	ASSERT_EQ(0, verbs_open(&self->asker, NULL, 1));
+	for (device_strict = 0; device_strict < 2; device_strict++) {
+		ASSERT_EQ(0, sysfs_policy("independent", 9, device_strict));
+		for (strict = 0; strict < 2; strict++) {
+			ASSERT_EQ(0, ask(self->asker.ctx, true, strict));
+			ASSERT_EQ(0, verbs_open(&setup, NULL, QPS));
+			EXPECT_EQ(strict ? -ENOSPC : 0,
+				  one_too_many(&setup, strict)) {
+				TH_LOG("device %u, asked for %u", device_strict,
+				       strict);
 			}
 			verbs_close(&setup);
 		}
