@@ -6,16 +6,22 @@
  */
 #include "kselftest_harness.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 
-#include <mlx5ep/uuar.h>
+#include <mlx5ep.h>
 
 #include "sysfs.h"
 #include "verbs.h"
+#include "xrc.h"
 
 #define PAGES 3
 #define QPS 6
 #define LINES (2 * PAGES + 2)
+#define DEV_WATCHES "/sys/kernel/debug/mlx5_ep/watches"
+/* It has what parts columns, what ends a line, and what looks like an escaped byte. */
+#define NAME "a b\nc\\101"
+#define NAME_SHOWN "a b\\012c\\134101"
 
 /* The lines of a table without that of its columns. */
 struct table {
@@ -36,7 +42,7 @@ FIXTURE_SETUP(tables)
 	int i;
 
 	ASSERT_EQ(0, sysfs_policy("shared-uuar", PAGES, true));
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "two\nlines"));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, NAME));
 	ASSERT_EQ(0, verbs_open(&self->setup, NULL, QPS));
 	for (i = 0; i < QPS; i++)
 		ASSERT_EQ(0, verbs_endpoint_create(&self->setup,
@@ -79,7 +85,7 @@ TEST_F(tables, contexts)
 	ASSERT_EQ(0, table_read(&self->table, "contexts"));
 	ASSERT_EQ(1, self->table.n);
 	snprintf(line, sizeof(line),
-		 "%d shared-uuar 1 device 1 %u %u %u %u %u %u %u %u %u two\\012lines\n",
+		 "%d shared-uuar 1 device 1 %u %u %u %u %u %u %u %u %u " NAME_SHOWN "\n",
 		 getpid(), info->static_pages, info->dynamic_pages,
 		 info->held_pages, info->low_latency, info->qps,
 		 info->placed_qps, info->used_pages, info->used_uuars,
@@ -134,6 +140,67 @@ TEST_F(tables, users)
 	ASSERT_EQ(1, self->table.n);
 	snprintf(line, sizeof(line), "0 1 %u -\n", self->info.held_pages);
 	EXPECT_STREQ(line, self->table.lines[0]);
+}
+
+/* What has the name of the program in a table. */
+struct named {
+	struct verbs_setup *setup;
+	struct xrc_node node;
+	struct mlx5ep_notifier *of_device, *of_dev;
+	struct mlx5ep_xrc_rcv_qp *qp;
+	int ret;
+};
+
+/* A thread has a name of its own, which no table has. */
+static void *name_in_thread(void *arg)
+{
+	struct named *named = arg;
+
+	prctl(PR_SET_NAME, "a thread");
+	named->ret =
+		xrc_node_open(&named->node, NULL, NULL, 0) ?:
+		mlx5ep_xrc_rcv_qp_create(named->node.xrcd, NULL, &named->qp) ?:
+		mlx5ep_notifier_create(named->setup->ctx, 1, &named->of_device) ?:
+		mlx5ep_notifier_open(1, &named->of_dev);
+	return NULL;
+}
+
+/* How many lines of the table have this process's number, and behind it the text? */
+static int lines_of_mine(FILE *table, const char *number, const char *text)
+{
+	char line[256], mine[32], *at;
+	int n = 0;
+
+	snprintf(mine, sizeof(mine), "%s%d ", number, getpid());
+	while (table && fgets(line, sizeof(line), table)) {
+		at = strstr(line, mine);
+		n += at && strstr(at, text);
+	}
+	if (table)
+		fclose(table);
+	return n;
+}
+
+TEST_F(tables, have_the_name_of_the_program)
+{
+	struct named named = { .setup = &self->setup };
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, name_in_thread, &named));
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, named.ret);
+	EXPECT_EQ(2, lines_of_mine(debugfs_open("contexts"), "",
+				   " " NAME_SHOWN "\n"));
+	EXPECT_EQ(1, lines_of_mine(debugfs_open("watches"), "",
+				   " " NAME_SHOWN "\n"));
+	EXPECT_EQ(1, lines_of_mine(fopen(DEV_WATCHES, "re"), "",
+				   " " NAME_SHOWN "\n"));
+	EXPECT_EQ(1, lines_of_mine(debugfs_open("xrc"), "pid=",
+				   "comm=a\\040b\\012c\\134101 "));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(named.of_dev));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(named.of_device));
+	EXPECT_EQ(0, mlx5ep_xrc_rcv_qp_unreg(named.qp));
+	EXPECT_EQ(0, xrc_node_close(&named.node));
 }
 
 /* A context without a policy has no uUARs that the module knows. */
