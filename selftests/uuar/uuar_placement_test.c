@@ -7,6 +7,7 @@
 #include "kselftest_harness.h"
 
 #include <infiniband/mlx5dv.h>
+#include <mlx5ep/uuar.h>
 #include <sys/prctl.h>
 
 #include "doorbells.h"
@@ -14,6 +15,7 @@
 #include "verbs.h"
 
 #define MANY 100
+#define THOUSANDS 4500
 #define PAGES 16
 
 FIXTURE(placement)
@@ -145,6 +147,29 @@ TEST_F_TIMEOUT(placement, sharing_is_even, 90)
 		if (count[index] < fewest)
 			fewest = count[index];
 	EXPECT_LE(self->doorbells.most, fewest + 1);
+}
+
+/* Nothing but the adapter bounds the number of QPs. */
+TEST_F_TIMEOUT(placement, thousands_of_qps_have_their_places, 180)
+{
+	static struct ibv_qp *qps[THOUSANDS];
+	struct mlx5_ep_context_info info;
+	unsigned int n;
+
+	ASSERT_EQ(0, sysfs_policy("shared-uuar", PAGES, false));
+	ASSERT_EQ(0, verbs_open(&self->setup, NULL, 1));
+	for (n = 0; n < THOUSANDS; n++) {
+		qps[n] = verbs_qp_create(self->setup.pd, self->setup.cq,
+					 IBV_QPT_RC);
+		if (!qps[n])
+			break;
+	}
+	EXPECT_EQ(THOUSANDS, n);
+	ASSERT_EQ(0, mlx5ep_context_query(self->setup.ctx, &info));
+	EXPECT_EQ(n, info.qps);
+	EXPECT_EQ(n, info.placed_qps);
+	while (n--)
+		EXPECT_EQ(0, ibv_destroy_qp(qps[n]));
 }
 
 TEST_F(placement, strict_independent_ends_with_the_pages)
