@@ -9,6 +9,7 @@
 
 #include <infiniband/verbs.h>
 #include <mlx5ep.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 
 #include "ctx_open.h"
@@ -297,9 +298,19 @@ static bool traced(const char *words)
 	return found;
 }
 
+static void *over_watches_in_thread(void *ret)
+{
+	prctl(PR_SET_NAME, "a thread");
+	*(int *)ret = over_watches();
+	return NULL;
+}
+
+/* By its own name, whatever that of the thread is. */
 TEST_F(refusals, a_process_at_its_limit_is_named)
 {
 	char name[16] = "", words[128];
+	pthread_t thread;
+	int ret = 0;
 
 	prctl(PR_SET_NAME, "at its limit");
 	prctl(PR_GET_NAME, name);
@@ -307,7 +318,9 @@ TEST_F(refusals, a_process_at_its_limit_is_named)
 		 "who=\"%s[%d]\" what=\"watches of a notifier\" held=0 refused=11 limit=10",
 		 name, getpid());
 	ASSERT_EQ(0, file_write(TRACING "events/mlx5_ep/enable", "1"));
-	EXPECT_EQ(-EDQUOT, over_watches());
+	ASSERT_EQ(0, pthread_create(&thread, NULL, over_watches_in_thread, &ret));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-EDQUOT, ret);
 	EXPECT_TRUE(traced(words)) {
 		TH_LOG("%s", words);
 	}
