@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <rdma/mlx5_ep_notifier.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 
 #include "baseline.h"
 #include "simhca.h"
@@ -195,6 +196,36 @@ TEST_F(events, of_two_kinds_come_one_by_one)
 	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG_ERR, event.type);
 	EXPECT_EQ(0, page->source_pending);
 	EXPECT_EQ(-ETIMEDOUT, next_event(&self->who[0], &event, NONE));
+}
+
+/* One of a watch and one of the QP are unread: both come at once, as they are. */
+TEST_F(events, of_a_watch_and_of_a_qp_come_by_one_read)
+{
+	const volatile struct mlx5_ep_notifier_page *page =
+		mlx5ep_notifier_page(self->who[0].notifier);
+	struct mlx5_ep_event events[3];
+	struct mlx5ep_watch watch;
+	void *mem;
+	int i;
+
+	mem = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	ASSERT_EQ(0, mlx5ep_watch_add(self->who[0].notifier, mem, 4096, 7,
+				      &watch));
+	ASSERT_EQ(0, munmap(mem, 4096));
+	ASSERT_EQ(0, events_ask(self->sim, EVENT, "PATH_MIG", self->num));
+	for (i = 0; i < EVENT_MS && !page->source_pending; i++)
+		usleep(1000);
+	ASSERT_EQ(1, page->source_pending);
+	ASSERT_EQ(1, page->watch_pending);
+	memset(events, 0xff, sizeof(events));
+	ASSERT_EQ(2, mlx5ep_notifier_read(self->who[0].notifier, events, 3));
+	EXPECT_EQ(MLX5_EP_EVENT_XRC_PATH_MIG, events[0].type);
+	EXPECT_EQ(self->num, events[0].object);
+	EXPECT_EQ(MLX5_EP_EVENT_WATCH, events[1].type);
+	EXPECT_EQ(7, events[1].cookie);
+	EXPECT_EQ((uintptr_t)mem, events[1].start);
+	EXPECT_EQ(UINT32_MAX, events[2].type);
 }
 
 TEST_F(events, none_after_the_registration_ended)
