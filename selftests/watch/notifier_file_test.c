@@ -285,6 +285,40 @@ TEST_F(notifier, touches_no_watch_that_a_call_does_not_name)
 	EXPECT_EQ(0, mlx5ep_watch_del(&w[1]));
 }
 
+/* Whichever of a batch is gone already: the call says so, and the others are handled. */
+TEST_F(notifier, tells_of_a_watch_of_a_batch_that_is_gone)
+{
+	struct mlx5_ep_watch_add adds[MANY] = {};
+	struct mlx5_ep_watch_ref refs[MANY];
+	struct mlx5ep_watch w[MANY];
+	int gone, i;
+
+	for (i = 0; i < MANY; i++) {
+		adds[i].addr = (uintptr_t)self->mem;
+		adds[i].length = PAGE;
+	}
+	for (gone = 0; gone < MANY; gone++) {
+		ASSERT_EQ(0, mlx5ep_watch_add_batch(self->n, adds, w, MANY));
+		for (i = 0; i < MANY; i++)
+			refs[i] = ref_of(&w[i]);
+		ASSERT_EQ(0, mlx5ep_watch_del(&w[gone]));
+		EXPECT_EQ(0, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_VERIFY,
+					 refs, MANY, 0));
+		for (i = 0; i < MANY; i++)
+			EXPECT_EQ(i == gone ? -ENOENT :
+					      MLX5_EP_WATCH_STATE_ARMED,
+				  refs[i].result);
+		EXPECT_EQ(-ENOENT, watch_ioctl(self->fd, MLX5_EP_IOC_WATCH_DEL,
+					       refs, MANY, 0)) {
+			TH_LOG("number %d was gone", gone);
+		}
+		for (i = 0; i < MANY; i++) {
+			EXPECT_EQ(i == gone ? -ENOENT : 0, refs[i].result);
+			EXPECT_EQ(-ENOENT, mlx5ep_watch_del(&w[i]));
+		}
+	}
+}
+
 /* Entries that cannot be read end a call; those of later pieces stay. */
 TEST_F(notifier, deletes_nothing_behind_entries_that_cannot_be_read)
 {
