@@ -158,6 +158,23 @@ TEST_F(domain, of_level_2_rings_a_uuar_that_nobody_else_rings)
 	domain_pages_look(_metadata, self, 2);
 }
 
+/* Whoever names no level, with attributes or without, means the first. */
+TEST_F(domain, of_no_level_is_of_the_first)
+{
+	static const struct mlx5ep_domain_attr none;
+	const struct mlx5ep_domain_attr *attrs[] = { NULL, &none };
+	struct mlx5ep_domain_info info;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		ASSERT_EQ(0, mlx5ep_domain_alloc(self->setup.pd, attrs[i],
+						 &self->domains[0]));
+		mlx5ep_domain_query(self->domains[0], &info);
+		EXPECT_EQ(1, info.level);
+		EXPECT_EQ(0, mlx5ep_domain_free(self->domains[0]));
+	}
+}
+
 TEST_F(domain, says_what_it_has_got)
 {
 	struct {
