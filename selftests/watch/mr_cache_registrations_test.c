@@ -23,6 +23,7 @@
 #define PAGE	4096ul
 #define LEN	(64 * PAGE)
 #define REGIONS	8
+#define WATCHES	(REGIONS + 4096)	/* that a cache wants */
 
 /* Allocations of this process, of its libraries too. */
 static unsigned long allocations;
@@ -325,6 +326,34 @@ TEST_F(cache, says_so_when_its_device_is_gone)
 	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(c));
 }
 
+/* The program itself has all watches of the notifier but two. */
+TEST_F(cache, gives_up_what_is_idle_for_a_watch)
+{
+	struct mlx5ep_mr_cache_attr attr = { .max_regions = REGIONS };
+	struct mlx5ep_mr_cache_entry *e;
+	struct mlx5ep_mr_cache *c;
+	struct mlx5ep_watch watch;
+	struct mlx5ep_notifier *n;
+	int i;
+
+	ASSERT_EQ(0, mlx5ep_notifier_open(WATCHES, &n));
+	ASSERT_EQ(0, mlx5ep_mr_cache_create_on(n, self->setup.verbs.pd, &attr,
+					       &c));
+	for (i = 0; i < WATCHES - 2; i++)
+		ASSERT_EQ(0, mlx5ep_watch_add(n, self->mem, PAGE, 0, &watch));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, mlx5ep_mr_cache_get(c, self->mem + 8 * i * PAGE,
+						 4 * PAGE, &e)) {
+			TH_LOG("number %d", i);
+		}
+		mlx5ep_mr_cache_put(c, e);
+	}
+	EXPECT_EQ(2, mr_cache_registrations_query(c).evicted);
+	EXPECT_EQ(2, mr_cache_registrations_query(c).regions);
+	EXPECT_EQ(0, mlx5ep_mr_cache_destroy(c));
+	EXPECT_EQ(0, mlx5ep_notifier_destroy(n));
+}
+
 /* Two protection domains, a notifier of the caller's that needs no device. */
 TEST_F(cache, has_its_watches_where_the_caller_says)
 {
@@ -338,7 +367,7 @@ TEST_F(cache, has_its_watches_where_the_caller_says)
 
 	pds[1] = ibv_alloc_pd(self->setup.verbs.ctx);
 	ASSERT_NE(NULL, pds[1]);
-	ASSERT_EQ(0, mlx5ep_notifier_open(2 * (REGIONS + 4096), &n));
+	ASSERT_EQ(0, mlx5ep_notifier_open(2 * WATCHES, &n));
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, mlx5ep_mr_cache_create_on(n, pds[i], &attr, &c[i]));
 		ASSERT_EQ(0, mlx5ep_mr_cache_get(c[i], self->mem, PAGE, &e[i]));
