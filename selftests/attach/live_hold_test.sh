@@ -50,14 +50,22 @@ managed_context()
 	ep_insmod
 }
 
+# sleeps PID: a process of the shell has opened its file, and is sleep by now
+sleeps()
+{
+	[ "$(cat "/proc/$1/comm")" = sleep ]
+}
+
 files()
 {
 	# shellcheck disable=SC2217 # it holds the file, and reads nothing
 	sleep 1000 <"/sys/kernel/debug/mlx5_ep/watches" &
+	wait_for 10 sleeps $!
 	in_use "sleep\[$!\] (a table of debugfs)"
 	kill $!
 	wait $! 2>/dev/null || true
 	sleep 1000 <>/dev/mlx5_ep &
+	wait_for 10 sleeps $!
 	in_use "sleep\[$!\] (/dev/mlx5_ep)"
 	kill $!
 	wait $! 2>/dev/null || true
