@@ -174,27 +174,17 @@ static int attach_device(struct mlx5_ep_device *edev)
 	else if (edev->uars_together != mlx5_ep_cmd_uars_told(edev->mdev))
 		edev->no_policies =
 			"libmlx5 is told of another number of UAR pages in a page";
-	ret = mlx5_ep_settings_restore(edev);
-	if (ret) {
-		ret = mlx5_ep_device_refuse(edev, "no memory");
+	/* From here on only memory can be missing. */
+	if (mlx5_ep_settings_restore(edev))
 		goto err_module;
-	}
 	edev->xrc = mlx5_ep_xrc_device_create(edev);
-	if (!edev->xrc) {
-		ret = mlx5_ep_device_refuse(edev, "no memory");
+	if (!edev->xrc)
 		goto err_settings;
-	}
-	ret = mlx5_ep_uverbs_tree_create(edev);
-	if (ret) {
-		ret = mlx5_ep_device_refuse(edev, "no memory");
+	if (mlx5_ep_uverbs_tree_create(edev))
 		goto err_xrc;
-	}
 	edev->attached = true;
-	ret = mlx5_ep_sysfs_add(edev, &edev->ibdev->dev);
-	if (ret) {
-		ret = mlx5_ep_device_refuse(edev, "no memory");
+	if (mlx5_ep_sysfs_add(edev, &edev->ibdev->dev))
 		goto err_tree;
-	}
 	mlx5_ep_debugfs_add(edev);
 	/* Contexts may be ours from here on: nothing may fail any more. */
 	mlx5_ep_ops_wrap(edev);
@@ -211,7 +201,7 @@ err_settings:
 err_module:
 	if (edev->pinned)
 		module_put(THIS_MODULE);
-	return ret;
+	return mlx5_ep_device_refuse(edev, "no memory");
 }
 
 /* Contexts that stay open are the driver's alone from now on. None is managed. */

@@ -374,8 +374,8 @@ int mlx5_ep_open(struct mlx5_ep_context *ectx, struct ib_ucontext *uctx,
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = {};
 	struct mlx5_ep_request request;
-	int ret, is_read = false;
 	bool rewritable, due;
+	int ret, is_read = 0;
 
 	ret = mlx5_ep_request_begin(&request, udata);
 	if (ret)

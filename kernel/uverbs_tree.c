@@ -384,7 +384,6 @@ void mlx5_ep_uverbs_tree_remove(struct mlx5_ep_device *edev)
 {
 	if (edev->ibdev->driver_def == edev->defs)
 		edev->ibdev->driver_def = edev->stock.driver_def;
-	edev->hooked_def = NULL;
 	mlx5_ep_devx_qp_unhook(edev);
 	mlx5_ep_uar_alloc_unhook(edev);
 }
