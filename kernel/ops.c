@@ -29,6 +29,7 @@
  */
 
 #include <linux/module.h>
+#include <linux/sched/task.h>
 
 #include "compat/compat.h"
 #include "create_qp.h"
@@ -75,11 +76,27 @@ static int ops_open(struct mlx5_ep_device *edev, struct ib_ucontext *uctx,
 	return 0;
 }
 
+/*
+ * uverbs frees a context that is refused, and forgets the reference to its process where it
+ * was asked by ioctl (UVERBS_METHOD_GET_CONTEXT): some 10 KiB for each process that a
+ * limit refuses. Where it puts the entry of restrack, as for write(), it finds none.
+ */
+static void ops_put_task(struct ib_ucontext *uctx)
+{
+	struct task_struct *task = uctx->res.task;
+
+	uctx->res.task = NULL;
+	if (task)
+		put_task_struct(task);
+}
+
 static int ops_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct mlx5_ep_device *edev = ops_enter(uctx->device, MLX5_EP_CALL_MAKER);
 	int ret = ops_open(edev, uctx, udata);
 
+	if (ret)
+		ops_put_task(uctx);
 	ops_leave(edev, MLX5_EP_CALL_MAKER);
 	return ret;
 }

@@ -3,9 +3,11 @@
 /*
  * What a refusal leaves behind. The HCA, or a limit, refuses the same object some hundred
  * times. Then the module counts what it counted before, and no cache of the kernel's small
- * allocations has an object more for each of them.
+ * allocations, nor that of processes, has an object more for each of them.
  */
 #include "kselftest_harness.h"
+
+#include <sys/wait.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
@@ -21,10 +23,10 @@
 #define LIMIT_EXCEEDED 8	/* the status of a command: MLX5_CMD_STAT_LIM_ERR */
 #define REFUSED 300
 
-/* What the records of the module have room in. */
+/* What the records of the module have room in, and processes. */
 static const char *const caches[] = {
 	"kmalloc-cg-64", "kmalloc-cg-96", "kmalloc-cg-128", "kmalloc-cg-192",
-	"kmalloc-cg-256", "kmalloc-cg-512",
+	"kmalloc-cg-256", "kmalloc-cg-512", "task_struct",
 };
 
 #define CACHES ARRAY_SIZE(caches)
@@ -80,6 +82,16 @@ static bool context(refused_data *self)
 	return !ctx || ibv_close_device(ctx);
 }
 
+static bool context_of_a_process(refused_data *self)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(context(self));
+	return waitpid(pid, &status, 0) == pid && status;
+}
+
 FIXTURE_VARIANT(refused)
 {
 	const char *policy;
@@ -93,6 +105,9 @@ FIXTURE_VARIANT_ADD(refused, shared_xrc_target) { "stock", shared_xrc_target };
 FIXTURE_VARIANT_ADD(refused, devx_qp) { "stock", devx_qp };
 FIXTURE_VARIANT_ADD(refused, context_under_stock) { "stock", context };
 FIXTURE_VARIANT_ADD(refused, context_under_a_policy) { "independent", context };
+FIXTURE_VARIANT_ADD(refused, process_under_stock) { "stock", context_of_a_process };
+FIXTURE_VARIANT_ADD(refused, process_under_a_policy) {
+	"independent", context_of_a_process };
 
 FIXTURE_SETUP(refused)
 {
@@ -136,7 +151,8 @@ TEST_F(refused, again_and_again_leaves_nothing)
 
 	if (lab_kernel_is("debug"))
 		SKIP(return, "KASAN keeps freed memory; kmemleak finds leaks");
-	ASSERT_EQ(0, variant->object == context ?
+	ASSERT_EQ(0, variant->object == context ||
+			     variant->object == context_of_a_process ?
 		     sysfs_write("uar_user_limit", "1") :
 		     simhca_fail("CREATE_QP", 1, 100 * REFUSED, LIMIT_EXCEEDED));
 	for (i = 0; i < REFUSED / 10; i++)
