@@ -118,6 +118,18 @@ confirmed()
 	verdict 1 killed
 }
 
+# A mutant can end the guest as it is loaded, before a test begins.
+lost_as_it_loads()
+{
+	fresh harmless
+	touch "$tmp/tree/queue/0001/mutant"
+	echo '# mutant: queue/0001' >"$tmp/guest.log"
+	out=$tmp tree=$tmp/tree bash -c '. "$1" && lost' lost \
+		"$source/selftests/mutants/queue.sh"
+	guest
+	verdict 1 killed
+}
+
 unconfirmed()
 {
 	local word
@@ -259,8 +271,9 @@ stalls()
 	must_fail stalled
 }
 
-plan 8
+plan 9
 check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
+check a_mutant_that_ends_the_guest_as_it_loads_is_killed lost_as_it_loads
 check what_happens_without_the_mutant_too_is_unclear unconfirmed
 check what_fails_once_with_the_mutant_is_unclear unsteady
 check a_guest_that_waits_has_given_its_verdicts waits

@@ -97,8 +97,8 @@ stalled()
 }
 
 # lost: the mutant that the guest had when it was lost is killed by that, if the next guest
-# passes the test without it (selftests/mutants/guest). What the guest had not yet written
-# to the folder has been printed. A mutant is unclear when that guest is lost, too.
+# passes the test without it (selftests/mutants/guest), or, where no test had begun, loads and
+# unloads the drivers. What the guest had not yet written to the folder has been printed. A mutant is unclear when that guest is lost, too.
 lost()
 {
 	local folder name
@@ -115,7 +115,6 @@ lost()
 		{ text = text $0 "\n" }
 		END { printf "%s", text }' "$out/guest.log" >"$tree/$folder/tests.log"
 	name=$(sed -n 's/^# start: \([^ ]*\).*/\1/p' "$tree/$folder/tests.log" | tail -n 1)
-	[ -n "$name" ] || return 0
 	tr ' ' '\n' <"$tree/$folder/items" | grep "^$name:" >"$tree/$folder/doubt" || true
 }
 
