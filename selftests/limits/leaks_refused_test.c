@@ -7,7 +7,9 @@
  */
 #include "kselftest_harness.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <rdma/ib_user_verbs.h>
 
 #include "baseline.h"
 #include "ctx_open.h"
@@ -82,20 +84,70 @@ static bool context(refused_data *self)
 	return !ctx || ibv_close_device(ctx);
 }
 
-static bool context_of_a_process(refused_data *self)
+/* As libraries open a device where ib_uverbs has no ioctl for it. */
+static bool context_by_write(refused_data *self)
+{
+	struct {
+		struct ib_uverbs_get_context_resp core;
+		struct mlx5_ib_alloc_ucontext_resp driver;
+	} answer;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_get_context core;
+		struct mlx5_ib_alloc_ucontext_req_v2 driver;
+	} call = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
+			.in_words = sizeof(call) / 4,
+			.out_words = sizeof(answer) / 4,
+		},
+		.core.response = (uintptr_t)&answer,
+		.driver = {
+			.total_num_bfregs = 16,
+			.num_low_latency_bfregs = 4,
+			.lib_caps = MLX5_LIB_CAP_4K_UAR,
+		},
+	};
+	char path[64 + IBV_SYSFS_NAME_MAX];
+	ssize_t written;
+	int fd;
+
+	(void)self;
+	if (ctx_device_file(path, sizeof(path)))
+		return true;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	written = write(fd, &call, sizeof(call));
+	if (written > 0)
+		close(answer.core.async_fd);
+	close(fd);
+	return written < 0;
+}
+
+static bool in_a_process(refused_data *self, bool (*object)(refused_data *))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(context(self));
+		_exit(object(self));
 	return waitpid(pid, &status, 0) == pid && status;
+}
+
+static bool context_of_a_process(refused_data *self)
+{
+	return in_a_process(self, context);
+}
+
+static bool context_of_a_process_by_write(refused_data *self)
+{
+	return in_a_process(self, context_by_write);
 }
 
 FIXTURE_VARIANT(refused)
 {
 	const char *policy;
 	bool (*object)(refused_data *self);
+	bool limit;	/* a limit refuses, not the HCA */
 };
 
 FIXTURE_VARIANT_ADD(refused, qp_under_stock) { "stock", rc_qp };
@@ -103,11 +155,15 @@ FIXTURE_VARIANT_ADD(refused, qp_under_a_policy) { "independent", rc_qp };
 FIXTURE_VARIANT_ADD(refused, xrc_target) { "stock", xrc_target };
 FIXTURE_VARIANT_ADD(refused, shared_xrc_target) { "stock", shared_xrc_target };
 FIXTURE_VARIANT_ADD(refused, devx_qp) { "stock", devx_qp };
-FIXTURE_VARIANT_ADD(refused, context_under_stock) { "stock", context };
-FIXTURE_VARIANT_ADD(refused, context_under_a_policy) { "independent", context };
-FIXTURE_VARIANT_ADD(refused, process_under_stock) { "stock", context_of_a_process };
+FIXTURE_VARIANT_ADD(refused, context_under_stock) { "stock", context, true };
+FIXTURE_VARIANT_ADD(refused, context_under_a_policy) {
+	"independent", context, true };
+FIXTURE_VARIANT_ADD(refused, process_under_stock) {
+	"stock", context_of_a_process, true };
 FIXTURE_VARIANT_ADD(refused, process_under_a_policy) {
-	"independent", context_of_a_process };
+	"independent", context_of_a_process, true };
+FIXTURE_VARIANT_ADD(refused, process_by_write) {
+	"stock", context_of_a_process_by_write, true };
 
 FIXTURE_SETUP(refused)
 {
@@ -151,8 +207,7 @@ TEST_F(refused, again_and_again_leaves_nothing)
 
 	if (lab_kernel_is("debug"))
 		SKIP(return, "KASAN keeps freed memory; kmemleak finds leaks");
-	ASSERT_EQ(0, variant->object == context ||
-			     variant->object == context_of_a_process ?
+	ASSERT_EQ(0, variant->limit ?
 		     sysfs_write("uar_user_limit", "1") :
 		     simhca_fail("CREATE_QP", 1, 100 * REFUSED, LIMIT_EXCEEDED));
 	for (i = 0; i < REFUSED / 10; i++)
