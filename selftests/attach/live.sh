@@ -131,9 +131,26 @@ stream_end()
 {
 	kill "$stream" "$server" 2>/dev/null || true
 	wait "$stream" "$server" 2>/dev/null || true
+	ip addr del $address/24 dev "$(netdev_of "$dev")" 2>/dev/null || true
 	ip netns del peer 2>/dev/null || true
 	[ "$link" != ib ] || wait_for 10 modprobe -q -r ib_ipoib || true
 }
+
+# left: ends what a test that failed has left, for the next one in the guest
+# shellcheck disable=SC2317 # called by the trap
+left()
+{
+	local -a children
+
+	mapfile -t children < <(jobs -p)
+	[ ${#children[@]} = 0 ] || kill "${children[@]}" 2>/dev/null || true
+	! mountpoint -q "$tmp/mount" || umount -f -l "$tmp/mount"
+	[ ! -e $nfsd/threads ] || { echo 0 >$nfsd/threads && umount $nfsd; } || true
+	! mountpoint -q "$tmp/export" || umount -l "$tmp/export"
+	[ -z "${stream:-}" ] || stream_end
+	rm -rf --one-file-system "$tmp"
+}
+trap left EXIT
 
 is_half()
 {
