@@ -101,6 +101,10 @@ in_guest()
 {
 	local near
 
+	# DPDK takes no plugin below a folder that all may write, such as /tmp.
+	mkdir /run/dpdk
+	mount --bind "$parts" /run/dpdk
+	parts=/run/dpdk
 	pci=$(basename "$(readlink "/sys/class/infiniband/$dev/device")")
 	near=$(ls "/sys/class/infiniband/$dev/device/net")
 	far=$(ls /sys/class/infiniband/mlx5_1/device/net)
