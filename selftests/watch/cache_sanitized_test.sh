@@ -64,7 +64,7 @@ fails()
 {
 	local i
 
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 40; i++)); do
 		run "$1" >"$tmp/out" 2>&1 || return 0
 	done
 	return 1
