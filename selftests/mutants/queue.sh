@@ -98,7 +98,8 @@ stalled()
 
 # lost: the mutant that the guest had when it was lost is killed by that, if the next guest
 # passes the test without it (selftests/mutants/guest), or, where no test had begun, loads and
-# unloads the drivers. What the guest had not yet written to the folder has been printed. A mutant is unclear when that guest is lost, too.
+# unloads the drivers. What the guest had not yet written to the folder has been printed. A
+# mutant is unclear when that guest is lost, too.
 lost()
 {
 	local folder name
