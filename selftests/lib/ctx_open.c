@@ -80,7 +80,7 @@ int ctx_open_file(const char *path,
 int ctx_open_answered(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 		      uint16_t len, void *answer, uint16_t answer_len)
 {
-	char path[64 + IBV_SYSFS_NAME_MAX];
+	char path[CTX_DEVICE_PATH];
 	int ret = ctx_device_file(path, sizeof(path));
 
 	return ret ? ret : open_answered(path, req, len, answer, answer_len);
@@ -89,7 +89,7 @@ int ctx_open_answered(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 int ctx_open_request(const struct mlx5_ib_alloc_ucontext_req_v2 *req,
 		     uint16_t len)
 {
-	char path[64 + IBV_SYSFS_NAME_MAX];
+	char path[CTX_DEVICE_PATH];
 	int ret = ctx_device_file(path, sizeof(path));
 
 	return ret ? ret : ctx_open_file(path, req, len);
@@ -113,7 +113,7 @@ int ctx_arm_cq(struct ibv_context *ctx)
 
 int ctx_open_to_all(void)
 {
-	char path[64 + IBV_SYSFS_NAME_MAX];
+	char path[CTX_DEVICE_PATH];
 	int ret = ctx_device_file(path, sizeof(path));
 
 	if (!ret && chmod(path, 0666))

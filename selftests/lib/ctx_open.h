@@ -11,6 +11,9 @@
 /* Open the device under test with libmlx5. Return: NULL, and errno. */
 struct ibv_context *ctx_open(void);
 
+/* Bytes that the path of a file below /dev/infiniband needs at most. */
+#define CTX_DEVICE_PATH (64 + IBV_SYSFS_NAME_MAX)
+
 /* The path of its file below /dev/infiniband. Return: 0 or -errno. */
 int ctx_device_file(char *path, size_t size);
 

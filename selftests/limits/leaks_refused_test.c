@@ -108,7 +108,7 @@ static bool context_by_write(refused_data *self)
 			.lib_caps = MLX5_LIB_CAP_4K_UAR,
 		},
 	};
-	char path[64 + IBV_SYSFS_NAME_MAX];
+	char path[CTX_DEVICE_PATH];
 	ssize_t written;
 	int fd;
 

@@ -55,7 +55,7 @@ struct race {
 	};
 	atomic_bool over;
 	void *own;	/* what the process mapped where the copy was */
-	char device[64 + IBV_SYSFS_NAME_MAX];	/* the path of its file */
+	char device[CTX_DEVICE_PATH];	/* the path of its file */
 };
 
 /* Return: NULL, or why the request was not changed. */
