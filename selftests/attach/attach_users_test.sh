@@ -152,8 +152,7 @@ attaches()
 
 ends()
 {
-	echo 0 >$nfsd/threads
-	umount $nfsd "$tmp/export"
+	nfs_stops
 	ip addr del "$address/24" dev "$(netdev)"
 	hca_clean
 }

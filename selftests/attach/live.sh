@@ -107,11 +107,7 @@ mount_end()
 	check 'the mount goes on' mount_goes_on
 	touch "$tmp/mount_end"
 	wait "$mount" || fail "$(cat "$tmp/copies.log")"
-	umount "$tmp/mount"
-	echo 0 >$nfsd/threads
-	umount $nfsd "$tmp/export"
-	modprobe -r nfsv4 nfsd
-	modprobe -r rpcrdma
+	nfs_ends
 }
 
 mount_goes_on()

@@ -33,3 +33,19 @@ nfs_mounts()
 	timeout $((60 * slowness)) mount -i -t nfs4 -o "vers=4.2,proto=rdma,port=20049,\
 addr=$address,clientaddr=$address,rsize=1048576,wsize=1048576" $address:/ "$tmp/mount"
 }
+
+# nfs_stops: ends the server; nothing is mounted any more
+nfs_stops()
+{
+	echo 0 >$nfsd/threads
+	umount $nfsd "$tmp/export"
+}
+
+# nfs_ends: ends the mount and the server, and unloads their modules
+nfs_ends()
+{
+	umount "$tmp/mount"
+	nfs_stops
+	modprobe -r nfsv4 nfsd
+	modprobe -r rpcrdma
+}

@@ -48,13 +48,9 @@ nfs_moves()
 	[ "$(readlink "$tmp/mount/link")" = "$name$name$name" ]
 }
 
-nfs_ends()
+nfs_leaves_nothing()
 {
-	umount "$tmp/mount"
-	echo 0 >$nfsd/threads
-	umount $nfsd "$tmp/export"
-	modprobe -r nfsv4 nfsd
-	modprobe -r rpcrdma
+	nfs_ends
 	given_back "$before"
 }
 
@@ -126,7 +122,7 @@ check 'RDS moves messages, and memory that one end lends' rds
 before=$(hca_objects 'qp, mkey, pd, srq')
 check 'NFS mounts over RDMA' nfs_mounts
 check 'NFS moves files, names and links' nfs_moves
-check 'NFS ends' nfs_ends
+check 'NFS ends and leaves nothing' nfs_leaves_nothing
 check 'an SRP target serves a disk' srp_serves
 check 'an SRP initiator connects' srp_connects
 check 'the disk has what is written, and it is read' srp_moves
