@@ -28,6 +28,17 @@ unload()
 	[ ! -d /sys/module/request_copier ] || rmmod request_copier
 }
 
+# left: a test that fails leaves the driver and mlx5_ep alone to the next one
+# shellcheck disable=SC2317 # called by the trap
+left()
+{
+	local status=$?
+
+	rm -rf --one-file-system "$tmp"
+	[ $status = 0 ] || { unload && ep_insmod && modprobe mlx5_ib; } >/dev/null 2>&1
+}
+trap left EXIT
+
 # take PARAMETER...: loads id_taker, then mlx5_ep, then the driver
 take()
 {

@@ -63,6 +63,15 @@ fresh()
 		#!/bin/bash
 		echo "run ${*:3}" >>"$state/done"
 		echo "# start: ${*: -1}"
+		for item in "${@:3}"; do
+			case $item:$(cat "$state/mutant" 2>/dev/null) in
+			mends:*:leaves) touch "$state/left"
+				echo 'not ok 1 mends'
+				exit 1 ;;
+			mends:*) rm -f "$state/left" ;;
+			sees:*) [ ! -e "$state/left" ] || { echo 'not ok 1 sees'; exit 1; } ;;
+			esac
+		done
 		case $(cat "$state/mutant" 2>/dev/null) in
 		reported) echo '# kernel report' ;;
 		seen) ;;
@@ -90,7 +99,7 @@ write_mutant()
 # guest: one guest of the queue
 guest()
 {
-	rm -f "$state/mutant"
+	rm -f "$state/mutant" "$state/left"
 	(cd "$tmp/tree" && PATH=$tmp/bin:$PATH timeout 20 selftests/mutants/guest queue)
 }
 
@@ -145,6 +154,20 @@ unconfirmed()
 		guest
 		verdict 1 unclear
 	done
+}
+
+# What a mutant leaves makes the next test fail, until the first one runs again.
+left_behind()
+{
+	fresh leaves harmless
+	echo mends:60:program >"$tmp/tree/queue/0001/items"
+	guest
+	verdict 1 none
+	verdict 2 none
+	guest
+	verdict 1 killed
+	guest
+	verdict 2 survived
 }
 
 # What fails with the mutant only now and then is no verdict either.
@@ -271,10 +294,11 @@ stalls()
 	must_fail stalled
 }
 
-plan 9
+plan 10
 check a_guest_that_ends_is_followed_by_one_that_confirms confirmed
 check a_mutant_that_ends_the_guest_as_it_loads_is_killed lost_as_it_loads
 check what_happens_without_the_mutant_too_is_unclear unconfirmed
+check what_a_mutant_leaves_kills_no_other left_behind
 check what_fails_once_with_the_mutant_is_unclear unsteady
 check a_guest_that_waits_has_given_its_verdicts waits
 check a_test_that_loads_the_module_finds_the_driver_alone loads
