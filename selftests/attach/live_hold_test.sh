@@ -171,7 +171,18 @@ another_module()
 	rm "$tmp/observed"*
 }
 
-plan 11
+# another_cleanup: the same with an operation that kernels before 7.2 have not
+another_cleanup()
+{
+	if insmod "build/modules/$(uname -r)/id_taker.ko" wrap=ufile_hw_cleanup 2>"$tmp/said"; then
+		rmmod id_taker
+		another_module wrap=ufile_hw_cleanup
+	else
+		grep 'not supported' "$tmp/said"
+	fi
+}
+
+plan 12
 program >/dev/null
 ep_insmod
 check 'a device that was there before holds nothing' nothing_holds
@@ -185,6 +196,7 @@ check 'rmmod waits for a module that has wrapped what makes objects of ours' \
 check 'rmmod waits for one that has wrapped what looks for them' another_module wrap=modify_qp
 check 'rmmod waits for one that has wrapped what frees them' \
 	another_module wrap=dealloc_ucontext
+check 'rmmod waits for one that has wrapped what ends a context' another_cleanup
 check 'rmmod waits for one that has changed the definitions' another_module before=1
 check 'the HCAs have nothing to complain of' both_clean
 ktap_finished
