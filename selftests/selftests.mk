@@ -18,7 +18,7 @@ ST_LIB := $(ST_OUT)/libselftests.a
 ST_LIBS = $(ST_MORE_OBJS) $(ST_LIB) -Wl,--as-needed -Lbuild/lib -lmlx5ep \
 	-Wl,-rpath,'$$ORIGIN/../lib:$$ORIGIN/../../lib' \
 	-lmlx5 -libverbs $(ST_MORE_LIBS) -ljson-c -lpthread -lm
-ST_MORE_LIBS := -lfabric -lucp -lucm -lucs
+ST_MORE_LIBS := -lfabric -lucp -lucm -lucs -lrdmacm
 
 # Tests are found by their name in the folder of their area; what else is in
 # such a folder is shared. simhca builds its own tests. In programs/ and bench/
@@ -128,6 +128,9 @@ $(ST_BINARIES): build/bin/%: selftests/programs/%.c $(ST_LIB) | build/lib/libmlx
 
 $(ST_BENCHES): $(ST_OUT)/bench/%: selftests/bench/%.c $(ST_LIB) | build/lib/libmlx5ep.so
 	$(st_program)
+
+# These run on iWARP devices, too. Others are not linked to librdmacm.
+$(ST_OUT)/mr_watch_changes_test build/bin/mr_race: private ST_MORE_OBJS := -Wl,-u,iwarp_pairs
 
 # These have arrays in them, whose ends are looked at. What they are linked with has not.
 $(addprefix $(ST_OUT)/,endpoints_calls_test fi_calls_test ucx_calls_test ucx_probe_test ucx_real_test \

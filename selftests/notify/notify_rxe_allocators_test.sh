@@ -12,14 +12,14 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/notify/rxe.sh
-. selftests/notify/rxe.sh
+# shellcheck source=selftests/notify/soft.sh
+. selftests/notify/soft.sh
 # shellcheck source=selftests/watch/allocators.sh
 . selftests/watch/allocators.sh
 program+=(-p)
 
 plan $((checks_of_allocators + 2))
-check 'rxe0 is there, and the module without mlx5_core' rxe_begins
+check 'rxe0 is there, and the module without mlx5_core' soft_begins
 allocators_checks 5
-check 'the module unloads' rxe_ends
+check 'the module unloads' soft_ends
 ktap_finished

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.."
 . selftests/lib/lib.sh
 # shellcheck source=selftests/lib/modules.sh
 . selftests/lib/modules.sh
-# shellcheck source=selftests/notify/rxe.sh
-. selftests/notify/rxe.sh
+# shellcheck source=selftests/notify/soft.sh
+. selftests/notify/soft.sh
 dev=$MLX5_EP_DEVICE
 # shellcheck source=selftests/consumers/ucx.sh
 . selftests/consumers/ucx.sh
@@ -64,11 +64,11 @@ libfabric()
 }
 
 plan 7
-check 'rxe0 is there, and the module without mlx5_core' rxe_begins
+check 'rxe0 is there, and the module without mlx5_core' soft_begins
 check 'UCX: what is moved arrives' checked
 check 'UCX: hooks miss what does not pass them' hooks
 check 'UCX: with the library nothing is stale' library
 check 'UCX: threads that change memory meet nothing stale' threads
 check 'libfabric: what its cache answers is what the process sees' libfabric
-check 'the module unloads' rxe_ends
+check 'the module unloads' soft_ends
 ktap_finished

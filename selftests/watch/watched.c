@@ -13,6 +13,27 @@
 #define PAGE page_bytes()
 #define READ_SECONDS 10
 
+static bool in_pairs(const struct watched_setup *setup)
+{
+	return setup->verbs.ctx->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+static int endpoint_create(struct watched_setup *setup)
+{
+	if (!in_pairs(setup))
+		return verbs_endpoint_create(&setup->verbs, &setup->endpoint,
+					     IBV_QPT_RC);
+	return &iwarp_pairs ? iwarp_pairs.open(setup) : -EOPNOTSUPP;
+}
+
+static void endpoint_destroy(struct watched_setup *setup)
+{
+	if (in_pairs(setup))
+		iwarp_pairs.close(setup);
+	else
+		verbs_endpoint_destroy(&setup->endpoint);
+}
+
 int watched_open(struct watched_setup *setup, uint32_t watches)
 {
 	int ret;
@@ -21,8 +42,7 @@ int watched_open(struct watched_setup *setup, uint32_t watches)
 	ret = verbs_open(&setup->verbs, NULL, 1);
 	if (ret)
 		return ret;
-	ret = verbs_endpoint_create(&setup->verbs, &setup->endpoint,
-				    IBV_QPT_RC);
+	ret = endpoint_create(setup);
 	if (ret)
 		goto err_close;
 	ret = mlx5ep_notifier_create(setup->verbs.ctx, watches,
@@ -35,7 +55,7 @@ int watched_open(struct watched_setup *setup, uint32_t watches)
 	return 0;
 
 err_ep:
-	verbs_endpoint_destroy(&setup->endpoint);
+	endpoint_destroy(setup);
 err_close:
 	verbs_close(&setup->verbs);
 	return ret;
@@ -44,7 +64,7 @@ err_close:
 void watched_close(struct watched_setup *setup)
 {
 	mlx5ep_notifier_destroy(setup->notifier);
-	verbs_endpoint_destroy(&setup->endpoint);
+	endpoint_destroy(setup);
 	verbs_close(&setup->verbs);
 }
 
@@ -86,13 +106,15 @@ void watched_fill(void *addr, size_t len, unsigned int seed)
 int watched_hca_read(struct watched_setup *setup, const struct ibv_mr *mr,
 		     const void *addr, void *out)
 {
+	unsigned int seconds = READ_SECONDS * PATIENCE * patience_factor();
 	int ret;
 
 	memset(setup->endpoint.dst, 0xee, WATCHED_SAMPLE);
 	ret = verbs_write(setup->endpoint.qp, setup->verbs.cq, addr, mr->lkey,
 			  setup->endpoint.dst, setup->verbs.mr->rkey,
-			  WATCHED_SAMPLE,
-			  READ_SECONDS * PATIENCE * patience_factor());
+			  WATCHED_SAMPLE, seconds);
+	if (!ret && in_pairs(setup))
+		ret = iwarp_pairs.placed(setup, seconds);
 	if (ret)
 		return ret;
 	memcpy(out, setup->endpoint.dst, WATCHED_SAMPLE);

@@ -20,7 +20,25 @@ struct watched_setup {
 	struct verbs_setup verbs;
 	struct verbs_endpoint endpoint;
 	struct mlx5ep_notifier *notifier;
+	void *pair;	/* of iwarp_pairs */
 };
+
+/*
+ * How a pair of QPs is connected on an iWARP device, where none can connect to itself.
+ * Functions return 0 or -errno.
+ */
+struct watched_pairs {
+	int (*open)(struct watched_setup *setup);
+	void (*close)(struct watched_setup *setup);
+	/* waits until what was written has arrived, so many seconds at most */
+	int (*placed)(struct watched_setup *setup, unsigned int seconds);
+};
+
+/*
+ * In notify/iwarp.c. A program that is not linked to it is refused on such a device:
+ * -EOPNOTSUPP.
+ */
+extern const struct watched_pairs iwarp_pairs __attribute__((weak));
 
 /* Return: 0 or -errno; a setup that failed is closed. */
 int watched_open(struct watched_setup *setup, uint32_t watches);

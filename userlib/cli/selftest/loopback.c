@@ -72,6 +72,24 @@ bool loopback_possible(const char *device)
 }
 
 /**
+ * loopback_managed() - do the QPs of a device connect by rdma_cm only, as with iWARP?
+ *
+ * Nothing is opened. False where the device is not there.
+ */
+bool loopback_managed(const char *device)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL), **at;
+	bool managed = false;
+
+	for (at = list; at && *at; at++)
+		if (!strcmp(ibv_get_device_name(*at), device))
+			managed = (*at)->transport_type == IBV_TRANSPORT_IWARP;
+	if (list)
+		ibv_free_device_list(list);
+	return managed;
+}
+
+/**
  * loopback_context() - open a context under a policy
  * @policy: with %MLX5_EP_POLICY_LATER_OPENS; NULL: the policy of the device
  *

@@ -2,7 +2,7 @@
 /*
  * Watched registrations. After each call that changes memory, the adapter writes
  * the registered memory to a buffer, which is compared with what the process
- * sees.
+ * sees. Where QPs connect by rdma_cm only, just the word is looked at.
  */
 #include <errno.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void one(struct selftest *st, struct loopback *loop,
 	uint8_t *seen = loop->buf + LOOPBACK_LEN;
 	void *p = memory(NULL, 0x11, 0);
 	struct mlx5ep_mr mr = {};
-	bool valid, same;
+	bool compares = loop->n, valid, same;
 	int ret;
 
 	ret = p ? mlx5ep_reg_mr(notifier, loop->pd, p, LEN,
@@ -67,9 +67,9 @@ static void one(struct selftest *st, struct loopback *loop,
 	if (!ret) {
 		ret = changes[i].change(p);
 		valid = !mlx5ep_mr_check(&mr);
-		if (!ret)
+		if (!ret && compares)
 			ret = loopback_write(loop, 0, p, mr.mr->lkey, LEN, 0);
-		same = !memcmp(seen, p, LEN);
+		same = compares ? !memcmp(seen, p, LEN) : changes[i].same;
 		mlx5ep_dereg_mr(&mr);
 	}
 	if (p)
@@ -80,9 +80,10 @@ static void one(struct selftest *st, struct loopback *loop,
 	else
 		selftest_expect(st, valid == changes[i].same &&
 				same == changes[i].same, changes[i].check,
-				"the word is %s; adapter and process have %s",
-				valid ? "valid" : "not valid",
-				same ? "the same bytes" : "other bytes");
+				"the word is %s%s", valid ? "valid" : "not valid",
+				!compares ? "" : same ?
+				"; adapter and process have the same bytes" :
+				"; adapter and process have other bytes");
 }
 
 /* A notifier of the device; where it has none, of /dev/mlx5_ep. */
@@ -104,7 +105,7 @@ void selftest_notifier(struct selftest *st)
 	int ret;
 
 	ret = loopback_open(&loop, st->device, NULL);
-	if (!ret)
+	if (!ret && !loopback_managed(st->device))
 		ret = loopback_add(&loop);
 	if (!ret)
 		ret = make(&loop, &notifier);

@@ -86,6 +86,7 @@ struct loopback {
 };
 
 bool loopback_possible(const char *device);
+bool loopback_managed(const char *device);
 struct ibv_context *
 loopback_context(const char *device,
 		 const struct mlx5_ep_context_policy *policy);
