@@ -538,7 +538,21 @@ drivers()
 	must_fail grep '^problem: drivers' "$tmp/out"
 }
 
-plan 16
+# A line for all users is none for root, who calls doctor more often than others.
+locked_memory()
+{
+	node
+	(ulimit -l 64 && finds 0 '^warning: locked memory: at most 64 KiB')
+	sed -n '/^warning: locked memory/{n;s/.*mend with: //p}' "$tmp/out" >"$tmp/remedy"
+	sed -i "s,/etc/security/limits.d/rdma.conf,$tmp/rdma.conf," "$tmp/remedy"
+	bash "$tmp/remedy"
+	diff "$tmp/rdma.conf" - <<-'END'
+		* - memlock unlimited
+		root - memlock unlimited
+	END
+}
+
+plan 17
 check 'nothing is wrong but the device that is not there' nothing_wrong
 check 'the boot order' boot_order
 check 'an administrator may have switched the order off' first_softdep
@@ -554,5 +568,6 @@ check 'the file that modprobe loads' file
 check 'drivers that are others than the module was compiled for' drivers
 check 'a module that nobody has signed' unsigned
 check 'another version is installed than runs' other_version
+check 'a limit of locked memory, for users and for root' locked_memory
 check "a program's name gets into no command" no_commands
 ktap_finished

@@ -56,6 +56,7 @@ static void check_debugfs(struct report *report)
 			   "mount -t debugfs none /sys/kernel/debug");
 }
 
+/* A line of pam_limits for * is none for root. */
 static void check_memlock(struct report *report)
 {
 	struct rlimit lim;
@@ -69,7 +70,7 @@ static void check_memlock(struct report *report)
 		 (unsigned long long)lim.rlim_cur / 1024);
 	doctor_say(report, lim.rlim_cur < 64 << 20 ? WARN : OK, "locked memory",
 		   text, lim.rlim_cur < 64 << 20 ?
-		   "echo '* - memlock unlimited' >>/etc/security/limits.d/rdma.conf" :
+		   "printf '%s - memlock unlimited\\n' '*' root >>/etc/security/limits.d/rdma.conf" :
 		   NULL);
 }
 
