@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Watches, and registrations with a watch: one ioctl per call. A child that shares the
- * memory of the process may verify, which changes a word to what is true.
+ * memory of the process may verify, which changes a word to what is true. The module refuses
+ * it the calls that add and delete: to ask for the process id here would be a system call.
  */
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -41,9 +42,8 @@ MLX5EP_EXPORT int _mlx5ep_watch_add_batch(struct mlx5ep_notifier *notifier,
 	unsigned int i;
 	int ret;
 
-	ret = mlx5ep_process_may_change(notifier->memory);
-	if (ret)
-		return ret;
+	if (!notifier_usable(notifier))
+		return -EXDEV;
 	ret = watch_ioctl(notifier, MLX5_EP_IOC_WATCH_ADD, ranges, size, count,
 			  0);
 	if (ret)
@@ -129,9 +129,9 @@ static int watch_ref(struct mlx5ep_watch *watch, unsigned long request,
 
 MLX5EP_EXPORT int mlx5ep_watch_del(struct mlx5ep_watch *watch)
 {
-	int ret = mlx5ep_process_may_change(watch->notifier->memory);
-
-	return ret ? ret : watch_ref(watch, MLX5_EP_IOC_WATCH_DEL, 0);
+	if (!notifier_usable(watch->notifier))
+		return -EXDEV;
+	return watch_ref(watch, MLX5_EP_IOC_WATCH_DEL, 0);
 }
 
 MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
@@ -143,9 +143,8 @@ MLX5EP_EXPORT int mlx5ep_watch_del_batch(struct mlx5ep_watch *watches,
 
 	if (!count)
 		return -EINVAL;
-	ret = mlx5ep_process_may_change(watches->notifier->memory);
-	if (ret)
-		return ret;
+	if (!notifier_usable(watches->notifier))
+		return -EXDEV;
 	refs = calloc(count, sizeof(*refs));
 	if (!refs)
 		return -ENOMEM;

@@ -242,6 +242,14 @@ out_put:
 	return ret;
 }
 
+/* A child of vfork() shares the address space: what it changed, its parent would lose. */
+static bool notifier_may(const struct mlx5_ep_notifier *notifier,
+			 unsigned int cmd)
+{
+	return (cmd != MLX5_EP_IOC_WATCH_ADD && cmd != MLX5_EP_IOC_WATCH_DEL) ||
+	       task_tgid(current) == notifier->tgid;
+}
+
 /**
  * mlx5_ep_notifier_ioctl() - ioctl() of a notifier
  * @filp: opened by uverbs, or given by /dev/mlx5_ep
@@ -257,6 +265,8 @@ long mlx5_ep_notifier_ioctl(struct file *filp, unsigned int cmd,
 {
 	struct mlx5_ep_notifier *notifier = notifier_of_file(filp);
 
+	if (!notifier_may(notifier, cmd))
+		return -EXDEV;
 	return mlx5_ep_watch_ioctl(&notifier->watches, cmd,
 				   (void __user *)arg);
 }

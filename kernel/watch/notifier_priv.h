@@ -22,7 +22,7 @@ struct seq_file;
  * struct mlx5_ep_notifier - the channel
  * @user: for whom it counts, may be NULL; until it ends
  * @node: in the list of notifiers of the device, or of those without one, until it ends
- * @tgid: thread group of the creator, until it ends
+ * @tgid: thread group of the creator, held until the notifier ends; compared only after that
  * @comm: name of the creator
  * @watches: watched ranges
  * @wait: readers and pollers

@@ -108,6 +108,43 @@ TEST_F(process, keeps_its_watches_over_vfork_and_exec)
 	EXPECT_WORKING();
 }
 
+static int ref_raw(int fd, unsigned long request,
+		   const struct mlx5ep_watch *watch)
+{
+	struct mlx5_ep_watch_ref ref = {
+		.word = watch->armed, .slot = watch->slot,
+	};
+	struct mlx5_ep_watch_batch batch = {
+		.entries = (uintptr_t)&ref, .count = 1,
+		.entry_size = sizeof(ref),
+	};
+
+	return ioctl(fd, request, &batch) ? -errno : ref.result;
+}
+
+TEST_F(process, takes_no_change_from_a_child_that_shares_its_memory)
+{
+	volatile int added = 1, deleted = 1, verified = -1;
+	int status;
+	pid_t pid = vfork();
+
+	if (!pid) {
+		added = add_raw(self->fd, self->mem);
+		deleted = ref_raw(self->fd, MLX5_EP_IOC_WATCH_DEL,
+				  &self->watch);
+		verified = ref_raw(self->fd, MLX5_EP_IOC_WATCH_VERIFY,
+				   &self->watch);
+		_exit(0);
+	}
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(-EXDEV, added);
+	EXPECT_EQ(-EXDEV, deleted);
+	EXPECT_EQ(MLX5_EP_WATCH_STATE_ARMED, verified);
+	EXPECT_WORKING();
+}
+
 TEST_F(process, leaves_no_file_to_what_it_executes)
 {
 	char path[64], command[128];

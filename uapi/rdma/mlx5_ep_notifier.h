@@ -15,7 +15,8 @@
  * A notifier belongs to the address space that created it, and works from that
  * address space only. Elsewhere (in a forked child, in a process that was given
  * the file) mmap(), read() and every ioctl fail with EXDEV. A forked child does
- * not inherit the mapping.
+ * not inherit the mapping. Another process that shares the address space (a child of
+ * vfork() or clone(CLONE_VM)) adds and deletes no watch: both fail with EXDEV.
  *
  * read() returns whole &struct mlx5_ep_event records, as many as are pending
  * and fit. It blocks while there is none, unless O_NONBLOCK is set (EAGAIN). A
@@ -57,7 +58,7 @@
  * - ENOENT: no such watch, or one that reused its slot.
  * - EINTR: a fatal signal came while the call waited; nothing was added.
  * - EXDEV: called from another address space than the notifier's, whether that
- *   and the device are still there or not.
+ *   and the device are still there or not; a process that shares it adds or deletes.
  * - EIO: the device is gone.
  *
  * After an error of MLX5_EP_IOC_WATCH_ADD nothing has been added, unless another
